@@ -1,0 +1,125 @@
+#include "base/options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "base/text.h"
+
+namespace posbench {
+
+Integers::Integers(int low, int high) : values_(static_cast<size_t>(high - low + 1)) {
+  std::iota(values_.begin(), values_.end(), low);
+}
+
+int Integers::min() const { return *std::min_element(values_.begin(), values_.end()); }
+int Integers::max() const { return *std::max_element(values_.begin(), values_.end()); }
+
+std::string Integers::text() const {
+  const bool interval = values_.size() > 1 && values_.back() - values_.front() + 1 == static_cast<int>(values_.size()) &&
+                        std::is_sorted(values_.begin(), values_.end());
+  if (interval) return fmt::format("{}..{}", values_.front(), values_.back());
+  return fmt::format("{}", fmt::join(values_, "/"));
+}
+
+bool Integers::parse(std::string_view text, Integers& value) {
+  if (const size_t dots = text.find(".."); dots != text.npos) {
+    int low = 0, high = 0;
+    const bool numbers = posbench::parse(text.substr(0, dots), low) && posbench::parse(text.substr(dots + 2), high);
+    constexpr int kMost = 1 << 20;  // an interval is kept as a list
+    if (!numbers || low > high || high / 2 - low / 2 > kMost / 2) return false;
+    value = Integers{low, high};
+    return true;
+  }
+  std::vector<int> values;
+  for (const std::string& piece : split(text, '/')) {
+    if (!posbench::parse(piece, values.emplace_back())) return false;
+  }
+  if (values.empty()) return false;
+  value.values_ = std::move(values);
+  return true;
+}
+
+void OptionTable::integer(std::string name, int& value, int low, int high, std::string help) {
+  options_.push_back({std::move(name), "integer", fmt::format("an integer from {} to {}", low, high), std::move(help),
+                      [&value] { return fmt::format("{}", value); },
+                      [&value, low, high](std::string_view text) {
+                        int parsed = 0;
+                        if (!parse(text, parsed) || parsed < low || parsed > high) return false;
+                        value = parsed;
+                        return true;
+                      }});
+}
+
+void OptionTable::number(std::string name, double& value, double low, double high, std::string help) {
+  options_.push_back({std::move(name), "number", fmt::format("a number from {} to {}", low, high), std::move(help),
+                      [&value] { return fmt::format("{}", value); },
+                      [&value, low, high](std::string_view text) {
+                        double parsed = 0;
+                        if (!parse(text, parsed) || parsed < low || parsed > high) return false;
+                        value = parsed;
+                        return true;
+                      }});
+}
+
+void OptionTable::flag(std::string name, bool& value, std::string help) {
+  options_.push_back({std::move(name), "flag", "true or false", std::move(help),
+                      [&value] { return value ? "true" : "false"; },
+                      [&value](std::string_view text) {
+                        if (text != "true" && text != "false") return false;
+                        value = text == "true";
+                        return true;
+                      }});
+}
+
+void OptionTable::integers(std::string name, Integers& value, int low, int high, std::string help) {
+  options_.push_back(
+      {std::move(name), "integers",
+       fmt::format("an integer, an interval such as 1..40 or a list such as 21/30/40, from {} to {}", low, high),
+       std::move(help), [&value] { return value.text(); },
+       [&value, low, high](std::string_view text) {
+         Integers parsed{low};
+         if (!Integers::parse(text, parsed) || parsed.min() < low || parsed.max() > high) return false;
+         value = parsed;
+         return true;
+       }});
+}
+
+void OptionTable::text(std::string name, std::string& value, std::string expected, std::string help) {
+  options_.push_back({std::move(name), "text", std::move(expected), std::move(help), [&value] { return value; },
+                      [&value](std::string_view text) {
+                        value = text;
+                        return true;
+                      }});
+}
+
+void OptionTable::choice_index(std::string name, std::vector<std::string> names, std::string help,
+                               std::function<size_t()> get, std::function<void(size_t)> set) {
+  options_.push_back({std::move(name), "choice", fmt::format("one of {}", fmt::join(names, ", ")), std::move(help),
+                      [names, get] { return names[get()]; },
+                      [names, set](std::string_view text) {
+                        const auto found = std::find(names.begin(), names.end(), text);
+                        if (found == names.end()) return false;
+                        set(static_cast<size_t>(found - names.begin()));
+                        return true;
+                      }});
+}
+
+void OptionTable::set(std::string_view name, std::string_view text, const std::string& owner) const {
+  const auto option = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
+  if (option == options_.end()) {
+    std::vector<std::string> names;
+    for (const Option& o : options_) names.push_back(o.name);
+    throw std::invalid_argument(fmt::format("unknown option '{}' of {}{} (it has {})", name, owner,
+                                            did_you_mean(name, names),
+                                            names.empty() ? "no options" : fmt::format("{}", fmt::join(names, ", "))));
+  }
+  if (!option->set(text)) {
+    throw std::invalid_argument(fmt::format("{}: {} is '{}', expected {}", owner, name, text, option->expected));
+  }
+}
+
+}  // namespace posbench

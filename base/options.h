@@ -1,0 +1,71 @@
+// Options: named values of a plain struct that a user may set, as text. Encodings, tasks and the sections of a
+// configuration describe theirs in one function each:
+//
+//   struct Options {
+//     int buckets = 32;
+//     void describe(OptionTable& o) { o.integer("buckets", buckets, 2, 4096, "distances are shared out over these"); }
+//   };
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+
+namespace posbench {
+
+/// Integers to draw from: a value `32`, an interval `1..40`, or a list `21/30/40`.
+class Integers {
+ public:
+  Integers(int value) : values_{value} {}
+  Integers(int low, int high);
+
+  int draw(Rng& rng) const { return values_[uniform(rng, 0, static_cast<int>(values_.size()) - 1)]; }
+  int min() const;
+  int max() const;
+  const std::vector<int>& values() const { return values_; }
+  std::string text() const;
+  /// False where the text is none of the three forms.
+  static bool parse(std::string_view text, Integers& value);
+
+ private:
+  std::vector<int> values_;
+};
+
+/// One option, bound to the variable that it sets.
+struct Option {
+  std::string name, type, expected, help;    // expected: "an integer from 2 to 4096"
+  std::function<std::string()> get;          // the value now, as a user would write it
+  std::function<bool(std::string_view)> set; // false where the text is not what is expected
+};
+
+class OptionTable {
+ public:
+  void integer(std::string name, int& value, int low, int high, std::string help);
+  void number(std::string name, double& value, double low, double high, std::string help);
+  void flag(std::string name, bool& value, std::string help);
+  void integers(std::string name, Integers& value, int low, int high, std::string help);
+  void text(std::string name, std::string& value, std::string expected, std::string help);
+  /// `value` is an enumeration whose enumerators 0, 1, ... have these names.
+  template <class Enum>
+  void choice(std::string name, Enum& value, std::vector<std::string> names, std::string help) {
+    choice_index(
+        std::move(name), std::move(names), std::move(help), [&value] { return static_cast<size_t>(value); },
+        [&value](size_t i) { value = static_cast<Enum>(i); });
+  }
+
+  const std::vector<Option>& all() const { return options_; }
+
+  /// Sets one option. Throws std::invalid_argument, which names `owner` ("encoding 'cope'"), where the name is unknown
+  /// or the text is not what the option expects.
+  void set(std::string_view name, std::string_view text, const std::string& owner) const;
+
+ private:
+  void choice_index(std::string name, std::vector<std::string> names, std::string help, std::function<size_t()> get,
+                    std::function<void(size_t)> set);
+  std::vector<Option> options_;
+};
+
+}  // namespace posbench

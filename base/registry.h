@@ -1,0 +1,87 @@
+// What tasks and encodings share in being found by name.
+#pragma once
+#include <fmt/format.h>
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/options.h"
+#include "base/spec.h"
+#include "base/text.h"
+
+namespace posbench {
+
+/// Entries by name, in alphabetical order. `kind` ("encoding") is what messages call an entry.
+template <class Entry>
+class Registry {
+ public:
+  explicit Registry(std::string kind) : kind_(std::move(kind)) {}
+
+  void add(std::string name, Entry entry) { entries_.emplace(std::move(name), std::move(entry)); }
+
+  bool contains(std::string_view name) const { return entries_.find(name) != entries_.end(); }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, entry] : entries_) names.push_back(name);
+    return names;
+  }
+
+  /// Throws std::invalid_argument, with the nearest known name, where there is none of this name.
+  const Entry& find(std::string_view name) const {
+    const auto found = entries_.find(name);
+    if (found != entries_.end()) return found->second;
+    throw std::invalid_argument(fmt::format("unknown {0} '{1}'{2} ('posbench list {0}s' shows all {3})", kind_, name,
+                                            did_you_mean(name, names()), entries_.size()));
+  }
+
+ private:
+  std::string kind_;
+  std::map<std::string, Entry, std::less<>> entries_;
+};
+
+/// Options as the spec sets them; the others keep their defaults.
+template <class Options>
+Options read_options(const Spec& spec, const std::string& kind) {
+  Options options;
+  OptionTable table;
+  options.describe(table);
+  for (const auto& [name, text] : spec.options) table.set(name, text, fmt::format("{} '{}'", kind, spec.name));
+  return options;
+}
+
+/// One option in words: what `list` and `show` print.
+struct OptionInfo {
+  std::string name, type, value, expected, help;  // value: the default
+};
+
+template <class Options>
+std::vector<OptionInfo> option_infos() {
+  Options options;
+  OptionTable table;
+  options.describe(table);
+  std::vector<OptionInfo> infos;
+  for (const Option& o : table.all()) infos.push_back({o.name, o.type, o.get(), o.expected, o.help});
+  return infos;
+}
+
+/// The same spec in one canonical form: known options only, in the order of their table, those at their default left out.
+template <class Options>
+Spec canonical(const Spec& spec, const std::string& kind) {
+  Options options = read_options<Options>(spec, kind), defaults;
+  OptionTable table, default_table;
+  options.describe(table);
+  defaults.describe(default_table);
+  Spec result{spec.name, {}};
+  for (size_t i = 0; i < table.all().size(); ++i) {
+    const std::string value = table.all()[i].get();
+    if (value != default_table.all()[i].get()) result.options.emplace_back(table.all()[i].name, value);
+  }
+  return result;
+}
+
+}  // namespace posbench

@@ -1,0 +1,59 @@
+#include "base/spec.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "base/text.h"
+
+namespace posbench {
+namespace {
+
+bool is_assignment(const std::string& piece) { return piece.find('=') < piece.find_first_of(":("); }
+
+bool in_parentheses(const std::string& value) { return value.size() >= 2 && value.front() == '(' && value.back() == ')'; }
+
+}  // namespace
+
+std::string Spec::text() const {
+  std::string text = name;
+  char separator = ':';
+  for (const auto& [key, value] : options) {
+    const bool nested = value.find_first_of(",:") != value.npos;
+    text += fmt::format("{}{}={}{}{}", separator, key, nested ? "(" : "", value, nested ? ")" : "");
+    separator = ',';
+  }
+  return text;
+}
+
+Spec Spec::parse(std::string_view text) {
+  const size_t colon = text.find(':');
+  Spec spec{std::string(text.substr(0, colon)), {}};
+  if (spec.name.empty()) throw std::invalid_argument(fmt::format("'{}' names nothing; expected NAME or NAME:option=value", text));
+  if (colon == text.npos) return spec;
+  for (const std::string& piece : split(text.substr(colon + 1), ',')) {
+    const size_t equals = piece.find('=');
+    if (equals == piece.npos || equals == 0) {
+      throw std::invalid_argument(fmt::format("'{}' in '{}' is not option=value", piece, text));
+    }
+    const std::string value = piece.substr(equals + 1);
+    spec.options.emplace_back(piece.substr(0, equals),
+                              in_parentheses(value) ? value.substr(1, value.size() - 2) : value);
+  }
+  if (spec.options.empty()) throw std::invalid_argument(fmt::format("'{}' ends where option=value was expected", text));
+  return spec;
+}
+
+std::vector<std::string> split_specs(std::string_view text) {
+  std::vector<std::string> specs;
+  for (const std::string& piece : split(text, ',')) {
+    if (!specs.empty() && is_assignment(piece)) {
+      specs.back() += "," + piece;
+    } else {
+      specs.push_back(piece);
+    }
+  }
+  return specs;
+}
+
+}  // namespace posbench

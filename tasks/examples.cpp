@@ -1,0 +1,32 @@
+#include "tasks/examples.h"
+
+#include <cassert>
+
+namespace posbench {
+
+Example ask(Layout layout, std::vector<int> question, int blank, const std::vector<int>& answer, int scored) {
+  assert(!answer.empty());
+  Example example{.tokens = std::move(question)};
+  const size_t first = example.tokens.size();
+  example.targets.assign(first, kIgnore);
+  example.segments.assign(first, 0);
+  for (size_t n = 0; n < answer.size(); ++n) {
+    example.tokens.push_back(n == 0 || layout == Layout::slots ? blank : answer[n - 1]);
+    example.targets.push_back(answer[n]);
+    example.segments.push_back(1);
+    if (scored < 0 || static_cast<int>(n) < scored) example.scored.push_back(static_cast<int>(first + n));
+  }
+  return example;
+}
+
+std::vector<int> segments_ended_by(int delimiter, std::span<const int> tokens) {
+  std::vector<int> segments;
+  int segment = 0;
+  for (const int token : tokens) {
+    segments.push_back(segment);
+    segment += token == delimiter;
+  }
+  return segments;
+}
+
+}  // namespace posbench

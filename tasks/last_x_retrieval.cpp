@@ -1,0 +1,90 @@
+// Last-x retrieval: what was the payload of the most recent X?
+//
+//   X5 Y3 X6 Y4 Y5 Q   ->   6        the last X is two items back from the end
+//
+// Items are a marker and a payload; payloads are uniform whatever the marker, so a payload alone never tells its marker.
+// The distance is the number of Y items after the last X, drawn uniformly; each item before the last X is an X with
+// probability `rho`. An encoding whose scores add a term for content (margin D) and a term for position (margin d for
+// each step) prefers the nearest Y to the last X from a distance of about D / d on.
+//
+// Golovneva et al. 2024, arXiv:2405.18719, section 3, which argues about this task and trains nothing on it: the
+// vocabulary, the lengths and the splits are ours.
+#include <stdexcept>
+
+#include "tasks/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+class LastXRetrieval final : public Task {
+ public:
+  struct Options {
+    Integers length{32};
+    Integers distance{0, 7};
+    double rho = 0.25;
+    int payloads = 8;
+    void describe(OptionTable& o) {
+      o.integers("length", length, 1, 10000, "items; each is a marker and a payload");
+      o.integers("distance", distance, 0, 9999, "Y items after the last X");
+      o.number("rho", rho, 0, 1, "probability that an item before the last X is an X");
+      o.integer("payloads", payloads, 2, 1000, "different payloads");
+    }
+  };
+
+  LastXRetrieval(const Options& options, Layout layout) : options_(options), layout_(layout) {
+    if (options.distance.max() >= options.length.min()) {
+      throw std::invalid_argument(
+          fmt::format("task 'last_x_retrieval': distance {} needs more than {} items; shorten it or lengthen length",
+                      options.distance.text(), options.length.min()));
+    }
+  }
+
+  int vocabulary() const override { return kPayload + options_.payloads; }
+  double chance_level() const override { return 1.0 / options_.payloads; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override {
+    return token < kPayload ? std::string(1, "YXQ"[token]) : std::to_string(token - kPayload);
+  }
+
+  Example sample(int length, Rng& rng) const override {
+    const int distance = options_.distance.draw(rng), last_x = length - 1 - distance;
+    std::vector<int> question, segments;
+    int answer = kIgnore;
+    for (int item = 0; item < length; ++item) {
+      const bool is_x = item == last_x || (item < last_x && chance(rng, options_.rho));
+      const int payload = kPayload + uniform(rng, 0, options_.payloads - 1);
+      question.insert(question.end(), {is_x ? kX : kY, payload});
+      segments.insert(segments.end(), {item, item});
+      if (item == last_x) answer = payload;
+    }
+    segments.push_back(length);
+    Example example = ask(layout_, std::move(question), kQuery, {answer});
+    example.segments = std::move(segments);
+    example.distances = {distance};
+    return example;
+  }
+
+ private:
+  static constexpr int kY = 0, kX = 1, kQuery = 2, kPayload = 3;
+  Options options_;
+  Layout layout_;
+};
+
+const RegisterTask<LastXRetrieval> registered{{
+    .name = "last_x_retrieval",
+    .family = "retrieval",
+    .definition = "Reads items of a marker (X or Y) and a payload, and answers the payload of the most recent X.",
+    .source = "Golovneva et al. 2024, arXiv:2405.18719, section 3",
+    .published = "The paper trains nothing on it; vocabulary, lengths and splits are ours.",
+    .length_unit = "items",
+    .distance_unit = "items",
+    .splits = {{"in_distribution", {}, "the trained distances"},
+               {"ood_far2", {{"distance", "8..15"}}, "up to twice the trained distances, at the trained length"},
+               {"ood_far4", {{"distance", "16..30"}}, "up to four times the trained distances, at the trained length"},
+               {"ood_length", {{"length", "128"}}, "the trained distances, in a longer sequence"},
+               {"ood_length_far", {{"length", "128"}, {"distance", "31..126"}}, "far and long"}},
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,86 @@
+#include "base/spec.h"
+
+#include "base/options.h"
+#include "base/registry.h"
+#include "tests/catch.h"
+
+using namespace posbench;
+
+TEST_CASE("a spec reads back as it was written") {
+  for (const char* text : {"cope", "cope:positions=16,gates=values", "randomized:base=(rope:theta=500000,scale=2),max=2048"}) {
+    CHECK(Spec::parse(text).text() == text);
+  }
+  const Spec nested = Spec::parse("randomized:base=(rope:theta=5),max=9");
+  CHECK(nested.options.at(0).second == "rope:theta=5");
+}
+
+TEST_CASE("what is not a spec is refused") {
+  CHECK_THROWS_WITH(Spec::parse(""), "'' names nothing; expected NAME or NAME:option=value");
+  CHECK_THROWS_WITH(Spec::parse("rope:"), "'rope:' ends where option=value was expected");
+  CHECK_THROWS_WITH(Spec::parse("rope:theta"), "'theta' in 'rope:theta' is not option=value");
+}
+
+TEST_CASE("a list of specs is split between them and not inside them") {
+  CHECK(split_specs("mine,cope:positions=16,gates=values,-rope*") ==
+        std::vector<std::string>{"mine", "cope:positions=16,gates=values", "-rope*"});
+  CHECK(split_specs("randomized:base=(dape:base=alibi,hidden=4),max=8,rope") ==
+        std::vector<std::string>{"randomized:base=(dape:base=alibi,hidden=4),max=8", "rope"});
+}
+
+namespace {
+
+enum class Form { soft, hard };
+
+struct Options {
+  int buckets = 32;
+  double rate = 0.5;
+  bool tied = false;
+  Integers length{1, 40};
+  Form form = Form::soft;
+  void describe(OptionTable& o) {
+    o.integer("buckets", buckets, 2, 64, "");
+    o.number("rate", rate, 0, 1, "");
+    o.flag("tied", tied, "");
+    o.integers("length", length, 1, 500, "");
+    o.choice("form", form, {"soft", "hard"}, "");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("options of every type are set from text, and bad values are refused in one line") {
+  const auto options =
+      read_options<Options>(Spec::parse("mine:buckets=8,rate=0.25,tied=true,length=21/30,form=hard"), "task");
+  CHECK(options.buckets == 8);
+  CHECK(options.rate == 0.25);
+  CHECK(options.tied);
+  CHECK(options.length.values() == std::vector<int>{21, 30});
+  CHECK(options.form == Form::hard);
+
+  const auto read = [](const char* text) { return read_options<Options>(Spec::parse(text), "task"); };
+  CHECK_THROWS_WITH(read("mine:bucket=8"),
+                    "unknown option 'bucket' of task 'mine'; did you mean 'buckets'? (it has buckets, rate, tied, length, form)");
+  CHECK_THROWS_WITH(read("mine:buckets=65"), "task 'mine': buckets is '65', expected an integer from 2 to 64");
+  CHECK_THROWS_WITH(read("mine:buckets=8x"), "task 'mine': buckets is '8x', expected an integer from 2 to 64");
+  CHECK_THROWS_WITH(read("mine:rate=nan"), "task 'mine': rate is 'nan', expected a number from 0 to 1");
+  CHECK_THROWS_WITH(read("mine:tied=yes"), "task 'mine': tied is 'yes', expected true or false");
+  CHECK_THROWS_WITH(read("mine:form=firm"), "task 'mine': form is 'firm', expected one of soft, hard");
+  for (const char* bad : {"", "40..1", "0..9", "1..501", "1/x", "1..", "5..99999999999"}) {
+    CHECK_THROWS_AS(read(("mine:length=" + std::string(bad)).c_str()), std::invalid_argument);
+  }
+}
+
+TEST_CASE("a canonical spec leaves out defaults and orders the rest") {
+  CHECK(canonical<Options>(Spec::parse("mine:length=1..40,rate=0.50,tied=true,buckets=8"), "task").text() ==
+        "mine:buckets=8,tied=true");
+}
+
+TEST_CASE("an unknown name is answered with the nearest") {
+  Registry<int> registry{"encoding"};
+  registry.add("rope", 1);
+  registry.add("alibi", 2);
+  CHECK(registry.find("rope") == 1);
+  CHECK_THROWS_WITH(registry.find("rop"),
+                    "unknown encoding 'rop'; did you mean 'rope'? ('posbench list encodings' shows all 2)");
+  CHECK_THROWS_WITH(registry.find("zzzzzz"), "unknown encoding 'zzzzzz' ('posbench list encodings' shows all 2)");
+}

@@ -1,0 +1,69 @@
+// What every task must satisfy, over the registry.
+#include <set>
+
+#include "tasks/registry.h"
+#include "tests/catch.h"
+#include "tests/tasks/oracles.h"
+
+using namespace posbench;
+
+namespace {
+
+constexpr int kSamples = 300;  // of each split; `posbench check` draws more
+
+std::vector<Layout> layouts(const TaskInfo& info) {
+  if (info.causal_only) return {Layout::fed_back};
+  return {Layout::fed_back, Layout::slots};
+}
+
+}  // namespace
+
+TEST_CASE("every task has an oracle row") {
+  for (const std::string& name : tasks().names()) {
+    INFO("add to tests/tasks/oracles.cpp:   {\"" << name << "\", [](const Example& e) { return ...; }},");
+    CHECK(oracles().count(name) == 1);
+  }
+}
+
+TEST_CASE("every task keeps the contract in every split and layout") {
+  for (const std::string& name : tasks().names()) {
+    const TaskEntry& entry = tasks().find(name);
+    REQUIRE_FALSE(entry.info.splits.empty());
+    CHECK(entry.info.splits.front().name == "in_distribution");
+    CHECK(entry.info.splits.front().options.empty());
+    int vocabulary = -1;
+    for (const TaskInfo::Split& split : entry.info.splits) {
+      for (const Layout layout : layouts(entry.info)) {
+        DYNAMIC_SECTION(name << ", " << split.name << ", " << (layout == Layout::slots ? "slots" : "fed back")) {
+          const std::unique_ptr<Task> task = make_task(Spec{name, {}}, split, layout);
+          if (vocabulary < 0) vocabulary = make_task(Spec{name, {}}, entry.info.splits[0], layout)->vocabulary();
+          CHECK(task->vocabulary() == vocabulary);
+          CHECK(task->chance_level() > 0);
+          CHECK(task->chance_level() < 1);
+          for (int n = 0; n < kSamples; ++n) {
+            Rng rng = stream(0, "contract", n), again = rng;
+            const Example e = task->sample(task->lengths().draw(rng), rng);
+            const Example same = task->sample(task->lengths().draw(again), again);
+            REQUIRE((e.tokens == same.tokens && e.targets == same.targets));
+
+            REQUIRE(e.targets.size() == e.tokens.size());
+            REQUIRE(e.segments.size() == e.tokens.size());
+            for (const int token : e.tokens) REQUIRE((token >= 0 && token < vocabulary));
+            for (const int target : e.targets) REQUIRE((target == kIgnore || (target >= 0 && target < vocabulary)));
+            for (size_t t = 1; t < e.segments.size(); ++t) REQUIRE(e.segments[t] >= e.segments[t - 1]);
+
+            REQUIRE_FALSE(e.scored.empty());
+            REQUIRE(std::set<int>(e.scored.begin(), e.scored.end()).size() == e.scored.size());
+            for (const int t : e.scored) REQUIRE(e.targets.at(t) != kIgnore);
+            REQUIRE(e.distances.size() == (entry.info.distance_unit.empty() ? 0 : e.scored.size()));
+
+            const Tokens expected = oracles().at(name)(e);
+            Tokens answers;
+            for (const int t : e.scored) answers.push_back(e.targets[t]);
+            REQUIRE(answers == expected);
+          }
+        }
+      }
+    }
+  }
+}
