@@ -19,6 +19,28 @@ Example ask(Layout layout, std::vector<int> question, int blank, const std::vect
   return example;
 }
 
+Example predict_next(std::vector<int> sequence, std::vector<int> scored, Loss loss) {
+  Example example{.tokens = std::move(sequence), .scored = std::move(scored)};
+  std::vector<int> next(example.tokens.begin() + 1, example.tokens.end());
+  example.tokens.pop_back();
+  example.segments.assign(next.size(), 0);
+  if (loss == Loss::noisy) {
+    example.targets = std::move(next);
+  } else {
+    example.targets.assign(next.size(), kIgnore);
+    for (const int t : example.scored) example.targets[t] = next[t];
+  }
+  return example;
+}
+
+Example ask_terminated(Layout layout, std::vector<int> question, int blank, std::vector<int> answer, int slots,
+                       int padding) {
+  const int scored = static_cast<int>(answer.size());
+  assert(scored <= slots);
+  if (layout == Layout::slots) answer.resize(slots, padding);
+  return ask(layout, std::move(question), blank, answer, scored);
+}
+
 std::vector<int> segments_ended_by(int delimiter, std::span<const int> tokens) {
   std::vector<int> segments;
   int segment = 0;

@@ -20,11 +20,14 @@ enum class Layout {
 
 /// One training or test example of T tokens. The model reads `tokens` and is asked for targets[t] at t.
 struct Example {
-  std::vector<int> tokens;     // (T) ids in [0, vocabulary)
-  std::vector<int> targets;    // (T) the id to learn at t, or kIgnore where nothing is asked
-  std::vector<int> scored;     // the places whose answers accuracy counts, ascending; each has a target
-  std::vector<int> distances;  // how far back the evidence of each scored place lies, in the task's unit; or empty
-  std::vector<int> segments;   // (T) the word, item, operand or line a token belongs to
+  std::vector<int> tokens;      // (T) ids in [0, vocabulary)
+  std::vector<int> targets;     // (T) the id to learn at t, or kIgnore where nothing is asked
+  std::vector<int> scored;      // the places whose answers accuracy counts, ascending; each has a target
+  std::vector<int> distances;   // how far back the evidence of each scored place lies, in the task's unit; or empty
+  std::vector<int> segments;    // (T) the word, item, operand or line a token belongs to
+  std::vector<int> candidates;  // ids that answers at scored places are chosen among; empty: the whole vocabulary
+  std::vector<int> places;      // (T) the decimal place of the digit read at t, or due in the empty slot t: 1 the
+                                // least significant, 0 none, or not known before it is said; or empty
 };
 
 class Task {

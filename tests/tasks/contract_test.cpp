@@ -48,6 +48,7 @@ TEST_CASE("every task keeps the contract in every split and layout") {
 
             REQUIRE(e.targets.size() == e.tokens.size());
             REQUIRE(e.segments.size() == e.tokens.size());
+            REQUIRE((e.places.empty() || e.places.size() == e.tokens.size()));
             for (const int token : e.tokens) REQUIRE((token >= 0 && token < vocabulary));
             for (const int target : e.targets) REQUIRE((target == kIgnore || (target >= 0 && target < vocabulary)));
             for (size_t t = 1; t < e.segments.size(); ++t) REQUIRE(e.segments[t] >= e.segments[t - 1]);
@@ -55,6 +56,8 @@ TEST_CASE("every task keeps the contract in every split and layout") {
             REQUIRE_FALSE(e.scored.empty());
             REQUIRE(std::set<int>(e.scored.begin(), e.scored.end()).size() == e.scored.size());
             for (const int t : e.scored) REQUIRE(e.targets.at(t) != kIgnore);
+            const std::set<int> candidates(e.candidates.begin(), e.candidates.end());
+            for (const int t : e.scored) REQUIRE((candidates.empty() || candidates.count(e.targets[t]) == 1));
             REQUIRE(e.distances.size() == (entry.info.distance_unit.empty() ? 0 : e.scored.size()));
 
             const Tokens expected = oracles().at(name)(e);

@@ -1,0 +1,124 @@
+// Addition: the sum of two decimal numbers.
+//
+//   5 1 + 7 9 2 =     ->   2 1 3 =          15 + 297, reversed=all: least significant digits first
+//   1 5 + 2 9 7 =     ->   2 1 3 =          reversed=answer
+//   1 5 + 2 9 7 =     ->   3 1 2 =          reversed=none
+//   5 1 0 + 7 9 2 =   ->   2 1 3 0 =        pad=true: operands of one length, a sum of one digit more
+//
+// One operand has `length` digits, the other from one to as many: all such pairs are equally likely. A number of k
+// digits is uniform, without leading zeros but for 0 itself. The answer ends with a second =. There are slots for
+// the longest sum of such operands and its =, and those after the = are to say = as well, unscored.
+//
+// Example::places tells encodings that index digits (Abacus, position coupling) where each stands in its number.
+// Those of an unpadded answer with its most significant digit first are 0: nobody knows them before the answer is
+// complete.
+//
+// Kazemnejad et al. 2023, arXiv:2305.19466, writes reversed=none and all pairs of 1..8 digits equally often; here
+// lengths are equally often. McLeish et al. 2024, arXiv:2405.17399, reverses all, which is our default: a place is
+// then as far from the start of each number. Cho et al. 2024, arXiv:2405.20671, pads and reverses the answer.
+#include <algorithm>
+
+#include "tasks/digits.h"
+#include "tasks/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+class Addition final : public Task {
+ public:
+  enum class Reversed { none, answer, all };
+  struct Options {
+    Integers length{1, 8};
+    Reversed reversed = Reversed::all;
+    bool pad = false;
+    void describe(OptionTable& o) {
+      o.integers("length", length, 1, 1000, "digits of the longer operand");
+      o.choice("reversed", reversed, {"none", "answer", "all"},
+               "numbers with their least significant digit first");
+      o.flag("pad", pad, "zeros fill the operands to one length, the answer to one digit more");
+    }
+  };
+
+  Addition(const Options& options, Layout layout) : options_(options), layout_(layout) {}
+
+  int vocabulary() const override { return 12; }
+  double chance_level() const override { return 1.0 / 11; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override { return std::string(1, "0123456789+="[token]); }
+
+  Example sample(int length, Rng& rng) const override {
+    const int pair = uniform(rng, 0, 2 * length - 2);
+    Digits a = draw(rng, std::min(pair + 1, length)), b = draw(rng, std::min(2 * length - 1 - pair, length));
+    Digits sum = add(a, b, 10);
+    if (options_.pad) {
+      a.resize(length, 0);
+      b.resize(length, 0);
+      sum.resize(length + 1, 0);
+    }
+
+    const bool operands_reversed = options_.reversed == Reversed::all;
+    const bool answer_reversed = options_.reversed != Reversed::none;
+    std::vector<int> question, places, segments;
+    append(a, operands_reversed, question, places);
+    question.push_back(kPlus);
+    places.push_back(0);
+    segments.assign(question.size(), 0);
+    append(b, operands_reversed, question, places);
+    segments.resize(question.size(), 1);
+
+    std::vector<int> answer, answer_places;
+    append(sum, answer_reversed, answer, answer_places);
+    answer.push_back(kEquals);
+    const int slots = length + 2;
+    if (answer_reversed) {
+      answer_places = ascending_places(slots);
+    } else if (!options_.pad) {
+      answer_places.assign(slots, 0);
+    }
+
+    Example example = ask_terminated(layout_, std::move(question), kEquals, std::move(answer), slots, kEquals);
+    segments.resize(example.tokens.size(), 2);
+    example.segments = std::move(segments);
+    set_places(layout_, std::move(places), answer_places, example);
+    return example;
+  }
+
+ private:
+  static constexpr int kPlus = 10, kEquals = 11;
+
+  static Digits draw(Rng& rng, int digits) {
+    Digits number = uniform_tokens(rng, digits, 0, 9);
+    if (digits > 1) number.back() = uniform(rng, 1, 9);
+    return number;
+  }
+
+  /// The number as it is written, and the places of its digits.
+  static void append(const Digits& number, bool reversed, std::vector<int>& tokens, std::vector<int>& places) {
+    const std::vector<int> ascending = ascending_places(static_cast<int>(number.size()));
+    if (reversed) {
+      tokens.insert(tokens.end(), number.begin(), number.end());
+      places.insert(places.end(), ascending.begin(), ascending.end());
+    } else {
+      tokens.insert(tokens.end(), number.rbegin(), number.rend());
+      places.insert(places.end(), ascending.rbegin(), ascending.rend());
+    }
+  }
+
+  Options options_;
+  Layout layout_;
+};
+
+const RegisterTask<Addition> registered{{
+    .name = "addition",
+    .family = "length_generalization",
+    .definition = "Reads two decimal numbers and answers their sum, and where it ends.",
+    .source = "Kazemnejad et al. 2023, arXiv:2305.19466",
+    .published = "Most significant digit first (reversed=none), trained on up to 8 digits, tested on 9..16.",
+    .length_unit = "digits",
+    .splits = {{"in_distribution", {}, "the trained lengths"},
+               {"ood_length", {{"length", "9..16"}}, "up to twice the trained lengths"}},
+}};
+
+}  // namespace
+}  // namespace posbench

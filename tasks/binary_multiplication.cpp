@@ -1,0 +1,58 @@
+// Binary multiplication: the product of two binary numbers, least significant bit first.   A context-sensitive
+// language.
+//
+//   0 0 1 * 0 1 1 0 1 _   ->   0 0 0 1 1 0 1 *        4 * 22 = 88
+//
+// Questions are those of binary addition. The answer has no superfluous zeros and ends with a terminator, which
+// has the id of the sign. There are `length` slots, and those after the terminator are to say 0, unscored. Lengths
+// 1 and 2 are a single number; their answers, nothing and 0, are there only to leave no length out.
+//
+// Deletang et al. 2023, arXiv:2207.02098, section 4. There is no fed-back layout there; ours stops at the
+// terminator, as a decoder would, and does not ask for the zeros. Their chance level of 1/2 leaves the terminator
+// out of the guesses.
+#include "tasks/digits.h"
+#include "tasks/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+class BinaryMultiplication final : public Task {
+ public:
+  struct Options {
+    Integers length{1, 20};
+    void describe(OptionTable& o) { o.integers("length", length, 1, 10000, "tokens"); }
+  };
+
+  BinaryMultiplication(const Options& options, Layout layout) : options_(options), layout_(layout) {}
+
+  int vocabulary() const override { return 4; }
+  double chance_level() const override { return 1.0 / 3; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override { return std::string(1, "01*_"[token]); }
+
+  Example sample(int length, Rng& rng) const override {
+    const BinaryOperands operands = binary_operands(rng, length);
+    const Digits product = length <= 2 ? Digits(length - 1, 0) : multiply(operands.first, operands.second, 2);
+    return ask_binary(layout_, operands, product, length);
+  }
+
+ private:
+  Options options_;
+  Layout layout_;
+};
+
+const RegisterTask<BinaryMultiplication> registered{{
+    .name = "binary_multiplication",
+    .family = "chomsky/context_sensitive",
+    .definition =
+        "Reads two binary numbers, least significant bit first, and answers their product, with a terminator.",
+    .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
+    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
+    .length_unit = "tokens",
+    .splits = {{"in_distribution", {}, "the trained lengths"},
+               {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+}};
+
+}  // namespace
+}  // namespace posbench

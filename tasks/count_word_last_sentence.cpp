@@ -1,0 +1,105 @@
+// Count a word in the last sentence: sentences before it hold the word too.
+//
+//   2 2 1 0 . 3 2 0 1 . ? 2   ->   #1
+//
+// The answer is uniform over 0..largest, and the last sentence holds the asked word that often, at uniform places.
+// In earlier sentences each word is the asked one with probability `distractors`. All other words are uniform.
+//
+// After Golovneva et al. 2024, arXiv:2405.18719, Table 1, which asks large models how often a word occurs in the
+// last of two sentences and has no data set: all but the question is ours. Sentences too short for the answer are
+// drawn again.
+#include <stdexcept>
+
+#include "tasks/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+class CountWordLastSentence final : public Task {
+ public:
+  struct Options {
+    Integers length{2, 4};
+    Integers words{4, 8};
+    int lexicon = 16;
+    int largest = 4;
+    double distractors = 0.25;
+    void describe(OptionTable& o) {
+      o.integers("length", length, 1, 1000, "sentences");
+      o.integers("words", words, 1, 1000, "words of a sentence, without its full stop");
+      o.integer("lexicon", lexicon, 2, 10000, "different words");
+      o.integer("largest", largest, 1, 1000, "largest count");
+      o.number("distractors", distractors, 0, 1, "probability of the asked word in the earlier sentences");
+    }
+  };
+
+  CountWordLastSentence(const Options& options, Layout layout) : options_(options), layout_(layout) {
+    if (options.largest > options.words.max()) {
+      throw std::invalid_argument(
+          fmt::format("task 'count_word_last_sentence': largest {} does not fit into a sentence of words {}; "
+                      "lower it or raise words",
+                      options.largest, options.words.text()));
+    }
+  }
+
+  int vocabulary() const override { return options_.lexicon + 2 + options_.largest + 1; }
+  double chance_level() const override { return 1.0 / (options_.largest + 1); }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override {
+    if (token < options_.lexicon) return std::to_string(token);
+    if (token >= zero()) return fmt::format("#{}", token - zero());
+    return token == stop() ? "." : "?";
+  }
+
+  Example sample(int length, Rng& rng) const override {
+    const int asked = uniform(rng, 0, options_.lexicon - 1), answer = uniform(rng, 0, options_.largest);
+    std::vector<int> question;
+    for (int sentence = 0; sentence < length - 1; ++sentence) {
+      for (int words = options_.words.draw(rng); words > 0; --words) {
+        question.push_back(chance(rng, options_.distractors) ? asked : other_word(asked, rng));
+      }
+      question.push_back(stop());
+    }
+    int words = options_.words.draw(rng);
+    while (words < answer) words = options_.words.draw(rng);
+    std::vector<int> last(words, kIgnore);
+    for (const int place : distinct(rng, words, answer)) last[place] = asked;
+    for (int& word : last) {
+      if (word == kIgnore) word = other_word(asked, rng);
+    }
+    question.insert(question.end(), last.begin(), last.end());
+    question.insert(question.end(), {stop(), stop() + 1});
+    Example example = ask(layout_, std::move(question), asked, {zero() + answer});
+    example.segments = segments_ended_by(stop(), example.tokens);
+    return example;
+  }
+
+ private:
+  int stop() const { return options_.lexicon; }
+  int zero() const { return options_.lexicon + 2; }  // the token of count 0; between the two, the question mark
+
+  int other_word(int asked, Rng& rng) const {
+    const int word = uniform(rng, 0, options_.lexicon - 2);
+    return word + (word >= asked);
+  }
+
+  Options options_;
+  Layout layout_;
+};
+
+const RegisterTask<CountWordLastSentence> registered{{
+    .name = "count_word_last_sentence",
+    .family = "sentence addressing",
+    .definition = "Reads sentences and a word, and answers how often the last sentence holds the word.",
+    .source = "after Golovneva et al. 2024, arXiv:2405.18719, Table 1",
+    .published =
+        "The paper prompts large models with two sentences and trains nothing; the data and splits are ours.",
+    .length_unit = "sentences",
+    .splits = {{"in_distribution", {}, "the trained sentences"},
+               {"ood_longer_sentences", {{"words", "9..16"}}, "longer sentences, the trained number of them"},
+               {"ood_more_sentences", {{"length", "5..8"}}, "more sentences, of the trained lengths"},
+               {"ood_both", {{"words", "9..16"}, {"length", "5..8"}}, "more and longer sentences"}},
+}};
+
+}  // namespace
+}  // namespace posbench

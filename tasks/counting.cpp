@@ -1,0 +1,136 @@
+// Counting: how often was the variable incremented since it was last set to 0?
+//
+//   a = 0 ; pass; a ++; b = 0 ; pass; a ++; b ++; print a   ->   2
+//
+// A program of `length` statements, each drawn with weights set : pass : increment. A set takes any variable, an
+// increment one that has been set; an increment of nothing, or past the maximum, is drawn again as any statement.
+// The variable asked for is one that has been set; a program that sets none is drawn again. The distance is the
+// number of tokens from the place that asks back to the variable's last reset.
+//
+// Golovneva et al. 2024, arXiv:2405.18719, Table 3 and projects/cope of facebookresearch/RAM: 1, 3 or 5
+// variables, 3..512 statements, weights 1 : 50 : 7. They redraw the length too where no variable was set, and cut
+// what exceeds 512 tokens from the left; we keep the length and never cut. Their padding and start tokens, which
+// carry nothing, are left out.
+#include "tasks/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+class Counting final : public Task {
+ public:
+  struct Options {
+    Integers length{3, 64};
+    int variables = 1;
+    int maximum = 10;
+    int set = 1, pass = 20, increment = 7;
+    void describe(OptionTable& o) {
+      o.integers("length", length, 1, 100000, "statements");
+      o.integer("variables", variables, 1, 5, "variables");
+      o.integer("maximum", maximum, 1, 1000, "no variable is incremented beyond it");
+      o.integer("set", set, 1, 10000, "weight of statements that set a variable to 0");
+      o.integer("pass", pass, 0, 10000, "weight of statements that do nothing");
+      o.integer("increment", increment, 0, 10000, "weight of statements that increment a variable");
+    }
+  };
+
+  Counting(const Options& options, Layout layout) : options_(options), layout_(layout) {}
+
+  int vocabulary() const override { return zero() + options_.maximum + 1; }
+  double chance_level() const override { return 1.0 / (options_.maximum + 1); }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override {
+    if (token < options_.variables) return std::string(1, static_cast<char>('a' + token));
+    if (token >= zero()) return std::to_string(token - zero());
+    static constexpr const char* kWords[] = {"=", ";", "++;", "pass;", "print"};
+    return kWords[token - options_.variables];
+  }
+
+  Example sample(int length, Rng& rng) const override {
+    Program program;
+    do {
+      program = draw_program(length, rng);
+    } while (program.set.empty());
+
+    const Variable asked = program.set[uniform(rng, 0, static_cast<int>(program.set.size()) - 1)];
+    program.append(length, {id(kPrint)});
+    const int distance = static_cast<int>(program.tokens.size()) - asked.reset;
+    Example example = ask(layout_, std::move(program.tokens), asked.name, {zero() + asked.value});
+    example.distances = {distance};
+    example.segments = std::move(program.segments);
+    example.segments.push_back(length);
+    return example;
+  }
+
+ private:
+  enum Word { kEquals, kSemicolon, kIncrement, kPass, kPrint, kZero };
+
+  struct Variable {
+    int name, value, reset;  // reset: the place of the last set
+  };
+  struct Program {
+    std::vector<int> tokens, segments;
+    std::vector<Variable> set;  // each variable that has been set, once
+    void append(int statement, const std::vector<int>& words) {
+      tokens.insert(tokens.end(), words.begin(), words.end());
+      segments.insert(segments.end(), words.size(), statement);
+    }
+  };
+
+  int id(Word word) const { return options_.variables + word; }  // the ids below are the variables'
+  int zero() const { return id(kZero); }
+
+  Program draw_program(int length, Rng& rng) const {
+    const int first_pass = options_.set, first_increment = first_pass + options_.pass;
+    Program program;
+    for (int statement = 0; statement < length;) {
+      const int operation = uniform(rng, 0, first_increment + options_.increment - 1);
+      if (operation < first_pass) {
+        const Variable variable{uniform(rng, 0, options_.variables - 1), 0,
+                                static_cast<int>(program.tokens.size())};
+        std::erase_if(program.set, [&](const Variable& v) { return v.name == variable.name; });
+        program.set.push_back(variable);
+        program.append(statement++, {variable.name, id(kEquals), zero(), id(kSemicolon)});
+      } else if (operation < first_increment) {
+        program.append(statement++, {id(kPass)});
+      } else if (!program.set.empty()) {
+        Variable& variable = program.set[uniform(rng, 0, static_cast<int>(program.set.size()) - 1)];
+        if (variable.value == options_.maximum) continue;
+        ++variable.value;
+        program.append(statement++, {variable.name, id(kIncrement)});
+      }
+    }
+    return program;
+  }
+
+  Options options_;
+  Layout layout_;
+};
+
+const RegisterTask<Counting> registered{{
+    .name = "counting",
+    .family = "counting",
+    .definition =
+        "Reads a program that sets variables to 0, increments them and mostly does nothing, and answers the "
+        "value of one variable: its increments since its last reset.",
+    .source = "Golovneva et al. 2024, arXiv:2405.18719, Table 3; code facebookresearch/RAM, projects/cope",
+    .published =
+        "Trained and tested with 1, 3 or 5 variables on 3..512 statements (length=3..512,pass=50), cut at 512 "
+        "tokens. Ours are shorter, with fewer passes so that they still count, and are never cut.",
+    .length_unit = "statements",
+    .distance_unit = "tokens",
+    .splits = {{"in_distribution", {}, "the trained lengths and mixture"},
+               {"ood_dense",
+                {{"pass", "5"}, {"length", "3..30"}},
+                "as many statements that count, with fewer passes between them"},
+               {"ood_sparse",
+                {{"pass", "50"}, {"length", "6..133"}},
+                "as many statements that count, with more passes between them"},
+               {"ood_length2",
+                {{"length", "65..128"}},
+                "up to twice the trained lengths, with the trained mixture"},
+               {"ood_length4", {{"length", "129..256"}}, "up to four times the trained lengths, same mixture"}},
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,51 @@
+// Duplicate string: the same bits, twice.   A context-sensitive language.
+//
+//   1 0 1 _   ->   1 0 1 1 0 1
+//
+// Deletang et al. 2023, arXiv:2207.02098, section 4. `copy` is the form over more symbols that must also stop.
+#include "tasks/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+class DuplicateString final : public Task {
+ public:
+  struct Options {
+    Integers length{1, 20};
+    void describe(OptionTable& o) { o.integers("length", length, 1, 10000, "bits"); }
+  };
+
+  DuplicateString(const Options& options, Layout layout) : options_(options), layout_(layout) {}
+
+  int vocabulary() const override { return 3; }  // 0, 1, _
+  double chance_level() const override { return 0.5; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override { return token == kBlank ? "_" : std::to_string(token); }
+
+  Example sample(int length, Rng& rng) const override {
+    const std::vector<int> bits = uniform_tokens(rng, length, 0, 1);
+    std::vector<int> twice = bits;
+    twice.insert(twice.end(), bits.begin(), bits.end());
+    return ask(layout_, bits, kBlank, twice);
+  }
+
+ private:
+  static constexpr int kBlank = 2;
+  Options options_;
+  Layout layout_;
+};
+
+const RegisterTask<DuplicateString> registered{{
+    .name = "duplicate_string",
+    .family = "chomsky/context_sensitive",
+    .definition = "Reads uniform bits and answers them twice.",
+    .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
+    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
+    .length_unit = "bits",
+    .splits = {{"in_distribution", {}, "the trained lengths"},
+               {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,116 @@
+// Dyck: well-nested brackets of several types, and which type closes next.
+//
+//   (1 (0 )0 (3 )3 )1 (2 )2 end
+//
+// A bracket opens with probability `opening` and else closes, but at depth 0 it opens and at `depth` it closes;
+// one that opens has a uniform type. This walk, on condition that it is back at depth 0 after `length` pairs: so
+// lengths are as asked for. A likely opening makes it stay deep. Every closing bracket is scored, by an argmax
+// over the closing types; as published, training takes every next token, and the end. The distance is the number
+// of tokens from the place that asks back to the bracket that opened.
+//
+// Dyck-(k,D): Hewitt et al. 2020, arXiv:2010.07515; Yao et al. 2021, arXiv:2105.11115, with 8 types to
+// depth 10, trained on up to 700 brackets and tested on 701 to 1400.
+#include <numeric>
+
+#include "tasks/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+class Dyck final : public Task {
+ public:
+  struct Options {
+    Integers length{8, 24};
+    int depth = 4;
+    double opening = 0.5;
+    int types = 8;
+    Loss loss = Loss::noisy;
+    void describe(OptionTable& o) {
+      o.integers("length", length, 1, 10000, "pairs of brackets");
+      o.integer("depth", depth, 1, 100, "most brackets open at once");
+      o.number("opening", opening, 0.01, 0.99,
+               "probability that a bracket opens, before the condition on the length");
+      o.integer("types", types, 2, 10000, "types of brackets");
+      o.choice("loss", loss, {"clean", "noisy"}, "train on the closing brackets, or on every next token");
+    }
+  };
+
+  Dyck(const Options& options, Layout) : options_(options) {
+    const int depth = options.depth, steps = 2 * options.length.max();
+    home_.assign(steps + 1, std::vector<double>(depth + 2, 0.0));
+    home_[0][0] = 1;
+    for (int left = 1; left <= steps; ++left) {
+      for (int open = 0; open <= depth; ++open) {
+        const double up = opening(open) * home_[left - 1][open + 1];
+        home_[left][open] = up + (open > 0 ? (1 - opening(open)) * home_[left - 1][open - 1] : 0);
+      }
+    }
+  }
+
+  int vocabulary() const override { return 2 * options_.types + 1; }
+  double chance_level() const override { return 1.0 / options_.types; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override {
+    if (token == end()) return "end";
+    return fmt::format("{}{}", token < options_.types ? '(' : ')', token % options_.types);
+  }
+
+  Example sample(int length, Rng& rng) const override {
+    std::vector<int> sequence, scored, distances, segments, open;  // open: the places of open brackets
+    int segment = 0;
+    for (int left = 2 * length; left > 0; --left) {
+      const int place = static_cast<int>(sequence.size()), depth = static_cast<int>(open.size());
+      segments.push_back(segment);
+      if (chance(rng, opening(depth) * home_[left - 1][depth + 1] / home_[left][depth])) {
+        open.push_back(place);
+        sequence.push_back(uniform(rng, 0, options_.types - 1));
+      } else {
+        scored.push_back(place - 1);
+        distances.push_back(place - 1 - open.back());
+        sequence.push_back(options_.types + sequence[open.back()]);
+        open.pop_back();
+        segment += open.empty();
+      }
+    }
+    sequence.push_back(end());
+    Example example = predict_next(std::move(sequence), std::move(scored), options_.loss);
+    example.distances = std::move(distances);
+    example.segments = std::move(segments);
+    example.candidates.resize(options_.types);
+    std::iota(example.candidates.begin(), example.candidates.end(), options_.types);
+    return example;
+  }
+
+ private:
+  int end() const { return 2 * options_.types; }
+  /// The probability that the walk opens a bracket where `open` are open.
+  double opening(int open) const { return open == 0 ? 1 : open == options_.depth ? 0 : options_.opening; }
+
+  Options options_;
+  std::vector<std::vector<double>> home_;  // (2 x longest, depth + 2) the probability that a walk with so many
+                                           // steps left and so many brackets open ends at depth 0
+};
+
+const RegisterTask<Dyck> registered{{
+    .name = "dyck",
+    .family = "dyck",
+    .definition =
+        "Reads well-nested brackets of several types to a bounded depth, and answers the type of every closing "
+        "bracket, chosen among the closing ones.",
+    .source = "Yao et al. 2021, arXiv:2105.11115; code princeton-nlp/dyck-transformer",
+    .published =
+        "8 types to depth 10; trained on up to 700 brackets (length=1..350,depth=10), tested on 701 to 1400 "
+        "(length=351..700). Our default is shorter and shallower.",
+    .length_unit = "pairs of brackets",
+    .distance_unit = "tokens",
+    .causal_only = true,
+    .splits =
+        {{"in_distribution", {}, "the trained lengths and depth"},
+         {"ood_depth", {{"depth", "8"}, {"opening", "0.8"}}, "twice the trained depth, at the trained lengths"},
+         {"ood_length2", {{"length", "25..48"}}, "up to twice the trained lengths, to the trained depth"},
+         {"ood_length4", {{"length", "49..96"}}, "up to four times the trained lengths, to the trained depth"}},
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,22 @@
+// Arithmetic expressions with brackets, modulo 5.
+#pragma once
+#include <vector>
+
+#include "base/random.h"
+
+namespace posbench {
+
+/// The ids of brackets and the signs in use; digits are 0..4, + is 5, - is 6, * is 7.
+struct ExpressionTokens {
+  int open, close;
+  int last_operator;  // 6 or 7
+};
+
+/// Appends a random expression of exactly `length` tokens, and returns its value modulo 5. With n = length:
+///
+///   n = 1   d         n = 3   ( d )
+///   n = 2   - d       n = 4   ( - d )
+///   n >= 5  ( left sign right )   with `left` of uniform length 1..n-4, and `right` of what remains
+int append_expression(Rng&, int length, const ExpressionTokens&, std::vector<int>& tokens);
+
+}  // namespace posbench

@@ -1,0 +1,84 @@
+// Induction heads: what followed the trigger, when the trigger comes again?
+//
+//   3 7 ! 5 1 0 5 !   ->   5
+//
+// All other tokens are uniform; the trigger's first place is uniform, at least two tokens before the last, or one
+// of the last `farthest`. The distance is the number of tokens from the second trigger back to the answer.
+//
+// Gu & Dao 2023, arXiv:2312.00752, section 4.1.2 and appendix E.1: 16 ids, trained at 256 tokens, tested from 64
+// to 2^20. The paper does not give the layout; this one follows the earlier task of H3.
+#include <algorithm>
+#include <stdexcept>
+
+#include "tasks/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+class InductionHeads final : public Task {
+ public:
+  struct Options {
+    Integers length{64};
+    int vocabulary = 16;
+    int farthest = 0;
+    void describe(OptionTable& o) {
+      o.integers("length", length, 4, 1 << 20, "tokens");
+      o.integer("vocabulary", vocabulary, 3, 10000, "ids; the last is the trigger");
+      o.integer("farthest", farthest, 0, 1 << 20,
+                "longest distance from the second trigger to the answer; 0: any");
+    }
+  };
+
+  InductionHeads(const Options& options, Layout layout) : options_(options), layout_(layout) {
+    if (options.farthest == 1) {
+      throw std::invalid_argument(
+          "task 'induction_heads': farthest is 1, but the shortest distance is 2; 0 is any");
+    }
+  }
+
+  int vocabulary() const override { return options_.vocabulary; }
+  double chance_level() const override { return 1.0 / trigger(); }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override { return token == trigger() ? "!" : std::to_string(token); }
+
+  Example sample(int length, Rng& rng) const override {
+    std::vector<int> tokens = uniform_tokens(rng, length - 1, 0, trigger() - 1);
+    const int nearest = length - 4, farthest = options_.farthest > 0 ? length - 2 - options_.farthest : 0;
+    const int place = uniform(rng, std::max(farthest, 0), nearest);
+    tokens[place] = trigger();
+    const int answer = tokens[place + 1];
+    Example example = ask(layout_, std::move(tokens), trigger(), {answer});
+    example.distances = {length - 2 - place};
+    return example;
+  }
+
+ private:
+  int trigger() const { return options_.vocabulary - 1; }
+
+  Options options_;
+  Layout layout_;
+};
+
+const RegisterTask<InductionHeads> registered{{
+    .name = "induction_heads",
+    .family = "induction",
+    .definition =
+        "Reads uniform tokens with a trigger among them and again at the end, and answers what followed the "
+        "first trigger.",
+    .source = "Gu & Dao 2023, arXiv:2312.00752, section 4.1.2 and appendix E.1; after Olsson et al. 2022",
+    .published =
+        "Trained at 256 tokens and tested at 64 to 2^20; our default is shorter, and its splits tell a longer "
+        "sequence from a longer distance.",
+    .length_unit = "tokens",
+    .distance_unit = "tokens",
+    .splits = {{"in_distribution", {}, "the trained length"},
+               {"ood_length",
+                {{"length", "256"}, {"farthest", "62"}},
+                "the trained distances, in a longer sequence"},
+               {"ood_length_far2", {{"length", "128"}}, "twice the trained length, at any distance"},
+               {"ood_length_far4", {{"length", "256"}}, "four times the trained length, at any distance"}},
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,64 @@
+// Modular arithmetic: the value modulo 5 of a sum of products, without brackets.   A regular language.
+//
+//   1 + 2 * 3 _   ->   2        7 modulo 5
+//
+// Digits 0..4 and signs + - * are uniform; products bind more than sums. An even length is reduced by one, so that
+// lengths 1 and 2 both give a single digit.
+//
+// Deletang et al. 2023, arXiv:2207.02098, section 4. The paper says that an even length is increased; its code
+// reduces it, and so do we. Products make 0 a little more frequent than the other answers. The code has an input
+// id for a blank that never occurs; here that id is the empty token.
+#include <utility>
+
+#include "tasks/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+class ModularArithmetic final : public Task {
+ public:
+  struct Options {
+    Integers length{1, 20};
+    void describe(OptionTable& o) { o.integers("length", length, 1, 10000, "tokens"); }
+  };
+
+  ModularArithmetic(const Options& options, Layout layout) : options_(options), layout_(layout) {}
+
+  int vocabulary() const override { return 9; }
+  double chance_level() const override { return 0.2; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override { return std::string(1, "01234+-*_"[token]); }
+
+  Example sample(int length, Rng& rng) const override {
+    std::vector<int> question;
+    int sum = 0, product = 1;  // of the terms that have ended, and of the factors of the one that has not
+    for (int i = 0; i < length - 1 + length % 2; i += 2) {
+      const int sign = i == 0 ? kTimes : uniform(rng, kPlus, kTimes), digit = uniform(rng, 0, 4);
+      if (i > 0) question.push_back(sign);
+      question.push_back(digit);
+      if (sign != kTimes) sum += std::exchange(product, sign == kPlus ? 1 : 4);  // 4 is -1 modulo 5
+      product = product * digit % 5;
+    }
+    return ask(layout_, std::move(question), kBlank, {(sum + product) % 5});
+  }
+
+ private:
+  static constexpr int kPlus = 5, kTimes = 7, kBlank = 8;
+  Options options_;
+  Layout layout_;
+};
+
+const RegisterTask<ModularArithmetic> registered{{
+    .name = "modular_arithmetic",
+    .family = "chomsky/regular",
+    .definition = "Reads digits 0..4 with + - * between them and answers the value modulo 5.",
+    .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
+    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
+    .length_unit = "tokens",
+    .splits = {{"in_distribution", {}, "the trained lengths"},
+               {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,120 @@
+// The worked examples of the reference, section 6.3, and what the fifteen tasks of Deletang et al. 2023 promise
+// beyond the contract.
+#include "tasks/registry.h"
+#include "tests/catch.h"
+#include "tests/tasks/oracles.h"
+
+using namespace posbench;
+
+namespace {
+
+/// The oracle's answer to a question, with the empty token after it.
+Tokens answer(const std::string& task, Tokens question) {
+  const int asked = static_cast<int>(question.size());
+  question.push_back(tasks().find(task).make(Spec{task, {}}, Layout::slots)->vocabulary() - 1);
+  return oracles().at(task)(Example{.tokens = std::move(question), .scored = {asked}});
+}
+
+Example draw(const std::string& spec, Layout layout, int length, int index = 0) {
+  const Spec parsed = Spec::parse(spec);
+  Rng rng = stream(0, "chomsky", index);
+  return tasks().find(parsed.name).make(parsed, layout)->sample(length, rng);
+}
+
+Tokens scored_answers(const Example& e) {
+  Tokens answers;
+  for (const int t : e.scored) answers.push_back(e.targets[t]);
+  return answers;
+}
+
+}  // namespace
+
+TEST_CASE("the tasks of the Chomsky hierarchy: the worked examples") {
+  CHECK(answer("even_pairs", {0, 0, 1, 1, 1, 0}) == Tokens{0});
+  CHECK(answer("even_pairs", {1}) == Tokens{0});
+  CHECK(answer("modular_arithmetic", {1, 5, 2, 7, 3}) == Tokens{2});
+  CHECK(answer("cycle_navigation", {2, 0, 1, 0, 0}) == Tokens{3});
+  CHECK(answer("stack_manipulation", {0, 1, 1, 0, 4, 2, 2}) == Tokens{1, 1, 0, 2});
+  CHECK(answer("stack_manipulation", {1, 1, 0, 2, 2, 2}) == Tokens{2});
+  CHECK(answer("stack_manipulation", {0, 2, 2, 4}) == Tokens{1, 2});     // to pop an empty stack does nothing
+  CHECK(answer("reverse_string", {0, 1, 1, 0, 1, 0}) == Tokens{0, 1, 0, 1, 1, 0});
+  CHECK(answer("modular_arithmetic_brackets", {8, 3, 7, 6, 2, 9}) == Tokens{4});
+  CHECK(answer("solve_equation", {7, 9, 6, 3, 8, 10, 1}) == Tokens{4});
+  CHECK(answer("duplicate_string", {1, 0, 1}) == Tokens{1, 0, 1, 1, 0, 1});
+  CHECK(answer("missing_duplicate_string", {0, 1, 1, 0, 0, 2, 1, 0}) == Tokens{1});
+  CHECK(answer("missing_duplicate_string", {0, 2, 0, 1, 3}) == Tokens{1});
+  CHECK(answer("odds_first", {0, 0, 1, 1, 0, 1, 0, 1}) == Tokens{0, 1, 1, 1, 0, 1, 0, 0});
+  CHECK(answer("odds_first", {1, 0, 0}) == Tokens{0, 1, 0});
+  CHECK(answer("binary_addition", {0, 0, 1, 2, 0, 1, 1, 0, 1}) == Tokens{0, 1, 0, 1, 1, 2});
+  CHECK(answer("binary_addition", {1, 0, 0, 1, 2, 0, 0, 0, 0, 0, 1}) == Tokens{1, 0, 0, 1, 0, 1, 2});
+  CHECK(answer("binary_addition", {0, 0}) == Tokens{0, 2});
+  CHECK(answer("binary_multiplication", {0, 0, 1, 2, 0, 1, 1, 0, 1}) == Tokens{0, 0, 0, 1, 1, 0, 1, 2});
+  CHECK(answer("binary_multiplication", {0}) == Tokens{2});
+  CHECK(answer("binary_multiplication", {0, 1}) == Tokens{0, 2});
+  CHECK(answer("compute_sqrt", {1, 0, 0, 1, 0, 1}) == Tokens{1, 1, 0});
+  CHECK(answer("bucket_sort", {1, 0, 2, 0, 4, 1, 1, 2}) == Tokens{0, 0, 1, 1, 1, 2, 2, 4});
+}
+
+TEST_CASE("a sequence of a Chomsky task is as long as published") {
+  const auto slots = [](const std::string& task, int length) {
+    return draw(task, Layout::slots, length).tokens.size();
+  };
+  for (const char* task : {"even_pairs", "parity_check", "cycle_navigation", "modular_arithmetic_brackets",
+                           "solve_equation", "missing_duplicate_string"}) {
+    CHECK(slots(task, 40) == 41);
+    CHECK(slots(task, 500) == 501);
+  }
+  CHECK(slots("modular_arithmetic", 40) == 40);  // 39 tokens and the slot: even lengths are reduced
+  CHECK(slots("modular_arithmetic", 39) == 40);
+  for (const char* task : {"reverse_string", "odds_first", "bucket_sort", "binary_multiplication"}) {
+    CHECK(slots(task, 500) == 1000);
+  }
+  CHECK(slots("stack_manipulation", 500) == 1001);
+  CHECK(slots("binary_addition", 500) == 1001);
+  CHECK(slots("duplicate_string", 500) == 1500);
+  CHECK(slots("compute_sqrt", 500) == 750);
+}
+
+TEST_CASE("after its terminator an answer is zeros, unscored, in slots, and over where it is fed back") {
+  for (const char* task : {"stack_manipulation", "binary_addition", "binary_multiplication"}) {
+    for (int n = 0; n < 50; ++n) {
+      const Example slots = draw(task, Layout::slots, 12, n), fed = draw(task, Layout::fed_back, 12, n);
+      CHECK(scored_answers(slots) == scored_answers(fed));
+      CHECK(scored_answers(slots).back() == 2);
+      CHECK(fed.scored.back() == static_cast<int>(fed.tokens.size()) - 1);
+      for (size_t t = slots.scored.back() + 1; t < slots.targets.size(); ++t) CHECK(slots.targets[t] == 0);
+    }
+  }
+}
+
+TEST_CASE("the order of odds first and the endianness of compute sqrt can be the paper's") {
+  for (int n = 0; n < 20; ++n) {
+    const Example code = draw("odds_first", Layout::slots, 8, n),
+                  paper = draw("odds_first:order=paper", Layout::slots, 8, n);
+    const Tokens late = scored_answers(code), early = scored_answers(paper);
+    CHECK(Tokens(early.begin(), early.begin() + 4) == Tokens(late.begin() + 4, late.end()));
+    CHECK(Tokens(early.begin() + 4, early.end()) == Tokens(late.begin(), late.begin() + 4));
+
+    const Tokens big = scored_answers(draw("compute_sqrt", Layout::slots, 9, n));
+    const Tokens little = scored_answers(draw("compute_sqrt:endian=little", Layout::slots, 9, n));
+    CHECK(big == Tokens(little.rbegin(), little.rend()));
+  }
+}
+
+TEST_CASE("a bit of a binary number has its place, as it is read or as it is due in a slot") {
+  const Example fed = draw("binary_addition", Layout::fed_back, 9),
+                slots = draw("binary_addition", Layout::slots, 9);
+  for (const Example* e : {&fed, &slots}) {
+    int place = 0, operand = 0;
+    REQUIRE(e->places.size() == e->tokens.size());
+    for (int t = 0; t < 9; ++t) {
+      place = e->tokens[t] == 2 ? 0 : place + 1;
+      CHECK(e->places[t] == place);
+      CHECK(e->segments[t] == operand);
+      operand += e->tokens[t] == 2;
+    }
+    CHECK(e->segments.back() == 2);
+  }
+  for (size_t t = 9; t < fed.tokens.size(); ++t) CHECK(fed.places[t] == static_cast<int>(t) - 9);
+  for (size_t t = 9; t < slots.tokens.size(); ++t) CHECK(slots.places[t] == static_cast<int>(t) - 8);
+}
