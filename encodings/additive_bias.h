@@ -1,0 +1,39 @@
+// Encodings that add to every score a bias that no token's content changes.
+#pragma once
+#include "model/position_encoding.h"
+
+namespace posbench {
+
+/// score_h(i, j) = s q_i . k_j + bias_h(i, j), s = 1 / sqrt(D).   The biases are stage 0: worked out once a step.
+class AdditiveBias : public PositionEncoding {
+ public:
+  using PositionEncoding::PositionEncoding;
+
+  /// Whether layers differ. There are then layers x H biases, layer by layer, and otherwise H for all layers.
+  virtual bool per_layer() const { return false; }
+  /// Which of them is added in head h of a layer.
+  size_t table(int layer, size_t h) const { return (per_layer() ? layer * shape_.heads : 0) + h; }
+  /// Fills one (T, T) for each. Where causal, later keys need no value.
+  virtual void bias(const Parameters&, const Positions&, Tables& bias) const = 0;
+  /// Default: nothing is learned.
+  virtual bool learned() const { return false; }
+  virtual void bias_backward(const Parameters&, const Positions&, const Tables& /*d_bias*/, Gradients&) const {}
+
+  void tables(const Parameters&, const Positions&, Tables&) const final;
+  void tables_backward(const Parameters&, const Positions&, const Tables&, const Tables& d_bias, Gradients&) const final;
+  void score(const AttentionInput&, Heads& scores) const final;
+  void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const final;
+
+ protected:
+  virtual Real content_scale() const { return scale(); }  // s
+
+  /// f(i, j) for every query i and every key j that it sees.
+  template <class F>
+  void for_each_pair(Index length, F f) const {
+    for (Index i = 0; i < length; ++i) {
+      for (Index j = 0, keys = shape_.causal ? i + 1 : length; j < keys; ++j) f(i, j);
+    }
+  }
+};
+
+}  // namespace posbench

@@ -1,0 +1,148 @@
+// CABLE, context-aware biases for length extrapolation: a penalty that grows from key to query by what each token
+// adds.
+//
+//   score_h(i, j) = q_i . k_j / sqrt(D) - g_i (S_i - S_j),   S_t = sum over s <= t of f_s
+//
+//   form=code              f_s = softplus(w_h . x_s + b_h),   g_i = 1
+//   form=paper             f_s = relu(w_h . x_s),             g_i = softplus(v_h . x_i)
+//   form=paper_unweighted  f_s = relu(w_h . x_s),             g_i = 1
+//
+// Veisi et al. 2025, arXiv:2503.08067, third version; axiomlab/Cable, which differs from its paper as above: the
+// default. Its form is that of FoX with the opposite sign of the gate's logit. The paper's equation lacks the
+// minus sign that its text and its reduction to ALiBi require; we write it. The released code never divides by
+// sqrt(D) (scaled=false): it divides by sqrt(C / C) = 1. We keep the division, so that encodings differ only in
+// position. w, v ~ N(0, 0.02), b = 0, as in the code.
+#include <cmath>
+
+#include "encodings/forget_gate.h"
+#include "encodings/registry.h"
+#include "model/attention.h"
+#include "model/layers.h"
+
+namespace posbench {
+namespace {
+
+enum class Form { code, paper, paper_unweighted };
+
+class Cable final : public PositionEncoding {
+ public:
+  struct Options {
+    Form form = Form::code;
+    bool scaled = true;
+    void describe(OptionTable& o) {
+      o.choice("form", form, {"code", "paper", "paper_unweighted"},
+               "softplus steps; relu steps, times a query weight or not");
+      o.flag("scaled", scaled, "divide q.k by sqrt(D); the released code does not");
+    }
+  };
+
+  Cable(const Options& options, const ModelShape& shape, ParameterLayout& layout)
+      : PositionEncoding(shape), options_(options) {
+    if (options.form == Form::code) {
+      gate_.emplace_back("cable", Real(-1), 0, shape, layout);
+      return;
+    }
+    for (int layer = 0; layer < shape.layers; ++layer) {
+      steps_.push_back(layout.normal(fmt::format("cable.step.{}.weight", layer), shape.width, shape.heads, 0.02));
+      if (options.form == Form::paper) {
+        weights_.push_back(
+            layout.normal(fmt::format("cable.query.{}.weight", layer), shape.width, shape.heads, 0.02));
+      }
+    }
+  }
+
+  void score(const AttentionInput& in, Heads& scores) const override {
+    for (size_t h = 0; h < scores.size(); ++h) dot_product(in.q[h], in.k[h], content_scale(), true, scores[h]);
+    if (options_.form == Form::code) return gate_[0].add(in, 1, scores);
+    const Published f(*this, in);
+    for (size_t h = 0; h < scores.size(); ++h) {
+      const auto sum = f.sums.row(static_cast<Index>(h)).array();
+      for (Index i = 0; i < in.length(); ++i) {
+        scores[h].row(i).head(i + 1).array() -= f.weight(i, h) * (sum(i) - sum.head(i + 1));
+      }
+    }
+  }
+
+  void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
+    for (size_t h = 0; h < d_scores.size(); ++h) {
+      dot_product_backward(in.q[h], in.k[h], content_scale(), true, d_scores[h], d.q[h], d.k[h]);
+    }
+    if (options_.form == Form::code) return gate_[0].add_backward(in, 1, d_scores, d);
+    const Index T = in.length(), H = shape_.heads;
+    const Published f(*this, in);
+    Matrix &d_sums = in.scratch(H, T), &d_logits = in.scratch(T, H);
+    d_sums.setZero();
+    for (Index h = 0; h < H; ++h) {
+      const auto sum = f.sums.row(h);
+      for (Index i = 0; i < T; ++i) {
+        const auto row = d_scores[h].row(i).head(i + 1);
+        const Real total = row.sum();
+        d_sums.row(h).head(i + 1) += f.weight(i, h) * row;
+        d_sums(h, i) -= f.weight(i, h) * total;
+        d_logits(i, h) = row.dot(sum.head(i + 1)) - sum(i) * total;  // of the query weight g_i
+      }
+    }
+    if (!weights_.empty()) {
+      d_logits.array() *= f.weight_logits.array().logistic();
+      back_through(weights_[in.layer], in, d_logits, d);
+    }
+    accumulate_backward(d_sums);
+    d_logits = (f.step_logits.array() > Real(0)).select(d_sums.transpose().array(), Real(0));
+    back_through(steps_[in.layer], in, d_logits, d);
+  }
+
+ private:
+  /// What the published form computes from x.
+  struct Published {
+    Published(const Cable& cable, const AttentionInput& in)
+        : weighted(!cable.weights_.empty()),
+          step_logits(in.scratch(in.length(), cable.shape_.heads)),
+          weight_logits(in.scratch(in.length(), cable.shape_.heads)),
+          weights(in.scratch(in.length(), cable.shape_.heads)),
+          sums(in.scratch(cable.shape_.heads, in.length())) {
+      step_logits.noalias() = in.x * in.parameters[cable.steps_[in.layer]];
+      sums = step_logits.transpose().cwiseMax(Real(0));
+      accumulate(sums);
+      if (!weighted) return;
+      weight_logits.noalias() = in.x * in.parameters[cable.weights_[in.layer]];
+      softplus(weight_logits, weights);
+    }
+    Real weight(Index i, size_t h) const { return weighted ? weights(i, static_cast<Index>(h)) : 1; }
+
+    bool weighted;
+    Matrix &step_logits, &weight_logits, &weights;  // (T, H)
+    Matrix& sums;                                   // (H, T)
+  };
+
+  static void back_through(const Parameter& w, const AttentionInput& in, const Matrix& d_logits,
+                           AttentionGradient& d) {
+    d.x.noalias() += d_logits * in.parameters[w].transpose();
+    d.parameters[w].noalias() += in.x.transpose() * d_logits;
+  }
+  Real content_scale() const { return options_.scaled ? scale() : 1; }
+
+  Options options_;
+  std::vector<ForgetGate> gate_;  // one where form=code
+  std::vector<Parameter> steps_,
+      weights_;  // (C, H), one for each layer where form=paper; no weights if unweighted
+};
+
+const RegisterEncoding<Cable> registered{{
+    .name = "cable",
+    .family = "contextual",
+    .equation =
+        "score_h(i, j) = q_i . k_j / sqrt(D) - sum of softplus(w_h . x_s + b_h) over tokens s = j + 1 .. i",
+    .source = "Veisi et al. 2025, arXiv:2503.08067; axiomlab/Cable",
+    .notes = "Paper and code differ (option form), and the paper's equation lacks the minus sign that its text "
+             "requires. The "
+             "released code never divides by sqrt(D): scaled=false.",
+    .causal_only = true,
+    .touches = "B",
+    .learned = true,
+    .extrapolates = "yes",
+    .relative = "accumulated",
+    .content_dependent = "token",
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,90 @@
+// CARoPE: RoPE whose base frequency each token and head chooses for itself; a position is the sum of the choices so far.
+//
+//   score_h(i, j)  = R(phi_h(i)) q_i . R(phi_h(j)) k_j / sqrt(D)
+//   phi_h(t)[n]    = f_h(x_0)^n + f_h(x_1)^n + ... + f_h(x_t)^n,   for the pairs n = 1 .. D / 2
+//   f_h(x)         = 1 / (softplus(x . w_h) + 1), in (0, 1);   W (C, H), one for each layer
+//
+// RoPE is f = base^(-2 / D) with pairs from 0. Veisi et al. 2025, arXiv:2507.23083, known here only from notes on the paper;
+// no code was found: that pairs count from 1 and the sum includes t is unverified, the pairing (interleaved) and the initial
+// W, N(0, C^-0.5), are ours. Causal: a token's angle counts the tokens before it.
+#include "encodings/contextual_rotary.h"
+#include "encodings/registry.h"
+
+namespace posbench {
+namespace {
+
+class Carope final : public ContextualRotary {
+ public:
+  using Options = NoOptions;
+  Carope(const Options&, const ModelShape& shape, ParameterLayout& layout)
+      : ContextualRotary(shape, Pairing::interleaved, "carope") {
+    for (int layer = 0; layer < shape.layers; ++layer) {
+      weights_.push_back(layout.normal(fmt::format("carope.weight.{}", layer), shape.width, shape.heads,
+                                       1 / std::sqrt(shape.width)));
+    }
+  }
+
+  const Matrix& angles(const AttentionInput& in) const override {
+    Matrix &f = in.scratch(in.length(), shape_.heads), &angles = in.scratch(in.length(), shape_.heads * pairs());
+    bases(in, f);
+    for (Index t = 0; t < in.length(); ++t) {
+      Real* angle = angles.row(t).data();
+      for (Index h = 0; h < shape_.heads; ++h) {
+        Real power = 1;
+        for (Index n = 0; n < pairs(); ++n) *angle++ = power *= f(t, h);
+      }
+    }
+    accumulate(angles);
+    return angles;
+  }
+
+  void angles_backward(const AttentionInput& in, Matrix& d_angles, AttentionGradient& d) const override {
+    Matrix &f = in.scratch(in.length(), shape_.heads), &d_f = in.scratch(in.length(), shape_.heads);
+    bases(in, f);
+    accumulate_backward(d_angles);
+    for (Index t = 0; t < in.length(); ++t) {  // d f^n = n f^(n - 1)
+      const Real* d_angle = d_angles.row(t).data();
+      for (Index h = 0; h < shape_.heads; ++h) {
+        Real power = 1, sum = 0;
+        for (Index n = 1; n <= pairs(); ++n) {
+          sum += *d_angle++ * static_cast<Real>(n) * power;
+          power *= f(t, h);
+        }
+        d_f(t, h) = sum;
+      }
+    }
+    // softplus'(s) = 1 - exp(-softplus(s)), and softplus(s) = 1 / f - 1
+    auto d_s = d_f.array();
+    d_s *= -f.array().square() * (1 - (1 - f.array().inverse()).exp());
+    d.x.noalias() += d_f * in.parameters[weights_[in.layer]].transpose();
+    d.parameters[weights_[in.layer]].noalias() += in.x.transpose() * d_f;
+  }
+
+ private:
+  void bases(const AttentionInput& in, Matrix& f) const {
+    f.noalias() = in.x * in.parameters[weights_[in.layer]];
+    auto s = f.array();
+    s = (s.max(Real(0)) + (-s.abs()).exp().log1p() + 1).inverse();
+  }
+
+  std::vector<Parameter> weights_;  // (C, H), one for each layer
+};
+
+const RegisterEncoding<Carope> registered{{
+    .name = "carope",
+    .family = "contextual",
+    .equation = "score(i, j) = R(phi(i)) q_i . R(phi(j)) k_j / sqrt(D),   phi(t)[n] = sum of f(x_s)^n over s <= t, n = 1 .. "
+                "D / 2,   f(x) = 1 / (softplus(x . w) + 1)",
+    .source = "Veisi et al. 2025, arXiv:2507.23083",
+    .notes = "Known only from notes on the paper; no code was found. The indexing of pairs and sums is unverified; pairing and "
+             "initial values are ours.",
+    .causal_only = true,
+    .touches = "R P",
+    .learned = true,
+    .extrapolates = "defined",
+    .relative = "accumulated",
+    .content_dependent = "token",
+}};
+
+}  // namespace
+}  // namespace posbench

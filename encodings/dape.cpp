@@ -1,0 +1,45 @@
+// DAPE, data-adaptive position encoding: a small network sees the scores and the biases of all heads at a pair,
+// and adds what it makes of them.
+//
+//   A_h = q_i . k_j / sqrt(D),   B_h = the bias of the base (alibi, kerple_log, fire) for head h
+//   score_h(i, j) = A_h + B_h + f_h([A; B]),   f: 2 H -> 32 -> H, LeakyReLU with slope 0.01 between
+//
+// Zheng et al. 2024, arXiv:2405.14722; chuanyang-Zheng/DAPE. One network for each layer, in the
+// framework's initial values, U(-1, 1) / sqrt(inputs): the model does not start at A + B. The paper's ablations:
+// `hidden`; f of A + B or of A times B (`combine`); score without the residual B (residual=false); base=none, f(A)
+// alone. Whether layers share the base's parameters is the base's to say: DAPE's code makes a set for each layer,
+// which is base=(kerple_log:per_layer=true), and fire as it stands; its FIRE uses LeakyReLU,
+// base=(fire:activation=leaky_relu). The paper is causal; a bidirectional model takes any base that is defined
+// there.
+#include "encodings/dape_network.h"
+#include "encodings/registry.h"
+
+namespace posbench {
+namespace {
+
+class DapeV1 final : public Dape {
+ public:
+  using Options = DapeOptions;
+  DapeV1(const Options& options, const ModelShape& shape, ParameterLayout& layout)
+      : Dape("dape", /*taps=*/1, options, shape, layout) {}
+};
+
+const RegisterEncoding<DapeV1> registered{{
+    .name = "dape",
+    .family = "contextual",
+    .equation = "score_h(i, j) = A_h + B_h + f_h([A; B]), A = q_i . k_j / sqrt(D) and B = the base's bias of all "
+                "heads, f: 2 H "
+                "-> 32 -> H with LeakyReLU",
+    .source = "Zheng et al. 2024, arXiv:2405.14722; chuanyang-Zheng/DAPE",
+    .notes = "With FIRE as the base the released code uses LeakyReLU inside FIRE: "
+             "base=(fire:activation=leaky_relu). Causal in "
+             "the paper; here as its base is.",
+    .touches = "B L",
+    .learned = true,
+    .extrapolates = "as its base",
+    .relative = "yes",
+    .content_dependent = "logits",
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,42 @@
+// DAPE v2: as DAPE, with a network that also sees the two neighbouring keys: two convolutions along the keys.
+//
+//   score_h(i, j) = A_h + B_h + f_h([A; B]),   f: convolution 2 H -> 32, LeakyReLU, convolution 32 -> H
+//
+// Each convolution has width 3 and zero padding 1. Zheng et al. 2024, arXiv:2410.04798; chuanyang-Zheng/DAPE. [A;
+// B] is zero for later keys; the hidden map is not masked again, which leaks nothing, since it only saw masked
+// inputs: the hidden value one key beyond the query counts, except for the last query of a sequence, where the
+// convolution's padding is zero (as released). Options, bases and initial values as in DAPE; the released
+// `rope_dapev2` (base=none here) is built for 2 H channels and stops; H is used.
+#include "encodings/dape_network.h"
+#include "encodings/registry.h"
+
+namespace posbench {
+namespace {
+
+class DapeV2 final : public Dape {
+ public:
+  using Options = DapeOptions;
+  DapeV2(const Options& options, const ModelShape& shape, ParameterLayout& layout)
+      : Dape("dape_v2", /*taps=*/3, options, shape, layout) {}
+};
+
+const RegisterEncoding<DapeV2> registered{{
+    .name = "dape_v2",
+    .family = "contextual",
+    .equation = "score_h(i, j) = A_h + B_h + f_h, f two convolutions of width 3 along the keys over [A; B], 2 H "
+                "-> 32 -> H with "
+                "LeakyReLU",
+    .source = "Zheng et al. 2024, arXiv:2410.04798; chuanyang-Zheng/DAPE",
+    .notes = "The hidden map is not masked, as released, which leaks nothing. With FIRE as the base that code "
+             "uses LeakyReLU "
+             "inside FIRE: base=(fire:activation=leaky_relu).",
+    .causal_only = true,
+    .touches = "B L",
+    .learned = true,
+    .extrapolates = "as its base",
+    .relative = "yes",
+    .content_dependent = "logits",
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,252 @@
+// DeBERTa, disentangled attention: content meets content, content meets relative position, relative position meets
+// content.
+//
+//   score_h(i, j) = (q_i . k_j + q_i . (P[n] W_K)_h + k_j . (P[n] W_Q + b)_h) / sqrt(3 D)
+//   n(i, j)       = clamp(i - j + k, 0, 2 k - 1),   P (2 k, C), shared by all layers
+//
+// W_K, W_Q (C, C) and b for each layer; all but b start at N(0, 0.02). A bias beside W_K would add the same to all
+// scores of a query, and change nothing. He et al. 2020, arXiv:2006.03654, section 3.1; microsoft/DeBERTa. The
+// third term reads P at n(i, j) in all released code (third=code, the default) and at n(j, i) in the paper
+// (third=paper): other functions, since both projections share P. Options for what the released second and third
+// versions do (He et al. 2021, arXiv:2111.09543):
+//   size=256,max_distance=512   buckets that grow logarithmically beyond size / 2, in place of the clamp
+//   shared_projections=true     W_K, W_Q and their biases are those of the content
+//   norm=true                   layer normalization of P
+//
+// Left out: absolute positions before the output layer ("enhanced mask decoder"), which belongs to masked language
+// models. Rows of P for distances beyond the trained length stay as they started.
+#include <cmath>
+
+#include "encodings/distances.h"
+#include "encodings/registry.h"
+#include "encodings/relative_rows.h"
+#include "model/attention.h"
+#include "model/layers.h"
+
+namespace posbench {
+namespace {
+
+enum class Third { code, paper };
+// Tables: (T, T), (T, T), (1, distances), then P W_K and P W_Q + b (N, C), layer by layer.
+enum { kIndex, kThirdIndex, kDistances, kRows };
+
+class Deberta final : public PositionEncoding {
+ public:
+  struct Options {
+    int size = 512, max_distance = 0;
+    Third third = Third::code;
+    bool shared_projections = false, norm = false;
+    void describe(OptionTable& o) {
+      o.integer("size", size, 1, 1 << 16, "k: distances beyond it share a vector");
+      o.integer("max_distance", max_distance, 0, 1 << 20,
+                "logarithmic buckets from k / 2 up to this distance; 0: none");
+      o.choice("third", third, {"code", "paper"}, "the third term reads P at i - j, or at j - i");
+      o.flag("shared_projections", shared_projections, "project P as content is projected to q and k");
+      o.flag("norm", norm, "layer normalization of P");
+    }
+  };
+
+  Deberta(const Options& options, const ModelShape& shape, ParameterLayout& layout)
+      : PositionEncoding(shape), options_(options) {
+    if (options.max_distance > 0 && (options.size < 4 || options.max_distance <= options.size / 2 + 1)) {
+      throw std::invalid_argument(fmt::format(
+          "encoding 'deberta': logarithmic buckets need a size of at least 4 and a max_distance beyond "
+          "size / 2 + 1; size is {} and max_distance {}",
+          options.size, options.max_distance));
+    }
+    const Index C = shape.width;
+    constexpr double kDeviation = 0.02;
+    table_ = layout.normal("deberta.table", 2 * options.size, C, kDeviation);
+    if (options.norm) {
+      gain_ = layout.constant("deberta.norm.weight", 1, C, 1);
+      shift_ = layout.constant("deberta.norm.bias", 1, C, 0);
+    }
+    for (int layer = 0; layer < shape.layers; ++layer) {
+      if (options.shared_projections) {
+        const std::string qkv = fmt::format("blocks.{}.attention.qkv", layer);
+        content_.push_back({layout.expect(qkv + ".weight", C, 3 * C), layout.expect(qkv + ".bias", 1, 3 * C)});
+      } else {
+        const std::string name = "deberta.", suffix = fmt::format(".{}", layer);
+        own_.push_back({layout.normal(name + "key" + suffix, C, C, kDeviation),
+                        layout.normal(name + "query" + suffix, C, C, kDeviation),
+                        layout.constant(name + "query_bias" + suffix, 1, C, 0)});
+      }
+    }
+  }
+
+  void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
+    tables.resize(kRows + 2 * static_cast<size_t>(shape_.layers));
+    distinct_distances(positions, shape_.causal, tables[kDistances], tables[kIndex]);
+    const Span span = this->span(tables[kDistances]);
+    fill_index(tables[kDistances], span.low, tables[kIndex], tables[kThirdIndex]);
+    Matrix normalized, deviation, rows;
+    read_table(p, span, normalized, deviation, rows);
+    const Index C = shape_.width;
+    for (int layer = 0; layer < shape_.layers; ++layer) {
+      Matrix &keys = tables[kRows + 2 * layer], &queries = tables[kRows + 2 * layer + 1];
+      keys.resize(span.count, C);
+      queries.resize(span.count, C);
+      if (options_.shared_projections) {
+        const auto weight = p[content_[layer].weight], bias = p[content_[layer].bias];
+        linear(rows, weight.middleCols(C, C), bias.middleCols(C, C), keys);
+        linear(rows, weight.leftCols(C), bias.leftCols(C), queries);
+      } else {
+        keys.noalias() = rows * p[own_[layer].key];
+        linear(rows, p[own_[layer].query], p[own_[layer].query_bias], queries);
+      }
+    }
+  }
+
+  void tables_backward(const Parameters& p, const Positions&, const Tables& tables, const Tables& d_tables,
+                       Gradients& d) const override {
+    const Span span = this->span(tables[kDistances]);
+    Matrix normalized, deviation, rows;
+    read_table(p, span, normalized, deviation, rows);
+    const Index C = shape_.width;
+    Matrix d_rows(span.count, C);
+    d_rows.setZero();
+    for (int layer = 0; layer < shape_.layers; ++layer) {
+      const Matrix &d_keys = d_tables[kRows + 2 * layer], &d_queries = d_tables[kRows + 2 * layer + 1];
+      if (options_.shared_projections) {
+        const auto weight = p[content_[layer].weight];
+        auto d_weight = d[content_[layer].weight], d_bias = d[content_[layer].bias];
+        linear_backward(rows, weight.middleCols(C, C), d_keys, d_rows, d_weight.middleCols(C, C),
+                        d_bias.middleCols(C, C));
+        linear_backward(rows, weight.leftCols(C), d_queries, d_rows, d_weight.leftCols(C), d_bias.leftCols(C));
+      } else {
+        d_rows.noalias() += d_keys * p[own_[layer].key].transpose();
+        d[own_[layer].key].noalias() += rows.transpose() * d_keys;
+        linear_backward(rows, p[own_[layer].query], d_queries, d_rows, d[own_[layer].query],
+                        d[own_[layer].query_bias]);
+      }
+    }
+    auto d_table = d[table_];
+    if (options_.norm) {
+      normalize_rows_backward(p[gain_], normalized, deviation, d_rows, d_table.middleRows(span.low, span.count),
+                              d[gain_], d[shift_]);
+    } else {
+      d_table.middleRows(span.low, span.count) += d_rows;
+    }
+  }
+
+  void score(const AttentionInput& in, Heads& scores) const override {
+    const Index D = shape_.head_width();
+    const Matrix &keys = in.tables[kRows + 2 * in.layer], &queries = in.tables[kRows + 2 * in.layer + 1];
+    for (size_t h = 0; h < scores.size(); ++h) {
+      const Index column = static_cast<Index>(h) * D;
+      dot_product(in.q[h], in.k[h], score_scale(), shape_.causal, scores[h]);
+      add_row_products(in.q[h], keys.middleCols(column, D), in.tables[kIndex], Side::query, score_scale(),
+                       shape_.causal, in.scratch, scores[h]);
+      add_row_products(in.k[h], queries.middleCols(column, D), in.tables[third_index()], Side::key, score_scale(),
+                       shape_.causal, in.scratch, scores[h]);
+    }
+  }
+
+  void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
+    const Index D = shape_.head_width();
+    const Matrix &keys = in.tables[kRows + 2 * in.layer], &queries = in.tables[kRows + 2 * in.layer + 1];
+    Matrix &d_keys = d.tables[kRows + 2 * in.layer], &d_queries = d.tables[kRows + 2 * in.layer + 1];
+    for (size_t h = 0; h < d_scores.size(); ++h) {
+      const Index column = static_cast<Index>(h) * D;
+      dot_product_backward(in.q[h], in.k[h], score_scale(), shape_.causal, d_scores[h], d.q[h], d.k[h]);
+      add_row_products_backward(in.q[h], keys.middleCols(column, D), in.tables[kIndex], Side::query, score_scale(),
+                                shape_.causal, d_scores[h], in.scratch, d.q[h], d_keys.middleCols(column, D));
+      add_row_products_backward(in.k[h], queries.middleCols(column, D), in.tables[third_index()], Side::key,
+                                score_scale(), shape_.causal, d_scores[h], in.scratch, d.k[h],
+                                d_queries.middleCols(column, D));
+    }
+  }
+
+ private:
+  struct Own {
+    Parameter key, query, query_bias;  // (C, C), (C, C), (1, C)
+  };
+  struct Content {
+    Parameter weight, bias;  // (C, 3 C), (1, 3 C): of q, k and v, side by side
+  };
+  /// The rows of P that some pair reads.
+  struct Span {
+    Index low, count;
+  };
+
+  Real score_scale() const { return 1 / std::sqrt(static_cast<Real>(3 * shape_.head_width())); }
+  size_t third_index() const { return options_.third == Third::code ? kIndex : kThirdIndex; }
+
+  /// n for a distance, which is query minus key.
+  Index row(double distance) const {
+    const double size = options_.size, middle = options_.size / 2, most = options_.max_distance - 1;
+    double bucket = std::round(distance);
+    if (options_.max_distance > 0 && std::abs(bucket) > middle) {
+      const double far = std::min(std::abs(bucket), most);
+      bucket = std::copysign(std::ceil(std::log(far / middle) / std::log(most / middle) * (middle - 1)) + middle,
+                             bucket);
+    }
+    return static_cast<Index>(std::clamp(bucket + size, 0.0, 2 * size - 1));
+  }
+
+  Span span(const Matrix& distances) const {
+    double nearest = distances(0, 0), farthest = distances(0, distances.cols() - 1);
+    if (options_.third == Third::paper) {  // reads the opposite ones too
+      farthest = std::max(farthest, -nearest);
+      nearest = std::min(nearest, -farthest);
+    }
+    return {row(nearest), row(farthest) - row(nearest) + 1};
+  }
+
+  /// From which distance a pair has to which of the rows that are read, for the second term and for the third.
+  void fill_index(const Matrix& distances, Index low, Matrix& index, Matrix& third) const {
+    const bool paper = options_.third == Third::paper;
+    Matrix row(1, distances.cols()), opposite(1, distances.cols());
+    for (Index n = 0; n < distances.cols(); ++n) {
+      row(0, n) = static_cast<Real>(this->row(distances(0, n)) - low);
+      if (paper) opposite(0, n) = static_cast<Real>(this->row(-distances(0, n)) - low);
+    }
+    third.resize(paper ? index.rows() : 0, paper ? index.cols() : 0);
+    for (Index i = 0; i < index.rows(); ++i) {
+      for (Index j = 0; j < visible(i, index.cols(), shape_.causal); ++j) {
+        const Index n = static_cast<Index>(index(i, j));
+        index(i, j) = row(0, n);
+        if (paper) third(i, j) = opposite(0, n);
+      }
+    }
+  }
+
+  /// The rows of P that are read, normalized where that is asked for.
+  void read_table(const Parameters& p, const Span& span, Matrix& normalized, Matrix& deviation,
+                  Matrix& rows) const {
+    const auto table = p[table_].middleRows(span.low, span.count);
+    rows.resize(span.count, shape_.width);
+    if (options_.norm) {
+      normalized.resize(span.count, shape_.width);
+      deviation.resize(span.count, 1);
+      normalize_rows(table, p[gain_], p[shift_], normalized, deviation, rows);
+    } else {
+      rows = table;
+    }
+  }
+
+  Options options_;
+  Parameter table_, gain_, shift_;  // P (2 k, C), (1, C), (1, C)
+  std::vector<Own> own_;            // one for each layer, or none
+  std::vector<Content> content_;    // one for each layer, or none
+};
+
+const RegisterEncoding<Deberta> registered{{
+    .name = "deberta",
+    .family = "relative vectors",
+    .equation = "score_h(i, j) = (q_i . k_j + q_i . (P[n] W_K)_h + k_j . (P[n] W_Q + b)_h) / sqrt(3 D),   "
+                "n = clamp(i - j + k, 0, 2k - 1)",
+    .source =
+        "He et al. 2020, arXiv:2006.03654, section 3.1, and He et al. 2021, arXiv:2111.09543; microsoft/DeBERTa",
+    .notes =
+        "The paper's third term reads P at j - i, the released code's at i - j (the default): option third. The "
+        "released second and third versions are size=256,max_distance=512,shared_projections=true,norm=true.",
+    .touches = "Q",
+    .learned = true,
+    .extrapolates = "yes",
+    .relative = "yes",
+    .content_dependent = "query and key",
+}};
+
+}  // namespace
+}  // namespace posbench

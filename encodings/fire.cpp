@@ -1,0 +1,181 @@
+// FIRE: a small network of the distance, as a share of the query's own position, gives the bias.
+//
+//   score_h(i, j) = q_i . k_j / sqrt(D) + f_h(xi)
+//   xi            = psi(i - j) / (psi(max(i, |mu| L)) + 1e-6),   psi(n) = log(|c| n + 1)
+//   f(xi)         = W2 a(xi w1 + b1) + b2,   1 -> hidden -> H
+//
+// c (from 0.1), mu (from 1) and the network are learned, for each layer; shared_layers=true is the paper's FIRE-S,
+// from memory. W and b start uniform over +- 1 / sqrt(inputs). i counts from 0. a is the ReLU, or the LeakyReLU of
+// slope 0.01 that DAPE's code has inside FIRE.
+//
+// Below the threshold |mu| L the bias is a function of distance alone; beyond, distances are shares of i, so that
+// xi stays within [0, 1) at every length. The paper's L is 512 (threshold=512), which short sequences never reach:
+// nothing would be normalized, and longer ones would bring xi that training has not seen. Our default,
+// threshold=0, is half of the trained length. DAPE's training code passes 128 and halves it.
+//
+// Li et al. 2023, arXiv:2310.04418, section 3; its appendix's listing as it survives in VITA-Group/TAPE and
+// chuanyang-Zheng/DAPE. No code of the authors' was found. Causal only: with keys after the query xi is undefined.
+#include <cmath>
+
+#include "encodings/additive_bias.h"
+#include "encodings/registry.h"
+
+namespace posbench {
+namespace {
+
+enum class Activation { relu, leaky_relu };
+constexpr Real kEpsilon = 1e-6;
+constexpr Real kSteep = 1e30;
+
+class Fire final : public AdditiveBias {
+ public:
+  struct Options {
+    int hidden = 32;
+    double threshold = 0;
+    Activation activation = Activation::relu;
+    bool shared_layers = false;
+    void describe(OptionTable& o) {
+      o.integer("hidden", hidden, 1, 4096, "width of the network");
+      o.number("threshold", threshold, 0, 1e9, "L, 512 in the paper; 0: half of the trained length");
+      o.choice("activation", activation, {"relu", "leaky_relu"}, "of the network; leaky_relu as in DAPE's code");
+      o.flag("shared_layers", shared_layers, "one network for all layers");
+    }
+  };
+
+  Fire(const Options& options, const ModelShape& shape, ParameterLayout& layout)
+      : AdditiveBias(shape),
+        options_(options),
+        threshold_(
+            static_cast<Real>(options.threshold > 0 ? options.threshold : std::max(1, shape.trained_length / 2))) {
+    const Index hidden = options.hidden;
+    const double bound = 1 / std::sqrt(static_cast<double>(hidden));
+    for (int layer = 0; layer < (options.shared_layers ? 1 : shape.layers); ++layer) {
+      const std::string suffix = options.shared_layers ? "" : fmt::format(".{}", layer);
+      networks_.push_back({.c = layout.constant("fire.c" + suffix, 1, 1, 0.1),
+                           .mu = layout.constant("fire.mu" + suffix, 1, 1, 1),
+                           .w1 = layout.uniform("fire.w1" + suffix, 1, hidden, -1, 1),
+                           .b1 = layout.uniform("fire.b1" + suffix, 1, hidden, -1, 1),
+                           .w2 = layout.uniform("fire.w2" + suffix, hidden, shape.heads, -bound, bound),
+                           .b2 = layout.uniform("fire.b2" + suffix, 1, shape.heads, -bound, bound)});
+    }
+  }
+
+  bool per_layer() const override { return !options_.shared_layers; }
+  bool learned() const override { return true; }
+
+  void bias(const Parameters& p, const Positions& positions, Tables& bias) const override {
+    const Index T = positions.size(), H = shape_.heads;
+    Workspace work(T, options_.hidden, H);
+    for (size_t n = 0; n < networks_.size(); ++n) {
+      for (Index i = 0; i < T; ++i) {
+        row(p, networks_[n], positions, i, work);
+        auto output = work.output.leftCols(i + 1);
+        output.noalias() = p[networks_[n].w2].transpose() * work.activated.leftCols(i + 1);
+        output.colwise() += p[networks_[n].b2].row(0).transpose();
+        for (Index h = 0; h < H; ++h) bias[n * H + h].row(i).head(i + 1) = output.row(h);
+      }
+    }
+  }
+
+  void bias_backward(const Parameters& p, const Positions& positions, const Tables& d_bias,
+                     Gradients& d) const override {
+    const Index T = positions.size(), H = shape_.heads;
+    Workspace work(T, options_.hidden, H);
+    for (size_t n = 0; n < networks_.size(); ++n) {
+      const Network& net = networks_[n];
+      const Real c = p[net.c](0, 0), mu = p[net.mu](0, 0), slope = std::abs(c);
+      for (Index i = 0; i < T; ++i) {
+        const Index keys = i + 1;
+        const Row r = row(p, net, positions, i, work);
+        auto d_output = work.output.leftCols(keys), hidden = work.hidden.leftCols(keys);
+        auto activated = work.activated.leftCols(keys);
+        for (Index h = 0; h < H; ++h) d_output.row(h) = d_bias[n * H + h].row(i).head(keys);
+        d[net.w2].noalias() += activated * d_output.transpose();
+        d[net.b2].row(0) += d_output.rowwise().sum().transpose();
+        activated.noalias() = p[net.w2] * d_output;  // its gradient, and that of hidden
+        // The slope of the activation, 1 above zero and the leak below, without a branch.
+        hidden.array() = activated.array() * (hidden.array() * kSteep).min(Real(1)).max(leak());
+        auto d_w1 = d[net.w1], d_b1 = d[net.b1];
+        for (Index m = 0; m < options_.hidden; ++m) {
+          d_w1(0, m) += hidden.row(m).dot(work.share.head(keys));
+          d_b1(0, m) += hidden.row(m).sum();
+        }
+        work.d_share.head(keys).noalias() = p[net.w1].row(0) * hidden;
+
+        // xi = u / w, with u = log(|c| d + 1) and w = log(|c| n + 1) + epsilon
+        const auto distance = work.distance.head(keys).array(), share = work.share.head(keys).array();
+        const auto d_share = work.d_share.head(keys).array();
+        const Real along = (d_share * share).sum() / r.normalizer;  // of -w
+        const Real by_distance = (d_share * distance / (slope * distance + 1)).sum() / r.normalizer;
+        d[net.c](0, 0) += sign(c) * (by_distance - along * r.reach / (slope * r.reach + 1));
+        if (r.below) d[net.mu](0, 0) -= sign(mu) * along * slope / (slope * r.reach + 1) * threshold_;
+      }
+    }
+  }
+
+ private:
+  struct Network {
+    Parameter c, mu, w1, b1, w2, b2;  // (1, 1), (1, 1), (1, hidden), (1, hidden), (hidden, H), (1, H)
+  };
+
+  /// A query and all its keys, which are columns.
+  struct Workspace {
+    Workspace(Index keys, Index width, Index heads)
+        : distance(keys),
+          share(keys),
+          d_share(keys),
+          hidden(width, keys),
+          activated(width, keys),
+          output(heads, keys) {}
+    Eigen::Matrix<Real, 1, Eigen::Dynamic> distance, share, d_share;  // |i - j|, xi, and its gradient
+    RowMajor hidden, activated;                                       // before and after the activation
+    RowMajor output;                                                  // f(xi), or its gradient
+  };
+  struct Row {
+    Real reach, normalizer;  // max(i, |mu| L), psi of it + 1e-6
+    bool below;              // i is below the threshold
+  };
+
+  /// Everything but the output.
+  Row row(const Parameters& p, const Network& net, const Positions& positions, Index i, Workspace& work) const {
+    const Index keys = i + 1;
+    const Real slope = std::abs(p[net.c](0, 0)), threshold = std::abs(p[net.mu](0, 0)) * threshold_;
+    const Real reach = std::max(positions.at[i], threshold), normalizer = std::log1p(slope * reach) + kEpsilon;
+    for (Index j = 0; j < keys; ++j) work.distance(j) = std::abs(positions.distance(i, j));
+    work.share.head(keys) = (slope * work.distance.head(keys).array() + 1).log() / normalizer;
+    const auto w1 = p[net.w1], b1 = p[net.b1];
+    for (Index m = 0; m < options_.hidden; ++m) {
+      auto hidden = work.hidden.row(m).head(keys);
+      hidden.array() = work.share.head(keys).array() * w1(0, m) + b1(0, m);
+      work.activated.row(m).head(keys) = hidden.cwiseMax(leak() * hidden);
+    }
+    return {reach, normalizer, threshold > positions.at[i]};
+  }
+  static Real sign(Real x) { return x < 0 ? Real(-1) : Real(1); }
+  Real leak() const { return options_.activation == Activation::relu ? Real(0) : Real(0.01); }
+
+  Options options_;
+  Real threshold_;                 // L
+  std::vector<Network> networks_;  // one, or one for each layer
+};
+
+const RegisterEncoding<Fire> registered{{
+    .name = "fire",
+    .family = "bias by distance",
+    .equation = "score_h(i, j) = q_i . k_j / sqrt(D) + f_h(log(c (i - j) + 1) / log(c max(i, mu L) + 1)),   f: 1 "
+                "-> 32 -> H",
+    .source =
+        "Li et al. 2023, arXiv:2310.04418, section 3; its listing in VITA-Group/TAPE and chuanyang-Zheng/DAPE",
+    .notes = "L is half of the trained length here, 512 in the paper (threshold=512), which short sequences never "
+             "reach. No "
+             "code of the authors' was found; FIRE-S (shared_layers=true) is from memory.",
+    .causal_only = true,
+    .touches = "B P",
+    .learned = true,
+    .extrapolates = "yes",
+    .relative = "nearly",
+    .content_dependent = "no",
+}};
+
+}  // namespace
+}  // namespace posbench

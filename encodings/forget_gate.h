@@ -1,0 +1,38 @@
+// Biases that accumulate along the sequence: what encodings that forget share.
+#pragma once
+#include <string>
+
+#include "model/position_encoding.h"
+
+namespace posbench {
+
+/// log(1 + e^x), and log(sigmoid(x)) = -softplus(-x).
+void softplus(const In& x, Out y);
+
+/// values (H, T) become their running sums along t, both ends included.
+void accumulate(Matrix& values);
+/// The gradient of the sums becomes that of the values.
+void accumulate_backward(Matrix& d_values);
+
+/// scores[h](i, j) += weight (levels(h, i) - levels(h, j)) for j <= i.   levels (H, T)
+void add_differences(const In& levels, Real weight, Heads& scores);
+/// d_levels(h, t) += weight (row sum - column sum of d_scores[h] at t)
+void add_differences_backward(Real weight, const Heads& d_scores, Out d_levels);
+
+/// For each layer and head a gate in (0, 1) on every token; the bias is the logarithm of the product of the gates
+/// between key and query:   scores[h](i, j) += weight (F_i - F_j)
+///   F_t = sum over s <= t of log sigmoid(sign (x_s . w_h + b_h))
+class ForgetGate {
+ public:
+  /// Adds NAME.gate.LAYER.weight (C, H), N(0, 0.02), and NAME.gate.LAYER.bias (1, H).
+  ForgetGate(const std::string& name, Real sign, double initial_bias, const ModelShape&, ParameterLayout&);
+
+  void add(const AttentionInput&, Real weight, Heads& scores) const;
+  void add_backward(const AttentionInput&, Real weight, const Heads& d_scores, AttentionGradient&) const;
+
+ private:
+  Real sign_;
+  std::vector<Parameter> weights_, biases_;  // (C, H), (1, H), one for each layer
+};
+
+}  // namespace posbench

@@ -1,0 +1,120 @@
+// FoX, the forgetting transformer: every token multiplies what lies before it by a gate of its own, head by head.
+//
+//   score_h(i, j) = q_i . k_j / sqrt(D) + F_i - F_j
+//   F_t           = sum over s <= t of log f_s,   f_t = sigmoid(w_h . x_t + b_h)
+//
+// so that the gates of the tokens j + 1 .. i decide. Lin et al. 2025, arXiv:2503.02130;
+// zhixuan-lin/forgetting-transformer. w ~ N(0, 0.02) and b = 0: a token forgets half of the past at the start,
+// harsh where the past matters: option `bias`. The paper's "pro" block (token shift, norms, output gate) is
+// another architecture, and left out. data_independent=true keeps b alone, a decay with a time of its own in each
+// head: -1 / log f_h starts at times spread geometrically from `shortest` to `longest` tokens; that code leaves
+// the two bounds open, and 2 and 128 are ours.
+#include <cmath>
+
+#include "encodings/forget_gate.h"
+#include "encodings/registry.h"
+
+namespace posbench {
+namespace {
+
+class Fox final : public PositionEncoding {
+ public:
+  struct Options {
+    double bias = 0;
+    bool data_independent = false;
+    double shortest = 2, longest = 128;
+    void describe(OptionTable& o) {
+      o.number("bias", bias, -20, 20, "initial b: a gate starts at sigmoid(b); 3 to 6 remember longer");
+      o.flag("data_independent", data_independent, "learn b alone, one decay for each head");
+      o.number("shortest", shortest, 0.01, 1e9,
+               "data_independent: tokens until the first head has forgotten all but 1/e");
+      o.number("longest", longest, 0.01, 1e9, "data_independent: the same for the last head");
+    }
+  };
+
+  Fox(const Options& options, const ModelShape& shape, ParameterLayout& layout) : PositionEncoding(shape) {
+    const Options defaults;
+    if (options.data_independent ? options.bias != defaults.bias
+                                 : options.shortest != defaults.shortest || options.longest != defaults.longest) {
+      throw std::invalid_argument(
+          "encoding 'fox': bias is for gates that depend on x, shortest and longest are for "
+          "data_independent=true");
+    }
+    if (!options.data_independent) {
+      gate_.emplace_back("fox", Real(1), options.bias, shape, layout);
+      return;
+    }
+    const double ratio = options.longest / options.shortest;
+    for (int layer = 0; layer < shape.layers; ++layer) {
+      biases_.push_back(
+          layout.add(fmt::format("fox.gate.{}.bias", layer), 1, shape.heads, [=](Rng&, Index, Index h) {
+            const double share = shape.heads == 1 ? 0 : static_cast<double>(h) / (shape.heads - 1);
+            return -std::log(std::expm1(1 / (options.shortest * std::pow(ratio, share))));
+          }));
+    }
+  }
+
+  /// One table for each layer, where the gates are the same for all tokens: F (H, T).
+  void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
+    tables.resize(biases_.size());
+    for (size_t layer = 0; layer < biases_.size(); ++layer) {
+      tables[layer].resize(shape_.heads, positions.size());
+      for (Index h = 0; h < shape_.heads; ++h) {
+        const Real log_gate = -std::log1p(std::exp(-p[biases_[layer]](0, h)));
+        for (Index t = 0; t < positions.size(); ++t) tables[layer](h, t) = static_cast<Real>(t + 1) * log_gate;
+      }
+    }
+  }
+  void tables_backward(const Parameters& p, const Positions& positions, const Tables&, const Tables& d_tables,
+                       Gradients& d) const override {
+    for (size_t layer = 0; layer < biases_.size(); ++layer) {
+      for (Index h = 0; h < shape_.heads; ++h) {
+        Real d_log_gate = 0;
+        for (Index t = 0; t < positions.size(); ++t)
+          d_log_gate += static_cast<Real>(t + 1) * d_tables[layer](h, t);
+        d[biases_[layer]](0, h) += d_log_gate / (1 + std::exp(p[biases_[layer]](0, h)));
+      }
+    }
+  }
+
+  void score(const AttentionInput& in, Heads& scores) const override {
+    PositionEncoding::score(in, scores);
+    if (gate_.empty()) {
+      add_differences(in.tables[in.layer].leftCols(in.length()), 1, scores);
+    } else {
+      gate_[0].add(in, 1, scores);
+    }
+  }
+  void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
+    PositionEncoding::score_backward(in, d_scores, d);
+    if (gate_.empty()) {
+      add_differences_backward(1, d_scores, d.tables[in.layer].leftCols(in.length()));
+    } else {
+      gate_[0].add_backward(in, 1, d_scores, d);
+    }
+  }
+
+ private:
+  std::vector<ForgetGate> gate_;   // one, or none where the gates are data-independent
+  std::vector<Parameter> biases_;  // (1, H), one for each layer where they are
+};
+
+const RegisterEncoding<Fox> registered{{
+    .name = "fox",
+    .family = "contextual",
+    .equation = "score_h(i, j) = q_i . k_j / sqrt(D) + sum of log f over tokens j + 1 .. i, f_t = sigmoid(w_h . "
+                "x_t + b_h)",
+    .source = "Lin et al. 2025, arXiv:2503.02130; zhixuan-lin/forgetting-transformer",
+    .notes = "A gate starts at 1/2, as published: the past halves with every token; set bias=3 to 6 for far "
+             "lookups. The "
+             "bounds of the data-independent gate's times, 2 and 128, are ours.",
+    .causal_only = true,
+    .touches = "B",
+    .learned = true,
+    .extrapolates = "yes",
+    .relative = "accumulated",
+    .content_dependent = "token",
+}};
+
+}  // namespace
+}  // namespace posbench

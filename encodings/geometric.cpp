@@ -1,0 +1,147 @@
+// Geometric attention: keys are visited by distance from the query, and each takes a share of what is left of the
+// attention; the nearest strong match wins, on whichever side.
+//
+//   z_h(i, j) = alpha q_i . k_j + beta + (back_h . x_i + b_h if j < i, front_h . x_i + f_h if j > i)
+//   w(i, j)   = sigmoid(z(i, j)) times the product of 1 - sigmoid(z(i, m)) over the keys m visited before j
+//   A(i, j)   = w(i, j) / sum of w(i, .)
+//   order: i + 1, i - 1, i + 2, i - 2, ...; a query does not visit itself
+//
+// Csordas et al. 2021, arXiv:2110.07732; RobertCsordas/ndr. alpha (1 / sqrt(D) at the start) and beta
+// (0) are one for each layer; the preferred direction is a linear function of the layer's input, as in the code,
+// whose factor for it and whose bias of the queries are absorbed by that function's weights and by our queries'
+// own bias. Where causal, keys are visited backwards: stick-breaking, normalized. A query without keys attends to
+// nothing.
+#include <cmath>
+
+#include "encodings/registry.h"
+#include "encodings/stick.h"
+#include "model/attention.h"
+#include "model/layers.h"
+
+namespace posbench {
+namespace {
+
+constexpr Real kLeastSum = Real(1e-12);  // rows are divided by no less
+
+/// The keys 0 .. keys - 1 without i, nearest first, right before left.
+auto outwards(Index i, Index keys) {
+  const Index right = keys - 1 - i, both = std::min(i, right), further = right > i ? 1 : -1;
+  return [=](Index n) {
+    if (n < 2 * both) return n % 2 == 0 ? i + n / 2 + 1 : i - n / 2 - 1;
+    return i + further * (n - both + 1);
+  };
+}
+
+class Geometric final : public PositionEncoding {
+ public:
+  using Options = NoOptions;
+
+  Geometric(const Options&, const ModelShape& shape, ParameterLayout& layout)
+      : PositionEncoding(shape), sides_(shape.causal ? 1 : 2) {
+    const Index columns = sides_ * shape.heads;
+    const double deviation = std::sqrt(2.0 / (shape.width + 2));  // Glorot's, for the two outputs of a head
+    for (int layer = 0; layer < shape.layers; ++layer) {
+      const std::string name = fmt::format("geometric.{}.", layer);
+      alphas_.push_back(layout.constant(name + "alpha", 1, 1, 1 / std::sqrt(shape.head_width())));
+      betas_.push_back(layout.constant(name + "beta", 1, 1, 0));
+      weights_.push_back(layout.normal(name + "direction.weight", shape.width, columns, deviation));
+      biases_.push_back(layout.constant(name + "direction.bias", 1, columns, 0));
+    }
+  }
+
+  void score(const AttentionInput& in, Heads& scores) const override {
+    const Real alpha = in.parameters[alphas_[in.layer]](0, 0), beta = in.parameters[betas_[in.layer]](0, 0);
+    Matrix& direction = in.scratch(in.length(), weights_[in.layer].cols);
+    linear(in.x, in.parameters[weights_[in.layer]], in.parameters[biases_[in.layer]], direction);
+    for (size_t h = 0; h < scores.size(); ++h) {
+      dot_product(in.q[h], in.k[h], alpha, shape_.causal, scores[h]);
+      for (Index i = 0; i < in.length(); ++i) {
+        auto row = scores[h].row(i).array();
+        row.head(i) += beta + direction(i, back(h));
+        if (!shape_.causal) row.tail(in.length() - i - 1) += beta + direction(i, front(h));
+      }
+    }
+  }
+  void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
+    const Index T = in.length(), D = shape_.head_width();
+    const Real alpha = in.parameters[alphas_[in.layer]](0, 0);
+    Matrix &d_direction = in.scratch(T, weights_[in.layer].cols), &d_q = in.scratch(T, D), &d_k = in.scratch(T, D);
+    for (size_t h = 0; h < d_scores.size(); ++h) {
+      d_q.setZero();
+      d_k.setZero();
+      dot_product_backward(in.q[h], in.k[h], 1, shape_.causal, d_scores[h], d_q, d_k);
+      d.q[h] += alpha * d_q;
+      d.k[h] += alpha * d_k;
+      d.parameters[alphas_[in.layer]](0, 0) += d_q.cwiseProduct(in.q[h]).sum();
+      for (Index i = 0; i < T; ++i) {
+        d_direction(i, back(h)) = d_scores[h].row(i).head(i).sum();
+        if (!shape_.causal) d_direction(i, front(h)) = d_scores[h].row(i).tail(T - i - 1).sum();
+      }
+    }
+    d.parameters[betas_[in.layer]](0, 0) += d_direction.sum();
+    linear_backward(in.x, in.parameters[weights_[in.layer]], d_direction, d.x, d.parameters[weights_[in.layer]],
+                    d.parameters[biases_[in.layer]]);
+  }
+
+  void normalize(const AttentionInput& in, const Heads& scores, Heads& attention) const override {
+    Matrix& share = in.scratch(1, in.length());
+    for (size_t h = 0; h < scores.size(); ++h) {
+      for (Index i = 0; i < in.length(); ++i) {
+        const Index keys = visible(i, in.length(), shape_.causal);
+        auto row = attention[h].row(i).head(keys);
+        share.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
+        row(i) = 0;
+        break_stick(share.data(), keys - 1, outwards(i, keys), attention[h].row(i).data());
+        row /= std::max(row.sum(), kLeastSum);
+      }
+      hide_later(shape_.causal, attention[h]);
+    }
+  }
+  void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
+                          const Heads& d_attention, Heads& d_scores) const override {
+    Matrix& share = in.scratch(1, in.length());
+    for (size_t h = 0; h < scores.size(); ++h) {
+      for (Index i = 0; i < in.length(); ++i) {
+        const Index keys = visible(i, in.length(), shape_.causal);
+        const auto row = attention[h].row(i).head(keys);
+        // A = w / sum(w):   d_w w = A (d_A - sum of A d_A), and only the first term where the sum was too small to
+        // divide by
+        const bool divided = row.sum() > Real(0.999);
+        const Real along = divided ? row.dot(d_attention[h].row(i).head(keys)) : 0;
+        const Real* d_weight = d_attention[h].row(i).data();
+        share.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
+        break_stick_backward(
+            share.data(), keys - 1, outwards(i, keys), row.data(), [=](Index j) { return d_weight[j] - along; },
+            d_scores[h].row(i).data());
+      }
+    }
+  }
+
+ private:
+  Index back(size_t h) const { return static_cast<Index>(h) * sides_; }
+  Index front(size_t h) const { return back(h) + 1; }
+
+  Index sides_;  // 1: left; 2: left and right
+  std::vector<Parameter> alphas_, betas_, weights_,
+      biases_;  // (1, 1), (1, 1), (C, H sides), (1, H sides), by layer
+};
+
+const RegisterEncoding<Geometric> registered{{
+    .name = "geometric",
+    .family = "attention variant",
+    .equation = "attention(i, j) ~ sigmoid(z_ij) times the product of 1 - sigmoid(z_im) over keys m nearer to i, "
+                "rows divided "
+                "by their sums; z = alpha q . k + beta + a preference for left or right that x_i decides",
+    .source = "Csordas et al. 2021, arXiv:2110.07732; RobertCsordas/ndr",
+    .notes = "Replaces the softmax. Published for bidirectional models; where causal it is stick-breaking, "
+             "normalized. At "
+             "equal distance the right neighbour is visited first.",
+    .touches = "L",
+    .learned = true,
+    .extrapolates = "yes",
+    .relative = "order of keys",
+    .content_dependent = "query and key",
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,114 @@
+// GRAPE with a contextual phase: RoPE whose positions advance by what each token says, at learned frequencies.
+//
+//   score_h(i, j) = R(Phi_i) q_i . R(Phi_j) k_j / sqrt(D),   R(p) rotates pair n by p exp(l_n)
+//   Phi_t         = omega_0 + ... + omega_{t-1}, without t itself;   omega_t = sigmoid((w . x_t + b) / 16)
+//
+// One phase for all heads; w (C), b and l (D / 2) of each layer, l starting at RoPE's frequencies. Zhang et al. 2025,
+// arXiv:2512.07805; model-architectures/GRAPE. The code's comments and its start b = log(exp(0.001) - 1) are those of
+// gate=softplus, omega_t = softplus(w . x_t + b), near 0.001; with the sigmoid, which it computes, omega starts near 0.39.
+// It rotates the other way and normalizes queries and keys; we do neither. w starts at N(0, 0.5 C^-0.5), as there.
+#include "encodings/contextual_rotary.h"
+#include "encodings/registry.h"
+
+namespace posbench {
+namespace {
+
+enum class Gate { sigmoid, softplus };
+constexpr Real kSharpness = 16;
+
+class GrapeContextual final : public ContextualRotary {
+ public:
+  struct Options {
+    Gate gate = Gate::sigmoid;
+    double base = 10000;
+    void describe(OptionTable& o) {
+      o.choice("gate", gate, {"sigmoid", "softplus"}, "a token's step: sigmoid(s / 16), as the code, or softplus(s)");
+      o.number("base", base, 1.001, 1e9, "the initial frequencies are RoPE's of this base");
+    }
+  };
+
+  GrapeContextual(const Options& options, const ModelShape& shape, ParameterLayout& layout)
+      : ContextualRotary(shape, Pairing::half_split, "grape_ctx"), gate_(options.gate) {
+    const std::vector<double> frequencies = rope_frequencies(shape.head_width(), options.base);
+    for (int layer = 0; layer < shape.layers; ++layer) {
+      const auto name = [&](const char* part) { return fmt::format("grape_ctx.{}.{}", part, layer); };
+      weights_.push_back(layout.normal(name("weight"), shape.width, 1, 0.5 / std::sqrt(shape.width)));
+      biases_.push_back(layout.constant(name("bias"), 1, 1, std::log(std::expm1(1e-3))));
+      log_frequencies_.push_back(
+          layout.add(name("log_frequencies"), 1, pairs(),
+                     [frequencies](Rng&, Index, Index n) { return std::log(frequencies[static_cast<size_t>(n)]); }));
+    }
+  }
+
+  const Matrix& angles(const AttentionInput& in) const override {
+    Matrix &phases = in.scratch(in.length(), 1), &angles = in.scratch(in.length(), pairs());
+    this->phases(in, phases);
+    angles = phases * in.parameters[log_frequencies_[in.layer]].array().exp().matrix();
+    return angles;
+  }
+
+  void angles_backward(const AttentionInput& in, Matrix& d_angles, AttentionGradient& d) const override {
+    Matrix &phases = in.scratch(in.length(), 1), &d_steps = in.scratch(in.length(), 1);
+    const auto log_frequencies = in.parameters[log_frequencies_[in.layer]];
+    this->phases(in, phases);
+    d.parameters[log_frequencies_[in.layer]].array() +=
+        (phases.transpose() * d_angles).array() * log_frequencies.array().exp();
+
+    d_steps.noalias() = d_angles * log_frequencies.array().exp().matrix().transpose();
+    Real later = 0;  // the step of t is in the phases after t
+    for (Index t = in.length() - 1; t >= 0; --t) later += std::exchange(d_steps(t, 0), later);
+    Matrix& gates = phases;
+    logits(in, gates);
+    if (gate_ == Gate::sigmoid) {
+      auto g = gates.array();
+      g = (g / kSharpness).logistic();
+      g = g * (1 - g) / kSharpness;
+    } else {
+      gates = gates.array().logistic().matrix();
+    }
+    d_steps.array() *= gates.array();  // of the logits
+    d.x.noalias() += d_steps * in.parameters[weights_[in.layer]].transpose();
+    d.parameters[weights_[in.layer]].noalias() += in.x.transpose() * d_steps;
+    d.parameters[biases_[in.layer]](0, 0) += d_steps.sum();
+  }
+
+ private:
+  void logits(const AttentionInput& in, Matrix& logits) const {
+    logits.noalias() = in.x * in.parameters[weights_[in.layer]];
+    logits.array() += in.parameters[biases_[in.layer]](0, 0);
+  }
+
+  void phases(const AttentionInput& in, Matrix& phases) const {
+    logits(in, phases);
+    auto steps = phases.array();
+    if (gate_ == Gate::sigmoid) {
+      steps = (steps / kSharpness).logistic();
+    } else {
+      steps = steps.max(Real(0)) + (-steps.abs()).exp().log1p();
+    }
+    Real sum = 0;  // without the token's own step
+    for (Index t = 0; t < in.length(); ++t) sum += std::exchange(phases(t, 0), sum);
+  }
+
+  Gate gate_;
+  std::vector<Parameter> weights_, biases_, log_frequencies_;  // (C, 1), (1, 1), (1, D / 2), one for each layer
+};
+
+const RegisterEncoding<GrapeContextual> registered{{
+    .name = "grape_ctx",
+    .family = "contextual",
+    .equation = "score(i, j) = R(Phi_i) q_i . R(Phi_j) k_j / sqrt(D),   Phi_t = sum of sigmoid((w . x_s + b) / 16) over s < t, "
+                "at learned frequencies",
+    .source = "Zhang et al. 2025, arXiv:2512.07805; model-architectures/GRAPE",
+    .notes = "The code's comments and initial bias are those of a softplus, it computes a sigmoid of the logit over 16: option "
+             "gate. Its normalization of queries and keys is left out.",
+    .causal_only = true,
+    .touches = "R P",
+    .learned = true,
+    .extrapolates = "defined",
+    .relative = "accumulated",
+    .content_dependent = "token",
+}};
+
+}  // namespace
+}  // namespace posbench

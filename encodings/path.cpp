@@ -1,0 +1,58 @@
+// PaTH: from key to query, every token reflects what passes it, and scores see the accumulated product.
+//
+//   score_h(i, j) = k_j . R_(j+1) R_(j+2) ... R_i q_i / sqrt(D),   R_t = I - beta_t w_t w_t^T
+//   beta_t        = 2 sigmoid(b_h . x_t + c_h)
+//   w_t           = v_t / |v_t| by head,   v_t = SiLU(sum over s = 0 .. 2 of K_s * u_(t-s))
+//   u_t           = W_up W_down x_t
+//
+// Yang et al. 2025, arXiv:2505.16381; fla-org/flash-linear-attention, where the maps to u have no bias, rank 32
+// and the convolution K no bias either. convolution=false leaves out K and the SiLU, a smaller form than the
+// published one. The queries are walked to their keys, O(T^2 D), where the paper works in blocks: the result is
+// the same. Initial values: U(-1, 1) / sqrt(inputs), and c = 0.
+#include "encodings/reflections.h"
+#include "encodings/registry.h"
+
+namespace posbench {
+namespace {
+
+class Path final : public PositionEncoding {
+ public:
+  struct Options {
+    int rank = 32;
+    bool convolution = true;
+    void describe(OptionTable& o) {
+      o.integer("rank", rank, 1, 4096, "inner width of the map from x to the reflections' directions");
+      o.flag("convolution", convolution,
+             "directions see the three last tokens, through SiLU; else their own alone");
+    }
+  };
+
+  Path(const Options& options, const ModelShape& shape, ParameterLayout& layout)
+      : PositionEncoding(shape), reflections_("path", options.rank, options.convolution, shape, layout) {}
+
+  void score(const AttentionInput& in, Heads& scores) const override { reflections_.score(in, scores); }
+  void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
+    reflections_.score_backward(in, d_scores, d);
+  }
+
+ private:
+  Reflections reflections_;
+};
+
+const RegisterEncoding<Path> registered{{
+    .name = "path",
+    .family = "contextual",
+    .equation =
+        "score(i, j) = k_j . R_(j+1) ... R_i q_i / sqrt(D), R_t = I - beta_t w_t w_t^T, beta_t and w_t from x",
+    .source = "Yang et al. 2025, arXiv:2505.16381; fla-org/flash-linear-attention",
+    .notes = "Walked key by key, O(T^2 D), instead of the paper's block form; the result is the same.",
+    .causal_only = true,
+    .touches = "Q",
+    .learned = true,
+    .extrapolates = "yes",
+    .relative = "accumulated",
+    .content_dependent = "token",
+}};
+
+}  // namespace
+}  // namespace posbench

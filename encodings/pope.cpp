@@ -1,0 +1,139 @@
+// PoPE, polar positions: what a component says is its magnitude, where it stands is its phase.
+//
+//   score_h(i, j) = sum over e of softplus(q_ie) softplus(k_je) cos((p_i - p_j) w_e - delta_he) / sqrt(D)
+//   w_e           = base^(-e / D), e = 0 .. D - 1;   delta (H, D) learned, one set for all layers, kept in [-2 pi, 0]
+//
+// As the dot product of two vectors of width 2 D: softplus(q_e) at the angle p_i w_e, softplus(k_e) at p_j w_e + delta_e.
+//
+// Gopalakrishnan et al. 2025, arXiv:2509.10534, as restated by Levy, Videau et al. 2026, arXiv:2609.34556, which agrees with
+// lucidrains/x-transformers; the authors' code was not read. That 1 / sqrt(D) is the scale is an assumption.
+#include <numbers>
+
+#include "encodings/registry.h"
+#include "model/attention.h"
+
+namespace posbench {
+namespace {
+
+enum class Start { zero, uniform };
+
+class Pope final : public PositionEncoding {
+ public:
+  struct Options {
+    Start init = Start::zero;
+    double base = 10000;
+    void describe(OptionTable& o) {
+      o.choice("init", init, {"zero", "uniform"}, "delta starts at 0, or anywhere in [-2 pi, 0]");
+      o.number("base", base, 1.001, 1e9, "the slowest component turns once in about 2 pi base positions");
+    }
+  };
+
+  Pope(const Options& options, const ModelShape& shape, ParameterLayout& layout)
+      : PositionEncoding(shape), base_(options.base) {
+    delta_ = options.init == Start::zero ? layout.constant("pope.delta", shape.heads, shape.head_width(), 0)
+                                         : layout.uniform("pope.delta", shape.heads, shape.head_width(), kLeast, 0);
+  }
+
+  void constrain(Parameters& p) const override {
+    p[delta_] = p[delta_].cwiseMax(static_cast<Real>(kLeast)).cwiseMin(Real(0));
+  }
+
+  // tables: cosines and sines of the queries' angles, (T, D) each, then for every head those of the keys'.
+  void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
+    const Index T = positions.size(), D = shape_.head_width();
+    tables.resize(2 + 2 * shape_.heads);
+    for (Matrix& table : tables) table.resize(T, D);
+    for (Index e = 0; e < D; ++e) {
+      const double w = std::pow(base_, -static_cast<double>(e) / static_cast<double>(D));
+      for (Index t = 0; t < T; ++t) {
+        const double angle = static_cast<double>(positions.at[t]) * w;
+        tables[0](t, e) = static_cast<Real>(std::cos(angle));
+        tables[1](t, e) = static_cast<Real>(std::sin(angle));
+      }
+    }
+    for (Index h = 0; h < shape_.heads; ++h) {  // the angle's sum with delta, by the addition theorems
+      for (Index e = 0; e < D; ++e) {
+        const Real c = std::cos(p[delta_](h, e)), s = std::sin(p[delta_](h, e));
+        tables[cosine(h)].col(e) = tables[0].col(e) * c - tables[1].col(e) * s;
+        tables[sine(h)].col(e) = tables[1].col(e) * c + tables[0].col(e) * s;
+      }
+    }
+  }
+  void tables_backward(const Parameters&, const Positions&, const Tables& tables, const Tables& d_tables,
+                       Gradients& d) const override {
+    auto d_delta = d[delta_];
+    for (Index h = 0; h < shape_.heads; ++h) {
+      const size_t c = cosine(h), s = sine(h);
+      d_delta.row(h) += (tables[c].cwiseProduct(d_tables[s]) - tables[s].cwiseProduct(d_tables[c])).colwise().sum();
+    }
+  }
+
+  void score(const AttentionInput& in, Heads& scores) const override {
+    const Index T = in.length(), D = shape_.head_width();
+    Matrix &q = in.scratch(T, 2 * D), &k = in.scratch(T, 2 * D), &magnitude = in.scratch(T, D);
+    for (Index h = 0; h < shape_.heads; ++h) {
+      place(in.q[h], in.tables[0], in.tables[1], magnitude, q);
+      place(in.k[h], in.tables[cosine(h)], in.tables[sine(h)], magnitude, k);
+      dot_product(q, k, scale(), shape_.causal, scores[h]);
+    }
+  }
+
+  void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
+    const Index T = in.length(), D = shape_.head_width();
+    Matrix &q = in.scratch(T, 2 * D), &k = in.scratch(T, 2 * D), &magnitude = in.scratch(T, D);
+    Matrix &d_q = in.scratch(T, 2 * D), &d_k = in.scratch(T, 2 * D);
+    for (Index h = 0; h < shape_.heads; ++h) {
+      const size_t c = cosine(h), s = sine(h);
+      place(in.q[h], in.tables[0], in.tables[1], magnitude, q);
+      place(in.k[h], in.tables[c], in.tables[s], magnitude, k);
+      d_q.setZero();
+      d_k.setZero();
+      dot_product_backward(q, k, scale(), shape_.causal, d_scores[h], d_q, d_k);
+      place_backward(in.q[h], in.tables[0], in.tables[1], d_q, d.q[h]);
+      place_backward(in.k[h], in.tables[c], in.tables[s], d_k, d.k[h]);
+      d.tables[c].topRows(T) += d_k.leftCols(D).cwiseProduct(magnitude);  // the keys' magnitudes
+      d.tables[s].topRows(T) += d_k.rightCols(D).cwiseProduct(magnitude);
+    }
+  }
+
+ private:
+  static constexpr double kLeast = -2 * std::numbers::pi;
+
+  static size_t cosine(Index h) { return 2 + 2 * static_cast<size_t>(h); }
+  static size_t sine(Index h) { return cosine(h) + 1; }
+
+  /// placed = [m cos, m sin] with the magnitude m = softplus(x).
+  static void place(const Matrix& x, const Matrix& cosine, const Matrix& sine, Matrix& magnitude, Matrix& placed) {
+    const Index T = x.rows(), D = x.cols();
+    magnitude = (x.array().max(Real(0)) + (-x.array().abs()).exp().log1p()).matrix();
+    placed.leftCols(D) = magnitude.cwiseProduct(cosine.topRows(T));
+    placed.rightCols(D) = magnitude.cwiseProduct(sine.topRows(T));
+  }
+  /// d_x += (d_placed's projection on the angle) sigmoid(x)
+  static void place_backward(const Matrix& x, const Matrix& cosine, const Matrix& sine, const Matrix& d_placed,
+                             Matrix& d_x) {
+    const Index T = x.rows(), D = x.cols();
+    d_x.array() += (d_placed.leftCols(D).array() * cosine.topRows(T).array() +
+                    d_placed.rightCols(D).array() * sine.topRows(T).array()) *
+                   x.array().logistic();
+  }
+
+  double base_;
+  Parameter delta_;  // (H, D)
+};
+
+const RegisterEncoding<Pope> registered{{
+    .name = "pope",
+    .family = "rotary",
+    .equation = "score(i, j) = sum over e of softplus(q_ie) softplus(k_je) cos((i - j) base^(-e / D) - delta_e) / sqrt(D)",
+    .source = "Gopalakrishnan et al. 2025, arXiv:2509.10534, as restated by arXiv:2609.34556; lucidrains/x-transformers",
+    .notes = "The authors' code was not read; the scale 1 / sqrt(D) is an assumption.",
+    .touches = "R",
+    .learned = true,
+    .extrapolates = "defined",
+    .relative = "yes",
+    .content_dependent = "no",
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,118 @@
+// Randomized positions: every sequence is told ascending positions drawn from a range longer than any sequence, so that all
+// of the range is trained.
+//
+//   sampling=positions   p_0 < ... < p_{T-1}, a uniformly random subset of 0 .. L - 1; the base uses p_t for t
+//   sampling=distances   s_0 = 0, s_1 < ... < s_{T-1} a random subset of 1 .. L - 1; tokens n apart have the distance s_n,
+//                        negative to the right
+//
+// Ruoss et al. 2023, arXiv:2305.16843; google-deepmind/randomized_positional_encodings, which samples distances for relative
+// bases and ALiBi, positions for the others. There is a fresh draw for every sequence, in training and in evaluation; the
+// code shares one over a batch and draws anew for every layer of a relative or rotary base, ours keeps one throughout.
+// The code's relative form has a table that is too short, so that keys to the right share one code: not reproduced. For the
+// base, L is both the trained and the longest length: learned_abs gets L rows.
+#include <numeric>
+
+#include "encodings/decorator.h"
+#include "encodings/registry.h"
+
+namespace posbench {
+namespace {
+
+enum class Sampling { positions, distances };
+
+/// The encoding at the bottom of nested wrappers, which reads the positions.
+Spec innermost(Spec spec) {
+  while (const std::optional<Spec> base = wrapped(spec)) spec = *base;
+  return spec;
+}
+
+/// The shape with the range of the positions in place of the lengths.
+ModelShape with_lengths(ModelShape shape, int length) {
+  shape.trained_length = shape.longest = length;
+  return shape;
+}
+
+class Randomized final : public Decorator {
+ public:
+  struct Options {
+    std::string base = "sinusoidal";
+    int max = 2048;
+    Sampling sampling = Sampling::positions;
+    void describe(OptionTable& o) {
+      o.text("base", base, "an absolute, relative or rotary encoding", "the encoding that is told the positions");
+      o.integer("max", max, 2, 1 << 20, "L: positions are drawn from 0 .. L - 1; at least the longest sequence");
+      o.choice("sampling", sampling, {"positions", "distances"},
+               "draw the tokens' positions, or, for relative bases and biases, the distances themselves");
+    }
+  };
+
+  Randomized(const Options& options, const ModelShape& shape, ParameterLayout& layout)
+      : Decorator(shape, checked_base(options, shape, layout)), options_(options) {}
+
+  Positions positions(const Sequence& s, Rng& rng) const override {
+    Positions positions = inner().positions(s, rng);
+    const int T = static_cast<int>(s.tokens.size());
+    require_room(T);
+    positions.sampled_distances = options_.sampling == Sampling::distances;
+    if (positions.sampled_distances) {
+      const std::vector<int> distances = distinct(rng, options_.max - 1, T - 1);
+      positions.at[0] = 0;
+      for (int n = 1; n < T; ++n) positions.at[n] = static_cast<Real>(1 + distances[n - 1]);
+    } else {
+      const std::vector<int> places = distinct(rng, options_.max, T);
+      for (int t = 0; t < T; ++t) positions.at[t] = static_cast<Real>(places[t]);
+    }
+    return positions;
+  }
+
+ private:
+  static std::unique_ptr<PositionEncoding> checked_base(const Options& options, const ModelShape& shape,
+                                                        ParameterLayout& layout) {
+    const Spec base = Spec::parse(options.base);
+    const EncodingInfo& info = encodings().find(innermost(base).name).info;
+    const bool absolute = info.family == "absolute" && !info.touches.empty();
+    const bool relative = info.family == "relative vectors" || info.family == "bias by distance";
+    if (base.name == "randomized" || !(absolute || relative || info.family == "rotary")) {
+      throw std::invalid_argument(fmt::format(
+          "encoding 'randomized': base is '{}', which does not take its positions from outside; expected an encoding of the "
+          "families absolute, relative vectors, bias by distance or rotary ('posbench list encodings' shows them)",
+          options.base));
+    }
+    if (options.sampling == Sampling::distances && !(relative && info.relative == "yes")) {
+      throw std::invalid_argument(
+          fmt::format("encoding 'randomized': base '{}' needs positions, not distances alone; leave out "
+                      "sampling=distances or take a relative base such as shaw_k or alibi",
+                      options.base));
+    }
+    if (shape.longest > options.max) {
+      throw std::invalid_argument(fmt::format("encoding 'randomized': max is {}, less than the longest sequence, {}",
+                                              options.max, shape.longest));
+    }
+    return make_encoding(base, with_lengths(shape, options.max), layout);
+  }
+
+  void require_room(int length) const {
+    if (length <= options_.max) return;
+    throw std::invalid_argument(fmt::format("encoding 'randomized': a sequence of {} tokens needs as many positions, and max "
+                                            "is {}",
+                                            length, options_.max));
+  }
+
+  Options options_;
+};
+
+const RegisterEncoding<Randomized> registered{{
+    .name = "randomized",
+    .family = "wrapper",
+    .equation = "the base's, with p_t for t: p_0 < ... < p_{T-1} drawn from 0 .. L - 1 for every sequence",
+    .source = "Ruoss et al. 2023, arXiv:2305.16843; google-deepmind/randomized_positional_encodings",
+    .notes = "One draw serves all layers, where the code draws for every layer; the code's relative table, too short for its "
+             "indices, is not reproduced. Everything but the positions is as the base: trained up to L.",
+    .touches = "P",
+    .extrapolates = "yes",
+    .relative = "as its base",
+    .content_dependent = "no",
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,47 @@
+// Attention over projected sinusoids of the distance: what Transformer-XL and its descendants share.
+#pragma once
+#include <string>
+
+#include "model/position_encoding.h"
+
+namespace posbench {
+
+/// What distinguishes one of the family from another.
+struct SinusoidConventions {
+  std::string name;              // prefix of the parameters
+  bool untied = false;           // u and w for each layer, else one pair for all
+  bool key_minus_query = false;  // the sinusoid's argument, else query minus key
+  bool interleaved = false;      // sine beside cosine, else all sines first
+  int clamp = 0;                 // arguments are cut to +-clamp; 0: never
+  bool xavier = false;           // u, w start at zero and W Xavier-uniform, else all N(0, 0.02)
+  bool learned_scale = false;    // a scalar for each layer in place of 1 / sqrt(D), from there on
+};
+
+/// score_h(i, j) = s ((q_i + u_h) . k_j + (q_i + w_h) . (W S(n))_h),   n = i - j,   s = 1 / sqrt(D)
+/// u, w (H, D), W (C, C) for each layer; S(n) (C) sines and cosines of n 10000^(-2 m / C).
+class RelativeSinusoids : public PositionEncoding {
+ public:
+  /// Throws std::invalid_argument where the width is odd.
+  RelativeSinusoids(SinusoidConventions, const ModelShape&, ParameterLayout&);
+
+  void tables(const Parameters&, const Positions&, Tables&) const final;
+  void tables_backward(const Parameters&, const Positions&, const Tables&, const Tables& d_tables,
+                       Gradients&) const final;
+  void score(const AttentionInput&, Heads& scores) const override;
+  void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const override;
+
+ private:
+  const Parameter& of_layer(const std::vector<Parameter>& p, int layer) const {
+    return p[p.size() == 1 ? 0 : layer];
+  }
+  /// q_i + bias of head h, for all i (T, D).
+  Matrix& shifted(const AttentionInput&, const std::vector<Parameter>& bias, size_t h) const;
+  Real score_scale(const AttentionInput&) const;
+
+  SinusoidConventions conventions_;
+  std::vector<Parameter> content_, position_;  // u, w (H, D): one, or one for each layer
+  std::vector<Parameter> projection_;  // W (C, C), one for each layer; row h D + e is component e of head h
+  std::vector<Parameter> scales_;      // (1, 1), one for each layer where learned
+};
+
+}  // namespace posbench

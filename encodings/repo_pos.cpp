@@ -1,0 +1,136 @@
+// RePo, context re-positioning: each head reads a token's position off its content, and RoPE takes it from there.
+//
+//   score_h(i, j) = R(u_h(i)) q_i . R(u_h(j)) k_j / sqrt(D),   R(p) rotates pair n by p base^(-2 n / D)
+//   u_h(t)        = (1 - blend) p_h(t) + blend t,   p(t) = W3 (silu(W1 x_t) * (W2 x_t)): C -> max(1, C / 8) -> H, no biases
+//
+// in the layers from `first_layer` on; those below are RoPE. arXiv:2512.14391 (2025); SakanaAI/repo: there layer 5 of 16 is
+// the first, here by default the same share of the layers. Positions are not accumulated: where all layers predict them, only
+// the causal mask tells orders apart. The weights start at N(0, 1 / inputs), ours.
+#include "encodings/contextual_rotary.h"
+#include "encodings/registry.h"
+
+namespace posbench {
+namespace {
+
+class RepoPositions final : public ContextualRotary {
+ public:
+  struct Options {
+    int first_layer = -1;
+    double blend = 0, base = 10000;
+    void describe(OptionTable& o) {
+      o.integer("first_layer", first_layer, -1, 1000, "the first layer that predicts, from 0; -1: 5/16 of the layers");
+      o.number("blend", blend, 0, 1, "the share of the token's index in its position");
+      o.number("base", base, 1.001, 1e9, "the slowest pair turns once in about 2 pi base positions");
+    }
+  };
+
+  RepoPositions(const Options& options, const ModelShape& shape, ParameterLayout& layout)
+      : ContextualRotary(shape, Pairing::half_split, "repo_pos"),
+        first_layer_(options.first_layer >= 0 ? options.first_layer : 5 * shape.layers / 16),
+        blend_(static_cast<Real>(options.blend)) {
+    for (const double w : rope_frequencies(shape.head_width(), options.base)) {
+      frequencies_.push_back(static_cast<Real>(w));
+    }
+    const Index C = shape.width, inner = std::max<Index>(1, C / 8);
+    const auto weight = [&](const char* part, int layer, Index inputs, Index outputs) {
+      return layout.normal(fmt::format("repo_pos.{}.{}", part, layer), inputs, outputs, 1 / std::sqrt(inputs));
+    };
+    for (int layer = first_layer_; layer < shape.layers; ++layer) {
+      layers_.push_back({weight("gate", layer, C, inner), weight("content", layer, C, inner),
+                         weight("out", layer, inner, shape.heads)});
+    }
+  }
+
+  const Matrix& angles(const AttentionInput& in) const override {
+    const Index T = in.length();
+    const bool predicted = in.layer >= first_layer_;
+    Matrix &positions = in.scratch(T, predicted ? shape_.heads : 1), &angles = in.scratch(T, positions.cols() * pairs());
+    if (predicted) {
+      const Steps s = steps(in);
+      positions.noalias() = (1 - blend_) * (s.inner * in.parameters[weights(in).out]);
+    } else {
+      positions.setZero();
+    }
+    const Real share = predicted ? blend_ : 1;
+    for (Index t = 0; t < T; ++t) {
+      Real* angle = angles.row(t).data();
+      for (Index h = 0; h < positions.cols(); ++h) {
+        const Real position = positions(t, h) + share * in.sequence.positions.at[t];
+        for (const Real w : frequencies_) *angle++ = position * w;
+      }
+    }
+    return angles;
+  }
+
+  void angles_backward(const AttentionInput& in, Matrix& d_angles, AttentionGradient& d) const override {
+    if (in.layer < first_layer_) return;
+    const Index T = in.length();
+    const Layer& w = weights(in);
+    const Steps s = steps(in);
+    Matrix &d_positions = in.scratch(T, shape_.heads), &d_inner = in.scratch(T, s.inner.cols());
+    Matrix& d_gate = in.scratch(T, s.inner.cols());
+    for (Index t = 0; t < T; ++t) {
+      const Real* d_angle = d_angles.row(t).data();
+      for (Index h = 0; h < shape_.heads; ++h) {
+        Real sum = 0;
+        for (const Real frequency : frequencies_) sum += *d_angle++ * frequency;
+        d_positions(t, h) = (1 - blend_) * sum;
+      }
+    }
+    d_inner.noalias() = d_positions * in.parameters[w.out].transpose();
+    d.parameters[w.out].noalias() += s.inner.transpose() * d_positions;
+
+    const auto g = s.gate.array(), sigma = s.sigma.array(), u = s.content.array();
+    d_gate.array() = d_inner.array() * u * sigma * (1 + g * (1 - sigma));  // silu' = sigma (1 + g (1 - sigma))
+    d_inner.array() *= g * sigma;                                          // of the content
+    d.x.noalias() += d_gate * in.parameters[w.gate].transpose();
+    d.x.noalias() += d_inner * in.parameters[w.content].transpose();
+    d.parameters[w.gate].noalias() += in.x.transpose() * d_gate;
+    d.parameters[w.content].noalias() += in.x.transpose() * d_inner;
+  }
+
+ private:
+  struct Layer {
+    Parameter gate, content, out;  // W1, W2 (C, C / 8), W3 (C / 8, H)
+  };
+  struct Steps {
+    Matrix &gate, &content, &sigma, &inner;  // (T, C / 8): W1 x, W2 x, sigmoid(W1 x), silu(W1 x) * (W2 x)
+  };
+
+  const Layer& weights(const AttentionInput& in) const { return layers_[in.layer - first_layer_]; }
+
+  Steps steps(const AttentionInput& in) const {
+    const Layer& w = weights(in);
+    const auto matrix = [&]() -> Matrix& { return in.scratch(in.length(), w.gate.cols); };
+    const Steps s{matrix(), matrix(), matrix(), matrix()};
+    s.gate.noalias() = in.x * in.parameters[w.gate];
+    s.content.noalias() = in.x * in.parameters[w.content];
+    s.sigma.array() = s.gate.array().logistic();
+    s.inner.array() = s.gate.array() * s.sigma.array() * s.content.array();
+    return s;
+  }
+
+  int first_layer_;
+  Real blend_;
+  std::vector<Real> frequencies_;  // (D / 2) radians a position
+  std::vector<Layer> layers_;      // from first_layer on
+};
+
+const RegisterEncoding<RepoPositions> registered{{
+    .name = "repo_pos",
+    .family = "contextual",
+    .equation = "score(i, j) = R(p(i)) q_i . R(p(j)) k_j / sqrt(D),   p(t) = W3 (silu(W1 x_t) * (W2 x_t)) for each head, from "
+                "some layer on; RoPE below",
+    .source = "arXiv:2512.14391 (2025); SakanaAI/repo",
+    .notes = "Where all layers predict positions, which with fewer than four layers is the default, only the causal mask tells "
+             "orders apart. The paper starts at layer 5 of 16. Initial weights are ours.",
+    .needs_order = true,
+    .touches = "R P",
+    .learned = true,
+    .extrapolates = "yes",
+    .relative = "between predicted positions",
+    .content_dependent = "token",
+}};
+
+}  // namespace
+}  // namespace posbench

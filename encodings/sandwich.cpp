@@ -1,0 +1,71 @@
+// Sandwich: the inner product of two sinusoidal embeddings, which depends on distance alone, as a bias.
+//
+//   score_h(i, j) = q_i . k_j / sqrt(D) + (S(i - j) - W / 2) / (8 (h + 1) / H),   h = 0 .. H - 1
+//   S(n)          = sum over m = f .. f + W / 2 - 1 of cos(n 10000^(-2 m / W))
+//
+// W is the width of those embeddings, not the model's: 128 in the paper, from memory. With f = 0 this is the inner
+// product, and the bias is 0 on the diagonal; NVIDIA/NeMo counts from f = 1 and takes the width of a head for W.
+// The constant W / 2 changes nothing after the softmax. Even in n: bidirectionally it cannot tell left from right;
+// the paper is causal.
+//
+// Chi et al. 2023, arXiv:2212.10356. No code of the authors' was found: the formula is the paper's description as
+// NVIDIA/NeMo restates it.
+#include <cmath>
+
+#include "encodings/distance_bias.h"
+#include "encodings/registry.h"
+
+namespace posbench {
+namespace {
+
+class Sandwich final : public DistanceBias {
+ public:
+  struct Options {
+    int width = 128, first = 0;
+    void describe(OptionTable& o) {
+      o.integer("width", width, 2, 1 << 16, "W: of the sinusoidal embeddings; even");
+      o.integer("first", first, 0, 1, "f: the first frequency; 1 as in NVIDIA/NeMo");
+    }
+  };
+
+  Sandwich(const Options& options, const ModelShape& shape, ParameterLayout&)
+      : DistanceBias(shape), options_(options) {
+    if (options.width % 2 != 0) {
+      throw std::invalid_argument(fmt::format(
+          "encoding 'sandwich' pairs sines with cosines: its width must be even, and is {}", options.width));
+    }
+  }
+
+  void values(const Parameters&, const In& distances, Out values) const override {
+    const int half = options_.width / 2;
+    for (Index n = 0; n < distances.cols(); ++n) {
+      double sum = 0;
+      for (int m = options_.first; m < options_.first + half; ++m) {
+        sum += std::cos(static_cast<double>(distances(0, n)) * std::pow(10000.0, -2.0 * m / options_.width));
+      }
+      for (int h = 0; h < shape_.heads; ++h) {
+        values(h, n) = static_cast<Real>((sum - half) * shape_.heads / (8.0 * (h + 1)));
+      }
+    }
+  }
+
+ private:
+  Options options_;
+};
+
+const RegisterEncoding<Sandwich> registered{{
+    .name = "sandwich",
+    .family = "bias by distance",
+    .equation = "score_h(i, j) = q_i . k_j / sqrt(D) + (S(i - j) - W/2) H / (8 (h + 1)),   S(n) = sum_m cos(n "
+                "10000^(-2m/W))",
+    .source = "Chi et al. 2023, arXiv:2212.10356; NVIDIA/NeMo",
+    .notes = "No code of the authors' was found, and the width 128 is from memory. NeMo counts frequencies from 1 "
+             "(first=1) and takes the width of a head.",
+    .touches = "B",
+    .extrapolates = "yes",
+    .relative = "yes",
+    .content_dependent = "no",
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,106 @@
+// Stick-breaking attention: keys are visited from the query backwards, and each takes a share of what is left of
+// the attention; the nearest strong match wins. It replaces the softmax, and needs no other position.
+//
+//   z(i, j) = q_i . k_j / sqrt(D)
+//   A(i, j) = sigmoid(z(i, j)) times the product of 1 - sigmoid(z(i, m)) over j < m < i
+//   o_i     = sum of A(i, j) v_j over j < i
+//
+// Tan et al. 2024, arXiv:2410.17980; shawntan/stickbreaking-attention. Rows sum to at most 1. By
+// default a token does not see itself, so that the first outputs zero; include_self=true visits it first.
+// remainder=true gives what is left to the token's own value, o_i += (1 - sum of A(i, j)) v_i, as in that
+// repository's tests.
+#include "encodings/registry.h"
+#include "encodings/stick.h"
+#include "model/attention.h"
+
+namespace posbench {
+namespace {
+
+/// The keys keys - 1, ..., 0.
+auto backwards(Index keys) {
+  return [=](Index n) { return keys - 1 - n; };
+}
+
+class StickBreaking final : public PositionEncoding {
+ public:
+  struct Options {
+    bool include_self = false, remainder = false;
+    void describe(OptionTable& o) {
+      o.flag("include_self", include_self, "a query's own key is visited first; else it is not visited");
+      o.flag("remainder", remainder, "what is left of the stick goes to the query's own value");
+    }
+  };
+
+  StickBreaking(const Options& options, const ModelShape& shape, ParameterLayout&)
+      : PositionEncoding(shape), options_(options) {}
+
+  void normalize(const AttentionInput& in, const Heads& scores, Heads& attention) const override {
+    Matrix& share = in.scratch(1, in.length());
+    for (size_t h = 0; h < scores.size(); ++h) {
+      for (Index i = 0; i < in.length(); ++i) {
+        const Index keys = visited(i);
+        share.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
+        break_stick(share.data(), keys, backwards(keys), attention[h].row(i).data());
+        if (keys == i) attention[h](i, i) = 0;
+      }
+      hide_later(true, attention[h]);
+    }
+  }
+  void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
+                          const Heads& d_attention, Heads& d_scores) const override {
+    Matrix& share = in.scratch(1, in.length());
+    for (size_t h = 0; h < scores.size(); ++h) {
+      for (Index i = 0; i < in.length(); ++i) {
+        const Index keys = visited(i);
+        const Real* d_weight = d_attention[h].row(i).data();
+        share.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
+        break_stick_backward(
+            share.data(), keys, backwards(keys), attention[h].row(i).data(), [=](Index j) { return d_weight[j]; },
+            d_scores[h].row(i).data());
+      }
+    }
+  }
+
+  void mix(const AttentionInput& in, const Heads& attention, Heads& output) const override {
+    PositionEncoding::mix(in, attention, output);
+    if (!options_.remainder) return;
+    for (size_t h = 0; h < output.size(); ++h) {
+      for (Index i = 0; i < in.length(); ++i) output[h].row(i) += remainder(attention[h], i) * in.v[h].row(i);
+    }
+  }
+  void mix_backward(const AttentionInput& in, const Heads& attention, const Heads& d_output, Heads& d_attention,
+                    AttentionGradient& d) const override {
+    PositionEncoding::mix_backward(in, attention, d_output, d_attention, d);
+    if (!options_.remainder) return;
+    for (size_t h = 0; h < d_output.size(); ++h) {
+      for (Index i = 0; i < in.length(); ++i) {
+        d.v[h].row(i) += remainder(attention[h], i) * d_output[h].row(i);
+        d_attention[h].row(i).head(i + 1).array() -= d_output[h].row(i).dot(in.v[h].row(i));
+      }
+    }
+  }
+
+ private:
+  Index visited(Index i) const { return options_.include_self ? i + 1 : i; }
+  static Real remainder(const Matrix& attention, Index i) { return 1 - attention.row(i).head(i + 1).sum(); }
+
+  Options options_;
+};
+
+const RegisterEncoding<StickBreaking> registered{{
+    .name = "stick_breaking",
+    .family = "attention variant",
+    .equation = "attention(i, j) = sigmoid(z_ij) times the product of 1 - sigmoid(z_im) over j < m < i, z = q . k "
+                "/ sqrt(D)",
+    .source = "Tan et al. 2024, arXiv:2410.17980; shawntan/stickbreaking-attention",
+    .notes = "Replaces the softmax. The first token attends to nothing and outputs zero, unless include_self or "
+             "remainder.",
+    .causal_only = true,
+    .touches = "L",
+    .extrapolates = "yes",
+    .relative = "order of keys",
+    .content_dependent = "query and key",
+}};
+
+}  // namespace
+}  // namespace posbench

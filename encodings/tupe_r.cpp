@@ -1,0 +1,97 @@
+// TUPE-R: TUPE-A and a learned scalar for each head and each bucket of distance.
+//
+//   score_h(i, j) = (q_i . k_j + (U_Q n_i)_h . (U_K n_j)_h) / sqrt(2 D) + B[bucket(i - j), h],   n_t =
+//   LayerNorm(P[t])
+//
+// The first part is tupe_a's, the second t5_bias's, outside the scale, shared by all layers. Where token 0 is
+// reset (option reset; bidirectional models, as in the paper) its pairs have buckets of their own, as in the code:
+// T5's unused one, N / 2, for [CLS] to all and itself, and one more, N, for all to [CLS]. Causal models use T5's
+// causal buckets, where N / 2 is in use; reset=always then gives [CLS] to all the bucket N + 1.
+//
+// Ke et al. 2020, arXiv:2006.15595, section 3; guolinke/TUPE. B starts at N(0, 1) in that code, which creates it
+// after it has initialized the rest with 0.02: option deviation. N = 32 and max_distance = 128 are T5's.
+#include "encodings/distances.h"
+#include "encodings/registry.h"
+#include "encodings/t5_buckets.h"
+#include "encodings/tupe.h"
+
+namespace posbench {
+namespace {
+
+class TupeR final : public Tupe {
+ public:
+  struct Options : TupeOptions {
+    int buckets = 32, max_distance = 128;
+    double deviation = 1;
+    void describe(OptionTable& o) {
+      TupeOptions::describe(o);
+      o.integer("buckets", buckets, 2, 4096, "N: distances are shared out over these");
+      o.integer("max_distance", max_distance, 2, 1 << 20, "distances from about here on share the last bucket");
+      o.number("deviation", deviation, 0, 10, "standard deviation of the initial B");
+    }
+  };
+
+  TupeR(const Options& options, const ModelShape& shape, ParameterLayout& layout)
+      : Tupe("tupe_r", options, shape, layout), buckets_{options.buckets, options.max_distance, shape.causal} {
+    buckets_.check("tupe_r");
+    const int more = !reset() ? 0 : shape.causal ? 2 : 1;
+    table_ = layout.normal("tupe_r.table", options.buckets + more, shape.heads, options.deviation);
+  }
+
+  void bias(const Parameters& p, const Positions& positions, Tables& bias) const override {
+    Tupe::bias(p, positions, bias);
+    const auto table = p[table_];
+    for_each_bucket(positions, [&](Index i, Index j, Index bucket) {
+      for (size_t h = 0; h < bias.size(); ++h) bias[h](i, j) += table(bucket, h);
+    });
+  }
+  void bias_backward(const Parameters& p, const Positions& positions, const Tables& d_bias,
+                     Gradients& d) const override {
+    Tupe::bias_backward(p, positions, d_bias, d);
+    auto d_table = d[table_];
+    for_each_bucket(positions, [&](Index i, Index j, Index bucket) {
+      for (size_t h = 0; h < d_bias.size(); ++h) d_table(bucket, h) += d_bias[h](i, j);
+    });
+  }
+
+ private:
+  /// f(i, j, bucket) for every pair.
+  template <class F>
+  void for_each_bucket(const Positions& positions, F f) const {
+    const Index others_to_first = buckets_.buckets;
+    const Index first_to_others = shape_.causal ? buckets_.buckets + 1 : buckets_.buckets / 2;
+    Matrix distances, index;
+    distinct_distances(positions, shape_.causal, distances, index);
+    std::vector<Index> buckets;
+    for (Index n = 0; n < distances.cols(); ++n) buckets.push_back(buckets_.of(distances(0, n)));
+    for_each_pair(positions.size(), [&](Index i, Index j) {
+      const bool first = reset() && (i == 0 || j == 0);
+      f(i, j, !first ? buckets[static_cast<size_t>(index(i, j))] : i == 0 ? first_to_others : others_to_first);
+    });
+  }
+
+  T5Buckets buckets_;
+  Parameter table_;  // B (N, H), with one or two rows more where token 0 is reset
+};
+
+const RegisterEncoding<TupeR> registered{{
+    .name = "tupe_r",
+    .family = "relative vectors",
+    .equation =
+        "score_h(i, j) = (q_i . k_j + (U_Q n_i)_h . (U_K n_j)_h) / sqrt(2 D) + B[bucket(i - j), h],   n_t = "
+        "LayerNorm(P[t])",
+    .source = "Ke et al. 2020, arXiv:2006.15595, section 3; guolinke/TUPE",
+    .notes = "[CLS] reset for token 0 of bidirectional models (option reset), its thetas tied to rows of P and "
+             "its buckets "
+             "its own, as in the code. B starts at N(0, 1) there, by accident it seems: option deviation. Causal "
+             "models, "
+             "which the paper does not treat, use T5's causal buckets. Places beyond the table read its last row.",
+    .touches = "B",
+    .learned = true,
+    .extrapolates = "no",
+    .relative = "partly",
+    .content_dependent = "no",
+}};
+
+}  // namespace
+}  // namespace posbench

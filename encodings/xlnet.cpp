@@ -1,0 +1,119 @@
+// XLNet: Transformer-XL with shifts for each layer, and a term for whether two tokens belong to the same segment.
+//
+//   score_h(i, j) = ((q_i + u_h) . k_j + (q_i + w_h) . (W S(i - j))_h + (q_i + b_h) . e_h[m]) / sqrt(D)
+//   m             = 0 where i and j are of the same segment, 1 elsewhere;   S as in txl
+//
+// u, w, b (H, D) and e (2, C) for each layer, as in the released recipe; untied=false shares u, w and b. W (C, C)
+// for each layer. All start at N(0, 0.02). Segments are the task's: word, operand or line.
+//
+// Yang et al. 2019, arXiv:1906.08237, sections 2.4 and 2.5; zihangdai/xlnet. Left out: its permuted targets and
+// two streams, which are another training, and `bi_data`, with which half of a batch reads negated distances, for
+// the sake of text that runs backwards; all sequences here run one way.
+#include "encodings/registry.h"
+#include "encodings/relative_sinusoids.h"
+#include "model/attention.h"
+
+namespace posbench {
+namespace {
+
+class Xlnet final : public RelativeSinusoids {
+ public:
+  struct Options {
+    int clamp = 0;
+    bool untied = true, segments = true;
+    void describe(OptionTable& o) {
+      o.integer("clamp", clamp, 0, 1 << 20, "distances are cut to +- this before the sinusoid; 0: never");
+      o.flag("untied", untied, "u, w and b for each layer");
+      o.flag("segments", segments, "the third term: same segment or not");
+    }
+  };
+
+  Xlnet(const Options& options, const ModelShape& shape, ParameterLayout& layout)
+      : RelativeSinusoids({.name = "xlnet", .untied = options.untied, .clamp = options.clamp}, shape, layout),
+        options_(options) {
+    if (!options.segments) return;
+    for (int layer = 0; layer < shape.layers; ++layer) {
+      if (layer == 0 || options.untied) {
+        const std::string name = options.untied ? fmt::format("xlnet.b.{}", layer) : "xlnet.b";
+        shifts_.push_back(layout.normal(name, shape.heads, shape.head_width(), 0.02));
+      }
+      segments_.push_back(layout.normal(fmt::format("xlnet.segments.{}", layer), 2, shape.width, 0.02));
+    }
+  }
+
+  void score(const AttentionInput& in, Heads& scores) const override {
+    RelativeSinusoids::score(in, scores);
+    if (!options_.segments) return;
+    Matrix &shifted = in.scratch(in.length(), shape_.head_width()), &by_segment = in.scratch(in.length(), 2);
+    for (size_t h = 0; h < scores.size(); ++h) {
+      shift(in, h, shifted);
+      by_segment.noalias() = scale() * (shifted * vectors(in, h).transpose());
+      for_each_pair(in, [&](Index i, Index j, Index m) { scores[h](i, j) += by_segment(i, m); });
+    }
+  }
+
+  void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
+    RelativeSinusoids::score_backward(in, d_scores, d);
+    if (!options_.segments) return;
+    const Index D = shape_.head_width();
+    Matrix &shifted = in.scratch(in.length(), D), &d_shifted = in.scratch(in.length(), D);
+    Matrix& d_by_segment = in.scratch(in.length(), 2);
+    auto d_vectors = d.parameters[segments_[in.layer]], d_shift = d.parameters[shift_of(in.layer)];
+    for (size_t h = 0; h < d_scores.size(); ++h) {
+      const Index row = static_cast<Index>(h);
+      shift(in, h, shifted);
+      d_by_segment.setZero();
+      for_each_pair(in, [&](Index i, Index j, Index m) { d_by_segment(i, m) += d_scores[h](i, j); });
+      d_shifted.noalias() = scale() * (d_by_segment * vectors(in, h));
+      d_vectors.middleCols(row * D, D).noalias() += scale() * (d_by_segment.transpose() * shifted);
+      d.q[h] += d_shifted;
+      d_shift.row(row) += d_shifted.colwise().sum();
+    }
+  }
+
+ private:
+  const Parameter& shift_of(int layer) const { return shifts_[options_.untied ? layer : 0]; }
+  /// q_i + b_h, for all i.
+  void shift(const AttentionInput& in, size_t h, Matrix& shifted) const {
+    shifted = in.q[h];
+    shifted.rowwise() += in.parameters[shift_of(in.layer)].row(static_cast<Index>(h));
+  }
+  /// e_h (2, D)
+  In vectors(const AttentionInput& in, size_t h) const {
+    const Index D = shape_.head_width();
+    return in.parameters[segments_[in.layer]].middleCols(static_cast<Index>(h) * D, D);
+  }
+  /// f(i, j, m) for every pair.
+  template <class F>
+  void for_each_pair(const AttentionInput& in, F f) const {
+    const std::vector<int>& segments = in.sequence.segments;
+    for (Index i = 0; i < in.length(); ++i) {
+      for (Index j = 0; j < visible(i, in.length(), shape_.causal); ++j)
+        f(i, j, segments[i] == segments[j] ? 0 : 1);
+    }
+  }
+
+  Options options_;
+  std::vector<Parameter> shifts_;    // b (H, D): one, or one for each layer
+  std::vector<Parameter> segments_;  // e (2, C) for each layer: same, different; columns h D .. are head h's
+};
+
+const RegisterEncoding<Xlnet> registered{{
+    .name = "xlnet",
+    .family = "relative vectors",
+    .equation =
+        "score_h(i, j) = ((q_i + u_h) . k_j + (q_i + w_h) . (W S(i - j))_h + (q_i + b_h) . e_h[same segment?]) "
+        "/ sqrt(D)",
+    .source = "Yang et al. 2019, arXiv:1906.08237, sections 2.4 and 2.5; zihangdai/xlnet",
+    .notes =
+        "Segments are the task's. Left out: permuted targets, two streams, and half batches of negated distances "
+        "(bi_data).",
+    .touches = "Q",
+    .learned = true,
+    .extrapolates = "defined",
+    .relative = "yes",
+    .content_dependent = "query",
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,40 @@
+#include "model/adamw.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace posbench {
+
+void AdamW::step(const Gradients& gradients, double learning_rate, Parameters& parameters) {
+  beta1_power_ *= options_.beta1;
+  beta2_power_ *= options_.beta2;
+  const Real beta1 = static_cast<Real>(options_.beta1), beta2 = static_cast<Real>(options_.beta2);
+  const Real rate = static_cast<Real>(learning_rate / (1 - beta1_power_));
+  const Real correction = static_cast<Real>(1 / (1 - beta2_power_)), epsilon = static_cast<Real>(options_.epsilon);
+  const Real keep = static_cast<Real>(1 - learning_rate * options_.weight_decay);
+
+  const auto g = gradients.flat.array();
+  mean_.array() += (1 - beta1) * (g - mean_.array());
+  square_.array() += (1 - beta2) * (g.square() - square_.array());
+  parameters.flat.array() =
+      keep * parameters.flat.array() - rate * mean_.array() / ((square_.array() * correction).sqrt() + epsilon);
+}
+
+double clip(Gradients& gradients, double most) {
+  const double norm = gradients.flat.norm();
+  if (norm > most) gradients.flat *= static_cast<Real>(most / norm);
+  return norm;
+}
+
+double schedule(Decay decay, int step, int steps, int warm_up) {
+  if (step < warm_up) return (step + 1.0) / warm_up;
+  const double done = static_cast<double>(step - warm_up) / std::max(1, steps - warm_up);
+  switch (decay) {
+    case Decay::cosine: return (1 + std::cos(std::numbers::pi * done)) / 2;
+    case Decay::linear: return 1 - done;
+    case Decay::constant: break;
+  }
+  return 1;
+}
+
+}  // namespace posbench

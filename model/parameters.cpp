@@ -1,0 +1,63 @@
+#include "model/parameters.h"
+
+#include <cassert>
+
+namespace posbench {
+
+Parameter ParameterLayout::add(std::string name, Index rows, Index cols, Initializer initial) {
+  for (Entry& entry : entries_) {
+    if (entry.name != name) continue;
+    assert(!entry.initial && entry.parameter.rows == rows && entry.parameter.cols == cols);
+    entry.initial = std::move(initial);
+    return entry.parameter;
+  }
+  constexpr Index kAlignment = 16;  // scalars; every parameter starts on a cache line
+  const Parameter parameter{flat_size_, rows, cols};
+  entries_.push_back({std::move(name), parameter, std::move(initial)});
+  flat_size_ += (parameter.size() + kAlignment - 1) / kAlignment * kAlignment;
+  return parameter;
+}
+
+Parameter ParameterLayout::normal(std::string name, Index rows, Index cols, double stddev) {
+  return add(std::move(name), rows, cols,
+             [stddev](Rng& rng, Index, Index) { return stddev * posbench::normal(rng); });
+}
+
+Parameter ParameterLayout::uniform(std::string name, Index rows, Index cols, double low, double high) {
+  return add(std::move(name), rows, cols,
+             [low, high](Rng& rng, Index, Index) { return low + (high - low) * uniform_real(rng); });
+}
+
+Parameter ParameterLayout::constant(std::string name, Index rows, Index cols, double value) {
+  return add(std::move(name), rows, cols, [value](Rng&, Index, Index) { return value; });
+}
+
+Parameter ParameterLayout::expect(const std::string& name, Index rows, Index cols) {
+  for (const Entry& entry : entries_) {
+    if (entry.name != name) continue;
+    assert(entry.parameter.rows == rows && entry.parameter.cols == cols);
+    return entry.parameter;
+  }
+  return add(name, rows, cols, nullptr);
+}
+
+Index ParameterLayout::count() const {
+  Index count = 0;
+  for (const Entry& entry : entries_) count += entry.parameter.size();
+  return count;
+}
+
+Parameters initialize(const ParameterLayout& layout, std::uint64_t seed) {
+  Parameters parameters(layout);
+  for (const auto& [name, parameter, initial] : layout.entries()) {
+    if (!initial) continue;
+    Rng rng = stream(seed, name);
+    MatrixView values = parameters[parameter];
+    for (Index i = 0; i < values.rows(); ++i) {
+      for (Index j = 0; j < values.cols(); ++j) values(i, j) = static_cast<Real>(initial(rng, i, j));
+    }
+  }
+  return parameters;
+}
+
+}  // namespace posbench

@@ -1,0 +1,63 @@
+// What is learned: one flat vector, and a layout that names its parts.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "model/tensor.h"
+
+namespace posbench {
+
+/// A handle: where one learned matrix lies in the flat vector.
+struct Parameter {
+  Index offset = 0, rows = 0, cols = 0;
+  Index size() const { return rows * cols; }
+};
+
+/// Names, shapes and initial values. Model and encoding add to it in their constructors.
+class ParameterLayout {
+ public:
+  using Initializer = std::function<double(Rng&, Index row, Index col)>;
+  struct Entry {
+    std::string name;
+    Parameter parameter;
+    Initializer initial;  // empty where it is expected, but not added
+  };
+
+  Parameter add(std::string name, Index rows, Index cols, Initializer initial);
+  Parameter normal(std::string name, Index rows, Index cols, double stddev);
+  Parameter uniform(std::string name, Index rows, Index cols, double low, double high);
+  Parameter constant(std::string name, Index rows, Index cols, double value);
+  /// A parameter that another part of the model adds under this name and of this shape, before or after, and that is
+  /// read here too. Zero where nobody adds it.
+  Parameter expect(const std::string& name, Index rows, Index cols);
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  Index flat_size() const { return flat_size_; }  // scalars, with the padding between parameters
+  Index count() const;                            // scalars that are learned
+
+ private:
+  std::vector<Entry> entries_;
+  Index flat_size_ = 0;
+};
+
+/// One flat vector under a layout: the parameters themselves, their gradient, or a moment of Adam.
+class Parameters {
+ public:
+  Parameters() = default;
+  explicit Parameters(const ParameterLayout& layout) : flat(Vector::Zero(layout.flat_size())) {}
+
+  MatrixView operator[](const Parameter& p) { return {flat.data() + p.offset, p.rows, p.cols}; }
+  ConstMatrixView operator[](const Parameter& p) const { return {flat.data() + p.offset, p.rows, p.cols}; }
+
+  Vector flat;
+};
+using Gradients = Parameters;
+
+/// Initial values. Each parameter draws from the stream of (seed, its name), so that under one seed all models start from
+/// the same values where they share a name and a shape.
+Parameters initialize(const ParameterLayout&, std::uint64_t seed);
+
+}  // namespace posbench

@@ -1,0 +1,60 @@
+// Numbers and matrices. Everything is row-major: a row is what belongs to one token.
+#pragma once
+#include <Eigen/Core>
+#include <algorithm>
+#include <new>
+#include <vector>
+
+namespace posbench {
+
+using Real = POSBENCH_REAL;  // float in training, double where gradients are checked
+using Index = Eigen::Index;
+using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
+using MatrixView = Eigen::Map<RowMajor>;
+using ConstMatrixView = Eigen::Map<const RowMajor>;
+
+/// Arguments that are matrices, parts of one, or parameters: read, and filled.
+using In = Eigen::Ref<const RowMajor>;
+using Out = Eigen::Ref<RowMajor>;
+
+/// A matrix that keeps its memory when it is resized, so that a workspace stops allocating once it has seen the longest
+/// sequence. Resizing leaves the values undefined.
+class Matrix : public MatrixView {
+ public:
+  Matrix() : MatrixView(nullptr, 0, 0) {}
+  Matrix(Index rows, Index cols) : Matrix() { resize(rows, cols); }
+  Matrix(const Matrix& other) : Matrix() { *this = other; }
+  template <class Expression>
+  explicit Matrix(const Eigen::DenseBase<Expression>& values) : Matrix(values.rows(), values.cols()) {
+    MatrixView::operator=(values);
+  }
+  Matrix& operator=(const Matrix& other) {
+    resize(other.rows(), other.cols());
+    MatrixView::operator=(other);
+    return *this;
+  }
+  using MatrixView::operator=;
+
+  void resize(Index rows, Index cols) {
+    if (rows * cols > storage_.size()) storage_.resize(rows * cols);
+    new (static_cast<MatrixView*>(this)) MatrixView(storage_.data(), rows, cols);
+  }
+
+ private:
+  Vector storage_;
+};
+
+/// One matrix for each head.
+using Heads = std::vector<Matrix>;
+
+inline void resize(Heads& heads, Index count, Index rows, Index cols) {
+  if (static_cast<Index>(heads.size()) != count) heads.resize(count);
+  for (Matrix& head : heads) head.resize(rows, cols);
+}
+
+inline void set_zero(Heads& heads) {
+  for (Matrix& head : heads) head.setZero();
+}
+
+}  // namespace posbench

@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "encodings/rotary.h"
+#include "tests/encodings/checks/checks.h"
+
+namespace posbench {
+namespace {
+
+Bench one_head(const std::string& spec, int length, int width) { return Bench(spec, length, width, 1, true); }
+
+/// The radians a position of every pair, read off the tables at position 1, and their factor.
+RowMajor frequencies(const Bench& bench) {
+  RowMajor w(1, bench.tables[0].cols());
+  for (Index n = 0; n < w.cols(); ++n) w(0, n) = std::atan2(bench.tables[1](1, n), bench.tables[0](1, n));
+  return w;
+}
+double amplitude(const Bench& bench) { return std::hypot(bench.tables[0](1, 0), bench.tables[1](1, 0)); }
+
+void check_frequencies(const std::string& spec, int length, int width, const Json& expected) {
+  check_close(frequencies(one_head(spec, length, width)), expected);
+}
+
+/// The base that RoPE's second pair would need to turn as this one's does.
+double base(const Bench& bench, int width) { return std::pow(frequencies(bench)(0, 1), -width / 2.0); }
+
+void check_yarn(int width, double scale, double original, const Json& expected) {
+  const Bench bench = one_head(fmt::format("interpolated:method=yarn,scale={},original={}", scale, original), 4, width);
+  const RowMajor w = frequencies(bench);
+  check_close(w, expected.at("inv_freq"));
+  check_close(amplitude(bench), expected.at("mscale"));
+  // The ramp is linear between its ends: two pairs within tell where these are.
+  const std::vector<double> before = rope_frequencies(width, 10000);
+  std::vector<std::pair<Index, double>> within;
+  for (Index n = 0; n < w.cols(); ++n) {
+    const double ramp = (1 - w(0, n) / before[static_cast<size_t>(n)]) / (1 - 1 / scale);
+    if (ramp > 1e-6 && ramp < 1 - 1e-6) within.emplace_back(n, ramp);
+  }
+  REQUIRE(within.size() >= 2);
+  const double slope = within[1].second - within[0].second;
+  const double low = static_cast<double>(within[0].first) - within[0].second / slope;
+  check_close(low, expected.at("low"));
+  check_close(low + 1 / slope, expected.at("high"));
+  const auto pair_that_turns = [&](double times) {
+    return width * std::log(original / (2 * M_PI * times)) / (2 * std::log(10000));
+  };
+  check_close(pair_that_turns(32), expected.at("correction_dim_fast"));
+  check_close(pair_that_turns(1), expected.at("correction_dim_slow"));
+  CHECK(std::max(0.0, std::floor(pair_that_turns(32))) == expected.at("low"));
+  CHECK(std::ceil(pair_that_turns(1)) == expected.at("high"));
+}
+
+const RegisterChecks extension{
+    "rope_extension",
+    {{},
+     {{"pi_d8_s4_inv_freq",
+       [](const Json& s) { check_frequencies("interpolated:scale=4", 4, 8, s.at("pi_d8_s4_inv_freq")); }},
+      {"ntk_aware_d8_s4",
+       [](const Json& s) {
+         const Json& expected = s.at("ntk_aware_d8_s4");
+         check_frequencies("interpolated:method=ntk,scale=4", 4, 8, expected.at("inv_freq"));
+         check_close(base(one_head("interpolated:method=ntk,scale=4", 4, 8), 8), expected.at("base"));
+       }},
+      {"dynamic_ntk_d8_L0_64_L_256_alpha1",
+       [](const Json& s) {
+         check_frequencies("interpolated:method=ntk_dynamic,original=64", 256, 8,
+                           s.at("dynamic_ntk_d8_L0_64_L_256_alpha1").at("inv_freq"));
+         check_frequencies("interpolated:method=ntk_dynamic,original=64", 64, 8, {1, 0.1, 0.01, 0.001});
+       }},
+      {"dynamic_ntk_d8_L0_64_L_256_alpha2",
+       [](const Json& s) {
+         check_frequencies("interpolated:method=ntk_dynamic,original=64,alpha=2", 256, 8,
+                           s.at("dynamic_ntk_d8_L0_64_L_256_alpha2").at("inv_freq"));
+       }},
+      {"yarn_code_d16_s4_L0_128", [](const Json& s) { check_yarn(16, 4, 128, s.at("yarn_code_d16_s4_L0_128")); }},
+      {"yarn_code_d64_s8_L0_2048", [](const Json& s) { check_yarn(64, 8, 2048, s.at("yarn_code_d64_s8_L0_2048")); }},
+      {"yarn_paper_ramp_d16_s4_L0_128_inv_freq",
+       [](const Json& s) {
+         check_frequencies("interpolated:method=yarn,ramp=paper,scale=4,original=128", 4, 16,
+                           s.at("yarn_paper_ramp_d16_s4_L0_128_inv_freq"));
+       }},
+      {"p_rope_d8_p0.5_inv_freq",
+       [](const Json& s) { check_frequencies("rope_p:fraction=0.5", 4, 8, s.at("p_rope_d8_p0.5_inv_freq")); }},
+      {"p_rope_d8_p0.75_inv_freq",
+       [](const Json& s) { check_frequencies("rope_p:fraction=0.75", 4, 8, s.at("p_rope_d8_p0.75_inv_freq")); }},
+      {"partial_rotary_d8_rotary_dim4_inv_freq",
+       [](const Json& s) {
+         check_frequencies("rope_partial:width=4", 4, 8, s.at("partial_rotary_d8_rotary_dim4_inv_freq"));
+         check_frequencies("rope_partial:fraction=0.5", 4, 8, s.at("partial_rotary_d8_rotary_dim4_inv_freq"));
+       }},
+      {"base_500000_d8_inv_freq",
+       [](const Json& s) { check_frequencies("rope:base=500000", 4, 8, s.at("base_500000_d8_inv_freq")); }},
+      {"hope_d8_L64_inv_freq", [](const Json& s) {
+         check_frequencies("rope_hope:length=64", 4, 8, s.at("hope_d8_L64_inv_freq"));
+       }}}}};
+
+Bench xpos(const Json& s, int length, const Json& scale_base) {
+  return one_head(fmt::format("xpos:gamma={},scale_base={}", s.at("gamma").dump(), scale_base.dump()), length, s.at("d"));
+}
+
+/// sqrt(D) times the score of query q at m and key k at n.
+double xpos_score(const Json& s, int m, int n, const Json& scale_base) {
+  Bench bench = xpos(s, m + 1, scale_base);
+  bench.q[0].row(m) = matrix(s.at("q"));
+  bench.k[0].row(n) = matrix(s.at("k"));
+  return bench.score()[0](m, n) * 2;
+}
+
+/// x at a position, through tables 0 and 1 (a query) or 2 and 3 (a key), which count exponents from the middle of the eight
+/// positions: that is undone.
+RowMajor xpos_vector(const Json& s, const Json& vector, int position, size_t side) {
+  const Bench bench = xpos(s, 8, s.at("scale_base"));
+  const RowMajor x = matrix(vector), cosine = bench.tables[side].row(position), sine = bench.tables[side + 1].row(position);
+  RowMajor y(1, 4);
+  rotate(x, cosine, sine, Pairing::interleaved, y);
+  for (Index e = 0; e < 4; ++e) {
+    const double factor = std::pow(numbers(s.at("zeta")).at(static_cast<size_t>(e / 2)), 3.5 / s.at("scale_base").get<double>());
+    y(0, e) *= side == 0 ? factor : 1 / factor;
+  }
+  return y;
+}
+
+const RegisterChecks xpos_checks{
+    "xpos",
+    {{"d", "gamma", "scale_base", "q", "k"},
+     {{"zeta",
+       [](const Json& s) {  // what one position changes, as often as the scale base says
+         const Bench bench = xpos(s, 8, s.at("scale_base"));
+         for (Index n = 0; n < 2; ++n) {
+           const auto magnitude = [&](Index t) { return std::hypot(bench.tables[0](t, n), bench.tables[1](t, n)); };
+           check_close(std::pow(magnitude(7) / magnitude(6), s.at("scale_base").get<double>()),
+                       s.at("zeta").at(static_cast<size_t>(n)));
+         }
+       }},
+      {"q_at_7", [](const Json& s) { check_close(xpos_vector(s, s.at("q"), 7, 0), s.at("q_at_7")); }},
+      {"k_at_4_downscaled",
+       [](const Json& s) { check_close(xpos_vector(s, s.at("k"), 4, 2), s.at("k_at_4_downscaled")); }},
+      {"logit_unscaled_m7_n4",
+       [](const Json& s) { check_close(xpos_score(s, 7, 4, s.at("scale_base")), s.at("logit_unscaled_m7_n4")); }},
+      {"logit_unscaled_m103_n100",
+       [](const Json& s) { check_close(xpos_score(s, 103, 100, s.at("scale_base")), s.at("logit_unscaled_m103_n100")); }},
+      {"logit_unscaled_m7_n4_scale_base8", [](const Json& s) {
+         check_close(xpos_score(s, 7, 4, 8), s.at("logit_unscaled_m7_n4_scale_base8"));
+       }}}}};
+
+/// sqrt(D) times the score of query q at m and key k at n.
+double pope_score(const Json& s, int m, int n) {
+  Bench bench("pope", 6, s.at("d"), 1, false);
+  bench.learned("pope.delta") = matrix(s.at("bias_delta"));
+  bench.update();
+  bench.q[0].row(m) = matrix(s.at("q"));
+  bench.k[0].row(n) = matrix(s.at("k"));
+  return bench.score()[0](m, n) * std::sqrt(2);
+}
+
+const RegisterChecks pope{
+    "pope",
+    {{"d", "q", "k", "bias_delta"},
+     {{"inv_freq", [](const Json& s) { check_frequencies("pope", 4, s.at("d"), s.at("inv_freq")); }},
+      {"logit_unscaled_m5_n2", [](const Json& s) { check_close(pope_score(s, 5, 2), s.at("logit_unscaled_m5_n2")); }},
+      {"logit_unscaled_m3_n0", [](const Json& s) { check_close(pope_score(s, 3, 0), s.at("logit_unscaled_m3_n0")); }},
+      {"logit_unscaled_m2_n5",
+       [](const Json& s) { check_close(pope_score(s, 2, 5), s.at("logit_unscaled_m2_n5")); }}}}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,35 @@
+// Options that make no sense together are refused in one line that says what to do.
+#include "encodings/certificate.h"
+#include "tests/catch.h"
+
+using namespace posbench;
+
+namespace {
+
+void make(const std::string& spec, bool causal = true) {
+  ParameterLayout layout;
+  make_encoding(Spec::parse(spec), small_shape(2, causal, true), layout);
+}
+
+}  // namespace
+
+TEST_CASE("DAPE wants a bias by distance as its base, or none") {
+  CHECK_THROWS_WITH(
+      make("dape:base=rope"),
+      "encoding 'dape': base is 'rope', expected a bias by distance (alibi, kerple_log, fire, ...) or "
+      "none");
+  CHECK_THROWS_WITH(make("dape_v2:base=none,residual=false"),
+                    "encoding 'dape_v2': with base none there is no bias; leave out combine and residual");
+  CHECK_THROWS_WITH(make("dape:base=none,combine=add"),
+                    "encoding 'dape': with base none there is no bias; leave out combine and residual");
+  CHECK_THROWS_AS(make("dape:base=unheard_of"), std::invalid_argument);
+  CHECK_THROWS_AS(make("dape:base=fire", /*causal=*/false), std::invalid_argument);
+  CHECK_NOTHROW(make("dape:base=alibi", /*causal=*/false));
+}
+
+TEST_CASE("FoX's gates either depend on x or have decay times of their own") {
+  const std::string message =
+      "encoding 'fox': bias is for gates that depend on x, shortest and longest are for data_independent=true";
+  CHECK_THROWS_WITH(make("fox:data_independent=true,bias=3"), message);
+  CHECK_THROWS_WITH(make("fox:longest=64"), message);
+}

@@ -1,0 +1,257 @@
+// An encoding that overrides every stage with a simple learned term: what the transformer passes to each stage,
+// and what it does with the gradients that come back.
+#include <cmath>
+
+#include "encodings/certificate.h"
+#include "model/attention.h"
+#include "model/transformer.h"
+#include "tests/catch.h"
+
+using namespace posbench;
+
+namespace {
+
+/// The columns of head h.
+template <class M>
+auto columns(M& m, Index h, const ModelShape& shape) {
+  return m.middleCols(h * shape.head_width(), shape.head_width());
+}
+
+class EveryStage final : public PositionEncoding {
+ public:
+  EveryStage(const ModelShape& shape, ParameterLayout& layout) : PositionEncoding(shape) {
+    pace_ = layout.normal("pace", 1, shape.heads, 1);
+    token_ = layout.normal("token", 1, shape.width, 1);
+    start_ = layout.normal("start", 1, shape.width, 1);
+    for (int layer = 0; layer < shape.layers; ++layer) {
+      const std::string name = std::to_string(layer);
+      score_.push_back(layout.normal("score." + name, shape.width, shape.heads, 1));
+      mix_.push_back(layout.normal("mix." + name, 1, shape.heads, 1));
+      carry_.push_back(layout.normal("carry." + name, 1, shape.width, 1));
+    }
+  }
+
+  /// 0. tables[h](i, j) = sin(pace_h (p_i - p_j))
+  void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
+    resize(tables, shape_.heads, positions.size(), positions.size());
+    for_each_pair(positions.size(), [&](size_t h, Index i, Index j) {
+      tables[h](i, j) = std::sin(p[pace_](0, h) * positions.distance(i, j));
+    });
+  }
+  void tables_backward(const Parameters& p, const Positions& positions, const Tables&, const Tables& d_tables,
+                       Gradients& d) const override {
+    for_each_pair(positions.size(), [&](size_t h, Index i, Index j) {
+      const Real distance = positions.distance(i, j);
+      d[pace_](0, h) += d_tables[h](i, j) * std::cos(p[pace_](0, h) * distance) * distance;
+    });
+  }
+
+  /// 1. Every other index.
+  Positions positions(const Sequence& s, Rng& rng) const override {
+    Positions positions = PositionEncoding::positions(s, rng);
+    for (Real& p : positions.at) p *= 2;
+    return positions;
+  }
+
+  /// 2. x_t += token sin(p_t + tables[0](t, 0)), and carried = x * start
+  void embed(const Sequence& s, const Parameters& p, const Tables& tables, Matrix& x,
+             Tables& carried) const override {
+    for (Index t = 0; t < x.rows(); ++t) x.row(t) += wave(s, tables, t) * p[token_].row(0);
+    carried.resize(1);
+    carried[0] = x;
+    carried[0].array().rowwise() *= p[start_].row(0).array();
+  }
+  void embed_backward(const Sequence& s, const Parameters& p, const Tables& tables, const Matrix& x,
+                      const Tables& d_carried, Matrix& d_x, Tables& d_tables, Gradients& d) const override {
+    for (Index t = 0; t < x.rows(); ++t) {
+      const auto moved = (x.row(t) + wave(s, tables, t) * p[token_].row(0)).eval();
+      d[start_].row(0) += d_carried[0].row(t).cwiseProduct(moved);
+      d_x.row(t) += d_carried[0].row(t).cwiseProduct(p[start_].row(0));
+      d[token_].row(0) += wave(s, tables, t) * d_x.row(t);
+      d_tables[0](t, 0) += std::cos(s.positions.at[t] + tables[0](t, 0)) * d_x.row(t).dot(p[token_].row(0));
+    }
+  }
+
+  /// 3. q k^T / sqrt(D) + tables + what the key carries, times v_j(0), + what the query's x says of this head
+  void score(const AttentionInput& in, Heads& scores) const override {
+    PositionEncoding::score(in, scores);
+    const RowMajor said = in.x * in.parameters[score_[in.layer]];
+    for_each_pair(in.length(), [&](size_t h, Index i, Index j) {
+      scores[h](i, j) += in.tables[h](i, j) * said(i, h) + in.carried[0](j, h) * in.v[h](j, 0);
+    });
+  }
+  void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
+    PositionEncoding::score_backward(in, d_scores, d);
+    const RowMajor said = in.x * in.parameters[score_[in.layer]];
+    RowMajor d_said = RowMajor::Zero(said.rows(), said.cols());
+    for_each_pair(in.length(), [&](size_t h, Index i, Index j) {
+      d.tables[h](i, j) += d_scores[h](i, j) * said(i, h);
+      d_said(i, h) += d_scores[h](i, j) * in.tables[h](i, j);
+      d.carried[0](j, h) += d_scores[h](i, j) * in.v[h](j, 0);
+      d.v[h](j, 0) += d_scores[h](i, j) * in.carried[0](j, h);
+    });
+    d.x += d_said * in.parameters[score_[in.layer]].transpose();
+    d.parameters[score_[in.layer]] += in.x.transpose() * d_said;
+  }
+
+  /// 4. Sigmoids in place of the softmax.
+  void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const override {
+    for (size_t h = 0; h < scores.size(); ++h) {
+      attention[h] = scores[h].array().logistic();
+      hide_later(shape_.causal, attention[h]);
+    }
+  }
+  void normalize_backward(const AttentionInput& in, const Heads&, const Heads& attention, const Heads& d_attention,
+                          Heads& d_scores) const override {
+    for_each_pair(in.length(), [&](size_t h, Index i, Index j) {
+      d_scores[h](i, j) += d_attention[h](i, j) * attention[h](i, j) * (1 - attention[h](i, j));
+    });
+  }
+
+  /// 5. attention v + mix_h (carried of the head, plus q)
+  void mix(const AttentionInput& in, const Heads& attention, Heads& output) const override {
+    PositionEncoding::mix(in, attention, output);
+    for (Index h = 0; h < shape_.heads; ++h) {
+      output[h] += in.parameters[mix_[in.layer]](0, h) * (columns(in.carried[0], h, shape_) + in.q[h]);
+    }
+  }
+  void mix_backward(const AttentionInput& in, const Heads& attention, const Heads& d_output, Heads& d_attention,
+                    AttentionGradient& d) const override {
+    PositionEncoding::mix_backward(in, attention, d_output, d_attention, d);
+    for (Index h = 0; h < shape_.heads; ++h) {
+      const Real weight = in.parameters[mix_[in.layer]](0, h);
+      d.parameters[mix_[in.layer]](0, h) +=
+          d_output[h].cwiseProduct(columns(in.carried[0], h, shape_) + in.q[h]).sum();
+      columns(d.carried[0], h, shape_) += weight * d_output[h];
+      d.q[h] += weight * d_output[h];
+    }
+  }
+
+  /// 6. next = carried * carry + feed_forward + x + attention carried, by head
+  void carry(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
+             Tables& next) const override {
+    next[0] = in.carried[0] * in.parameters[carry_[in.layer]].row(0).asDiagonal() + feed_forward + in.x;
+    for (Index h = 0; h < shape_.heads; ++h)
+      columns(next[0], h, shape_) += attention[h] * columns(in.carried[0], h, shape_);
+  }
+  void carry_backward(const AttentionInput& in, const Heads& attention, const Matrix&, Heads& d_attention,
+                      Matrix& d_feed_forward, AttentionGradient& d) const override {
+    const RowMajor d_next = d.carried[0];
+    d.parameters[carry_[in.layer]].row(0) += d_next.cwiseProduct(in.carried[0]).colwise().sum();
+    d.carried[0] = d_next * in.parameters[carry_[in.layer]].row(0).asDiagonal();
+    d_feed_forward += d_next;
+    d.x += d_next;
+    for (Index h = 0; h < shape_.heads; ++h) {
+      d_attention[h] += columns(d_next, h, shape_) * columns(in.carried[0], h, shape_).transpose();
+      columns(d.carried[0], h, shape_) += attention[h].transpose() * columns(d_next, h, shape_);
+    }
+  }
+
+ private:
+  static Real wave(const Sequence& s, const Tables& tables, Index t) {
+    return std::sin(s.positions.at[t] + tables[0](t, 0));
+  }
+  template <class F>
+  void for_each_pair(Index length, F f) const {
+    for (size_t h = 0; h < static_cast<size_t>(shape_.heads); ++h) {
+      for (Index i = 0; i < length; ++i) {
+        for (Index j = 0; j < visible(i, length, shape_.causal); ++j) f(h, i, j);
+      }
+    }
+  }
+
+  Parameter pace_, token_, start_;              // (1, H), (1, C), (1, C)
+  std::vector<Parameter> score_, mix_, carry_;  // (C, H), (1, H), (1, C), one for each layer
+};
+
+std::unique_ptr<PositionEncoding> every_stage(const ModelShape& shape, ParameterLayout& layout) {
+  return std::make_unique<EveryStage>(shape, layout);
+}
+
+}  // namespace
+
+TEST_CASE("gradients pass through every stage of the socket, in every shape of model") {
+  for (const bool causal : {true, false}) {
+    for (const bool pre_norm : {true, false}) {
+      for (const bool tied : {true, false}) {
+        for (const bool gelu : {true, false}) {
+          ModelShape shape = small_shape(2, causal, pre_norm);
+          shape.tied_embeddings = tied;
+          shape.gelu = gelu;
+          shape.layers = 3;
+          const Worst worst = gradient_error(every_stage, shape, 9);
+          INFO(worst.where << (causal ? ", causal" : ", bidirectional") << (pre_norm ? ", pre" : ", post")
+                           << (tied ? ", tied" : "") << (gelu ? ", GELU" : ", ReLU"));
+          CHECK(worst.error <= 1e-6);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every stage of every layer is called: each learned term of the socket moves the logits") {
+  const ModelShape shape = small_shape(2, true, true);
+  ParameterLayout layout;
+  const auto encoding = every_stage(shape, layout);
+  const size_t terms = layout.entries().size();
+  const Transformer model(shape, layout, *encoding);
+  Parameters parameters = initialize(layout, 1);
+  Rng rng = stream(1, "socket");
+  Sequence sequence;
+  sequence.tokens = uniform_tokens(rng, 7, 0, shape.vocabulary - 1);
+  for (int t = 0; t < 7; ++t) sequence.asked.push_back(t);
+  sequence.positions = encoding->positions(sequence, rng);
+  Activations activations;
+  const auto logits = [&] {
+    StepTables step;
+    model.prepare(parameters, sequence, step, nullptr);
+    model.forward(parameters, sequence, step.values, rng, activations);
+    return RowMajor(activations.logits);
+  };
+  const RowMajor before = logits();
+  for (size_t n = 0; n < terms; ++n) {
+    const auto& [name, parameter, initial] = layout.entries()[n];
+    parameters[parameter](0, 0) += 0.5;
+    INFO(name);
+    // what the last block hands on is read by nobody
+    CHECK(((logits() - before).norm() > 1e-3 * before.norm()) == (name != "carry.1"));
+    parameters[parameter](0, 0) -= 0.5;
+  }
+}
+
+TEST_CASE("a sequence that begins another's positions is served by its tables, and their gradients add up") {
+  const ModelShape shape = small_shape(2, true, true);
+  ParameterLayout layout;
+  const auto encoding = every_stage(shape, layout);
+  const Transformer model(shape, layout, *encoding);
+  const Parameters parameters = initialize(layout, 1);
+  Rng rng = stream(2, "socket");
+  const auto sequence = [&](int length) {
+    Sequence s;
+    s.tokens = uniform_tokens(rng, length, 0, shape.vocabulary - 1);
+    s.asked = {length - 1};
+    s.positions = encoding->positions(s, rng);
+    return s;
+  };
+  const std::vector<Sequence> batch{sequence(8), sequence(5), sequence(8)};
+  Activations activations;
+  Matrix d_logits(1, shape.vocabulary);
+  d_logits.setConstant(0.1);
+  d_logits(0, 2) = -0.3;
+  const auto run = [&](StepTables& step, const Sequence& s, Gradients& gradients) {
+    model.prepare(parameters, s, step, &gradients);
+    model.forward(parameters, s, step.values, rng, activations);
+    model.backward(parameters, s, step.values, activations, d_logits, step.gradient, gradients);
+  };
+  Gradients together(layout), apart(layout);
+  StepTables shared;
+  for (const Sequence& s : batch) run(shared, s, together);
+  CHECK(shared.positions.size() == 8);
+  model.finish(parameters, shared, &together);
+  for (const Sequence& s : batch) {
+    StepTables own;
+    run(own, s, apart);
+    model.finish(parameters, own, &apart);
+  }
+  CHECK((together.flat - apart.flat).norm() < 1e-12 * apart.flat.norm());
+}

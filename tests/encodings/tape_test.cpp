@@ -1,0 +1,79 @@
+// What TAPE carries from block to block, restated at one (token, head, pair).
+#include <cmath>
+
+#include "encodings/registry.h"
+#include "tests/encodings/checks/checks.h"
+
+using namespace posbench;
+
+TEST_CASE("TAPE's rotations are mixed by attention, then over heads by the gate of the feed-forward output") {
+  constexpr int T = 5, H = 2, D = 4, E = 3;
+  ModelShape shape;
+  shape.vocabulary = 4;
+  shape.width = H * D;
+  shape.heads = H;
+  ParameterLayout layout;
+  const auto tape = make_encoding(Spec::parse("tape:hidden=3"), shape, layout);
+  Parameters p = initialize(layout, 0);
+  Rng rng = stream(0, "tape");
+  for (Real& value : p.flat) value = normal(rng);
+  const auto random = [&](Index rows, Index cols) {
+    return Matrix(RowMajor::NullaryExpr(rows, cols, [&] { return normal(rng); }));
+  };
+  const auto learned = [&](const std::string& name) {
+    for (const auto& entry : layout.entries()) {
+      if (entry.name == "tape.0." + name) return p[entry.parameter];
+    }
+    throw std::invalid_argument(name);
+  };
+
+  Sequence sequence;
+  const Tables tables, carried{random(T, H * D / 2), random(T, H * D / 2)};
+  const Matrix x = random(T, H * D), f = random(T, H * D);
+  const Heads q, k, v;
+  Heads attention{random(T, T), random(T, T)};
+  for (Matrix& head : attention) head = head.triangularView<Eigen::Lower>();
+  Scratch scratch;
+  Tables next = carried;
+  tape->carry({sequence, p, tables, carried, 0, x, q, k, v, scratch}, attention, f, next);
+
+  for (size_t side = 0; side < 2; ++side) {
+    for (int t = 0; t < T; ++t) {
+      for (int n = 0; n < D / 2; ++n) {
+        const auto between = [&](int h) {
+          double sum = carried[side](t, h * D / 2 + n);
+          for (int j = 0; j <= t; ++j) {
+            sum += learned("attention")(0, h) * attention[static_cast<size_t>(h)](t, j) *
+                   carried[side](j, h * D / 2 + n);
+          }
+          return sum;
+        };
+        for (int h = 0; h < H; ++h) {
+          double expected = between(h);
+          for (int e = 0; e < E; ++e) {
+            const double gate = f.row(t).dot(learned("gate").col(e));
+            double up = 0;
+            for (int g = 0; g < H; ++g) up += learned("up")(e, g) * between(g);
+            expected += learned("down")(h, e) * gate / (1 + std::exp(-gate)) * up;
+          }
+          INFO("token " << t << ", head " << h << ", pair " << n);
+          CHECK(next[side](t, h * D / 2 + n) == Approx(expected));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("TAPE starts as RoPE") {
+  Bench tape("tape", 6, 8, 2, true), rope("rope:pairing=half_split", 6, 8, 2, true);
+  Rng rng = stream(0, "tape");
+  for (Bench* bench : {&tape, &rope}) {
+    for (size_t h = 0; h < 2; ++h) {
+      bench->q[h] = bench == &tape ? RowMajor(RowMajor::NullaryExpr(6, 4, [&] { return normal(rng); }))
+                                   : RowMajor(tape.q[h]);
+      bench->k[h] = bench == &tape ? RowMajor(RowMajor::NullaryExpr(6, 4, [&] { return normal(rng); }))
+                                   : RowMajor(tape.k[h]);
+    }
+  }
+  for (size_t h = 0; h < 2; ++h) CHECK(tape.attend()[h].isApprox(rope.attend()[h], 1e-12));
+}
