@@ -1,0 +1,488 @@
+#include "results/compare.h"
+
+#include <algorithm>
+#include <array>
+
+#include "results/compare_text.h"
+#include "tests/catch.h"
+#include "tests/results/fixtures.h"
+
+using namespace posbench;
+
+namespace {
+
+Comparison compare_one(const Report& baseline, const Report& candidate, const CompareOptions& options = {}) {
+  const std::array candidates = {NamedReport{"after.json", candidate}};
+  return compare({"before.json", baseline}, candidates, options);
+}
+
+/// Accuracies that differ between cells and seeds, and by `noise` (a standard deviation) between draws of the
+/// stream.
+Report noisy_report(Rng& rng, int seeds, double noise, const DrawAccuracy& shift = nullptr) {
+  return drawn_report(4, 4, seeds, [&](int task, int encoding, int split, int seed) {
+    const double middle = 0.4 + 0.03 * task + 0.05 * encoding + 0.04 * split + 0.02 * seed;
+    return std::clamp(middle + noise * normal(rng) + (shift ? shift(task, encoding, split, seed) : 0), 0.0, 1.0);
+  });
+}
+
+Report constant_report(int encodings, int seeds, double accuracy) {
+  return drawn_report(1, encodings, seeds, [&](int, int, int, int) { return accuracy; });
+}
+
+/// One task, one encoding, one value for each seed on every split.
+Report valued_report(const std::vector<double>& accuracies) {
+  return drawn_report(1, 1, static_cast<int>(accuracies.size()),
+                      [&](int, int, int, int seed) { return accuracies[static_cast<size_t>(seed)]; });
+}
+
+void rename_encoding(Report& report, const std::string& from, const std::string& to) {
+  for (ExperimentResult& experiment : report.experiments) {
+    if (experiment.id.encoding == from) experiment.id.encoding = to;
+  }
+}
+
+void fail(ExperimentResult& experiment) {
+  experiment.status = Status::failed;
+  experiment.reason = "no memory";
+  experiment.splits.clear();
+}
+
+Verdict verdict(const std::vector<double>& before, const std::vector<double>& after,
+                const CompareOptions& options = {}) {
+  return compare_one(valued_report(before), valued_report(after), options).rows.at(0).verdict;
+}
+
+}  // namespace
+
+TEST_CASE("a planted regression is found as exactly its row") {
+  Rng rng = stream(1, "test");
+  for (int trial = 0; trial < 20; ++trial) {
+    const Report before = noisy_report(rng, 5, 0.01);
+    const Report after = noisy_report(rng, 5, 0.01, [](int task, int encoding, int split, int) {
+      return task == 2 && encoding == 3 && split == 1 ? -0.3 : 0;
+    });
+    const Comparison comparison = compare_one(before, after);
+    CHECK(comparison.rows.size() == 48);
+    CHECK(regression(comparison));
+    for (const ComparisonRow& row : comparison.rows) {
+      const bool planted = row.task == "task2" && row.encoding == "encoding3" && row.split == "ood_far";
+      INFO(row.task << " " << row.encoding << " " << row.split);
+      CHECK((row.verdict == Verdict::worse) == planted);
+      CHECK(row.verdict != Verdict::better);
+    }
+  }
+}
+
+TEST_CASE("noise alone is no regression in 95 of 100 pairs, however many seeds") {
+  for (const int seeds : {2, 3, 5}) {
+    Rng rng = stream(static_cast<std::uint64_t>(seeds), "test");
+    int regressions = 0, changes = 0;
+    for (int pair = 0; pair < 100; ++pair) {
+      const Report before = noisy_report(rng, seeds, 0.05), after = noisy_report(rng, seeds, 0.05);
+      const Comparison comparison = compare_one(before, after);
+      regressions += regression(comparison);
+      changes += std::any_of(comparison.rows.begin(), comparison.rows.end(), [](const ComparisonRow& row) {
+        return row.verdict == Verdict::better || row.verdict == Verdict::worse;
+      });
+    }
+    INFO(seeds << " seeds");
+    CHECK(regressions <= 5);
+    CHECK(changes <= 10);
+  }
+}
+
+TEST_CASE("seeds that solve a task by chance are no regression, however few they are") {
+  for (const int seeds : {2, 3, 5}) {
+    for (const double other : {0.0, 0.5}) {  // the accuracy of a seed that does not solve it
+      Rng rng = stream(static_cast<std::uint64_t>(seeds), "test");
+      const auto solved_or_not = [&](int, int, int, int) {
+        return std::clamp(chance(rng, 0.5) ? 0.99 + 0.01 * normal(rng) : other + 0.02 * normal(rng), 0.0, 1.0);
+      };
+      int regressions = 0;
+      for (int pair = 0; pair < 100; ++pair) {
+        const Report before = drawn_report(4, 4, seeds, solved_or_not);
+        const Report after = drawn_report(4, 4, seeds, solved_or_not);
+        regressions += regression(compare_one(before, after));
+      }
+      INFO(seeds << " seeds, " << other << " where not solved");
+      CHECK(regressions <= 5);
+    }
+  }
+}
+
+TEST_CASE("a row is tested with the noise of its task where its own is smaller") {
+  const auto shifted = [](double shift) {
+    return drawn_report(2, 2, 3, [shift](int task, int encoding, int, int seed) {
+      if (encoding == 0) return 0.5 + shift;                              // the same for every seed
+      return task == 0 ? 0.5 + (shift > 0 ? 0.1 * (seed - 1) : 0) : 0.5;  // noise in the first task alone
+    });
+  };
+  const Comparison comparison = compare_one(shifted(0), shifted(0.3));
+  const ComparisonRow &noisy = comparison.rows.at(0), &quiet = comparison.rows.at(6);
+  CHECK(*noisy.noise == Approx(std::sqrt(0.5 * (0.1 * 0.1 + 1e-6 / 6))));
+  CHECK(*noisy.test.p == Approx(*quiet.test.p));
+  CHECK(*noisy.p_corrected > *quiet.p_corrected);
+  CHECK(noisy.verdict == Verdict::undecided);
+  CHECK(*quiet.noise == Approx(0.001 / std::sqrt(6)));
+  CHECK(quiet.verdict == Verdict::better);
+}
+
+TEST_CASE("noise that comes in coarse steps is no regression either") {
+  // 16 sequences: differences are often equal on both seeds by chance.
+  Rng rng = stream(7, "test");
+  int regressions = 0;
+  for (int pair = 0; pair < 100; ++pair) {
+    const auto coarse = [&](int, int, int, int) { return uniform(rng, 6, 10) / 16.0; };
+    Report before = drawn_report(4, 4, 2, coarse), after = drawn_report(4, 4, 2, coarse);
+    for (Report* report : {&before, &after}) {
+      for (ExperimentResult& experiment : report->experiments) {
+        for (SplitResult& split : experiment.splits) {
+          split.token = split.sequence = {std::lround(static_cast<double>(split.sequence.correct) * 0.016), 16};
+        }
+      }
+    }
+    regressions += regression(compare_one(before, after));
+  }
+  CHECK(regressions <= 5);
+}
+
+TEST_CASE("a report compared with itself is the same") {
+  const Comparison comparison = compare_one(small_report(), small_report());
+  CHECK(comparison.rows.size() == 8);
+  for (const ComparisonRow& row : comparison.rows) CHECK(row.verdict == Verdict::same);
+  CHECK(comparison.one_sided.empty());
+  CHECK(!regression(comparison));
+}
+
+TEST_CASE("a row holds the paired test of its seeds") {
+  const Comparison comparison = compare_one(valued_report({0.5, 0.6, 0.7}), valued_report({0.55, 0.58, 0.79}));
+  const ComparisonRow& row = comparison.rows.at(1);
+  const PairedTest expected = paired_t_test(std::vector{0.05, -0.02, 0.09}, 0.001);
+  CHECK(row.split == "ood_far");
+  CHECK(row.kind == SplitKind::out_of_distribution);
+  CHECK(row.seeds == std::vector<std::uint64_t>{0, 1, 2});
+  CHECK(row.baseline_mean == Approx(0.6));
+  CHECK(row.candidate_mean == Approx(0.64));
+  CHECK(row.test.difference == Approx(0.04));
+  CHECK(row.test.interval->low == Approx(expected.interval->low));
+  CHECK(row.test.interval->high == Approx(expected.interval->high));
+  CHECK(*row.test.p == Approx(*expected.p));
+  CHECK(*row.p_corrected == Approx(std::min(1.0, 3 * *expected.p)));
+  CHECK(*row.detectable == Approx(detectable_effect(3, 0.05 / 3) * *expected.deviation));
+}
+
+TEST_CASE("verdicts weigh difference, noise and threshold") {
+  CHECK(verdict({0.5, 0.51, 0.49, 0.5, 0.52}, {0.8, 0.82, 0.79, 0.8, 0.81}) == Verdict::better);
+  CHECK(verdict({0.8, 0.82, 0.79, 0.8, 0.81}, {0.5, 0.51, 0.49, 0.5, 0.52}) == Verdict::worse);
+  CHECK(verdict({0.5, 0.6, 0.7, 0.8, 0.9}, {0.502, 0.599, 0.7, 0.801, 0.9}) == Verdict::same);
+  CHECK(verdict({0.5, 0.6, 0.7, 0.8, 0.9}, {0.9, 0.5, 0.8, 0.6, 0.7}) == Verdict::undecided);
+  // Sure, but too small to matter; and, with a lower threshold, not.
+  CHECK(verdict({0.5, 0.6, 0.7, 0.8, 0.9}, {0.51, 0.61, 0.71, 0.81, 0.91}) == Verdict::same);
+  CHECK(verdict({0.5, 0.6, 0.7, 0.8, 0.9}, {0.51, 0.61, 0.71, 0.81, 0.91}, {.threshold = 0.005}) ==
+        Verdict::better);
+  // A stricter alpha.
+  CHECK(verdict({0.5, 0.5, 0.5}, {0.8, 0.81, 0.82}) == Verdict::better);
+  CHECK(verdict({0.5, 0.5, 0.5}, {0.8, 0.81, 0.82}, {.alpha = 1e-6}) == Verdict::undecided);
+}
+
+TEST_CASE("token accuracy can be compared in place of sequence accuracy") {
+  const Report before = constant_report(1, 3, 0.5);
+  Report after = before;
+  for (ExperimentResult& experiment : after.experiments) experiment.splits[0].token.correct = 900;
+  CHECK(compare_one(before, after).rows[0].verdict == Verdict::same);
+  CHECK(compare_one(before, after, {.metric = Metric::token}).rows[0].verdict == Verdict::better);
+}
+
+TEST_CASE("with one seed nothing is tested, and only what is equal is the same") {
+  const Comparison comparison = compare_one(valued_report({0.9}), valued_report({0.1}));
+  CHECK(comparison.rows[0].verdict == Verdict::undecided);
+  CHECK(!comparison.rows[0].p_corrected);
+  CHECK(!comparison.rows[0].detectable);
+  CHECK(comparison.warnings ==
+        std::vector<std::string>{"only 1 seed in common for some rows: there is nothing to test them by"});
+  CHECK(verdict({0.9}, {0.9}) == Verdict::same);
+}
+
+TEST_CASE("an experiment that no longer finishes counts as 0; where none does, that is worse") {
+  const Report before = constant_report(2, 3, 0.3);
+  Report after = before;
+  fail(after.experiments[0]);
+  for (size_t i : {3, 4, 5}) fail(after.experiments[i]);
+  const Comparison comparison = compare_one(before, after);
+  CHECK(comparison.rows[0].candidate_mean == Approx(0.2));
+  CHECK(comparison.rows[0].candidate_unfinished == 1);
+  CHECK(comparison.rows[0].verdict == Verdict::undecided);
+  CHECK(comparison.rows[3].candidate_unfinished == 3);
+  CHECK(comparison.rows[3].verdict == Verdict::worse);
+  CHECK(compare_one(after, before).rows[3].verdict == Verdict::better);
+  CHECK(compare_one(after, after).rows[3].verdict == Verdict::same);
+}
+
+TEST_CASE("what stands on one side only is listed, and not compared") {
+  Report before = constant_report(3, 4, 0.5), after = before;
+  rename_encoding(after, "encoding1", "encoding1:positions=16");
+  std::erase_if(after.experiments, [](const auto& e) { return e.id.encoding == "encoding2" && e.id.seed > 1; });
+  const Comparison comparison = compare_one(before, after);
+  CHECK(comparison.rows.size() == 6);
+  REQUIRE(comparison.one_sided.size() == 3);
+  CHECK(comparison.one_sided[0].in_baseline);
+  CHECK(comparison.one_sided[0].encoding == "encoding1");
+  CHECK(comparison.one_sided[1].encoding == "encoding2");
+  CHECK(comparison.one_sided[1].seeds == std::vector<std::uint64_t>{2, 3});
+  CHECK(!comparison.one_sided[2].in_baseline);
+  CHECK(comparison.one_sided[2].encoding == "encoding1:positions=16");
+}
+
+TEST_CASE("encodings with other options are compared where they are matched") {
+  Rng rng = stream(3, "test");
+  const Report before = noisy_report(rng, 5, 0.005);
+  Report after = noisy_report(rng, 5, 0.005, [](int, int encoding, int, int) { return encoding == 1 ? -0.2 : 0; });
+  rename_encoding(after, "encoding1", "encoding1:positions=16");
+  const Comparison comparison = compare_one(before, after, {.match = {{"encoding1", "encoding1:positions=16"}}});
+  CHECK(comparison.one_sided.empty());
+  CHECK(comparison.rows.size() == 48);
+  for (const ComparisonRow& row : comparison.rows) {
+    INFO(row.task << " " << row.encoding << " " << row.split);
+    CHECK((row.verdict == Verdict::worse) == (row.encoding == "encoding1"));
+    CHECK(row.candidate_encoding == (row.encoding == "encoding1" ? "encoding1:positions=16" : row.encoding));
+  }
+}
+
+TEST_CASE("two encodings of one run can be compared, and one with several") {
+  const Report report = drawn_report(1, 3, 3, [](int, int encoding, int, int seed) {
+    return 0.2 + 0.3 * encoding + 0.001 * seed * seed * (encoding + 1);
+  });
+  const Comparison comparison =
+      compare_one(report, report, {.match = {{"encoding0", "encoding1"}, {"encoding0", "encoding2"}}});
+  CHECK(comparison.rows.size() == 12);  // encoding0 with 1 and 2; 1 and 2 with themselves
+  CHECK(comparison.rows[0].candidate_encoding == "encoding1");
+  CHECK(comparison.rows[0].verdict == Verdict::better);
+  CHECK(comparison.rows[3].candidate_encoding == "encoding2");
+  CHECK(comparison.rows[6].verdict == Verdict::same);
+}
+
+TEST_CASE("a match is cut where the known names say") {
+  Report before = constant_report(1, 1, 0.5), after = before;
+  rename_encoding(before, "encoding0", "cope:positions=8");
+  rename_encoding(after, "encoding0", "cope:gates=values,positions=16");
+  const NamedReport baseline{"before.json", before};
+  const std::array candidates = {NamedReport{"after.json", after}};
+  CHECK(parse_match("cope:positions=8=cope:gates=values,positions=16", baseline, candidates) ==
+        std::pair<std::string, std::string>{"cope:positions=8", "cope:gates=values,positions=16"});
+  CHECK_THROWS_WITH(parse_match("cope=cope:positions=16", baseline, candidates),
+                    "--match: 'cope=cope:positions=16' is not ENCODING=ENCODING with one of before.json "
+                    "(cope:positions=8) and one of the candidates (cope:gates=values,positions=16)");
+  CHECK_THROWS_WITH(
+      compare(baseline, candidates, {.match = {{"cope:position=8", "x"}}}),
+      "--match: no encoding 'cope:position=8' in before.json; did you mean 'cope:positions=8'? (it has "
+      "cope:positions=8)");
+}
+
+TEST_CASE("several candidates stand against one baseline, with one correction for all") {
+  const Report before = valued_report({0.5, 0.52, 0.51}), better = valued_report({0.7, 0.73, 0.7}),
+               same = valued_report({0.5, 0.52, 0.51});
+  const std::array candidates = {NamedReport{"a.json", better}, NamedReport{"b.json", same}};
+  const Comparison comparison = compare({"before.json", before}, candidates, {});
+  CHECK(comparison.candidates == std::vector<std::string>{"a.json", "b.json"});
+  REQUIRE(comparison.rows.size() == 6);
+  CHECK(comparison.rows[0].candidate == 0);
+  CHECK(comparison.rows[0].verdict == Verdict::better);
+  CHECK(*comparison.rows[0].p_corrected == Approx(6 * *comparison.rows[0].test.p));
+  CHECK(comparison.rows[5].candidate == 1);
+  CHECK(comparison.rows[5].verdict == Verdict::same);
+}
+
+TEST_CASE("what is not comparable is refused with the reason") {
+  const Report before = small_report();
+  Report other = before;
+  other.tasks[1].version = 3;
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      "before.json and after.json cannot be compared: task 'counting' has version 2 in the first and 3 in "
+      "the second, so its samples are others");
+  CHECK_THROWS_AS(compare_one(before, other, {.allow_different_budget = true}), std::runtime_error);
+
+  other = before;
+  other.config["training"]["steps"] = 400;
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      "before.json and after.json cannot be compared: config.training.steps is 200 in before.json and 400 "
+      "in after.json (--allow-different-budget compares what was trained in different ways)");
+  CHECK(compare_one(before, other, {.allow_different_budget = true}).warnings.at(0) ==
+        "config.training.steps is 200 in before.json and 400 in after.json");
+
+  other = before;
+  other.config["model"].erase("layers");
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      "before.json and after.json cannot be compared: config.model.layers is 2 in before.json and missing "
+      "in after.json (--allow-different-budget compares what was trained in different ways)");
+
+  other = before;
+  other.config["overrides"] = {{"parity_check", {{"training.steps", 50}}},
+                               {"counting", {{"training.steps", 400}}}};
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      "before.json and after.json cannot be compared: config.overrides.counting is missing in before.json "
+      "and an object in after.json (--allow-different-budget compares what was trained in different ways)");
+  other.config["overrides"].erase("counting");
+  CHECK_NOTHROW(compare_one(before, other));  // neither has that task
+
+  other = before;
+  other.config["evaluation"]["layout"] = "slots";
+  CHECK_THROWS_AS(compare_one(before, other), std::runtime_error);
+
+  Report own = before;
+  own.config["splits"] = {{"flip_flop", {{"ood_mine", {{"length", "64"}}}, {"ood_more", {{"length", "9"}}}}}};
+  other = before;
+  other.config["splits"] = {{"flip_flop", {{"ood_mine", {{"length", "65"}}}}}};
+  CHECK_THROWS_WITH(
+      compare_one(own, other),
+      "before.json and after.json cannot be compared: config.splits.flip_flop.ood_mine.length is \"64\" in "
+      "before.json and \"65\" in after.json");
+  CHECK_NOTHROW(compare_one(before, other));
+
+  other = before;
+  for (ExperimentResult& experiment : other.experiments) experiment.id.seed += 100;
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      "before.json and after.json cannot be compared: they have no task, encoding and seed in common");
+  CHECK_THROWS_WITH(compare({"before.json", before}, {}), "there is no candidate to compare with the baseline");
+  CHECK_THROWS_WITH(compare_one(before, before, {.alpha = 0}),
+                    "--alpha is 0, expected a number above 0 and below 1");
+  CHECK_THROWS_WITH(compare_one(before, before, {.threshold = -1}),
+                    "--threshold is -1, expected a number from 0 to 1");
+}
+
+TEST_CASE("the order in which a config lists its members is no difference") {
+  Report other = small_report();
+  other.config["training"] = {{"learning_rate", 0.001}, {"batch", 32}, {"steps", 200}};
+  CHECK_NOTHROW(compare_one(small_report(), other));
+}
+
+TEST_CASE("what a reader should know before believing a comparison is a warning") {
+  Report other = small_report();
+  other.context["cpu"] = "c";
+  other.context["host"] = "another name means nothing";
+  other.context["versions"]["eigen"] = "3.5";
+  other.config["evaluation"]["sequences"] = 10;
+  for (TaskBaseline& task : other.tasks) task.splits[1].name = "ood_near";
+  for (ExperimentResult& experiment : other.experiments) {
+    if (experiment.id.seed == 7) experiment.id.seed = 8;
+    if (experiment.status == Status::ok) experiment.splits[1].name = "ood_near";
+  }
+  CHECK(compare_one(small_report(), other).warnings ==
+        std::vector<std::string>{"config.evaluation.sequences is 640 in before.json and 10 in after.json",
+                                 "context.cpu is \"b\" in before.json and \"c\" in after.json",
+                                 "context.versions.eigen is \"3.4\" in before.json and \"3.5\" in after.json",
+                                 "split 'ood_far' of task 'flip_flop:length=9' is in before.json only",
+                                 "split 'ood_far' of task 'counting' is in before.json only",
+                                 "split 'ood_near' of task 'flip_flop:length=9' is in after.json only",
+                                 "split 'ood_near' of task 'counting' is in after.json only",
+                                 "seeds in before.json only: 7", "seeds in after.json only: 8",
+                                 "only 1 seed in common for some rows: there is nothing to test them by"});
+}
+
+TEST_CASE("few seeds are said to be few, and how little they can tell") {
+  const Report report = constant_report(1, 3, 0.5);
+  CHECK(compare_one(report, report).warnings ==
+        std::vector<std::string>{"few seeds: with 3 seeds and 3 rows, a difference shows from 5.7 times its "
+                                 "standard deviation over seeds"});
+  const Report five = constant_report(1, 5, 0.5);
+  CHECK(compare_one(five, five).warnings.empty());
+}
+
+namespace {
+
+/// Five seeds; the first encoding got worse, the second is the same, the third has another option.
+Comparison example() {
+  static const Report before = drawn_report(1, 3, 5, [](int, int encoding, int split, int seed) {
+    return encoding == 0 && split == 1 ? 0.9 + 0.01 * (seed % 2) : 0.5;
+  });
+  static const Report after = [] {
+    Report report = drawn_report(1, 3, 5, [](int, int encoding, int split, int seed) {
+      return encoding == 0 && split == 1 ? 0.6 + 0.001 * seed : 0.5;
+    });
+    rename_encoding(report, "encoding2", "encoding2:a=<b>|");
+    return report;
+  }();
+  return compare_one(before, after);
+}
+
+}  // namespace
+
+TEST_CASE("the console shows verdicts, worst first, and how they came about") {
+  CHECK(console(example()) ==
+        "after.json, compared with before.json: 1 worse, 0 better, 0 undecided, 5 same\n"
+        "\n"
+        "                                                                    difference\n"
+        "verdict  task   encoding   split            baseline  candidate          (95%)        p  detects  seeds\n"
+        "-------------------------------------------------------------------------------------------------------\n"
+        "worse    task0  encoding0  ood_far             0.904      0.602  -0.302 ±0.007  <0.0001    0.016      5\n"
+        "same     task0  encoding0  in_distribution     0.500      0.500  +0.000 ±0.001   1.0000    0.007      5\n"
+        "same     task0  encoding0  ood_sparse          0.500      0.500  +0.000 ±0.001   1.0000    0.007      5\n"
+        "same     task0  encoding1  in_distribution     0.500      0.500  +0.000 ±0.001   1.0000    0.007      5\n"
+        "same     task0  encoding1  ood_far             0.500      0.500  +0.000 ±0.001   1.0000    0.007      5\n"
+        "same     task0  encoding1  ood_sparse          0.500      0.500  +0.000 ±0.001   1.0000    0.007      5\n"
+        "\n"
+        "sequence accuracy, mean over the seeds that both have; differences of 0.02 or more matter.\n"
+        "p: paired t-test with the noise of the row or its task, corrected for 6 rows (Holm); alpha 0.05.\n"
+        "detects: the smallest difference that would be found with probability 0.8.\n"
+        "\n"
+        "On one side only:\n"
+        "\n"
+        "- task0 / encoding2, seeds 0, 1, 2, 3, 4: in before.json only\n"
+        "- task0 / encoding2:a=<b>|, seeds 0, 1, 2, 3, 4: in after.json only\n"
+        "- to compare the two: --match encoding2=encoding2:a=<b>|\n");
+  CHECK(console(example(), true).find("\033[31mworse  \033[0m") != std::string::npos);
+}
+
+TEST_CASE("Markdown folds away what is the same, and escapes what would be markup") {
+  const std::string text = markdown(example());
+  CHECK(text.starts_with(
+      "**after.json, compared with before.json**: 1 worse, 0 better, 0 undecided, 5 same\n"
+      "\n"
+      "| verdict | task | encoding | split | baseline | candidate | difference (95%) | p | detects | seeds |\n"
+      "| :-- | :-- | :-- | :-- | --: | --: | --: | --: | --: | --: |\n"
+      "| worse | task0 | encoding0 | ood_far | 0.904 | 0.602 | -0.302 ±0.007 | &lt;0.0001 | 0.016 | 5 |\n"
+      "\n"
+      "<details><summary>5 same</summary>\n"
+      "\n"
+      "| verdict |"));
+  CHECK(
+      text.ends_with("- task0 / encoding2, seeds 0, 1, 2, 3, 4: in before.json only\n"
+                     "- task0 / encoding2:a=&lt;b&gt;\\|, seeds 0, 1, 2, 3, 4: in after.json only\n"
+                     "- to compare the two: --match encoding2=encoding2:a=&lt;b&gt;\\|\n"));
+}
+
+TEST_CASE("several candidates each have their name in a row") {
+  const Report report = constant_report(1, 5, 0.5);
+  const std::array candidates = {NamedReport{"a.json", report}, NamedReport{"b.json", report}};
+  const Table table = comparison_table(compare({"before.json", report}, candidates, {}));
+  CHECK(table.columns[1].header == "candidate");
+  CHECK(table.rows.at(0).at(1).text == "a.json");
+  CHECK(table.rows.at(5).at(1).text == "b.json");
+}
+
+TEST_CASE("a comparison as JSON holds every number") {
+  const Json json = to_json(example());
+  CHECK(json.at("baseline") == "before.json");
+  CHECK(json.at("candidates") == Json::array({"after.json"}));
+  CHECK(compact(json.at("options")) ==
+        R"({"alpha":0.05,"threshold":0.02,"metric":"sequence","allow_different_budget":false,"match":[]})");
+  CHECK(json.at("regression") == true);
+  CHECK(json.at("rows").size() == 6);
+  const Json& row = json.at("rows").at(1);
+  std::string keys;
+  for (const auto& [key, value] : row.items()) keys += key + " ";
+  CHECK(keys ==
+        "candidate task encoding candidate_encoding split kind seeds baseline_unfinished candidate_unfinished "
+        "baseline_mean candidate_mean difference interval p noise p_corrected detectable verdict ");
+  CHECK(row.at("verdict") == "worse");
+  CHECK(row.at("difference").get<double>() == Approx(-0.302));
+  CHECK(row.at("interval").at("low").get<double>() == Approx(-0.3090785738849));
+  CHECK(
+      compact(json.at("one_sided").at(0)) ==
+      R"({"candidate":"after.json","only_in":"baseline","task":"task0","encoding":"encoding2","seeds":[0,1,2,3,4]})");
+  CHECK(json.at("warnings").empty());
+}

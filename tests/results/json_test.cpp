@@ -1,0 +1,143 @@
+#include "results/json.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+
+using namespace posbench;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+Json parsed(std::string_view text) { return parse_json(text, "a.json"); }
+
+std::string repeated(std::string_view piece, size_t times) {
+  std::string text;
+  for (size_t i = 0; i < times; ++i) text += piece;
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("JSON keeps the order of its keys") {
+  CHECK(compact(parsed(R"({"b": 1, "a": [true, null, -2.5, "x"]})")) == R"({"b":1,"a":[true,null,-2.5,"x"]})");
+}
+
+TEST_CASE("what is not JSON is refused with file, line and column") {
+  CHECK_THROWS_WITH(parsed("{\n \"a\": NaN}"),
+                    StartsWith("a.json: parse error at line 2, column 7: syntax error"));
+  CHECK_THROWS_WITH(parsed(""), StartsWith("a.json: parse error at line 1, column 1: syntax error"));
+  CHECK_THROWS_WITH(parsed("{} {}"), StartsWith("a.json: parse error at line 1, column 4: syntax error"));
+  CHECK_THROWS_WITH(parsed("[\"\xff\"]"), StartsWith("a.json: parse error at line 1, column 3: syntax error"));
+}
+
+TEST_CASE("a number that no double holds is refused") {
+  CHECK_THROWS_WITH(parsed("[1e999]"), "a.json: number overflow parsing '1e999'");
+  CHECK(parsed("[18446744073709551615]")[0] == 18446744073709551615u);
+}
+
+TEST_CASE("a hundred megabytes of nesting are refused at once") {
+  const std::string brackets(100'000'000, '[');
+  const char* message = "a.json: lists and objects nest more than 64 deep";
+  CHECK_THROWS_WITH(parsed(brackets), message);
+  CHECK_THROWS_WITH(parsed("{\"experiments\":" + brackets), message);
+  CHECK_THROWS_WITH(parsed(repeated("{\"a\":", 1'000'000)), message);
+  CHECK_NOTHROW(parsed(std::string(64, '[') + std::string(64, ']')));
+  CHECK_THROWS_WITH(parsed(std::string(65, '[') + std::string(65, ']')), message);
+}
+
+TEST_CASE("an object with one key twice is refused, and so are more keys than can be searched") {
+  CHECK_THROWS_WITH(parsed(R"({"a": 1, "b": 2, "a": 3})"), "a.json: an object has the key \"a\" twice");
+  std::string keys = "{\"k\": 0";
+  for (int i = 0; i < 10000; ++i) keys += ", \"" + std::to_string(i) + "\": 0";
+  CHECK_THROWS_WITH(parsed(keys + "}"), "a.json: an object has more than 10000 keys");
+}
+
+TEST_CASE("messages stay short, and on one line, for long and odd texts") {
+  const auto message = [](const std::string& text) -> std::string {
+    try {
+      const Json json = parsed(text);
+      const std::string file = "a.json";
+      const Field field(json, file);
+      field["x"].integer(0, 9);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string longest(1'000'000, 'x');
+  CHECK(message("{\"x\": \"" + longest + "\"}").size() < 200);
+  CHECK(message("{\"" + longest).size() < 300);
+  CHECK(message("{\"x\": tr" + longest).size() < 300);
+  CHECK(message(R"({"x": "a\nb\u001b[2J\u009b\u2028"})") ==
+        "a.json: x is \"a\\nb\\u001b[2J?????\", expected an integer from 0 to 9");
+}
+
+TEST_CASE("a field names its file and place") {
+  const Json json = parsed(R"({"list": [{"a": 1}, {"a": "one", "b": 1.5, "c": -1, "d": "x\ty"}]})");
+  const std::string file = "a.json";
+  const Field root(json, file);
+  const Field list = root["list"];
+  const Field item = list[1];
+  CHECK(list.size() == 2);
+  CHECK_THROWS_WITH(item["z"], "a.json: list[1].z is missing");
+  CHECK_THROWS_WITH(item["a"].integer(0, 9), "a.json: list[1].a is \"one\", expected an integer from 0 to 9");
+  CHECK_THROWS_WITH(item["b"].integer(0, 9), "a.json: list[1].b is 1.5, expected an integer from 0 to 9");
+  CHECK_THROWS_WITH(item["b"].number(0, 1), "a.json: list[1].b is 1.5, expected a number from 0 to 1");
+  CHECK_THROWS_WITH(item["c"].natural(),
+                    "a.json: list[1].c is -1, expected an integer from 0 to 18446744073709551615");
+  CHECK_THROWS_WITH(item["c"].text(), "a.json: list[1].c is -1, expected a text");
+  CHECK_THROWS_WITH(item["c"].flag(), "a.json: list[1].c is -1, expected true or false");
+  CHECK_THROWS_WITH(item["d"].name(), "a.json: list[1].d is \"x\\ty\", expected a name");
+  CHECK_THROWS_WITH(item["a"].choice({"two", "three"}),
+                    "a.json: list[1].a is \"one\", expected one of two, three");
+  CHECK_THROWS_WITH(list.object(), "a.json: list is a list, expected an object");
+  CHECK_THROWS_WITH(root.size(), "a.json: the whole is an object, expected a list");
+}
+
+TEST_CASE("pretty JSON reads back, with small values on one line each") {
+  const Json json =
+      parsed(R"({"a": {"b": [{"c": 1, "d": {"e": [1, 2]}}, {"c": 2}]}, "f": {}, "g": [], "h": "x\"y"})");
+  CHECK(parsed(pretty(json)) == json);
+  CHECK(pretty(json) ==
+        "{\n"
+        " \"a\": {\n"
+        "  \"b\": [\n"
+        "   {\n"
+        "    \"c\": 1,\n"
+        "    \"d\": {\"e\":[1,2]}\n"
+        "   },\n"
+        "   {\"c\":2}\n"
+        "  ]\n"
+        " },\n"
+        " \"f\": {},\n"
+        " \"g\": [],\n"
+        " \"h\": \"x\\\"y\"\n"
+        "}\n");
+}
+
+TEST_CASE("bytes that are not UTF-8 are replaced as they are written") {
+  CHECK(compact(Json{{"host", "a\xff"}}) == "{\"host\":\"a\xEF\xBF\xBD\"}");
+  CHECK_NOTHROW(parsed(pretty(Json{{"host", "a\xff"}})));
+}
+
+TEST_CASE("a streamed list hands over its items and leaves the rest") {
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / "posbench_stream_test.json";
+  std::ofstream(file) << R"({"a": 1, "list": [{"x": [1]}, 2, []], "nested": {"list": [3]}})";
+  std::vector<std::string> seen;
+  const Json rest = read_json(file, {"list", [&](const Json& before, const Json& item, size_t index) {
+                                       CHECK(before.at("a") == 1);
+                                       CHECK(index == seen.size());
+                                       seen.push_back(compact(item));
+                                     }});
+  CHECK(seen == std::vector<std::string>{R"({"x":[1]})", "2", "[]"});
+  CHECK(compact(rest) == R"({"a":1,"list":[],"nested":{"list":[3]}})");
+  std::filesystem::remove(file);
+}
+
+TEST_CASE("what cannot be read is named") {
+  CHECK_THROWS_WITH(read_json("/nowhere/report.json"), "/nowhere/report.json: cannot be read as a file");
+  CHECK_THROWS_WITH(read_json("/"), "/: cannot be read as a file");
+}

@@ -1,0 +1,87 @@
+"""Validates reports against results/report.schema.json, with Python's jsonschema.
+
+    report_schema_test.py SCHEMA RESULTS_TESTS [REPORT...]
+
+The first report is what to_json writes of the report of the unit tests; others may follow. Then it breaks that report in
+ways that the schema must notice, lest an empty schema pass. Exit code 77: skipped, as there is no validator.
+"""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+except ImportError:
+    debian = "/usr/bin/python3"  # where the package python3-jsonschema goes
+    if os.path.exists(debian) and os.path.realpath(sys.executable) != os.path.realpath(debian):
+        os.execv(debian, [debian, *sys.argv])
+    print("skipped: no Python module jsonschema (Debian: python3-jsonschema)")
+    sys.exit(77)
+
+# A path into the report, and what to put there; DELETE takes the last key away.
+DELETE = object()
+BROKEN = [
+    (["schema_version"], 2),
+    (["experiments"], DELETE),
+    (["context"], "fast"),
+    (["tasks", 0, "splits", 0, "chance"], 1.5),
+    (["experiments", 0, "seed"], -1),
+    (["experiments", 0, "status"], "great"),
+    (["experiments", 0, "final_loss"], None),
+    (["experiments", 0, "encoding"], "two\nlines"),
+    (["experiments", 0, "learning_curve", 0, "validation_token"], None),
+    (["experiments", 0, "splits", 0, "kind"], "odd"),
+    (["experiments", 0, "splits", 0, "token", "accuracy"], None),
+    (["experiments", 0, "splits", 0, "by_distance", 0, "token", "total"], "many"),
+    (["experiments", 5, "reason"], DELETE),
+    (["experiments", 5, "diverged_step"], DELETE),
+    (["experiments", 5, "splits"], [{}]),
+    (["summary", 0, "in_distribution", "solved"], 2),
+    (["summary", 0, "falls_below_0.9", "length", "at"], 0.5),
+    (["ranking", 0, "out_of_distribution", "mean"], 0),
+]
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def broken(report, path, value):
+    report = copy.deepcopy(report)
+    *parents, last = path
+    place = report
+    for key in parents:
+        place = place[key]
+    if value is DELETE:
+        del place[last]
+    else:
+        place[last] = value
+    return report
+
+
+def main(schema_path, results_tests, *reports):
+    schema = read(schema_path)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "report.json")
+        environment = {**os.environ, "POSBENCH_WRITE_REPORT": path}
+        subprocess.run([results_tests, "[.write_report]"], env=environment, check=True, stdout=subprocess.DEVNULL)
+        written = read(path)
+    failures = []
+    for name, report in [("the written report", written), *((path, read(path)) for path in reports)]:
+        for error in validator.iter_errors(report):
+            failures.append(f"{name}: {error.json_path}: {error.message}")
+    for path, value in BROKEN:
+        if validator.is_valid(broken(written, path, value)):
+            failures.append(f"the schema does not notice {path} = {'nothing' if value is DELETE else value!r}")
+    print("\n".join(failures) or f"{1 + len(reports)} valid, {len(BROKEN)} broken ones refused")
+    return 1 if failures else 0
+
+
+sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,266 @@
+#include "results/report.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "results/statistics.h"
+#include "tests/catch.h"
+#include "tests/results/fixtures.h"
+
+using namespace posbench;
+
+namespace {
+
+/// A report on disk while the test runs.
+class File {
+ public:
+  explicit File(const std::string& text) { std::ofstream(path_) << text; }
+  ~File() { std::filesystem::remove(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_ = std::filesystem::temp_directory_path() / "posbench_report_test.json";
+};
+
+/// One change of a well-formed report, and what reading it says then.
+struct Edit {
+  const char* place;  // a JSON pointer
+  Json value;         // discarded: the place is erased
+  const char* message;
+};
+
+const Json kErase = Json(Json::value_t::discarded);
+
+Json edited(Json json, const Edit& edit) {
+  const Json::json_pointer place(edit.place);
+  if (!edit.value.is_discarded()) {
+    json[place] = edit.value;
+  } else if (json.at(place.parent_pointer()).is_array()) {
+    json.at(place.parent_pointer()).erase(std::stoul(place.back()));
+  } else {
+    json.at(place.parent_pointer()).erase(place.back());
+  }
+  return json;
+}
+
+const std::vector<Edit>& malformed() {
+  static const std::vector<Edit> edits = {
+      {"", Json::array(), "before.json: the whole is a list, expected an object"},
+      {"/schema_version", kErase, "before.json: schema_version is missing"},
+      {"/schema_version", 2,
+       "before.json: schema_version is 2, newer than 1, the newest that this posbench reads; use a newer "
+       "posbench"},
+      {"/schema_version", "1", "before.json: schema_version is \"1\", expected an integer from 1 to 2147483647"},
+      {"/schema_version", 0, "before.json: schema_version is 0, expected an integer from 1 to 2147483647"},
+      {"/context", kErase, "before.json: context is missing"},
+      {"/context", "fast", "before.json: context is \"fast\", expected an object"},
+      {"/config", Json::array(), "before.json: config is a list, expected an object"},
+      {"/timing", nullptr, "before.json: timing is null, expected an object"},
+      {"/tasks", kErase, "before.json: tasks is missing"},
+      {"/tasks", Json::object(), "before.json: tasks is an object, expected a list"},
+      {"/tasks/0", 7, "before.json: tasks[0] is 7, expected an object"},
+      {"/tasks/0/task", "", "before.json: tasks[0].task is \"\", expected a name"},
+      {"/tasks/0/task", "counting", "before.json: tasks[1].task is \"counting\", listed before"},
+      {"/tasks/0/version", 0, "before.json: tasks[0].version is 0, expected an integer from 1 to 2147483647"},
+      {"/tasks/0/splits/0/kind", "odd",
+       "before.json: tasks[0].splits[0].kind is \"odd\", expected one of in_distribution, out_of_distribution"},
+      {"/tasks/0/splits/0/chance", 1.5,
+       "before.json: tasks[0].splits[0].chance is 1.5, expected a number from 0 to 1"},
+      {"/tasks/0/splits/0/trivial/constant", "half",
+       "before.json: tasks[0].splits[0].trivial.constant is \"half\", expected a number from 0 to 1"},
+      {"/tasks/0/splits/1/name", "in_distribution",
+       "before.json: tasks[0].splits[1].name is \"in_distribution\", the name of an earlier split too"},
+      {"/experiments", kErase, "before.json: experiments is missing"},
+      {"/experiments", Json::object(), "before.json: experiments is an object, expected a list"},
+      {"/experiments/2", Json::array(), "before.json: experiments[2] is a list, expected an object"},
+      {"/experiments/2/task", kErase, "before.json: experiments[2].task is missing"},
+      {"/experiments/2/task", "parity", "before.json: experiments[2].task is \"parity\", not listed in 'tasks'"},
+      {"/experiments/2/encoding", "a\nb", "before.json: experiments[2].encoding is \"a\\nb\", expected a name"},
+      {"/experiments/2/seed", -1,
+       "before.json: experiments[2].seed is -1, expected an integer from 0 to 18446744073709551615"},
+      {"/experiments/2/seed", 0.5,
+       "before.json: experiments[2].seed is 0.5, expected an integer from 0 to 18446744073709551615"},
+      {"/experiments/1/seed", 0,
+       "before.json: experiments[1].seed is 0, given before with the same task and encoding"},
+      {"/experiments/2/task_version", 2, "before.json: experiments[2].task_version is 2, but 1 in 'tasks'"},
+      {"/experiments/2/status", "great",
+       "before.json: experiments[2].status is \"great\", expected one of ok, diverged, "
+       "failed"},
+      {"/experiments/5/reason", kErase,
+       "before.json: experiments[5].status is \"diverged\", and there is no 'reason' beside it"},
+      {"/experiments/5/reason", 3, "before.json: experiments[5].reason is 3, expected a text"},
+      {"/experiments/5/diverged_step", kErase, "before.json: experiments[5].diverged_step is missing"},
+      {"/experiments/5/splits/0", Json::object(), "before.json: experiments[5].splits[0].name is missing"},
+      {"/experiments/2/status", "failed",
+       "before.json: experiments[2].status is \"failed\", and there is no 'reason' "
+       "beside it"},
+      {"/experiments/2/parameters", 1e300,
+       "before.json: experiments[2].parameters is 1e+300, expected an integer from 0 to 1000000000000"},
+      {"/experiments/2/steps", 3000000000u,
+       "before.json: experiments[2].steps is 3000000000, expected an integer from 0 to 2147483647"},
+      {"/experiments/2/stopped_early", 1,
+       "before.json: experiments[2].stopped_early is 1, expected true or false"},
+      {"/experiments/2/final_loss", "low",
+       "before.json: experiments[2].final_loss is \"low\", expected a number from -1.7976931348623157e+308 to "
+       "1.7976931348623157e+308"},
+      {"/experiments/2/final_loss", nullptr,
+       "before.json: experiments[2].final_loss is null, and there is no 'reason' beside it"},
+      {"/experiments/2/learning_curve/0/loss", nullptr,
+       "before.json: experiments[2].learning_curve is a list, with a loss of null, and there is no 'reason' "
+       "beside it"},
+      {"/experiments/2/learning_curve/1/step", 100,
+       "before.json: experiments[2].learning_curve[1].step is 100, not more than the step before it, 100"},
+      {"/experiments/2/learning_curve/1/validation_token", 1.01,
+       "before.json: experiments[2].learning_curve[1].validation_token is 1.01, expected a number from 0 to 1"},
+      {"/experiments/2/splits/0", kErase,
+       "before.json: experiments[2].splits is a list, with 1 of the 2 splits of its task"},
+      {"/experiments/2/splits/1/name", "in_distribution",
+       "before.json: experiments[2].splits[1].name is \"in_distribution\", the name of an earlier split too"},
+      {"/experiments/2/splits/1/name", "ood_near",
+       "before.json: experiments[2].splits[1].name is \"ood_near\", not a split of its task with kind "
+       "out_of_distribution"},
+      {"/experiments/2/splits/1/kind", "in_distribution",
+       "before.json: experiments[2].splits[1].name is \"ood_far\", not a split of its task with kind "
+       "in_distribution"},
+      {"/experiments/3/splits/1/token/correct", 1301,
+       "before.json: experiments[3].splits[1].token.correct is 1301, more than its total, 1280"},
+      {"/experiments/3/splits/1/token/correct", -1,
+       "before.json: experiments[3].splits[1].token.correct is -1, expected an integer from 0 to "
+       "1000000000000"},
+      {"/experiments/3/splits/1/token/total", kErase,
+       "before.json: experiments[3].splits[1].token.total is missing"},
+      {"/experiments/3/splits/1/sequence/total", 642,
+       "before.json: experiments[3].splits[1].sequence.total is 642, more than the sequences of its split, 641"},
+      {"/experiments/3/splits/1/sequence",
+       {{"correct", 0}, {"total", 0}},
+       "before.json: experiments[3].splits[1].sequence.total is 0, expected an integer from 1 to "
+       "1000000000000"},
+      {"/experiments/3/splits/1/by_length/1/length", 9,
+       "before.json: experiments[3].splits[1].by_length[1].length is 9, not more than the length before it, 9"},
+      {"/experiments/3/splits/1/by_length/0/sequence/correct", 99999,
+       "before.json: experiments[3].splits[1].by_length[0].sequence.correct is 99999, more than its total, 640"},
+      {"/experiments/3/splits/1/by_distance/0/token", nullptr,
+       "before.json: experiments[3].splits[1].by_distance[0].token is null, expected an object"},
+  };
+  return edits;
+}
+
+}  // namespace
+
+TEST_CASE("a report that is written and read is the same") {
+  const Report report = small_report();
+  CHECK(report_from_json(parse_json(pretty(to_json(report)), "a.json"), "a.json") == report);
+  const File file(pretty(to_json(report)));
+  CHECK(read_report(file.path()) == report);
+  CHECK(read_report(File(pretty(to_json(Report{}))).path()) == Report{});
+}
+
+TEST_CASE("one experiment on one line reads back") {
+  for (const ExperimentResult& experiment : small_report().experiments) {
+    const std::string line = compact(to_json(experiment));
+    CHECK(line.find('\n') == line.npos);
+    CHECK(experiment_from_json(parse_json(line, "x"), "x") == experiment);
+  }
+  Json json = to_json(small_report().experiments[0]);
+  json["splits"][0]["token"]["correct"] = "all";
+  CHECK_THROWS_WITH(
+      experiment_from_json(json, "experiments.jsonl:12"),
+      "experiments.jsonl:12: splits[0].token.correct is \"all\", expected an integer from 0 to 1000000000000");
+}
+
+TEST_CASE("every malformed report is refused with its file, its place and what was expected") {
+  const Json json = to_json(small_report());
+  for (const Edit& edit : malformed()) {
+    INFO(edit.place << " " << edit.value);
+    CHECK_THROWS_WITH(report_from_json(edited(json, edit), "before.json"), edit.message);
+  }
+}
+
+TEST_CASE("a malformed file is refused as its JSON is") {
+  const Json json = to_json(small_report());
+  for (const Edit& edit : malformed()) {
+    INFO(edit.place << " " << edit.value);
+    const File file(pretty(edited(json, edit)));
+    std::string message = edit.message;
+    message.replace(0, std::string("before.json").size(), file.path().string());
+    CHECK_THROWS_WITH(read_report(file.path()), message);
+  }
+}
+
+TEST_CASE("an experiment that did not finish has no accuracy to show") {
+  Json json = to_json(small_report());
+  json["experiments"][5]["splits"] = json["experiments"][0]["splits"];
+  CHECK_THROWS_WITH(
+      report_from_json(json, "a.json"),
+      "a.json: experiments[5].splits is a list, expected an empty one, as the experiment is diverged");
+}
+
+TEST_CASE("a newer schema is said to be newer, whatever else it changed") {
+  Json json = to_json(small_report());
+  json["schema_version"] = 2;
+  json["experiments"] = {{{"trial", 1}}};
+  const File file(pretty(json));
+  CHECK_THROWS_WITH(read_report(file.path()),
+                    file.path().string() +
+                        ": schema_version is 2, newer than 1, the newest that this posbench "
+                        "reads; use a newer posbench");
+}
+
+TEST_CASE("unknown fields are ignored wherever they stand") {
+  Json json = to_json(small_report());
+  for (const char* place : {"/note", "/tasks/0/note", "/tasks/0/splits/0/note", "/experiments/0/note",
+                            "/experiments/0/learning_curve/0/note", "/experiments/0/splits/0/note",
+                            "/experiments/0/splits/0/token/note", "/experiments/0/splits/0/by_length/0/note"}) {
+    json[Json::json_pointer(place)] = {{"new", true}};
+  }
+  CHECK(report_from_json(json, "a.json") == small_report());
+}
+
+TEST_CASE("accuracies, intervals and the summary are worked out again, not believed") {
+  Json json = to_json(small_report());
+  Json& token = json["experiments"][0]["splits"][0]["token"];
+  CHECK(token["accuracy"] == 1.0);
+  token["accuracy"] = "perfect";
+  token.erase("low");
+  json["summary"] = "all fine";
+  json.erase("ranking");
+  CHECK(to_json(report_from_json(json, "a.json")) == to_json(small_report()));
+}
+
+TEST_CASE("the order in which a file lists its members does not matter") {
+  const Json json = to_json(small_report());
+  Json reversed = Json::object();
+  for (auto item = json.rbegin(); item != json.rend(); ++item) reversed[item.key()] = *item;
+  const File file(pretty(reversed));
+  CHECK(read_report(file.path()) == small_report());
+}
+
+TEST_CASE("a loss that is not finite is null in JSON") {
+  ExperimentResult experiment = small_report().experiments[0];
+  experiment.final_loss = std::numeric_limits<double>::infinity();
+  experiment.learning_curve[0].loss = std::numeric_limits<double>::quiet_NaN();
+  const Json json = to_json(experiment);
+  CHECK(json.at("final_loss").is_null());
+  CHECK(json.at("learning_curve").at(0).at("loss").is_null());
+}
+
+TEST_CASE("where nothing was scored, the accuracy is null with a reason") {
+  const Json count = to_json(small_report().experiments[0]).at("splits").at(1).at("by_length").at(1).at("token");
+  CHECK(compact(count) ==
+        R"({"correct":0,"total":0,"accuracy":null,"reason":"nothing was scored","low":0.0,"high":1.0})");
+}
+
+TEST_CASE("a report finds the baselines of its tasks") {
+  const Report report = small_report();
+  CHECK(baseline(report, "counting").version == 2);
+  CHECK_THROWS_AS(baseline(report, "parity"), std::out_of_range);
+}
+
+// Not run by default: report_schema_test.py asks for it, to validate what to_json writes.
+TEST_CASE("writes a report where POSBENCH_WRITE_REPORT says", "[.write_report]") {
+  const char* path = std::getenv("POSBENCH_WRITE_REPORT");
+  REQUIRE(path != nullptr);
+  std::ofstream(path) << pretty(to_json(small_report()));
+}

@@ -1,0 +1,153 @@
+#include "results/summary.h"
+
+#include "tests/catch.h"
+#include "tests/results/fixtures.h"
+
+using namespace posbench;
+
+namespace {
+
+Curve curve(std::initializer_list<std::pair<int, double>> accuracies, std::int64_t total = 100) {
+  Curve curve;
+  for (const auto& [place, accuracy] : accuracies) {
+    curve[place] = {std::lround(accuracy * static_cast<double>(total)), total};
+  }
+  return curve;
+}
+
+}  // namespace
+
+TEST_CASE("a summary holds mean, values and interval over seeds for every split") {
+  const Report report = drawn_report(1, 1, 3, [](int, int, int split, int seed) {
+    return split == 0 ? 1.0 : split == 1 ? 0.9 + 0.05 * seed : 0.5;
+  });
+  const SummaryRow row = summarize(report).rows.at(0);
+  CHECK(row.seeds == std::vector<std::uint64_t>{0, 1, 2});
+  REQUIRE(row.splits.size() == 3);
+  CHECK(row.splits[1].sequence.values == std::vector<double>{0.9, 0.95, 1});
+  CHECK(row.splits[1].sequence.mean == Approx(0.95));
+  CHECK(row.splits[1].sequence.interval->low == Approx(0.95 - 4.302652729749464 * 0.05 / std::sqrt(3)));
+  CHECK(row.splits[1].sequence.interval->high == 1);  // an accuracy is no more
+  CHECK(row.splits[1].solved == Approx(1.0 / 3));
+  CHECK(row.in_distribution->solved == 1);
+  CHECK(row.out_of_distribution->sequence.mean == Approx(0.725));
+  CHECK(row.out_of_distribution->sequence.values[2] == Approx(0.75));
+  CHECK(row.out_of_distribution->solved == 0);  // no seed solves both
+}
+
+TEST_CASE("one seed has no interval") {
+  const Summary summary = summarize(drawn_report(1, 1, 1, [](int, int, int, int) { return 0.5; }));
+  CHECK(!summary.rows[0].in_distribution->sequence.interval);
+}
+
+TEST_CASE("accuracy above trivial is 0 at the best trivial predictor and 1 at perfection") {
+  const auto above = [](double accuracy, double chance, double constant) {
+    Report report = drawn_report(1, 1, 1, [&](int, int, int, int) { return accuracy; });
+    report.tasks[0].splits[0].chance = chance;
+    report.tasks[0].splits[0].trivial = {{"constant", constant}, {"position", 0.1}};
+    return summarize(report).rows[0].in_distribution->above_trivial.mean;
+  };
+  CHECK(above(0.9, 0.5, 0.8) == Approx(0.5));
+  CHECK(above(0.9, 0.8, 0.5) == Approx(0.5));
+  CHECK(above(0.8, 0.5, 0.8) == 0);
+  CHECK(above(0.3, 0.5, 0.8) == 0);
+  CHECK(above(1, 0.5, 0.8) == 1);
+  CHECK(above(1, 0.5, 1) == 0);  // nothing to be above of
+}
+
+TEST_CASE("an experiment that did not finish counts as nothing right, and is counted") {
+  const Summary summary = summarize(small_report());
+  const SummaryRow* row = find(summary, "counting", "cope:positions=16");
+  REQUIRE(row);
+  CHECK(row->diverged == 1);
+  CHECK(row->failed == 0);
+  CHECK(row->in_distribution->sequence.values == std::vector<double>{1, 0});
+  CHECK(row->in_distribution->solved == 0.5);
+  CHECK(row->in_distribution->above_trivial.mean == 0.5);
+  CHECK(row->length->at == 3);  // half of the seeds have nothing right at any length
+  CHECK(find(summary, "counting", "rope")->failed == 1);
+  CHECK(!find(summary, "counting", "rope")->length);
+  CHECK(find(summary, "counting", "alibi") == nullptr);
+}
+
+TEST_CASE("rows follow the report's tasks, then its encodings") {
+  std::vector<std::string> names;
+  for (const SummaryRow& row : summarize(small_report()).rows) names.push_back(row.task + " " + row.encoding);
+  CHECK(names == std::vector<std::string>{"flip_flop:length=9 cope:positions=16", "flip_flop:length=9 rope",
+                                          "counting cope:positions=16", "counting rope"});
+}
+
+TEST_CASE("a length that two splits test counts as in the first of them") {
+  // small_report(): length 9 is right in distribution and, for rope, 1080 of 1280 out of it; distance 8 only
+  // there.
+  const Summary summary = summarize(small_report());
+  const SummaryRow* rope = find(summary, "flip_flop:length=9", "rope");
+  CHECK(!rope->length->at);
+  CHECK(rope->length->tested_to == 10);
+  CHECK(rope->distance->at == 8);
+}
+
+TEST_CASE("a fall is the first place where accuracy is below 90 %") {
+  const auto at = [](const Curve& curve) { return find_fall({curve})->at; };
+  CHECK(at(curve({{10, 1}, {20, 0.95}, {30, 0.89}, {40, 0.5}})) == 30);
+  CHECK(at(curve({{10, 0.5}, {20, 0.2}})) == 10);
+  CHECK(!at(curve({{10, 1}, {20, 0.9}})));
+  CHECK(!find_fall({Curve{}, Curve{}}));
+  CHECK(!find_fall({}));
+}
+
+TEST_CASE("a few unlucky examples are no fall") {
+  Curve dipped = curve({{10, 1}, {20, 1}, {40, 0.97}, {50, 0.4}});
+  dipped[30] = {8, 10};
+  const Fall fall = *find_fall({dipped});
+  CHECK(fall.at == 50);
+  CHECK(fall.tested_to == 50);
+  CHECK(!fall.has_interval);
+}
+
+TEST_CASE("the interval of a fall spans its seeds, and may reach beyond what was tested") {
+  const Curve early = curve({{10, 1}, {20, 0.5}, {30, 0.1}}), late = curve({{10, 1}, {20, 1}, {30, 1}});
+  const Fall fall = *find_fall({early, early, late, late});
+  CHECK(fall.has_interval);
+  CHECK(fall.at == 20);
+  CHECK(fall.low == 20);
+  CHECK(!fall.high);
+  CHECK(find_fall({early, early, late, late}) == fall);
+  const Fall sure = *find_fall({early, early, early});
+  CHECK(sure.low == 20);
+  CHECK(sure.high == 20);
+}
+
+TEST_CASE("mean ranks share ties, and an encoding is ranked where it ran") {
+  const auto ranks = rank({{{0.9, 0.9}, {0.5}, {0.5}}, {{0.9}, {1}, {}}});
+  REQUIRE(ranks.size() == 3);
+  CHECK(ranks[0]->mean == 1.5);
+  CHECK(ranks[1]->mean == 1.75);
+  CHECK(ranks[2]->mean == 2.5);
+  CHECK(ranks[2]->tasks == 1);
+  CHECK(!rank({{{}, {0.5}}})[0]);
+  CHECK(rank({}).empty());
+}
+
+TEST_CASE("the interval of a rank covers other tasks and other seeds") {
+  // Encoding 0 wins every task by far; 1 and 2 win half of the tasks each.
+  std::vector<std::vector<std::vector<double>>> values;
+  for (int task = 0; task < 8; ++task) {
+    const double one = task % 2 == 0 ? 0.6 : 0.4;
+    values.push_back({{0.9, 0.91}, {one, one + 0.01}, {1 - one, 1 - one + 0.01}});
+  }
+  const auto clear = rank(values);
+  CHECK(clear[0]->interval == Interval{1, 1});
+  CHECK(clear[1]->interval.low > 2);
+  CHECK(clear[1]->interval.low < 2.4);
+  CHECK(clear[1]->interval.high > 2.6);
+  // One task, where the order is that of the seed drawn.
+  const auto by_seed = rank({{{0.2, 0.8}, {0.5, 0.5}}});
+  CHECK(by_seed[0]->mean == 1.5);
+  CHECK(by_seed[0]->interval == Interval{1, 2});
+}
+
+TEST_CASE("a summary is the same bytes each time") {
+  const auto text = [] { return compact(to_json(small_report()).at("summary")); };
+  CHECK(text() == text());
+}
