@@ -1,0 +1,320 @@
+#include "harness/config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "base/text.h"
+#include "encodings/registry.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+/// A section of the configuration: its name, and the options in it.
+template <class Function>
+void for_each_section(Config& config, Function f) {
+  const auto section = [&](const char* name, auto& options) {
+    OptionTable table;
+    options.describe(table);
+    f(std::string(name), table);
+  };
+  section("model", config.model);
+  section("training", config.training);
+  section("evaluation", config.evaluation);
+}
+
+Json typed(const Option& option) {
+  const std::string text = option.get();
+  return option.type == "text" || option.type == "choice" || option.type == "integers" ? Json(text) : Json::parse(text);
+}
+
+std::string untyped(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+[[noreturn]] void refuse(const std::string& where, const std::string& what) {
+  throw std::invalid_argument(where + ": " + what);
+}
+
+const Json& expect_object(const Json& json, const std::string& where) {
+  if (!json.is_object()) refuse(where, "expected an object");
+  return json;
+}
+
+std::string join_list(const Json& json, const std::string& where) {
+  if (json.is_string()) return json.get<std::string>();
+  std::vector<std::string> items;
+  if (json.is_array()) {
+    for (const Json& item : json) items.push_back(untyped(item));
+  }
+  if (items.empty()) refuse(where, "expected a list that is not empty, or comma-separated text");
+  return fmt::format("{}", fmt::join(items, ","));
+}
+
+void read_splits(const Json& json, const std::string& where, Config& config) {
+  for (const auto& [task, splits] : expect_object(json, where).items()) {
+    const TaskInfo& info = tasks().find(task).info;
+    config.splits[task].clear();
+    for (const auto& [name, options] : expect_object(splits, where + "." + task).items()) {
+      TaskInfo::Split split{name, {}, "from the configuration"};
+      const bool taken = std::any_of(info.splits.begin(), info.splits.end(), [&](const auto& s) { return s.name == name; });
+      if (taken) refuse(where + "." + task, fmt::format("'{}' is a split of the task itself; choose another name", name));
+      for (const auto& [option, value] : expect_object(options, where + "." + task + "." + name).items()) {
+        split.options.emplace_back(option, untyped(value));
+      }
+      config.splits[task].push_back(std::move(split));
+    }
+  }
+}
+
+void read_overrides(const Json& json, const std::string& where, Config& config) {
+  for (const auto& [task, settings] : expect_object(json, where).items()) {
+    tasks().find(task);
+    config.overrides[task].clear();
+    for (const auto& [name, value] : expect_object(settings, where + "." + task).items()) {
+      Config scratch;
+      scratch.set(name, untyped(value));  // refuses now what would be refused later
+      config.overrides[task].emplace_back(name, untyped(value));
+    }
+  }
+}
+
+/// Overlays what a JSON object says on a configuration.
+void read(const Json& json, const std::string& where, Config& config) {
+  static const std::vector<std::string> known{"profile", "description", "model", "training", "evaluation",
+                                              "tasks",   "encodings",   "seeds", "splits",   "overrides"};
+  for (const auto& [key, value] : expect_object(json, where).items()) {
+    const std::string place = where + ": " + key;
+    try {
+      if (key == "model" || key == "training" || key == "evaluation") {
+        for (const auto& [name, option] : expect_object(value, place).items()) {
+          if (option.is_structured() || option.is_null()) refuse(name, "expected a number, true, false or text");
+          config.set(key + "." + name, untyped(option));
+        }
+      } else if (key == "tasks") {
+        config.tasks = select(join_list(value, key), "task");
+      } else if (key == "encodings") {
+        config.encodings = select(join_list(value, key), "encoding");
+      } else if (key == "seeds") {
+        config.seeds = parse_seeds(value.is_array() && value.size() == 1 ? value[0].dump() + "," : join_list(value, key));
+      } else if (key == "splits") {
+        read_splits(value, key, config);
+      } else if (key == "overrides") {
+        read_overrides(value, key, config);
+      } else if (std::find(known.begin(), known.end(), key) == known.end()) {
+        refuse(key, fmt::format("unknown key{} (known: {})", did_you_mean(key, known), fmt::join(known, ", ")));
+      }
+    } catch (const std::invalid_argument& error) {
+      const std::string message = error.what();
+      refuse(where, message);
+    }
+  }
+}
+
+/// The configuration in a file: the whole of it, or that of a report.
+Json read_config_file(const std::filesystem::path& path) {
+  Json json = read_json(path);
+  if (json.is_object() && json.contains("config") && json.contains("experiments")) return json["config"];
+  return json;
+}
+
+}  // namespace
+
+void ModelOptions::describe(OptionTable& o) {
+  o.integer("layers", layers, 1, 64, "blocks of attention and feed-forward");
+  o.integer("width", width, 1, 8192, "channels of the residual stream; a multiple of heads");
+  o.integer("heads", heads, 1, 128, "attention heads");
+  o.integer("feed_forward", feed_forward, 0, 65536, "inner channels of the feed-forward layers; 0: 4 x width");
+  o.choice("attention", attention, {"causal", "bidirectional"}, "whether a token sees only those before it");
+  o.choice("norm", norm, {"pre", "post"}, "layer normalization before each half of a block, or after its sum");
+  o.choice("activation", activation, {"gelu", "relu"}, "of the feed-forward layers");
+  o.number("dropout", dropout, 0, 0.9, "share of embeddings and of each half's result zeroed in training");
+  o.flag("tied_embeddings", tied_embeddings, "the output layer uses the token embeddings");
+}
+
+ModelShape ModelOptions::shape() const {
+  ModelShape shape;
+  shape.layers = layers;
+  shape.width = width;
+  shape.heads = heads;
+  shape.feed_forward = feed_forward;
+  shape.causal = attention == Attention::causal;
+  shape.pre_norm = norm == Norm::pre;
+  shape.gelu = activation == Activation::gelu;
+  shape.dropout = dropout;
+  shape.tied_embeddings = tied_embeddings;
+  return shape;
+}
+
+void TrainingOptions::describe(OptionTable& o) {
+  o.integer("steps", steps, 1, 100'000'000, "optimizer updates");
+  o.integer("batch", batch, 1, 65536, "sequences of each step");
+  o.number("learning_rate", learning_rate, 0, 1, "at its peak");
+  o.number("warm_up", warm_up, 0, 1, "share of the steps over which the learning rate rises");
+  o.choice("decay", decay, {"cosine", "linear", "constant"}, "how the learning rate falls after the warm-up");
+  o.number("weight_decay", weight_decay, 0, 1, "of AdamW");
+  o.number("beta1", beta1, 0, 0.9999999, "of AdamW");
+  o.number("beta2", beta2, 0, 0.9999999, "of AdamW");
+  o.number("epsilon", epsilon, 1e-12, 1, "of AdamW");
+  o.number("clip", clip, 1e-6, 1e9, "largest Euclidean norm of the gradient");
+  o.integer("validate_every", validate_every, 1, 100'000'000, "steps between two looks at the validation stream");
+  o.integer("validation_sequences", validation_sequences, 1, 1'000'000, "sequences of each look");
+  o.integer("early_stop", early_stop, 0, 1000, "stop after so many perfect looks in a row; 0: never");
+}
+
+void EvaluationOptions::describe(OptionTable& o) {
+  o.integer("sequences", sequences, 1, 100'000'000, "test sequences of each split");
+  o.choice("layout", layout, {"by_attention", "fed_back", "slots"},
+           "how answers are asked for: by_attention feeds them back to causal models and gives slots to bidirectional");
+}
+
+void Config::set(const std::string& name, const std::string& value) {
+  const size_t dot = name.find('.');
+  bool found = false;
+  for_each_section(*this, [&](const std::string& section, const OptionTable& table) {
+    if (dot == name.npos || name.substr(0, dot) != section) return;
+    table.set(name.substr(dot + 1), value, section);
+    found = true;
+  });
+  if (!found) {
+    throw std::invalid_argument(
+        fmt::format("unknown setting '{}'; expected model.OPTION, training.OPTION or evaluation.OPTION "
+                    "('posbench list settings' shows all)",
+                    name));
+  }
+}
+
+Config Config::for_task(const std::string& task) const {
+  Config config = *this;
+  const auto found = overrides.find(task);
+  if (found != overrides.end()) {
+    for (const auto& [name, value] : found->second) config.set(name, value);
+  }
+  return config;
+}
+
+Layout Config::layout() const {
+  switch (evaluation.layout) {
+    case AnswerLayout::fed_back: return Layout::fed_back;
+    case AnswerLayout::slots: return Layout::slots;
+    case AnswerLayout::by_attention: break;
+  }
+  return model.attention == Attention::causal ? Layout::fed_back : Layout::slots;
+}
+
+std::vector<std::string> select(const std::string& list, const std::string& kind) {
+  const bool of_tasks = kind == "task";
+  const std::vector<std::string> names = of_tasks ? tasks().names() : encodings().names();
+  std::vector<std::string> selected;
+  for (std::string item : split_specs(list)) {
+    const bool exclude = item.starts_with('-');
+    if (exclude) item.erase(0, 1);
+    std::vector<std::string> matches;
+    if (item == "all") {
+      matches = names;
+    } else if (item.find_first_of("*?[") < item.find(':')) {
+      std::copy_if(names.begin(), names.end(), std::back_inserter(matches),
+                   [&](const std::string& name) { return fnmatch(item.c_str(), name.c_str(), 0) == 0; });
+      if (matches.empty()) {
+        throw std::invalid_argument(
+            fmt::format("'{0}' matches no {1} ('posbench list {1}s' shows all {2})", item, kind, names.size()));
+      }
+    } else {
+      const Spec spec = Spec::parse(item);
+      matches.push_back((of_tasks ? tasks().find(spec.name).canonical(spec) : encodings().find(spec.name).canonical(spec)).text());
+    }
+    for (const std::string& match : matches) {
+      const auto found = std::find(selected.begin(), selected.end(), match);
+      if (exclude && found != selected.end()) selected.erase(found);
+      if (!exclude && found == selected.end()) selected.push_back(match);
+    }
+  }
+  if (selected.empty()) throw std::invalid_argument(fmt::format("'{}' selects no {}", list, kind));
+  return selected;
+}
+
+std::vector<std::uint64_t> parse_seeds(const std::string& text) {
+  constexpr std::uint64_t kMost = 1'000'000'000'000;
+  std::vector<std::uint64_t> seeds;
+  const bool is_list = text.find(',') != text.npos;
+  for (const std::string& piece : split(text, ',')) {
+    if (piece.empty() && !seeds.empty()) continue;  // a list of one is written "5,"
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), seed);
+    if (error != std::errc{} || end != piece.data() + piece.size() || seed > kMost ||
+        std::find(seeds.begin(), seeds.end(), seed) != seeds.end()) {
+      throw std::invalid_argument(
+          fmt::format("seeds '{}': expected how many (3) or different numbers (0,5,7) up to {}", text, kMost));
+    }
+    seeds.push_back(seed);
+  }
+  if (is_list) return seeds;
+  constexpr std::uint64_t kMostSeeds = 10000;
+  if (seeds.empty() || seeds[0] == 0 || seeds[0] > kMostSeeds) {
+    throw std::invalid_argument(fmt::format("seeds '{}': expected how many, from 1 to {}, or a list such as 0,5,7", text, kMostSeeds));
+  }
+  std::vector<std::uint64_t> first(seeds[0]);
+  for (size_t n = 0; n < first.size(); ++n) first[n] = n;
+  return first;
+}
+
+Config make_config(const ConfigRequest& request) {
+  Config config;
+  Json file;
+  std::string file_name;
+  if (request.file) {
+    file_name = request.file->string();
+    try {
+      file = read_config_file(*request.file);
+    } catch (const std::runtime_error& error) {
+      throw std::invalid_argument(error.what());
+    }
+    expect_object(file, file_name);
+  }
+  config.profile = request.profile.value_or(request.file ? file.value("profile", "quick") : "quick");
+  const auto profile = profiles().find(config.profile);
+  if (profile == profiles().end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, text] : profiles()) names.push_back(name);
+    throw std::invalid_argument(fmt::format("unknown profile '{}'{} (profiles: {})", config.profile,
+                                            did_you_mean(config.profile, names), fmt::join(names, ", ")));
+  }
+  read(Json::parse(profile->second), "profile " + config.profile, config);
+  if (request.file) read(file, file_name, config);
+  for (const std::string& setting : request.settings) {
+    const size_t equals = setting.find('=');
+    if (equals == setting.npos) throw std::invalid_argument(fmt::format("'{}' is not SECTION.OPTION=VALUE", setting));
+    config.set(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  if (request.tasks) config.tasks = select(*request.tasks, "task");
+  if (request.encodings) config.encodings = select(*request.encodings, "encoding");
+  if (request.seeds) config.seeds = parse_seeds(*request.seeds);
+  return config;
+}
+
+Json to_json(const Config& config) {
+  Json json{{"profile", config.profile}};
+  Config copy = config;
+  for_each_section(copy, [&](const std::string& section, const OptionTable& table) {
+    for (const Option& option : table.all()) json[section][option.name] = typed(option);
+  });
+  json["tasks"] = config.tasks;
+  json["encodings"] = config.encodings;
+  json["seeds"] = config.seeds;
+  for (const auto& [task, splits] : config.splits) {
+    for (const TaskInfo::Split& split : splits) {
+      Json& options = json["splits"][task][split.name] = Json::object();
+      for (const auto& [name, value] : split.options) options[name] = value;
+    }
+  }
+  for (const auto& [task, settings] : config.overrides) {
+    for (const auto& [name, value] : settings) json["overrides"][task][name] = value;
+  }
+  return json;
+}
+
+}  // namespace posbench

@@ -1,0 +1,98 @@
+// Everything that a run depends on, and where it comes from: a profile, then a configuration file, then flags.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/options.h"
+#include "model/adamw.h"
+#include "model/position_encoding.h"
+#include "results/json.h"
+#include "tasks/task.h"
+
+namespace posbench {
+
+enum class Attention { causal, bidirectional };
+enum class Norm { pre, post };
+enum class Activation { gelu, relu };
+enum class AnswerLayout { by_attention, fed_back, slots };
+
+struct ModelOptions {
+  int layers = 2, width = 64, heads = 4, feed_forward = 0;
+  Attention attention = Attention::causal;
+  Norm norm = Norm::pre;
+  Activation activation = Activation::gelu;
+  double dropout = 0;
+  bool tied_embeddings = false;
+  void describe(OptionTable&);
+  ModelShape shape() const;
+};
+
+struct TrainingOptions {
+  int steps = 600, batch = 32;
+  double learning_rate = 1e-3;
+  double warm_up = 0.05;
+  Decay decay = Decay::cosine;
+  double weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  double clip = 1;
+  int validate_every = 100, validation_sequences = 128;
+  int early_stop = 0;
+  void describe(OptionTable&);
+};
+
+struct EvaluationOptions {
+  int sequences = 512;
+  AnswerLayout layout = AnswerLayout::by_attention;
+  void describe(OptionTable&);
+};
+
+/// Option values by their full name, "training.steps", in the order given.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+struct Config {
+  std::string profile;
+  ModelOptions model;
+  TrainingOptions training;
+  EvaluationOptions evaluation;
+  std::vector<std::string> tasks, encodings;  // specs, in their canonical form
+  std::vector<std::uint64_t> seeds;
+  /// More splits of a task, by its name; they come after the task's own.
+  std::map<std::string, std::vector<TaskInfo::Split>> splits;
+  /// What differs for a task, by its name: one setting for all encodings.
+  std::map<std::string, Settings> overrides;
+
+  /// Sets "training.steps" and the like. Throws std::invalid_argument.
+  void set(const std::string& name, const std::string& value);
+  /// As it holds for a task: with the overrides for its name.
+  Config for_task(const std::string& task) const;
+  Layout layout() const;
+};
+
+/// What the command line says of a configuration.
+struct ConfigRequest {
+  std::optional<std::string> profile, tasks, encodings, seeds;
+  std::optional<std::filesystem::path> file;
+  std::vector<std::string> settings;  // "model.width=128"
+};
+
+/// Profile, then file (a configuration, or a report, whose run it repeats), then flags. Throws std::invalid_argument with
+/// one line that says what was given, what was expected and what to do.
+Config make_config(const ConfigRequest&);
+
+Json to_json(const Config&);
+
+/// The profiles that the program was built with, by name; their text is JSON.
+const std::map<std::string, std::string>& profiles();
+
+/// The specs that a comma-separated list of specs and globs selects out of the registered names: "all,-dape*".
+/// `kind` is "task" or "encoding".
+std::vector<std::string> select(const std::string& list, const std::string& kind);
+
+/// "3" is the seeds 0, 1, 2; "0,5,7" lists them.
+std::vector<std::uint64_t> parse_seeds(const std::string& text);
+
+}  // namespace posbench

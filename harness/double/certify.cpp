@@ -1,0 +1,45 @@
+// The certificate of an encoding, in double precision, for a program that is float otherwise. This file belongs to the half
+// that is compiled as double, in a namespace of its own; only standard types and JSON pass between the halves.
+#include "harness/certify.h"
+
+#include <nlohmann/json.hpp>
+
+#include "encodings/certificate.h"
+
+namespace posbench {
+
+nlohmann::ordered_json certify(const std::string& text) {
+  const Spec spec = Spec::parse(text);
+  const EncodingInfo& info = encodings().find(spec.name).info;
+  const auto sides = info.causal_only ? std::vector<bool>{true} : std::vector<bool>{true, false};
+  nlohmann::ordered_json json{{"encoding", text}};
+  json["gradients"] = nlohmann::ordered_json::array();
+  bool finite = true;
+  Worst worst;
+  for (const bool causal : sides) {
+    for (const bool pre_norm : {true, false}) {
+      Worst found;
+      for (const auto& [heads, length] : std::vector<std::pair<int, int>>{{1, 1}, {1, 6}, {2, 13}, {3, 7}, {4, 20}}) {
+        const Worst w = gradient_error(spec, small_shape(heads, causal, pre_norm), length);
+        if (!(w.error <= found.error)) found = w;
+      }
+      json["gradients"].push_back({{"attention", causal ? "causal" : "bidirectional"},
+                                   {"norm", pre_norm ? "pre" : "post"},
+                                   {"worst_error", found.error},
+                                   {"where", found.where}});
+      if (!(found.error <= worst.error)) worst = found;
+    }
+    const ModelShape shape = small_shape(2, causal, true);
+    finite = finite && is_finite(spec, shape, 1) && is_finite(spec, shape, 4 * shape.trained_length);
+  }
+  const double moved = order_sensitivity(spec, small_shape(4, true, true), 9);
+  json["worst_gradient_error"] = worst.error;
+  json["where"] = worst.where;
+  json["causal"] = is_causal(spec, small_shape(4, true, true), 20);
+  json["finite"] = finite;
+  json["order_sensitivity"] = moved;
+  json["passed"] = worst.error <= 1e-6 && json["causal"] && finite && (moved > 1e-6) == !info.needs_order;
+  return json;
+}
+
+}  // namespace posbench

@@ -1,0 +1,184 @@
+// The command line. All that a command does is elsewhere; here are its flags, its help and its exit codes:
+// 0 fine; 1 it ran and the answer is no; 2 bad usage, configuration or input; 3 internal failure; 130 interrupted.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <Eigen/Core>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "harness/bench.h"
+#include "harness/context.h"
+#include "harness/describe.h"
+#include "harness/run.h"
+
+namespace posbench {
+namespace {
+
+struct Arguments {
+  RunRequest run;
+  std::string color = "auto";
+  bool resume = false, force = false, quiet = false, verbose = false;
+
+  std::string list_what;
+  bool json = false;
+  std::string show_name;
+  std::vector<std::string> check_names;
+  SampleRequest sample;
+  std::string sample_layout = "fed_back";
+  BenchRequest bench;
+};
+
+bool wants_color(const std::string& color) {
+  if (color != "auto") return color == "always";
+  const char* no_color = std::getenv("NO_COLOR");
+  return (no_color == nullptr || *no_color == '\0') && isatty(STDOUT_FILENO) == 1;
+}
+
+void add_run(CLI::App& app, Arguments& a, int& code) {
+  CLI::App* run = app.add_subcommand("run", "Train every encoding on every task and report accuracy");
+  run->add_option("--profile", a.run.config.profile, "named settings ('posbench list profiles'); quick without it");
+  run->add_option("-t,--tasks", a.run.config.tasks, "comma-separated specs and globs; a leading - excludes; all is all");
+  run->add_option("-e,--encodings", a.run.config.encodings, "the same for encodings, as in -e 'all,-dape*'");
+  run->add_option("-s,--seeds", a.run.config.seeds, "how many (3), or which (0,5,7)");
+  run->add_option("-j,--jobs", a.run.jobs, "experiments at once, one thread each; all cores without it")
+      ->check(CLI::Range(1, 4096));
+  run->add_option("-o,--output", a.run.directory, "run directory; runs/DATE-TIME without it");
+  run->add_option("--config", a.run.config.file, "a configuration file, or a report, whose run is repeated");
+  run->add_option("--set", a.run.config.settings, "one setting, as in --set model.width=128 ('posbench list settings')")
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  run->add_flag("--dry-run", a.run.dry_run, "print the experiments, their parameters and an estimate of the time");
+  run->add_flag("--show-config", a.run.show_config, "print the configuration that results, as JSON");
+  CLI::Option* resume = run->add_flag("--resume", a.resume, "go on with an existing run directory");
+  run->add_flag("--force", a.force, "replace an existing run directory")->excludes(resume);
+  CLI::Option* quiet = run->add_flag("-q,--quiet", a.quiet, "no progress");
+  run->add_flag("-v,--verbose", a.verbose, "learning curves as they come")->excludes(quiet);
+  run->add_option("--color", a.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
+  run->footer(
+      "Examples:\n"
+      "  posbench run                                        the quick profile\n"
+      "  posbench run -e cope,rope -t flip_flop -s 3 -o out  two encodings on one task, three seeds\n"
+      "  posbench run -e 'cope:positions=16,rope*' --set training.steps=2000\n"
+      "  posbench run --config out/report.json -o again      repeats a run");
+  run->callback([&] {
+    a.run.existing = a.resume ? Existing::resume : a.force ? Existing::replace : Existing::refuse;
+    a.run.verbosity = a.quiet ? Verbosity::quiet : a.verbose ? Verbosity::verbose : Verbosity::normal;
+    a.run.color = wants_color(a.color);
+    code = posbench::run(a.run);
+  });
+}
+
+void add_list(CLI::App& app, Arguments& a) {
+  CLI::App* list = app.add_subcommand("list", "List tasks, encodings, profiles or settings");
+  list->add_option("what", a.list_what, "tasks, encodings, profiles or settings")
+      ->required()
+      ->check(CLI::IsMember({"tasks", "encodings", "profiles", "settings"}));
+  list->add_flag("--json", a.json, "as JSON, with options and all that is known");
+  list->footer("Examples:\n  posbench list encodings\n  posbench list tasks --json");
+  list->callback([&] {
+    const std::string text = a.json ? list_json(a.list_what).dump(2) + "\n" : list_text(a.list_what);
+    std::fputs(text.c_str(), stdout);
+  });
+}
+
+void add_show(CLI::App& app, Arguments& a) {
+  CLI::App* show = app.add_subcommand("show", "Definition, source, options, splits and trivial baselines of one name");
+  show->add_option("name", a.show_name, "a task or an encoding, with options if wanted")->required();
+  show->footer("Examples:\n  posbench show cope\n  posbench show flip_flop:length=64");
+  show->callback([&] { std::fputs(show_text(a.show_name).c_str(), stdout); });
+}
+
+void add_sample(CLI::App& app, Arguments& a) {
+  CLI::App* sample = app.add_subcommand("sample", "Print examples of a task, in words and in ids");
+  sample->add_option("task", a.sample.task, "a task, with options if wanted")->required();
+  sample->add_option("-n,--count", a.sample.count, "how many")->check(CLI::Range(1, 1000000));
+  sample->add_option("--split", a.sample.split, "which split");
+  sample->add_option("--length", a.sample.length, "draw all at this length")->check(CLI::Range(1, 100000));
+  sample->add_option("-s,--seed", a.sample.seed, "of the examples");
+  sample->add_option("--layout", a.sample_layout, "fed_back or slots")->check(CLI::IsMember({"fed_back", "slots"}));
+  sample->add_flag("--json", a.json, "as JSON");
+  sample->footer("Examples:\n  posbench sample flip_flop -n 3 --split ood_sparse\n  posbench sample reverse_string --layout slots --json");
+  sample->callback([&] {
+    a.sample.layout = a.sample_layout == "slots" ? Layout::slots : Layout::fed_back;
+    const std::string text = a.json ? sample_json(a.sample).dump(2) + "\n" : sample_text(a.sample);
+    std::fputs(text.c_str(), stdout);
+  });
+}
+
+void add_check(CLI::App& app, Arguments& a, int& code) {
+  CLI::App* check = app.add_subcommand("check", "The certificate of encodings and tasks: gradients, causality, generators");
+  check->add_option("names", a.check_names, "encodings and tasks, with options if wanted; all of them without a name");
+  check->add_flag("--json", a.json, "as JSON");
+  check->footer("Examples:\n  posbench check\n  posbench check cope:gates=separate rope flip_flop");
+  check->callback([&] { code = posbench::check(a.check_names, a.json) ? 0 : 1; });
+}
+
+void add_bench(CLI::App& app, Arguments& a) {
+  CLI::App* bench = app.add_subcommand("bench", "Speed of a training step, beside the machine's matrix-multiply peak");
+  bench->add_option("-e,--encodings", a.bench.encodings, "comma-separated specs and globs; none is always measured");
+  bench->add_option("--sizes", a.bench.sizes, "quick, che, cope, tiny, or all");
+  bench->add_option("-r,--repetitions", a.bench.repetitions, "of which the median is told")->check(CLI::Range(1, 1000));
+  bench->add_flag("--json", a.bench.json, "as JSON, with the spread");
+  bench->footer("Examples:\n  posbench bench\n  posbench bench -e all --sizes che,cope --json");
+  bench->callback([&] {
+    a.bench.command = a.run.command;
+    a.bench.color = wants_color(a.color);
+    posbench::bench(a.bench);
+  });
+}
+
+int run_command_line(int argc, char** argv) {
+  CLI::App app{"posbench: what can a transformer's position encoding do, and where does it break?"};
+  app.set_version_flag("--version", version());
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  posbench run                   train and test the core encodings on the core tasks\n"
+      "  posbench check mine            prove an encoding's gradients, or a task's generator\n"
+      "  posbench show cope             what it computes, and its options\n"
+      "Exit codes: 0 fine; 1 it ran and the answer is no; 2 bad usage or input; 3 internal failure; 130 interrupted.");
+  Arguments arguments;
+  arguments.run.command.assign(argv, argv + argc);
+  int code = 0;
+  add_run(app, arguments, code);
+  add_list(app, arguments);
+  add_show(app, arguments);
+  add_sample(app, arguments);
+  add_check(app, arguments, code);
+  add_bench(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "posbench: %s ('posbench %s--help' shows the usage)\n", error.what(),
+                 app.get_subcommands().empty() ? "" : (app.get_subcommands()[0]->get_name() + " ").c_str());
+    return 2;
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace posbench
+
+int main(int argc, char** argv) {
+  // Eigen cuts long sums where the caches of the machine suggest; fixed sizes give the same bytes on every machine.
+  Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20);
+  try {
+    return posbench::run_command_line(argc, argv);
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "posbench: %s\n", error.what());
+    return 2;
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "posbench: %s\n", error.what());
+    return 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "posbench: internal failure: %s\n", error.what());
+    return 3;
+  }
+}

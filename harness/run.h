@@ -1,0 +1,29 @@
+// `posbench run`: the main job.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/config.h"
+#include "harness/progress.h"
+#include "harness/run_directory.h"
+
+namespace posbench {
+
+struct RunRequest {
+  ConfigRequest config;
+  int jobs = 0;  // 0: all cores
+  std::optional<std::filesystem::path> directory;
+  Existing existing = Existing::refuse;
+  bool dry_run = false, show_config = false;
+  Verbosity verbosity = Verbosity::normal;
+  bool color = false;
+  std::vector<std::string> command;  // as it was typed
+};
+
+/// Returns the exit code: 0, 1 where an experiment diverged or failed, 130 where it was interrupted. Throws
+/// std::invalid_argument for what the user can mend.
+int run(const RunRequest&);
+
+}  // namespace posbench

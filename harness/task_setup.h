@@ -1,0 +1,34 @@
+// A task as a run uses it: built for every split, measured, and ready before anything is trained.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/config.h"
+#include "results/report.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+
+struct TaskSetup {
+  std::string spec;
+  const TaskInfo* info = nullptr;
+  Config config;                             // as it holds for this task
+  std::vector<TaskInfo::Split> splits;       // in_distribution first; the user's last
+  std::vector<std::unique_ptr<Task>> tasks;  // one for each split
+  ModelShape shape;                          // with the vocabulary and the lengths of this task
+
+  const Task& trained() const { return *tasks.front(); }
+};
+
+/// Throws std::invalid_argument where the task, its options, a split or the model's attention do not go together.
+TaskSetup make_task_setup(const Config&, const std::string& spec);
+
+SplitKind kind(const TaskInfo::Split&);
+
+/// What the best predictors that ignore most of the question reach on each split, measured: always the same answer;
+/// the answer that goes with the last token read; with the place in the answer, for each length; with the set of tokens
+/// in the question. Each learns the most frequent answer on one half of the samples and is scored on the other.
+TaskBaseline measure_baselines(const TaskSetup&);
+
+}  // namespace posbench

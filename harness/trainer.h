@@ -1,0 +1,50 @@
+// Training of one model: fresh samples, validation, and everything that a later step depends on in one value.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/spec.h"
+#include "harness/config.h"
+#include "harness/samples.h"
+#include "model/transformer.h"
+#include "results/experiment_result.h"
+
+namespace posbench {
+
+/// One model under one encoding. Heap-allocated parts keep their addresses, since the transformer refers to its encoding.
+struct Model {
+  ModelShape shape;
+  ParameterLayout layout;
+  std::unique_ptr<PositionEncoding> encoding;
+  std::unique_ptr<Transformer> transformer;
+};
+
+/// Throws std::invalid_argument where the encoding is not defined for the shape.
+Model make_model(const Spec& encoding, const ModelShape&);
+
+/// Training between two steps. Nothing else is remembered from one to the next.
+struct TrainingState {
+  TrainingState(const Model&, const TrainingOptions&, std::uint64_t seed);
+
+  Parameters parameters;
+  AdamW optimizer;
+  int step = 0;                   // updates done
+  double loss_sum = 0;            // since the last point of the curve
+  int loss_count = 0;
+  int perfect = 0;                // looks at the validation stream in a row without an error
+  std::vector<CurvePoint> curve;
+  bool stopped_early = false;
+  std::optional<int> diverged_step;
+};
+
+/// Accuracies of a model on the samples of a stream, in all and by length and distance.
+SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, int sequences);
+
+/// Trains up to options.steps. After each step `after_step` may stop it for later by answering false; the state then goes
+/// on where it stands.
+void train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, TrainingState&,
+           const std::function<bool(const TrainingState&)>& after_step);
+
+}  // namespace posbench

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Installs what building posbench needs and this machine lacks, on Debian or Ubuntu.
+set -euo pipefail
+
+packages=(g++ cmake ninja-build git libeigen3-dev nlohmann-json3-dev libcli11-dev libfmt-dev catch2 libboost-dev)
+optional=(ccache python3-jsonschema)
+
+missing=()
+for package in "${packages[@]}" "${optional[@]}"; do
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+done
+[ ${#missing[@]} = 0 ] && exit 0
+
+if ! command -v apt-get >/dev/null; then
+  echo "please install the equivalents of: ${packages[*]}" >&2
+  exit 2
+fi
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+  command -v sudo >/dev/null || { echo "run as root, or install: ${missing[*]}" >&2; exit 2; }
+  as_root=(sudo)
+fi
+echo "installing: ${missing[*]}" >&2
+"${as_root[@]}" apt-get update -qq
+DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

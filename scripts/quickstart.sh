@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, runs the quick profile, and prints its table and the path of its report.
+# Arguments go to `posbench run`, as in: scripts/quickstart.sh -s 3
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/install_dependencies.sh
+launcher=()
+command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+cmake -S . -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release "${launcher[@]}" >/dev/null
+cmake --build build/release --target posbench
+exec build/release/posbench run "$@"

@@ -1,0 +1,126 @@
+// The program as its user meets it: exit codes, one-line messages, and nothing changed on disk by bad input.
+#include <sys/wait.h>
+
+#include <nlohmann/json.hpp>
+
+#include "results/json.h"
+#include "tests/catch.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+namespace {
+
+struct Outcome {
+  int code = -1;
+  std::string out, error;
+};
+
+Outcome posbench_command(const TemporaryDirectory& directory, const std::string& arguments) {
+  const std::string command = "cd '" + (directory / "").string() + "' && '" POSBENCH_PROGRAM "' " + arguments + " >'" +
+                              (directory / ".out").string() + "' 2>'" + (directory / ".err").string() + "'";
+  const int status = std::system(command.c_str());
+  Outcome outcome{WEXITSTATUS(status), read_whole(directory / ".out"), read_whole(directory / ".err")};
+  std::filesystem::remove(directory / ".out");
+  std::filesystem::remove(directory / ".err");
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("bad input gets one line, exit code 2, and changes nothing on disk") {
+  const TemporaryDirectory directory;
+  directory.write("broken.json", "{\"tasks\": ");
+  directory.write("odd.json", "{\"training\": {\"stepz\": 1}}");
+  directory.write("file", "");
+  for (const std::string arguments :
+       {"", "runn", "run -e rop", "run -t flipflop", "run -e cope:position=5", "run -e cope:positions=-1", "run -e cope:gates=x",
+        "run -t last_x_retrieval:length=4", "run --set model.width=63", "run --set model.widht=64", "run --set width", "run -s 0",
+        "run -s a", "run -j 0", "run --config missing.json", "run --config broken.json", "run --config odd.json",
+        "run --profile quik", "run -o /proc/nowhere/x", "run -o file/x", "run --resume --force -o x", "run -e 'zzz*'",
+        "run -e 'all,-*'", "run --set model.attention=bidirectional", "list encoding", "show rop", "sample flip_flop --split sparse",
+        "sample flip_flop --layout slots", "check rop", "run --color blue", "run -q -v"}) {
+    CAPTURE(arguments);
+    const Outcome outcome = posbench_command(directory, arguments);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
+    CHECK(outcome.error.starts_with("posbench: "));
+  }
+  CHECK(std::distance(std::filesystem::directory_iterator(directory / ""), {}) == 3);
+}
+
+TEST_CASE("a run leaves a report that can be read, refuses its directory a second time, and resumes at no cost") {
+  const TemporaryDirectory directory;
+  const std::string run = "run --profile smoke -t parity_check,last_x_retrieval -e none,cope -q ";
+  const Outcome first = posbench_command(directory, run + "-o out -j 1");
+  INFO(first.error);
+  REQUIRE(first.code == 0);
+  CHECK(first.error.empty());
+  CHECK(first.out.find("cope") != std::string::npos);
+  CHECK(first.out.find("report: out/report.json") != std::string::npos);
+  const Outcome second = posbench_command(directory, run + "-o out");
+  CHECK(second.code == 2);
+  CHECK(second.error == "posbench: out exists; add --resume to go on with it, --force to replace it, or choose another -o\n");
+  const Outcome resumed = posbench_command(directory, run + "-o out --resume");
+  CHECK(resumed.code == 0);
+  CHECK(resumed.out == first.out);
+
+  REQUIRE(posbench_command(directory, run + "-o two -j 2").code == 0);
+  Json one = read_json(directory / "out/report.json"), two = read_json(directory / "two/report.json");
+  for (Json* report : {&one, &two}) {
+    report->erase("context");
+    report->erase("timing");
+  }
+  CHECK(one.dump() == two.dump());
+  const Outcome repeated = posbench_command(directory, "run --config out/report.json -q -o three");
+  REQUIRE(repeated.code == 0);
+  CHECK(repeated.out.substr(0, repeated.out.find("report:")) == first.out.substr(0, first.out.find("report:")));
+}
+
+TEST_CASE("a dry run and a printed configuration start nothing") {
+  const TemporaryDirectory directory;
+  const Outcome plan = posbench_command(directory, "run --profile smoke -t parity_check -e none,rope --dry-run");
+  CHECK(plan.code == 0);
+  CHECK(plan.out.find("rope") != std::string::npos);
+  CHECK(plan.out.find("2 experiments") != std::string::npos);
+  const Outcome config = posbench_command(directory, "run --profile smoke --set model.width=32 --show-config");
+  CHECK(config.code == 0);
+  CHECK(Json::parse(config.out)["model"]["width"] == 32);
+  CHECK(std::filesystem::is_empty(directory / ""));
+}
+
+TEST_CASE("every level has a help with examples, and the version names its build") {
+  const TemporaryDirectory directory;
+  for (const std::string level : {"", "run", "list", "show", "sample", "check"}) {
+    const Outcome help = posbench_command(directory, level + " --help");
+    CHECK(help.code == 0);
+    CHECK(help.out.find("Examples:") != std::string::npos);
+  }
+  const Outcome version = posbench_command(directory, "--version");
+  CHECK(version.code == 0);
+  CHECK(version.out.find("commit") != std::string::npos);
+}
+
+TEST_CASE("lists, samples and shows are complete, and JSON where asked") {
+  const TemporaryDirectory directory;
+  for (const std::string what : {"tasks", "encodings", "profiles", "settings"}) {
+    const Json json = Json::parse(posbench_command(directory, "list " + what + " --json").out);
+    CHECK(json.at(what).size() >= 2);
+    CHECK_FALSE(posbench_command(directory, "list " + what).out.empty());
+  }
+  const Json samples = Json::parse(posbench_command(directory, "sample flip_flop -n 4 --split ood_sparse --json").out);
+  CHECK(samples["samples"].size() == 4);
+  CHECK(posbench_command(directory, "sample parity_check -n 2").out.find("answer") != std::string::npos);
+  CHECK(posbench_command(directory, "show cope").out.find("positions") != std::string::npos);
+  CHECK(posbench_command(directory, "show parity_check").out.find("chance 0.500") != std::string::npos);
+}
+
+TEST_CASE("a certificate passes and says how well") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = posbench_command(directory, "check cope rope last_x_retrieval --json");
+  CHECK(outcome.code == 0);
+  const Json json = Json::parse(outcome.out);
+  REQUIRE(json["certificates"].size() == 3);
+  CHECK(json["certificates"][0]["worst_gradient_error"] < 1e-6);
+}

@@ -1,0 +1,87 @@
+#include "harness/config.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+TEST_CASE("a flag stands over a file, which stands over the profile") {
+  const TemporaryDirectory directory;
+  const auto file = directory.write("config.json", R"({"training": {"steps": 7, "batch": 5}, "model": {"width": 32}})");
+  const Config config = make_config({.profile = "smoke", .file = file, .settings = {"training.batch=9"}});
+  CHECK(config.training.batch == 9);
+  CHECK(config.training.steps == 7);
+  CHECK(config.model.width == 32);
+  CHECK(config.model.layers == 1);  // of the profile
+}
+
+TEST_CASE("a configuration that was written reads back as the same") {
+  const TemporaryDirectory directory;
+  const auto file = directory.write("config.json", R"({
+    "profile": "smoke", "tasks": ["flip_flop:length=16", "parity_check"], "encodings": "all,-rope", "seeds": [5],
+    "splits": {"flip_flop": {"mine": {"p_ignore": 0.5, "length": "8..12"}}},
+    "overrides": {"parity_check": {"training.steps": 99}}})");
+  const Config config = make_config({.file = file});
+  CHECK(config.seeds == std::vector<std::uint64_t>{5});
+  CHECK(config.for_task("parity_check").training.steps == 99);
+  CHECK(config.for_task("flip_flop").training.steps == 20);
+  const auto again = directory.write("again.json", to_json(config).dump());
+  CHECK(to_json(make_config({.file = again})) == to_json(config));
+  const auto report = directory.write("report.json", Json{{"config", to_json(config)}, {"experiments", Json::array()}}.dump());
+  CHECK(to_json(make_config({.file = report})) == to_json(config));
+}
+
+TEST_CASE("names, globs and exclusions select specs in the order given, each once") {
+  using Names = std::vector<std::string>;
+  CHECK(select("rope,alibi,rope", "encoding") == Names{"rope", "alibi"});
+  CHECK(select("cope:positions=16,gates=values,none", "encoding") == Names{"cope:positions=16,gates=values", "none"});
+  CHECK(select("cope:gates=keys", "encoding") == Names{"cope"});  // the default
+  CHECK(select("parity_*,even_pairs", "task") == Names{"parity_check", "even_pairs"});
+  const Names all = select("all", "encoding"), most = select("all,-rope*", "encoding");
+  CHECK(most.size() < all.size());
+  CHECK(std::count(most.begin(), most.end(), "rope") == 0);
+}
+
+TEST_CASE("seeds are a number of them, or a list") {
+  using Seeds = std::vector<std::uint64_t>;
+  CHECK(parse_seeds("3") == Seeds{0, 1, 2});
+  CHECK(parse_seeds("0,5,7") == Seeds{0, 5, 7});
+  CHECK(parse_seeds("5,") == Seeds{5});
+  for (const char* bad : {"", "0", "-1", "x", "1,1", "1.5", "99999999999999", "20000"}) {
+    CHECK_THROWS_AS(parse_seeds(bad), std::invalid_argument);
+  }
+}
+
+TEST_CASE("what is wrong with a configuration is said in one line") {
+  const TemporaryDirectory directory;
+  const auto message = [&](const std::string& json) -> std::string {
+    const auto file = directory.write("bad.json", json);
+    try {
+      make_config({.file = file});
+    } catch (const std::invalid_argument& error) {
+      const std::string text = error.what();
+      CHECK(text.find('\n') == std::string::npos);
+      const size_t at = text.find("bad.json: ");
+      return at == std::string::npos ? text : text.substr(at);
+    }
+    return "accepted";
+  };
+  CHECK(message("{\"training\": {\"step\": 5}}") ==
+        "bad.json: unknown option 'step' of training; did you mean 'steps'? (it has steps, batch, learning_rate, warm_up, decay, "
+        "weight_decay, beta1, beta2, epsilon, clip, validate_every, validation_sequences, early_stop)");
+  CHECK(message("{\"training\": {\"steps\": 0}}") == "bad.json: training: steps is '0', expected an integer from 1 to 100000000");
+  CHECK(message("{\"training\": 5}").ends_with("training: expected an object"));
+  CHECK(message("{\"trainings\": {}}").starts_with("bad.json: trainings: unknown key; did you mean 'training'?"));
+  CHECK(message("{\"tasks\": []}") == "bad.json: tasks: expected a list that is not empty, or comma-separated text");
+  CHECK(message("{\"encodings\": [\"rop\"]}").starts_with("bad.json: unknown encoding 'rop'; did you mean 'rope'?"));
+  CHECK(message("{\"splits\": {\"flip_flop\": {\"ood_sparse\": {}}}}") ==
+        "bad.json: splits.flip_flop: 'ood_sparse' is a split of the task itself; choose another name");
+  CHECK(message("{\"profile\": \"quik\"}").starts_with("unknown profile 'quik'; did you mean 'quick'?"));
+  CHECK(message("[1]") == "bad.json: expected an object");
+  CHECK(message("{\"tasks\": ") != "accepted");
+  CHECK_THROWS_AS(make_config({.settings = {"model.width"}}), std::invalid_argument);
+  CHECK_THROWS_AS(make_config({.settings = {"width=8"}}), std::invalid_argument);
+}

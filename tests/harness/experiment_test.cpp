@@ -1,0 +1,165 @@
+#include "harness/experiment.h"
+
+#include <cmath>
+
+#include "encodings/registry.h"
+#include "harness/suite.h"
+#include "tests/catch.h"
+
+using namespace posbench;
+
+namespace {
+
+/// Adds log(a) of a learned a that training drives below zero: an encoding whose loss stops being finite.
+class Diverging final : public PositionEncoding {
+ public:
+  using Options = NoOptions;
+  Diverging(const Options&, const ModelShape& shape, ParameterLayout& layout)
+      : PositionEncoding(shape), a_(layout.constant("test_diverging.a", 1, shape.width, 2e-3)) {}
+  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Tables&) const override {
+    for (Index c = 0; c < x.cols(); ++c) x.col(c).array() += std::log(p[a_](0, c));
+  }
+  void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix&, const Tables&, Matrix& d_x,
+                      Tables&, Gradients& d) const override {
+    for (Index c = 0; c < d_x.cols(); ++c) d[a_](0, c) += d_x.col(c).sum() / p[a_](0, c);
+  }
+
+ private:
+  Parameter a_;
+};
+
+const RegisterEncoding<Diverging> registered{{.name = "test_diverging"}};
+
+Config small_config(const std::string& tasks, const std::string& encodings) {
+  return make_config({.profile = "smoke", .tasks = tasks, .encodings = encodings});
+}
+
+ExperimentResult run_alone(const Config& config) {
+  const Suite suite = make_suite(config);
+  REQUIRE(suite.experiments.size() == 1);
+  return *run_experiment(suite.experiments[0], [](const TrainingState&) { return true; });
+}
+
+}  // namespace
+
+TEST_CASE("thirty steps lower the loss") {
+  Config config = small_config("last_x_retrieval", "rope");
+  config.training.steps = 30;
+  config.training.batch = 16;
+  config.training.learning_rate = 0.01;
+  config.training.validate_every = 10;
+  const ExperimentResult result = run_alone(config);
+  REQUIRE(result.status == Status::ok);
+  REQUIRE(result.learning_curve.size() == 3);
+  CHECK(*result.learning_curve[2].loss < *result.learning_curve[0].loss);
+  CHECK(result.steps == 30);
+  CHECK(result.splits.size() == 5);
+}
+
+TEST_CASE("a loss that stops being finite ends its experiment with the step, and the others go on") {
+  Config config = small_config("parity_check", "test_diverging,none");
+  config.training.learning_rate = 0.01;
+  const Suite suite = make_suite(config);
+  std::vector<ExperimentResult> results;
+  const std::atomic<bool> stop{false};
+  run_suite(suite.experiments, 1, stop, {[](double) {}, [&](const ExperimentResult& r, double) { results.push_back(r); }});
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].status == Status::diverged);
+  REQUIRE(results[0].diverged_step);
+  CHECK(*results[0].diverged_step == results[0].steps);
+  CHECK(results[0].splits.empty());
+  CHECK(results[1].status == Status::ok);
+}
+
+TEST_CASE("results do not depend on the number of jobs") {
+  const Config config = small_config("flip_flop,reverse_string", "cope,alibi,learned_abs");
+  const auto results = [&](int jobs) {
+    std::map<ExperimentId, ExperimentResult> all;
+    const Suite suite = make_suite(config);
+    const std::atomic<bool> stop{false};
+    run_suite(suite.experiments, jobs, stop, {[](double) {}, [&](const ExperimentResult& r, double) { all[r.id] = r; }});
+    return all;
+  };
+  const auto one = results(1);
+  CHECK(one.size() == 6);
+  CHECK(one == results(2));
+  CHECK(one == results(5));
+}
+
+TEST_CASE("under one seed encodings see the same samples and start from the same shared parameters") {
+  const Suite suite = make_suite(small_config("flip_flop", "cope,learned_abs"));
+  const ModelShape& shape = suite.tasks[0]->shape;
+  const Model cope = make_model(Spec{"cope", {}}, shape), learned = make_model(Spec{"learned_abs", {}}, shape);
+  const Parameters a = initialize(cope.layout, 3), b = initialize(learned.layout, 3), c = initialize(cope.layout, 4);
+  int shared = 0;
+  for (const auto& left : cope.layout.entries()) {
+    for (const auto& right : learned.layout.entries()) {
+      if (left.name != right.name) continue;
+      CHECK(a[left.parameter] == b[right.parameter]);
+      ++shared;
+    }
+  }
+  CHECK(shared == 17);  // the embedding's, twelve of the block, two of the final normalization, two of the output
+  CHECK(a.flat != c.flat);
+  const SampleStream samples{suite.tasks[0]->trained(), "train", 3};
+  const std::vector<Drawn> for_cope = draw(samples, *cope.encoding, true, 10, 4), for_learned = draw(samples, *learned.encoding, true, 10, 4);
+  for (size_t n = 0; n < 4; ++n) CHECK(for_cope[n].sequence.tokens == for_learned[n].sequence.tokens);
+}
+
+TEST_CASE("training goes on from a state as if it had not been interrupted") {
+  Config config = small_config("flip_flop", "cope");
+  config.model.dropout = 0.1;
+  const Suite suite = make_suite(config);
+  const Model model = make_model(Spec{"cope", {}}, suite.tasks[0]->shape);
+  const TrainingOptions& options = config.training;
+  TrainingState whole(model, options, 0), parts(model, options, 0);
+  train(model, suite.tasks[0]->trained(), options, 0, whole, [](const TrainingState&) { return true; });
+  while (parts.step < options.steps) {
+    train(model, suite.tasks[0]->trained(), options, 0, parts, [](const TrainingState& s) { return s.step % 7 != 0; });
+  }
+  CHECK(whole.parameters.flat == parts.parameters.flat);
+  CHECK(whole.curve == parts.curve);
+}
+
+TEST_CASE("early stopping looks at the validation stream only and is recorded") {
+  Config config = small_config("even_pairs:length=1", "none");  // the answer is always 0
+  config.training.steps = 200;
+  config.training.learning_rate = 0.01;
+  config.training.early_stop = 2;
+  const ExperimentResult result = run_alone(config);
+  CHECK(result.stopped_early);
+  CHECK(result.steps < 200);
+  CHECK(result.learning_curve.back().validation_sequence == 1);
+}
+
+TEST_CASE("what does not go together is refused before anything runs") {
+  Config config = small_config("parity_check", "cope");
+  config.model.attention = Attention::bidirectional;
+  CHECK_THROWS_WITH(make_suite(config),
+                    "encoding 'cope' is defined for causal models only; set model.attention to causal or leave it out");
+  config = small_config("flip_flop", "none");
+  config.model.attention = Attention::bidirectional;
+  CHECK_THROWS_AS(make_suite(config), std::invalid_argument);
+  config = small_config("parity_check", "none");
+  config.model.heads = 5;
+  CHECK_THROWS_WITH(make_suite(config), "width 16 is not a multiple of heads 5");
+  config = small_config("parity_check", "rope");
+  config.model.heads = 16;
+  CHECK_THROWS_AS(make_suite(config), std::invalid_argument);
+  config = small_config("last_x_retrieval:length=16", "none");
+  CHECK_THROWS_WITH(make_suite(config), "split 'ood_far4': task 'last_x_retrieval': distance 16..30 needs more than 16 items; shorten "
+                                        "it or lengthen length");
+}
+
+TEST_CASE("trivial predictors are measured as the reference says") {
+  const auto measured = [](const std::string& task, const std::string& split, const std::string& predictor) {
+    const Suite suite = make_suite(small_config(task, "none"));
+    for (const SplitBaseline& baseline : measure_baselines(*suite.tasks[0]).splits) {
+      if (baseline.name == split) return baseline.trivial.at(predictor);
+    }
+    return std::nan("");
+  };
+  CHECK(measured("last_x_retrieval", "in_distribution", "last_token") == Approx(0.234).margin(0.03));
+  CHECK(measured("bucket_sort:length=40", "in_distribution", "position") == Approx(0.78).margin(0.02));
+  CHECK(measured("parity_check", "in_distribution", "constant") == Approx(0.5).margin(0.04));
+}
