@@ -33,8 +33,8 @@ struct ModelOptions {
 };
 
 struct TrainingOptions {
-  int steps = 600, batch = 32;
-  double learning_rate = 1e-3;
+  int steps = 1000, batch = 32;
+  double learning_rate = 3e-3;
   double warm_up = 0.05;
   Decay decay = Decay::cosine;
   double weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
