@@ -24,7 +24,8 @@ Sequence random_sequence(int length, const PositionEncoding& encoding, Rng& rng)
   s.places = uniform_tokens(rng, length, 0, 3);
   int segment = 0;
   for (int t = 0; t < length; ++t) {
-    if (t > 0 && s.places[t] == s.places[t - 1]) s.places[t] = (s.places[t] + 1) % 4;  // neighbours differ, as in a number
+    if (t > 0 && s.places[t] == s.places[t - 1])
+      s.places[t] = (s.places[t] + 1) % 4;  // neighbours differ, as in a number
     s.segments.push_back(segment);
     segment += chance(rng, 0.3);
     s.asked.push_back(t);
@@ -66,8 +67,9 @@ struct Fixture {
   Activations activations;
 };
 
-/// |(f(+h) - f(-h)) / 2h - slope| / size. A kink of f between the two points spoils the difference: a smaller step then
-/// hardly ever has it, and the smallest disagreement counts. A slope far below f itself is all rounding, hence the least size.
+/// |(f(+h) - f(-h)) / 2h - slope| / size. A kink of f between the two points spoils the difference: a smaller step
+/// then hardly ever has it, and the smallest disagreement counts. A slope far below f itself is all rounding,
+/// hence the least size.
 double disagreement(const std::function<double(double)>& f, double slope, double size) {
   double smallest = INFINITY;
   for (const double h : {1e-5, 2e-6, 4e-7, 8e-8}) {
@@ -80,8 +82,8 @@ double disagreement(const std::function<double(double)>& f, double slope, double
 }
 
 /// Moves `values` along a random direction and compares f with the gradient.
-void check_along(const std::string& where, Rng& rng, Out values, const In& gradient, const std::function<double()>& f,
-                 Worst& worst) {
+void check_along(const std::string& where, Rng& rng, Out values, const In& gradient,
+                 const std::function<double()>& f, Worst& worst) {
   if (values.size() == 0) return;
   const RowMajor start = values;
   RowMajor direction(values.rows(), values.cols());
@@ -166,8 +168,10 @@ void check_stages(Fixture& f, const ModelShape& shape, Worst& worst) {
     set_zero(d_carried);
   };
   const auto check_input = [&](const std::string& stage, const std::function<double()>& value) {
-    const auto all = [&](const std::string& name, std::vector<Matrix>& values, const std::vector<Matrix>& gradient) {
-      for (size_t n = 0; n < values.size(); ++n) check_along(stage + ": " + name, f.rng, values[n], gradient[n], value, worst);
+    const auto all = [&](const std::string& name, std::vector<Matrix>& values,
+                         const std::vector<Matrix>& gradient) {
+      for (size_t n = 0; n < values.size(); ++n)
+        check_along(stage + ": " + name, f.rng, values[n], gradient[n], value, worst);
     };
     all("q", q, d_q);
     all("k", k, d_k);
@@ -193,7 +197,8 @@ void check_stages(Fixture& f, const ModelShape& shape, Worst& worst) {
   zero();
   encoding.score(in, scores);
   scratch.release();
-  for (Index h = 0; h < H; ++h) {  // a score that hides its key from the softmax would swallow the digits of the others
+  for (Index h = 0; h < H;
+       ++h) {  // a score that hides its key from the softmax would swallow the digits of the others
     d_scores[h] = (scores[h].array() < Real(-1e8)).select(Real(0), d_scores[h]);
   }
   encoding.score_backward(in, d_scores, d);
@@ -240,7 +245,8 @@ void check_stages(Fixture& f, const ModelShape& shape, Worst& worst) {
   check_input("mix", mixed);
   for (Index h = 0; h < H; ++h) check_along("mix: attention", f.rng, attention[h], d_attention[h], mixed, worst);
 
-  const AttentionInput first{f.sequence, f.parameters, tables, carried, 0, x, q, k, v, scratch};  // has a block after it
+  const AttentionInput first{f.sequence, f.parameters, tables, carried, 0, x, q, k,
+                             v,          scratch};  // has a block after it
   Tables next = carried, d_next = carried;
   for (Matrix& m : d_next) fill(f.rng, 1, m);
   Matrix feed_forward(T, shape.width), d_feed_forward(T, shape.width);
@@ -262,7 +268,8 @@ void check_stages(Fixture& f, const ModelShape& shape, Worst& worst) {
     return sum;
   };
   check_input("carry", handed_on);
-  for (Index h = 0; h < H; ++h) check_along("carry: attention", f.rng, attention[h], d_attention[h], handed_on, worst);
+  for (Index h = 0; h < H; ++h)
+    check_along("carry: attention", f.rng, attention[h], d_attention[h], handed_on, worst);
   check_along("carry: feed-forward", f.rng, feed_forward, d_feed_forward, handed_on, worst);
 }
 
@@ -320,6 +327,15 @@ double order_sensitivity(const Spec& spec, ModelShape shape, int length) {
   std::swap(f.sequence.tokens[0], f.sequence.tokens[1]);
   f.forward();
   return (f.activations.logits.bottomRows(1) - before).norm() / before.norm();
+}
+
+double shift_sensitivity(const Spec& spec, const ModelShape& shape, int length) {
+  Fixture f(by_name(spec), shape, length, /*seed=*/5);
+  f.forward();
+  const RowMajor before = f.activations.logits;
+  for (Real& place : f.sequence.positions.at) place += 5;
+  f.forward();
+  return (f.activations.logits - before).norm() / before.norm();
 }
 
 bool is_finite(const Spec& spec, const ModelShape& shape, int length) {

@@ -13,8 +13,8 @@ struct Worst {
   std::string where;
 };
 
-/// Hand-written gradients g against central differences along a random direction v of every named parameter and of every
-/// argument of every stage:   |difference - g . v| / (|g| |v|).   Inputs are random and without symmetry.
+/// Hand-written gradients g against central differences along a random direction v of every named parameter and of
+/// every argument of every stage:   |difference - g . v| / (|g| |v|).   Inputs are random and without symmetry.
 Worst gradient_error(const Spec&, const ModelShape&, int length);
 /// The same for an encoding that has no name.
 using MakeEncoding = std::function<std::unique_ptr<PositionEncoding>(const ModelShape&, ParameterLayout&)>;
@@ -25,6 +25,10 @@ bool is_causal(const Spec&, ModelShape, int length);
 
 /// How much swapping two earlier tokens moves the last output of one layer, relative to its norm.
 double order_sensitivity(const Spec&, ModelShape, int length);
+
+/// How much telling every token a place five further on moves the outputs, relative to their norm: nothing but
+/// rounding where scores depend on relative positions alone.
+double shift_sensitivity(const Spec&, const ModelShape&, int length);
 
 /// Whether a sequence of this length gives finite outputs and gradients.
 bool is_finite(const Spec&, const ModelShape&, int length);

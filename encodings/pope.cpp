@@ -1,12 +1,14 @@
 // PoPE, polar positions: what a component says is its magnitude, where it stands is its phase.
 //
 //   score_h(i, j) = sum over e of softplus(q_ie) softplus(k_je) cos((p_i - p_j) w_e - delta_he) / sqrt(D)
-//   w_e           = base^(-e / D), e = 0 .. D - 1;   delta (H, D) learned, one set for all layers, kept in [-2 pi, 0]
+//   w_e           = base^(-e / D), e = 0 .. D - 1;   delta (H, D) learned, one set for all layers, in [-2 pi, 0]
 //
-// As the dot product of two vectors of width 2 D: softplus(q_e) at the angle p_i w_e, softplus(k_e) at p_j w_e + delta_e.
+// It is the dot product of two vectors of width 2 D: softplus(q_e) at the angle p_i w_e, softplus(k_e) at the angle
+// p_j w_e + delta_e.
 //
-// Gopalakrishnan et al. 2025, arXiv:2509.10534, as restated by Levy, Videau et al. 2026, arXiv:2609.34556, which agrees with
-// lucidrains/x-transformers; the authors' code was not read. That 1 / sqrt(D) is the scale is an assumption.
+// Gopalakrishnan et al. 2025, arXiv:2509.10534, as restated by Levy, Videau et al. 2026, arXiv:2609.34556, which
+// agrees with lucidrains/x-transformers; the authors' code was not read. That 1 / sqrt(D) is the scale is an
+// assumption.
 #include <numbers>
 
 #include "encodings/registry.h"
@@ -30,8 +32,9 @@ class Pope final : public PositionEncoding {
 
   Pope(const Options& options, const ModelShape& shape, ParameterLayout& layout)
       : PositionEncoding(shape), base_(options.base) {
-    delta_ = options.init == Start::zero ? layout.constant("pope.delta", shape.heads, shape.head_width(), 0)
-                                         : layout.uniform("pope.delta", shape.heads, shape.head_width(), kLeast, 0);
+    delta_ = options.init == Start::zero
+                 ? layout.constant("pope.delta", shape.heads, shape.head_width(), 0)
+                 : layout.uniform("pope.delta", shape.heads, shape.head_width(), kLeast, 0);
   }
 
   void constrain(Parameters& p) const override {
@@ -64,7 +67,8 @@ class Pope final : public PositionEncoding {
     auto d_delta = d[delta_];
     for (Index h = 0; h < shape_.heads; ++h) {
       const size_t c = cosine(h), s = sine(h);
-      d_delta.row(h) += (tables[c].cwiseProduct(d_tables[s]) - tables[s].cwiseProduct(d_tables[c])).colwise().sum();
+      d_delta.row(h) +=
+          (tables[c].cwiseProduct(d_tables[s]) - tables[s].cwiseProduct(d_tables[c])).colwise().sum();
     }
   }
 
@@ -81,7 +85,7 @@ class Pope final : public PositionEncoding {
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
     const Index T = in.length(), D = shape_.head_width();
     Matrix &q = in.scratch(T, 2 * D), &k = in.scratch(T, 2 * D), &magnitude = in.scratch(T, D);
-    Matrix &d_q = in.scratch(T, 2 * D), &d_k = in.scratch(T, 2 * D);
+    Matrix &d_q = in.scratch(T, 2 * D), &d_k = in.scratch(T, 2 * D), &slope = in.scratch(T, D);
     for (Index h = 0; h < shape_.heads; ++h) {
       const size_t c = cosine(h), s = sine(h);
       place(in.q[h], in.tables[0], in.tables[1], magnitude, q);
@@ -89,8 +93,8 @@ class Pope final : public PositionEncoding {
       d_q.setZero();
       d_k.setZero();
       dot_product_backward(q, k, scale(), shape_.causal, d_scores[h], d_q, d_k);
-      place_backward(in.q[h], in.tables[0], in.tables[1], d_q, d.q[h]);
-      place_backward(in.k[h], in.tables[c], in.tables[s], d_k, d.k[h]);
+      place_backward(in.q[h], in.tables[0], in.tables[1], d_q, slope, d.q[h]);
+      place_backward(in.k[h], in.tables[c], in.tables[s], d_k, slope, d.k[h]);
       d.tables[c].topRows(T) += d_k.leftCols(D).cwiseProduct(magnitude);  // the keys' magnitudes
       d.tables[s].topRows(T) += d_k.rightCols(D).cwiseProduct(magnitude);
     }
@@ -104,18 +108,28 @@ class Pope final : public PositionEncoding {
 
   /// placed = [m cos, m sin] with the magnitude m = softplus(x).
   static void place(const Matrix& x, const Matrix& cosine, const Matrix& sine, Matrix& magnitude, Matrix& placed) {
-    const Index T = x.rows(), D = x.cols();
-    magnitude = (x.array().max(Real(0)) + (-x.array().abs()).exp().log1p()).matrix();
-    placed.leftCols(D) = magnitude.cwiseProduct(cosine.topRows(T));
-    placed.rightCols(D) = magnitude.cwiseProduct(sine.topRows(T));
+    const Index D = x.cols();
+    magnitude = (x.array().max(Real(0)) - x.array().abs().logistic().log()).matrix();
+    for (Index t = 0; t < x.rows(); ++t) {
+      const Real *m = magnitude.row(t).data(), *c = cosine.row(t).data(), *s = sine.row(t).data();
+      Real* to = placed.row(t).data();
+      for (Index e = 0; e < D; ++e) {
+        to[e] = m[e] * c[e];
+        to[D + e] = m[e] * s[e];
+      }
+    }
   }
   /// d_x += (d_placed's projection on the angle) sigmoid(x)
   static void place_backward(const Matrix& x, const Matrix& cosine, const Matrix& sine, const Matrix& d_placed,
-                             Matrix& d_x) {
-    const Index T = x.rows(), D = x.cols();
-    d_x.array() += (d_placed.leftCols(D).array() * cosine.topRows(T).array() +
-                    d_placed.rightCols(D).array() * sine.topRows(T).array()) *
-                   x.array().logistic();
+                             Matrix& slope, Matrix& d_x) {
+    const Index D = x.cols();
+    slope = x.array().logistic().matrix();
+    for (Index t = 0; t < x.rows(); ++t) {
+      const Real *g = slope.row(t).data(), *c = cosine.row(t).data(), *s = sine.row(t).data();
+      const Real* d = d_placed.row(t).data();
+      Real* to = d_x.row(t).data();
+      for (Index e = 0; e < D; ++e) to[e] += (d[e] * c[e] + d[D + e] * s[e]) * g[e];
+    }
   }
 
   double base_;
@@ -125,8 +139,10 @@ class Pope final : public PositionEncoding {
 const RegisterEncoding<Pope> registered{{
     .name = "pope",
     .family = "rotary",
-    .equation = "score(i, j) = sum over e of softplus(q_ie) softplus(k_je) cos((i - j) base^(-e / D) - delta_e) / sqrt(D)",
-    .source = "Gopalakrishnan et al. 2025, arXiv:2509.10534, as restated by arXiv:2609.34556; lucidrains/x-transformers",
+    .equation =
+        "score(i, j) = sum over e of softplus(q_ie) softplus(k_je) cos((i - j) base^(-e / D) - delta_e) / sqrt(D)",
+    .source =
+        "Gopalakrishnan et al. 2025, arXiv:2509.10534, as restated by arXiv:2609.34556; lucidrains/x-transformers",
     .notes = "The authors' code was not read; the scale 1 / sqrt(D) is an assumption.",
     .touches = "R",
     .learned = true,

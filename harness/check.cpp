@@ -19,14 +19,16 @@ namespace {
 /// What is wrong with an example; empty where nothing is.
 std::string fault(const Example& e, int vocabulary) {
   const auto outside = [&](int id) { return id < 0 || id >= vocabulary; };
-  if (e.targets.size() != e.tokens.size() || e.segments.size() != e.tokens.size()) return "lists of different lengths";
+  if (e.targets.size() != e.tokens.size() || e.segments.size() != e.tokens.size())
+    return "lists of different lengths";
   if (std::any_of(e.tokens.begin(), e.tokens.end(), outside)) return "a token outside the vocabulary";
   if (std::any_of(e.targets.begin(), e.targets.end(), [&](int id) { return id != kIgnore && outside(id); })) {
     return "a target outside the vocabulary";
   }
   if (e.scored.empty()) return "nothing is scored";
   for (const int t : e.scored) {
-    if (t < 0 || t >= static_cast<int>(e.tokens.size()) || e.targets[t] == kIgnore) return "a scored place without a target";
+    if (t < 0 || t >= static_cast<int>(e.tokens.size()) || e.targets[t] == kIgnore)
+      return "a scored place without a target";
   }
   return "";
 }
@@ -66,14 +68,18 @@ Json certify_task(const std::string& text) {
 
 void print_encoding(const Json& c) {
   fmt::print("{} {:<44} worst gradient error {:.1e} ({})\n", c["passed"].get<bool>() ? "pass" : "FAIL",
-             c["encoding"].get<std::string>(), c["worst_gradient_error"].get<double>(), c["where"].get<std::string>());
+             c["encoding"].get<std::string>(), c["worst_gradient_error"].get<double>(),
+             c["where"].get<std::string>());
   for (const Json& g : c["gradients"]) {
     fmt::print("       {:<14} {:<5} {:.1e}  {}\n", g["attention"].get<std::string>(), g["norm"].get<std::string>(),
                g["worst_error"].get<double>(), g["where"].get<std::string>());
   }
-  fmt::print("       causal to the bit: {}; finite at length 1 and at 4 times the trained: {}; order sensitivity: {:.1e}\n",
-             c["causal"].get<bool>() ? "yes" : "NO", c["finite"].get<bool>() ? "yes" : "NO",
-             c["order_sensitivity"].get<double>());
+  const auto yes = [&](const char* key) { return c[key].get<bool>() ? "yes" : "NO"; };
+  fmt::print(
+      "       causal to the bit: {}; finite at length 1 and at 4 times the trained: {}; moved by order: {:.1e}, "
+      "by a "
+      "shift of all places: {:.1e}\n",
+      yes("causal"), yes("finite"), c["order_sensitivity"].get<double>(), c["shift_sensitivity"].get<double>());
 }
 
 void print_task(const Json& c) {
@@ -81,8 +87,10 @@ void print_task(const Json& c) {
   fmt::print("{} {:<44} {}\n", wrong.empty() ? "pass" : "FAIL", c["task"].get<std::string>(), wrong);
   for (const auto& [split, baseline] : c["baselines"].items()) {
     std::string text;
-    for (const auto& [name, accuracy] : baseline.items()) text += fmt::format("{} {:.3f}  ", name, accuracy.get<double>());
-    fmt::print("       {:<20} {} seen in training {:.3f}\n", split, text, c["seen_in_training"][split].get<double>());
+    for (const auto& [name, accuracy] : baseline.items())
+      text += fmt::format("{} {:.3f}  ", name, accuracy.get<double>());
+    fmt::print("       {:<20} {} seen in training {:.3f}\n", split, text,
+               c["seen_in_training"][split].get<double>());
   }
 }
 

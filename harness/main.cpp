@@ -13,6 +13,7 @@
 #include "harness/bench.h"
 #include "harness/context.h"
 #include "harness/describe.h"
+#include "harness/reports.h"
 #include "harness/run.h"
 
 namespace posbench {
@@ -30,6 +31,9 @@ struct Arguments {
   SampleRequest sample;
   std::string sample_layout = "fed_back";
   BenchRequest bench;
+  CompareRequest compare;
+  std::filesystem::path report;
+  Format format = Format::console;
 };
 
 bool wants_color(const std::string& color) {
@@ -40,15 +44,18 @@ bool wants_color(const std::string& color) {
 
 void add_run(CLI::App& app, Arguments& a, int& code) {
   CLI::App* run = app.add_subcommand("run", "Train every encoding on every task and report accuracy");
-  run->add_option("--profile", a.run.config.profile, "named settings ('posbench list profiles'); quick without it");
-  run->add_option("-t,--tasks", a.run.config.tasks, "comma-separated specs and globs; a leading - excludes; all is all");
+  run->add_option("--profile", a.run.config.profile,
+                  "named settings ('posbench list profiles'); quick without it");
+  run->add_option("-t,--tasks", a.run.config.tasks,
+                  "comma-separated specs and globs; a leading - excludes; all is all");
   run->add_option("-e,--encodings", a.run.config.encodings, "the same for encodings, as in -e 'all,-dape*'");
   run->add_option("-s,--seeds", a.run.config.seeds, "how many (3), or which (0,5,7)");
   run->add_option("-j,--jobs", a.run.jobs, "experiments at once, one thread each; all cores without it")
       ->check(CLI::Range(1, 4096));
   run->add_option("-o,--output", a.run.directory, "run directory; runs/DATE-TIME without it");
   run->add_option("--config", a.run.config.file, "a configuration file, or a report, whose run is repeated");
-  run->add_option("--set", a.run.config.settings, "one setting, as in --set model.width=128 ('posbench list settings')")
+  run->add_option("--set", a.run.config.settings,
+                  "one setting, as in --set model.width=128 ('posbench list settings')")
       ->take_all()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -87,7 +94,8 @@ void add_list(CLI::App& app, Arguments& a) {
 }
 
 void add_show(CLI::App& app, Arguments& a) {
-  CLI::App* show = app.add_subcommand("show", "Definition, source, options, splits and trivial baselines of one name");
+  CLI::App* show =
+      app.add_subcommand("show", "Definition, source, options, splits and trivial baselines of one name");
   show->add_option("name", a.show_name, "a task or an encoding, with options if wanted")->required();
   show->footer("Examples:\n  posbench show cope\n  posbench show flip_flop:length=64");
   show->callback([&] { std::fputs(show_text(a.show_name).c_str(), stdout); });
@@ -100,9 +108,12 @@ void add_sample(CLI::App& app, Arguments& a) {
   sample->add_option("--split", a.sample.split, "which split");
   sample->add_option("--length", a.sample.length, "draw all at this length")->check(CLI::Range(1, 100000));
   sample->add_option("-s,--seed", a.sample.seed, "of the examples");
-  sample->add_option("--layout", a.sample_layout, "fed_back or slots")->check(CLI::IsMember({"fed_back", "slots"}));
+  sample->add_option("--layout", a.sample_layout, "fed_back or slots")
+      ->check(CLI::IsMember({"fed_back", "slots"}));
   sample->add_flag("--json", a.json, "as JSON");
-  sample->footer("Examples:\n  posbench sample flip_flop -n 3 --split ood_sparse\n  posbench sample reverse_string --layout slots --json");
+  sample->footer(
+      "Examples:\n  posbench sample flip_flop -n 3 --split ood_sparse\n  posbench sample reverse_string --layout "
+      "slots --json");
   sample->callback([&] {
     a.sample.layout = a.sample_layout == "slots" ? Layout::slots : Layout::fed_back;
     const std::string text = a.json ? sample_json(a.sample).dump(2) + "\n" : sample_text(a.sample);
@@ -111,18 +122,23 @@ void add_sample(CLI::App& app, Arguments& a) {
 }
 
 void add_check(CLI::App& app, Arguments& a, int& code) {
-  CLI::App* check = app.add_subcommand("check", "The certificate of encodings and tasks: gradients, causality, generators");
-  check->add_option("names", a.check_names, "encodings and tasks, with options if wanted; all of them without a name");
+  CLI::App* check =
+      app.add_subcommand("check", "The certificate of encodings and tasks: gradients, causality, generators");
+  check->add_option("names", a.check_names,
+                    "encodings and tasks, with options if wanted; all of them without a name");
   check->add_flag("--json", a.json, "as JSON");
   check->footer("Examples:\n  posbench check\n  posbench check cope:gates=separate rope flip_flop");
   check->callback([&] { code = posbench::check(a.check_names, a.json) ? 0 : 1; });
 }
 
 void add_bench(CLI::App& app, Arguments& a) {
-  CLI::App* bench = app.add_subcommand("bench", "Speed of a training step, beside the machine's matrix-multiply peak");
-  bench->add_option("-e,--encodings", a.bench.encodings, "comma-separated specs and globs; none is always measured");
+  CLI::App* bench =
+      app.add_subcommand("bench", "Speed of a training step, beside the machine's matrix-multiply peak");
+  bench->add_option("-e,--encodings", a.bench.encodings,
+                    "comma-separated specs and globs; none is always measured");
   bench->add_option("--sizes", a.bench.sizes, "quick, che, cope, tiny, or all");
-  bench->add_option("-r,--repetitions", a.bench.repetitions, "of which the median is told")->check(CLI::Range(1, 1000));
+  bench->add_option("-r,--repetitions", a.bench.repetitions, "of which the median is told")
+      ->check(CLI::Range(1, 1000));
   bench->add_flag("--json", a.bench.json, "as JSON, with the spread");
   bench->footer("Examples:\n  posbench bench\n  posbench bench -e all --sizes che,cope --json");
   bench->callback([&] {
@@ -130,6 +146,56 @@ void add_bench(CLI::App& app, Arguments& a) {
     a.bench.color = wants_color(a.color);
     posbench::bench(a.bench);
   });
+}
+
+const std::map<std::string, Format> kFormats{
+    {"console", Format::console}, {"markdown", Format::markdown}, {"csv", Format::csv}, {"json", Format::json}};
+
+void add_format(CLI::App& command, Arguments& a) {
+  command.add_option("--format", a.format, "console, markdown, csv or json")
+      ->transform(CLI::CheckedTransformer(kFormats));
+  command.add_option("--color", a.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+}
+
+void add_compare(CLI::App& app, Arguments& a, int& code) {
+  CLI::App* compare =
+      app.add_subcommand("compare", "What changed between runs, and is it more than the noise of the seeds?");
+  compare->add_option("baseline", a.compare.baseline, "a report, or a run directory")->required();
+  compare->add_option("candidates", a.compare.candidates, "one or more of the same")->required();
+  compare
+      ->add_option("--alpha", a.compare.options.alpha, "chance of any better or worse in a comparison of equals")
+      ->check(CLI::Range(1e-9, 0.5));
+  compare->add_option("--threshold", a.compare.options.threshold, "smallest difference of accuracy that matters")
+      ->check(CLI::Range(0.0, 1.0));
+  compare->add_option("--metric", a.compare.options.metric, "sequence or token")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Metric>{{"sequence", Metric::sequence}, {"token", Metric::token}}));
+  compare->add_option("--match", a.compare.match, "pair two encodings, as in --match cope=cope:positions=16")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  compare->add_flag("--allow-different-budget", a.compare.options.allow_different_budget,
+                    "compare although model or training settings differ");
+  compare->add_flag("--fail-on-regression", a.compare.fail_on_regression, "exit code 1 where a row is worse");
+  add_format(*compare, a);
+  compare->footer(
+      "Examples:\n"
+      "  posbench compare before/report.json after/report.json\n"
+      "  posbench compare main mine --match cope=cope:positions=16 --format markdown --fail-on-regression");
+  compare->callback([&] {
+    a.compare.format = a.format;
+    a.compare.color = wants_color(a.color);
+    code = posbench::compare(a.compare);
+  });
+}
+
+void add_report(CLI::App& app, Arguments& a) {
+  CLI::App* report =
+      app.add_subcommand("report", "The tables of a run: for a terminal, a pull request or a spreadsheet");
+  report->add_option("run", a.report, "a report, or a run directory")->required();
+  add_format(*report, a);
+  report->footer("Examples:\n  posbench report runs/mine\n  posbench report runs/mine --format csv > mine.csv");
+  report->callback([&] { posbench::report(a.report, a.format, wants_color(a.color)); });
 }
 
 int run_command_line(int argc, char** argv) {
@@ -141,7 +207,8 @@ int run_command_line(int argc, char** argv) {
       "  posbench run                   train and test the core encodings on the core tasks\n"
       "  posbench check mine            prove an encoding's gradients, or a task's generator\n"
       "  posbench show cope             what it computes, and its options\n"
-      "Exit codes: 0 fine; 1 it ran and the answer is no; 2 bad usage or input; 3 internal failure; 130 interrupted.");
+      "Exit codes: 0 fine; 1 it ran and the answer is no; 2 bad usage or input; 3 internal failure; 130 "
+      "interrupted.");
   Arguments arguments;
   arguments.run.command.assign(argv, argv + argc);
   int code = 0;
@@ -150,6 +217,8 @@ int run_command_line(int argc, char** argv) {
   add_show(app, arguments);
   add_sample(app, arguments);
   add_check(app, arguments, code);
+  add_compare(app, arguments, code);
+  add_report(app, arguments);
   add_bench(app, arguments);
   try {
     app.parse(argc, argv);
@@ -167,7 +236,8 @@ int run_command_line(int argc, char** argv) {
 }  // namespace posbench
 
 int main(int argc, char** argv) {
-  // Eigen cuts long sums where the caches of the machine suggest; fixed sizes give the same bytes on every machine.
+  // Eigen cuts long sums where the caches of the machine suggest; fixed sizes give the same bytes on every
+  // machine.
   Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20);
   try {
     return posbench::run_command_line(argc, argv);

@@ -49,7 +49,8 @@ void print_summary(const Report& report, bool color) {
   }
 }
 
-/// Seconds that a few training steps and evaluated sequences of this experiment take, scaled up to the whole of it.
+/// Seconds that a few training steps and evaluated sequences of this experiment take, scaled up to the whole of
+/// it.
 double estimate(const Experiment& e) {
   using Clock = std::chrono::steady_clock;
   TaskSetup setup = make_task_setup(e.task->config, e.task->spec);
@@ -78,14 +79,16 @@ double estimate(const Experiment& e) {
   return seconds;
 }
 
-/// Core seconds of the whole suite. Time is nearly a product of what the task and what the encoding cost, so that each is
-/// measured once, against the first of the other.
+/// Core seconds of the whole suite. Time is nearly a product of what the task and what the encoding cost, so that
+/// each is measured once, against the first of the other.
 std::map<ExperimentId, double> estimates(const Suite& suite) {
   std::map<std::string, double> of_task, of_encoding;
   const Experiment& first = suite.experiments.front();
   for (const Experiment& e : suite.experiments) {
-    if (e.encoding.text() == first.encoding.text() && of_task.count(e.task->spec) == 0) of_task[e.task->spec] = estimate(e);
-    if (e.task == first.task && of_encoding.count(e.encoding.text()) == 0) of_encoding[e.encoding.text()] = estimate(e);
+    if (e.encoding.text() == first.encoding.text() && of_task.count(e.task->spec) == 0)
+      of_task[e.task->spec] = estimate(e);
+    if (e.task == first.task && of_encoding.count(e.encoding.text()) == 0)
+      of_encoding[e.encoding.text()] = estimate(e);
   }
   std::map<ExperimentId, double> seconds;
   for (const Experiment& e : suite.experiments) {
@@ -95,7 +98,9 @@ std::map<ExperimentId, double> estimates(const Suite& suite) {
 }
 
 void print_plan(const Suite& suite, int jobs, bool color) {
-  Table table{{{"task"}, {"encoding"}, {"seed", Align::right}, {"parameters", Align::right}, {"seconds", Align::right}}, {}};
+  Table table{
+      {{"task"}, {"encoding"}, {"seed", Align::right}, {"parameters", Align::right}, {"seconds", Align::right}},
+      {}};
   double total = 0, longest = 0;
   const std::map<ExperimentId, double> seconds = estimates(suite);
   for (const Experiment& e : suite.experiments) {
@@ -103,11 +108,22 @@ void print_plan(const Suite& suite, int jobs, bool color) {
     total += each;
     longest = std::max(longest, each);
     table.rows.push_back({e.task->spec, e.encoding.text(), fmt::format("{}", e.seed),
-                          fmt::format("{}", make_model(e.encoding, e.task->shape).layout.count()), fmt::format("{:.1f}", each)});
+                          fmt::format("{}", make_model(e.encoding, e.task->shape).layout.count()),
+                          fmt::format("{:.1f}", each)});
   }
   print(table, color);
-  fmt::print("{} experiments, {} parameters of the model in all splits; about {} of core time, {} with {} jobs\n",
-             suite.experiments.size(), "each with the", duration(total), duration(std::max(total / jobs, longest)), jobs);
+  fmt::print("{} experiments; about {} of core time, {} with {} jobs\n", suite.experiments.size(), duration(total),
+             duration(std::max(total / jobs, longest)), jobs);
+}
+
+/// The command that goes on where this one was interrupted.
+std::string resuming_command(const RunRequest& request, const std::filesystem::path& directory) {
+  std::vector<std::string> words;
+  for (const std::string& word : request.command) {
+    if (word != "--force" && word != "--resume") words.push_back(word);
+  }
+  if (!request.directory) words.insert(words.end(), {"-o", directory.string()});
+  return fmt::format("{} --resume", fmt::join(words, " "));
 }
 
 std::filesystem::path default_directory() {
@@ -124,7 +140,8 @@ int run(const RunRequest& request) {
     return 0;
   }
   const Suite suite = make_suite(config);
-  const int jobs = request.jobs > 0 ? request.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int jobs =
+      request.jobs > 0 ? request.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   if (request.dry_run) {
     print_plan(suite, jobs, request.color);
     return 0;
@@ -133,7 +150,8 @@ int run(const RunRequest& request) {
   Json about = context(request.command);
   std::vector<ExperimentId> ids;
   for (const Experiment& e : suite.experiments) ids.push_back(e.id());
-  RunDirectory directory(request.directory.value_or(default_directory()), request.existing, config_json, about, ids);
+  RunDirectory directory(request.directory.value_or(default_directory()), request.existing, config_json, about,
+                         ids);
   if (!directory.dropped().empty()) fmt::print(stderr, "{}\n", directory.dropped());
 
   std::vector<Experiment> open;
@@ -144,8 +162,8 @@ int run(const RunRequest& request) {
     total_work += work(e);
   }
   if (request.verbosity != Verbosity::quiet) {
-    fmt::print(stderr, "{}; {} of {} experiments to run, {} at once, into {}\n", version(), open.size(), ids.size(), jobs,
-               directory.path().string());
+    fmt::print(stderr, "{}; {} of {} experiments to run, {} at once, into {}\n", version(), open.size(),
+               ids.size(), jobs, directory.path().string());
   }
   std::vector<TaskBaseline> baselines;
   for (const auto& task : suite.tasks) baselines.push_back(measure_baselines(*task));
@@ -165,9 +183,8 @@ int run(const RunRequest& request) {
   std::signal(SIGTERM, old_terminate);
   about["finished"] = timestamp();
   if (interrupted) {
-    fmt::print(stderr, "interrupted; {} of {} experiments are kept. To go on:\n  {}{}\n", directory.finished().size(), ids.size(),
-               fmt::join(request.command, " "),
-               request.existing == Existing::resume ? "" : fmt::format(" -o {} --resume", directory.path().string()));
+    fmt::print(stderr, "interrupted; {} of {} experiments are kept. To go on:\n  {}\n",
+               directory.finished().size(), ids.size(), resuming_command(request, directory.path()));
     return 130;
   }
   const Report report = directory.write_report(baselines, about);

@@ -23,8 +23,9 @@ int answer(const Matrix& logits, Index n, const std::vector<int>& candidates) {
 }
 
 /// One update's loss, and its gradient.
-double loss_of_batch(const Model& model, const Parameters& parameters, const SampleStream& samples, int first_sample,
-                     int count, StepTables& tables, Activations& activations, Matrix& d_logits, Gradients& gradients) {
+double loss_of_batch(const Model& model, const Parameters& parameters, const SampleStream& samples,
+                     std::uint64_t first_sample, int count, StepTables& tables, Activations& activations,
+                     Matrix& d_logits, Gradients& gradients) {
   const std::vector<Drawn> batch = draw(samples, *model.encoding, true, first_sample, count);
   size_t asked = 0;
   for (const Drawn& drawn : batch) asked += drawn.targets.size();
@@ -33,11 +34,12 @@ double loss_of_batch(const Model& model, const Parameters& parameters, const Sam
   for (size_t n = 0; n < batch.size(); ++n) {
     const Sequence& sequence = batch[n].sequence;
     model.transformer->prepare(parameters, sequence, tables, &gradients);
-    Rng dropout = stream(samples.seed, "dropout", static_cast<std::uint64_t>(first_sample) + n);
+    Rng dropout = stream(samples.seed, "dropout", first_sample + n);
     model.transformer->forward(parameters, sequence, tables.values, dropout, activations);
     d_logits.resize(activations.logits.rows(), activations.logits.cols());
     loss += cross_entropy(activations.logits, batch[n].targets, 1.0 / static_cast<double>(asked), d_logits);
-    model.transformer->backward(parameters, sequence, tables.values, activations, d_logits, tables.gradient, gradients);
+    model.transformer->backward(parameters, sequence, tables.values, activations, d_logits, tables.gradient,
+                                gradients);
   }
   model.transformer->finish(parameters, tables, &gradients);
   return loss;
@@ -59,7 +61,8 @@ TrainingState::TrainingState(const Model& model, const TrainingOptions& options,
   model.encoding->constrain(parameters);
 }
 
-SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples, int sequences) {
+SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples,
+                     int sequences) {
   constexpr int kChunk = 64;
   SplitResult result;
   result.sequences = sequences;
@@ -75,7 +78,8 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
       model.transformer->forward(parameters, drawn.sequence, tables.values, unused, activations);
       Count token, sequence{0, 1};
       for (size_t n = 0; n < drawn.targets.size(); ++n) {
-        const bool right = answer(activations.logits, static_cast<Index>(n), example.candidates) == drawn.targets[n];
+        const bool right =
+            answer(activations.logits, static_cast<Index>(n), example.candidates) == drawn.targets[n];
         token += {right, 1};
         if (example.distances.empty()) continue;
         DistanceResult& at = by_distance[example.distances[n]];
@@ -106,13 +110,15 @@ void train(const Model& model, const Task& task, const TrainingOptions& options,
   Matrix d_logits;
   Gradients gradients(model.layout);
   while (state.step < options.steps && !state.stopped_early && !state.diverged_step) {
-    const double loss = loss_of_batch(model, state.parameters, samples, state.step * options.batch, options.batch, tables,
+    const std::uint64_t first_sample = static_cast<std::uint64_t>(state.step) * options.batch;
+    const double loss = loss_of_batch(model, state.parameters, samples, first_sample, options.batch, tables,
                                       activations, d_logits, gradients);
     if (!std::isfinite(loss) || !std::isfinite(clip(gradients, options.clip))) {
       state.diverged_step = state.step;
       return;
     }
-    state.optimizer.step(gradients, options.learning_rate * schedule(options.decay, state.step, options.steps, warm_up),
+    state.optimizer.step(gradients,
+                         options.learning_rate * schedule(options.decay, state.step, options.steps, warm_up),
                          state.parameters);
     model.encoding->constrain(state.parameters);
     ++state.step;
@@ -121,10 +127,12 @@ void train(const Model& model, const Task& task, const TrainingOptions& options,
     if (state.step % options.validate_every == 0 || state.step == options.steps) {
       const SplitResult looked = evaluate(model, state.parameters, validation, options.validation_sequences);
       const auto rate = [](const Count& c) { return c.total > 0 ? static_cast<double>(c.correct) / c.total : 0; };
-      state.curve.push_back({state.step, state.loss_sum / state.loss_count, rate(looked.token), rate(looked.sequence)});
+      state.curve.push_back(
+          {state.step, state.loss_sum / state.loss_count, rate(looked.token), rate(looked.sequence)});
       state.loss_sum = state.loss_count = 0;
       state.perfect = looked.token.correct == looked.token.total ? state.perfect + 1 : 0;
-      state.stopped_early = options.early_stop > 0 && state.perfect >= options.early_stop && state.step < options.steps;
+      state.stopped_early =
+          options.early_stop > 0 && state.perfect >= options.early_stop && state.step < options.steps;
     }
     if (!after_step(state)) return;
   }

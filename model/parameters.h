@@ -30,8 +30,8 @@ class ParameterLayout {
   Parameter normal(std::string name, Index rows, Index cols, double stddev);
   Parameter uniform(std::string name, Index rows, Index cols, double low, double high);
   Parameter constant(std::string name, Index rows, Index cols, double value);
-  /// A parameter that another part of the model adds under this name and of this shape, before or after, and that is
-  /// read here too. Zero where nobody adds it.
+  /// A parameter that another part of the model adds, before or after, under this name and of this shape. Zero
+  /// where nobody does.
   Parameter expect(const std::string& name, Index rows, Index cols);
 
   const std::vector<Entry>& entries() const { return entries_; }
@@ -56,8 +56,8 @@ class Parameters {
 };
 using Gradients = Parameters;
 
-/// Initial values. Each parameter draws from the stream of (seed, its name), so that under one seed all models start from
-/// the same values where they share a name and a shape.
+/// Initial values. Each parameter draws from the stream of (seed, its name), so that under one seed all models
+/// start from the same values where they share a name and a shape.
 Parameters initialize(const ParameterLayout&, std::uint64_t seed);
 
 }  // namespace posbench

@@ -1,5 +1,6 @@
-// The certificate of an encoding, in double precision, for a program that is float otherwise. This file belongs to the half
-// that is compiled as double, in a namespace of its own; only standard types and JSON pass between the halves.
+// The certificate of an encoding, in double precision, for a program that is float otherwise. This file belongs to
+// the half that is compiled as double, in a namespace of its own; only standard types and JSON pass between the
+// halves.
 #include "harness/certify.h"
 
 #include <nlohmann/json.hpp>
@@ -19,7 +20,8 @@ nlohmann::ordered_json certify(const std::string& text) {
   for (const bool causal : sides) {
     for (const bool pre_norm : {true, false}) {
       Worst found;
-      for (const auto& [heads, length] : std::vector<std::pair<int, int>>{{1, 1}, {1, 6}, {2, 13}, {3, 7}, {4, 20}}) {
+      for (const auto& [heads, length] :
+           std::vector<std::pair<int, int>>{{1, 1}, {1, 6}, {2, 13}, {3, 7}, {4, 20}}) {
         const Worst w = gradient_error(spec, small_shape(heads, causal, pre_norm), length);
         if (!(w.error <= found.error)) found = w;
       }
@@ -38,6 +40,7 @@ nlohmann::ordered_json certify(const std::string& text) {
   json["causal"] = is_causal(spec, small_shape(4, true, true), 20);
   json["finite"] = finite;
   json["order_sensitivity"] = moved;
+  json["shift_sensitivity"] = shift_sensitivity(spec, small_shape(4, true, true), 9);
   json["passed"] = worst.error <= 1e-6 && json["causal"] && finite && (moved > 1e-6) == !info.needs_order;
   return json;
 }

@@ -1,4 +1,6 @@
 // What every encoding must satisfy, over the registry and a list of specs that set options.
+#include <set>
+
 #include "encodings/certificate.h"
 #include "encodings/decorator.h"
 #include "tests/catch.h"
@@ -98,6 +100,7 @@ std::vector<std::string> specs() {
       "randomized:base=sandwich,sampling=distances",
       "randomized:base=shaw_k",
       "randomized:base=shaw_k,sampling=distances",
+      "randomized:base=shaw_kv",
       "randomized:base=shaw_kv,sampling=distances",
       "randomized:base=sinusoidal,max=50",
       "randomized:base=t5_bias,sampling=distances",
@@ -202,6 +205,18 @@ TEST_CASE("one layer tells the order of earlier tokens apart, but for the encodi
       } else {
         CHECK(moved > 1e-6);
       }
+    }
+  }
+}
+
+TEST_CASE("a shift of all places moves the outputs of no relative encoding, and of every absolute one") {
+  const std::set<std::string> relative{"yes", "accumulated", "counted", "order of keys"};
+  for (const std::string& name : encodings().names()) {
+    const EncodingInfo& info = encodings().find(name).info;
+    DYNAMIC_SECTION(name << ", relative: " << info.relative) {
+      const double moved = shift_sensitivity(Spec{name, {}}, small_shape(4, true, true), 9);
+      if (relative.count(info.relative) > 0) CHECK(moved < 1e-9);
+      if (info.family == "absolute" && !info.needs_order) CHECK(moved > 1e-6);
     }
   }
 }

@@ -17,8 +17,9 @@ struct Outcome {
 };
 
 Outcome posbench_command(const TemporaryDirectory& directory, const std::string& arguments) {
-  const std::string command = "cd '" + (directory / "").string() + "' && '" POSBENCH_PROGRAM "' " + arguments + " >'" +
-                              (directory / ".out").string() + "' 2>'" + (directory / ".err").string() + "'";
+  const std::string command = "cd '" + (directory / "").string() + "' && '" POSBENCH_PROGRAM "' " + arguments +
+                              " >'" + (directory / ".out").string() + "' 2>'" + (directory / ".err").string() +
+                              "'";
   const int status = std::system(command.c_str());
   Outcome outcome{WEXITSTATUS(status), read_whole(directory / ".out"), read_whole(directory / ".err")};
   std::filesystem::remove(directory / ".out");
@@ -33,13 +34,44 @@ TEST_CASE("bad input gets one line, exit code 2, and changes nothing on disk") {
   directory.write("broken.json", "{\"tasks\": ");
   directory.write("odd.json", "{\"training\": {\"stepz\": 1}}");
   directory.write("file", "");
-  for (const std::string arguments :
-       {"", "runn", "run -e rop", "run -t flipflop", "run -e cope:position=5", "run -e cope:positions=-1", "run -e cope:gates=x",
-        "run -t last_x_retrieval:length=4", "run --set model.width=63", "run --set model.widht=64", "run --set width", "run -s 0",
-        "run -s a", "run -j 0", "run --config missing.json", "run --config broken.json", "run --config odd.json",
-        "run --profile quik", "run -o /proc/nowhere/x", "run -o file/x", "run --resume --force -o x", "run -e 'zzz*'",
-        "run -e 'all,-*'", "run --set model.attention=bidirectional", "list encoding", "show rop", "sample flip_flop --split sparse",
-        "sample flip_flop --layout slots", "check rop", "run --color blue", "run -q -v"}) {
+  for (const std::string arguments : {"",
+                                      "runn",
+                                      "run -e rop",
+                                      "run -t flipflop",
+                                      "run -e cope:position=5",
+                                      "run -e cope:positions=-1",
+                                      "run -e cope:gates=x",
+                                      "run -t last_x_retrieval:length=4",
+                                      "run --set model.width=63",
+                                      "run --set model.widht=64",
+                                      "run --set width",
+                                      "run -s 0",
+                                      "run -s a",
+                                      "run -j 0",
+                                      "run --config missing.json",
+                                      "run --config broken.json",
+                                      "run --config odd.json",
+                                      "run --profile quik",
+                                      "run -o /proc/nowhere/x",
+                                      "run -o file/x",
+                                      "run --resume --force -o x",
+                                      "run -e 'zzz*'",
+                                      "run -e 'all,-*'",
+                                      "run --set model.attention=bidirectional",
+                                      "list encoding",
+                                      "show rop",
+                                      "sample flip_flop --split sparse",
+                                      "sample flip_flop --layout slots",
+                                      "check rop",
+                                      "run --color blue",
+                                      "run -q -v",
+                                      "compare odd.json",
+                                      "compare odd.json missing.json",
+                                      "compare broken.json odd.json",
+                                      "report missing.json",
+                                      "report odd.json --format html",
+                                      "bench --sizes huge",
+                                      "bench -e rop"}) {
     CAPTURE(arguments);
     const Outcome outcome = posbench_command(directory, arguments);
     CHECK(outcome.code == 2);
@@ -61,7 +93,8 @@ TEST_CASE("a run leaves a report that can be read, refuses its directory a secon
   CHECK(first.out.find("report: out/report.json") != std::string::npos);
   const Outcome second = posbench_command(directory, run + "-o out");
   CHECK(second.code == 2);
-  CHECK(second.error == "posbench: out exists; add --resume to go on with it, --force to replace it, or choose another -o\n");
+  CHECK(second.error ==
+        "posbench: out exists; add --resume to go on with it, --force to replace it, or choose another -o\n");
   const Outcome resumed = posbench_command(directory, run + "-o out --resume");
   CHECK(resumed.code == 0);
   CHECK(resumed.out == first.out);
@@ -92,7 +125,7 @@ TEST_CASE("a dry run and a printed configuration start nothing") {
 
 TEST_CASE("every level has a help with examples, and the version names its build") {
   const TemporaryDirectory directory;
-  for (const std::string level : {"", "run", "list", "show", "sample", "check"}) {
+  for (const std::string level : {"", "run", "list", "show", "sample", "check", "compare", "report", "bench"}) {
     const Outcome help = posbench_command(directory, level + " --help");
     CHECK(help.code == 0);
     CHECK(help.out.find("Examples:") != std::string::npos);
@@ -109,7 +142,8 @@ TEST_CASE("lists, samples and shows are complete, and JSON where asked") {
     CHECK(json.at(what).size() >= 2);
     CHECK_FALSE(posbench_command(directory, "list " + what).out.empty());
   }
-  const Json samples = Json::parse(posbench_command(directory, "sample flip_flop -n 4 --split ood_sparse --json").out);
+  const Json samples =
+      Json::parse(posbench_command(directory, "sample flip_flop -n 4 --split ood_sparse --json").out);
   CHECK(samples["samples"].size() == 4);
   CHECK(posbench_command(directory, "sample parity_check -n 2").out.find("answer") != std::string::npos);
   CHECK(posbench_command(directory, "show cope").out.find("positions") != std::string::npos);
@@ -123,4 +157,19 @@ TEST_CASE("a certificate passes and says how well") {
   const Json json = Json::parse(outcome.out);
   REQUIRE(json["certificates"].size() == 3);
   CHECK(json["certificates"][0]["worst_gradient_error"] < 1e-6);
+}
+
+TEST_CASE("reports are compared and tabulated") {
+  const TemporaryDirectory directory;
+  const std::string run = "run --profile smoke -t parity_check -e none,rope -s 2 -q ";
+  REQUIRE(posbench_command(directory, run + "-o one").code == 0);
+  REQUIRE(posbench_command(directory, run + "-o two").code == 0);
+  const Outcome same = posbench_command(directory, "compare one two --fail-on-regression --format json");
+  INFO(same.error);
+  CHECK(same.code == 0);
+  for (const Json& row : Json::parse(same.out).at("rows")) CHECK(row.at("difference") == 0);
+  CHECK_FALSE(posbench_command(directory, "compare one/report.json two/report.json").out.empty());
+  for (const std::string format : {"console", "markdown", "csv", "json"}) {
+    CHECK(posbench_command(directory, "report one --format " + format).out.find("rope") != std::string::npos);
+  }
 }
