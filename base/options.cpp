@@ -19,7 +19,8 @@ int Integers::min() const { return *std::min_element(values_.begin(), values_.en
 int Integers::max() const { return *std::max_element(values_.begin(), values_.end()); }
 
 std::string Integers::text() const {
-  const bool interval = values_.size() > 1 && values_.back() - values_.front() + 1 == static_cast<int>(values_.size()) &&
+  const bool interval = values_.size() > 1 &&
+                        values_.back() - values_.front() + 1 == static_cast<int>(values_.size()) &&
                         std::is_sorted(values_.begin(), values_.end());
   if (interval) return fmt::format("{}..{}", values_.front(), values_.back());
   return fmt::format("{}", fmt::join(values_, "/"));
@@ -28,7 +29,8 @@ std::string Integers::text() const {
 bool Integers::parse(std::string_view text, Integers& value) {
   if (const size_t dots = text.find(".."); dots != text.npos) {
     int low = 0, high = 0;
-    const bool numbers = posbench::parse(text.substr(0, dots), low) && posbench::parse(text.substr(dots + 2), high);
+    const bool numbers =
+        posbench::parse(text.substr(0, dots), low) && posbench::parse(text.substr(dots + 2), high);
     constexpr int kMost = 1 << 20;  // an interval is kept as a list
     if (!numbers || low > high || high / 2 - low / 2 > kMost / 2) return false;
     value = Integers{low, high};
@@ -44,8 +46,8 @@ bool Integers::parse(std::string_view text, Integers& value) {
 }
 
 void OptionTable::integer(std::string name, int& value, int low, int high, std::string help) {
-  options_.push_back({std::move(name), "integer", fmt::format("an integer from {} to {}", low, high), std::move(help),
-                      [&value] { return fmt::format("{}", value); },
+  options_.push_back({std::move(name), "integer", fmt::format("an integer from {} to {}", low, high),
+                      std::move(help), [&value] { return fmt::format("{}", value); },
                       [&value, low, high](std::string_view text) {
                         int parsed = 0;
                         if (!parse(text, parsed) || parsed < low || parsed > high) return false;
@@ -109,13 +111,14 @@ void OptionTable::choice_index(std::string name, std::vector<std::string> names,
 }
 
 void OptionTable::set(std::string_view name, std::string_view text, const std::string& owner) const {
-  const auto option = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
+  const auto option =
+      std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
   if (option == options_.end()) {
     std::vector<std::string> names;
     for (const Option& o : options_) names.push_back(o.name);
-    throw std::invalid_argument(fmt::format("unknown option '{}' of {}{} (it has {})", name, owner,
-                                            did_you_mean(name, names),
-                                            names.empty() ? "no options" : fmt::format("{}", fmt::join(names, ", "))));
+    throw std::invalid_argument(
+        fmt::format("unknown option '{}' of {}{} (it has {})", name, owner, did_you_mean(name, names),
+                    names.empty() ? "no options" : fmt::format("{}", fmt::join(names, ", "))));
   }
   if (!option->set(text)) {
     throw std::invalid_argument(fmt::format("{}: {} is '{}', expected {}", owner, name, text, option->expected));

@@ -3,7 +3,7 @@
 //
 //   struct Options {
 //     int buckets = 32;
-//     void describe(OptionTable& o) { o.integer("buckets", buckets, 2, 4096, "distances are shared out over these"); }
+//     void describe(OptionTable& o) { o.integer("buckets", buckets, 2, 4096, "distances share these"); }
 //   };
 #pragma once
 #include <functional>
@@ -36,9 +36,9 @@ class Integers {
 
 /// One option, bound to the variable that it sets.
 struct Option {
-  std::string name, type, expected, help;    // expected: "an integer from 2 to 4096"
-  std::function<std::string()> get;          // the value now, as a user would write it
-  std::function<bool(std::string_view)> set; // false where the text is not what is expected
+  std::string name, type, expected, help;     // expected: "an integer from 2 to 4096"
+  std::function<std::string()> get;           // the value now, as a user would write it
+  std::function<bool(std::string_view)> set;  // false where the text is not what is expected
 };
 
 class OptionTable {
@@ -58,13 +58,13 @@ class OptionTable {
 
   const std::vector<Option>& all() const { return options_; }
 
-  /// Sets one option. Throws std::invalid_argument, which names `owner` ("encoding 'cope'"), where the name is unknown
-  /// or the text is not what the option expects.
+  /// Sets one option. Throws std::invalid_argument, which names `owner` ("encoding 'cope'"), where the name is
+  /// unknown or the text is not what the option expects.
   void set(std::string_view name, std::string_view text, const std::string& owner) const;
 
  private:
-  void choice_index(std::string name, std::vector<std::string> names, std::string help, std::function<size_t()> get,
-                    std::function<void(size_t)> set);
+  void choice_index(std::string name, std::vector<std::string> names, std::string help,
+                    std::function<size_t()> get, std::function<void(size_t)> set);
   std::vector<Option> options_;
 };
 

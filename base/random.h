@@ -37,7 +37,8 @@ std::vector<int> distinct(Rng&, int n, int count);
 /// Puts `items` into a uniformly random order.
 template <class T>
 void shuffle(std::span<T> items, Rng& rng) {
-  for (size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[uniform(rng, 0, static_cast<int>(i) - 1)]);
+  for (size_t i = items.size(); i > 1; --i)
+    std::swap(items[i - 1], items[uniform(rng, 0, static_cast<int>(i) - 1)]);
 }
 
 }  // namespace posbench

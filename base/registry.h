@@ -35,8 +35,8 @@ class Registry {
   const Entry& find(std::string_view name) const {
     const auto found = entries_.find(name);
     if (found != entries_.end()) return found->second;
-    throw std::invalid_argument(fmt::format("unknown {0} '{1}'{2} ('posbench list {0}s' shows all {3})", kind_, name,
-                                            did_you_mean(name, names()), entries_.size()));
+    throw std::invalid_argument(fmt::format("unknown {0} '{1}'{2} ('posbench list {0}s' shows all {3})", kind_,
+                                            name, did_you_mean(name, names()), entries_.size()));
   }
 
  private:
@@ -69,7 +69,8 @@ std::vector<OptionInfo> option_infos() {
   return infos;
 }
 
-/// The same spec in one canonical form: known options only, in the order of their table, those at their default left out.
+/// The same spec in one canonical form: known options only, in the order of their table, those at their default
+/// left out.
 template <class Options>
 Spec canonical(const Spec& spec, const std::string& kind) {
   Options options = read_options<Options>(spec, kind), defaults;

@@ -11,7 +11,9 @@ namespace {
 
 bool is_assignment(const std::string& piece) { return piece.find('=') < piece.find_first_of(":("); }
 
-bool in_parentheses(const std::string& value) { return value.size() >= 2 && value.front() == '(' && value.back() == ')'; }
+bool in_parentheses(const std::string& value) {
+  return value.size() >= 2 && value.front() == '(' && value.back() == ')';
+}
 
 }  // namespace
 
@@ -29,7 +31,8 @@ std::string Spec::text() const {
 Spec Spec::parse(std::string_view text) {
   const size_t colon = text.find(':');
   Spec spec{std::string(text.substr(0, colon)), {}};
-  if (spec.name.empty()) throw std::invalid_argument(fmt::format("'{}' names nothing; expected NAME or NAME:option=value", text));
+  if (spec.name.empty())
+    throw std::invalid_argument(fmt::format("'{}' names nothing; expected NAME or NAME:option=value", text));
   if (colon == text.npos) return spec;
   for (const std::string& piece : split(text.substr(colon + 1), ',')) {
     const size_t equals = piece.find('=');
@@ -40,7 +43,8 @@ Spec Spec::parse(std::string_view text) {
     spec.options.emplace_back(piece.substr(0, equals),
                               in_parentheses(value) ? value.substr(1, value.size() - 2) : value);
   }
-  if (spec.options.empty()) throw std::invalid_argument(fmt::format("'{}' ends where option=value was expected", text));
+  if (spec.options.empty())
+    throw std::invalid_argument(fmt::format("'{}' ends where option=value was expected", text));
   return spec;
 }
 

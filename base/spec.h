@@ -17,8 +17,8 @@ struct Spec {
   static Spec parse(std::string_view text);
 };
 
-/// Splits `cope:positions=16,gates=values,rope` into `cope:positions=16,gates=values` and `rope`: a piece `key=value`
-/// belongs to the spec before it.
+/// Splits `cope:positions=16,gates=values,rope` into `cope:positions=16,gates=values` and `rope`: a piece
+/// `key=value` belongs to the spec before it.
 std::vector<std::string> split_specs(std::string_view text);
 
 }  // namespace posbench

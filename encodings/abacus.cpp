@@ -1,11 +1,13 @@
 // Abacus: a learned vector for the place of a digit in its number, added to the token embedding.
 //
-//   x_t += P[0] where t is no digit, else P[place(t) + k],   k uniform over 0 .. max_offset in training, 0 in evaluation
+//   x_t += P[0] where t is no digit, else P[place(t) + k]
+//   k uniform over 0 .. max_offset in training, 0 in evaluation
 //
-// place: 1 for the least significant digit, as the task says (Sequence::places). McLeish et al. 2024, arXiv:2405.17399;
-// mcleish7/arithmetic, which finds runs of digits in the tokens and numbers each from its start: the same where numbers
-// stand with their least significant digit first, as it demands. There P starts with deviation 1 before a normalization; here
-// like learned_abs, N(0, C^-0.5). With a task that marks no digits every token has P[0]: no position at all, NoPE.
+// place: 1 for the least significant digit, as the task says (Sequence::places). McLeish et al. 2024,
+// arXiv:2405.17399; mcleish7/arithmetic, which finds runs of digits in the tokens and numbers each from its start:
+// the same where numbers stand with their least significant digit first, as it demands. There P starts with
+// deviation 1 before a normalization; here like learned_abs, N(0, C^-0.5). With a task that marks no digits every
+// token has P[0]: no position at all, NoPE.
 #include "encodings/digit_places.h"
 #include "encodings/registry.h"
 
@@ -24,7 +26,8 @@ const RegisterEncoding<Abacus> registered{{
     .family = "index remap",
     .equation = "x_t += P[0] where t is no digit, else P[place(t) + k],   k random in training, 0 in evaluation",
     .source = "McLeish et al. 2024, arXiv:2405.17399; mcleish7/arithmetic",
-    .notes = "Made for tasks with numbers (addition); with a task that marks no digits it is NoPE. The code numbers digits in "
+    .notes = "Made for tasks with numbers (addition); with a task that marks no digits it is NoPE. The code "
+             "numbers digits in "
              "their order, which is their place where the least significant comes first.",
     .touches = "E P",
     .learned = true,

@@ -20,7 +20,8 @@ class AdditiveBias : public PositionEncoding {
   virtual void bias_backward(const Parameters&, const Positions&, const Tables& /*d_bias*/, Gradients&) const {}
 
   void tables(const Parameters&, const Positions&, Tables&) const final;
-  void tables_backward(const Parameters&, const Positions&, const Tables&, const Tables& d_bias, Gradients&) const final;
+  void tables_backward(const Parameters&, const Positions&, const Tables&, const Tables& d_bias,
+                       Gradients&) const final;
   void score(const AttentionInput&, Heads& scores) const final;
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const final;
 

@@ -1,14 +1,14 @@
 // ALiBi: a penalty that grows linearly with distance, with a slope for each head.
 //
 //   score_h(i, j) = q_i . k_j / sqrt(D) - m_h (i - j)
-//   m_h           = 2^(-8 (h + 1) / H), h = 0 .. H - 1, where H is a power of two; otherwise the slopes of the power of two
-//                   below, then every other one of twice as many
+//   m_h           = 2^(-8 (h + 1) / H), h = 0 .. H - 1, where H is a power of two; otherwise the slopes of the
+//                   power of two below, then every other one of twice as many
 //
-// Press et al. 2021, arXiv:2108.12409, section 3; ofirpress/attention_with_linear_biases, which adds m_h j instead: equal
-// after the softmax. Beyond the paper, for bidirectional models (option `sides`): `symmetric`, -m_h |i - j|, the author's
-// suggestion, which cannot tell left from right; `offset`, whose left side counts half a step less (Ruoss et al. 2023,
-// arXiv:2305.16843, code); `split`, half of the heads to either side, the author's other suggestion. `learned` makes the
-// logarithm of each slope a parameter, one set for all layers.
+// Press et al. 2021, arXiv:2108.12409, section 3; ofirpress/attention_with_linear_biases, which adds m_h j
+// instead: equal after the softmax. Beyond the paper, for bidirectional models (option `sides`): `symmetric`, -m_h
+// |i - j|, the author's suggestion, which cannot tell left from right; `offset`, whose left side counts half a
+// step less (Ruoss et al. 2023, arXiv:2305.16843, code); `split`, half of the heads to either side, the author's
+// other suggestion. `learned` makes the logarithm of each slope a parameter, one set for all layers.
 #include <cmath>
 
 #include "encodings/additive_bias.h"
@@ -27,7 +27,8 @@ class Alibi final : public AdditiveBias {
     Sides sides = Sides::symmetric;
     bool learned = false;
     void describe(OptionTable& o) {
-      o.choice("sides", sides, {"symmetric", "offset", "split"}, "bidirectional models: how left differs from right");
+      o.choice("sides", sides, {"symmetric", "offset", "split"},
+               "bidirectional models: how left differs from right");
       o.flag("learned", learned, "learn the slopes, from these on");
     }
   };
@@ -50,7 +51,8 @@ class Alibi final : public AdditiveBias {
     }
   }
   bool learned() const override { return options_.learned; }
-  void bias_backward(const Parameters& p, const Positions& positions, const Tables& d_bias, Gradients& d) const override {
+  void bias_backward(const Parameters& p, const Positions& positions, const Tables& d_bias,
+                     Gradients& d) const override {
     for (size_t h = 0; h < d_bias.size(); ++h) {
       Real sum = 0;
       for_each_pair(positions.size(), [&](Index i, Index j) {
@@ -82,7 +84,8 @@ const RegisterEncoding<Alibi> registered{{
     .family = "bias by distance",
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) - m_h (i - j),   m_h = 2^(-8 (h + 1) / H)",
     .source = "Press et al. 2021, arXiv:2108.12409; ofirpress/attention_with_linear_biases",
-    .notes = "The paper is causal; the bidirectional forms are the author's suggestions and Ruoss et al. 2023's code.",
+    .notes =
+        "The paper is causal; the bidirectional forms are the author's suggestions and Ruoss et al. 2023's code.",
     .touches = "B",
     .extrapolates = "yes",
     .relative = "yes",

@@ -12,11 +12,13 @@ Bilevel::Bilevel(const std::string& name, int rows, double stride, const Spec& i
 
 Positions Bilevel::positions(const Sequence& s, Rng& rng) const {
   Positions positions = inner().positions(s, rng);
-  for_each_place(s.segments, [&](Index t, int inter, int) { positions.at[t] = static_cast<Real>(stride_ * inter); });
+  for_each_place(s.segments,
+                 [&](Index t, int inter, int) { positions.at[t] = static_cast<Real>(stride_ * inter); });
   return positions;
 }
 
-void Bilevel::embed(const Sequence& s, const Parameters& p, const Tables& tables, Matrix& x, Tables& carried) const {
+void Bilevel::embed(const Sequence& s, const Parameters& p, const Tables& tables, Matrix& x,
+                    Tables& carried) const {
   const auto table = p[intra_];
   for_each_place(s.segments, [&](Index t, int, int intra) {
     x.row(t) += table.row(std::min<Index>(intra, table.rows() - 1));

@@ -1,4 +1,5 @@
-// Two levels of position, a token's in its segment and the segment's in the sequence: what the BiPE encodings share.
+// Two levels of position, a token's in its segment and the segment's in the sequence: what the BiPE encodings
+// share.
 #pragma once
 #include <string>
 
@@ -22,7 +23,8 @@ void for_each_place(const std::vector<int>& segments, F f) {
 class Bilevel : public Decorator {
  public:
   /// P is called NAME.intra. Throws what making the inner encoding throws.
-  Bilevel(const std::string& name, int rows, double stride, const Spec& inner, const ModelShape&, ParameterLayout&);
+  Bilevel(const std::string& name, int rows, double stride, const Spec& inner, const ModelShape&,
+          ParameterLayout&);
 
   Positions positions(const Sequence&, Rng&) const final;
   void embed(const Sequence&, const Parameters&, const Tables&, Matrix& x, Tables& carried) const final;

@@ -1,11 +1,13 @@
-// BiPE with RoPE: the place in the segment is added to the embedding, the segment's place rotates queries and keys.
+// BiPE with RoPE: the place in the segment is added to the embedding, the segment's place rotates queries and
+// keys.
 //
 //   x_t          += P[min(intra(t), rows - 1)],   P learned, one table for the model
 //   score_h(i, j) = R(inter(i)) q_i . R(inter(j)) k_j / sqrt(D),   R(p) rotates pair n by p base^(-2 n / D)
 //
-// intra(t): the tokens before t in its segment; inter(t): the segments before. Segments come from the task (in the paper, a
-// full stop or a newline ends one and belongs to it). He et al. 2024, arXiv:2401.16421, section 4; zhenyuhe00/BiPE.
-// P starts like learned_abs here, N(0, C^-0.5). Without segments all but the embedded places are alike.
+// intra(t): the tokens before t in its segment; inter(t): the segments before. Segments come from the task (in the
+// paper, a full stop or a newline ends one and belongs to it). He et al. 2024, arXiv:2401.16421, section 4;
+// zhenyuhe00/BiPE. P starts like learned_abs here, N(0, C^-0.5). Without segments all but the embedded places are
+// alike.
 #include "encodings/bilevel.h"
 #include "encodings/registry.h"
 
@@ -24,7 +26,8 @@ class BipeRope final : public Bilevel {
   };
 
   BipeRope(const Options& options, const ModelShape& shape, ParameterLayout& layout)
-      : Bilevel("bipe_rope", options.rows, 1, Spec{"rope", {{"base", fmt::format("{}", options.base)}}}, shape, layout) {}
+      : Bilevel("bipe_rope", options.rows, 1, Spec{"rope", {{"base", fmt::format("{}", options.base)}}}, shape,
+                layout) {}
 };
 
 const RegisterEncoding<BipeRope> registered{{
@@ -32,7 +35,8 @@ const RegisterEncoding<BipeRope> registered{{
     .family = "two-level",
     .equation = "x_t += P[intra(t)],   score(i, j) = R(inter(i)) q_i . R(inter(j)) k_j / sqrt(D)",
     .source = "He et al. 2024, arXiv:2401.16421; zhenyuhe00/BiPE",
-    .notes = "Segments come from the task. Segments longer than the table share its last row; those longer than the trained "
+    .notes = "Segments come from the task. Segments longer than the table share its last row; those longer than "
+             "the trained "
              "ones meet untrained rows.",
     .touches = "E R P",
     .learned = true,

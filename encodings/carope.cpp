@@ -1,12 +1,13 @@
-// CARoPE: RoPE whose base frequency each token and head chooses for itself; a position is the sum of the choices so far.
+// CARoPE: RoPE whose base frequency each token and head chooses for itself; a position is the sum of the choices
+// so far.
 //
 //   score_h(i, j)  = R(phi_h(i)) q_i . R(phi_h(j)) k_j / sqrt(D)
 //   phi_h(t)[n]    = f_h(x_0)^n + f_h(x_1)^n + ... + f_h(x_t)^n,   for the pairs n = 1 .. D / 2
 //   f_h(x)         = 1 / (softplus(x . w_h) + 1), in (0, 1);   W (C, H), one for each layer
 //
-// RoPE is f = base^(-2 / D) with pairs from 0. Veisi et al. 2025, arXiv:2507.23083, known here only from notes on the paper;
-// no code was found: that pairs count from 1 and the sum includes t is unverified, the pairing (interleaved) and the initial
-// W, N(0, C^-0.5), are ours. Causal: a token's angle counts the tokens before it.
+// RoPE is f = base^(-2 / D) with pairs from 0. Veisi et al. 2025, arXiv:2507.23083, known here only from notes on
+// the paper; no code was found: that pairs count from 1 and the sum includes t is unverified, the pairing
+// (interleaved) and the initial W, N(0, C^-0.5), are ours. Causal: a token's angle counts the tokens before it.
 #include "encodings/contextual_rotary.h"
 #include "encodings/registry.h"
 
@@ -73,10 +74,12 @@ class Carope final : public ContextualRotary {
 const RegisterEncoding<Carope> registered{{
     .name = "carope",
     .family = "contextual",
-    .equation = "score(i, j) = R(phi(i)) q_i . R(phi(j)) k_j / sqrt(D),   phi(t)[n] = sum of f(x_s)^n over s <= t, n = 1 .. "
+    .equation = "score(i, j) = R(phi(i)) q_i . R(phi(j)) k_j / sqrt(D),   phi(t)[n] = sum of f(x_s)^n over s <= "
+                "t, n = 1 .. "
                 "D / 2,   f(x) = 1 / (softplus(x . w) + 1)",
     .source = "Veisi et al. 2025, arXiv:2507.23083",
-    .notes = "Known only from notes on the paper; no code was found. The indexing of pairs and sums is unverified; pairing and "
+    .notes = "Known only from notes on the paper; no code was found. The indexing of pairs and sums is "
+             "unverified; pairing and "
              "initial values are ours.",
     .causal_only = true,
     .touches = "R P",

@@ -31,7 +31,8 @@ void ContextualRotary::score(const AttentionInput& in, Heads& scores) const {
   }
 }
 
-void ContextualRotary::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
+void ContextualRotary::score_backward(const AttentionInput& in, const Heads& d_scores,
+                                      AttentionGradient& d) const {
   const Index T = in.length(), D = shape_.head_width();
   const Matrix& angles = this->angles(in);
   Matrix &cosine = in.scratch(T, angles.cols()), &sine = in.scratch(T, angles.cols());

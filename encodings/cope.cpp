@@ -1,16 +1,17 @@
-// CoPE, contextual position: each query counts, with soft gates, the keys from a key up to itself that matter to it, and
-// the count looks up a position vector.
+// CoPE, contextual position: each query counts, with soft gates, the keys from a key up to itself that matter to
+// it, and the count looks up a position vector.
 //
 //   g(i, m)     = sigmoid(q_i . kappa_m / sqrt(D))                                       the gate of key m
 //   p(i, j)     = min(g(i, j) + g(i, j + 1) + ... + g(i, i), N - 1)                      the count, not an integer
-//   t(i, j)     = (1 - f) q_i . e[n] + f q_i . e[n + 1],   n = floor(p), f = p - n       between two rows of e (N, D)
+//   t(i, j)     = (1 - f) q_i . e[n] + f q_i . e[n + 1],   n = floor(p), f = p - n       between rows of e (N, D)
 //   score(i, j) = (q_i . k_j + t(i, j)) / sqrt(D)
 //
-// kappa: k (gates=keys), x W + b of its own (gates=separate), or v (gates=values). e starts at zero, so that the model
-// starts as NoPE. N = 0 takes the trained length + 1: a row for every count, and one for none.
+// kappa: k (gates=keys), x W + b of its own (gates=separate), or v (gates=values). e starts at zero, so that the
+// model starts as NoPE. N = 0 takes the trained length + 1: a row for every count, and one for none.
 //
-// Golovneva et al. 2024, arXiv:2405.18719, section 4; facebookresearch/RAM. The paper's equations divide nothing by sqrt(D)
-// (scaling=none); the released code divides as above (scaling=sum); most ports add t undivided (scaling=content).
+// Golovneva et al. 2024, arXiv:2405.18719, section 4; facebookresearch/RAM. The paper's equations divide nothing
+// by sqrt(D) (scaling=none); the released code divides as above (scaling=sum); most ports add t undivided
+// (scaling=content).
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/layers.h"
@@ -31,7 +32,8 @@ class Cope final : public PositionEncoding {
     void describe(OptionTable& o) {
       o.integer("positions", positions, 0, 1 << 20, "N: counts are clamped to N - 1; 0: the trained length + 1");
       o.choice("gates", gates, {"keys", "separate", "values"}, "what gates are computed from, beside the query");
-      o.choice("scaling", scaling, {"sum", "content", "none"}, "what 1 / sqrt(D) multiplies: q.k + t, q.k alone, nothing");
+      o.choice("scaling", scaling, {"sum", "content", "none"},
+               "what 1 / sqrt(D) multiplies: q.k + t, q.k alone, nothing");
       o.flag("shared_table", shared_table, "one table of position vectors for all layers");
     }
   };
@@ -63,9 +65,8 @@ class Cope final : public PositionEncoding {
       by_row.noalias() = position_scale() * (in.q[h] * table.transpose());
       for (Index i = 0; i < T; ++i) {
         const Real* z = by_row.row(i).data();
-        count(gates, i, table.rows(), [&](Index j, Index n, Real f) {
-          scores[h](i, j) += f == 0 ? z[n] : (1 - f) * z[n] + f * z[n + 1];
-        });
+        count(gates, i, table.rows(),
+              [&](Index j, Index n, Real f) { scores[h](i, j) += f == 0 ? z[n] : (1 - f) * z[n] + f * z[n + 1]; });
       }
     }
   }
@@ -167,10 +168,12 @@ class Cope final : public PositionEncoding {
 const RegisterEncoding<Cope> registered{{
     .name = "cope",
     .family = "contextual",
-    .equation = "score(i, j) = (q_i . k_j + q_i . e[p]) / sqrt(D), p = sum of sigmoid(q_i . k_m / sqrt(D)) over m = j .. i, "
+    .equation = "score(i, j) = (q_i . k_j + q_i . e[p]) / sqrt(D), p = sum of sigmoid(q_i . k_m / sqrt(D)) over m "
+                "= j .. i, "
                 "e interpolated",
     .source = "Golovneva et al. 2024, arXiv:2405.18719, section 4; facebookresearch/RAM, projects/cope",
-    .notes = "What 1 / sqrt(D) multiplies differs between paper, released code (the default) and ports: option scaling. "
+    .notes = "What 1 / sqrt(D) multiplies differs between paper, released code (the default) and ports: option "
+             "scaling. "
              "Bidirectional counts are not defined by the paper.",
     .causal_only = true,
     .touches = "Q L",

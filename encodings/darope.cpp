@@ -1,11 +1,13 @@
-// DaRoPE: RoPE whose slow pairs read a bounded position, learned from content and index, that no length drives out of range.
+// DaRoPE: RoPE whose slow pairs read a bounded position, learned from content and index, that no length drives out
+// of range.
 //
-//   score_h(i, j) = R_h(i) q_i . R_h(j) k_j / sqrt(D),   R_h(t) rotates pair n by t w_n where w_n >= 2 pi / L, else by
-//                   c_h(t) w_n;   w_n = base^(-2 n / D)
+//   score_h(i, j) = R_h(i) q_i . R_h(j) k_j / sqrt(D)
+//   R_h(t)        rotates pair n by t w_n where w_n >= 2 pi / L, else by c_h(t) w_n;   w_n = base^(-2 n / D)
 //   c_h(t)        = L sigmoid(w_h . x_t + alpha_h beta_t),   beta_t = logit(clip(t + 0.5, eps L, (1 - eps) L) / L)
 //
-// eps = 1e-6. w_h (C) starts at N(0, 0.1), alpha_h at 0.5, both of each layer; w = 0 and alpha = 1 give RoPE with t + 0.5.
-// Levy, Videau et al. 2026, arXiv:2609.34556; no code was found. L: the trained length. The pairing (interleaved) is ours.
+// eps = 1e-6. w_h (C) starts at N(0, 0.1), alpha_h at 0.5, both of each layer; w = 0 and alpha = 1 give RoPE with
+// t + 0.5. Levy, Videau et al. 2026, arXiv:2609.34556; no code was found. L: the trained length. The pairing
+// (interleaved) is ours.
 #include <numbers>
 
 #include "encodings/contextual_rotary.h"
@@ -50,7 +52,8 @@ class Darope final : public ContextualRotary {
   }
 
   const Matrix& angles(const AttentionInput& in) const override {
-    Matrix &shares = in.scratch(in.length(), shape_.heads), &angles = in.scratch(in.length(), shape_.heads * pairs());
+    Matrix &shares = in.scratch(in.length(), shape_.heads),
+           &angles = in.scratch(in.length(), shape_.heads * pairs());
     this->shares(in, shares);
     for (size_t h = 0; h < in.q.size(); ++h) {
       auto angle = of_head(angles, h);
@@ -96,10 +99,12 @@ class Darope final : public ContextualRotary {
 const RegisterEncoding<Darope> registered{{
     .name = "darope",
     .family = "contextual",
-    .equation = "score(i, j) = R(i) q_i . R(j) k_j / sqrt(D),   slow pairs turn by c(t) w_n, c(t) = L sigmoid(w . x_t + alpha "
+    .equation = "score(i, j) = R(i) q_i . R(j) k_j / sqrt(D),   slow pairs turn by c(t) w_n, c(t) = L sigmoid(w . "
+                "x_t + alpha "
                 "logit((t + 0.5) / L))",
     .source = "Levy, Videau et al. 2026, arXiv:2609.34556",
-    .notes = "No code was found. Slow pairs stay in range at any length, fast ones are RoPE's. Only these see the distance "
+    .notes = "No code was found. Slow pairs stay in range at any length, fast ones are RoPE's. Only these see the "
+             "distance "
              "alone: learned positions are not shifted evenly. The pairing is ours.",
     .touches = "R P",
     .learned = true,

@@ -18,12 +18,13 @@ class Decorator : public PositionEncoding {
   void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
     inner_->tables(p, positions, tables);
   }
-  void tables_backward(const Parameters& p, const Positions& positions, const Tables& tables, const Tables& d_tables,
-                       Gradients& d) const override {
+  void tables_backward(const Parameters& p, const Positions& positions, const Tables& tables,
+                       const Tables& d_tables, Gradients& d) const override {
     inner_->tables_backward(p, positions, tables, d_tables, d);
   }
   Positions positions(const Sequence& s, Rng& rng) const override { return inner_->positions(s, rng); }
-  void embed(const Sequence& s, const Parameters& p, const Tables& tables, Matrix& x, Tables& carried) const override {
+  void embed(const Sequence& s, const Parameters& p, const Tables& tables, Matrix& x,
+             Tables& carried) const override {
     inner_->embed(s, p, tables, x, carried);
   }
   void embed_backward(const Sequence& s, const Parameters& p, const Tables& tables, const Matrix& x,
@@ -48,11 +49,12 @@ class Decorator : public PositionEncoding {
                     AttentionGradient& d) const override {
     inner_->mix_backward(in, attention, d_output, d_attention, d);
   }
-  void carry(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward, Tables& next) const override {
+  void carry(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
+             Tables& next) const override {
     inner_->carry(in, attention, feed_forward, next);
   }
-  void carry_backward(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward, Heads& d_attention,
-                      Matrix& d_feed_forward, AttentionGradient& d) const override {
+  void carry_backward(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
+                      Heads& d_attention, Matrix& d_feed_forward, AttentionGradient& d) const override {
     inner_->carry_backward(in, attention, feed_forward, d_attention, d_feed_forward, d);
   }
 

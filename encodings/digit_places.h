@@ -7,8 +7,8 @@
 
 namespace posbench {
 
-/// x_t += P[min(p_t, rows - 1)]: p_t is the decimal place of the digit at t, 0 where there is none or the task marks none,
-/// plus, in training, one offset for the whole sequence.
+/// x_t += P[min(p_t, rows - 1)]: p_t is the decimal place of the digit at t, 0 where there is none or the task
+/// marks none, plus, in training, one offset for the whole sequence.
 class DigitPlaces : public PositionEncoding {
  public:
   struct Options {

@@ -3,10 +3,11 @@
 //   score_h(i, j) = R(Phi_i) q_i . R(Phi_j) k_j / sqrt(D),   R(p) rotates pair n by p exp(l_n)
 //   Phi_t         = omega_0 + ... + omega_{t-1}, without t itself;   omega_t = sigmoid((w . x_t + b) / 16)
 //
-// One phase for all heads; w (C), b and l (D / 2) of each layer, l starting at RoPE's frequencies. Zhang et al. 2025,
-// arXiv:2512.07805; model-architectures/GRAPE. The code's comments and its start b = log(exp(0.001) - 1) are those of
-// gate=softplus, omega_t = softplus(w . x_t + b), near 0.001; with the sigmoid, which it computes, omega starts near 0.39.
-// It rotates the other way and normalizes queries and keys; we do neither. w starts at N(0, 0.5 C^-0.5), as there.
+// One phase for all heads; w (C), b and l (D / 2) of each layer, l starting at RoPE's frequencies. Zhang et al.
+// 2025, arXiv:2512.07805; model-architectures/GRAPE. The code's comments and its start b = log(exp(0.001) - 1) are
+// those of gate=softplus, omega_t = softplus(w . x_t + b), near 0.001; with the sigmoid, which it computes, omega
+// starts near 0.39. It rotates the other way and normalizes queries and keys; we do neither. w starts at N(0, 0.5
+// C^-0.5), as there.
 #include "encodings/contextual_rotary.h"
 #include "encodings/registry.h"
 
@@ -22,7 +23,8 @@ class GrapeContextual final : public ContextualRotary {
     Gate gate = Gate::sigmoid;
     double base = 10000;
     void describe(OptionTable& o) {
-      o.choice("gate", gate, {"sigmoid", "softplus"}, "a token's step: sigmoid(s / 16), as the code, or softplus(s)");
+      o.choice("gate", gate, {"sigmoid", "softplus"},
+               "a token's step: sigmoid(s / 16), as the code, or softplus(s)");
       o.number("base", base, 1.001, 1e9, "the initial frequencies are RoPE's of this base");
     }
   };
@@ -34,9 +36,9 @@ class GrapeContextual final : public ContextualRotary {
       const auto name = [&](const char* part) { return fmt::format("grape_ctx.{}.{}", part, layer); };
       weights_.push_back(layout.normal(name("weight"), shape.width, 1, 0.5 / std::sqrt(shape.width)));
       biases_.push_back(layout.constant(name("bias"), 1, 1, std::log(std::expm1(1e-3))));
-      log_frequencies_.push_back(
-          layout.add(name("log_frequencies"), 1, pairs(),
-                     [frequencies](Rng&, Index, Index n) { return std::log(frequencies[static_cast<size_t>(n)]); }));
+      log_frequencies_.push_back(layout.add(
+          name("log_frequencies"), 1, pairs(),
+          [frequencies](Rng&, Index, Index n) { return std::log(frequencies[static_cast<size_t>(n)]); }));
     }
   }
 
@@ -97,10 +99,12 @@ class GrapeContextual final : public ContextualRotary {
 const RegisterEncoding<GrapeContextual> registered{{
     .name = "grape_ctx",
     .family = "contextual",
-    .equation = "score(i, j) = R(Phi_i) q_i . R(Phi_j) k_j / sqrt(D),   Phi_t = sum of sigmoid((w . x_s + b) / 16) over s < t, "
+    .equation = "score(i, j) = R(Phi_i) q_i . R(Phi_j) k_j / sqrt(D),   Phi_t = sum of sigmoid((w . x_s + b) / "
+                "16) over s < t, "
                 "at learned frequencies",
     .source = "Zhang et al. 2025, arXiv:2512.07805; model-architectures/GRAPE",
-    .notes = "The code's comments and initial bias are those of a softplus, it computes a sigmoid of the logit over 16: option "
+    .notes = "The code's comments and initial bias are those of a softplus, it computes a sigmoid of the logit "
+             "over 16: option "
              "gate. Its normalization of queries and keys is left out.",
     .causal_only = true,
     .touches = "R P",

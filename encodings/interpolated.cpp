@@ -1,19 +1,21 @@
-// Interpolated: a rotary encoding whose angles are slowed down, so that longer sequences stay within the angles of the
-// original length L. s = L' / L is the extension; w_n are the frequencies of the base, base^(-2 n / d) before some became 0.
+// Interpolated: a rotary encoding whose angles are slowed down, so that longer sequences stay within the angles of
+// the original length L. s = L' / L is the extension; w_n are the frequencies of the base, base^(-2 n / d) before
+// some became 0.
 //
 //   linear        p -> p / s                                        Chen et al. 2023, arXiv:2306.15595
-//   ntk           w_n -> w_n s^(-2 n / (d - 2)), which is base -> base s^(d / (d - 2)): the fastest pair keeps its pace, the
-//                 slowest is divided by s
+//   ntk           w_n -> w_n s^(-2 n / (d - 2)), which is base -> base s^(d / (d - 2)): the fastest pair keeps
+//                 its pace, the slowest is divided by s
 //   ntk_dynamic   as ntk with s = alpha T / L - (alpha - 1) for a sequence longer than L, and unchanged up to L
 //   yarn          w_n -> w_n / s ramp_n + w_n (1 - ramp_n), and queries and keys times 0.1 ln s + 1
 //                                                                   Peng et al. 2023, arXiv:2309.00071
-//     ramp=code   clamp((n - low) / (high - low), 0, 1) with low, high the rounded pairs that turn beta_fast and beta_slow
-//                 times within L
-//     ramp=paper  1 - clamp((r - beta_slow) / (beta_fast - beta_slow), 0, 1), linear in the turns r = L w_n / 2 pi within L
+//     ramp=code   clamp((n - low) / (high - low), 0, 1) with low, high the rounded pairs that turn beta_fast and
+//                 beta_slow times within L
+//     ramp=paper  1 - clamp((r - beta_slow) / (beta_fast - beta_slow), 0, 1), linear in the turns
+//                 r = L w_n / 2 pi within L
 //
-// ntk, ntk_dynamic and yarn as in jquesnelle/yarn, whose ramp is not the paper's. The papers extend a trained model and tune
-// it briefly; here one model trains with the slower angles from the start, but for ntk_dynamic, which leaves the trained
-// lengths alone. Over xpos, linear slows the fading too; the others do not.
+// ntk, ntk_dynamic and yarn as in jquesnelle/yarn, whose ramp is not the paper's. The papers extend a trained
+// model and tune it briefly; here one model trains with the slower angles from the start, but for ntk_dynamic,
+// which leaves the trained lengths alone. Over xpos, linear slows the fading too; the others do not.
 #include <cmath>
 #include <numbers>
 
@@ -51,12 +53,15 @@ class Interpolated final : public Decorator {
     Ramp ramp = Ramp::code;
     void describe(OptionTable& o) {
       o.text("base", base, "a rotary encoding", "the encoding whose angles are slowed down");
-      o.choice("method", method, {"linear", "ntk", "ntk_dynamic", "yarn"}, "which angles are slowed down how much");
-      o.number("scale", scale, 0, 1e6, "s; 0: the longest sequence of any split over the original length, at least 1");
+      o.choice("method", method, {"linear", "ntk", "ntk_dynamic", "yarn"},
+               "which angles are slowed down how much");
+      o.number("scale", scale, 0, 1e6,
+               "s; 0: the longest sequence of any split over the original length, at least 1");
       o.integer("original", original, 0, 1 << 20, "L, the original length; 0: the trained length");
       o.number("alpha", alpha, 0.01, 1000, "ntk_dynamic: how fast s grows with the length");
       o.number("beta_fast", beta_fast, 0.01, 1e6, "yarn: pairs that turn more often within L keep their pace");
-      o.number("beta_slow", beta_slow, 0.01, 1e6, "yarn: pairs that turn less often within L are slowed down by s");
+      o.number("beta_slow", beta_slow, 0.01, 1e6,
+               "yarn: pairs that turn less often within L are slowed down by s");
       o.choice("ramp", ramp, {"code", "paper"}, "yarn: linear in the pair's index, or in its turns within L");
     }
   };
@@ -68,19 +73,21 @@ class Interpolated final : public Decorator {
         length_(options.original > 0 ? options.original : shape.trained_length),
         scale_(options.scale > 0 ? options.scale : std::max(1.0, shape.longest / length_)) {
     if (rotary_ == nullptr) {
-      throw std::invalid_argument(fmt::format("encoding 'interpolated': base is '{}', expected one of the rotary ones: {}",
-                                              options.base, rotary_names(shape)));
+      throw std::invalid_argument(
+          fmt::format("encoding 'interpolated': base is '{}', expected one of the rotary ones: {}", options.base,
+                      rotary_names(shape)));
     }
     const bool ntk = options.method == Method::ntk || options.method == Method::ntk_dynamic;
     if (ntk && rotary_->spectrum().width < 4) {
-      throw std::invalid_argument(
-          fmt::format("encoding 'interpolated': method {} spreads the extension over pairs and needs two or more, and base "
-                      "'{}' rotates one in a head of width {}",
-                      options.method == Method::ntk ? "ntk" : "ntk_dynamic", options.base, shape.head_width()));
+      throw std::invalid_argument(fmt::format(
+          "encoding 'interpolated': method {} spreads the extension over pairs and needs two or more, and base "
+          "'{}' rotates one in a head of width {}",
+          options.method == Method::ntk ? "ntk" : "ntk_dynamic", options.base, shape.head_width()));
     }
     if (options.beta_fast <= options.beta_slow) {
-      throw std::invalid_argument(fmt::format("encoding 'interpolated': beta_fast is {}, expected more than beta_slow, {}",
-                                              options.beta_fast, options.beta_slow));
+      throw std::invalid_argument(
+          fmt::format("encoding 'interpolated': beta_fast is {}, expected more than beta_slow, {}",
+                      options.beta_fast, options.beta_slow));
     }
   }
 
@@ -149,9 +156,11 @@ class Interpolated final : public Decorator {
 const RegisterEncoding<Interpolated> registered{{
     .name = "interpolated",
     .family = "rotary",
-    .equation = "a rotary base with slower angles: p / s, or w_n s^(-2n / (d - 2)), or w_n / s ramp_n + w_n (1 - ramp_n)",
+    .equation =
+        "a rotary base with slower angles: p / s, or w_n s^(-2n / (d - 2)), or w_n / s ramp_n + w_n (1 - ramp_n)",
     .source = "Chen et al. 2023, arXiv:2306.15595; Peng et al. 2023, arXiv:2309.00071; jquesnelle/yarn",
-    .notes = "YaRN's ramp is linear in the pair's index in the code (the default), in its turns in the paper. The papers "
+    .notes = "YaRN's ramp is linear in the pair's index in the code (the default), in its turns in the paper. The "
+             "papers "
              "extend a trained model; here one trains with these angles from the start.",
     .touches = "R P",
     .extrapolates = "yes",

@@ -2,10 +2,10 @@
 //
 //   x_t += P[min(p_t, N - 1)],   P (N, C), one table for the whole model
 //
-// Gehring et al. 2017, arXiv:1705.03122; Devlin et al. 2018, arXiv:1810.04805. N = 0 takes the longest sequence of any
-// split: rows beyond the trained length exist and stay at their start, N(0, deviation); places beyond the table read its
-// last row. Deviation: 0.02 in GPT-2 and BERT beside embeddings of the same size, C^-0.5 in CoPE's baseline; ours start
-// with deviation 1, so 0 (the default) takes C^-0.5.
+// Gehring et al. 2017, arXiv:1705.03122; Devlin et al. 2018, arXiv:1810.04805. N = 0 takes the longest sequence of
+// any split: rows beyond the trained length exist and stay at their start, N(0, deviation); places beyond the
+// table read its last row. Deviation: 0.02 in GPT-2 and BERT beside embeddings of the same size, C^-0.5 in CoPE's
+// baseline; ours start with deviation 1, so 0 (the default) takes C^-0.5.
 #include "encodings/registry.h"
 
 namespace posbench {
@@ -22,7 +22,8 @@ class LearnedAbsolute final : public PositionEncoding {
     }
   };
 
-  LearnedAbsolute(const Options& options, const ModelShape& shape, ParameterLayout& layout) : PositionEncoding(shape) {
+  LearnedAbsolute(const Options& options, const ModelShape& shape, ParameterLayout& layout)
+      : PositionEncoding(shape) {
     const Index rows = options.positions > 0 ? options.positions : shape.longest;
     const double deviation = options.deviation > 0 ? options.deviation : 1 / std::sqrt(shape.width);
     table_ = layout.normal("learned_abs.table", rows, shape.width, deviation);
@@ -32,8 +33,8 @@ class LearnedAbsolute final : public PositionEncoding {
     const auto table = p[table_];
     for (Index t = 0; t < x.rows(); ++t) x.row(t) += table.row(row(s, t));
   }
-  void embed_backward(const Sequence& s, const Parameters&, const Tables&, const Matrix&, const Tables&, Matrix& d_x,
-                      Tables&, Gradients& d) const override {
+  void embed_backward(const Sequence& s, const Parameters&, const Tables&, const Matrix&, const Tables&,
+                      Matrix& d_x, Tables&, Gradients& d) const override {
     auto d_table = d[table_];
     for (Index t = 0; t < d_x.rows(); ++t) d_table.row(row(s, t)) += d_x.row(t);
   }

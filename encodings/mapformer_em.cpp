@@ -1,12 +1,13 @@
-// MapFormer, episodic memory: scores of content times scores of position, which two learned vectors get from where the steps
-// of the tokens have led.
+// MapFormer, episodic memory: scores of content times scores of position, which two learned vectors get from where
+// the steps of the tokens have led.
 //
 //   score_h(i, j) = (q_i . k_j / sqrt(D)) (R(phi_h(i)) q0_h . R(phi_h(j)) k0_h / sqrt(D))
 //   phi           = the angles of mapformer_wm: omega times the sum of the tokens' steps
 //
-// q0, k0 (H, D) are learned, one pair for all layers, from N(0, 0.02): attention starts out even. Rambaud et al. 2025,
-// arXiv:2511.19279, read in a re-implementation, PrashRangarajan/mapformer: the authors' code was not found, and another file
-// of that repository multiplies the two attentions after a softmax each, which it calls the paper's: unverified.
+// q0, k0 (H, D) are learned, one pair for all layers, from N(0, 0.02): attention starts out even. Rambaud et al.
+// 2025, arXiv:2511.19279, read in a re-implementation, PrashRangarajan/mapformer: the authors' code was not found,
+// and another file of that repository multiplies the two attentions after a softmax each, which it calls the
+// paper's: unverified.
 #include "encodings/path_integration.h"
 #include "encodings/registry.h"
 #include "encodings/rotary.h"
@@ -36,8 +37,8 @@ class MapFormerEm final : public PositionEncoding {
   void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Tables& carried) const override {
     path_.embed(p, x, carried);
   }
-  void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix& x, const Tables& d_carried,
-                      Matrix& d_x, Tables&, Gradients& d) const override {
+  void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix& x,
+                      const Tables& d_carried, Matrix& d_x, Tables&, Gradients& d) const override {
     path_.embed_backward(p, x, d_carried, d_x, d);
   }
 
@@ -125,9 +126,11 @@ class MapFormerEm final : public PositionEncoding {
 const RegisterEncoding<MapFormerEm> registered{{
     .name = "mapformer_em",
     .family = "contextual",
-    .equation = "score(i, j) = (q_i . k_j / sqrt(D)) (R(phi(i)) q0 . R(phi(j)) k0 / sqrt(D)),   phi as in mapformer_wm",
+    .equation =
+        "score(i, j) = (q_i . k_j / sqrt(D)) (R(phi(i)) q0 . R(phi(j)) k0 / sqrt(D)),   phi as in mapformer_wm",
     .source = "Rambaud et al. 2025, arXiv:2511.19279; PrashRangarajan/mapformer (a re-implementation)",
-    .notes = "Read in a re-implementation; the authors' code was not found. Whether the paper multiplies scores, as here, or "
+    .notes = "Read in a re-implementation; the authors' code was not found. Whether the paper multiplies scores, "
+             "as here, or "
              "attentions after a softmax each is unverified.",
     .causal_only = true,
     .touches = "Q P",

@@ -1,11 +1,14 @@
-// MapFormer, working memory: RoPE by positions that tokens move: each token embedding is a step, for every head and pair.
+// MapFormer, working memory: RoPE by positions that tokens move: each token embedding is a step, for every head
+// and pair.
 //
-//   score_h(i, j) = R(phi_h(i)) q_i . R(phi_h(j)) k_j / sqrt(D),   pair n of phi_h(t) = omega_h[n] (s_0 + ... + s_t)_h[n]
-//   s_t           = W_out W_in e_t,   e the token embeddings, read once before the first block; rank 2
+//   score_h(i, j)      = R(phi_h(i)) q_i . R(phi_h(j)) k_j / sqrt(D)
+//   pair n of phi_h(t) = omega_h[n] (s_0 + ... + s_t)_h[n]
+//   s_t                = W_out W_in e_t,   e the token embeddings, read once before the first block; rank 2
 //
-// Steps are signed, so that paths may return. omega (H, D / 2) is learned, from 2 pi geometrically down to 2 pi / range.
-// Rambaud et al. 2025, arXiv:2511.19279, read in a re-implementation, PrashRangarajan/mapformer: the authors' code was not
-// found. Its pairs are interleaved and its range is 64, the size of its map. Initial weights, N(0, 1 / inputs), are ours.
+// Steps are signed, so that paths may return. omega (H, D / 2) is learned, from 2 pi geometrically down to 2 pi /
+// range. Rambaud et al. 2025, arXiv:2511.19279, read in a re-implementation, PrashRangarajan/mapformer: the
+// authors' code was not found. Its pairs are interleaved and its range is 64, the size of its map. Initial
+// weights, N(0, 1 / inputs), are ours.
 #include "encodings/contextual_rotary.h"
 #include "encodings/path_integration.h"
 #include "encodings/registry.h"
@@ -31,8 +34,8 @@ class MapFormerWm final : public ContextualRotary {
   void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Tables& carried) const override {
     path_.embed(p, x, carried);
   }
-  void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix& x, const Tables& d_carried,
-                      Matrix& d_x, Tables&, Gradients& d) const override {
+  void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix& x,
+                      const Tables& d_carried, Matrix& d_x, Tables&, Gradients& d) const override {
     path_.embed_backward(p, x, d_carried, d_x, d);
   }
   const Matrix& angles(const AttentionInput& in) const override { return path_.angles(in); }
@@ -47,7 +50,8 @@ class MapFormerWm final : public ContextualRotary {
 const RegisterEncoding<MapFormerWm> registered{{
     .name = "mapformer_wm",
     .family = "contextual",
-    .equation = "score(i, j) = R(phi(i)) q_i . R(phi(j)) k_j / sqrt(D),   phi(t)[n] = omega[n] times the sum over s <= t of "
+    .equation = "score(i, j) = R(phi(i)) q_i . R(phi(j)) k_j / sqrt(D),   phi(t)[n] = omega[n] times the sum over "
+                "s <= t of "
                 "(W_out W_in e_s)[n], e the token embeddings",
     .source = "Rambaud et al. 2025, arXiv:2511.19279; PrashRangarajan/mapformer (a re-implementation)",
     .notes = "Read in a re-implementation; the authors' code was not found. Initial weights are ours.",

@@ -2,8 +2,8 @@
 //
 //   score_h(i, j) = q_i . k_j / sqrt(D)
 //
-// Haviv et al. 2022, arXiv:2203.16634; Kazemnejad et al. 2023, arXiv:2305.19466. Their code drops 1 / sqrt(D), which T5's
-// initializer absorbs; we keep it, so that encodings differ only in position.
+// Haviv et al. 2022, arXiv:2203.16634; Kazemnejad et al. 2023, arXiv:2305.19466. Their code drops 1 / sqrt(D),
+// which T5's initializer absorbs; we keep it, so that encodings differ only in position.
 #include "encodings/registry.h"
 
 namespace posbench {
@@ -20,7 +20,8 @@ const RegisterEncoding<None> registered{{
     .family = "absolute",
     .equation = "score(i, j) = q_i . k_j / sqrt(D)",
     .source = "Haviv et al. 2022, arXiv:2203.16634; Kazemnejad et al. 2023, arXiv:2305.19466",
-    .notes = "With a bidirectional model the network cannot tell orders apart; runs, as the baseline that it then is.",
+    .notes =
+        "With a bidirectional model the network cannot tell orders apart; runs, as the baseline that it then is.",
     .needs_order = true,
     .extrapolates = "yes",
     .relative = "no",

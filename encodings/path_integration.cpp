@@ -46,7 +46,8 @@ Matrix& PathIntegration::angles(const AttentionInput& in) const {
   return angles;
 }
 
-void PathIntegration::angles_backward(const AttentionInput& in, const Matrix& d_angles, AttentionGradient& d) const {
+void PathIntegration::angles_backward(const AttentionInput& in, const Matrix& d_angles,
+                                      AttentionGradient& d) const {
   const auto omega = in.parameters[omega_].reshaped<Eigen::RowMajor>(1, out_.cols);
   d.carried[0].array() += d_angles.array().rowwise() * omega.row(0).array();
   auto d_omega = d.parameters[omega_];

@@ -6,8 +6,9 @@
 
 namespace posbench {
 
-/// angle_h(t) = omega_h * S_h(t), pair by pair, with S(t) the sum of W_out W_in e_s over s <= t: e are the token embeddings
-/// before anything is added, omega (H, D / 2) is learned, and S (T, H D / 2) is what the encoding carries, all of it.
+/// angle_h(t) = omega_h * S_h(t), pair by pair, with S(t) the sum of W_out W_in e_s over s <= t: e are the token
+/// embeddings before anything is added, omega (H, D / 2) is learned, and S (T, H D / 2) is what the encoding
+/// carries, all of it.
 class PathIntegration {
  public:
   /// omega starts geometric, from 2 pi down to 2 pi / range.

@@ -1,15 +1,16 @@
-// Randomized positions: every sequence is told ascending positions drawn from a range longer than any sequence, so that all
-// of the range is trained.
+// Randomized positions: every sequence is told ascending positions drawn from a range longer than any sequence, so
+// that all of the range is trained.
 //
 //   sampling=positions   p_0 < ... < p_{T-1}, a uniformly random subset of 0 .. L - 1; the base uses p_t for t
-//   sampling=distances   s_0 = 0, s_1 < ... < s_{T-1} a random subset of 1 .. L - 1; tokens n apart have the distance s_n,
-//                        negative to the right
+//   sampling=distances   s_0 = 0, s_1 < ... < s_{T-1} a random subset of 1 .. L - 1; tokens n apart have the
+//                        distance s_n, negative to the right
 //
-// Ruoss et al. 2023, arXiv:2305.16843; google-deepmind/randomized_positional_encodings, which samples distances for relative
-// bases and ALiBi, positions for the others. There is a fresh draw for every sequence, in training and in evaluation; the
-// code shares one over a batch and draws anew for every layer of a relative or rotary base, ours keeps one throughout.
-// The code's relative form has a table that is too short, so that keys to the right share one code: not reproduced. For the
-// base, L is both the trained and the longest length: learned_abs gets L rows.
+// Ruoss et al. 2023, arXiv:2305.16843; google-deepmind/randomized_positional_encodings, which samples distances
+// for relative bases and ALiBi, positions for the others. There is a fresh draw for every sequence, in training
+// and in evaluation; the code shares one over a batch and draws anew for every layer of a relative or rotary base,
+// ours keeps one throughout. The code's relative form has a table that is too short, so that keys to the right
+// share one code: not reproduced. For the base, L is both the trained and the longest length: learned_abs gets L
+// rows.
 #include <numeric>
 
 #include "encodings/decorator.h"
@@ -74,7 +75,8 @@ class Randomized final : public Decorator {
     const bool relative = info.family == "relative vectors" || info.family == "bias by distance";
     if (base.name == "randomized" || !(absolute || relative || info.family == "rotary")) {
       throw std::invalid_argument(fmt::format(
-          "encoding 'randomized': base is '{}', which does not take its positions from outside; expected an encoding of the "
+          "encoding 'randomized': base is '{}', which does not take its positions from outside; expected an "
+          "encoding of the "
           "families absolute, relative vectors, bias by distance or rotary ('posbench list encodings' shows them)",
           options.base));
     }
@@ -85,17 +87,18 @@ class Randomized final : public Decorator {
                       options.base));
     }
     if (shape.longest > options.max) {
-      throw std::invalid_argument(fmt::format("encoding 'randomized': max is {}, less than the longest sequence, {}",
-                                              options.max, shape.longest));
+      throw std::invalid_argument(fmt::format(
+          "encoding 'randomized': max is {}, less than the longest sequence, {}", options.max, shape.longest));
     }
     return make_encoding(base, with_lengths(shape, options.max), layout);
   }
 
   void require_room(int length) const {
     if (length <= options_.max) return;
-    throw std::invalid_argument(fmt::format("encoding 'randomized': a sequence of {} tokens needs as many positions, and max "
-                                            "is {}",
-                                            length, options_.max));
+    throw std::invalid_argument(
+        fmt::format("encoding 'randomized': a sequence of {} tokens needs as many positions, and max "
+                    "is {}",
+                    length, options_.max));
   }
 
   Options options_;
@@ -106,7 +109,8 @@ const RegisterEncoding<Randomized> registered{{
     .family = "wrapper",
     .equation = "the base's, with p_t for t: p_0 < ... < p_{T-1} drawn from 0 .. L - 1 for every sequence",
     .source = "Ruoss et al. 2023, arXiv:2305.16843; google-deepmind/randomized_positional_encodings",
-    .notes = "One draw serves all layers, where the code draws for every layer; the code's relative table, too short for its "
+    .notes = "One draw serves all layers, where the code draws for every layer; the code's relative table, too "
+             "short for its "
              "indices, is not reproduced. Everything but the positions is as the base: trained up to L.",
     .touches = "P",
     .extrapolates = "yes",

@@ -9,16 +9,17 @@
 
 namespace posbench {
 
-/// What `posbench show` and `posbench list encodings` print of an encoding, and what the suite must know before it builds
-/// one. The words are those of the literature's taxonomy.
+/// What `posbench show` and `posbench list encodings` print of an encoding, and what the suite must know before it
+/// builds one. The words are those of the literature's taxonomy.
 struct EncodingInfo {
   std::string name, family;
-  std::string equation;           // what it computes, in a line or a few
-  std::string source;             // the paper, and the code where that was read
-  std::string notes;              // departures, uncertainties, what papers and code disagree about
-  bool causal_only = false;       // defined for causal models only
-  bool needs_order = false;       // bidirectionally it cannot tell orders apart, as the reference says
-  std::string touches;            // letters: E input, R rotates q and k, B bias, Q query-dependent, L logits, V values, P index
+  std::string equation;      // what it computes, in a line or a few
+  std::string source;        // the paper, and the code where that was read
+  std::string notes;         // departures, uncertainties, what papers and code disagree about
+  bool causal_only = false;  // defined for causal models only
+  bool needs_order = false;  // bidirectionally it cannot tell orders apart, as the reference says
+  std::string
+      touches;  // letters: E input, R rotates q and k, B bias, Q query-dependent, L logits, V values, P index
   bool learned = false;           // has parameters of its own
   std::string extrapolates;       // beyond the trained length: "yes", "defined" but out of range, or "no"
   std::string relative;           // "yes", "no", or in which sense
@@ -35,7 +36,8 @@ struct EncodingEntry {
 /// All encodings that are linked in.
 Registry<EncodingEntry>& encodings();
 
-/// Throws std::invalid_argument where the name or an option is unknown, or the encoding is not defined for this shape.
+/// Throws std::invalid_argument where the name or an option is unknown, or the encoding is not defined for this
+/// shape.
 std::unique_ptr<PositionEncoding> make_encoding(const Spec&, const ModelShape&, ParameterLayout&);
 
 /// E is constructed from (const E::Options&, const ModelShape&, ParameterLayout&).

@@ -1,11 +1,12 @@
 // RePo, context re-positioning: each head reads a token's position off its content, and RoPE takes it from there.
 //
 //   score_h(i, j) = R(u_h(i)) q_i . R(u_h(j)) k_j / sqrt(D),   R(p) rotates pair n by p base^(-2 n / D)
-//   u_h(t)        = (1 - blend) p_h(t) + blend t,   p(t) = W3 (silu(W1 x_t) * (W2 x_t)): C -> max(1, C / 8) -> H, no biases
+//   u_h(t)        = (1 - blend) p_h(t) + blend t
+//   p(t)          = W3 (silu(W1 x_t) * (W2 x_t)): C -> max(1, C / 8) -> H, no biases
 //
-// in the layers from `first_layer` on; those below are RoPE. arXiv:2512.14391 (2025); SakanaAI/repo: there layer 5 of 16 is
-// the first, here by default the same share of the layers. Positions are not accumulated: where all layers predict them, only
-// the causal mask tells orders apart. The weights start at N(0, 1 / inputs), ours.
+// in the layers from `first_layer` on; those below are RoPE. arXiv:2512.14391 (2025); SakanaAI/repo: there layer 5
+// of 16 is the first, here by default the same share of the layers. Positions are not accumulated: where all
+// layers predict them, only the causal mask tells orders apart. The weights start at N(0, 1 / inputs), ours.
 #include "encodings/contextual_rotary.h"
 #include "encodings/registry.h"
 
@@ -18,7 +19,8 @@ class RepoPositions final : public ContextualRotary {
     int first_layer = -1;
     double blend = 0, base = 10000;
     void describe(OptionTable& o) {
-      o.integer("first_layer", first_layer, -1, 1000, "the first layer that predicts, from 0; -1: 5/16 of the layers");
+      o.integer("first_layer", first_layer, -1, 1000,
+                "the first layer that predicts, from 0; -1: 5/16 of the layers");
       o.number("blend", blend, 0, 1, "the share of the token's index in its position");
       o.number("base", base, 1.001, 1e9, "the slowest pair turns once in about 2 pi base positions");
     }
@@ -44,7 +46,8 @@ class RepoPositions final : public ContextualRotary {
   const Matrix& angles(const AttentionInput& in) const override {
     const Index T = in.length();
     const bool predicted = in.layer >= first_layer_;
-    Matrix &positions = in.scratch(T, predicted ? shape_.heads : 1), &angles = in.scratch(T, positions.cols() * pairs());
+    Matrix &positions = in.scratch(T, predicted ? shape_.heads : 1),
+           &angles = in.scratch(T, positions.cols() * pairs());
     if (predicted) {
       const Steps s = steps(in);
       positions.noalias() = (1 - blend_) * (s.inner * in.parameters[weights(in).out]);
@@ -119,10 +122,12 @@ class RepoPositions final : public ContextualRotary {
 const RegisterEncoding<RepoPositions> registered{{
     .name = "repo_pos",
     .family = "contextual",
-    .equation = "score(i, j) = R(p(i)) q_i . R(p(j)) k_j / sqrt(D),   p(t) = W3 (silu(W1 x_t) * (W2 x_t)) for each head, from "
+    .equation = "score(i, j) = R(p(i)) q_i . R(p(j)) k_j / sqrt(D),   p(t) = W3 (silu(W1 x_t) * (W2 x_t)) for "
+                "each head, from "
                 "some layer on; RoPE below",
     .source = "arXiv:2512.14391 (2025); SakanaAI/repo",
-    .notes = "Where all layers predict positions, which with fewer than four layers is the default, only the causal mask tells "
+    .notes = "Where all layers predict positions, which with fewer than four layers is the default, only the "
+             "causal mask tells "
              "orders apart. The paper starts at layer 5 of 16. Initial weights are ours.",
     .needs_order = true,
     .touches = "R P",

@@ -1,9 +1,10 @@
-// RoPE: queries and keys rotated, pair by pair, by an angle that grows with position; scores see differences of angles.
+// RoPE: queries and keys rotated, pair by pair, by an angle that grows with position; scores see differences of
+// angles.
 //
 //   score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D),   R(p) rotates pair n by p w_n,   w_n = base^(-2 n / D)
 //
-// Su et al. 2021, arXiv:2104.09864, section 3.2. Which components make a pair is a convention: interleaved as in RoFormer
-// (the default), or half a head apart as in GPT-NeoX and LLaMA.
+// Su et al. 2021, arXiv:2104.09864, section 3.2. Which components make a pair is a convention: interleaved as in
+// RoFormer (the default), or half a head apart as in GPT-NeoX and LLaMA.
 #include "encodings/registry.h"
 #include "encodings/rotary.h"
 

@@ -1,9 +1,11 @@
-// HoPE: RoPE without the pairs that do not complete a turn within the trained length: none is left that meets unseen angles.
+// HoPE: RoPE without the pairs that do not complete a turn within the trained length: none is left that meets
+// unseen angles.
 //
 //   score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D),   R(p) rotates pair n by p w_n
 //   w_n           = base^(-2 n / D) where that is at least 2 pi / L, else 0
 //
-// Chen et al. 2025 (HoPE), read only as restated by Levy, Videau et al. 2026, arXiv:2609.34556. L: the trained length.
+// Chen et al. 2025 (HoPE), read only as restated by Levy, Videau et al. 2026, arXiv:2609.34556. L: the trained
+// length.
 #include <numbers>
 
 #include "encodings/registry.h"
@@ -19,7 +21,8 @@ class RopeHope final : public Rotary {
     double base = 10000;
     Pairing pairing = Pairing::interleaved;
     void describe(OptionTable& o) {
-      o.integer("length", length, 0, 1 << 20, "L: a pair that takes longer for a turn stands still; 0: the trained length");
+      o.integer("length", length, 0, 1 << 20,
+                "L: a pair that takes longer for a turn stands still; 0: the trained length");
       o.number("base", base, 1.001, 1e9, "the slowest pair of RoPE turns once in about 2 pi base positions");
       o.choice("pairing", pairing, {"interleaved", "half_split"}, "components 2n and 2n + 1, or n and n + D/2");
     }
@@ -45,7 +48,8 @@ class RopeHope final : public Rotary {
 const RegisterEncoding<RopeHope> registered{{
     .name = "rope_hope",
     .family = "rotary",
-    .equation = "score(i, j) = R(i) q_i . R(j) k_j / sqrt(D),   R(p) rotates pair n by p w_n, w_n = base^(-2n / D) or, where "
+    .equation = "score(i, j) = R(i) q_i . R(j) k_j / sqrt(D),   R(p) rotates pair n by p w_n, w_n = base^(-2n / "
+                "D) or, where "
                 "that is below 2 pi / L, 0",
     .source = "Chen et al. 2025 (HoPE), as restated by Levy, Videau et al. 2026, arXiv:2609.34556",
     .notes = "Read only in the restatement; no code was found. With L below 2 pi no pair turns: it is then NoPE.",

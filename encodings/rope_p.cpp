@@ -3,8 +3,8 @@
 //   score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D),   R(p) rotates pair n by p w_n
 //   w_n           = base^(-2 n / D) for n < floor(fraction D / 2), else 0
 //
-// Barbero et al. 2024, arXiv:2410.06205, section 6. fraction=1 is RoPE, fraction=0 is NoPE; the exponent keeps the full D.
-// The rule was read in google-deepmind/gemma and in ports, which agree, not in the authors' own code.
+// Barbero et al. 2024, arXiv:2410.06205, section 6. fraction=1 is RoPE, fraction=0 is NoPE; the exponent keeps the
+// full D. The rule was read in google-deepmind/gemma and in ports, which agree, not in the authors' own code.
 #include "encodings/registry.h"
 #include "encodings/rotary.h"
 
@@ -41,7 +41,8 @@ class RopeP final : public Rotary {
 const RegisterEncoding<RopeP> registered{{
     .name = "rope_p",
     .family = "rotary",
-    .equation = "score(i, j) = R(i) q_i . R(j) k_j / sqrt(D),   R(p) rotates pair n by p base^(-2n / D), those from p D / 2 "
+    .equation = "score(i, j) = R(i) q_i . R(j) k_j / sqrt(D),   R(p) rotates pair n by p base^(-2n / D), those "
+                "from p D / 2 "
                 "on by 0",
     .source = "Barbero et al. 2024, arXiv:2410.06205; google-deepmind/gemma (a port)",
     .notes = "Read in ports, which agree, not in the authors' own code.",

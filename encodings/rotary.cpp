@@ -68,8 +68,8 @@ std::vector<double> rope_frequencies(Index width, double base) {
 void require_pairs(const ModelShape& shape, const std::string& name) {
   if (shape.head_width() % 2 == 0) return;
   throw std::invalid_argument(
-      fmt::format("encoding '{}' rotates pairs: the head width must be even, and width {} over {} heads gives {}", name,
-                  shape.width, shape.heads, shape.head_width()));
+      fmt::format("encoding '{}' rotates pairs: the head width must be even, and width {} over {} heads gives {}",
+                  name, shape.width, shape.heads, shape.head_width()));
 }
 
 Rotary::Rotary(const ModelShape& shape, Pairing pairing, const std::string& name)

@@ -11,8 +11,8 @@ enum class Pairing {
   half_split,   // components n and n + D / 2 (GPT-NeoX, LLaMA)
 };
 
-/// y = x with pair n of row t rotated by the angle whose cosine and sine are given; components beyond the pairs are copied.
-/// x, y (T, D); cosine, sine (T, pairs), where 2 pairs <= D.
+/// y = x with pair n of row t rotated by the angle whose cosine and sine are given; components beyond the pairs
+/// are copied. x, y (T, D); cosine, sine (T, pairs), where 2 pairs <= D.
 void rotate(const In& x, const In& cosine, const In& sine, Pairing, Out y);
 /// d_x += d_y rotated back.
 void rotate_backward(const In& d_y, const In& cosine, const In& sine, Pairing, Out d_x);
@@ -24,25 +24,26 @@ std::vector<double> rope_frequencies(Index width, double base);
 
 /// How fast the pairs of a head turn.
 struct Spectrum {
-  std::vector<double> frequencies;  // radians a position, of the leading pairs; components beyond them are not rotated
-  Index width;                      // d and
-  double base;                      // base of the w_n = base^(-2 n / d) that they were before some became zero
-  double amplitude = 1;             // factor of the rotated vectors
+  std::vector<double>
+      frequencies;       // radians a position, of the leading pairs; components beyond them are not rotated
+  Index width;           // d and
+  double base;           // base of the w_n = base^(-2 n / d) that they were before some became zero
+  double amplitude = 1;  // factor of the rotated vectors
 };
 
 /// Throws std::invalid_argument, in the name of encoding `name`, where the head width is odd.
 void require_pairs(const ModelShape&, const std::string& name);
 
-/// score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D), where R(p) rotates pair n by p times its frequency and multiplies by the
-/// amplitude. The cosines and sines are stage 0.
+/// score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D), where R(p) rotates pair n by p times its frequency and
+/// multiplies by the amplitude. The cosines and sines are stage 0.
 class Rotary : public PositionEncoding {
  public:
   /// Throws std::invalid_argument where the head width is odd.
   Rotary(const ModelShape&, Pairing, const std::string& name);
 
   virtual Spectrum spectrum() const = 0;
-  /// Stage 0 for this spectrum, which need not be the encoding's own: cosines and sines, (T, pairs) each, for queries and
-  /// keys alike, or those of the queries before those of the keys.
+  /// Stage 0 for this spectrum, which need not be the encoding's own: cosines and sines, (T, pairs) each, for
+  /// queries and keys alike, or those of the queries before those of the keys.
   virtual void rotations(const Positions&, const Spectrum&, Tables&) const;
 
   void tables(const Parameters&, const Positions& positions, Tables& tables) const final {

@@ -1,13 +1,17 @@
-// Selective RoPE: every token turns each pair of every head by an angle of its own; a position is the sum of the turns.
+// Selective RoPE: every token turns each pair of every head by an angle of its own; a position is the sum of the
+// turns.
 //
-//   score_h(i, j)  = R(phi_h(i)) q_i . R(phi_h(j)) k_j / sqrt(D),   pair n of phi(t) = theta^(-2 n / D) (a_0 + ... + a_t)[n]
-//   a_t            = sigmoid(W_g u_t + b_g) * (conv(W_2 W_1 u)_t + exp(b));   u_t: x_t, each head's slice over its norm
-//   conv(y)_t      = c_0 y_{t-3} + c_1 y_{t-2} + c_2 y_{t-1} + c_3 y_t, channel by channel;   y_t - y_{t-1} without convolution
+//   score_h(i, j)    = R(phi_h(i)) q_i . R(phi_h(j)) k_j / sqrt(D)
+//   pair n of phi(t) = theta^(-2 n / D) (a_0 + ... + a_t)[n]
+//   a_t              = sigmoid(W_g u_t + b_g) * (conv(W_2 W_1 u)_t + exp(b))
+//   u_t              = x_t, each head's slice over its norm
+//   conv(y)_t        = c_0 y_{t-3} + c_1 y_{t-2} + c_2 y_{t-1} + c_3 y_t, channel by channel;
+//                      y_t - y_{t-1} without convolution
 //
-// W_1 (C, rank), W_2 (rank, H D / 2). The gate, one for each head, and the bias exp(b) are options, off as in the released
-// default, and theta is fixed. Movahedi et al. 2025, arXiv:2511.17388; timurcarstensen/selective-rope, whose configurations
-// have rank 32 and its class 16. There queries and keys may be normalized after the rotation; here never. Weights start at
-// N(0, 1 / inputs), the convolution uniform within 1/2.
+// W_1 (C, rank), W_2 (rank, H D / 2). The gate, one for each head, and the bias exp(b) are options, off as in the
+// released default, and theta is fixed. Movahedi et al. 2025, arXiv:2511.17388; timurcarstensen/selective-rope,
+// whose configurations have rank 32 and its class 16. There queries and keys may be normalized after the rotation;
+// here never. Weights start at N(0, 1 / inputs), the convolution uniform within 1/2.
 #include "encodings/contextual_rotary.h"
 #include "encodings/registry.h"
 
@@ -26,7 +30,8 @@ class SelectiveRope final : public ContextualRotary {
     void describe(OptionTable& o) {
       o.integer("rank", rank, 1, 1 << 16, "width between the two projections");
       o.number("theta", theta, 1.001, 1e9, "angles of pair n are multiplied by theta^(-2n / D)");
-      o.flag("convolution", convolution, "a causal convolution of width 4; else the difference to the token before");
+      o.flag("convolution", convolution,
+             "a causal convolution of width 4; else the difference to the token before");
       o.flag("gate", gate, "multiply each head's turns by a sigmoid of the token");
       o.flag("bias", bias, "add a positive turn to every token's");
     }
@@ -124,8 +129,9 @@ class SelectiveRope final : public ContextualRotary {
     Parameter down, up, taps, bias, gate_weight, gate_bias;
   };
   struct Steps {
-    Matrix &unit, &low, &raw, &turns;  // (T, C), (T, rank), (T, H D / 2): u, W_1 u, W_2 W_1 u, convolved with its bias
-    Matrix& gates;                     // (T, H), with the option
+    Matrix &unit, &low, &raw,
+        &turns;     // (T, C), (T, rank), (T, H D / 2): u, W_1 u, W_2 W_1 u, convolved with its bias
+    Matrix& gates;  // (T, H), with the option
   };
 
   static Index lag(Index tap) { return kTaps - 1 - tap; }
@@ -180,10 +186,12 @@ class SelectiveRope final : public ContextualRotary {
 const RegisterEncoding<SelectiveRope> registered{{
     .name = "selective_rope",
     .family = "contextual",
-    .equation = "score(i, j) = R(phi(i)) q_i . R(phi(j)) k_j / sqrt(D),   phi(t)[n] = theta^(-2n / D) times the sum over s <= t "
+    .equation = "score(i, j) = R(phi(i)) q_i . R(phi(j)) k_j / sqrt(D),   phi(t)[n] = theta^(-2n / D) times the "
+                "sum over s <= t "
                 "of conv(W_2 W_1 x / |x|)_s",
     .source = "Movahedi et al. 2025, arXiv:2511.17388; timurcarstensen/selective-rope",
-    .notes = "Gate and bias are options, off as in the code's defaults; its normalization of queries and keys after the "
+    .notes = "Gate and bias are options, off as in the code's defaults; its normalization of queries and keys "
+             "after the "
              "rotation is left out.",
     .causal_only = true,
     .touches = "R P",

@@ -1,10 +1,11 @@
 // Shaw's relative keys: a learned vector for each clipped distance, added to the key.
 //
-//   score_h(i, j) = q_i . (k_j + A[clip(j - i, -K, K)]) / sqrt(D),   A (2 K + 1, D), shared by heads, one for each layer
+//   score_h(i, j) = q_i . (k_j + A[clip(j - i, -K, K)]) / sqrt(D)
+//   A (2 K + 1, D), shared by heads, one for each layer
 //
-// Shaw et al. 2018, arXiv:1803.02155, section 3.2; tensorflow/tensor2tensor. The paper's larger form adds vectors to the
-// values as well: shaw_kv. Where causal, only the rows up to K are used. CoPE's baseline `rel` is clip=0 (a vector for every
-// trained distance) with shared_table=true.
+// Shaw et al. 2018, arXiv:1803.02155, section 3.2; tensorflow/tensor2tensor. The paper's larger form adds vectors
+// to the values as well: shaw_kv. Where causal, only the rows up to K are used. CoPE's baseline `rel` is clip=0 (a
+// vector for every trained distance) with shared_table=true.
 #include "encodings/registry.h"
 #include "encodings/relative_keys.h"
 
@@ -24,8 +25,8 @@ class ShawK final : public PositionEncoding {
 
   ShawK(const Options& options, const ModelShape& shape, ParameterLayout& layout)
       : PositionEncoding(shape),
-        keys_("shaw_k", options.clip > 0 ? options.clip : std::max(1, shape.trained_length - 1), options.shared_table,
-              shape, layout) {}
+        keys_("shaw_k", options.clip > 0 ? options.clip : std::max(1, shape.trained_length - 1),
+              options.shared_table, shape, layout) {}
 
   void tables(const Parameters&, const Positions& positions, Tables& tables) const override {
     keys_.rows(positions, tables);

@@ -2,9 +2,9 @@
 //
 //   x_t += scale * S(p_t),   S(p)[2 n] = sin(p w_n),   S(p)[2 n + 1] = cos(p w_n),   w_n = base^(-2 n / C)
 //
-// Vaswani et al. 2017, arXiv:1706.03762, section 3.5, which multiplies token embeddings of deviation C^-0.5 by sqrt(C):
-// ours start with deviation 1, which is the same ratio. tensor2tensor lays out all sines, then all cosines
-// (layout=concatenated), and spreads the exponents over C / 2 - 1 (spread=tensor2tensor).
+// Vaswani et al. 2017, arXiv:1706.03762, section 3.5, which multiplies token embeddings of deviation C^-0.5 by
+// sqrt(C): ours start with deviation 1, which is the same ratio. tensor2tensor lays out all sines, then all
+// cosines (layout=concatenated), and spreads the exponents over C / 2 - 1 (spread=tensor2tensor).
 #include <cmath>
 
 #include "encodings/registry.h"
@@ -32,8 +32,8 @@ class Sinusoidal final : public PositionEncoding {
   Sinusoidal(const Options& options, const ModelShape& shape, ParameterLayout&)
       : PositionEncoding(shape), options_(options) {
     if (shape.width % 2 != 0) {
-      throw std::invalid_argument(
-          fmt::format("encoding 'sinusoidal' pairs sines with cosines: width must be even, and is {}", shape.width));
+      throw std::invalid_argument(fmt::format(
+          "encoding 'sinusoidal' pairs sines with cosines: width must be even, and is {}", shape.width));
     }
   }
 
@@ -65,9 +65,11 @@ class Sinusoidal final : public PositionEncoding {
 const RegisterEncoding<Sinusoidal> registered{{
     .name = "sinusoidal",
     .family = "absolute",
-    .equation = "x_t += scale * S(t),   S(t)[2n] = sin(t w_n),   S(t)[2n + 1] = cos(t w_n),   w_n = base^(-2n / C)",
+    .equation =
+        "x_t += scale * S(t),   S(t)[2n] = sin(t w_n),   S(t)[2n + 1] = cos(t w_n),   w_n = base^(-2n / C)",
     .source = "Vaswani et al. 2017, arXiv:1706.03762, section 3.5; tensorflow/tensor2tensor",
-    .notes = "tensor2tensor concatenates sines and cosines and spreads exponents over C/2 - 1: options layout and spread.",
+    .notes = "tensor2tensor concatenates sines and cosines and spreads exponents over C/2 - 1: options layout and "
+             "spread.",
     .touches = "E",
     .extrapolates = "defined",
     .relative = "no",

@@ -5,8 +5,8 @@
 
 namespace posbench {
 
-/// m_h = 2^(-8 (h + 1) / H) for a power of two H; otherwise those of the power of two below H, then every other slope of
-/// twice that power. Press et al. 2021, code.
+/// m_h = 2^(-8 (h + 1) / H) for a power of two H; otherwise those of the power of two below H, then every other
+/// slope of twice that power. Press et al. 2021, code.
 inline std::vector<double> alibi_slopes(int heads) {
   const auto geometric = [](int count, int h) { return std::exp2(-8.0 * (h + 1) / count); };
   int power = 1;

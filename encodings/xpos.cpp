@@ -3,10 +3,11 @@
 //   score_h(i, j) = sum over pairs n of zeta_n^((p_i - p_j) / B) (R(p_i) q_i)_n . (R(p_j) k_j)_n / sqrt(D)
 //   zeta_n        = (2 n / D + gamma) / (1 + gamma),   R(p) rotates pair n by p base^(-2 n / D)
 //
-// Sun et al. 2022, arXiv:2212.10554, section 3; microsoft/torchscale. Queries are multiplied by zeta^(p / B), keys by
-// zeta^(-p / B), with p counted from the middle of the sequence, as the code does to stay within the range of floats: scores
-// do not change. Causal only: keys after the query would grow without bound. With the paper's B = 512 short sequences hardly
-// fade: choose it near the trained length. The paper's block-wise attention beyond that length is not part of it.
+// Sun et al. 2022, arXiv:2212.10554, section 3; microsoft/torchscale. Queries are multiplied by zeta^(p / B), keys
+// by zeta^(-p / B), with p counted from the middle of the sequence, as the code does to stay within the range of
+// floats: scores do not change. Causal only: keys after the query would grow without bound. With the paper's B =
+// 512 short sequences hardly fade: choose it near the trained length. The paper's block-wise attention beyond that
+// length is not part of it.
 #include <cmath>
 
 #include "encodings/registry.h"
@@ -28,11 +29,12 @@ class Xpos final : public Rotary {
 
   Xpos(const Options& options, const ModelShape& shape, ParameterLayout&)
       : Rotary(shape, Pairing::interleaved, "xpos"), options_(options) {
-    const double largest = -std::log(zeta(0)) * shape.longest / (2 * options.scale_base);  // the exponent of a factor
+    const double largest =
+        -std::log(zeta(0)) * shape.longest / (2 * options.scale_base);  // the exponent of a factor
     if (largest > 80) {
       throw std::invalid_argument(fmt::format(
-          "encoding 'xpos': scale_base is {}, too small for sequences of {}: factors would reach e^{:.0f}", options.scale_base,
-          shape.longest, largest));
+          "encoding 'xpos': scale_base is {}, too small for sequences of {}: factors would reach e^{:.0f}",
+          options.scale_base, shape.longest, largest));
     }
   }
 
@@ -45,7 +47,8 @@ class Xpos final : public Rotary {
     tables.resize(4);
     tables[2] = tables[0];
     tables[3] = tables[1];
-    const double middle = (static_cast<double>(positions.at.front()) + static_cast<double>(positions.at.back())) / 2;
+    const double middle =
+        (static_cast<double>(positions.at.front()) + static_cast<double>(positions.at.back())) / 2;
     for (Index t = 0; t < positions.size(); ++t) {
       const double exponent = (static_cast<double>(positions.at[t]) - middle) / options_.scale_base;
       for (Index n = 0; n < tables[0].cols(); ++n) {
@@ -69,10 +72,12 @@ class Xpos final : public Rotary {
 const RegisterEncoding<Xpos> registered{{
     .name = "xpos",
     .family = "rotary",
-    .equation = "score(i, j) = sum over pairs n of zeta_n^((i - j) / B) (R(i) q_i)_n . (R(j) k_j)_n / sqrt(D),   zeta_n = "
-                "(2n / D + gamma) / (1 + gamma)",
+    .equation =
+        "score(i, j) = sum over pairs n of zeta_n^((i - j) / B) (R(i) q_i)_n . (R(j) k_j)_n / sqrt(D),   zeta_n = "
+        "(2n / D + gamma) / (1 + gamma)",
     .source = "Sun et al. 2022, arXiv:2212.10554; microsoft/torchscale",
-    .notes = "With B = 512 short sequences hardly fade. The block-wise attention that the paper adds beyond the trained "
+    .notes = "With B = 512 short sequences hardly fade. The block-wise attention that the paper adds beyond the "
+             "trained "
              "length is not part of it.",
     .causal_only = true,
     .touches = "R",

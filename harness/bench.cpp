@@ -85,7 +85,12 @@ void reset_peak_memory() { std::ofstream("/proc/self/clear_refs") << "5"; }
 /// One encoding at one size: a model in training on random tokens.
 class Subject {
  public:
-  Subject(const Spec& encoding, const Size& size) : spec(encoding), size_(size), model_(make(encoding, size)), state_(model_, {}, 0), gradients_(model_.layout) {
+  Subject(const Spec& encoding, const Size& size)
+      : spec(encoding),
+        size_(size),
+        model_(make(encoding, size)),
+        state_(model_, {}, 0),
+        gradients_(model_.layout) {
     Rng rng = stream(0, "bench");
     for (int n = 0; n < size.batch; ++n) {
       Sequence s;
@@ -174,8 +179,8 @@ Spread spread(std::vector<double> values) {
 
 Json to_json(const Spread& s) { return {{"min", s.low}, {"median", s.median}, {"max", s.high}}; }
 
-/// Measures the subjects in turn, so that a drift of the machine reaches them all; each step stands between two looks at the
-/// peak and beside a step of the first subject, plain attention.
+/// Measures the subjects in turn, so that a drift of the machine reaches them all; each step stands between two
+/// looks at the peak and beside a step of the first subject, plain attention.
 void measure(std::vector<std::unique_ptr<Subject>>& subjects, int repetitions) {
   for (auto& subject : subjects) {
     reset_peak_memory();
@@ -203,9 +208,17 @@ void bench(const BenchRequest& request) {
   encodings.erase(std::remove(encodings.begin(), encodings.end(), "none"), encodings.end());
   encodings.insert(encodings.begin(), "none");  // what the others are relative to
   Json list = Json::array();
-  Table table{{{"size"}, {"length", Align::right}, {"encoding"}, {"ms/step", Align::right}, {"tokens/s", Align::right},
-               {"evaluated/s", Align::right}, {"GFLOP/s", Align::right}, {"of peak", Align::right}, {"x none", Align::right},
-               {"MiB", Align::right}}, {}};
+  Table table{{{"size"},
+               {"length", Align::right},
+               {"encoding"},
+               {"ms/step", Align::right},
+               {"tokens/s", Align::right},
+               {"evaluated/s", Align::right},
+               {"GFLOP/s", Align::right},
+               {"of peak", Align::right},
+               {"x none", Align::right},
+               {"MiB", Align::right}},
+              {}};
   for (const Size& size : select_sizes(request.sizes)) {
     std::vector<std::unique_ptr<Subject>> subjects;
     for (const std::string& encoding : encodings) {
@@ -215,8 +228,8 @@ void bench(const BenchRequest& request) {
     fmt::print(stderr, "{}, length {}: {} encodings\n", size.name, size.length, subjects.size());
     measure(subjects, request.repetitions);
     for (const auto& s : subjects) {
-      const Spread step = spread(s->step_seconds), evaluation = spread(s->evaluation_seconds), share = spread(s->peak_shares),
-                   relative = spread(s->relative);
+      const Spread step = spread(s->step_seconds), evaluation = spread(s->evaluation_seconds),
+                   share = spread(s->peak_shares), relative = spread(s->relative);
       list.push_back({{"size", size.name},
                       {"length", size.length},
                       {"encoding", s->spec.text()},
@@ -229,13 +242,19 @@ void bench(const BenchRequest& request) {
                       {"peak_share", share.median},
                       {"relative_cost", relative.median},
                       {"gflops", s->gflop() / step.median},
-                      {"tokens_per_second", {{"training", s->tokens() / step.median}, {"evaluation", s->tokens() / evaluation.median}}},
+                      {"tokens_per_second",
+                       {{"training", s->tokens() / step.median}, {"evaluation", s->tokens() / evaluation.median}}},
                       {"peak_memory_bytes", s->memory},
-                      {"spread", {{"step_seconds", to_json(step)}, {"peak_share", to_json(share)}, {"relative_cost", to_json(relative)}}}});
-      table.rows.push_back({size.name, fmt::format("{}", size.length), s->spec.text(), fmt::format("{:.2f}", step.median * 1e3),
-                            fmt::format("{:.0f}", s->tokens() / step.median), fmt::format("{:.0f}", s->tokens() / evaluation.median),
-                            fmt::format("{:.1f}", s->gflop() / step.median), fmt::format("{:.0f} %", 100 * share.median),
-                            fmt::format("{:.2f}", relative.median), fmt::format("{:.0f}", static_cast<double>(s->memory) / (1 << 20))});
+                      {"spread",
+                       {{"step_seconds", to_json(step)},
+                        {"peak_share", to_json(share)},
+                        {"relative_cost", to_json(relative)}}}});
+      table.rows.push_back(
+          {size.name, fmt::format("{}", size.length), s->spec.text(), fmt::format("{:.2f}", step.median * 1e3),
+           fmt::format("{:.0f}", s->tokens() / step.median),
+           fmt::format("{:.0f}", s->tokens() / evaluation.median), fmt::format("{:.1f}", s->gflop() / step.median),
+           fmt::format("{:.0f} %", 100 * share.median), fmt::format("{:.2f}", relative.median),
+           fmt::format("{:.0f}", static_cast<double>(s->memory) / (1 << 20))});
     }
   }
   if (request.json) {

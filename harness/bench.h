@@ -1,4 +1,5 @@
-// `posbench bench`: how fast one training step is, for every encoding, as shares of what the machine can do in the same run.
+// `posbench bench`: how fast one training step is, for every encoding, as shares of what the machine can do in the
+// same run.
 #pragma once
 #include <string>
 #include <vector>

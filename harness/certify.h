@@ -10,8 +10,8 @@ namespace posbench_double {
 #endif
 
 /// What `posbench check` states of an encoding: the worst relative error of its hand-written gradients, causal and
-/// bidirectional where defined, pre- and post-norm; causality to the bit; finite results at length 1 and at four times the
-/// trained length; sensitivity to order; and whether all of that passed. Throws std::invalid_argument for a bad spec.
+/// bidirectional where defined, pre- and post-norm; causality to the bit; finite results at length 1 and at four
+/// times the trained length; sensitivity to order; and whether all of that passed. Throws std::invalid_argument
+/// for a bad spec.
 nlohmann::ordered_json certify(const std::string& spec);
-
 }

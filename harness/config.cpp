@@ -31,7 +31,8 @@ void for_each_section(Config& config, Function f) {
 
 Json typed(const Option& option) {
   const std::string text = option.get();
-  return option.type == "text" || option.type == "choice" || option.type == "integers" ? Json(text) : Json::parse(text);
+  return option.type == "text" || option.type == "choice" || option.type == "integers" ? Json(text)
+                                                                                       : Json::parse(text);
 }
 
 std::string untyped(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
@@ -61,8 +62,10 @@ void read_splits(const Json& json, const std::string& where, Config& config) {
     config.splits[task].clear();
     for (const auto& [name, options] : expect_object(splits, where + "." + task).items()) {
       TaskInfo::Split split{name, {}, "from the configuration"};
-      const bool taken = std::any_of(info.splits.begin(), info.splits.end(), [&](const auto& s) { return s.name == name; });
-      if (taken) refuse(where + "." + task, fmt::format("'{}' is a split of the task itself; choose another name", name));
+      const bool taken =
+          std::any_of(info.splits.begin(), info.splits.end(), [&](const auto& s) { return s.name == name; });
+      if (taken)
+        refuse(where + "." + task, fmt::format("'{}' is a split of the task itself; choose another name", name));
       for (const auto& [option, value] : expect_object(options, where + "." + task + "." + name).items()) {
         split.options.emplace_back(option, untyped(value));
       }
@@ -100,7 +103,8 @@ void read(const Json& json, const std::string& where, Config& config) {
       } else if (key == "encodings") {
         config.encodings = select(join_list(value, key), "encoding");
       } else if (key == "seeds") {
-        config.seeds = parse_seeds(value.is_array() && value.size() == 1 ? value[0].dump() + "," : join_list(value, key));
+        config.seeds =
+            parse_seeds(value.is_array() && value.size() == 1 ? value[0].dump() + "," : join_list(value, key));
       } else if (key == "splits") {
         read_splits(value, key, config);
       } else if (key == "overrides") {
@@ -168,8 +172,9 @@ void TrainingOptions::describe(OptionTable& o) {
 
 void EvaluationOptions::describe(OptionTable& o) {
   o.integer("sequences", sequences, 1, 100'000'000, "test sequences of each split");
-  o.choice("layout", layout, {"by_attention", "fed_back", "slots"},
-           "how answers are asked for: by_attention feeds them back to causal models and gives slots to bidirectional");
+  o.choice(
+      "layout", layout, {"by_attention", "fed_back", "slots"},
+      "how answers are asked for: by_attention feeds them back to causal models and gives slots to bidirectional");
 }
 
 void Config::set(const std::string& name, const std::string& value) {
@@ -199,9 +204,12 @@ Config Config::for_task(const std::string& task) const {
 
 Layout Config::layout() const {
   switch (evaluation.layout) {
-    case AnswerLayout::fed_back: return Layout::fed_back;
-    case AnswerLayout::slots: return Layout::slots;
-    case AnswerLayout::by_attention: break;
+    case AnswerLayout::fed_back:
+      return Layout::fed_back;
+    case AnswerLayout::slots:
+      return Layout::slots;
+    case AnswerLayout::by_attention:
+      break;
   }
   return model.attention == Attention::causal ? Layout::fed_back : Layout::slots;
 }
@@ -225,7 +233,9 @@ std::vector<std::string> select(const std::string& list, const std::string& kind
       }
     } else {
       const Spec spec = Spec::parse(item);
-      matches.push_back((of_tasks ? tasks().find(spec.name).canonical(spec) : encodings().find(spec.name).canonical(spec)).text());
+      matches.push_back(
+          (of_tasks ? tasks().find(spec.name).canonical(spec) : encodings().find(spec.name).canonical(spec))
+              .text());
     }
     for (const std::string& match : matches) {
       const auto found = std::find(selected.begin(), selected.end(), match);
@@ -255,7 +265,8 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
   if (is_list) return seeds;
   constexpr std::uint64_t kMostSeeds = 10000;
   if (seeds.empty() || seeds[0] == 0 || seeds[0] > kMostSeeds) {
-    throw std::invalid_argument(fmt::format("seeds '{}': expected how many, from 1 to {}, or a list such as 0,5,7", text, kMostSeeds));
+    throw std::invalid_argument(
+        fmt::format("seeds '{}': expected how many, from 1 to {}, or a list such as 0,5,7", text, kMostSeeds));
   }
   std::vector<std::uint64_t> first(seeds[0]);
   for (size_t n = 0; n < first.size(); ++n) first[n] = n;
@@ -287,7 +298,8 @@ Config make_config(const ConfigRequest& request) {
   if (request.file) read(file, file_name, config);
   for (const std::string& setting : request.settings) {
     const size_t equals = setting.find('=');
-    if (equals == setting.npos) throw std::invalid_argument(fmt::format("'{}' is not SECTION.OPTION=VALUE", setting));
+    if (equals == setting.npos)
+      throw std::invalid_argument(fmt::format("'{}' is not SECTION.OPTION=VALUE", setting));
     config.set(setting.substr(0, equals), setting.substr(equals + 1));
   }
   if (request.tasks) config.tasks = select(*request.tasks, "task");

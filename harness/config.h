@@ -79,8 +79,8 @@ struct ConfigRequest {
   std::vector<std::string> settings;  // "model.width=128"
 };
 
-/// Profile, then file (a configuration, or a report, whose run it repeats), then flags. Throws std::invalid_argument with
-/// one line that says what was given, what was expected and what to do.
+/// Profile, then file (a configuration, or a report, whose run it repeats), then flags. Throws
+/// std::invalid_argument with one line that says what was given, what was expected and what to do.
 Config make_config(const ConfigRequest&);
 
 Json to_json(const Config&);

@@ -19,7 +19,8 @@ namespace {
 Json options_json(const std::vector<OptionInfo>& options) {
   Json list = Json::array();
   for (const OptionInfo& o : options) {
-    list.push_back({{"name", o.name}, {"type", o.type}, {"default", o.value}, {"expected", o.expected}, {"help", o.help}});
+    list.push_back(
+        {{"name", o.name}, {"type", o.type}, {"default", o.value}, {"expected", o.expected}, {"help", o.help}});
   }
   return list;
 }
@@ -38,7 +39,8 @@ std::vector<OptionInfo> settings() {
   const auto add = [&](const char* section, auto options) {
     OptionTable table;
     options.describe(table);
-    for (const Option& o : table.all()) infos.push_back({std::string(section) + "." + o.name, o.type, o.get(), o.expected, o.help});
+    for (const Option& o : table.all())
+      infos.push_back({std::string(section) + "." + o.name, o.type, o.get(), o.expected, o.help});
   };
   add("model", ModelOptions{});
   add("training", TrainingOptions{});
@@ -76,8 +78,8 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
                      field("models", info.causal_only ? "causal" : "causal, bidirectional (answer slots)") +
                      field("length unit", info.length_unit) + field("distance unit", info.distance_unit) +
                      field("vocabulary", fmt::format("{}", setup.shape.vocabulary)) +
-                     field("longest", fmt::format("about {} tokens as trained, {} in any split", setup.shape.trained_length,
-                                                  setup.shape.longest));
+                     field("longest", fmt::format("about {} tokens as trained, {} in any split",
+                                                  setup.shape.trained_length, setup.shape.longest));
   text += "\n" + options_text(entry.options) + "\nsplits:\n";
   for (const TaskInfo::Split& split : setup.splits) {
     text += fmt::format("  {:<20} {:<36} {}\n", split.name, changes(split), split.why);
@@ -100,15 +102,17 @@ Named find_split(const SampleRequest& request) {
   const Spec spec = Spec::parse(request.task);
   const TaskInfo& info = tasks().find(spec.name).info;
   if (info.causal_only && request.layout == Layout::slots) {
-    throw std::invalid_argument(fmt::format("task '{}' asks inside its sequences and has no answer slots", spec.name));
+    throw std::invalid_argument(
+        fmt::format("task '{}' asks inside its sequences and has no answer slots", spec.name));
   }
   std::vector<std::string> names;
   for (const TaskInfo::Split& split : info.splits) {
     if (split.name == request.split) return {&split, make_task(spec, split, request.layout)};
     names.push_back(split.name);
   }
-  throw std::invalid_argument(fmt::format("task '{}' has no split '{}'{} (its splits: {})", spec.name, request.split,
-                                          did_you_mean(request.split, names), fmt::join(names, ", ")));
+  throw std::invalid_argument(fmt::format("task '{}' has no split '{}'{} (its splits: {})", spec.name,
+                                          request.split, did_you_mean(request.split, names),
+                                          fmt::join(names, ", ")));
 }
 
 std::vector<SampleStream::Sample> draw_samples(const SampleRequest& request, const Task& task) {
@@ -136,8 +140,8 @@ std::string list_text(const std::string& what) {
   } else if (what == "encodings") {
     for (const std::string& name : encodings().names()) {
       const EncodingInfo& info = encodings().find(name).info;
-      text += fmt::format("{:<18} {:<18} {:<21} {}\n", name, info.family, info.causal_only ? "causal" : "causal, bidirectional",
-                          info.source);
+      text += fmt::format("{:<18} {:<18} {:<21} {}\n", name, info.family,
+                          info.causal_only ? "causal" : "causal, bidirectional", info.source);
     }
   } else if (what == "profiles") {
     for (const auto& [name, json] : profiles()) {
@@ -205,13 +209,15 @@ Json list_json(const std::string& what) {
 std::string show_text(const std::string& text) {
   const Spec spec = Spec::parse(text);
   if (encodings().contains(spec.name)) return show_encoding(encodings().find(spec.name));
-  if (tasks().contains(spec.name)) return show_task(tasks().find(spec.name).canonical(spec).text(), tasks().find(spec.name));
+  if (tasks().contains(spec.name))
+    return show_task(tasks().find(spec.name).canonical(spec).text(), tasks().find(spec.name));
   std::vector<std::string> names = encodings().names();
   const std::vector<std::string> more = tasks().names();
   names.insert(names.end(), more.begin(), more.end());
-  throw std::invalid_argument(fmt::format("no encoding or task is called '{}'{} ('posbench list encodings' and 'posbench list "
-                                          "tasks' show all)",
-                                          spec.name, did_you_mean(spec.name, names)));
+  throw std::invalid_argument(
+      fmt::format("no encoding or task is called '{}'{} ('posbench list encodings' and 'posbench list "
+                  "tasks' show all)",
+                  spec.name, did_you_mean(spec.name, names)));
 }
 
 std::string sample_text(const SampleRequest& request) {
@@ -230,8 +236,9 @@ std::string sample_text(const SampleRequest& request) {
       answers += fmt::format(" {}", task->word(example.targets[t]));
       wanted += fmt::format(" {}", example.targets[t]);
     }
-    text += fmt::format("length {}, {} tokens; * marks what is scored\n  words  {}\n  ids    {}\n  answer {}   (ids{})\n", length,
-                        example.tokens.size(), words, ids, answers, wanted);
+    text += fmt::format(
+        "length {}, {} tokens; * marks what is scored\n  words  {}\n  ids    {}\n  answer {}   (ids{})\n", length,
+        example.tokens.size(), words, ids, answers, wanted);
     if (!example.distances.empty()) text += fmt::format("  distance {}\n", fmt::join(example.distances, " "));
   }
   return text;

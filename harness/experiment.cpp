@@ -25,7 +25,8 @@ std::optional<ExperimentResult> run_experiment(const Experiment& e,
     if (state.diverged_step) {
       result.status = Status::diverged;
       result.diverged_step = state.diverged_step;
-      result.reason = fmt::format("the loss or its gradient stopped being finite at step {}", *state.diverged_step);
+      result.reason =
+          fmt::format("the loss or its gradient stopped being finite at step {}", *state.diverged_step);
       return result;
     }
     result.final_loss = state.curve.empty() ? std::nullopt : state.curve.back().loss;

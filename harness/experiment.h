@@ -16,8 +16,8 @@ struct Experiment {
   ExperimentId id() const { return {task->spec, encoding.text(), seed}; }
 };
 
-/// The whole of it, top to bottom. `after_step` is asked after every step whether to go on; where it says no there is no
-/// result.
+/// The whole of it, top to bottom. `after_step` is asked after every step whether to go on; where it says no there
+/// is no result.
 std::optional<ExperimentResult> run_experiment(const Experiment&,
                                                const std::function<bool(const TrainingState&)>& after_step);
 

@@ -14,7 +14,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 /// Sequence accuracy in distribution, then the worst out of distribution.
 std::string outcome(const ExperimentResult& result) {
@@ -59,7 +61,8 @@ void Progress::draw() {
   if (!terminal_ || verbosity_ == Verbosity::quiet) return;
   constexpr int kWidth = 30;
   const int filled = static_cast<int>(kWidth * std::min(1.0, work_done_ / std::max(work_, 1e-9)));
-  fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] {}/{}, {}", "", filled, "", kWidth - filled, done_, experiments_, time_left());
+  fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] {}/{}, {}", "", filled, "", kWidth - filled, done_, experiments_,
+             time_left());
   std::fflush(stderr);
   drawn_ = Clock::now();
 }
@@ -76,12 +79,12 @@ void Progress::finished(const ExperimentResult& result, double seconds) {
   if (verbosity_ == Verbosity::quiet) return;
   if (terminal_) fmt::print(stderr, "\r\x1b[K");
   const std::string left = done_ < experiments_ ? "; " + time_left() : "";
-  fmt::print(stderr, "[{}/{}] {} on {}, seed {}: {} ({}{})\n", done_, experiments_, result.id.encoding, result.id.task,
-             result.id.seed, outcome(result), duration(seconds), terminal_ ? "" : left);
+  fmt::print(stderr, "[{}/{}] {} on {}, seed {}: {} ({}{})\n", done_, experiments_, result.id.encoding,
+             result.id.task, result.id.seed, outcome(result), duration(seconds), terminal_ ? "" : left);
   if (verbosity_ == Verbosity::verbose) {
     for (const CurvePoint& point : result.learning_curve) {
-      fmt::print(stderr, "    step {}: loss {:.4f}, validation {:.3f} of tokens, {:.3f} of sequences\n", point.step,
-                 point.loss.value_or(NAN), point.validation_token, point.validation_sequence);
+      fmt::print(stderr, "    step {}: loss {:.4f}, validation {:.3f} of tokens, {:.3f} of sequences\n",
+                 point.step, point.loss.value_or(NAN), point.validation_token, point.validation_sequence);
     }
   }
   draw();

@@ -1,4 +1,5 @@
-// What a person sees while a suite runs: on a terminal a line that is redrawn, elsewhere a line for each experiment.
+// What a person sees while a suite runs: on a terminal a line that is redrawn, elsewhere a line for each
+// experiment.
 #pragma once
 #include <chrono>
 #include <mutex>

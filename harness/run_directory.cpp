@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 /// An open file, written whole or not at all; closed with its flush checked.
 class File {
  public:
-  File(fs::path path, int flags) : path_(std::move(path)), descriptor_(open(path_.c_str(), flags | O_CLOEXEC, 0666)) {
+  File(fs::path path, int flags)
+      : path_(std::move(path)), descriptor_(open(path_.c_str(), flags | O_CLOEXEC, 0666)) {
     if (descriptor_ < 0) fail(path_, "open");
   }
   File(const File&) = delete;
@@ -65,7 +66,9 @@ std::string difference(const Json& before, const Json& now) {
   const Json patch = Json::diff(before, now);
   const std::string place = patch.at(0).at("path");
   const Json::json_pointer pointer(place);
-  const auto value = [&](const Json& json) { return json.contains(pointer) ? json.at(pointer).dump() : "missing"; };
+  const auto value = [&](const Json& json) {
+    return json.contains(pointer) ? json.at(pointer).dump() : "missing";
+  };
   return fmt::format("{} was {} and is now {}", place.substr(1), value(before), value(now));
 }
 
@@ -91,11 +94,12 @@ RunDirectory::RunDirectory(fs::path path, Existing existing, const Json& config,
   const fs::path manifest = path_ / "manifest.json", lines = path_ / "experiments.jsonl";
   const bool there = fs::exists(path_) && !(fs::is_directory(path_) && fs::is_empty(path_));
   if (there && existing == Existing::refuse) {
-    throw std::invalid_argument(
-        fmt::format("{} exists; add --resume to go on with it, --force to replace it, or choose another -o", path_.string()));
+    throw std::invalid_argument(fmt::format(
+        "{} exists; add --resume to go on with it, --force to replace it, or choose another -o", path_.string()));
   }
   if (there && !fs::exists(manifest)) {
-    throw std::invalid_argument(fmt::format("{} is not a run directory (it has no manifest.json); choose another -o", path_.string()));
+    throw std::invalid_argument(
+        fmt::format("{} is not a run directory (it has no manifest.json); choose another -o", path_.string()));
   }
   if (there && existing == Existing::resume) {
     const Json before = read_json(manifest);
@@ -103,8 +107,8 @@ RunDirectory::RunDirectory(fs::path path, Existing existing, const Json& config,
       throw std::invalid_argument(fmt::format("{} has no config; --force starts afresh", manifest.string()));
     }
     if (before["config"] != config) {
-      throw std::invalid_argument(fmt::format("{} holds another configuration: {}; use --force or another -o", path_.string(),
-                                              difference(before["config"], config)));
+      throw std::invalid_argument(fmt::format("{} holds another configuration: {}; use --force or another -o",
+                                              path_.string(), difference(before["config"], config)));
     }
     const std::string text = fs::exists(lines) ? read_text(lines) : "";
     size_t kept = 0;
@@ -128,7 +132,8 @@ RunDirectory::RunDirectory(fs::path path, Existing existing, const Json& config,
   std::error_code error;
   fs::create_directories(path_, error);
   if (error) throw std::invalid_argument(fmt::format("cannot create {}: {}", path_.string(), error.message()));
-  if (access(path_.c_str(), W_OK) != 0) throw std::invalid_argument(fmt::format("cannot write into {}", path_.string()));
+  if (access(path_.c_str(), W_OK) != 0)
+    throw std::invalid_argument(fmt::format("cannot write into {}", path_.string()));
   Json list = Json::array();
   for (const ExperimentId& id : experiments) list.push_back(to_json(id));
   fs::remove(path_ / "report.json");

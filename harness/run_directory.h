@@ -22,7 +22,8 @@ class RunDirectory {
                const std::vector<ExperimentId>& experiments);
 
   const std::filesystem::path& path() const { return path_; }
-  /// Finished experiments that were found, and what was wrong with a last line that was dropped; empty where nothing was.
+  /// Finished experiments that were found, and what was wrong with a last line that was dropped; empty where
+  /// nothing was.
   const std::map<ExperimentId, ExperimentResult>& finished() const { return finished_; }
   const std::string& dropped() const { return dropped_; }
 

@@ -30,6 +30,7 @@ struct Drawn {
 };
 
 /// The samples first .. first + count - 1, longest first, so that the tables of one serve those after it.
-std::vector<Drawn> draw(const SampleStream&, const PositionEncoding&, bool training, std::uint64_t first, int count);
+std::vector<Drawn> draw(const SampleStream&, const PositionEncoding&, bool training, std::uint64_t first,
+                        int count);
 
 }  // namespace posbench

@@ -24,7 +24,8 @@ Size mean_size(const Task& task, bool training) {
     size.length += static_cast<double>(example.tokens.size()) / kSamples;
     size_t asked = example.scored.size();
     if (training) {
-      asked = static_cast<size_t>(std::count_if(example.targets.begin(), example.targets.end(), [](int t) { return t != kIgnore; }));
+      asked = static_cast<size_t>(
+          std::count_if(example.targets.begin(), example.targets.end(), [](int t) { return t != kIgnore; }));
     }
     size.asked += static_cast<double>(asked) / kSamples;
   }
@@ -40,7 +41,8 @@ Suite make_suite(const Config& config) {
     for (const std::string& encoding : config.encodings) {
       const Spec spec = Spec::parse(encoding);
       make_model(spec, suite.tasks.back()->shape);
-      for (const std::uint64_t seed : config.seeds) suite.experiments.push_back({suite.tasks.back().get(), spec, seed});
+      for (const std::uint64_t seed : config.seeds)
+        suite.experiments.push_back({suite.tasks.back().get(), spec, seed});
     }
   }
   return suite;
@@ -63,7 +65,8 @@ double work(const Experiment& e) {
   return work;
 }
 
-void run_suite(const std::vector<Experiment>& experiments, int jobs, const std::atomic<bool>& stop, const SuiteEvents& events) {
+void run_suite(const std::vector<Experiment>& experiments, int jobs, const std::atomic<bool>& stop,
+               const SuiteEvents& events) {
   std::atomic<size_t> next{0};
   std::atomic<bool> failed{false};
   std::mutex mutex;

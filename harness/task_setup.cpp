@@ -31,16 +31,18 @@ const std::map<std::string, View>& views() {
       {"constant", [](const Example&, int, size_t) { return std::string(); }},
       {"last_token",
        [](const Example& e, int, size_t n) {
-         const int t = e.scored[n];  // the token read there, and the one before it, which a blank or marker may follow
+         const int t =
+             e.scored[n];  // the token read there, and the one before it, which a blank or marker may follow
          return fmt::format("{} {}", e.tokens[t], t > 0 ? e.tokens[t - 1] : kIgnore);
        }},
-      {"position", [](const Example& e, int length, size_t n) { return fmt::format("{} {}", length, e.scored[n]); }},
-      {"bag_of_tokens",
-       [](const Example& e, int, size_t n) {
+      {"position",
+       [](const Example& e, int length, size_t n) { return fmt::format("{} {}", length, e.scored[n]); }},
+      {"bag_of_tokens", [](const Example& e, int, size_t n) {
          std::vector<int> tokens(e.tokens.begin(), e.tokens.begin() + e.scored[n]);
          std::sort(tokens.begin(), tokens.end());
          std::string bag;
-         for (const int token : tokens) bag += static_cast<char>(token % 256), bag += static_cast<char>(token / 256);
+         for (const int token : tokens)
+           bag += static_cast<char>(token % 256), bag += static_cast<char>(token / 256);
          return bag;
        }}};
   return views;
@@ -50,14 +52,16 @@ double measure(const std::vector<SampleStream::Sample>& samples, const View& vie
   std::map<std::string, std::map<int, int>> answers;
   std::map<int, int> overall;
   const auto most_frequent = [](const std::map<int, int>& counts) {
-    return std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; })
+    return std::max_element(counts.begin(), counts.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
         ->first;
   };
   const size_t half = samples.size() / 2;
   const auto for_each_answer = [&](size_t first, size_t last, auto f) {
     for (size_t i = first; i < last; ++i) {
       const auto& [example, length] = samples[i];
-      for (size_t n = 0; n < example.scored.size(); ++n) f(view(example, length, n), example.targets[example.scored[n]]);
+      for (size_t n = 0; n < example.scored.size(); ++n)
+        f(view(example, length, n), example.targets[example.scored[n]]);
     }
   };
   for_each_answer(0, half, [&](const std::string& key, int answer) { ++answers[key][answer], ++overall[answer]; });
@@ -86,11 +90,13 @@ TaskSetup make_task_setup(const Config& config, const std::string& text) {
         spec.name));
   }
   if (setup.config.model.attention == Attention::bidirectional && layout == Layout::fed_back) {
-    throw std::invalid_argument("evaluation.layout is fed_back, which shows a bidirectional model the answers; set it to slots");
+    throw std::invalid_argument(
+        "evaluation.layout is fed_back, which shows a bidirectional model the answers; set it to slots");
   }
   setup.splits = setup.info->splits;
   const auto more = config.splits.find(spec.name);
-  if (more != config.splits.end()) setup.splits.insert(setup.splits.end(), more->second.begin(), more->second.end());
+  if (more != config.splits.end())
+    setup.splits.insert(setup.splits.end(), more->second.begin(), more->second.end());
 
   setup.shape = setup.config.model.shape();
   for (const TaskInfo::Split& split : setup.splits) {
@@ -100,7 +106,8 @@ TaskSetup make_task_setup(const Config& config, const std::string& text) {
     setup.shape.longest = std::max(setup.shape.longest, longest);
     if (setup.tasks.back()->vocabulary() != setup.trained().vocabulary()) {
       throw std::invalid_argument(
-          fmt::format("task '{}': split '{}' changes the vocabulary, which a trained model cannot follow", spec.name, split.name));
+          fmt::format("task '{}': split '{}' changes the vocabulary, which a trained model cannot follow",
+                      spec.name, split.name));
     }
   }
   setup.shape.vocabulary = setup.trained().vocabulary();

@@ -26,9 +26,10 @@ TaskSetup make_task_setup(const Config&, const std::string& spec);
 
 SplitKind kind(const TaskInfo::Split&);
 
-/// What the best predictors that ignore most of the question reach on each split, measured: always the same answer;
-/// the answer that goes with the last token read; with the place in the answer, for each length; with the set of tokens
-/// in the question. Each learns the most frequent answer on one half of the samples and is scored on the other.
+/// What the best predictors that ignore most of the question reach on each split, measured: always the same
+/// answer; the answer that goes with the last token read; with the place in the answer, for each length; with the
+/// set of tokens in the question. Each learns the most frequent answer on one half of the samples and is scored on
+/// the other.
 TaskBaseline measure_baselines(const TaskSetup&);
 
 }  // namespace posbench

@@ -13,7 +13,8 @@
 
 namespace posbench {
 
-/// One model under one encoding. Heap-allocated parts keep their addresses, since the transformer refers to its encoding.
+/// One model under one encoding. Heap-allocated parts keep their addresses, since the transformer refers to its
+/// encoding.
 struct Model {
   ModelShape shape;
   ParameterLayout layout;
@@ -30,10 +31,10 @@ struct TrainingState {
 
   Parameters parameters;
   AdamW optimizer;
-  int step = 0;                   // updates done
-  double loss_sum = 0;            // since the last point of the curve
+  int step = 0;         // updates done
+  double loss_sum = 0;  // since the last point of the curve
   int loss_count = 0;
-  int perfect = 0;                // looks at the validation stream in a row without an error
+  int perfect = 0;  // looks at the validation stream in a row without an error
   std::vector<CurvePoint> curve;
   bool stopped_early = false;
   std::optional<int> diverged_step;
@@ -42,8 +43,8 @@ struct TrainingState {
 /// Accuracies of a model on the samples of a stream, in all and by length and distance.
 SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, int sequences);
 
-/// Trains up to options.steps. After each step `after_step` may stop it for later by answering false; the state then goes
-/// on where it stands.
+/// Trains up to options.steps. After each step `after_step` may stop it for later by answering false; the state
+/// then goes on where it stands.
 void train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, TrainingState&,
            const std::function<bool(const TrainingState&)>& after_step);
 

@@ -30,9 +30,12 @@ double schedule(Decay decay, int step, int steps, int warm_up) {
   if (step < warm_up) return (step + 1.0) / warm_up;
   const double done = static_cast<double>(step - warm_up) / std::max(1, steps - warm_up);
   switch (decay) {
-    case Decay::cosine: return (1 + std::cos(std::numbers::pi * done)) / 2;
-    case Decay::linear: return 1 - done;
-    case Decay::constant: break;
+    case Decay::cosine:
+      return (1 + std::cos(std::numbers::pi * done)) / 2;
+    case Decay::linear:
+      return 1 - done;
+    case Decay::constant:
+      break;
   }
   return 1;
 }

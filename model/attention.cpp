@@ -19,11 +19,13 @@ void for_each_block(Index length, bool causal, F f) {
 
 void dot_product(const In& q, const In& k, Real scale, bool causal, Out scores) {
   for_each_block(q.rows(), causal, [&](Index first, Index count, Index keys) {
-    scores.block(first, 0, count, keys).noalias() = scale * (q.middleRows(first, count) * k.topRows(keys).transpose());
+    scores.block(first, 0, count, keys).noalias() =
+        scale * (q.middleRows(first, count) * k.topRows(keys).transpose());
   });
 }
 
-void dot_product_backward(const In& q, const In& k, Real scale, bool causal, const In& d_scores, Out d_q, Out d_k) {
+void dot_product_backward(const In& q, const In& k, Real scale, bool causal, const In& d_scores, Out d_q,
+                          Out d_k) {
   for_each_block(q.rows(), causal, [&](Index first, Index count, Index keys) {
     const auto d = d_scores.block(first, 0, count, keys);
     d_q.middleRows(first, count).noalias() += scale * (d * k.topRows(keys));

@@ -1,7 +1,7 @@
-// The three products of attention for one head, each beside its backward. q, k, v and output (T, D); scores and attention
-// (T, T), row = query, column = key. Where causal, entries with key > query mean nothing, but the products read those near
-// the diagonal: what they read there must be zero, which `hide_later` sees to after a normalization, and a gradient that
-// started from zero keeps by itself.
+// The three products of attention for one head, each beside its backward. q, k, v and output (T, D); scores and
+// attention (T, T), row = query, column = key. Where causal, entries with key > query mean nothing, but the
+// products read those near the diagonal: what they read there must be zero, which `hide_later` sees to after a
+// normalization, and a gradient that started from zero keeps by itself.
 #pragma once
 #include "model/tensor.h"
 
@@ -26,6 +26,7 @@ void softmax_backward(const In& attention, bool causal, const In& d_attention, O
 /// output = attention v
 void weighted_sum(const In& attention, const In& v, bool causal, Out output);
 /// d_attention += d_output v^T,   d_v += attention^T d_output
-void weighted_sum_backward(const In& attention, const In& v, bool causal, const In& d_output, Out d_attention, Out d_v);
+void weighted_sum_backward(const In& attention, const In& v, bool causal, const In& d_output, Out d_attention,
+                           Out d_v);
 
 }  // namespace posbench

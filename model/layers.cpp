@@ -36,8 +36,8 @@ void normalize_rows(const In& x, const In& gain, const In& bias, Out normalized,
   }
 }
 
-void normalize_rows_backward(const In& gain, const In& normalized, const In& inverse_deviation, const In& d_y, Out d_x,
-                             Out d_gain, Out d_bias) {
+void normalize_rows_backward(const In& gain, const In& normalized, const In& inverse_deviation, const In& d_y,
+                             Out d_x, Out d_gain, Out d_bias) {
   // With z the normalized row and g = gain * d_y:   d_x = (g - mean(g) - z mean(g z)) / deviation
   for (Index t = 0; t < d_y.rows(); ++t) {
     const auto z = normalized.row(t);

@@ -1,5 +1,6 @@
-// The layers of the transformer as free functions, each forward beside its backward. A backward receives what its forward
-// received (and gave, where that helps), then the gradient of the result, then what it fills. It adds into what it fills.
+// The layers of the transformer as free functions, each forward beside its backward. A backward receives what its
+// forward received (and gave, where that helps), then the gradient of the result, then what it fills. It adds into
+// what it fills.
 #pragma once
 #include <span>
 
@@ -12,13 +13,15 @@ void linear(const In& x, const In& w, const In& b, Out y);
 /// d_x += d_y w^T,   d_w += x^T d_y,   d_b += the column sums of d_y.
 void linear_backward(const In& x, const In& w, const In& d_y, Out d_x, Out d_w, Out d_b);
 
-/// Layer normalization (Ba et al. 2016, arXiv:1607.06450): every row shifted and scaled to mean 0 and variance 1, then
-/// times gain (1, C) plus bias (1, C). Keeps the normalized rows and 1 / standard deviation (T, 1) for the backward.
+/// Layer normalization (Ba et al. 2016, arXiv:1607.06450): every row shifted and scaled to mean 0 and variance 1,
+/// then times gain (1, C) plus bias (1, C). Keeps the normalized rows and 1 / standard deviation (T, 1) for the
+/// backward.
 void normalize_rows(const In& x, const In& gain, const In& bias, Out normalized, Out inverse_deviation, Out y);
-void normalize_rows_backward(const In& gain, const In& normalized, const In& inverse_deviation, const In& d_y, Out d_x,
-                             Out d_gain, Out d_bias);
+void normalize_rows_backward(const In& gain, const In& normalized, const In& inverse_deviation, const In& d_y,
+                             Out d_x, Out d_gain, Out d_bias);
 
-/// GELU in its tanh form (Hendrycks and Gimpel 2016, arXiv:1606.08415), x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+/// GELU in its tanh form (Hendrycks and Gimpel 2016, arXiv:1606.08415), x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715
+/// x^3))).
 void gelu(const In& x, Out y);
 void gelu_backward(const In& x, const In& d_y, Out d_x);
 

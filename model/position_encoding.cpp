@@ -17,7 +17,8 @@ void PositionEncoding::score(const AttentionInput& in, Heads& scores) const {
   for (size_t h = 0; h < scores.size(); ++h) dot_product(in.q[h], in.k[h], scale(), shape_.causal, scores[h]);
 }
 
-void PositionEncoding::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
+void PositionEncoding::score_backward(const AttentionInput& in, const Heads& d_scores,
+                                      AttentionGradient& d) const {
   for (size_t h = 0; h < d_scores.size(); ++h) {
     dot_product_backward(in.q[h], in.k[h], scale(), shape_.causal, d_scores[h], d.q[h], d.k[h]);
   }

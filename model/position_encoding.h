@@ -1,9 +1,10 @@
-// The socket: where a position encoding enters a transformer. The base class is plain attention, causal or bidirectional
-// as the model's shape says, so it is itself an encoding (NoPE), and an encoding is what it overrides.
+// The socket: where a position encoding enters a transformer. The base class is plain attention, causal or
+// bidirectional as the model's shape says, so it is itself an encoding (NoPE), and an encoding is what it
+// overrides.
 //
-// Every backward receives what its forward received (and gave), then the gradient of the result, then what it fills; it
-// adds into what it fills, and the caller zeroes. A forward overwrites what it fills, which the caller has sized.
-// Encodings hold options and parameter handles, never the values of a sequence: one object serves all.
+// Every backward receives what its forward received (and gave), then the gradient of the result, then what it
+// fills; it adds into what it fills, and the caller zeroes. A forward overwrites what it fills, which the caller
+// has sized. Encodings hold options and parameter handles, never the values of a sequence: one object serves all.
 #pragma once
 #include <deque>
 #include <vector>
@@ -16,16 +17,16 @@ namespace posbench {
 struct ModelShape {
   int vocabulary = 0;
   int layers = 2;
-  int width = 64;         // C
-  int heads = 4;          // H
-  int feed_forward = 0;   // inner width; 0: 4 C
+  int width = 64;        // C
+  int heads = 4;         // H
+  int feed_forward = 0;  // inner width; 0: 4 C
   bool causal = true;
   bool pre_norm = true;
-  bool gelu = true;       // else ReLU
+  bool gelu = true;  // else ReLU
   bool tied_embeddings = false;
-  double dropout = 0;     // of the embeddings and of each block's two contributions, in training only
-  int trained_length = 0; // T of the longest training sequence that is expected
-  int longest = 0;        // T of the longest sequence of any split that is expected
+  double dropout = 0;      // of the embeddings and of each block's two contributions, in training only
+  int trained_length = 0;  // T of the longest training sequence that is expected
+  int longest = 0;         // T of the longest sequence of any split that is expected
 
   int head_width() const { return width / heads; }  // D
   int inner_width() const { return feed_forward > 0 ? feed_forward : 4 * width; }
@@ -58,7 +59,7 @@ struct Sequence {
   std::vector<int> places;    // (T) a digit's decimal place in its number, from 1; 0 elsewhere; or empty
   std::vector<int> asked;     // the places whose logits are wanted
   bool training = false;
-  Positions positions;        // what stage 1 answered
+  Positions positions;  // what stage 1 answered
 };
 
 /// What an encoding works out once a step, and what it carries from block to block: matrices of its own choosing.
@@ -87,8 +88,8 @@ struct AttentionInput {
   const Tables& tables;   // what stage 0 worked out for these positions
   const Tables& carried;  // what stage 2 or the block before handed on (stage 6)
   int layer;
-  const Matrix& x;        // (T, C) layer input, after normalization
-  const Heads &q, &k, &v; // H x (T, D)
+  const Matrix& x;         // (T, C) layer input, after normalization
+  const Heads &q, &k, &v;  // H x (T, D)
   Scratch& scratch;
 
   Index length() const { return x.rows(); }
@@ -108,10 +109,12 @@ class PositionEncoding {
   explicit PositionEncoding(const ModelShape& shape) : shape_(shape) {}
   virtual ~PositionEncoding() = default;
 
-  /// Projects parameters back into their range: once before training and after every update.   Default: none has one.
+  /// Projects parameters back into their range: once before training and after every update.   Default: none has
+  /// one.
   virtual void constrain(Parameters&) const {}
 
-  /// 0. What depends on parameters and positions alone, worked out once for all sequences of a step that share their
+  /// 0. What depends on parameters and positions alone, worked out once for all sequences of a step that share
+  /// their
   ///    positions (a shorter one reads the leading block); its gradient comes back once, summed.   Default: none.
   virtual void tables(const Parameters&, const Positions&, Tables&) const {}
   virtual void tables_backward(const Parameters&, const Positions&, const Tables& /*tables*/,
@@ -121,10 +124,12 @@ class PositionEncoding {
   virtual Positions positions(const Sequence&, Rng&) const;
 
   /// 2. Add to the token embeddings x (T, C), once per sequence, and start what is carried.   Default: nothing.
-  virtual void embed(const Sequence&, const Parameters&, const Tables&, Matrix& /*x*/, Tables& /*carried*/) const {}
+  virtual void embed(const Sequence&, const Parameters&, const Tables&, Matrix& /*x*/, Tables& /*carried*/) const {
+  }
   /// x as embed received it; d_x is the gradient of its result, and what `carried` owes to x is added to it.
   virtual void embed_backward(const Sequence&, const Parameters&, const Tables&, const Matrix& /*x*/,
-                              const Tables& /*d_carried*/, Matrix& /*d_x*/, Tables& /*d_tables*/, Gradients&) const {}
+                              const Tables& /*d_carried*/, Matrix& /*d_x*/, Tables& /*d_tables*/,
+                              Gradients&) const {}
 
   /// 3. Scores before normalization, H x (T, T).   Default: q k^T / sqrt(D).
   virtual void score(const AttentionInput&, Heads& scores) const;
@@ -137,10 +142,11 @@ class PositionEncoding {
 
   /// 5. Head outputs, H x (T, D).   Default: attention v.
   virtual void mix(const AttentionInput&, const Heads& attention, Heads& output) const;
-  virtual void mix_backward(const AttentionInput&, const Heads& attention, const Heads& d_output, Heads& d_attention,
-                            AttentionGradient&) const;
+  virtual void mix_backward(const AttentionInput&, const Heads& attention, const Heads& d_output,
+                            Heads& d_attention, AttentionGradient&) const;
 
-  /// 6. What the encoding carries beside x, for the next block: `next` comes as a copy of in.carried. `feed_forward`
+  /// 6. What the encoding carries beside x, for the next block: `next` comes as a copy of in.carried.
+  /// `feed_forward`
   ///    (T, C) is what this block's second half added to x.   Default: handed on unchanged.
   virtual void carry(const AttentionInput&, const Heads& /*attention*/, const Matrix& /*feed_forward*/,
                      Tables& /*next*/) const {}

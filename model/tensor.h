@@ -18,8 +18,8 @@ using ConstMatrixView = Eigen::Map<const RowMajor>;
 using In = Eigen::Ref<const RowMajor>;
 using Out = Eigen::Ref<RowMajor>;
 
-/// A matrix that keeps its memory when it is resized, so that a workspace stops allocating once it has seen the longest
-/// sequence. Resizing leaves the values undefined.
+/// A matrix that keeps its memory when it is resized, so that a workspace stops allocating once it has seen the
+/// longest sequence. Resizing leaves the values undefined.
 class Matrix : public MatrixView {
  public:
   Matrix() : MatrixView(nullptr, 0, 0) {}

@@ -12,7 +12,8 @@ namespace {
 /// Zeroes a share of x and scales the rest to keep its mean; `drop` keeps the factors for the backward.
 void drop_out(double share, Rng& rng, Matrix& drop, Matrix& x) {
   drop.resize(x.rows(), x.cols());
-  for (Index n = 0; n < x.size(); ++n) drop.data()[n] = chance(rng, share) ? Real(0) : static_cast<Real>(1 / (1 - share));
+  for (Index n = 0; n < x.size(); ++n)
+    drop.data()[n] = chance(rng, share) ? Real(0) : static_cast<Real>(1 / (1 - share));
   x.array() *= drop.array();
 }
 
@@ -32,7 +33,8 @@ Transformer::Transformer(const ModelShape& shape, ParameterLayout& layout, const
   const auto norm = [&](const std::string& name) {
     return Norm{layout.constant(name + ".weight", 1, C, 1), layout.constant(name + ".bias", 1, C, 0)};
   };
-  // Weights start uniform within 1 / sqrt(inputs), as PyTorch's linear layers do: small enough for attention to start even.
+  // Weights start uniform within 1 / sqrt(inputs), as PyTorch's linear layers do: small enough for attention to
+  // start even.
   const auto dense = [&](const std::string& name, Index inputs, Index outputs) {
     const double bound = 1 / std::sqrt(static_cast<double>(inputs));
     return Dense{layout.uniform(name + ".weight", inputs, outputs, -bound, bound),
@@ -97,12 +99,13 @@ void Transformer::join_head_gradients(Activations& a) const {
   }
 }
 
-AttentionInput Transformer::attention_input(const Parameters& p, const Sequence& s, const Tables& tables, int layer,
-                                            BlockActivations& b, Scratch& scratch) const {
+AttentionInput Transformer::attention_input(const Parameters& p, const Sequence& s, const Tables& tables,
+                                            int layer, BlockActivations& b, Scratch& scratch) const {
   return {s, p, tables, b.carried, layer, b.attention_input, b.q, b.k, b.v, scratch};
 }
 
-void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& tables, Rng& rng, Activations& a) const {
+void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& tables, Rng& rng,
+                          Activations& a) const {
   const Index T = static_cast<Index>(s.tokens.size()), C = shape_.width, D = shape_.head_width(), H = shape_.heads;
   const bool dropping = s.training && shape_.dropout > 0;
   a.blocks.resize(blocks_.size());
@@ -179,7 +182,8 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& 
   a.final_normalized.resize(A, C);
   a.final_deviation.resize(A, 1);
   if (shape_.pre_norm) {
-    normalize_rows(a.last, p[final_norm_.gain], p[final_norm_.bias], a.final_normalized, a.final_deviation, a.final_input);
+    normalize_rows(a.last, p[final_norm_.gain], p[final_norm_.bias], a.final_normalized, a.final_deviation,
+                   a.final_input);
   } else {
     a.final_input = a.last;
   }
@@ -206,7 +210,8 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
     d[embedding_].noalias() += scale * (d_logits.transpose() * a.final_input);
     d[output_.bias].row(0) += d_logits.colwise().sum();
   } else {
-    linear_backward(a.final_input, p[output_.weight], d_logits, a.d_final_input, d[output_.weight], d[output_.bias]);
+    linear_backward(a.final_input, p[output_.weight], d_logits, a.d_final_input, d[output_.weight],
+                    d[output_.bias]);
   }
   a.d_last.resize(A, C);
   if (shape_.pre_norm) {
@@ -251,10 +256,12 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
     if (dropping) a.d_contribution.array() *= b.drop2.array();
     a.d_activated.resize(T, shape_.inner_width());
     a.d_activated.setZero();
-    linear_backward(b.activated, p[w.down.weight], a.d_contribution, a.d_activated, d[w.down.weight], d[w.down.bias]);
+    linear_backward(b.activated, p[w.down.weight], a.d_contribution, a.d_activated, d[w.down.weight],
+                    d[w.down.bias]);
     a.d_inner.resize(T, shape_.inner_width());
     a.d_inner.setZero();
-    shape_.gelu ? gelu_backward(b.inner, a.d_activated, a.d_inner) : relu_backward(b.inner, a.d_activated, a.d_inner);
+    shape_.gelu ? gelu_backward(b.inner, a.d_activated, a.d_inner)
+                : relu_backward(b.inner, a.d_activated, a.d_inner);
     a.d_branch.setZero();
     linear_backward(b.feed_forward_input, p[w.up.weight], a.d_inner, a.d_branch, d[w.up.weight], d[w.up.bias]);
     if (shape_.pre_norm) {
@@ -279,10 +286,11 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
     encoding_.score_backward(in, a.d_scores, d_in);
     a.scratch.release();
     join_head_gradients(a);
-    linear_backward(b.attention_input, p[w.qkv.weight], a.d_qkv, d_attention_input, d[w.qkv.weight], d[w.qkv.bias]);
+    linear_backward(b.attention_input, p[w.qkv.weight], a.d_qkv, d_attention_input, d[w.qkv.weight],
+                    d[w.qkv.bias]);
     if (shape_.pre_norm) {
-      normalize_rows_backward(p[w.norm1.gain], b.normalized1, b.deviation1, d_attention_input, a.d_x, d[w.norm1.gain],
-                              d[w.norm1.bias]);
+      normalize_rows_backward(p[w.norm1.gain], b.normalized1, b.deviation1, d_attention_input, a.d_x,
+                              d[w.norm1.gain], d[w.norm1.bias]);
     } else {
       a.d_x += d_attention_input;
     }

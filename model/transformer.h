@@ -10,37 +10,39 @@ namespace posbench {
 /// What backward reads again of one block, one named matrix for each step of forward.
 struct BlockActivations {
   Tables carried;
-  Matrix attention_input;         // (T, C)
-  Matrix normalized1, deviation1; // (T, C), (T, 1): of the first normalization
-  Heads q, k, v;                  // H x (T, D)
-  Heads scores, attention;        // H x (T, T)
-  Heads head_outputs;             // H x (T, D)
-  Matrix joined;                  // (T, C): the heads side by side
-  Matrix drop1, drop2;            // (T, C): 0 or 1 / (1 - dropout); empty without dropout
-  Matrix feed_forward_input;      // (T, C)
+  Matrix attention_input;          // (T, C)
+  Matrix normalized1, deviation1;  // (T, C), (T, 1): of the first normalization
+  Heads q, k, v;                   // H x (T, D)
+  Heads scores, attention;         // H x (T, T)
+  Heads head_outputs;              // H x (T, D)
+  Matrix joined;                   // (T, C): the heads side by side
+  Matrix drop1, drop2;             // (T, C): 0 or 1 / (1 - dropout); empty without dropout
+  Matrix feed_forward_input;       // (T, C)
   Matrix normalized2, deviation2;
-  Matrix inner, activated;        // (T, F)
-  Matrix feed_forward;            // (T, C)
+  Matrix inner, activated;  // (T, F)
+  Matrix feed_forward;      // (T, C)
 };
 
-/// Everything one sequence needs, forward and backward. Reused from sequence to sequence: nothing is allocated once the
-/// longest has been seen.
+/// Everything one sequence needs, forward and backward. Reused from sequence to sequence: nothing is allocated
+/// once the longest has been seen.
 struct Activations {
-  Matrix embedded, drop0;                      // (T, C)
+  Matrix embedded, drop0;  // (T, C)
   std::vector<BlockActivations> blocks;
-  Tables carried;                              // after the last block
-  Matrix x;                                    // (T, C): what runs through the blocks
-  Matrix last, final_normalized, final_deviation, final_input;  // (A, C), ... (A, 1), (A, C): of the A places asked
-  Matrix logits;                               // (A, V)
+  Tables carried;  // after the last block
+  Matrix x;        // (T, C): what runs through the blocks
+  Matrix last, final_normalized, final_deviation,
+      final_input;  // (A, C), ... (A, 1), (A, C): of the A places asked
+  Matrix logits;    // (A, V)
 
-  Matrix qkv, contribution;                    // (T, 3 C), (T, C)
+  Matrix qkv, contribution;  // (T, 3 C), (T, C)
   Matrix d_x, d_contribution, d_branch, d_last, d_final_input, d_qkv, d_joined, d_inner, d_activated;
   Heads d_q, d_k, d_v, d_scores, d_attention, d_head_outputs;
   Tables d_carried;
   Scratch scratch;
 };
 
-/// Stage 0 for the sequences of one step: worked out anew only when a sequence's positions do not begin those at hand.
+/// Stage 0 for the sequences of one step: worked out anew only when a sequence's positions do not begin those at
+/// hand.
 struct StepTables {
   Positions positions;
   Tables values, gradient;
@@ -49,12 +51,12 @@ struct StepTables {
 
 class Transformer {
  public:
-  /// Adds its parameters to the layout. The encoding must outlive it. Throws std::invalid_argument where the shape makes
-  /// no sense.
+  /// Adds its parameters to the layout. The encoding must outlive it. Throws std::invalid_argument where the shape
+  /// makes no sense.
   Transformer(const ModelShape&, ParameterLayout&, const PositionEncoding&);
 
-  /// Makes `step` hold the tables of this sequence. `gradients` receives what backward gathered for the former ones; null
-  /// where there is no backward.
+  /// Makes `step` hold the tables of this sequence. `gradients` receives what backward gathered for the former
+  /// ones; null where there is no backward.
   void prepare(const Parameters&, const Sequence&, StepTables& step, Gradients* gradients) const;
   /// The end of a step: hands on what backward gathered. The tables are stale once parameters change.
   void finish(const Parameters&, StepTables& step, Gradients* gradients) const;
@@ -62,11 +64,11 @@ class Transformer {
   /// activations.logits = the logits of the places in sequence.asked. `rng` draws dropout.
   void forward(const Parameters&, const Sequence&, const Tables&, Rng& rng, Activations&) const;
   /// d_logits (A, V); adds into gradients, and into d_tables.
-  void backward(const Parameters&, const Sequence&, const Tables&, Activations&, const Matrix& d_logits, Tables& d_tables,
-                Gradients&) const;
+  void backward(const Parameters&, const Sequence&, const Tables&, Activations&, const Matrix& d_logits,
+                Tables& d_tables, Gradients&) const;
 
-  /// Useful multiply-adds of one forward over T tokens with A places asked: products with weights, and attention with a
-  /// causal pair counted once.
+  /// Useful multiply-adds of one forward over T tokens with A places asked: products with weights, and attention
+  /// with a causal pair counted once.
   double multiply_adds(Index length, Index asked) const;
 
  private:

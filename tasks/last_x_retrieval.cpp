@@ -2,10 +2,10 @@
 //
 //   X5 Y3 X6 Y4 Y5 Q   ->   6        the last X is two items back from the end
 //
-// Items are a marker and a payload; payloads are uniform whatever the marker, so a payload alone never tells its marker.
-// The distance is the number of Y items after the last X, drawn uniformly; each item before the last X is an X with
-// probability `rho`. An encoding whose scores add a term for content (margin D) and a term for position (margin d for
-// each step) prefers the nearest Y to the last X from a distance of about D / d on.
+// Items are a marker and a payload; payloads are uniform whatever the marker, so a payload alone never tells its
+// marker. The distance is the number of Y items after the last X, drawn uniformly; each item before the last X is
+// an X with probability `rho`. An encoding whose scores add a term for content (margin D) and a term for position
+// (margin d for each step) prefers the nearest Y to the last X from a distance of about D / d on.
 //
 // Golovneva et al. 2024, arXiv:2405.18719, section 3, which argues about this task and trains nothing on it: the
 // vocabulary, the lengths and the splits are ours.
@@ -34,9 +34,9 @@ class LastXRetrieval final : public Task {
 
   LastXRetrieval(const Options& options, Layout layout) : options_(options), layout_(layout) {
     if (options.distance.max() >= options.length.min()) {
-      throw std::invalid_argument(
-          fmt::format("task 'last_x_retrieval': distance {} needs more than {} items; shorten it or lengthen length",
-                      options.distance.text(), options.length.min()));
+      throw std::invalid_argument(fmt::format(
+          "task 'last_x_retrieval': distance {} needs more than {} items; shorten it or lengthen length",
+          options.distance.text(), options.length.min()));
     }
   }
 
@@ -81,7 +81,9 @@ const RegisterTask<LastXRetrieval> registered{{
     .distance_unit = "items",
     .splits = {{"in_distribution", {}, "the trained distances"},
                {"ood_far2", {{"distance", "8..15"}}, "up to twice the trained distances, at the trained length"},
-               {"ood_far4", {{"distance", "16..30"}}, "up to four times the trained distances, at the trained length"},
+               {"ood_far4",
+                {{"distance", "16..30"}},
+                "up to four times the trained distances, at the trained length"},
                {"ood_length", {{"length", "128"}}, "the trained distances, in a longer sequence"},
                {"ood_length_far", {{"length", "128"}, {"distance", "31..126"}}, "far and long"}},
 }};

@@ -14,17 +14,17 @@ constexpr int kIgnore = -1;
 /// How an answer of several tokens stands in the sequence; the question stands before it in both.
 enum class Layout {
   fed_back,  // each answer token is read one place after it was asked for: for causal models
-  slots,     // answer places hold an empty token and are all asked at once: for bidirectional models, which would see a
-             // fed-back answer, and for causal ones on request
+  slots,  // answer places hold an empty token and are all asked at once: for bidirectional models, which would see
+          // a fed-back answer, and for causal ones on request
 };
 
 /// One training or test example of T tokens. The model reads `tokens` and is asked for targets[t] at t.
 struct Example {
-  std::vector<int> tokens;      // (T) ids in [0, vocabulary)
-  std::vector<int> targets;     // (T) the id to learn at t, or kIgnore where nothing is asked
-  std::vector<int> scored;      // the places whose answers accuracy counts, ascending; each has a target
-  std::vector<int> distances;   // how far back the evidence of each scored place lies, in the task's unit; or empty
-  std::vector<int> segments;    // (T) the word, item, operand or line a token belongs to
+  std::vector<int> tokens;     // (T) ids in [0, vocabulary)
+  std::vector<int> targets;    // (T) the id to learn at t, or kIgnore where nothing is asked
+  std::vector<int> scored;     // the places whose answers accuracy counts, ascending; each has a target
+  std::vector<int> distances;  // how far back the evidence of each scored place lies, in the task's unit; or empty
+  std::vector<int> segments;   // (T) the word, item, operand or line a token belongs to
   std::vector<int> candidates;  // ids that answers at scored places are chosen among; empty: the whole vocabulary
   std::vector<int> places;      // (T) the decimal place of the digit read at t, or due in the empty slot t: 1 the
                                 // least significant, 0 none, or not known before it is said; or empty
@@ -47,19 +47,19 @@ class Task {
 /// What `posbench show` prints of a task, and what the suite must know before it builds one.
 struct TaskInfo {
   std::string name, family;
-  int version = 1;             // rises when the samples change; reports carry it
-  std::string definition;      // a sentence or a few
-  std::string source;          // the paper and its section
-  std::string published;       // published use and deliberate differences
-  std::string length_unit;     // what `length` counts: "items"
-  std::string distance_unit;   // what Example::distances count; empty where the task defines none
-  bool causal_only = false;    // questions stand inside the sequence, or answers cannot be asked in slots
+  int version = 1;            // rises when the samples change; reports carry it
+  std::string definition;     // a sentence or a few
+  std::string source;         // the paper and its section
+  std::string published;      // published use and deliberate differences
+  std::string length_unit;    // what `length` counts: "items"
+  std::string distance_unit;  // what Example::distances count; empty where the task defines none
+  bool causal_only = false;   // questions stand inside the sequence, or answers cannot be asked in slots
   struct Split {
-    std::string name;          // "in_distribution" or "ood_..."
+    std::string name;                                          // "in_distribution" or "ood_..."
     std::vector<std::pair<std::string, std::string>> options;  // what it changes
-    std::string why;           // the one cause that it isolates
+    std::string why;                                           // the one cause that it isolates
   };
-  std::vector<Split> splits;   // in_distribution first
+  std::vector<Split> splits;  // in_distribution first
 };
 
 }  // namespace posbench

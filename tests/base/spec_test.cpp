@@ -7,7 +7,8 @@
 using namespace posbench;
 
 TEST_CASE("a spec reads back as it was written") {
-  for (const char* text : {"cope", "cope:positions=16,gates=values", "randomized:base=(rope:theta=500000,scale=2),max=2048"}) {
+  for (const char* text :
+       {"cope", "cope:positions=16,gates=values", "randomized:base=(rope:theta=500000,scale=2),max=2048"}) {
     CHECK(Spec::parse(text).text() == text);
   }
   const Spec nested = Spec::parse("randomized:base=(rope:theta=5),max=9");
@@ -59,7 +60,8 @@ TEST_CASE("options of every type are set from text, and bad values are refused i
 
   const auto read = [](const char* text) { return read_options<Options>(Spec::parse(text), "task"); };
   CHECK_THROWS_WITH(read("mine:bucket=8"),
-                    "unknown option 'bucket' of task 'mine'; did you mean 'buckets'? (it has buckets, rate, tied, length, form)");
+                    "unknown option 'bucket' of task 'mine'; did you mean 'buckets'? (it has buckets, rate, tied, "
+                    "length, form)");
   CHECK_THROWS_WITH(read("mine:buckets=65"), "task 'mine': buckets is '65', expected an integer from 2 to 64");
   CHECK_THROWS_WITH(read("mine:buckets=8x"), "task 'mine': buckets is '8x', expected an integer from 2 to 64");
   CHECK_THROWS_WITH(read("mine:rate=nan"), "task 'mine': rate is 'nan', expected a number from 0 to 1");

@@ -1,5 +1,5 @@
-// Each encoding restated: what its paper says of one (h, i, j), independently of how the encoding computes it. A new
-// encoding owes one row here. What a row leaves out must be plain attention's.
+// Each encoding restated: what its paper says of one (h, i, j), independently of how the encoding computes it. A
+// new encoding owes one row here. What a row leaves out must be plain attention's.
 #include <cmath>
 #include <complex>
 #include <functional>
@@ -93,8 +93,8 @@ struct Case {
 
 using At = std::function<double(const Case&, int h, int i, int j)>;
 
-/// What an encoding changes. score(h, i, j); embed(0, t, channel): what is added to x; attention(h, i, j), from c.scores;
-/// output(h, i, channel), from c.attention.
+/// What an encoding changes. score(h, i, j); embed(0, t, channel): what is added to x; attention(h, i, j), from
+/// c.scores; output(h, i, channel), from c.attention.
 struct Row {
   At score, embed, attention, output;
   bool bidirectional = true;  // whether the row holds there too
@@ -190,7 +190,8 @@ double turned(const Case& c, bool half_split, int h, int i, int j, const std::fu
 /// MapFormer's angle of pair n between two tokens, from the embeddings that stage 2 received.
 double path_angle(const Case& c, const std::string& name, int h, int i, int j, int n) {
   double steps = 0;
-  for (int t = j + 1; t <= i; ++t) steps += (c.x.row(t) * c.matrix(name + ".in") * c.matrix(name + ".out"))(h * c.D / 2 + n);
+  for (int t = j + 1; t <= i; ++t)
+    steps += (c.x.row(t) * c.matrix(name + ".in") * c.matrix(name + ".out"))(h * c.D / 2 + n);
   return c.learned(name + ".omega", h, n) * steps;
 }
 
@@ -206,12 +207,12 @@ int in_segment(const Case& c, int t) {
 
 const std::map<std::string, Row>& rows() {
   static const std::map<std::string, Row> rows{
-      {"abacus", {.embed = [](const Case& c, int, int t, int channel) {
-         return c.learned("abacus.table", c.sequence.places[t], channel);
-       }}},
-      {"alibi", {.score = [](const Case& c, int h, int i, int j) {
-         return c.dot(h, i, j) - std::exp2(-8.0 * (h + 1) / c.H) * std::abs(i - j);
-       }}},
+      {"abacus",
+       {.embed = [](const Case& c, int, int t,
+                    int channel) { return c.learned("abacus.table", c.sequence.places[t], channel); }}},
+      {"alibi",
+       {.score = [](const Case& c, int h, int i,
+                    int j) { return c.dot(h, i, j) - std::exp2(-8.0 * (h + 1) / c.H) * std::abs(i - j); }}},
       {"bipe_alibi",
        {.score =
             [](const Case& c, int h, int i, int j) {
@@ -224,24 +225,31 @@ const std::map<std::string, Row>& rows() {
        {.score =
             [](const Case& c, int h, int i, int j) {
               const int segments = c.sequence.segments[i] - c.sequence.segments[j];
-              return turned(c, false, h, i, j, [&](int n) { return segments * std::pow(10000.0, -2.0 * n / c.D); });
+              return turned(c, false, h, i, j,
+                            [&](int n) { return segments * std::pow(10000.0, -2.0 * n / c.D); });
             },
         .embed = [](const Case& c, int, int t,
                     int channel) { return c.learned("bipe_rope.intra", in_segment(c, t), channel); }}},
-      {"cable", {.score = [](const Case& c, int h, int i, int j) {
-         double bias = 0;
-         for (int s = j + 1; s <= i; ++s) {
-           bias -= std::log(1 + std::exp(c.x_dot("cable.gate.1.weight", s, h) + c.learned("cable.gate.1.bias", 0, h)));
-         }
-         return c.dot(h, i, j) + bias;
-       }}},
-      {"carope", {.score = [](const Case& c, int h, int i, int j) {
-         return turned(c, false, h, i, j, [&](int n) {
-           double angle = 0;
-           for (int t = j + 1; t <= i; ++t) angle += std::pow(1 / (softplus(c.x_dot("carope.weight.1", t, h)) + 1), n + 1);
-           return angle;
-         });
-       }}},
+      {"cable",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              double bias = 0;
+              for (int s = j + 1; s <= i; ++s) {
+                bias -= std::log(
+                    1 + std::exp(c.x_dot("cable.gate.1.weight", s, h) + c.learned("cable.gate.1.bias", 0, h)));
+              }
+              return c.dot(h, i, j) + bias;
+            }}},
+      {"carope",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              return turned(c, false, h, i, j, [&](int n) {
+                double angle = 0;
+                for (int t = j + 1; t <= i; ++t)
+                  angle += std::pow(1 / (softplus(c.x_dot("carope.weight.1", t, h)) + 1), n + 1);
+                return angle;
+              });
+            }}},
       {"cope",
        {.score =
             [](const Case& c, int h, int i, int j) {
@@ -249,91 +257,107 @@ const std::map<std::string, Row>& rows() {
               for (int m = j; m <= i; ++m) p += 1 / (1 + std::exp(-c.dot(h, i, m)));
               const int n = static_cast<int>(p);
               const double f = p - n;
-              const double t = (1 - f) * c.query_dot("cope.table.1", h, i, n) + f * c.query_dot("cope.table.1", h, i, n + 1);
+              const double t =
+                  (1 - f) * c.query_dot("cope.table.1", h, i, n) + f * c.query_dot("cope.table.1", h, i, n + 1);
               return c.dot(h, i, j) + t / std::sqrt(c.D);
             },
         .bidirectional = false}},
-      {"coupled", {.embed = [](const Case& c, int, int t, int channel) {
-         return c.learned("coupled.table", c.sequence.places[t], channel);
-       }}},
-      {"dape", {.score = [](const Case& c, int h, int i, int j) {
-         const auto bias = [&](int g) { return -std::abs(i - j) / std::pow(4.0, g + 1); };
-         double sum = c.dot(h, i, j) + bias(h) + c.learned("dape.1.out.bias", 0, h);
-         for (int m = 0; m < 32; ++m) {
-           double inner = c.learned("dape.1.in.bias", 0, m);
-           for (int g = 0; g < c.H; ++g) {
-             inner += c.learned("dape.1.in.weight", m, g) * c.dot(g, i, j);
-             inner += c.learned("dape.1.in.weight", m, c.H + g) * bias(g);
-           }
-           sum += c.learned("dape.1.out.weight", h, m) * (inner > 0 ? inner : 0.01 * inner);
-         }
-         return sum;
-       }}},
-      {"dape_v2", {.score = [](const Case& c, int h, int i, int j) {
-         const auto in = c.matrix("dape_v2.1.in.weight"), out = c.matrix("dape_v2.1.out.weight");
-         const auto bias = [&](int g, int key) { return (key - i) / std::pow(4.0, g + 1); };
-         const auto hidden = [&](int m, int key) {
-           if (key < 0 || key >= c.T) return 0.0;  // the padding of the second convolution
-           double inner = c.learned("dape_v2.1.in.bias", 0, m);
-           for (int tap = 0; tap < 3; ++tap) {
-             const int from = key + tap - 1;
-             for (int g = 0; g < c.H && 0 <= from && from <= i; ++g) {
-               inner += in(m, tap * 2 * c.H + g) * c.dot(g, i, from) + in(m, (tap * 2 + 1) * c.H + g) * bias(g, from);
-             }
-           }
-           return std::max(inner, 0.01 * inner);
-         };
-         double sum = c.dot(h, i, j) + bias(h, j) + c.learned("dape_v2.1.out.bias", 0, h);
-         for (int tap = 0; tap < 3; ++tap) {
-           for (int m = 0; m < 32; ++m) sum += out(tap * c.H + h, m) * hidden(m, j + tap - 1);
-         }
-         return sum;
-       }}},
-      {"darope", {.score = [](const Case& c, int h, int i, int j) {  // L = 12: of w = 1 and 0.01, the second is slow
-         const auto place = [&](int t) {
-           const double beta = std::log((t + 0.5) / (12 - t - 0.5));
-           return 12 * sigmoid(c.x_dot("darope.weight.1", t, h) + c.learned("darope.alpha.1", 0, h) * beta);
-         };
-         return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0.01 * (place(i) - place(j)); });
-       }}},
-      {"deberta", {.score = [](const Case& c, int h, int i, int j) {
-         const int n = i - j + 512;
-         double sum = std::sqrt(c.D) * c.dot(h, i, j);
-         for (int e = 0; e < c.D; ++e) {
-           sum += c.k[h](j, e) * c.learned("deberta.query_bias.1", 0, h * c.D + e);
-           for (int m = 0; m < c.C; ++m) {
-             const double p = c.learned("deberta.table", n, m);
-             sum += c.q[h](i, e) * p * c.learned("deberta.key.1", m, h * c.D + e);
-             sum += c.k[h](j, e) * p * c.learned("deberta.query.1", m, h * c.D + e);
-           }
-         }
-         return sum / std::sqrt(3.0 * c.D);
-       }}},
-      {"fire", {.score = [](const Case& c, int h, int i, int j) {
-         const double slope = std::abs(c.learned("fire.c.1", 0, 0));
-         const double reach = std::max<double>(i, std::abs(c.learned("fire.mu.1", 0, 0) * 6));
-         const double share = std::log(slope * (i - j) + 1) / (std::log(slope * reach + 1) + 1e-6);
-         double bias = c.learned("fire.b2.1", 0, h);
-         for (int m = 0; m < 32; ++m) {
-           const double hidden = share * c.learned("fire.w1.1", 0, m) + c.learned("fire.b1.1", 0, m);
-           bias += std::max(hidden, 0.0) * c.learned("fire.w2.1", m, h);
-         }
-         return c.dot(h, i, j) + bias;
-       }}},
-      {"fox", {.score = [](const Case& c, int h, int i, int j) {
-         double gates = 1;
-         for (int s = j + 1; s <= i; ++s) {
-           gates /= 1 + std::exp(-c.x_dot("fox.gate.1.weight", s, h) - c.learned("fox.gate.1.bias", 0, h));
-         }
-         return c.dot(h, i, j) + std::log(gates);
-       }}},
+      {"coupled",
+       {.embed = [](const Case& c, int, int t,
+                    int channel) { return c.learned("coupled.table", c.sequence.places[t], channel); }}},
+      {"dape",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const auto bias = [&](int g) { return -std::abs(i - j) / std::pow(4.0, g + 1); };
+              double sum = c.dot(h, i, j) + bias(h) + c.learned("dape.1.out.bias", 0, h);
+              for (int m = 0; m < 32; ++m) {
+                double inner = c.learned("dape.1.in.bias", 0, m);
+                for (int g = 0; g < c.H; ++g) {
+                  inner += c.learned("dape.1.in.weight", m, g) * c.dot(g, i, j);
+                  inner += c.learned("dape.1.in.weight", m, c.H + g) * bias(g);
+                }
+                sum += c.learned("dape.1.out.weight", h, m) * (inner > 0 ? inner : 0.01 * inner);
+              }
+              return sum;
+            }}},
+      {"dape_v2",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const auto in = c.matrix("dape_v2.1.in.weight"), out = c.matrix("dape_v2.1.out.weight");
+              const auto bias = [&](int g, int key) { return (key - i) / std::pow(4.0, g + 1); };
+              const auto hidden = [&](int m, int key) {
+                if (key < 0 || key >= c.T) return 0.0;  // the padding of the second convolution
+                double inner = c.learned("dape_v2.1.in.bias", 0, m);
+                for (int tap = 0; tap < 3; ++tap) {
+                  const int from = key + tap - 1;
+                  for (int g = 0; g < c.H && 0 <= from && from <= i; ++g) {
+                    inner += in(m, tap * 2 * c.H + g) * c.dot(g, i, from) +
+                             in(m, (tap * 2 + 1) * c.H + g) * bias(g, from);
+                  }
+                }
+                return std::max(inner, 0.01 * inner);
+              };
+              double sum = c.dot(h, i, j) + bias(h, j) + c.learned("dape_v2.1.out.bias", 0, h);
+              for (int tap = 0; tap < 3; ++tap) {
+                for (int m = 0; m < 32; ++m) sum += out(tap * c.H + h, m) * hidden(m, j + tap - 1);
+              }
+              return sum;
+            }}},
+      {"darope",
+       {.score =
+            [](const Case& c, int h, int i, int j) {  // L = 12: of w = 1 and 0.01, the second is slow
+              const auto place = [&](int t) {
+                const double beta = std::log((t + 0.5) / (12 - t - 0.5));
+                return 12 * sigmoid(c.x_dot("darope.weight.1", t, h) + c.learned("darope.alpha.1", 0, h) * beta);
+              };
+              return turned(c, false, h, i, j,
+                            [&](int n) { return n == 0 ? i - j : 0.01 * (place(i) - place(j)); });
+            }}},
+      {"deberta",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const int n = i - j + 512;
+              double sum = std::sqrt(c.D) * c.dot(h, i, j);
+              for (int e = 0; e < c.D; ++e) {
+                sum += c.k[h](j, e) * c.learned("deberta.query_bias.1", 0, h * c.D + e);
+                for (int m = 0; m < c.C; ++m) {
+                  const double p = c.learned("deberta.table", n, m);
+                  sum += c.q[h](i, e) * p * c.learned("deberta.key.1", m, h * c.D + e);
+                  sum += c.k[h](j, e) * p * c.learned("deberta.query.1", m, h * c.D + e);
+                }
+              }
+              return sum / std::sqrt(3.0 * c.D);
+            }}},
+      {"fire",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const double slope = std::abs(c.learned("fire.c.1", 0, 0));
+              const double reach = std::max<double>(i, std::abs(c.learned("fire.mu.1", 0, 0) * 6));
+              const double share = std::log(slope * (i - j) + 1) / (std::log(slope * reach + 1) + 1e-6);
+              double bias = c.learned("fire.b2.1", 0, h);
+              for (int m = 0; m < 32; ++m) {
+                const double hidden = share * c.learned("fire.w1.1", 0, m) + c.learned("fire.b1.1", 0, m);
+                bias += std::max(hidden, 0.0) * c.learned("fire.w2.1", m, h);
+              }
+              return c.dot(h, i, j) + bias;
+            }}},
+      {"fox",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              double gates = 1;
+              for (int s = j + 1; s <= i; ++s) {
+                gates /= 1 + std::exp(-c.x_dot("fox.gate.1.weight", s, h) - c.learned("fox.gate.1.bias", 0, h));
+              }
+              return c.dot(h, i, j) + std::log(gates);
+            }}},
       {"geometric",
        {.score =
             [](const Case& c, int h, int i, int j) {
               const double content = std::sqrt(c.D) * c.dot(h, i, j) * c.learned("geometric.1.alpha", 0, 0);
               if (i == j) return content;
               const int column = c.causal ? h : 2 * h + (j > i);
-              return content + c.learned("geometric.1.beta", 0, 0) + c.x_dot("geometric.1.direction.weight", i, column) +
+              return content + c.learned("geometric.1.beta", 0, 0) +
+                     c.x_dot("geometric.1.direction.weight", i, column) +
                      c.learned("geometric.1.direction.bias", 0, column);
             },
         .attention =
@@ -352,142 +376,197 @@ const std::map<std::string, Row>& rows() {
               for (int m = 0; m < keys; ++m) sum += weight(m);
               return sum > 0 ? weight(j) / sum : 0;
             }}},
-      {"grape_a_keygated", {.score = [](const Case& c, int h, int i, int j) {
-         const auto softplus = [](double x) { return std::log(1 + std::exp(x)); };
-         const auto u = c.matrix("grape_a_keygated.1.key_gate").row(h);
-         const double gate = softplus(u.dot(c.k[h].row(j)) / u.norm() / std::sqrt(c.D));
-         return c.dot(h, i, j) -
-                (i - j) * std::pow(0.25, h + 1) * softplus(c.learned("grape_a_keygated.1.strength", 0, h)) * gate;
-       }}},
-      {"grape_ctx", {.score = [](const Case& c, int h, int i, int j) {
-         double phase = 0;
-         for (int t = j; t < i; ++t) {
-           phase += sigmoid((c.x_dot("grape_ctx.weight.1", t, 0) + c.learned("grape_ctx.bias.1", 0, 0)) / 16);
-         }
-         return turned(c, true, h, i, j,
-                       [&](int n) { return phase * std::exp(c.learned("grape_ctx.log_frequencies.1", 0, n)); });
-       }}},
-      {"interpolated", {.score = [](const Case& c, int h, int i, int j) {  // by 1, as far as sequences are no longer
-         return turned(c, false, h, i, j, [&](int n) { return (i - j) * std::pow(10000.0, -2.0 * n / c.D); });
-       }}},
-      {"interpolated:method=ntk,scale=3", {.score = [](const Case& c, int h, int i, int j) {
-         return turned(c, false, h, i, j, [&](int n) { return (i - j) * std::pow(10000 * std::pow(3.0, 2), -2.0 * n / c.D); });
-       }}},
-      {"interpolated:scale=3", {.score = [](const Case& c, int h, int i, int j) {
-         return turned(c, false, h, i, j, [&](int n) { return (i - j) / 3.0 * std::pow(10000.0, -2.0 * n / c.D); });
-       }}},
-      {"kerple_log", {.score = [](const Case& c, int h, int i, int j) {
-         const double r1 = c.learned("kerple_log.r1", 0, h), r2 = c.learned("kerple_log.r2", 0, h);
-         return c.dot(h, i, j) - r1 * std::log(1 + r2 * std::abs(i - j));
-       }}},
-      {"kerple_power", {.score = [](const Case& c, int h, int i, int j) {
-         const double r1 = c.learned("kerple_power.r1", 0, h), r2 = c.learned("kerple_power.r2", 0, h);
-         return c.dot(h, i, j) - (i == j ? 0 : r1 * std::exp(r2 * std::log(std::abs(i - j))));
-       }}},
+      {"grape_a_keygated",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const auto softplus = [](double x) { return std::log(1 + std::exp(x)); };
+              const auto u = c.matrix("grape_a_keygated.1.key_gate").row(h);
+              const double gate = softplus(u.dot(c.k[h].row(j)) / u.norm() / std::sqrt(c.D));
+              return c.dot(h, i, j) - (i - j) * std::pow(0.25, h + 1) *
+                                          softplus(c.learned("grape_a_keygated.1.strength", 0, h)) * gate;
+            }}},
+      {"grape_ctx",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              double phase = 0;
+              for (int t = j; t < i; ++t) {
+                phase += sigmoid((c.x_dot("grape_ctx.weight.1", t, 0) + c.learned("grape_ctx.bias.1", 0, 0)) / 16);
+              }
+              return turned(c, true, h, i, j, [&](int n) {
+                return phase * std::exp(c.learned("grape_ctx.log_frequencies.1", 0, n));
+              });
+            }}},
+      {"interpolated",
+       {.score =
+            [](const Case& c, int h, int i, int j) {  // by 1, as far as sequences are no longer
+              return turned(c, false, h, i, j, [&](int n) { return (i - j) * std::pow(10000.0, -2.0 * n / c.D); });
+            }}},
+      {"interpolated:method=ntk,scale=3",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              return turned(c, false, h, i, j,
+                            [&](int n) { return (i - j) * std::pow(10000 * std::pow(3.0, 2), -2.0 * n / c.D); });
+            }}},
+      {"interpolated:scale=3",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              return turned(c, false, h, i, j,
+                            [&](int n) { return (i - j) / 3.0 * std::pow(10000.0, -2.0 * n / c.D); });
+            }}},
+      {"kerple_log",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const double r1 = c.learned("kerple_log.r1", 0, h), r2 = c.learned("kerple_log.r2", 0, h);
+              return c.dot(h, i, j) - r1 * std::log(1 + r2 * std::abs(i - j));
+            }}},
+      {"kerple_power",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const double r1 = c.learned("kerple_power.r1", 0, h), r2 = c.learned("kerple_power.r2", 0, h);
+              return c.dot(h, i, j) - (i == j ? 0 : r1 * std::exp(r2 * std::log(std::abs(i - j))));
+            }}},
       {"learned_abs",
-       {.embed = [](const Case& c, int, int t, int channel) { return c.learned("learned_abs.table", t, channel); }}},
-      {"mapformer_em", {.score = [](const Case& c, int h, int i, int j) {
-         double sum = 0;
-         for (int n = 0; n < c.D / 2; ++n) {
-           const auto vector = [&](const char* side) {
-             const std::string name = std::string("mapformer_em.") + side;
-             return std::complex<double>(c.learned(name, h, 2 * n), c.learned(name, h, 2 * n + 1));
-           };
-           const double angle = path_angle(c, "mapformer_em", h, i, j, n);
-           sum += (vector("query") * std::conj(vector("key")) * std::polar(1.0, angle)).real();
-         }
-         return c.dot(h, i, j) * sum / std::sqrt(c.D);
-       }}},
-      {"mapformer_wm", {.score = [](const Case& c, int h, int i, int j) {
-         return turned(c, false, h, i, j, [&](int n) { return path_angle(c, "mapformer_wm", h, i, j, n); });
-       }}},
+       {.embed = [](const Case& c, int, int t,
+                    int channel) { return c.learned("learned_abs.table", t, channel); }}},
+      {"mapformer_em",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              double sum = 0;
+              for (int n = 0; n < c.D / 2; ++n) {
+                const auto vector = [&](const char* side) {
+                  const std::string name = std::string("mapformer_em.") + side;
+                  return std::complex<double>(c.learned(name, h, 2 * n), c.learned(name, h, 2 * n + 1));
+                };
+                const double angle = path_angle(c, "mapformer_em", h, i, j, n);
+                sum += (vector("query") * std::conj(vector("key")) * std::polar(1.0, angle)).real();
+              }
+              return c.dot(h, i, j) * sum / std::sqrt(c.D);
+            }}},
+      {"mapformer_wm",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              return turned(c, false, h, i, j, [&](int n) { return path_angle(c, "mapformer_wm", h, i, j, n); });
+            }}},
       {"none", {}},
       {"path", {.score = [](const Case& c, int h, int i, int j) { return reflected(c, "path.1.", h, i, j); }}},
-      {"path_fox", {.score = [](const Case& c, int h, int i, int j) {
-         double gates = 1;
-         for (int s = j + 1; s <= i; ++s) {
-           gates /= 1 + std::exp(-c.x_dot("path_fox.gate.1.weight", s, h) - c.learned("path_fox.gate.1.bias", 0, h));
-         }
-         return reflected(c, "path_fox.1.", h, i, j) + std::log(gates) / std::sqrt(c.D);
-       }}},
-      {"pope", {.score = [](const Case& c, int h, int i, int j) {
-         double sum = 0;
-         for (int e = 0; e < c.D; ++e) {
-           const double phase = (i - j) * std::pow(10000.0, -1.0 * e / c.D) - c.learned("pope.delta", h, e);
-           sum += softplus(c.q[h](i, e)) * softplus(c.k[h](j, e)) * std::cos(phase);
-         }
-         return sum / std::sqrt(c.D);
-       }}},
-      {"randomized", {.embed = [](const Case& c, int, int t, int channel) {
-         const double angle = c.sequence.positions.at[t] * std::pow(10000.0, -static_cast<double>(channel / 2 * 2) / c.C);
-         return channel % 2 == 0 ? std::sin(angle) : std::cos(angle);
-       }}},
-      {"rel_sin_bidir", {.score = [](const Case& c, int h, int i, int j) {
-         return transformer_xl(c, "rel_sin_bidir.u.1", "rel_sin_bidir.w.1", "rel_sin_bidir.projection.1", h, i, j,
-                               j - i);
-       }}},
-      {"repo_pos", {.score = [](const Case& c, int h, int i, int j) {
-         const auto place = [&](int t) {
-           double sum = 0;
-           for (int m = 0; m < c.C / 8; ++m) {
-             const double gate = c.x_dot("repo_pos.gate.1", t, m);
-             sum += gate * sigmoid(gate) * c.x_dot("repo_pos.content.1", t, m) * c.learned("repo_pos.out.1", m, h);
-           }
-           return sum;
-         };
-         return turned(c, true, h, i, j, [&](int n) { return (place(i) - place(j)) * std::pow(10000.0, -2.0 * n / c.D); });
-       }}},
-      {"rope", {.score = [](const Case& c, int h, int i, int j) {
-         double sum = 0;
-         for (int n = 0; n < c.D / 2; ++n) {  // the real part of q conj(k) e^(i (i - j) w)
-           const double angle = (i - j) * std::pow(10000.0, -2.0 * n / c.D);
-           const double qa = c.q[h](i, 2 * n), qb = c.q[h](i, 2 * n + 1), ka = c.k[h](j, 2 * n), kb = c.k[h](j, 2 * n + 1);
-           sum += (qa * ka + qb * kb) * std::cos(angle) + (qa * kb - qb * ka) * std::sin(angle);
-         }
-         return sum / std::sqrt(c.D);
-       }}},
-      {"rope_hope", {.score = [](const Case& c, int h, int i, int j) {  // L = 12: of w = 1 and 0.01, the first stays
-         return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
-       }}},
-      {"rope_p", {.score = [](const Case& c, int h, int i, int j) {  // 0.75 of two pairs: one
-         return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
-       }}},
-      {"rope_partial", {.score = [](const Case& c, int h, int i, int j) {  // the first two components
-         return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
-       }}},
-      {"sandwich", {.score = [](const Case& c, int h, int i, int j) {
-         double inner = 0;  // of the two embeddings of width 128
-         for (int m = 0; m < 64; ++m) {
-           const double w = std::pow(10000.0, -m / 64.0);
-           inner += std::sin(i * w) * std::sin(j * w) + std::cos(i * w) * std::cos(j * w);
-         }
-         return c.dot(h, i, j) + (inner - 64) / (8.0 * (h + 1) / c.H);
-       }}},
-      {"selective_attn", {.score = [](const Case& c, int h, int i, int j) {
-         double masked = 0;
-         for (int t = j + 1; t < i && j > 0; ++t) masked += std::max(c.dot(0, t, j), 0.0);
-         return c.dot(h, i, j) - masked;
-       }}},
-      {"selective_rope", {.score = [](const Case& c, int h, int i, int j) {
-         const auto projected = [&](int t, int channel) {
-           Eigen::RowVectorXd u = c.x.row(t);
-           for (int g = 0; g < c.H; ++g) u.segment(g * c.D, c.D) /= std::sqrt(u.segment(g * c.D, c.D).squaredNorm() + 1e-6);
-           return (u * c.matrix("selective_rope.down.1") * c.matrix("selective_rope.up.1"))(channel);
-         };
-         return turned(c, true, h, i, j, [&](int n) {
-           const int channel = h * c.D / 2 + n;
-           double angle = 0;
-           for (int t = j + 1; t <= i; ++t) {
-             for (int lag = 0; lag <= std::min(t, 3); ++lag) {
-               angle += c.learned("selective_rope.taps.1", 3 - lag, channel) * projected(t - lag, channel);
-             }
-           }
-           return angle * std::pow(500000.0, -2.0 * n / c.D);
-         });
-       }}},
-      {"shaw_k", {.score = [](const Case& c, int h, int i, int j) {
-         return c.dot(h, i, j) + c.query_dot("shaw_k.keys.1", h, i, std::clamp(j - i, -16, 16) + 16) / std::sqrt(c.D);
-       }}},
+      {"path_fox",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              double gates = 1;
+              for (int s = j + 1; s <= i; ++s) {
+                gates /= 1 + std::exp(-c.x_dot("path_fox.gate.1.weight", s, h) -
+                                      c.learned("path_fox.gate.1.bias", 0, h));
+              }
+              return reflected(c, "path_fox.1.", h, i, j) + std::log(gates) / std::sqrt(c.D);
+            }}},
+      {"pope",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              double sum = 0;
+              for (int e = 0; e < c.D; ++e) {
+                const double phase = (i - j) * std::pow(10000.0, -1.0 * e / c.D) - c.learned("pope.delta", h, e);
+                sum += softplus(c.q[h](i, e)) * softplus(c.k[h](j, e)) * std::cos(phase);
+              }
+              return sum / std::sqrt(c.D);
+            }}},
+      {"randomized",
+       {.embed =
+            [](const Case& c, int, int t, int channel) {
+              const double angle =
+                  c.sequence.positions.at[t] * std::pow(10000.0, -static_cast<double>(channel / 2 * 2) / c.C);
+              return channel % 2 == 0 ? std::sin(angle) : std::cos(angle);
+            }}},
+      {"rel_sin_bidir",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              return transformer_xl(c, "rel_sin_bidir.u.1", "rel_sin_bidir.w.1", "rel_sin_bidir.projection.1", h,
+                                    i, j, j - i);
+            }}},
+      {"repo_pos",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const auto place = [&](int t) {
+                double sum = 0;
+                for (int m = 0; m < c.C / 8; ++m) {
+                  const double gate = c.x_dot("repo_pos.gate.1", t, m);
+                  sum += gate * sigmoid(gate) * c.x_dot("repo_pos.content.1", t, m) *
+                         c.learned("repo_pos.out.1", m, h);
+                }
+                return sum;
+              };
+              return turned(c, true, h, i, j,
+                            [&](int n) { return (place(i) - place(j)) * std::pow(10000.0, -2.0 * n / c.D); });
+            }}},
+      {"rope",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              double sum = 0;
+              for (int n = 0; n < c.D / 2; ++n) {  // the real part of q conj(k) e^(i (i - j) w)
+                const double angle = (i - j) * std::pow(10000.0, -2.0 * n / c.D);
+                const double qa = c.q[h](i, 2 * n), qb = c.q[h](i, 2 * n + 1), ka = c.k[h](j, 2 * n),
+                             kb = c.k[h](j, 2 * n + 1);
+                sum += (qa * ka + qb * kb) * std::cos(angle) + (qa * kb - qb * ka) * std::sin(angle);
+              }
+              return sum / std::sqrt(c.D);
+            }}},
+      {"rope_hope",
+       {.score =
+            [](const Case& c, int h, int i, int j) {  // L = 12: of w = 1 and 0.01, the first stays
+              return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
+            }}},
+      {"rope_p",
+       {.score =
+            [](const Case& c, int h, int i, int j) {  // 0.75 of two pairs: one
+              return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
+            }}},
+      {"rope_partial",
+       {.score =
+            [](const Case& c, int h, int i, int j) {  // the first two components
+              return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
+            }}},
+      {"sandwich",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              double inner = 0;  // of the two embeddings of width 128
+              for (int m = 0; m < 64; ++m) {
+                const double w = std::pow(10000.0, -m / 64.0);
+                inner += std::sin(i * w) * std::sin(j * w) + std::cos(i * w) * std::cos(j * w);
+              }
+              return c.dot(h, i, j) + (inner - 64) / (8.0 * (h + 1) / c.H);
+            }}},
+      {"selective_attn",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              double masked = 0;
+              for (int t = j + 1; t < i && j > 0; ++t) masked += std::max(c.dot(0, t, j), 0.0);
+              return c.dot(h, i, j) - masked;
+            }}},
+      {"selective_rope",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const auto projected = [&](int t, int channel) {
+                Eigen::RowVectorXd u = c.x.row(t);
+                for (int g = 0; g < c.H; ++g)
+                  u.segment(g * c.D, c.D) /= std::sqrt(u.segment(g * c.D, c.D).squaredNorm() + 1e-6);
+                return (u * c.matrix("selective_rope.down.1") * c.matrix("selective_rope.up.1"))(channel);
+              };
+              return turned(c, true, h, i, j, [&](int n) {
+                const int channel = h * c.D / 2 + n;
+                double angle = 0;
+                for (int t = j + 1; t <= i; ++t) {
+                  for (int lag = 0; lag <= std::min(t, 3); ++lag) {
+                    angle += c.learned("selective_rope.taps.1", 3 - lag, channel) * projected(t - lag, channel);
+                  }
+                }
+                return angle * std::pow(500000.0, -2.0 * n / c.D);
+              });
+            }}},
+      {"shaw_k",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              return c.dot(h, i, j) +
+                     c.query_dot("shaw_k.keys.1", h, i, std::clamp(j - i, -16, 16) + 16) / std::sqrt(c.D);
+            }}},
       {"shaw_kv",
        {.score =
             [](const Case& c, int h, int i, int j) {
@@ -503,59 +582,77 @@ const std::map<std::string, Row>& rows() {
               }
               return sum;
             }}},
-      {"sinusoidal", {.embed = [](const Case& c, int, int t, int channel) {
-         const double angle = t * std::pow(10000.0, -static_cast<double>(channel / 2 * 2) / c.C);
-         return channel % 2 == 0 ? std::sin(angle) : std::cos(angle);
-       }}},
-      {"stick_breaking", {.attention = [](const Case& c, int h, int i, int j) {
-         if (j == i) return 0.0;
-         double left = 1 / (1 + std::exp(-c.scores[h](i, j)));
-         for (int m = j + 1; m < i; ++m) left /= 1 + std::exp(c.scores[h](i, m));
-         return left;
-       }}},
-      {"t5_bias", {.score = [](const Case& c, int h, int i, int j) {
-         return c.dot(h, i, j) + c.learned("t5_bias.table", t5_bucket(i - j, c.causal), h);
-       }}},
-      {"tape", {.score = [](const Case& c, int h, int i, int j) {  // before anything is carried: RoPE, half-split
-         double sum = 0;
-         for (int n = 0; n < c.D / 2; ++n) {
-           const double angle = (i - j) * std::pow(10000.0, -2.0 * n / c.D);
-           const double qa = c.q[h](i, n), qb = c.q[h](i, n + c.D / 2), ka = c.k[h](j, n), kb = c.k[h](j, n + c.D / 2);
-           sum += (qa * ka + qb * kb) * std::cos(angle) + (qa * kb - qb * ka) * std::sin(angle);
-         }
-         return sum / std::sqrt(c.D);
-       }}},
+      {"sinusoidal",
+       {.embed =
+            [](const Case& c, int, int t, int channel) {
+              const double angle = t * std::pow(10000.0, -static_cast<double>(channel / 2 * 2) / c.C);
+              return channel % 2 == 0 ? std::sin(angle) : std::cos(angle);
+            }}},
+      {"stick_breaking",
+       {.attention =
+            [](const Case& c, int h, int i, int j) {
+              if (j == i) return 0.0;
+              double left = 1 / (1 + std::exp(-c.scores[h](i, j)));
+              for (int m = j + 1; m < i; ++m) left /= 1 + std::exp(c.scores[h](i, m));
+              return left;
+            }}},
+      {"t5_bias",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              return c.dot(h, i, j) + c.learned("t5_bias.table", t5_bucket(i - j, c.causal), h);
+            }}},
+      {"tape",
+       {.score =
+            [](const Case& c, int h, int i, int j) {  // before anything is carried: RoPE, half-split
+              double sum = 0;
+              for (int n = 0; n < c.D / 2; ++n) {
+                const double angle = (i - j) * std::pow(10000.0, -2.0 * n / c.D);
+                const double qa = c.q[h](i, n), qb = c.q[h](i, n + c.D / 2), ka = c.k[h](j, n),
+                             kb = c.k[h](j, n + c.D / 2);
+                sum += (qa * ka + qb * kb) * std::cos(angle) + (qa * kb - qb * ka) * std::sin(angle);
+              }
+              return sum / std::sqrt(c.D);
+            }}},
       {"tupe_a", {.score = [](const Case& c, int h, int i, int j) { return tupe_score(c, "tupe_a", h, i, j); }}},
-      {"tupe_r", {.score = [](const Case& c, int h, int i, int j) {
-         int bucket = t5_bucket(i - j, c.causal);
-         if (!c.causal && i == 0) {
-           bucket = 16;
-         } else if (!c.causal && j == 0) {
-           bucket = 32;
-         }
-         return tupe_score(c, "tupe_r", h, i, j) + c.learned("tupe_r.table", bucket, h);
-       }}},
-      {"txl", {.score = [](const Case& c, int h, int i, int j) {
-         return transformer_xl(c, "txl.u", "txl.w", "txl.projection.1", h, i, j, i - j);
-       }}},
-      {"xlnet", {.score = [](const Case& c, int h, int i, int j) {
-         const int m = c.sequence.segments[i] == c.sequence.segments[j] ? 0 : 1;
-         double segment = 0;
-         for (int e = 0; e < c.D; ++e) {
-           segment += (c.q[h](i, e) + c.learned("xlnet.b.1", h, e)) * c.learned("xlnet.segments.1", m, h * c.D + e);
-         }
-         segment /= std::sqrt(c.D);
-         return transformer_xl(c, "xlnet.u.1", "xlnet.w.1", "xlnet.projection.1", h, i, j, i - j) + segment;
-       }}},
-      {"xpos", {.score = [](const Case& c, int h, int i, int j) {
-         double sum = 0;
-         for (int n = 0; n < c.D / 2; ++n) {
-           const std::complex<double> q(c.q[h](i, 2 * n), c.q[h](i, 2 * n + 1)), k(c.k[h](j, 2 * n), c.k[h](j, 2 * n + 1));
-           const double zeta = (2.0 * n / c.D + 0.4) / 1.4, angle = (i - j) * std::pow(10000.0, -2.0 * n / c.D);
-           sum += std::pow(zeta, (i - j) / 512.0) * (q * std::conj(k) * std::polar(1.0, angle)).real();
-         }
-         return sum / std::sqrt(c.D);
-       }}},
+      {"tupe_r",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              int bucket = t5_bucket(i - j, c.causal);
+              if (!c.causal && i == 0) {
+                bucket = 16;
+              } else if (!c.causal && j == 0) {
+                bucket = 32;
+              }
+              return tupe_score(c, "tupe_r", h, i, j) + c.learned("tupe_r.table", bucket, h);
+            }}},
+      {"txl",
+       {.score = [](const Case& c, int h, int i,
+                    int j) { return transformer_xl(c, "txl.u", "txl.w", "txl.projection.1", h, i, j, i - j); }}},
+      {"xlnet",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const int m = c.sequence.segments[i] == c.sequence.segments[j] ? 0 : 1;
+              double segment = 0;
+              for (int e = 0; e < c.D; ++e) {
+                segment +=
+                    (c.q[h](i, e) + c.learned("xlnet.b.1", h, e)) * c.learned("xlnet.segments.1", m, h * c.D + e);
+              }
+              segment /= std::sqrt(c.D);
+              return transformer_xl(c, "xlnet.u.1", "xlnet.w.1", "xlnet.projection.1", h, i, j, i - j) + segment;
+            }}},
+      {"xpos",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              double sum = 0;
+              for (int n = 0; n < c.D / 2; ++n) {
+                const std::complex<double> q(c.q[h](i, 2 * n), c.q[h](i, 2 * n + 1)),
+                    k(c.k[h](j, 2 * n), c.k[h](j, 2 * n + 1));
+                const double zeta = (2.0 * n / c.D + 0.4) / 1.4,
+                             angle = (i - j) * std::pow(10000.0, -2.0 * n / c.D);
+                sum += std::pow(zeta, (i - j) / 512.0) * (q * std::conj(k) * std::polar(1.0, angle)).real();
+              }
+              return sum / std::sqrt(c.D);
+            }}},
   };
   return rows;
 }
@@ -592,7 +689,8 @@ void check(const Row& row, const std::string& name, bool causal) {
       }
       for (int channel = 0; channel < c.D; ++channel) {
         INFO("output, head " << h << ", query " << i << ", channel " << channel);
-        close(c.output[h](i, channel), row.output ? row.output(c, h, i, channel) : weighted_values(c, h, i, channel));
+        close(c.output[h](i, channel),
+              row.output ? row.output(c, h, i, channel) : weighted_values(c, h, i, channel));
       }
     }
   }
@@ -602,8 +700,8 @@ void check(const Row& row, const std::string& name, bool causal) {
 
 TEST_CASE("every encoding has a row that restates it") {
   for (const std::string& name : encodings().names()) {
-    INFO("add to tests/encodings/equations_test.cpp:   {\"" << name
-                                                              << "\", {.score = [](const Case& c, int h, int i, int j) { ... }}},");
+    INFO("add to tests/encodings/equations_test.cpp:   {\""
+         << name << "\", {.score = [](const Case& c, int h, int i, int j) { ... }}},");
     CHECK(rows().count(name) == 1);
   }
 }

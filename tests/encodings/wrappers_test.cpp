@@ -36,15 +36,18 @@ TEST_CASE("interpolated refuses bases that are not rotary, and names those that 
   }
   CHECK(refusal("interpolated:base=rop").find("did you mean 'rope'?") != std::string::npos);
   CHECK(refusal("interpolated:base=rope_partial,method=ntk").find("needs two or more") != std::string::npos);
-  CHECK(refusal("interpolated:beta_fast=1,beta_slow=2").find("expected more than beta_slow, 2") != std::string::npos);
-  CHECK(refusal("interpolated:base=xpos", small_shape(2, false, true)).find("causal models only") != std::string::npos);
+  CHECK(refusal("interpolated:beta_fast=1,beta_slow=2").find("expected more than beta_slow, 2") !=
+        std::string::npos);
+  CHECK(refusal("interpolated:base=xpos", small_shape(2, false, true)).find("causal models only") !=
+        std::string::npos);
 }
 
 TEST_CASE("randomized refuses what takes no positions, and distances where positions are needed") {
-  for (const std::string base :
-       {"none", "cope", "fox", "bipe_rope", "abacus", "coupled", "carope", "darope", "randomized", "(dape:base=none)"}) {
+  for (const std::string base : {"none", "cope", "fox", "bipe_rope", "abacus", "coupled", "carope", "darope",
+                                 "randomized", "(dape:base=none)"}) {
     INFO(base);
-    CHECK(refusal("randomized:base=" + base).find("does not take its positions from outside") != std::string::npos);
+    CHECK(refusal("randomized:base=" + base).find("does not take its positions from outside") !=
+          std::string::npos);
   }
   for (const std::string base : {"sinusoidal", "learned_abs", "rope", "fire", "tupe_a"}) {
     INFO(base);
@@ -54,9 +57,11 @@ TEST_CASE("randomized refuses what takes no positions, and distances where posit
   CHECK(refusal("randomized:max=11") == "encoding 'randomized': max is 11, less than the longest sequence, 12");
 }
 
-TEST_CASE("randomized draws anew for every sequence, in training and in evaluation, and only ascending positions") {
+TEST_CASE(
+    "randomized draws anew for every sequence, in training and in evaluation, and only ascending positions") {
   ParameterLayout layout;
-  const auto encoding = make_encoding(Spec::parse("randomized:base=rope,max=40"), small_shape(2, true, true), layout);
+  const auto encoding =
+      make_encoding(Spec::parse("randomized:base=rope,max=40"), small_shape(2, true, true), layout);
   for (const bool training : {true, false}) {
     Sequence s = sequence(12);
     s.training = training;
@@ -67,7 +72,8 @@ TEST_CASE("randomized draws anew for every sequence, in training and in evaluati
     CHECK(first.at.back() <= 39);
   }
   Rng rng = stream(1, "draws");
-  CHECK_THROWS_WITH(encoding->positions(sequence(41), rng), Catch::Contains("41 tokens") && Catch::Contains("max is 40"));
+  CHECK_THROWS_WITH(encoding->positions(sequence(41), rng),
+                    Catch::Contains("41 tokens") && Catch::Contains("max is 40"));
 }
 
 TEST_CASE("randomized gives a learned table a row for every position") {
@@ -79,7 +85,8 @@ TEST_CASE("randomized gives a learned table a row for every position") {
 
 TEST_CASE("dynamic NTK works its tables out for every length, the others share the leading block") {
   const ModelShape shape = small_shape(2, true, true);
-  for (const auto& [spec, shared] : {std::pair{"interpolated:method=ntk_dynamic", false}, {"interpolated:method=ntk", true}}) {
+  for (const auto& [spec, shared] :
+       {std::pair{"interpolated:method=ntk_dynamic", false}, {"interpolated:method=ntk", true}}) {
     ParameterLayout layout;
     const auto encoding = make_encoding(Spec::parse(spec), shape, layout);
     const Transformer model(shape, layout, *encoding);

@@ -10,7 +10,8 @@ using namespace posbench;
 
 TEST_CASE("a flag stands over a file, which stands over the profile") {
   const TemporaryDirectory directory;
-  const auto file = directory.write("config.json", R"({"training": {"steps": 7, "batch": 5}, "model": {"width": 32}})");
+  const auto file =
+      directory.write("config.json", R"({"training": {"steps": 7, "batch": 5}, "model": {"width": 32}})");
   const Config config = make_config({.profile = "smoke", .file = file, .settings = {"training.batch=9"}});
   CHECK(config.training.batch == 9);
   CHECK(config.training.steps == 7);
@@ -30,14 +31,16 @@ TEST_CASE("a configuration that was written reads back as the same") {
   CHECK(config.for_task("flip_flop").training.steps == 20);
   const auto again = directory.write("again.json", to_json(config).dump());
   CHECK(to_json(make_config({.file = again})) == to_json(config));
-  const auto report = directory.write("report.json", Json{{"config", to_json(config)}, {"experiments", Json::array()}}.dump());
+  const auto report =
+      directory.write("report.json", Json{{"config", to_json(config)}, {"experiments", Json::array()}}.dump());
   CHECK(to_json(make_config({.file = report})) == to_json(config));
 }
 
 TEST_CASE("names, globs and exclusions select specs in the order given, each once") {
   using Names = std::vector<std::string>;
   CHECK(select("rope,alibi,rope", "encoding") == Names{"rope", "alibi"});
-  CHECK(select("cope:positions=16,gates=values,none", "encoding") == Names{"cope:positions=16,gates=values", "none"});
+  CHECK(select("cope:positions=16,gates=values,none", "encoding") ==
+        Names{"cope:positions=16,gates=values", "none"});
   CHECK(select("cope:gates=keys", "encoding") == Names{"cope"});  // the default
   CHECK(select("parity_*,even_pairs", "task") == Names{"parity_check", "even_pairs"});
   const Names all = select("all", "encoding"), most = select("all,-rope*", "encoding");
@@ -70,13 +73,17 @@ TEST_CASE("what is wrong with a configuration is said in one line") {
     return "accepted";
   };
   CHECK(message("{\"training\": {\"step\": 5}}") ==
-        "bad.json: unknown option 'step' of training; did you mean 'steps'? (it has steps, batch, learning_rate, warm_up, decay, "
+        "bad.json: unknown option 'step' of training; did you mean 'steps'? (it has steps, batch, learning_rate, "
+        "warm_up, decay, "
         "weight_decay, beta1, beta2, epsilon, clip, validate_every, validation_sequences, early_stop)");
-  CHECK(message("{\"training\": {\"steps\": 0}}") == "bad.json: training: steps is '0', expected an integer from 1 to 100000000");
+  CHECK(message("{\"training\": {\"steps\": 0}}") ==
+        "bad.json: training: steps is '0', expected an integer from 1 to 100000000");
   CHECK(message("{\"training\": 5}").ends_with("training: expected an object"));
   CHECK(message("{\"trainings\": {}}").starts_with("bad.json: trainings: unknown key; did you mean 'training'?"));
-  CHECK(message("{\"tasks\": []}") == "bad.json: tasks: expected a list that is not empty, or comma-separated text");
-  CHECK(message("{\"encodings\": [\"rop\"]}").starts_with("bad.json: unknown encoding 'rop'; did you mean 'rope'?"));
+  CHECK(message("{\"tasks\": []}") ==
+        "bad.json: tasks: expected a list that is not empty, or comma-separated text");
+  CHECK(
+      message("{\"encodings\": [\"rop\"]}").starts_with("bad.json: unknown encoding 'rop'; did you mean 'rope'?"));
   CHECK(message("{\"splits\": {\"flip_flop\": {\"ood_sparse\": {}}}}") ==
         "bad.json: splits.flip_flop: 'ood_sparse' is a split of the task itself; choose another name");
   CHECK(message("{\"profile\": \"quik\"}").starts_with("unknown profile 'quik'; did you mean 'quick'?"));

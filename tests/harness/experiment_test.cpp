@@ -19,8 +19,8 @@ class Diverging final : public PositionEncoding {
   void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Tables&) const override {
     for (Index c = 0; c < x.cols(); ++c) x.col(c).array() += std::log(p[a_](0, c));
   }
-  void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix&, const Tables&, Matrix& d_x,
-                      Tables&, Gradients& d) const override {
+  void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix&, const Tables&,
+                      Matrix& d_x, Tables&, Gradients& d) const override {
     for (Index c = 0; c < d_x.cols(); ++c) d[a_](0, c) += d_x.col(c).sum() / p[a_](0, c);
   }
 
@@ -62,7 +62,8 @@ TEST_CASE("a loss that stops being finite ends its experiment with the step, and
   const Suite suite = make_suite(config);
   std::vector<ExperimentResult> results;
   const std::atomic<bool> stop{false};
-  run_suite(suite.experiments, 1, stop, {[](double) {}, [&](const ExperimentResult& r, double) { results.push_back(r); }});
+  run_suite(suite.experiments, 1, stop,
+            {[](double) {}, [&](const ExperimentResult& r, double) { results.push_back(r); }});
   REQUIRE(results.size() == 2);
   CHECK(results[0].status == Status::diverged);
   REQUIRE(results[0].diverged_step);
@@ -77,7 +78,8 @@ TEST_CASE("results do not depend on the number of jobs") {
     std::map<ExperimentId, ExperimentResult> all;
     const Suite suite = make_suite(config);
     const std::atomic<bool> stop{false};
-    run_suite(suite.experiments, jobs, stop, {[](double) {}, [&](const ExperimentResult& r, double) { all[r.id] = r; }});
+    run_suite(suite.experiments, jobs, stop,
+              {[](double) {}, [&](const ExperimentResult& r, double) { all[r.id] = r; }});
     return all;
   };
   const auto one = results(1);
@@ -90,7 +92,8 @@ TEST_CASE("under one seed encodings see the same samples and start from the same
   const Suite suite = make_suite(small_config("flip_flop", "cope,learned_abs"));
   const ModelShape& shape = suite.tasks[0]->shape;
   const Model cope = make_model(Spec{"cope", {}}, shape), learned = make_model(Spec{"learned_abs", {}}, shape);
-  const Parameters a = initialize(cope.layout, 3), b = initialize(learned.layout, 3), c = initialize(cope.layout, 4);
+  const Parameters a = initialize(cope.layout, 3), b = initialize(learned.layout, 3),
+                   c = initialize(cope.layout, 4);
   int shared = 0;
   for (const auto& left : cope.layout.entries()) {
     for (const auto& right : learned.layout.entries()) {
@@ -102,7 +105,8 @@ TEST_CASE("under one seed encodings see the same samples and start from the same
   CHECK(shared == 17);  // the embedding's, twelve of the block, two of the final normalization, two of the output
   CHECK(a.flat != c.flat);
   const SampleStream samples{suite.tasks[0]->trained(), "train", 3};
-  const std::vector<Drawn> for_cope = draw(samples, *cope.encoding, true, 10, 4), for_learned = draw(samples, *learned.encoding, true, 10, 4);
+  const std::vector<Drawn> for_cope = draw(samples, *cope.encoding, true, 10, 4),
+                           for_learned = draw(samples, *learned.encoding, true, 10, 4);
   for (size_t n = 0; n < 4; ++n) CHECK(for_cope[n].sequence.tokens == for_learned[n].sequence.tokens);
 }
 
@@ -115,7 +119,8 @@ TEST_CASE("training goes on from a state as if it had not been interrupted") {
   TrainingState whole(model, options, 0), parts(model, options, 0);
   train(model, suite.tasks[0]->trained(), options, 0, whole, [](const TrainingState&) { return true; });
   while (parts.step < options.steps) {
-    train(model, suite.tasks[0]->trained(), options, 0, parts, [](const TrainingState& s) { return s.step % 7 != 0; });
+    train(model, suite.tasks[0]->trained(), options, 0, parts,
+          [](const TrainingState& s) { return s.step % 7 != 0; });
   }
   CHECK(whole.parameters.flat == parts.parameters.flat);
   CHECK(whole.curve == parts.curve);
@@ -135,8 +140,9 @@ TEST_CASE("early stopping looks at the validation stream only and is recorded") 
 TEST_CASE("what does not go together is refused before anything runs") {
   Config config = small_config("parity_check", "cope");
   config.model.attention = Attention::bidirectional;
-  CHECK_THROWS_WITH(make_suite(config),
-                    "encoding 'cope' is defined for causal models only; set model.attention to causal or leave it out");
+  CHECK_THROWS_WITH(
+      make_suite(config),
+      "encoding 'cope' is defined for causal models only; set model.attention to causal or leave it out");
   config = small_config("flip_flop", "none");
   config.model.attention = Attention::bidirectional;
   CHECK_THROWS_AS(make_suite(config), std::invalid_argument);
@@ -147,8 +153,9 @@ TEST_CASE("what does not go together is refused before anything runs") {
   config.model.heads = 16;
   CHECK_THROWS_AS(make_suite(config), std::invalid_argument);
   config = small_config("last_x_retrieval:length=16", "none");
-  CHECK_THROWS_WITH(make_suite(config), "split 'ood_far4': task 'last_x_retrieval': distance 16..30 needs more than 16 items; shorten "
-                                        "it or lengthen length");
+  CHECK_THROWS_WITH(make_suite(config),
+                    "split 'ood_far4': task 'last_x_retrieval': distance 16..30 needs more than 16 items; shorten "
+                    "it or lengthen length");
 }
 
 TEST_CASE("trivial predictors are measured as the reference says") {

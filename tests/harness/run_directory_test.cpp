@@ -17,11 +17,16 @@ ExperimentResult result(const ExperimentId& id) {
   r.parameters = 10;
   r.steps = 3;
   r.final_loss = 0.5;
-  r.splits = {{.name = "in_distribution", .sequences = 4, .token = {3, 4}, .sequence = {3, 4}, .by_length = {{7, {3, 4}, {3, 4}}}}};
+  r.splits = {{.name = "in_distribution",
+               .sequences = 4,
+               .token = {3, 4},
+               .sequence = {3, 4},
+               .by_length = {{7, {3, 4}, {3, 4}}}}};
   return r;
 }
 
-const std::vector<TaskBaseline> kBaselines{{"parity_check", 1, {{"in_distribution", SplitKind::in_distribution, 0.5, {{"constant", 0.5}}}}}};
+const std::vector<TaskBaseline> kBaselines{
+    {"parity_check", 1, {{"in_distribution", SplitKind::in_distribution, 0.5, {{"constant", 0.5}}}}}};
 
 }  // namespace
 
@@ -41,7 +46,8 @@ TEST_CASE("an existing run directory is refused, resumed or replaced as asked") 
   const TemporaryDirectory base;
   { RunDirectory(base / "run", Existing::refuse, kConfig, Json::object(), kIds).append(result(kIds[0]), 1); }
   const std::string before = read_whole(base / "run/experiments.jsonl");
-  CHECK_THROWS_AS(RunDirectory(base / "run", Existing::refuse, kConfig, Json::object(), kIds), std::invalid_argument);
+  CHECK_THROWS_AS(RunDirectory(base / "run", Existing::refuse, kConfig, Json::object(), kIds),
+                  std::invalid_argument);
   CHECK(read_whole(base / "run/experiments.jsonl") == before);
   CHECK(RunDirectory(base / "run", Existing::resume, kConfig, Json::object(), kIds).finished().size() == 1);
   const Json other{{"training", {{"steps", 4}}}};
@@ -58,7 +64,8 @@ TEST_CASE("a last line that is cut off is named, dropped and done again") {
     directory.append(result(kIds[0]), 1);
     directory.append(result(kIds[1]), 1);
   }
-  std::filesystem::resize_file(base / "run/experiments.jsonl", std::filesystem::file_size(base / "run/experiments.jsonl") - 5);
+  std::filesystem::resize_file(base / "run/experiments.jsonl",
+                               std::filesystem::file_size(base / "run/experiments.jsonl") - 5);
   RunDirectory directory(base / "run", Existing::resume, kConfig, Json::object(), kIds);
   CHECK(directory.finished().size() == 1);
   CHECK(directory.dropped().find("experiments.jsonl:2: the last line is cut off") != std::string::npos);

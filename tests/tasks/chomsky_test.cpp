@@ -36,7 +36,7 @@ TEST_CASE("the tasks of the Chomsky hierarchy: the worked examples") {
   CHECK(answer("cycle_navigation", {2, 0, 1, 0, 0}) == Tokens{3});
   CHECK(answer("stack_manipulation", {0, 1, 1, 0, 4, 2, 2}) == Tokens{1, 1, 0, 2});
   CHECK(answer("stack_manipulation", {1, 1, 0, 2, 2, 2}) == Tokens{2});
-  CHECK(answer("stack_manipulation", {0, 2, 2, 4}) == Tokens{1, 2});     // to pop an empty stack does nothing
+  CHECK(answer("stack_manipulation", {0, 2, 2, 4}) == Tokens{1, 2});  // to pop an empty stack does nothing
   CHECK(answer("reverse_string", {0, 1, 1, 0, 1, 0}) == Tokens{0, 1, 0, 1, 1, 0});
   CHECK(answer("modular_arithmetic_brackets", {8, 3, 7, 6, 2, 9}) == Tokens{4});
   CHECK(answer("solve_equation", {7, 9, 6, 3, 8, 10, 1}) == Tokens{4});

@@ -50,7 +50,8 @@ TEST_CASE("every task keeps the contract in every split and layout") {
             REQUIRE(e.segments.size() == e.tokens.size());
             REQUIRE((e.places.empty() || e.places.size() == e.tokens.size()));
             for (const int token : e.tokens) REQUIRE((token >= 0 && token < vocabulary));
-            for (const int target : e.targets) REQUIRE((target == kIgnore || (target >= 0 && target < vocabulary)));
+            for (const int target : e.targets)
+              REQUIRE((target == kIgnore || (target >= 0 && target < vocabulary)));
             for (size_t t = 1; t < e.segments.size(); ++t) REQUIRE(e.segments[t] >= e.segments[t - 1]);
 
             REQUIRE_FALSE(e.scored.empty());

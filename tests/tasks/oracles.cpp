@@ -16,7 +16,9 @@ namespace {
 /// The tokens before the first scored place: the question of a task that asks once.
 Tokens question(const Example& e) { return {e.tokens.begin(), e.tokens.begin() + e.scored.front()}; }
 
-int count(const Tokens& tokens, int token) { return static_cast<int>(std::count(tokens.begin(), tokens.end(), token)); }
+int count(const Tokens& tokens, int token) {
+  return static_cast<int>(std::count(tokens.begin(), tokens.end(), token));
+}
 
 Tokens without(int token, Tokens tokens) {
   std::erase(tokens, token);
@@ -137,8 +139,7 @@ const std::map<std::string, Oracle>& oracles() {
          root.resize((question(e).size() + 1) / 2, 0);
          return reversed(root);
        }},
-      {"copy",
-       [](const Example& e) { return joined(question(e), {e.tokens[e.scored.front()]}); }},
+      {"copy", [](const Example& e) { return joined(question(e), {e.tokens[e.scored.front()]}); }},
       {"count_word_last_sentence",
        [](const Example& e) {  // ids: words, full stop, question mark, counts; it ends in ". ? word"
          const int asked = e.tokens.back(), stop = e.tokens.end()[-2] - 1;
@@ -165,8 +166,7 @@ const std::map<std::string, Oracle>& oracles() {
          }
          return Tokens{place};
        }},
-      {"duplicate_string",
-       [](const Example& e) { return joined(question(e), question(e)); }},
+      {"duplicate_string", [](const Example& e) { return joined(question(e), question(e)); }},
       {"dyck",
        [](const Example& e) {
          constexpr int kTypes = 8;
@@ -290,8 +290,7 @@ const std::map<std::string, Oracle>& oracles() {
          const size_t hidden = std::find(bits.begin(), bits.end(), 2) - bits.begin();
          return Tokens{hidden == bits.size() ? 1 : bits[(hidden + bits.size() / 2) % bits.size()]};
        }},
-      {"modular_arithmetic",
-       [](const Example& e) { return Tokens{evaluate(question(e), "01234+-*")}; }},
+      {"modular_arithmetic", [](const Example& e) { return Tokens{evaluate(question(e), "01234+-*")}; }},
       {"modular_arithmetic_brackets",
        [](const Example& e) { return Tokens{evaluate(question(e), "01234+-*()")}; }},
       {"mqar",
@@ -323,8 +322,7 @@ const std::map<std::string, Oracle>& oracles() {
          }
          return Tokens{(value % 10 + 10) % 10};
        }},
-      {"reverse",
-       [](const Example& e) { return joined(reversed(question(e)), {e.tokens[e.scored.front()]}); }},
+      {"reverse", [](const Example& e) { return joined(reversed(question(e)), {e.tokens[e.scored.front()]}); }},
       {"reverse_string",
        [](const Example& e) {
          Tokens answer = question(e);

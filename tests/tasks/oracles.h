@@ -1,5 +1,5 @@
-// An independent statement of every task: from what the model reads, the answers at the scored places. A new task owes
-// one row here.
+// An independent statement of every task: from what the model reads, the answers at the scored places. A new task
+// owes one row here.
 #pragma once
 #include <functional>
 #include <map>

@@ -38,7 +38,9 @@ TEST_CASE("parity check: the worked example") {
 
 TEST_CASE("last-x retrieval refuses a distance that its items cannot hold") {
   CHECK_THROWS_WITH(
-      tasks().find("last_x_retrieval").make(Spec::parse("last_x_retrieval:length=8,distance=3..8"), Layout::fed_back),
+      tasks()
+          .find("last_x_retrieval")
+          .make(Spec::parse("last_x_retrieval:length=8,distance=3..8"), Layout::fed_back),
       "task 'last_x_retrieval': distance 3..8 needs more than 8 items; shorten it or lengthen length");
 }
 
@@ -166,7 +168,8 @@ TEST_CASE("in-context recall scores every value of a key seen before, and the la
 }
 
 TEST_CASE("fuzzy in-context recall ends with a pair that stood before, within its length") {
-  const auto task = tasks().find("mad_fuzzy_in_context_recall")
+  const auto task = tasks()
+                        .find("mad_fuzzy_in_context_recall")
                         .make(Spec::parse("mad_fuzzy_in_context_recall:length=18..40"), Layout::fed_back);
   for (int n = 0; n < 2000; ++n) {
     Rng rng = stream(0, "fuzzy", n);

@@ -6,7 +6,8 @@ namespace {
 /// The sinusoid of width 8 at each position of the section, by the encoding itself, with these options.
 RowMajor sinusoids(const Json& s, const std::string& options) {
   const std::vector<double> positions = numbers(s.at("positions"));
-  Bench bench("sinusoidal:base=" + s.at("base").dump() + options, static_cast<int>(positions.size()), s.at("d"), 1, true);
+  Bench bench("sinusoidal:base=" + s.at("base").dump() + options, static_cast<int>(positions.size()), s.at("d"), 1,
+              true);
   bench.sequence.positions.at.assign(positions.begin(), positions.end());
   bench.encoding->tables(bench.parameters, bench.sequence.positions, bench.tables);
   Matrix x(bench.x);

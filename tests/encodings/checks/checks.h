@@ -1,6 +1,7 @@
-// Numeric targets for every encoding, in encoding_checks.json beside this file: computed from the equations in float64 and
-// compared with the authors' programs where those exist. Each section of that file has a table of tests, which names every
-// field: as an input, or with the code that checks it. checks_test.cpp fails where a field is named by nobody.
+// Numeric targets for every encoding, in encoding_checks.json beside this file: computed from the equations in
+// float64 and compared with the authors' programs where those exist. Each section of that file has a table of
+// tests, which names every field: as an input, or with the code that checks it. checks_test.cpp fails where a
+// field is named by nobody.
 #pragma once
 #include <functional>
 #include <map>
@@ -24,7 +25,9 @@ struct CheckSection {
 std::map<std::string, CheckSection>& check_sections();
 
 struct RegisterChecks {
-  RegisterChecks(const std::string& section, CheckSection checks) { check_sections()[section] = std::move(checks); }
+  RegisterChecks(const std::string& section, CheckSection checks) {
+    check_sections()[section] = std::move(checks);
+  }
 };
 
 /// A JSON list of numbers as one row, a list of lists as a matrix; null becomes 0.
@@ -55,8 +58,8 @@ struct Bench {
   Parameters parameters;
   Sequence sequence;
   Tables tables, carried;
-  Matrix x;         // (T, C), zero
-  Heads q, k, v;    // H x (T, D), zero
+  Matrix x;       // (T, C), zero
+  Heads q, k, v;  // H x (T, D), zero
   Heads scores, attention, output;
   Gradients d_parameters;
   Tables d_tables, d_carried;

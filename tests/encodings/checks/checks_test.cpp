@@ -1,14 +1,15 @@
+#include "tests/encodings/checks/checks.h"
+
 #include <fstream>
 #include <set>
-
-#include "tests/encodings/checks/checks.h"
 
 using namespace posbench;
 
 namespace {
 
 const Json& reference() {
-  static const Json json = Json::parse(std::ifstream(POSBENCH_SOURCE_DIR "/tests/encodings/checks/encoding_checks.json"));
+  static const Json json =
+      Json::parse(std::ifstream(POSBENCH_SOURCE_DIR "/tests/encodings/checks/encoding_checks.json"));
   return json;
 }
 

@@ -12,12 +12,13 @@ Bench cope(const Json& s, const std::string& options) {
   return bench;
 }
 
-/// What a table e[n] = (n, ...) along q would add to the scores: the clamped positions themselves, read off the scores.
-/// With q_i = (1, 0) for the table and the gates kept by keys of their own, t(i, j) = p(i, j).
+/// What a table e[n] = (n, ...) along q would add to the scores: the clamped positions themselves, read off the
+/// scores. With q_i = (1, 0) for the table and the gates kept by keys of their own, t(i, j) = p(i, j).
 RowMajor positions(const Json& gates, int rows) {
   const RowMajor g = matrix(gates);
   const int T = static_cast<int>(g.rows());
-  // One query at a time: width 2 T + 2 would do for all, but gates are rank T in general, so that keys carry a row each.
+  // One query at a time: width 2 T + 2 would do for all, but gates are rank T in general, so that keys carry a row
+  // each.
   RowMajor p = RowMajor::Zero(T, T);
   for (int i = 0; i < T; ++i) {
     Bench bench("cope:gates=values,scaling=none,positions=" + std::to_string(rows), T, 2, 1, true);
@@ -38,8 +39,9 @@ void check_scores(Bench& bench, const Json& expected) {
   }
 }
 
-/// The gates, from q and the keys that they are computed from: an encoding whose table is e[n] = (n, n) along a gate of one
-/// key alone gives that gate; its closed form is checked against the file here, and through the scores above.
+/// The gates, from q and the keys that they are computed from: an encoding whose table is e[n] = (n, n) along a
+/// gate of one key alone gives that gate; its closed form is checked against the file here, and through the scores
+/// above.
 void check_gates(const Json& q, const Json& keys, double scale, const Json& expected) {
   const RowMajor logits = scale * matrix(q) * matrix(keys).transpose();
   check_close(logits.array().logistic().matrix(), expected);

@@ -49,7 +49,8 @@ const RegisterChecks bipe_checks{
        [](const Json& s) {
          const Bench bench = bipe(s, "bipe_rope", 1);
          const std::vector<double>& at = bench.sequence.positions.at;
-         check_close(Eigen::Map<const RowMajor>(at.data(), 1, static_cast<Index>(at.size())), s.at("inter_segment_id"));
+         check_close(Eigen::Map<const RowMajor>(at.data(), 1, static_cast<Index>(at.size())),
+                     s.at("inter_segment_id"));
        }},
       {"intra_segment_id", [](const Json& s) { check_intra(s, "", s.at("intra_segment_id")); }},
       {"intra_clamped_to_train_scale_3",
@@ -79,31 +80,32 @@ Sequence digits(const Json& s, bool training) {
   return sequence;
 }
 
-const RegisterChecks abacus{
-    "abacus",
-    {{"tokens"},
-     {{"ids_eval",
-       [](const Json& s) {
-         Bench bench("abacus", 10, 4, 1, true);
-         bench.sequence = digits(s, false);
-         bench.update();
-         check_close(embedded_places(bench, "abacus.table"), s.at("ids_eval"));
-       }},
-      {"ids_train_offset_k5", [](const Json& s) {  // among the draws, the one of 5
-         Bench bench("abacus:max_offset=7", 10, 4, 1, true);
-         bench.sequence = digits(s, true);
-         Rng rng = stream(0, "abacus");
-         std::vector<int> seen(8);
-         for (int draw = 0; draw < 200; ++draw) {
-           bench.sequence.positions = bench.encoding->positions(bench.sequence, rng);
-           const int offset = static_cast<int>(bench.sequence.positions.at[0]) - 1;
-           REQUIRE(offset >= 0);
-           REQUIRE(offset <= 7);
-           ++seen[static_cast<size_t>(offset)];
-           if (offset == 5) check_close(embedded_places(bench, "abacus.table"), s.at("ids_train_offset_k5"));
-         }
-         CHECK(*std::min_element(seen.begin(), seen.end()) > 0);
-       }}}}};
+const RegisterChecks abacus{"abacus",
+                            {{"tokens"},
+                             {{"ids_eval",
+                               [](const Json& s) {
+                                 Bench bench("abacus", 10, 4, 1, true);
+                                 bench.sequence = digits(s, false);
+                                 bench.update();
+                                 check_close(embedded_places(bench, "abacus.table"), s.at("ids_eval"));
+                               }},
+                              {"ids_train_offset_k5", [](const Json& s) {  // among the draws, the one of 5
+                                 Bench bench("abacus:max_offset=7", 10, 4, 1, true);
+                                 bench.sequence = digits(s, true);
+                                 Rng rng = stream(0, "abacus");
+                                 std::vector<int> seen(8);
+                                 for (int draw = 0; draw < 200; ++draw) {
+                                   bench.sequence.positions = bench.encoding->positions(bench.sequence, rng);
+                                   const int offset = static_cast<int>(bench.sequence.positions.at[0]) - 1;
+                                   REQUIRE(offset >= 0);
+                                   REQUIRE(offset <= 7);
+                                   ++seen[static_cast<size_t>(offset)];
+                                   if (offset == 5)
+                                     check_close(embedded_places(bench, "abacus.table"),
+                                                 s.at("ids_train_offset_k5"));
+                                 }
+                                 CHECK(*std::min_element(seen.begin(), seen.end()) > 0);
+                               }}}}};
 
 /// Distances between tokens told these positions, query minus key.
 RowMajor distances(const Positions& positions) {
@@ -145,15 +147,17 @@ const RegisterChecks randomized{
        }},
       {"official_relative_alibi", [](const Json& s) {
          const Json& expected = s.at("official_relative_alibi");
-         Bench bench(fmt::format("randomized:base=(alibi:sides=offset),sampling=distances,max={}", s.at("L").dump()), 4, 4, 1,
-                     false, 4);
+         Bench bench(
+             fmt::format("randomized:base=(alibi:sides=offset),sampling=distances,max={}", s.at("L").dump()), 4, 4,
+             1, false, 4);
          Positions& positions = bench.sequence.positions;
          REQUIRE(positions.sampled_distances);
          positions.at = numbers(expected.at("sorted_distance_sample_s1_s3"));
          positions.at.insert(positions.at.begin(), 0);
          check_close(-distances(positions), expected.at("key_minus_query_signed"));
          bench.encoding->tables(bench.parameters, positions, bench.tables);
-         check_close(256 * bench.score()[0], expected.at("alibi_slope1_with_half_offset"));  // one head has the slope 2^-8
+         check_close(256 * bench.score()[0],
+                     expected.at("alibi_slope1_with_half_offset"));  // one head has the slope 2^-8
        }}}}};
 
 }  // namespace

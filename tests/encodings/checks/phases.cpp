@@ -15,7 +15,8 @@ RowMajor angles(const Bench& bench) {
 
 double logit(double p) { return std::log(p / (1 - p)); }
 
-/// Selective RoPE whose projections and convolution hand on the increments of the section: tokens are unit vectors.
+/// Selective RoPE whose projections and convolution hand on the increments of the section: tokens are unit
+/// vectors.
 RowMajor selective_angles(const Json& s) {
   Bench bench("selective_rope:rank=4,theta=10000", 4, 4, 1, true);
   bench.x = 1e6 * RowMajor::Identity(4, 4);  // large, beside the small number that its norm is kept away from 0 by
@@ -37,7 +38,8 @@ const RegisterChecks selective{
       {"phi_cumsum_inclusive",
        [](const Json& s) {
          const RowMajor temperature = matrix(s.at("temperature"));
-         check_close(selective_angles(s) * temperature.row(0).cwiseInverse().asDiagonal(), s.at("phi_cumsum_inclusive"));
+         check_close(selective_angles(s) * temperature.row(0).cwiseInverse().asDiagonal(),
+                     s.at("phi_cumsum_inclusive"));
        }},
       {"x_rotated_half_split_at_t", [](const Json& s) {
          const RowMajor x = matrix(s.at("x")).replicate(4, 1), angle = selective_angles(s);
@@ -52,37 +54,38 @@ RowMajor carope_angles(const Json& s) {
   Bench bench("carope", 4, 4, 1, true);
   bench.learned("carope.weight.0") << 1, 0, 0, 0;
   for (Index t = 0; t < 4; ++t) {
-    bench.x(t, 0) = std::log(std::expm1(1 / s.at("carope_f_per_token").at(static_cast<size_t>(t)).get<double>() - 1));
+    bench.x(t, 0) =
+        std::log(std::expm1(1 / s.at("carope_f_per_token").at(static_cast<size_t>(t)).get<double>() - 1));
   }
   return angles(bench);
 }
 
-const RegisterChecks phase{
-    "contextual_phase",
-    {{"omega"},
-     {{"grape_exclusive_cumsum",
-       [](const Json& s) {
-         Bench bench("grape_ctx", 4, 2, 1, true);
-         bench.learned("grape_ctx.weight.0") << 1, 0;
-         bench.learned("grape_ctx.bias.0").setZero();
-         for (Index t = 0; t < 4; ++t) bench.x(t, 0) = 16 * logit(s.at("omega").at(static_cast<size_t>(t)));
-         check_close(angles(bench).transpose(), s.at("grape_exclusive_cumsum"));
-       }},
-      {"inclusive_cumsum",
-       [](const Json& s) {
-         RowMajor sums = matrix(s.at("omega")).transpose();
-         accumulate(sums);
-         check_close(sums.transpose(), s.at("inclusive_cumsum"));
-       }},
-      {"carope_f_per_token",
-       [](const Json& s) {  // the first pair's angle grows by f
-         RowMajor steps = carope_angles(s).leftCols(1);
-         for (Index t = 3; t > 0; --t) steps(t, 0) -= steps(t - 1, 0);
-         check_close(steps.transpose(), s.at("carope_f_per_token"));
-       }},
-      {"carope_phase_pairs_1_2_inclusive", [](const Json& s) {
-         check_close(carope_angles(s), s.at("carope_phase_pairs_1_2_inclusive"));
-       }}}}};
+const RegisterChecks phase{"contextual_phase",
+                           {{"omega"},
+                            {{"grape_exclusive_cumsum",
+                              [](const Json& s) {
+                                Bench bench("grape_ctx", 4, 2, 1, true);
+                                bench.learned("grape_ctx.weight.0") << 1, 0;
+                                bench.learned("grape_ctx.bias.0").setZero();
+                                for (Index t = 0; t < 4; ++t)
+                                  bench.x(t, 0) = 16 * logit(s.at("omega").at(static_cast<size_t>(t)));
+                                check_close(angles(bench).transpose(), s.at("grape_exclusive_cumsum"));
+                              }},
+                             {"inclusive_cumsum",
+                              [](const Json& s) {
+                                RowMajor sums = matrix(s.at("omega")).transpose();
+                                accumulate(sums);
+                                check_close(sums.transpose(), s.at("inclusive_cumsum"));
+                              }},
+                             {"carope_f_per_token",
+                              [](const Json& s) {  // the first pair's angle grows by f
+                                RowMajor steps = carope_angles(s).leftCols(1);
+                                for (Index t = 3; t > 0; --t) steps(t, 0) -= steps(t - 1, 0);
+                                check_close(steps.transpose(), s.at("carope_f_per_token"));
+                              }},
+                             {"carope_phase_pairs_1_2_inclusive", [](const Json& s) {
+                                check_close(carope_angles(s), s.at("carope_phase_pairs_1_2_inclusive"));
+                              }}}}};
 
 Bench darope(const Json& s) { return Bench("darope:length=" + s.at("L").dump(), 1, s.at("d"), 1, false); }
 

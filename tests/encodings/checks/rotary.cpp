@@ -1,4 +1,5 @@
 #include "encodings/rotary.h"
+
 #include "tests/encodings/checks/checks.h"
 
 namespace posbench {

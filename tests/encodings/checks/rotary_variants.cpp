@@ -26,7 +26,8 @@ void check_frequencies(const std::string& spec, int length, int width, const Jso
 double base(const Bench& bench, int width) { return std::pow(frequencies(bench)(0, 1), -width / 2.0); }
 
 void check_yarn(int width, double scale, double original, const Json& expected) {
-  const Bench bench = one_head(fmt::format("interpolated:method=yarn,scale={},original={}", scale, original), 4, width);
+  const Bench bench =
+      one_head(fmt::format("interpolated:method=yarn,scale={},original={}", scale, original), 4, width);
   const RowMajor w = frequencies(bench);
   check_close(w, expected.at("inv_freq"));
   check_close(amplitude(bench), expected.at("mscale"));
@@ -74,7 +75,8 @@ const RegisterChecks extension{
                            s.at("dynamic_ntk_d8_L0_64_L_256_alpha2").at("inv_freq"));
        }},
       {"yarn_code_d16_s4_L0_128", [](const Json& s) { check_yarn(16, 4, 128, s.at("yarn_code_d16_s4_L0_128")); }},
-      {"yarn_code_d64_s8_L0_2048", [](const Json& s) { check_yarn(64, 8, 2048, s.at("yarn_code_d64_s8_L0_2048")); }},
+      {"yarn_code_d64_s8_L0_2048",
+       [](const Json& s) { check_yarn(64, 8, 2048, s.at("yarn_code_d64_s8_L0_2048")); }},
       {"yarn_paper_ramp_d16_s4_L0_128_inv_freq",
        [](const Json& s) {
          check_frequencies("interpolated:method=yarn,ramp=paper,scale=4,original=128", 4, 16,
@@ -91,12 +93,12 @@ const RegisterChecks extension{
        }},
       {"base_500000_d8_inv_freq",
        [](const Json& s) { check_frequencies("rope:base=500000", 4, 8, s.at("base_500000_d8_inv_freq")); }},
-      {"hope_d8_L64_inv_freq", [](const Json& s) {
-         check_frequencies("rope_hope:length=64", 4, 8, s.at("hope_d8_L64_inv_freq"));
-       }}}}};
+      {"hope_d8_L64_inv_freq",
+       [](const Json& s) { check_frequencies("rope_hope:length=64", 4, 8, s.at("hope_d8_L64_inv_freq")); }}}}};
 
 Bench xpos(const Json& s, int length, const Json& scale_base) {
-  return one_head(fmt::format("xpos:gamma={},scale_base={}", s.at("gamma").dump(), scale_base.dump()), length, s.at("d"));
+  return one_head(fmt::format("xpos:gamma={},scale_base={}", s.at("gamma").dump(), scale_base.dump()), length,
+                  s.at("d"));
 }
 
 /// sqrt(D) times the score of query q at m and key k at n.
@@ -107,15 +109,17 @@ double xpos_score(const Json& s, int m, int n, const Json& scale_base) {
   return bench.score()[0](m, n) * 2;
 }
 
-/// x at a position, through tables 0 and 1 (a query) or 2 and 3 (a key), which count exponents from the middle of the eight
-/// positions: that is undone.
+/// x at a position, through tables 0 and 1 (a query) or 2 and 3 (a key), which count exponents from the middle of
+/// the eight positions: that is undone.
 RowMajor xpos_vector(const Json& s, const Json& vector, int position, size_t side) {
   const Bench bench = xpos(s, 8, s.at("scale_base"));
-  const RowMajor x = matrix(vector), cosine = bench.tables[side].row(position), sine = bench.tables[side + 1].row(position);
+  const RowMajor x = matrix(vector), cosine = bench.tables[side].row(position),
+                 sine = bench.tables[side + 1].row(position);
   RowMajor y(1, 4);
   rotate(x, cosine, sine, Pairing::interleaved, y);
   for (Index e = 0; e < 4; ++e) {
-    const double factor = std::pow(numbers(s.at("zeta")).at(static_cast<size_t>(e / 2)), 3.5 / s.at("scale_base").get<double>());
+    const double factor =
+        std::pow(numbers(s.at("zeta")).at(static_cast<size_t>(e / 2)), 3.5 / s.at("scale_base").get<double>());
     y(0, e) *= side == 0 ? factor : 1 / factor;
   }
   return y;
@@ -128,7 +132,9 @@ const RegisterChecks xpos_checks{
        [](const Json& s) {  // what one position changes, as often as the scale base says
          const Bench bench = xpos(s, 8, s.at("scale_base"));
          for (Index n = 0; n < 2; ++n) {
-           const auto magnitude = [&](Index t) { return std::hypot(bench.tables[0](t, n), bench.tables[1](t, n)); };
+           const auto magnitude = [&](Index t) {
+             return std::hypot(bench.tables[0](t, n), bench.tables[1](t, n));
+           };
            check_close(std::pow(magnitude(7) / magnitude(6), s.at("scale_base").get<double>()),
                        s.at("zeta").at(static_cast<size_t>(n)));
          }
@@ -139,10 +145,11 @@ const RegisterChecks xpos_checks{
       {"logit_unscaled_m7_n4",
        [](const Json& s) { check_close(xpos_score(s, 7, 4, s.at("scale_base")), s.at("logit_unscaled_m7_n4")); }},
       {"logit_unscaled_m103_n100",
-       [](const Json& s) { check_close(xpos_score(s, 103, 100, s.at("scale_base")), s.at("logit_unscaled_m103_n100")); }},
-      {"logit_unscaled_m7_n4_scale_base8", [](const Json& s) {
-         check_close(xpos_score(s, 7, 4, 8), s.at("logit_unscaled_m7_n4_scale_base8"));
-       }}}}};
+       [](const Json& s) {
+         check_close(xpos_score(s, 103, 100, s.at("scale_base")), s.at("logit_unscaled_m103_n100"));
+       }},
+      {"logit_unscaled_m7_n4_scale_base8",
+       [](const Json& s) { check_close(xpos_score(s, 7, 4, 8), s.at("logit_unscaled_m7_n4_scale_base8")); }}}}};
 
 /// sqrt(D) times the score of query q at m and key k at n.
 double pope_score(const Json& s, int m, int n) {
@@ -158,8 +165,10 @@ const RegisterChecks pope{
     "pope",
     {{"d", "q", "k", "bias_delta"},
      {{"inv_freq", [](const Json& s) { check_frequencies("pope", 4, s.at("d"), s.at("inv_freq")); }},
-      {"logit_unscaled_m5_n2", [](const Json& s) { check_close(pope_score(s, 5, 2), s.at("logit_unscaled_m5_n2")); }},
-      {"logit_unscaled_m3_n0", [](const Json& s) { check_close(pope_score(s, 3, 0), s.at("logit_unscaled_m3_n0")); }},
+      {"logit_unscaled_m5_n2",
+       [](const Json& s) { check_close(pope_score(s, 5, 2), s.at("logit_unscaled_m5_n2")); }},
+      {"logit_unscaled_m3_n0",
+       [](const Json& s) { check_close(pope_score(s, 3, 0), s.at("logit_unscaled_m3_n0")); }},
       {"logit_unscaled_m2_n5",
        [](const Json& s) { check_close(pope_score(s, 2, 5), s.at("logit_unscaled_m2_n5")); }}}}};
 
