@@ -481,8 +481,9 @@ TEST_CASE("a comparison as JSON holds every number") {
   CHECK(row.at("verdict") == "worse");
   CHECK(row.at("difference").get<double>() == Approx(-0.302));
   CHECK(row.at("interval").at("low").get<double>() == Approx(-0.3090785738849));
-  CHECK(
-      compact(json.at("one_sided").at(0)) ==
-      R"({"candidate":"after.json","only_in":"baseline","task":"task0","encoding":"encoding2","seeds":[0,1,2,3,4]})");
+  const Json& alone = json.at("one_sided").at(0);
+  CHECK(alone.at("only_in") == "baseline");
+  CHECK(alone.at("encoding") == "encoding2");
+  CHECK(compact(alone.at("seeds")) == "[0,1,2,3,4]");
   CHECK(json.at("warnings").empty());
 }

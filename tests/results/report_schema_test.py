@@ -2,8 +2,8 @@
 
     report_schema_test.py SCHEMA RESULTS_TESTS [REPORT...]
 
-The first report is what to_json writes of the report of the unit tests; others may follow. Then it breaks that report in
-ways that the schema must notice, lest an empty schema pass. Exit code 77: skipped, as there is no validator.
+The first report is what to_json writes of the report of the unit tests; others may follow. Then it breaks that
+report in ways that the schema must notice, lest an empty schema pass. Exit code 77: skipped, no validator.
 """
 
 import copy

@@ -45,7 +45,7 @@ def paired(differences):
 
 
 def detectable_effect(pairs, alpha):
-    """By its definition: the power of the two-sided test, which is the noncentral t beyond the critical values, is 0.8."""
+    """By definition: the power of the two-sided test, the noncentral t beyond the critical values, is 0.8."""
     freedom = pairs - 1
     critical = stats.t.isf(alpha / 2, freedom)
 
@@ -54,10 +54,12 @@ def detectable_effect(pairs, alpha):
         step = center / critical  # the integrand falls from the density to nothing here
 
         def integrand(u):
-            return chi.pdf(u) * (stats.norm.sf(critical * u - center) + stats.norm.cdf(-critical * u - center))
+            rejected = stats.norm.sf(critical * u - center) + stats.norm.cdf(-critical * u - center)
+            return chi.pdf(u) * rejected
 
         edges = [0, *(max(0, step + width / critical) for width in (-10, 0, 10)), step + 20]
-        return sum(integrate.quad(integrand, a, b, limit=200, epsabs=1e-12)[0] for a, b in zip(edges, edges[1:]))
+        pieces = zip(edges, edges[1:])
+        return sum(integrate.quad(integrand, a, b, limit=200, epsabs=1e-12)[0] for a, b in pieces)
 
     effect = optimize.brentq(lambda c: power(c) - 0.8, 0, 3 * critical + 3, rtol=1e-12, xtol=1e-10) / numpy.sqrt(pairs)
     power_by_statsmodels = TTestPower().power(effect, pairs, alpha)  # NaN for some
