@@ -138,7 +138,7 @@ RunDirectory::RunDirectory(fs::path path, Existing existing, const Json& config,
   for (const ExperimentId& id : experiments) list.push_back(to_json(id));
   fs::remove(path_ / "report.json");
   { File(lines, O_WRONLY | O_CREAT | O_TRUNC).flush(); }
-  write_file(manifest, pretty({{"config", config}, {"context", context}, {"experiments", list}}) + "\n");
+  write_file(manifest, pretty({{"config", config}, {"context", context}, {"experiments", list}}));
 }
 
 void RunDirectory::append(const ExperimentResult& result, double seconds) {
@@ -165,7 +165,7 @@ Report RunDirectory::write_report(const std::vector<TaskBaseline>& tasks, Json c
     times.push_back(std::move(time));
   }
   report.timing = {{"core_seconds", total}, {"experiments", times}};
-  write_file(path_ / "report.json", pretty(posbench::to_json(report)) + "\n");
+  write_file(path_ / "report.json", pretty(posbench::to_json(report)));
   return report;
 }
 

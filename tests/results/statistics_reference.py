@@ -61,7 +61,8 @@ def detectable_effect(pairs, alpha):
         pieces = zip(edges, edges[1:])
         return sum(integrate.quad(integrand, a, b, limit=200, epsabs=1e-12)[0] for a, b in pieces)
 
-    effect = optimize.brentq(lambda c: power(c) - 0.8, 0, 3 * critical + 3, rtol=1e-12, xtol=1e-10) / numpy.sqrt(pairs)
+    effect = optimize.brentq(lambda c: power(c) - 0.8, 0, 3 * critical + 3, rtol=1e-12, xtol=1e-10)
+    effect /= numpy.sqrt(pairs)
     power_by_statsmodels = TTestPower().power(effect, pairs, alpha)  # NaN for some
     assert not abs(power_by_statsmodels - 0.8) > 1e-8
     return {"pairs": pairs, "alpha": alpha, "effect": effect}
