@@ -1,7 +1,7 @@
 """Writes statistics_reference.json: what scipy and statsmodels give for our statistics.
 
-    python3 -m venv /tmp/reference && /tmp/reference/bin/pip install scipy==1.17.1 statsmodels==0.15.0
-    /tmp/reference/bin/python tests/results/statistics_reference.py > tests/results/statistics_reference.json
+    python3 -m venv reference && reference/bin/pip install scipy==1.17.1 statsmodels==0.15.0
+    reference/bin/python tests/results/statistics_reference.py > tests/results/statistics_reference.json
 """
 
 import json
