@@ -62,8 +62,8 @@ void read_splits(const Json& json, const std::string& where, Config& config) {
     config.splits[task].clear();
     for (const auto& [name, options] : expect_object(splits, where + "." + task).items()) {
       TaskInfo::Split split{name, {}, "from the configuration"};
-      const bool taken =
-          std::any_of(info.splits.begin(), info.splits.end(), [&](const auto& s) { return s.name == name; });
+      const bool taken = std::any_of(info.splits.begin(), info.splits.end(),
+                                     [&name = name](const auto& s) { return s.name == name; });
       if (taken)
         refuse(where + "." + task, fmt::format("'{}' is a split of the task itself; choose another name", name));
       for (const auto& [option, value] : expect_object(options, where + "." + task + "." + name).items()) {

@@ -224,8 +224,8 @@ std::string sample_text(const SampleRequest& request) {
   const auto [split, task] = find_split(request);
   std::string text;
   for (const auto& [example, length] : draw_samples(request, *task)) {
-    const auto is_scored = [&](size_t t) {
-      return std::find(example.scored.begin(), example.scored.end(), static_cast<int>(t)) != example.scored.end();
+    const auto is_scored = [&scored = example.scored](size_t t) {
+      return std::find(scored.begin(), scored.end(), static_cast<int>(t)) != scored.end();
     };
     std::string words, ids, answers, wanted;
     for (size_t t = 0; t < example.tokens.size(); ++t) {

@@ -96,8 +96,8 @@ std::vector<T> read_list(const Field& list, Read read) {
 
 /// Its reverse: the items as a JSON list.
 template <class T, class Write>
-std::vector<Json> write_list(const std::vector<T>& items, Write write) {
-  std::vector<Json> list;
+auto write_list(const std::vector<T>& items, Write write) {
+  std::vector<decltype(write(items.front()))> list;
   list.reserve(items.size());
   for (const T& item : items) list.push_back(write(item));
   return list;
