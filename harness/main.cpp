@@ -59,6 +59,7 @@ void add_run(CLI::App& app, Arguments& a, int& code) {
       ->take_all()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  run->add_flag("--save-models", a.run.save_models, "keep what was learned, in models/*.safetensors of the run");
   run->add_flag("--dry-run", a.run.dry_run, "print the experiments, their parameters and an estimate of the time");
   run->add_flag("--show-config", a.run.show_config, "print the configuration that results, as JSON");
   CLI::Option* resume = run->add_flag("--resume", a.resume, "go on with an existing run directory");

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "harness/context.h"
+#include "harness/saved_model.h"
 #include "harness/suite.h"
 #include "results/report_table.h"
 
@@ -171,8 +172,13 @@ int run(const RunRequest& request) {
   interrupted = false;
   const auto old_interrupt = std::signal(SIGINT, on_signal), old_terminate = std::signal(SIGTERM, on_signal);
   Progress progress(request.verbosity, static_cast<int>(open.size()), total_work);
+  const auto save = [&](const Experiment& e, const Model& model, const TrainingState& state) {
+    if (request.save_models) save_model(model_path(directory.path(), e.id()), e, model, state.parameters);
+  };
+  if (request.save_models) std::filesystem::create_directories(directory.path() / "models");
   run_suite(open, jobs, interrupted,
-            {.advanced = [&](double work) { progress.advance(work); },
+            {.trained = save,
+             .advanced = [&](double work) { progress.advance(work); },
              .finished =
                  [&](const ExperimentResult& result, double seconds) {
                    directory.append(result, seconds);

@@ -16,7 +16,7 @@ struct RunRequest {
   int jobs = 0;  // 0: all cores
   std::optional<std::filesystem::path> directory;
   Existing existing = Existing::refuse;
-  bool dry_run = false, show_config = false;
+  bool dry_run = false, show_config = false, save_models = false;
   Verbosity verbosity = Verbosity::normal;
   bool color = false;
   std::vector<std::string> command;  // as it was typed

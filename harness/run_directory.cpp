@@ -4,60 +4,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <stdexcept>
+
+#include "harness/files.h"
 
 namespace posbench {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail(const fs::path& path, const char* action) {
-  const int error = errno;
-  throw std::runtime_error(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(error)));
-}
-
-/// An open file, written whole or not at all; closed with its flush checked.
-class File {
- public:
-  File(fs::path path, int flags)
-      : path_(std::move(path)), descriptor_(open(path_.c_str(), flags | O_CLOEXEC, 0666)) {
-    if (descriptor_ < 0) fail(path_, "open");
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() { close(descriptor_); }
-
-  void write(const std::string& text) {
-    for (size_t done = 0; done < text.size();) {
-      const ssize_t n = ::write(descriptor_, text.data() + done, text.size() - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail(path_, "write");
-      done += static_cast<size_t>(n);
-    }
-  }
-  void flush() {
-    if (fsync(descriptor_) != 0) fail(path_, "write");
-  }
-  void truncate(off_t size) {
-    if (ftruncate(descriptor_, size) != 0) fail(path_, "shorten");
-  }
-
- private:
-  fs::path path_;
-  int descriptor_;
-};
-
-std::string read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 Json to_json(const ExperimentId& id) { return {{"task", id.task}, {"encoding", id.encoding}, {"seed", id.seed}}; }
 
@@ -73,20 +28,6 @@ std::string difference(const Json& before, const Json& now) {
 }
 
 }  // namespace
-
-void write_file(const fs::path& path, const std::string& text) {
-  const fs::path temporary = path.string() + ".tmp";
-  try {
-    File file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    file.write(text);
-    file.flush();
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw;
-  }
-  fs::rename(temporary, path);
-}
 
 RunDirectory::RunDirectory(fs::path path, Existing existing, const Json& config, const Json& context,
                            const std::vector<ExperimentId>& experiments)
@@ -110,7 +51,7 @@ RunDirectory::RunDirectory(fs::path path, Existing existing, const Json& config,
       throw std::invalid_argument(fmt::format("{} holds another configuration: {}; use --force or another -o",
                                               path_.string(), difference(before["config"], config)));
     }
-    const std::string text = fs::exists(lines) ? read_text(lines) : "";
+    const std::string text = fs::exists(lines) ? read_file(lines) : "";
     size_t kept = 0;
     for (int number = 1; kept < text.size(); ++number) {
       const size_t end = text.find('\n', kept);

@@ -2,6 +2,7 @@
 //   manifest.json      configuration, context and the list of experiments; written first
 //   experiments.jsonl  one line for each finished experiment, on disk before the next is told
 //   report.json        a fold over those lines
+//   models/            trained parameters, where asked for
 #pragma once
 #include <filesystem>
 #include <map>
@@ -42,8 +43,5 @@ class RunDirectory {
   std::map<ExperimentId, double> seconds_;
   std::string dropped_;
 };
-
-/// Writes a whole file by a temporary one beside it and a rename, flushed to disk. Throws std::runtime_error.
-void write_file(const std::filesystem::path&, const std::string& text);
 
 }  // namespace posbench

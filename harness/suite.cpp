@@ -78,11 +78,17 @@ void run_suite(const std::vector<Experiment>& experiments, int jobs, const std::
       const double total = work(experiment), step = total / (1.1 * experiment.task->config.training.steps);
       double told = 0;
       try {
-        const auto result = run_experiment(experiment, [&](const TrainingState&) {
-          told += step;
-          events.advanced(step);
-          return !stop && !failed;
-        });
+        const auto result = run_experiment(experiment, {.after_step =
+                                                            [&](const Model&, const TrainingState&) {
+                                                              told += step;
+                                                              events.advanced(step);
+                                                              return !stop && !failed;
+                                                            },
+                                                        .trained =
+                                                            [&](const Model& model, const TrainingState& state) {
+                                                              if (events.trained)
+                                                                events.trained(experiment, model, state);
+                                                            }});
         if (!result) return;
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
         const std::lock_guard lock(mutex);

@@ -23,6 +23,8 @@ Suite make_suite(const Config&);
 double work(const Experiment&);
 
 struct SuiteEvents {
+  /// Each experiment's model as it was trained; from any thread. May be empty.
+  std::function<void(const Experiment&, const Model&, const TrainingState&)> trained;
   std::function<void(double work)> advanced;                              // from any thread
   std::function<void(const ExperimentResult&, double seconds)> finished;  // one at a time
 };
