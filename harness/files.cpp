@@ -96,4 +96,10 @@ void write_file(const fs::path& path, std::string_view text) {
 
 std::string read_file(const fs::path& path) { return File(path, O_RDONLY).read(); }
 
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directory(path, error);
+  if (error) throw FileError(fmt::format("cannot create {}: {}", path.string(), error.message()));
+}
+
 }  // namespace posbench

@@ -42,5 +42,7 @@ class File {
 /// Writes a whole file by a temporary one beside it and a rename, flushed to disk.
 void write_file(const std::filesystem::path&, std::string_view text);
 std::string read_file(const std::filesystem::path&);
+/// Inside a folder that is there.
+void make_folder(const std::filesystem::path&);
 
 }  // namespace posbench

@@ -59,6 +59,12 @@ void add_run(CLI::App& app, Arguments& a, int& code) {
       ->take_all()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  run->add_option_function<std::string>(
+      "--shard", [&](const std::string& text) { a.run.shard = Shard::parse(text); },
+      "K/N: every N-th experiment from the K-th on; 'posbench merge' joins the N runs");
+  run->add_option("--checkpoint-every", a.run.checkpoint_every,
+                  "seconds of training after which an experiment can go on if it is killed; 0: every step")
+      ->check(CLI::Range(0.0, 1e9));
   run->add_flag("--save-models", a.run.save_models, "keep what was learned, in models/*.safetensors of the run");
   run->add_flag("--dry-run", a.run.dry_run, "print the experiments, their parameters and an estimate of the time");
   run->add_flag("--show-config", a.run.show_config, "print the configuration that results, as JSON");

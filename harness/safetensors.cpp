@@ -59,7 +59,7 @@ SafeTensors parse_safetensors(std::string_view bytes, const std::string& file) {
   };
   if (bytes.size() < sizeof size) cut_off("or more", sizeof size);
   std::memcpy(&size, bytes.data(), sizeof size);
-  if (size > bytes.size() - sizeof size) cut_off("of header alone", size);
+  if (size > bytes.size() - sizeof size) cut_off("or more", sizeof size + std::min(size, std::uint64_t{1} << 62));
   const Json header = parse_json(bytes.substr(sizeof size, size), file);
   const std::string_view numbers = bytes.substr(sizeof size + size);
 
@@ -77,12 +77,13 @@ SafeTensors parse_safetensors(std::string_view bytes, const std::string& file) {
     const auto read_size = [](const Field& json) { return json.integer(0, 1 << 30); };
     const auto sizes = read_list<std::int64_t>(shape, read_size);
     if (sizes.size() != 2) shape.fail("expected the rows and columns of a matrix");
-    const auto read_offset = [&](const Field& json) { return json.integer(0, std::ssize(numbers)); };
+    const auto read_offset = [](const Field& json) { return json.integer(0, std::int64_t{1} << 62); };
     const auto place = read_list<std::int64_t>(offsets, read_offset);
     const std::int64_t begin = end, bytes_here = sizes[0] * sizes[1] * static_cast<std::int64_t>(sizeof(Real));
     if (place != std::vector{begin, begin + bytes_here})
       offsets.fail(fmt::format("expected {} to {}", begin, begin + bytes_here));
     end += bytes_here;
+    if (end > std::ssize(numbers)) cut_off("or more", sizeof size + size + static_cast<std::uint64_t>(end));
     RowMajor values(sizes[0], sizes[1]);
     std::copy_n(numbers.data() + begin, bytes_here, reinterpret_cast<char*>(values.data()));
     result.tensors.push_back({name, std::move(values)});

@@ -77,7 +77,7 @@ TEST_CASE("a header that lies is refused with its place") {
   CHECK(message(with_header(R"({"a": {"dtype": "F32", "shape": [1, 1], "data_offsets": [0, 0]}})")) ==
         "x: a.data_offsets is a list, expected 0 to 4");
   CHECK(message(with_header(R"({"a": {"dtype": "F32", "shape": [0, 1], "data_offsets": [4, 4]}})")) ==
-        "x: a.data_offsets[0] is 4, expected an integer from 0 to 0");
+        "x: a.data_offsets is a list, expected 0 to 0");
   CHECK(message(with_header(R"({"a": 5})")) == "x: a is 5, expected an object");
   CHECK(message(with_header("[")).starts_with("x: parse error at line 1"));
 }
