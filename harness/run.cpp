@@ -43,17 +43,6 @@ int terminal_width() {
 
 void print(const Table& table, bool color) { fmt::print("{}\n", console(table, {terminal_width(), color})); }
 
-void print_summary(const Report& report, bool color) {
-  const Summary summary = summarize(report);
-  print(accuracy_table(summary), color);
-  for (const std::string& note : accuracy_notes(summary)) fmt::print("{}\n", note);
-  const Table unfinished = unfinished_table(report);
-  if (!unfinished.rows.empty()) {
-    fmt::print("\n");
-    print(unfinished, color);
-  }
-}
-
 /// Seconds that a few training steps and evaluated sequences of this experiment take, scaled up to the whole of
 /// it.
 double estimate(const Experiment& e) {
@@ -246,8 +235,7 @@ int run(const RunRequest& request) {
     }
     std::error_code ignored;
     remove_all(directory.path() / "checkpoints", ignored);
-    std::vector<TaskBaseline> baselines;
-    for (const auto& task : suite.tasks) baselines.push_back(measure_baselines(*task));
+    const std::vector<TaskBaseline> baselines = measure_baselines(suite);
     about["finished"] = timestamp();
     report = directory.write_report(baselines, about);
   } catch (const FileError& error) {
@@ -255,11 +243,20 @@ int run(const RunRequest& request) {
                how_to_resume(request, directory, suite.experiments.size()));
     return 1;
   }
-  print_summary(report, request.color);
-  fmt::print("\nreport: {}\n", (directory.path() / "report.json").string());
-  const bool all_ok = std::all_of(report.experiments.begin(), report.experiments.end(),
-                                  [](const ExperimentResult& e) { return e.status == Status::ok; });
-  return all_ok ? 0 : 1;
+  return print_outcome(report, directory.path(), request.color);
+}
+
+int print_outcome(const Report& report, const std::filesystem::path& directory, bool color) {
+  const Summary summary = summarize(report);
+  print(accuracy_table(summary), color);
+  for (const std::string& note : accuracy_notes(summary)) fmt::print("{}\n", note);
+  const Table unfinished = unfinished_table(report);
+  if (!unfinished.rows.empty()) {
+    fmt::print("\n");
+    print(unfinished, color);
+  }
+  fmt::print("\nreport: {}\n", (directory / "report.json").string());
+  return unfinished.rows.empty() ? 0 : 1;
 }
 
 }  // namespace posbench

@@ -28,4 +28,8 @@ struct RunRequest {
 /// was interrupted. Throws std::invalid_argument for what the user can mend.
 int run(const RunRequest&);
 
+/// Prints the tables of a finished run and where its report is. Returns 0, or 1 where an experiment diverged or
+/// failed.
+int print_outcome(const Report&, const std::filesystem::path& directory, bool color);
+
 }  // namespace posbench

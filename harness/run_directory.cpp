@@ -83,18 +83,6 @@ void read_lines(const fs::path& path, RunRecord& record) {
   }
 }
 
-/// The first place where two configurations differ, in words; empty where they are the same.
-std::string difference(const Json& before, const Json& now) {
-  const Json patch = Json::diff(before, now);
-  if (patch.empty()) return "";
-  const std::string place = patch.at(0).at("path");
-  const Json::json_pointer pointer(place);
-  const auto value = [&](const Json& json) {
-    return json.contains(pointer) ? shown(json.at(pointer)) : "missing";
-  };
-  return fmt::format("{} was {} and is now {}", place.empty() ? "it" : place.substr(1), value(before), value(now));
-}
-
 /// Refuses what would not give the bytes of an unbroken run.
 void check_same(const fs::path& path, const Manifest& before, const Manifest& now) {
   const auto refuse = [&](const std::string& what) {
@@ -133,6 +121,17 @@ RunRecord read_run(const fs::path& path) {
     read_lines(path / kLines, record);
     return record;
   });
+}
+
+std::string difference(const Json& before, const Json& now) {
+  const Json patch = Json::diff(before, now);
+  if (patch.empty()) return "";
+  const std::string place = patch.at(0).at("path");
+  const Json::json_pointer pointer(place);
+  const auto value = [&](const Json& json) {
+    return json.contains(pointer) ? shown(json.at(pointer)) : "missing";
+  };
+  return fmt::format("{} was {} and is now {}", place.empty() ? "it" : place.substr(1), value(before), value(now));
 }
 
 std::string version_difference(const Json& before, const Json& now) {

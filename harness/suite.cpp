@@ -103,19 +103,24 @@ Shard Shard::parse(const std::string& text) {
 
 Suite make_suite(const Config& config, Shard shard) {
   Suite suite;
-  int count = 0;
+  size_t count = 0;
   for (const std::string& task : config.tasks) {
     suite.tasks.push_back(std::make_unique<TaskSetup>(make_task_setup(config, task)));
     for (const std::string& encoding : config.encodings) {
       const Spec spec = Spec::parse(encoding);
       make_model(spec, suite.tasks.back()->shape);
       for (const std::uint64_t seed : config.seeds) {
-        if (count++ % shard.of == shard.index - 1)
-          suite.experiments.push_back({suite.tasks.back().get(), spec, seed});
+        if (shard.has(count++)) suite.experiments.push_back({suite.tasks.back().get(), spec, seed});
       }
     }
   }
   return suite;
+}
+
+std::vector<TaskBaseline> measure_baselines(const Suite& suite) {
+  std::vector<TaskBaseline> baselines;
+  for (const auto& task : suite.tasks) baselines.push_back(measure_baselines(*task));
+  return baselines;
 }
 
 double work(const Experiment& e) {

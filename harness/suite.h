@@ -13,6 +13,7 @@ namespace posbench {
 struct Shard {
   int index = 1, of = 1;
 
+  bool has(size_t experiment) const { return static_cast<int>(experiment % of) == index - 1; }
   std::string text() const;  // "2/4"
   /// Throws std::invalid_argument.
   static Shard parse(const std::string&);
@@ -27,6 +28,9 @@ struct Suite {
 /// Builds every task with every split and every encoding in a model for it, so that what does not go together is
 /// refused before anything runs; a shard has all tasks, and its own experiments. Throws std::invalid_argument.
 Suite make_suite(const Config&, Shard = {});
+
+/// Of every task.
+std::vector<TaskBaseline> measure_baselines(const Suite&);
 
 /// Multiply-adds of an experiment's products with weights and of attention, training and evaluation together: what
 /// its time is roughly proportional to.
