@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <Eigen/Core>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -65,10 +66,11 @@ void add_run(CLI::App& app, Arguments& a, int& code) {
       "--shard", [&](const std::string& text) { a.run.shard = Shard::parse(text); },
       "K/N: every N-th experiment from the K-th on; 'posbench merge' joins the N runs");
   run->add_option("--checkpoint-every", a.run.checkpoint_every,
-                  "seconds of training after which an experiment can go on if it is killed; 0: every step")
+                  "seconds of an experiment between two checkpoints (60); 0: one after every step")
       ->check(CLI::Range(0.0, 1e9));
   run->add_flag("--save-models", a.run.save_models, "keep what was learned, in models/*.safetensors of the run");
-  run->add_flag("--dry-run", a.run.dry_run, "print the experiments, their parameters and an estimate of the time");
+  run->add_flag("--dry-run", a.run.dry_run,
+                "print the experiments, their parameters and, from a calibration of some seconds, their time");
   run->add_flag("--show-config", a.run.show_config, "print the configuration that results, as JSON");
   CLI::Option* resume = run->add_flag("--resume", a.resume, "go on with an existing run directory");
   run->add_flag("--force", a.force, "replace an existing run directory")->excludes(resume);
@@ -80,7 +82,14 @@ void add_run(CLI::App& app, Arguments& a, int& code) {
       "  posbench run                                        the quick profile\n"
       "  posbench run -e cope,rope -t flip_flop -s 3 -o out  two encodings on one task, three seeds\n"
       "  posbench run -e 'cope:positions=16,rope*' --set training.steps=2000\n"
-      "  posbench run --config out/report.json -o again      repeats a run");
+      "  posbench run --config out/report.json -o again      repeats a run\n"
+      "  posbench run --profile standard --shard 3/16 -o out/3 --resume\n"
+      "                                                      a sixteenth of a suite, begun or gone on with\n"
+      "Whatever ends a run, what is finished is kept, and the same command with --resume goes on, within an\n"
+      "experiment from its last checkpoint; the report is the same bytes as an unbroken run's but for its "
+      "context\n"
+      "and timing. The first Ctrl-C or SIGTERM keeps what is under way, a second ends the run at once.\n"
+      "Exit codes: 0 fine; 1 an experiment diverged or failed, or a file could not be written; 130 interrupted.");
   run->callback([&] {
     a.run.existing = a.resume ? Existing::resume : a.force ? Existing::replace : Existing::refuse;
     a.run.verbosity = a.quiet ? Verbosity::quiet : a.verbose ? Verbosity::verbose : Verbosity::normal;
@@ -272,6 +281,7 @@ int main(int argc, char** argv) {
   // Eigen cuts long sums where the caches of the machine suggest; fixed sizes give the same bytes on every
   // machine.
   Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that outgrows a limit is an error of write() like a full disk
   try {
     return posbench::run_command_line(argc, argv);
   } catch (const std::invalid_argument& error) {

@@ -109,22 +109,20 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
   progress.close();
 }
 
-/// Signals set `interrupted` as long as one of these lives, and files that outgrow a limit are errors of write().
+/// Signals set `interrupted` as long as one of these lives.
 class Signals {
  public:
   Signals() { interrupted = false; }
   ~Signals() {
     std::signal(SIGINT, old_interrupt_);
     std::signal(SIGTERM, old_terminate_);
-    std::signal(SIGXFSZ, old_outgrown_);
   }
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
  private:
   using Handler = void (*)(int);
-  Handler old_interrupt_ = std::signal(SIGINT, on_signal), old_terminate_ = std::signal(SIGTERM, on_signal),
-          old_outgrown_ = std::signal(SIGXFSZ, SIG_IGN);
+  Handler old_interrupt_ = std::signal(SIGINT, on_signal), old_terminate_ = std::signal(SIGTERM, on_signal);
 };
 
 }  // namespace
