@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "encodings/registry.h"
+#include "results/printable.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -38,7 +39,7 @@ Json typed(const Option& option) {
 std::string untyped(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 [[noreturn]] void refuse(const std::string& where, const std::string& what) {
-  throw std::invalid_argument(where + ": " + what);
+  throw std::invalid_argument(printable(where + ": " + what));
 }
 
 const Json& expect_object(const Json& json, const std::string& where) {
@@ -114,9 +115,15 @@ void read(const Json& json, const std::string& where, Config& config) {
       }
     } catch (const std::invalid_argument& error) {
       const std::string message = error.what();
-      refuse(where, message);
+      refuse(message.starts_with(key) ? where : place, message);
     }
   }
+}
+
+std::string profile_name(const Json& json, const std::string& where) {
+  if (!json.contains("profile")) return "quick";
+  if (!json["profile"].is_string()) refuse(where, "profile: expected a text");
+  return json["profile"].get<std::string>();
 }
 
 /// The configuration in a file: the whole of it, or that of a report.
@@ -286,13 +293,15 @@ Config make_config(const ConfigRequest& request) {
     }
     expect_object(file, file_name);
   }
-  config.profile = request.profile.value_or(request.file ? file.value("profile", "quick") : "quick");
+  config.profile = request.profile.value_or(request.file ? profile_name(file, file_name) : "quick");
   const auto profile = profiles().find(config.profile);
   if (profile == profiles().end()) {
     std::vector<std::string> names;
     for (const auto& [name, text] : profiles()) names.push_back(name);
-    throw std::invalid_argument(fmt::format("unknown profile '{}'{} (profiles: {})", config.profile,
-                                            did_you_mean(config.profile, names), fmt::join(names, ", ")));
+    const std::string message = fmt::format("unknown profile '{}'{} (profiles: {})", config.profile,
+                                            did_you_mean(config.profile, names), fmt::join(names, ", "));
+    if (!request.profile && request.file) refuse(file_name, message);
+    throw std::invalid_argument(message);
   }
   read(Json::parse(profile->second), "profile " + config.profile, config);
   if (request.file) read(file, file_name, config);
@@ -305,6 +314,15 @@ Config make_config(const ConfigRequest& request) {
   if (request.tasks) config.tasks = select(*request.tasks, "task");
   if (request.encodings) config.encodings = select(*request.encodings, "encoding");
   if (request.seeds) config.seeds = parse_seeds(*request.seeds);
+  return config;
+}
+
+Config config_from_json(const Json& json, const std::string& where) {
+  Config config;
+  read(json, where, config);
+  if (config.tasks.empty() || config.encodings.empty() || config.seeds.empty())
+    refuse(where, "expected a whole configuration, with tasks, encodings and seeds");
+  config.profile = profile_name(json, where);
   return config;
 }
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <Eigen/Core>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -13,6 +14,7 @@
 #include "harness/bench.h"
 #include "harness/context.h"
 #include "harness/describe.h"
+#include "harness/merge.h"
 #include "harness/reports.h"
 #include "harness/run.h"
 
@@ -32,6 +34,7 @@ struct Arguments {
   std::string sample_layout = "fed_back";
   BenchRequest bench;
   CompareRequest compare;
+  MergeRequest merge;
   std::filesystem::path report;
   Format format = Format::console;
 };
@@ -59,7 +62,15 @@ void add_run(CLI::App& app, Arguments& a, int& code) {
       ->take_all()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  run->add_flag("--dry-run", a.run.dry_run, "print the experiments, their parameters and an estimate of the time");
+  run->add_option_function<std::string>(
+      "--shard", [&](const std::string& text) { a.run.shard = Shard::parse(text); },
+      "K/N: every N-th experiment from the K-th on; 'posbench merge' joins the N runs");
+  run->add_option("--checkpoint-every", a.run.checkpoint_every,
+                  "seconds of an experiment between two checkpoints (60); 0: one after every step")
+      ->check(CLI::Range(0.0, 1e9));
+  run->add_flag("--save-models", a.run.save_models, "keep what was learned, in models/*.safetensors of the run");
+  run->add_flag("--dry-run", a.run.dry_run,
+                "print the experiments, their parameters and, from a calibration of some seconds, their time");
   run->add_flag("--show-config", a.run.show_config, "print the configuration that results, as JSON");
   CLI::Option* resume = run->add_flag("--resume", a.resume, "go on with an existing run directory");
   run->add_flag("--force", a.force, "replace an existing run directory")->excludes(resume);
@@ -71,7 +82,14 @@ void add_run(CLI::App& app, Arguments& a, int& code) {
       "  posbench run                                        the quick profile\n"
       "  posbench run -e cope,rope -t flip_flop -s 3 -o out  two encodings on one task, three seeds\n"
       "  posbench run -e 'cope:positions=16,rope*' --set training.steps=2000\n"
-      "  posbench run --config out/report.json -o again      repeats a run");
+      "  posbench run --config out/report.json -o again      repeats a run\n"
+      "  posbench run --profile standard --shard 3/16 -o out/3 --resume\n"
+      "                                                      a sixteenth of a suite, begun or gone on with\n"
+      "Whatever ends a run, what is finished is kept, and the same command with --resume goes on, within an\n"
+      "experiment from its last checkpoint; the report is the same bytes as an unbroken run's but for its "
+      "context\n"
+      "and timing. The first Ctrl-C or SIGTERM keeps what is under way, a second ends the run at once.\n"
+      "Exit codes: 0 fine; 1 an experiment diverged or failed, or a file could not be written; 130 interrupted.");
   run->callback([&] {
     a.run.existing = a.resume ? Existing::resume : a.force ? Existing::replace : Existing::refuse;
     a.run.verbosity = a.quiet ? Verbosity::quiet : a.verbose ? Verbosity::verbose : Verbosity::normal;
@@ -148,6 +166,29 @@ void add_bench(CLI::App& app, Arguments& a) {
   });
 }
 
+void add_merge(CLI::App& app, Arguments& a, int& code) {
+  CLI::App* merge =
+      app.add_subcommand("merge", "Join the runs of all shards of a suite into the run of the whole");
+  merge->add_option("runs", a.merge.runs, "the run directories of 'posbench run --shard', in any order")
+      ->required();
+  merge->add_option("-o,--output", a.merge.directory, "run directory to write")->required();
+  merge->add_flag("--force", a.merge.force, "replace an existing run directory");
+  merge->add_option("--color", a.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  merge->footer(
+      "Every experiment must be there once, of one configuration and by this version. The report is the same "
+      "bytes\n"
+      "as a single run's, but for its context and timing.\n"
+      "Examples:\n"
+      "  posbench run -o out/1 --shard 1/2 && posbench run -o out/2 --shard 2/2\n"
+      "  posbench merge out/1 out/2 -o out/all");
+  merge->callback([&] {
+    a.merge.command = a.run.command;
+    a.merge.color = wants_color(a.color);
+    code = posbench::merge(a.merge);
+  });
+}
+
 const std::map<std::string, Format> kFormats{
     {"console", Format::console}, {"markdown", Format::markdown}, {"csv", Format::csv}, {"json", Format::json}};
 
@@ -217,6 +258,7 @@ int run_command_line(int argc, char** argv) {
   add_show(app, arguments);
   add_sample(app, arguments);
   add_check(app, arguments, code);
+  add_merge(app, arguments, code);
   add_compare(app, arguments, code);
   add_report(app, arguments);
   add_bench(app, arguments);
@@ -239,6 +281,7 @@ int main(int argc, char** argv) {
   // Eigen cuts long sums where the caches of the machine suggest; fixed sizes give the same bytes on every
   // machine.
   Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that outgrows a limit is an error of write() like a full disk
   try {
     return posbench::run_command_line(argc, argv);
   } catch (const std::invalid_argument& error) {
