@@ -138,6 +138,8 @@ const RegisterEncoding<GrapeKeyGated> registered{{
     .extrapolates = "yes",
     .relative = "yes",
     .content_dependent = "key",
+    .fades = "yes",
+    .variants = {"query_gate=true"},
 }};
 
 }  // namespace

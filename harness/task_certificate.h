@@ -1,0 +1,15 @@
+// The certificate of a task: what its generator promises, held against many samples.
+#pragma once
+#include <string>
+
+#include "results/json.h"
+
+namespace posbench {
+
+/// Of every split, in every layout that it is defined in: ids in range, what is scored has a target, the oracle
+/// agrees, the same seed gives the same sample. Besides: no answer is more frequent than declared; samples of the
+/// training stream recur no more often than in fresh draws of the split; and what trivial predictors reach. Throws
+/// std::invalid_argument for a bad spec.
+Json certify_task(const std::string& spec);
+
+}  // namespace posbench
