@@ -91,13 +91,12 @@ void print_encoding(const Json& c) {
 }
 
 void print_task(const Json& c) {
-  const std::string wrong = c["fault"];
-  fmt::print("{} {:<32} {}\n", wrong.empty() ? "pass" : "FAIL", c["task"].get<std::string>(),
-             !wrong.empty() ? wrong
-             : c["oracle"].get<bool>()
-                 ? fmt::format("the oracle agrees on {} samples of each split, {}", c["samples"].get<int>(),
+  fmt::print("{} {:<32} {}\n", c["passed"].get<bool>() ? "pass" : "FAIL", c["task"].get<std::string>(),
+             c["oracle"].get<bool>()
+                 ? fmt::format("compared with the oracle on {} samples of each split, {}", c["samples"].get<int>(),
                                fmt::join(c["layouts"].get<std::vector<std::string>>(), " and "))
-                 : "not compared with the oracle, which does not know these options");
+                 : "not compared with an oracle, which knows the task without these options");
+  for (const Json& fault : c["faults"]) fmt::print("       {}\n", fault.get<std::string>());
   for (const auto& [name, split] : c["splits"].items()) {
     std::string trivial;
     for (const auto& [view, accuracy] : split["trivial"].items())

@@ -89,6 +89,12 @@ class Shares {
   std::vector<Tokens> samples_;
 };
 
+std::unordered_set<std::uint64_t> fingerprints(const SampleStream& samples) {
+  std::unordered_set<std::uint64_t> all;
+  for (int n = 0; n < kSamples; ++n) all.insert(fingerprint(samples(n).example));
+  return all;
+}
+
 int recurrences(const std::unordered_set<std::uint64_t>& trained, const SampleStream& samples) {
   int seen = 0;
   for (int n = 0; n < kSamples; ++n) seen += trained.count(fingerprint(samples(n).example)) > 0;
@@ -103,8 +109,9 @@ class Certificate {
         canonical_(tasks().find(spec_.name).canonical(spec_)) {
     const auto row = oracles().find(spec_.name);
     if (row == oracles().end()) {
-      fault_ = fmt::format(
-          "no oracle: add to tasks/oracles.cpp   {{\"{}\", [](const Example& e) {{ return ...; }}}},", spec_.name);
+      faults_.push_back(
+          fmt::format("no oracle: add to tasks/oracles.cpp   {{\"{}\", [](const Example& e) {{ return ...; }}}},",
+                      spec_.name));
     } else if (row->second.states(canonical_, *setup_.info)) {
       oracle_ = &row->second;
     }
@@ -114,9 +121,7 @@ class Certificate {
     json_ = {
         {"task", setup_.spec}, {"samples", kSamples}, {"oracle", oracle_ != nullptr}, {"layouts", {"fed_back"}}};
     if (!setup_.info->causal_only) json_["layouts"].push_back("slots");
-    std::unordered_set<std::uint64_t> trained;
-    for (int n = 0; n < kSamples; ++n)
-      trained.insert(fingerprint(SampleStream{setup_.trained(), "train", 0}(n).example));
+    const std::unordered_set<std::uint64_t> trained = fingerprints({setup_.trained(), "train", 0});
     const TaskBaseline baseline = measure_baselines(setup_);
     for (size_t i = 0; i < setup_.splits.size(); ++i) {
       const TaskInfo::Split& split = setup_.splits[i];
@@ -129,16 +134,15 @@ class Certificate {
       json["chance"] = baseline.splits[i].chance;
       for (const auto& [name, accuracy] : baseline.splits[i].trivial) json["trivial"][name] = accuracy;
     }
-    json_["fault"] = fault_;
-    json_["passed"] = fault_.empty();
+    json_["faults"] = faults_;
+    json_["passed"] = faults_.empty();
     return json_;
   }
 
  private:
   template <class... Args>
   void found(const TaskInfo::Split& split, fmt::format_string<Args...> format, Args&&... args) {
-    if (fault_.empty())
-      fault_ = fmt::format("split {}: {}", split.name, fmt::format(format, std::forward<Args>(args)...));
+    faults_.push_back(fmt::format("split {}: {}", split.name, fmt::format(format, std::forward<Args>(args)...)));
   }
 
   /// Samples one by one; where `json` is given, the shares of their answers too.
@@ -169,12 +173,12 @@ class Certificate {
   /// split do: chance explains that much.
   void check_recurrence(const TaskInfo::Split& split, const Task& task,
                         const std::unordered_set<std::uint64_t>& trained, Json& json) {
-    const int seen = recurrences(trained, {task, "test:" + split.name, 0});
-    const int by_chance = recurrences(trained, {task, "recurrence:" + split.name, 1});
-    json["seen_in_training"] = {{"share", static_cast<double>(seen) / kSamples},
-                                {"by_chance", static_cast<double>(by_chance) / kSamples}};
-    if (seen > by_chance + kErrors * std::sqrt(seen + by_chance + 1))
-      found(split, "{} of {} samples were in training, and by chance {} would be", seen, kSamples, by_chance);
+    const Recurrence r{recurrences(trained, {task, "test:" + split.name, 0}),
+                       recurrences(trained, {task, "recurrence:" + split.name, 1}), kSamples};
+    json["seen_in_training"] = {{"share", static_cast<double>(r.seen) / r.samples},
+                                {"by_chance", static_cast<double>(r.by_chance) / r.samples}};
+    if (r.excessive())
+      found(split, "{} of {} samples were in training, and by chance {} would be", r.seen, r.samples, r.by_chance);
   }
 
   Spec spec_;
@@ -182,10 +186,17 @@ class Certificate {
   Spec canonical_;
   const Oracle* oracle_ = nullptr;
   Json json_;
-  std::string fault_;
+  std::vector<std::string> faults_;
 };
 
 }  // namespace
+
+bool Recurrence::excessive() const { return seen > by_chance + kErrors * std::sqrt(seen + by_chance + 1); }
+
+Recurrence recurrence(const SampleStream& training, const SampleStream& test, const SampleStream& fresh) {
+  const std::unordered_set<std::uint64_t> trained = fingerprints(training);
+  return {recurrences(trained, test), recurrences(trained, fresh), kSamples};
+}
 
 Json certify_task(const std::string& spec) { return Certificate(spec).measure(); }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "harness/samples.h"
 #include "results/json.h"
 
 namespace posbench {
@@ -11,5 +12,12 @@ namespace posbench {
 /// training stream recur no more often than in fresh draws of the split; and what trivial predictors reach. Throws
 /// std::invalid_argument for a bad spec.
 Json certify_task(const std::string& spec);
+
+/// How many of the samples of a stream stand in the training stream, and how many of as many fresh draws do.
+struct Recurrence {
+  int seen = 0, by_chance = 0, samples = 0;
+  bool excessive() const;
+};
+Recurrence recurrence(const SampleStream& training, const SampleStream& test, const SampleStream& fresh);
 
 }  // namespace posbench
