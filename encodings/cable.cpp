@@ -143,6 +143,8 @@ const RegisterEncoding<Cable> registered{{
     .extrapolates = "yes",
     .relative = "accumulated",
     .content_dependent = "token",
+    .fades = "yes",
+    .variants = {"form=paper", "form=paper,scaled=false", "form=paper_unweighted", "scaled=false"},
 }};
 
 }  // namespace

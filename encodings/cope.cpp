@@ -182,6 +182,8 @@ const RegisterEncoding<Cope> registered{{
     .extrapolates = "yes",
     .relative = "counted",
     .content_dependent = "query and key",
+    .variants = {"gates=separate", "gates=separate,scaling=content,shared_table=true", "gates=values",
+                 "positions=3", "scaling=content", "scaling=none"},
 }};
 
 }  // namespace

@@ -112,6 +112,7 @@ const RegisterEncoding<Darope> registered{{
     .extrapolates = "defined",
     .relative = "between learned positions",
     .content_dependent = "token",
+    .variants = {"length=1000", "length=7,base=10"},
 }};
 
 }  // namespace

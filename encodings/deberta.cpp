@@ -240,13 +240,16 @@ const RegisterEncoding<Deberta> registered{{
     .source =
         "He et al. 2020, arXiv:2006.03654, section 3.1, and He et al. 2021, arXiv:2111.09543; microsoft/DeBERTa",
     .notes =
-        "The paper's third term reads P at j - i, the released code's at i - j (the default): option third. The "
+        "The paper's third term reads P at j - i, the released code's at i - j (the default): option third. "
+        "Vectors of distances beyond the trained length are untrained, as most of the default 512 are here. The "
         "released second and third versions are size=256,max_distance=512,shared_projections=true,norm=true.",
     .touches = "Q",
     .learned = true,
-    .extrapolates = "yes",
+    .extrapolates = "no, but yes where size is no more than the trained length",
     .relative = "yes",
     .content_dependent = "query and key",
+    .variants = {"norm=true,shared_projections=true", "size=2", "size=3,third=paper", "size=4,max_distance=6",
+                 "size=6,max_distance=16,norm=true,third=paper"},
 }};
 
 }  // namespace

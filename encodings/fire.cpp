@@ -168,14 +168,15 @@ const RegisterEncoding<Fire> registered{{
     .source =
         "Li et al. 2023, arXiv:2310.04418, section 3; its listing in VITA-Group/TAPE and chuanyang-Zheng/DAPE",
     .notes = "L is half of the trained length here, 512 in the paper (threshold=512), which short sequences never "
-             "reach. No "
-             "code of the authors' was found; FIRE-S (shared_layers=true) is from memory.",
+             "reach and long ones then leave the trained range with. No code of the authors' was found; FIRE-S "
+             "(shared_layers=true) is from memory.",
     .causal_only = true,
     .touches = "B P",
     .learned = true,
     .extrapolates = "yes",
     .relative = "nearly",
     .content_dependent = "no",
+    .variants = {"activation=leaky_relu,hidden=5,threshold=512", "shared_layers=true"},
 }};
 
 }  // namespace

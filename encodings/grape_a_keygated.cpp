@@ -139,6 +139,8 @@ const RegisterEncoding<GrapeKeyGated> registered{{
     .extrapolates = "yes",
     .relative = "yes",
     .content_dependent = "key",
+    .fades = "yes",
+    .variants = {"query_gate=true"},
 }};
 
 }  // namespace

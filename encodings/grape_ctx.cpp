@@ -113,6 +113,7 @@ const RegisterEncoding<GrapeContextual> registered{{
     .extrapolates = "defined",
     .relative = "accumulated",
     .content_dependent = "token",
+    .variants = {"gate=softplus"},
 }};
 
 }  // namespace

@@ -136,6 +136,8 @@ const RegisterEncoding<RepoPositions> registered{{
     .extrapolates = "yes",
     .relative = "between predicted positions",
     .content_dependent = "token",
+    .distinct = "no",
+    .variants = {"blend=0.3", "first_layer=1"},
 }};
 
 }  // namespace

@@ -200,6 +200,8 @@ const RegisterEncoding<SelectiveRope> registered{{
     .extrapolates = "defined",
     .relative = "accumulated",
     .content_dependent = "token",
+    .variants = {"convolution=false", "convolution=false,gate=true,bias=true",
+                 "gate=true,bias=true,rank=3,theta=10"},
 }};
 
 }  // namespace

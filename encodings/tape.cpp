@@ -210,6 +210,7 @@ const RegisterEncoding<Tape> registered{{
     .extrapolates = "defined",
     .relative = "yes",
     .content_dependent = "token, deep",
+    .variants = {"hidden=3,base=100"},
 }};
 
 }  // namespace

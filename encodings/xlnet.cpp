@@ -114,6 +114,7 @@ const RegisterEncoding<Xlnet> registered{{
     .extrapolates = "defined",
     .relative = "yes",
     .content_dependent = "query",
+    .variants = {"clamp=4,untied=false", "segments=false"},
 }};
 
 }  // namespace

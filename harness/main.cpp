@@ -11,9 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "harness/bench.h"
+#include "harness/bench_samples.h"
 #include "harness/context.h"
 #include "harness/describe.h"
+#include "harness/documentation.h"
 #include "harness/merge.h"
 #include "harness/reports.h"
 #include "harness/run.h"
@@ -27,9 +28,9 @@ struct Arguments {
   bool resume = false, force = false, quiet = false, verbose = false;
 
   std::string list_what;
-  bool json = false;
+  bool json = false, markdown = false;
   std::string show_name;
-  std::vector<std::string> check_names;
+  CheckRequest check;
   SampleRequest sample;
   std::string sample_layout = "fed_back";
   BenchRequest bench;
@@ -103,10 +104,14 @@ void add_list(CLI::App& app, Arguments& a) {
   list->add_option("what", a.list_what, "tasks, encodings, profiles or settings")
       ->required()
       ->check(CLI::IsMember({"tasks", "encodings", "profiles", "settings"}));
-  list->add_flag("--json", a.json, "as JSON, with options and all that is known");
+  CLI::Option* json = list->add_flag("--json", a.json, "as JSON, with options and all that is known");
+  list->add_flag("--markdown", a.markdown, "as a page of tasks or encodings, with what is measured of each")
+      ->excludes(json);
   list->footer("Examples:\n  posbench list encodings\n  posbench list tasks --json");
   list->callback([&] {
-    const std::string text = a.json ? list_json(a.list_what).dump(2) + "\n" : list_text(a.list_what);
+    const std::string text = a.json       ? list_json(a.list_what).dump(2) + "\n"
+                             : a.markdown ? page(a.list_what)
+                                          : list_text(a.list_what);
     std::fputs(text.c_str(), stdout);
   });
 }
@@ -142,11 +147,15 @@ void add_sample(CLI::App& app, Arguments& a) {
 void add_check(CLI::App& app, Arguments& a, int& code) {
   CLI::App* check =
       app.add_subcommand("check", "The certificate of encodings and tasks: gradients, causality, generators");
-  check->add_option("names", a.check_names,
-                    "encodings and tasks, with options if wanted; all of them without a name");
-  check->add_flag("--json", a.json, "as JSON");
-  check->footer("Examples:\n  posbench check\n  posbench check cope:gates=separate rope flip_flop");
-  check->callback([&] { code = posbench::check(a.check_names, a.json) ? 0 : 1; });
+  check->add_option("names", a.check.names,
+                    "encodings and tasks, with options or globs if wanted; all of them without a name");
+  check->add_flag("--variants", a.check.variants,
+                  "each encoding also with the options that take another path through its code");
+  check->add_flag("--json", a.check.json, "as JSON");
+  check->footer(
+      "Examples:\n  posbench check\n  posbench check cope:gates=separate rope flip_flop\n"
+      "  posbench check 'dape*' randomized --variants");
+  check->callback([&] { code = posbench::check(a.check) ? 0 : 1; });
 }
 
 void add_bench(CLI::App& app, Arguments& a) {
@@ -157,12 +166,15 @@ void add_bench(CLI::App& app, Arguments& a) {
   bench->add_option("--sizes", a.bench.sizes, "quick, che, cope, tiny, or all");
   bench->add_option("-r,--repetitions", a.bench.repetitions, "of which the median is told")
       ->check(CLI::Range(1, 1000));
+  bench->add_flag("--samples", a.bench.samples,
+                  "the time to draw a sample of length 500 of each Chomsky task, instead of training steps");
   bench->add_flag("--json", a.bench.json, "as JSON, with the spread");
-  bench->footer("Examples:\n  posbench bench\n  posbench bench -e all --sizes che,cope --json");
+  bench->footer(
+      "Examples:\n  posbench bench\n  posbench bench -e all --sizes che,cope --json\n  posbench bench --samples");
   bench->callback([&] {
     a.bench.command = a.run.command;
     a.bench.color = wants_color(a.color);
-    posbench::bench(a.bench);
+    a.bench.samples ? bench_samples(a.bench) : posbench::bench(a.bench);
   });
 }
 
