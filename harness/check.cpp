@@ -70,6 +70,8 @@ void print_encoding(const Json& c) {
       "shift of all places: {:.1e}\n",
       yes("causal"), yes("finite"), c["order_sensitivity"].get<double>(), c["shift_sensitivity"].get<double>());
   const Json& p = c["properties"];
+  if (p.contains("not_measured"))
+    return fmt::print("       properties not measured: {}\n", p["not_measured"].get<std::string>());
   const auto word = [&](const char* key) { return p[key]["measured"].get<std::string>(); };
   fmt::print(
       "       places distinct: {} ({} of {}, {} of {}); in range beyond the trained length: {} ({} untrained "

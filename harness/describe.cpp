@@ -64,8 +64,8 @@ std::string show_encoding(const EncodingEntry& entry) {
          field("source", info.source) + field("notes", info.notes) +
          field("models", info.causal_only ? "causal" : "causal, bidirectional") + field("touches", info.touches) +
          field("learned", info.learned ? "yes" : "no") + field("relative", info.relative) +
-         field("content", info.content_dependent) + field("extrapolates", info.extrapolates) + "\n" +
-         options_text(entry.options);
+         field("content", info.content_dependent) + field("extrapolates", info.extrapolates) +
+         field("distinct", info.distinct) + field("fades", info.fades) + "\n" + options_text(entry.options);
 }
 
 std::string show_task(const std::string& spec, const TaskEntry& entry) {
@@ -74,7 +74,7 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
   const TaskBaseline baseline = measure_baselines(setup);
   std::string text = fmt::format("{} (task, {}, version {})\n\n", info.name, info.family, info.version) +
                      field("definition", info.definition) + field("source", info.source) +
-                     field("published use", info.published) +
+                     field("published as", info.published_name) + field("published use", info.published) +
                      field("models", info.causal_only ? "causal" : "causal, bidirectional (answer slots)") +
                      field("length unit", info.length_unit) + field("distance unit", info.distance_unit) +
                      field("vocabulary", fmt::format("{}", setup.shape.vocabulary)) +
@@ -171,6 +171,7 @@ Json list_json(const std::string& what) {
                       {"version", info.version},
                       {"definition", info.definition},
                       {"source", info.source},
+                      {"published_name", info.published_name},
                       {"published", info.published},
                       {"causal_only", info.causal_only},
                       {"length_unit", info.length_unit},
@@ -192,6 +193,9 @@ Json list_json(const std::string& what) {
                       {"extrapolates", info.extrapolates},
                       {"relative", info.relative},
                       {"content_dependent", info.content_dependent},
+                      {"distinct", info.distinct},
+                      {"fades", info.fades},
+                      {"variants", info.variants},
                       {"options", options_json(options)}});
     }
   } else if (what == "profiles") {
