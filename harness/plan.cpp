@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <ctime>
 #include <map>
 #include <numeric>
@@ -75,14 +74,7 @@ double estimate(const Experiment& e) {
 /// Seconds of each, measured `jobs` at once, as they would run.
 std::vector<double> measure(const std::vector<Experiment>& experiments, int jobs) {
   std::vector<double> seconds(experiments.size());
-  std::atomic<size_t> next{0};
-  std::vector<std::thread> threads;
-  for (int n = 0; n < jobs; ++n) {
-    threads.emplace_back([&] {
-      for (size_t i = next++; i < experiments.size(); i = next++) seconds[i] = estimate(experiments[i]);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  at_once(experiments.size(), jobs, [&](size_t i) { seconds[i] = estimate(experiments[i]); });
   return seconds;
 }
 

@@ -88,7 +88,8 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
   };
   events.begun = [&](const Experiment& e, const Model& model, TrainingState& state) -> double {
     const std::filesystem::path checkpoint = checkpoint_path(path, e.id());
-    if (!exists(checkpoint)) return 0;
+    std::error_code ignored;
+    if (!exists(checkpoint, ignored)) return 0;
     try {
       return read_checkpoint(checkpoint, e, model, state);
     } catch (const std::runtime_error& error) {

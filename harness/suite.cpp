@@ -140,24 +140,18 @@ double work(const Experiment& e) {
   return work;
 }
 
-void run_suite(const std::vector<Experiment>& experiments, int jobs, const std::atomic<bool>& stop,
-               const SuiteEvents& events) {
+void at_once(size_t count, int jobs, const std::function<void(size_t)>& f) {
   std::atomic<size_t> next{0};
-  std::atomic<bool> failed{false};
   std::mutex mutex;
   std::exception_ptr failure;
   const auto worker = [&] {
-    for (size_t i = next++; i < experiments.size() && !stop && !failed; i = next++) {
+    for (size_t i = next++; i < count; i = next++) {
       try {
-        Telling telling(experiments[i], events);
-        const auto result = run_experiment(experiments[i], telling.events([&] { return !stop && !failed; }));
-        if (!result) return;
-        const std::lock_guard lock(mutex);
-        telling.finished(*result);
+        f(i);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!failure) failure = std::current_exception();
-        failed = true;
+        next = count;
       }
     }
   };
@@ -165,6 +159,25 @@ void run_suite(const std::vector<Experiment>& experiments, int jobs, const std::
   for (int n = 0; n < jobs; ++n) threads.emplace_back(worker);
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
+}
+
+void run_suite(const std::vector<Experiment>& experiments, int jobs, const std::atomic<bool>& stop,
+               const SuiteEvents& events) {
+  std::atomic<bool> failed{false};
+  std::mutex mutex;
+  at_once(experiments.size(), jobs, [&](size_t i) {
+    if (stop || failed) return;
+    try {
+      Telling telling(experiments[i], events);
+      const auto result = run_experiment(experiments[i], telling.events([&] { return !stop && !failed; }));
+      if (!result) return;
+      const std::lock_guard lock(mutex);
+      telling.finished(*result);
+    } catch (...) {
+      failed = true;
+      throw;
+    }
+  });
 }
 
 }  // namespace posbench

@@ -1,4 +1,5 @@
 // The program as its user meets it: exit codes, one-line messages, and nothing changed on disk by bad input.
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <nlohmann/json.hpp>
@@ -126,6 +127,25 @@ TEST_CASE("a dry run and a printed configuration start nothing") {
   CHECK(config.code == 0);
   CHECK(Json::parse(config.out)["model"]["width"] == 32);
   CHECK(std::filesystem::is_empty(directory / ""));
+}
+
+TEST_CASE("a dry run's estimate is near what the run then takes") {
+  const TemporaryDirectory directory;
+  const std::string suite =
+      "run --profile smoke -t flip_flop,reverse_string -e none,cope --set training.steps=2000 -j 2 ";
+  const std::string plan = posbench_command(directory, suite + "--dry-run").out;
+  const double estimate = std::stod(plan.substr(plan.find("about ") + 6));
+  const auto spent = [] {  // CPU time, since others may use the machine
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return static_cast<double>(usage.ru_utime.tv_sec) + 1e-6 * static_cast<double>(usage.ru_utime.tv_usec);
+  };
+  const double before = spent();
+  REQUIRE(posbench_command(directory, suite + "-q -o out").code == 0);
+  const double real = spent() - before;
+  CAPTURE(plan, real);
+  CHECK(estimate + 0.5 > 0.7 * real);  // it is rounded to seconds
+  CHECK(estimate - 0.5 < 1.3 * real);
 }
 
 TEST_CASE("every level has a help with examples, and the version names its build") {
