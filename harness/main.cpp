@@ -32,8 +32,7 @@ struct Arguments {
   std::string sample_layout = "fed_back";
   BenchRequest bench;
   CompareRequest compare;
-  std::filesystem::path report;
-  Format format = Format::console;
+  ReportRequest report;
 };
 
 bool wants_color(const std::string& color) {
@@ -148,12 +147,13 @@ void add_bench(CLI::App& app, Arguments& a) {
   });
 }
 
-const std::map<std::string, Format> kFormats{
-    {"console", Format::console}, {"markdown", Format::markdown}, {"csv", Format::csv}, {"json", Format::json}};
+const std::map<std::string, Format> kFormats{{"console", Format::console},
+                                             {"markdown", Format::markdown},
+                                             {"csv", Format::csv},
+                                             {"json", Format::json},
+                                             {"html", Format::html}};
 
-void add_format(CLI::App& command, Arguments& a) {
-  command.add_option("--format", a.format, "console, markdown, csv or json")
-      ->transform(CLI::CheckedTransformer(kFormats));
+void add_color(CLI::App& command, Arguments& a) {
   command.add_option("--color", a.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }
@@ -177,25 +177,38 @@ void add_compare(CLI::App& app, Arguments& a, int& code) {
   compare->add_flag("--allow-different-budget", a.compare.options.allow_different_budget,
                     "compare although model or training settings differ");
   compare->add_flag("--fail-on-regression", a.compare.fail_on_regression, "exit code 1 where a row is worse");
-  add_format(*compare, a);
+  compare->add_option("--format", a.compare.format, "console, markdown, csv or json")
+      ->transform(CLI::CheckedTransformer(kFormats));
+  add_color(*compare, a);
   compare->footer(
       "Examples:\n"
       "  posbench compare before/report.json after/report.json\n"
       "  posbench compare main mine --match cope=cope:positions=16 --format markdown --fail-on-regression");
   compare->callback([&] {
-    a.compare.format = a.format;
     a.compare.color = wants_color(a.color);
     code = posbench::compare(a.compare);
   });
 }
 
 void add_report(CLI::App& app, Arguments& a) {
-  CLI::App* report =
-      app.add_subcommand("report", "The tables of a run: for a terminal, a pull request or a spreadsheet");
-  report->add_option("run", a.report, "a report, or a run directory")->required();
-  add_format(*report, a);
-  report->footer("Examples:\n  posbench report runs/mine\n  posbench report runs/mine --format csv > mine.csv");
-  report->callback([&] { posbench::report(a.report, a.format, wants_color(a.color)); });
+  CLI::App* report = app.add_subcommand(
+      "report", "What is in a run: a page of plots, or tables for a terminal, a pull request, a spreadsheet");
+  report->add_option("runs", a.report.runs, "reports, or run directories; several stand beside each other")
+      ->required();
+  report->add_option("-o,--output", a.report.output,
+                     "a file; its ending tells the format: .html, .md, .csv, .json");
+  report->add_option("--format", a.report.format, "console, markdown, csv, json or html")
+      ->transform(CLI::CheckedTransformer(kFormats));
+  add_color(*report, a);
+  report->footer(
+      "Examples:\n"
+      "  posbench report runs/mine                      tables\n"
+      "  posbench report runs/mine -o mine.html         one file with plots, which opens offline\n"
+      "  posbench report before after --format markdown");
+  report->callback([&] {
+    a.report.color = wants_color(a.color);
+    posbench::report(a.report);
+  });
 }
 
 int run_command_line(int argc, char** argv) {

@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "harness/run_directory.h"
 #include "results/compare_text.h"
+#include "results/printable.h"
+#include "results/report_page.h"
 #include "results/report_table.h"
+#include "results/side_by_side.h"
 
 namespace posbench {
 namespace {
@@ -26,6 +31,48 @@ Report read(const std::filesystem::path& path) {
   return as_input([&] { return read_report(std::filesystem::is_directory(path) ? path / "report.json" : path); });
 }
 
+std::vector<Report> read_all(const std::vector<std::filesystem::path>& paths) {
+  std::vector<Report> reports;
+  for (const auto& path : paths) reports.push_back(read(path));
+  return reports;
+}
+
+std::vector<NamedReport> named(const std::vector<std::filesystem::path>& paths,
+                               const std::vector<Report>& reports) {
+  std::vector<NamedReport> runs;
+  for (size_t n = 0; n < reports.size(); ++n) runs.push_back({paths[n].string(), reports[n]});
+  return runs;
+}
+
+Format format_of(const std::optional<std::filesystem::path>& output) {
+  static const std::map<std::string, Format> formats{
+      {".html", Format::html}, {".md", Format::markdown}, {".csv", Format::csv}, {".json", Format::json}};
+  const auto found = formats.find(output ? output->extension().string() : "");
+  return found == formats.end() ? Format::console : found->second;
+}
+
+std::string report_text(const std::vector<NamedReport>& runs, Format format, bool color) {
+  if (format == Format::html) return report_page(runs);
+  const SideBySide all = side_by_side(runs);
+  const Summary summary = summarize(all.report);
+  if (format == Format::csv) return csv(split_table(summary));
+  if (format == Format::json) {
+    Json whole = to_json(all.report);
+    return pretty({{"summary", std::move(whole["summary"])}, {"ranking", std::move(whole["ranking"])}});
+  }
+  std::string text;
+  for (const Table& table : {accuracy_table(summary), ranking_table(summary), unfinished_table(all.report)}) {
+    if (!table.rows.empty())
+      text += (format == Format::markdown ? markdown(table) : console(table, {0, color})) + '\n';
+  }
+  std::vector<std::string> notes = accuracy_notes(summary);
+  notes.insert(notes.end(), all.warnings.begin(), all.warnings.end());
+  for (const std::string& note : notes) {
+    text += (format == Format::markdown ? markdown_text(note) : printable(note)) + '\n';
+  }
+  return text;
+}
+
 void print(const std::string& text) {
   std::fputs(text.c_str(), stdout);
   if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
@@ -36,10 +83,8 @@ void print(const std::string& text) {
 int compare(const CompareRequest& request) {
   const Report baseline = read(request.baseline);
   const NamedReport named_baseline{request.baseline.string(), baseline};
-  std::vector<Report> reports;
-  for (const auto& path : request.candidates) reports.push_back(read(path));
-  std::vector<NamedReport> candidates;
-  for (size_t n = 0; n < reports.size(); ++n) candidates.push_back({request.candidates[n].string(), reports[n]});
+  const std::vector<Report> reports = read_all(request.candidates);
+  const std::vector<NamedReport> candidates = named(request.candidates, reports);
   CompareOptions options = request.options;
   for (const std::string& match : request.match)
     options.match.push_back(parse_match(match, named_baseline, candidates));
@@ -57,28 +102,22 @@ int compare(const CompareRequest& request) {
     case Format::json:
       print(pretty(to_json(comparison)));
       break;
+    case Format::html:
+      throw std::invalid_argument("a comparison has no page; use --format console, markdown, csv or json");
   }
   return request.fail_on_regression && regression(comparison) ? 1 : 0;
 }
 
-void report(const std::filesystem::path& path, Format format, bool color) {
-  const Report report = read(path);
-  const Summary summary = summarize(report);
-  const std::vector<Table> tables{accuracy_table(summary), ranking_table(summary), unfinished_table(report)};
-  switch (format) {
-    case Format::csv:
-      return print(csv(split_table(summary)));
-    case Format::json:
-      return print(pretty(to_json(report)["summary"]));
-    case Format::console:
-    case Format::markdown:
-      break;
+void report(const ReportRequest& request) {
+  const Format format = request.format ? *request.format : format_of(request.output);
+  const std::vector<Report> reports = read_all(request.runs);
+  const std::vector<NamedReport> runs = named(request.runs, reports);
+  const std::string text = as_input([&] { return report_text(runs, format, request.color && !request.output); });
+  if (request.output) {
+    write_file(*request.output, text);
+  } else {
+    print(text);
   }
-  for (const Table& table : tables) {
-    if (table.rows.empty()) continue;
-    print((format == Format::markdown ? markdown(table) : console(table, {0, color})) + "\n");
-  }
-  for (const std::string& note : accuracy_notes(summary)) print(note);
 }
 
 }  // namespace posbench

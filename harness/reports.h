@@ -1,6 +1,7 @@
 // `posbench compare` and `posbench report`: what can be said of runs that were made.
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,7 @@
 
 namespace posbench {
 
-enum class Format { console, markdown, csv, json };
+enum class Format { console, markdown, csv, json, html };
 
 struct CompareRequest {
   std::filesystem::path baseline;  // a report, or a run directory with one
@@ -23,7 +24,16 @@ struct CompareRequest {
 /// std::invalid_argument where a report cannot be read or the reports are not comparable.
 int compare(const CompareRequest&);
 
-/// Prints the tables of a report: console and markdown the accuracies and ranks, csv every number.
-void report(const std::filesystem::path&, Format, bool color);
+struct ReportRequest {
+  std::vector<std::filesystem::path> runs;      // reports, or run directories with one
+  std::optional<std::filesystem::path> output;  // instead of stdout
+  std::optional<Format> format;                 // without one: as the output's name ends, otherwise console
+  bool color = false;
+};
+
+/// Tells what is in reports: console and markdown the accuracies and ranks, csv and json every number of the
+/// summary, html a page of plots. Throws std::invalid_argument where a report cannot be read, or several cannot
+/// stand beside each other.
+void report(const ReportRequest&);
 
 }  // namespace posbench

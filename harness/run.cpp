@@ -16,6 +16,7 @@
 
 #include "harness/context.h"
 #include "harness/suite.h"
+#include "results/report_page.h"
 #include "results/report_table.h"
 
 namespace posbench {
@@ -188,8 +189,11 @@ int run(const RunRequest& request) {
     return 130;
   }
   const Report report = directory.write_report(baselines, about);
+  const NamedReport named{directory.path().string(), report};
+  write_file(directory.path() / "report.html", report_page({&named, 1}));
   print_summary(report, request.color);
-  fmt::print("\nreport: {}\n", (directory.path() / "report.json").string());
+  fmt::print("\nreport: {}\npage: {}\n", (directory.path() / "report.json").string(),
+             (directory.path() / "report.html").string());
   const bool all_ok = std::all_of(report.experiments.begin(), report.experiments.end(),
                                   [](const ExperimentResult& e) { return e.status == Status::ok; });
   return all_ok ? 0 : 1;

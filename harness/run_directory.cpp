@@ -137,6 +137,7 @@ RunDirectory::RunDirectory(fs::path path, Existing existing, const Json& config,
   Json list = Json::array();
   for (const ExperimentId& id : experiments) list.push_back(to_json(id));
   fs::remove(path_ / "report.json");
+  fs::remove(path_ / "report.html");
   { File(lines, O_WRONLY | O_CREAT | O_TRUNC).flush(); }
   write_file(manifest, pretty({{"config", config}, {"context", context}, {"experiments", list}}));
 }

@@ -2,6 +2,7 @@
 //   manifest.json      configuration, context and the list of experiments; written first
 //   experiments.jsonl  one line for each finished experiment, on disk before the next is told
 //   report.json        a fold over those lines
+//   report.html        its page of plots
 #pragma once
 #include <filesystem>
 #include <map>

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Installs what building posbench needs and this machine lacks, on Debian or Ubuntu.
+# Installs what building posbench needs and this machine lacks, on Debian or Ubuntu; with the argument `tests`, what its
+# tests need too.
 set -euo pipefail
 
-packages=(g++ cmake ninja-build git libeigen3-dev nlohmann-json3-dev libcli11-dev libfmt-dev catch2 libboost-dev)
-optional=(ccache python3-jsonschema)
+packages=(g++ cmake ninja-build git libeigen3-dev nlohmann-json3-dev libcli11-dev libfmt-dev catch2 libboost-dev
+          libjs-vega)
+optional=(ccache)
+[ "${1:-}" = tests ] && optional+=(python3-jsonschema chromium)
 
 missing=()
 for package in "${packages[@]}" "${optional[@]}"; do

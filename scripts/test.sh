@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/install_dependencies.sh
+scripts/install_dependencies.sh tests
 cmake --workflow --preset "${1:-dev}"
