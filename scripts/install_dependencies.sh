@@ -4,7 +4,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build git libeigen3-dev nlohmann-json3-dev libcli11-dev libfmt-dev catch2 libboost-dev
-          libjs-vega)
+          libsimdjson-dev libjs-vega)
 optional=(ccache)
 [ "${1:-}" = tests ] && optional+=(python3-jsonschema chromium)
 
