@@ -119,6 +119,12 @@ void read(const Json& json, const std::string& where, Config& config) {
   }
 }
 
+std::string profile_name(const Json& json, const std::string& where) {
+  if (!json.contains("profile")) return "quick";
+  if (!json["profile"].is_string()) refuse(where, "profile: expected a text");
+  return json["profile"].get<std::string>();
+}
+
 /// The configuration in a file: the whole of it, or that of a report.
 Json read_config_file(const std::filesystem::path& path) {
   Json json = read_json(path);
@@ -286,7 +292,7 @@ Config make_config(const ConfigRequest& request) {
     }
     expect_object(file, file_name);
   }
-  config.profile = request.profile.value_or(request.file ? file.value("profile", "quick") : "quick");
+  config.profile = request.profile.value_or(request.file ? profile_name(file, file_name) : "quick");
   const auto profile = profiles().find(config.profile);
   if (profile == profiles().end()) {
     std::vector<std::string> names;
@@ -305,6 +311,15 @@ Config make_config(const ConfigRequest& request) {
   if (request.tasks) config.tasks = select(*request.tasks, "task");
   if (request.encodings) config.encodings = select(*request.encodings, "encoding");
   if (request.seeds) config.seeds = parse_seeds(*request.seeds);
+  return config;
+}
+
+Config config_from_json(const Json& json, const std::string& where) {
+  Config config;
+  read(json, where, config);
+  if (config.tasks.empty() || config.encodings.empty() || config.seeds.empty())
+    refuse(where, "expected a whole configuration, with tasks, encodings and seeds");
+  config.profile = profile_name(json, where);
   return config;
 }
 

@@ -84,6 +84,8 @@ struct ConfigRequest {
 Config make_config(const ConfigRequest&);
 
 Json to_json(const Config&);
+/// The reverse; `where` stands in front of messages. Throws std::invalid_argument.
+Config config_from_json(const Json&, const std::string& where);
 
 /// The profiles that the program was built with, by name; their text is JSON.
 const std::map<std::string, std::string>& profiles();

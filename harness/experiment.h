@@ -16,9 +16,15 @@ struct Experiment {
   ExperimentId id() const { return {task->spec, encoding.text(), seed}; }
 };
 
-/// The whole of it, top to bottom. `after_step` is asked after every step whether to go on; where it says no there
-/// is no result.
-std::optional<ExperimentResult> run_experiment(const Experiment&,
-                                               const std::function<bool(const TrainingState&)>& after_step);
+/// What goes on around an experiment; each but `after_step` may be empty.
+struct ExperimentEvents {
+  std::function<void(const Model&, TrainingState&)> begun;  // may set the state to where an earlier run left it
+  std::function<bool(const Model&, const TrainingState&)> after_step;  // whether to go on
+  std::function<void(const Model&, const TrainingState&)> trained;     // not where it diverged
+};
+
+/// The whole of it, top to bottom. Where `after_step` says no there is no result. What goes wrong in it makes it a
+/// failed one, but for files that cannot be written: FileError is thrown.
+std::optional<ExperimentResult> run_experiment(const Experiment&, const ExperimentEvents&);
 
 }  // namespace posbench

@@ -13,6 +13,7 @@
 #include "harness/bench.h"
 #include "harness/context.h"
 #include "harness/describe.h"
+#include "harness/merge.h"
 #include "harness/reports.h"
 #include "harness/run.h"
 
@@ -32,6 +33,7 @@ struct Arguments {
   std::string sample_layout = "fed_back";
   BenchRequest bench;
   CompareRequest compare;
+  MergeRequest merge;
   ReportRequest report;
 };
 
@@ -58,6 +60,13 @@ void add_run(CLI::App& app, Arguments& a, int& code) {
       ->take_all()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  run->add_option_function<std::string>(
+      "--shard", [&](const std::string& text) { a.run.shard = Shard::parse(text); },
+      "K/N: every N-th experiment from the K-th on; 'posbench merge' joins the N runs");
+  run->add_option("--checkpoint-every", a.run.checkpoint_every,
+                  "seconds of training after which an experiment can go on if it is killed; 0: every step")
+      ->check(CLI::Range(0.0, 1e9));
+  run->add_flag("--save-models", a.run.save_models, "keep what was learned, in models/*.safetensors of the run");
   run->add_flag("--dry-run", a.run.dry_run, "print the experiments, their parameters and an estimate of the time");
   run->add_flag("--show-config", a.run.show_config, "print the configuration that results, as JSON");
   CLI::Option* resume = run->add_flag("--resume", a.resume, "go on with an existing run directory");
@@ -147,6 +156,29 @@ void add_bench(CLI::App& app, Arguments& a) {
   });
 }
 
+void add_merge(CLI::App& app, Arguments& a, int& code) {
+  CLI::App* merge =
+      app.add_subcommand("merge", "Join the runs of all shards of a suite into the run of the whole");
+  merge->add_option("runs", a.merge.runs, "the run directories of 'posbench run --shard', in any order")
+      ->required();
+  merge->add_option("-o,--output", a.merge.directory, "run directory to write")->required();
+  merge->add_flag("--force", a.merge.force, "replace an existing run directory");
+  merge->add_option("--color", a.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  merge->footer(
+      "Every experiment must be there once, of one configuration and by this version. The report is the same "
+      "bytes\n"
+      "as a single run's, but for its context and timing.\n"
+      "Examples:\n"
+      "  posbench run -o out/1 --shard 1/2 && posbench run -o out/2 --shard 2/2\n"
+      "  posbench merge out/1 out/2 -o out/all");
+  merge->callback([&] {
+    a.merge.command = a.run.command;
+    a.merge.color = wants_color(a.color);
+    code = posbench::merge(a.merge);
+  });
+}
+
 const std::map<std::string, Format> kFormats{{"console", Format::console},
                                              {"markdown", Format::markdown},
                                              {"csv", Format::csv},
@@ -230,6 +262,7 @@ int run_command_line(int argc, char** argv) {
   add_show(app, arguments);
   add_sample(app, arguments);
   add_check(app, arguments, code);
+  add_merge(app, arguments, code);
   add_compare(app, arguments, code);
   add_report(app, arguments);
   add_bench(app, arguments);

@@ -90,6 +90,12 @@ void Progress::finished(const ExperimentResult& result, double seconds) {
   draw();
 }
 
+void Progress::warn(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  fmt::print(stderr, "{}{}\n", terminal_ && verbosity_ != Verbosity::quiet ? "\r\x1b[K" : "", text);
+  draw();
+}
+
 void Progress::close() {
   const std::lock_guard lock(mutex_);
   if (terminal_ && verbosity_ != Verbosity::quiet) fmt::print(stderr, "\r\x1b[K");

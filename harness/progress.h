@@ -20,6 +20,8 @@ class Progress {
   void advance(double work);
   /// An experiment is finished. From any thread.
   void finished(const ExperimentResult&, double seconds);
+  /// A warning, however quiet. From any thread.
+  void warn(const std::string&);
   /// Clears the redrawn line.
   void close();
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "harness/run_directory.h"
+#include "harness/files.h"
 #include "results/compare_text.h"
 #include "results/printable.h"
 #include "results/report_page.h"

@@ -6,17 +6,21 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "harness/checkpoint.h"
 #include "harness/context.h"
+#include "harness/saved_model.h"
 #include "harness/suite.h"
-#include "results/report_page.h"
 #include "results/report_table.h"
 
 namespace posbench {
@@ -38,17 +42,6 @@ int terminal_width() {
 }
 
 void print(const Table& table, bool color) { fmt::print("{}\n", console(table, {terminal_width(), color})); }
-
-void print_summary(const Report& report, bool color) {
-  const Summary summary = summarize(report);
-  print(accuracy_table(summary), color);
-  for (const std::string& note : accuracy_notes(summary)) fmt::print("{}\n", note);
-  const Table unfinished = unfinished_table(report);
-  if (!unfinished.rows.empty()) {
-    fmt::print("\n");
-    print(unfinished, color);
-  }
-}
 
 /// Seconds that a few training steps and evaluated sequences of this experiment take, scaled up to the whole of
 /// it.
@@ -117,44 +110,33 @@ void print_plan(const Suite& suite, int jobs, bool color) {
              duration(std::max(total / jobs, longest)), jobs);
 }
 
-/// The command that goes on where this one was interrupted.
-std::string resuming_command(const RunRequest& request, const std::filesystem::path& directory) {
+/// A word as a shell takes it back.
+std::string quoted(const std::string& word) {
+  const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("_./:=,+-@%", c) != nullptr; };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+/// How many are kept, and the command that goes on from there.
+std::string how_to_resume(const RunRequest& request, const RunDirectory& directory, size_t experiments) {
   std::vector<std::string> words;
   for (const std::string& word : request.command) {
-    if (word != "--force" && word != "--resume") words.push_back(word);
+    if (word != "--force" && word != "--resume") words.push_back(quoted(word));
   }
-  if (!request.directory) words.insert(words.end(), {"-o", directory.string()});
-  return fmt::format("{} --resume", fmt::join(words, " "));
+  if (!request.directory) words.insert(words.end(), {"-o", quoted(directory.path().string())});
+  return fmt::format("{} of {} experiments are kept. To go on:\n  {} --resume\n", directory.finished().size(),
+                     experiments, fmt::join(words, " "));
 }
 
 std::filesystem::path default_directory() {
   return fmt::format("runs/{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
 }
 
-}  // namespace
-
-int run(const RunRequest& request) {
-  const Config config = make_config(request.config);
-  const Json config_json = to_json(config);
-  if (request.show_config) {
-    fmt::print("{}\n", config_json.dump(2));
-    return 0;
-  }
-  const Suite suite = make_suite(config);
-  const int jobs =
-      request.jobs > 0 ? request.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  if (request.dry_run) {
-    print_plan(suite, jobs, request.color);
-    return 0;
-  }
-
-  Json about = context(request.command);
-  std::vector<ExperimentId> ids;
-  for (const Experiment& e : suite.experiments) ids.push_back(e.id());
-  RunDirectory directory(request.directory.value_or(default_directory()), request.existing, config_json, about,
-                         ids);
-  if (!directory.dropped().empty()) fmt::print(stderr, "{}\n", directory.dropped());
-
+/// Runs what is not finished yet, and keeps what becomes of it.
+void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirectory& directory) {
+  const std::filesystem::path& path = directory.path();
   std::vector<Experiment> open;
   double total_work = 0;
   for (const Experiment& e : suite.experiments) {
@@ -164,39 +146,118 @@ int run(const RunRequest& request) {
   }
   if (request.verbosity != Verbosity::quiet) {
     fmt::print(stderr, "{}; {} of {} experiments to run, {} at once, into {}\n", version(), open.size(),
-               ids.size(), jobs, directory.path().string());
+               suite.experiments.size(), jobs, path.string());
   }
-  std::vector<TaskBaseline> baselines;
-  for (const auto& task : suite.tasks) baselines.push_back(measure_baselines(*task));
+  if (open.empty()) return;
+  make_folder(path / "checkpoints");
+  if (request.save_models) make_folder(path / "models");
 
-  interrupted = false;
-  const auto old_interrupt = std::signal(SIGINT, on_signal), old_terminate = std::signal(SIGTERM, on_signal);
   Progress progress(request.verbosity, static_cast<int>(open.size()), total_work);
-  run_suite(open, jobs, interrupted,
-            {.advanced = [&](double work) { progress.advance(work); },
-             .finished =
-                 [&](const ExperimentResult& result, double seconds) {
-                   directory.append(result, seconds);
-                   progress.finished(result, seconds);
-                 }});
-  progress.close();
-  std::signal(SIGINT, old_interrupt);
-  std::signal(SIGTERM, old_terminate);
-  about["finished"] = timestamp();
-  if (interrupted) {
-    fmt::print(stderr, "interrupted; {} of {} experiments are kept. To go on:\n  {}\n",
-               directory.finished().size(), ids.size(), resuming_command(request, directory.path()));
-    return 130;
+  SuiteEvents events;
+  events.advanced = [&](double work) { progress.advance(work); };
+  events.finished = [&](const ExperimentResult& result, double seconds) {
+    directory.append(result, seconds);
+    progress.finished(result, seconds);
+  };
+  events.begun = [&](const Experiment& e, const Model& model, TrainingState& state) -> double {
+    const std::filesystem::path checkpoint = checkpoint_path(path, e.id());
+    if (!exists(checkpoint)) return 0;
+    try {
+      return read_checkpoint(checkpoint, e, model, state);
+    } catch (const std::runtime_error& error) {
+      progress.warn(fmt::format("{}; its experiment starts afresh", error.what()));
+      return 0;
+    }
+  };
+  events.keep = [&](const Experiment& e, const Model& model, const TrainingState& state, double seconds) {
+    write_checkpoint(checkpoint_path(path, e.id()), e, model, state, seconds);
+  };
+  events.keep_every = request.checkpoint_every;
+  if (request.save_models) {
+    events.trained = [&](const Experiment& e, const Model& model, const TrainingState& state) {
+      save_model(model_path(path, e.id()), e, model, state.parameters);
+    };
   }
-  const Report report = directory.write_report(baselines, about);
-  const NamedReport named{directory.path().string(), report};
-  write_file(directory.path() / "report.html", report_page({&named, 1}));
-  print_summary(report, request.color);
-  fmt::print("\nreport: {}\npage: {}\n", (directory.path() / "report.json").string(),
-             (directory.path() / "report.html").string());
-  const bool all_ok = std::all_of(report.experiments.begin(), report.experiments.end(),
-                                  [](const ExperimentResult& e) { return e.status == Status::ok; });
-  return all_ok ? 0 : 1;
+  run_suite(open, jobs, interrupted, events);
+  progress.close();
+}
+
+/// Signals set `interrupted` as long as one of these lives, and files that outgrow a limit are errors of write().
+class Signals {
+ public:
+  Signals() { interrupted = false; }
+  ~Signals() {
+    std::signal(SIGINT, old_interrupt_);
+    std::signal(SIGTERM, old_terminate_);
+    std::signal(SIGXFSZ, old_outgrown_);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+ private:
+  using Handler = void (*)(int);
+  Handler old_interrupt_ = std::signal(SIGINT, on_signal), old_terminate_ = std::signal(SIGTERM, on_signal),
+          old_outgrown_ = std::signal(SIGXFSZ, SIG_IGN);
+};
+
+}  // namespace
+
+int run(const RunRequest& request) {
+  const Config config = make_config(request.config);
+  if (request.show_config) {
+    fmt::print("{}\n", to_json(config).dump(2));
+    return 0;
+  }
+  const Suite suite = make_suite(config, request.shard);
+  const int jobs =
+      request.jobs > 0 ? request.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (request.dry_run) {
+    print_plan(suite, jobs, request.color);
+    return 0;
+  }
+
+  const Signals signals;
+  Manifest manifest{.config = to_json(config),
+                    .context = context(request.command),
+                    .shard = request.shard,
+                    .save_models = request.save_models};
+  for (const Experiment& e : suite.experiments) manifest.experiments.push_back(e.id());
+  Json about = manifest.context;
+  if (request.shard.of > 1) about["shard"] = request.shard.text();
+  RunDirectory directory(request.directory.value_or(default_directory()), request.existing, std::move(manifest));
+  if (!directory.dropped().empty()) fmt::print(stderr, "{}\n", directory.dropped());
+  Report report;
+  try {
+    run_open(request, suite, jobs, directory);
+    if (interrupted) {
+      fmt::print(stderr, "interrupted; {}", how_to_resume(request, directory, suite.experiments.size()));
+      return 130;
+    }
+    std::error_code ignored;
+    remove_all(directory.path() / "checkpoints", ignored);
+    const std::vector<TaskBaseline> baselines = measure_baselines(suite);
+    about["finished"] = timestamp();
+    report = directory.write_report(baselines, about);
+  } catch (const FileError& error) {
+    fmt::print(stderr, "posbench: {}; {}", error.what(),
+               how_to_resume(request, directory, suite.experiments.size()));
+    return 1;
+  }
+  return print_outcome(report, directory.path(), request.color);
+}
+
+int print_outcome(const Report& report, const std::filesystem::path& directory, bool color) {
+  const Summary summary = summarize(report);
+  print(accuracy_table(summary), color);
+  for (const std::string& note : accuracy_notes(summary)) fmt::print("{}\n", note);
+  const Table unfinished = unfinished_table(report);
+  if (!unfinished.rows.empty()) {
+    fmt::print("\n");
+    print(unfinished, color);
+  }
+  fmt::print("\nreport: {}\npage: {}\n", (directory / "report.json").string(),
+             (directory / "report.html").string());
+  return unfinished.rows.empty() ? 0 : 1;
 }
 
 }  // namespace posbench

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/text.h"
+
 namespace posbench {
 namespace {
 
@@ -32,20 +34,93 @@ Size mean_size(const Task& task, bool training) {
   return size;
 }
 
+/// What one experiment tells of itself: its work, and when its state is to be kept.
+class Telling {
+ public:
+  Telling(const Experiment& experiment, const SuiteEvents& events)
+      : experiment_(experiment),
+        events_(events),
+        work_left_(work(experiment)),
+        work_of_step_(work_left_ / (1.1 * experiment.task->config.training.steps)) {}
+
+  ExperimentEvents events(const std::function<bool()>& go_on) {
+    return {.begun = [this](const Model& model, TrainingState& state) { begun(model, state); },
+            .after_step = [this, go_on](const Model& model,
+                                        const TrainingState& state) { return after_step(model, state, go_on()); },
+            .trained =
+                [this](const Model& model, const TrainingState& state) {
+                  if (events_.trained) events_.trained(experiment_, model, state);
+                }};
+  }
+  void finished(const ExperimentResult& result) {
+    events_.advanced(work_left_);
+    events_.finished(result, seconds());
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  double seconds() const { return earlier_ + std::chrono::duration<double>(Clock::now() - start_).count(); }
+  void advance(int steps) {
+    events_.advanced(steps * work_of_step_);
+    work_left_ -= steps * work_of_step_;
+  }
+  void begun(const Model& model, TrainingState& state) {
+    if (events_.begun) earlier_ = events_.begun(experiment_, model, state);
+    kept_ = seconds();
+    advance(state.step);
+  }
+  bool after_step(const Model& model, const TrainingState& state, bool go_on) {
+    advance(1);
+    if (events_.keep && (!go_on || seconds() - kept_ >= events_.keep_every)) {
+      events_.keep(experiment_, model, state, seconds());
+      kept_ = seconds();
+    }
+    return go_on;
+  }
+
+  const Experiment& experiment_;
+  const SuiteEvents& events_;
+  const Clock::time_point start_ = Clock::now();
+  double earlier_ = 0, kept_ = 0;  // seconds: of former runs; when the state was last kept
+  double work_left_, work_of_step_;
+};
+
 }  // namespace
 
-Suite make_suite(const Config& config) {
+std::string Shard::text() const { return fmt::format("{}/{}", index, of); }
+
+Shard Shard::parse(const std::string& text) {
+  const size_t slash = text.find('/');
+  Shard shard;
+  if (slash == text.npos || !posbench::parse(text.substr(0, slash), shard.index) ||
+      !posbench::parse(text.substr(slash + 1), shard.of) || shard.index < 1 || shard.index > shard.of) {
+    throw std::invalid_argument(fmt::format(
+        "shard '{}': expected K/N with K from 1 to N, which runs the experiments K, K + N, K + 2 N, ...", text));
+  }
+  return shard;
+}
+
+Suite make_suite(const Config& config, Shard shard) {
   Suite suite;
+  size_t count = 0;
   for (const std::string& task : config.tasks) {
     suite.tasks.push_back(std::make_unique<TaskSetup>(make_task_setup(config, task)));
     for (const std::string& encoding : config.encodings) {
       const Spec spec = Spec::parse(encoding);
       make_model(spec, suite.tasks.back()->shape);
-      for (const std::uint64_t seed : config.seeds)
-        suite.experiments.push_back({suite.tasks.back().get(), spec, seed});
+      for (const std::uint64_t seed : config.seeds) {
+        if (shard.has(count++)) suite.experiments.push_back({suite.tasks.back().get(), spec, seed});
+      }
     }
   }
   return suite;
+}
+
+std::vector<TaskBaseline> measure_baselines(const Suite& suite) {
+  std::vector<TaskBaseline> baselines;
+  for (const auto& task : suite.tasks) baselines.push_back(measure_baselines(*task));
+  return baselines;
 }
 
 double work(const Experiment& e) {
@@ -73,21 +148,12 @@ void run_suite(const std::vector<Experiment>& experiments, int jobs, const std::
   std::exception_ptr failure;
   const auto worker = [&] {
     for (size_t i = next++; i < experiments.size() && !stop && !failed; i = next++) {
-      const Experiment& experiment = experiments[i];
-      const auto start = std::chrono::steady_clock::now();
-      const double total = work(experiment), step = total / (1.1 * experiment.task->config.training.steps);
-      double told = 0;
       try {
-        const auto result = run_experiment(experiment, [&](const TrainingState&) {
-          told += step;
-          events.advanced(step);
-          return !stop && !failed;
-        });
+        Telling telling(experiments[i], events);
+        const auto result = run_experiment(experiments[i], telling.events([&] { return !stop && !failed; }));
         if (!result) return;
-        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
         const std::lock_guard lock(mutex);
-        events.advanced(total - told);
-        events.finished(*result, seconds.count());
+        telling.finished(*result);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!failure) failure = std::current_exception();

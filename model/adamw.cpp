@@ -6,18 +6,19 @@
 namespace posbench {
 
 void AdamW::step(const Gradients& gradients, double learning_rate, Parameters& parameters) {
-  beta1_power_ *= options_.beta1;
-  beta2_power_ *= options_.beta2;
+  auto& [mean, square, beta1_power, beta2_power] = state;
+  beta1_power *= options_.beta1;
+  beta2_power *= options_.beta2;
   const Real beta1 = static_cast<Real>(options_.beta1), beta2 = static_cast<Real>(options_.beta2);
-  const Real rate = static_cast<Real>(learning_rate / (1 - beta1_power_));
-  const Real correction = static_cast<Real>(1 / (1 - beta2_power_)), epsilon = static_cast<Real>(options_.epsilon);
+  const Real rate = static_cast<Real>(learning_rate / (1 - beta1_power));
+  const Real correction = static_cast<Real>(1 / (1 - beta2_power)), epsilon = static_cast<Real>(options_.epsilon);
   const Real keep = static_cast<Real>(1 - learning_rate * options_.weight_decay);
 
   const auto g = gradients.flat.array();
-  mean_.array() += (1 - beta1) * (g - mean_.array());
-  square_.array() += (1 - beta2) * (g.square() - square_.array());
-  parameters.flat.array() =
-      keep * parameters.flat.array() - rate * mean_.array() / ((square_.array() * correction).sqrt() + epsilon);
+  mean.flat.array() += (1 - beta1) * (g - mean.flat.array());
+  square.flat.array() += (1 - beta2) * (g.square() - square.flat.array());
+  parameters.flat.array() = keep * parameters.flat.array() -
+                            rate * mean.flat.array() / ((square.flat.array() * correction).sqrt() + epsilon);
 }
 
 double clip(Gradients& gradients, double most) {

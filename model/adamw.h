@@ -11,14 +11,19 @@ struct AdamWOptions {
 class AdamW {
  public:
   AdamW(const ParameterLayout& layout, const AdamWOptions& options)
-      : options_(options), mean_(Vector::Zero(layout.flat_size())), square_(mean_) {}
+      : state{Parameters(layout), Parameters(layout)}, options_(options) {}
 
   void step(const Gradients&, double learning_rate, Parameters&);
 
+  /// All that one step leaves to the next.
+  struct State {
+    Parameters mean, square;  // moving averages of the gradient and of its square
+    double beta1_power = 1, beta2_power = 1;
+  };
+  State state;
+
  private:
   AdamWOptions options_;
-  Vector mean_, square_;  // moving averages of the gradient and of its square
-  double beta1_power_ = 1, beta2_power_ = 1;
 };
 
 /// Scales the gradient to at most this Euclidean norm; returns the norm it had.

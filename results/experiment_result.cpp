@@ -45,15 +45,6 @@ Json write_count(Count count) {
   return json;
 }
 
-Json write_point(const CurvePoint& point) {
-  Json json;
-  json["step"] = point.step;
-  json["loss"] = number_or_null(point.loss);
-  json["validation_token"] = point.validation_token;
-  json["validation_sequence"] = point.validation_sequence;
-  return json;
-}
-
 Json write_length(const LengthResult& result) {
   Json json;
   json["length"] = result.length;
@@ -192,6 +183,19 @@ double split_accuracy(const ExperimentResult& experiment, const std::string& spl
 
 SplitKind read_kind(const Field& json) { return static_cast<SplitKind>(json.choice(kKindNames)); }
 
+Json to_json(const CurvePoint& point) {
+  Json json;
+  json["step"] = point.step;
+  json["loss"] = number_or_null(point.loss);
+  json["validation_token"] = point.validation_token;
+  json["validation_sequence"] = point.validation_sequence;
+  return json;
+}
+
+std::vector<CurvePoint> read_curve(const Field& json) {
+  return read_ascending(json, "step", &CurvePoint::step, read_point);
+}
+
 Json to_json(const ExperimentResult& result) {
   Json json;
   json["task"] = result.id.task;
@@ -205,7 +209,8 @@ Json to_json(const ExperimentResult& result) {
   json["steps"] = result.steps;
   json["stopped_early"] = result.stopped_early;
   json["final_loss"] = number_or_null(result.final_loss);
-  json["learning_curve"] = write_list(result.learning_curve, write_point);
+  json["learning_curve"] =
+      write_list(result.learning_curve, [](const CurvePoint& point) { return to_json(point); });
   json["splits"] = write_list(result.splits, write_split);
   return json;
 }
@@ -221,7 +226,7 @@ ExperimentResult read_experiment(const Field& json) {
   result.steps = static_cast<int>(json["steps"].integer(0, kMaxInt));
   result.stopped_early = json["stopped_early"].flag();
   result.final_loss = read_loss(json["final_loss"]);
-  result.learning_curve = read_ascending(json["learning_curve"], "step", &CurvePoint::step, read_point);
+  result.learning_curve = read_curve(json["learning_curve"]);
   result.splits = read_list<SplitResult>(json["splits"], read_split);
   check_reason(json, result);
   check_splits(json, result);

@@ -96,6 +96,9 @@ Json to_json(const ExperimentResult&);
 ExperimentResult experiment_from_json(const Json&, const std::string& file);
 
 ExperimentResult read_experiment(const Field&);
+
+Json to_json(const CurvePoint&);
+std::vector<CurvePoint> read_curve(const Field&);
 SplitKind read_kind(const Field&);
 
 }  // namespace posbench

@@ -319,7 +319,8 @@ Field Field::operator[](const char* key) const& {
   const Json& object = this->object();
   const auto found = object.find(key);
   if (found != object.end()) return {*found, this, key, 0};
-  throw std::runtime_error(fmt::format("{}: {} is missing", *file_, Field{object, this, key, 0}.place()));
+  throw std::runtime_error(
+      printable(fmt::format("{}: {} is missing", *file_, Field{object, this, key, 0}.place())));
 }
 
 Field Field::operator[](size_t index) const& { return {value_->at(index), this, nullptr, index}; }

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Installs what building posbench needs and this machine lacks, on Debian or Ubuntu; with the argument `tests`, what its
-# tests need too.
+# Installs what building posbench needs and this machine lacks, on Debian or Ubuntu; with the argument `tests`, also
+# what some tests need and skip without.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build git libeigen3-dev nlohmann-json3-dev libcli11-dev libfmt-dev catch2 libboost-dev
           libsimdjson-dev libjs-vega)
 optional=(ccache)
-[ "${1:-}" = tests ] && optional+=(python3-jsonschema chromium)
+for_tests=(python3-jsonschema python3-numpy chromium)
+[ "${1:-}" != tests ] || optional+=("${for_tests[@]}")
 
 missing=()
 for package in "${packages[@]}" "${optional[@]}"; do

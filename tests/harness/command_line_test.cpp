@@ -64,6 +64,11 @@ TEST_CASE("bad input gets one line, exit code 2, and changes nothing on disk") {
                                       "sample flip_flop --layout slots",
                                       "check rop",
                                       "run --color blue",
+                                      "run --shard 3/2",
+                                      "run --checkpoint-every -1",
+                                      "merge file -o out",
+                                      "merge missing -o out",
+                                      "merge -o out",
                                       "run -q -v",
                                       "compare odd.json",
                                       "compare odd.json missing.json",
@@ -163,7 +168,8 @@ TEST_CASE("a dry run and a printed configuration start nothing") {
 
 TEST_CASE("every level has a help with examples, and the version names its build") {
   const TemporaryDirectory directory;
-  for (const std::string level : {"", "run", "list", "show", "sample", "check", "compare", "report", "bench"}) {
+  for (const std::string level :
+       {"", "run", "list", "show", "sample", "check", "merge", "compare", "report", "bench"}) {
     const Outcome help = posbench_command(directory, level + " --help");
     CHECK(help.code == 0);
     CHECK(help.out.find("Examples:") != std::string::npos);

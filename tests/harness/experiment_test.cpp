@@ -37,7 +37,8 @@ Config small_config(const std::string& tasks, const std::string& encodings) {
 ExperimentResult run_alone(const Config& config) {
   const Suite suite = make_suite(config);
   REQUIRE(suite.experiments.size() == 1);
-  return *run_experiment(suite.experiments[0], [](const TrainingState&) { return true; });
+  return *run_experiment(suite.experiments[0],
+                         {.after_step = [](const Model&, const TrainingState&) { return true; }});
 }
 
 }  // namespace
@@ -62,8 +63,9 @@ TEST_CASE("a loss that stops being finite ends its experiment with the step, and
   const Suite suite = make_suite(config);
   std::vector<ExperimentResult> results;
   const std::atomic<bool> stop{false};
-  run_suite(suite.experiments, 1, stop,
-            {[](double) {}, [&](const ExperimentResult& r, double) { results.push_back(r); }});
+  run_suite(
+      suite.experiments, 1, stop,
+      {.advanced = [](double) {}, .finished = [&](const ExperimentResult& r, double) { results.push_back(r); }});
   REQUIRE(results.size() == 2);
   CHECK(results[0].status == Status::diverged);
   REQUIRE(results[0].diverged_step);
@@ -79,7 +81,7 @@ TEST_CASE("results do not depend on the number of jobs") {
     const Suite suite = make_suite(config);
     const std::atomic<bool> stop{false};
     run_suite(suite.experiments, jobs, stop,
-              {[](double) {}, [&](const ExperimentResult& r, double) { all[r.id] = r; }});
+              {.advanced = [](double) {}, .finished = [&](const ExperimentResult& r, double) { all[r.id] = r; }});
     return all;
   };
   const auto one = results(1);

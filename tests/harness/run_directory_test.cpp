@@ -28,11 +28,13 @@ ExperimentResult result(const ExperimentId& id) {
 const std::vector<TaskBaseline> kBaselines{
     {"parity_check", 1, {{"in_distribution", SplitKind::in_distribution, 0.5, {{"constant", 0.5}}}}}};
 
+Manifest manifest(const Json& config = kConfig) { return {.config = config, .experiments = kIds}; }
+
 }  // namespace
 
 TEST_CASE("a run directory keeps what is finished, and its report follows the manifest's order") {
   const TemporaryDirectory base;
-  RunDirectory directory(base / "run", Existing::refuse, kConfig, Json::object(), kIds);
+  RunDirectory directory(base / "run", Existing::refuse, manifest());
   directory.append(result(kIds[1]), 2);
   directory.append(result(kIds[0]), 1);
   const Report report = directory.write_report(kBaselines, Json::object());
@@ -44,33 +46,34 @@ TEST_CASE("a run directory keeps what is finished, and its report follows the ma
 
 TEST_CASE("an existing run directory is refused, resumed or replaced as asked") {
   const TemporaryDirectory base;
-  { RunDirectory(base / "run", Existing::refuse, kConfig, Json::object(), kIds).append(result(kIds[0]), 1); }
+  { RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1); }
   const std::string before = read_whole(base / "run/experiments.jsonl");
-  CHECK_THROWS_AS(RunDirectory(base / "run", Existing::refuse, kConfig, Json::object(), kIds),
-                  std::invalid_argument);
+  CHECK_THROWS_AS(RunDirectory(base / "run", Existing::refuse, manifest()), std::invalid_argument);
   CHECK(read_whole(base / "run/experiments.jsonl") == before);
-  CHECK(RunDirectory(base / "run", Existing::resume, kConfig, Json::object(), kIds).finished().size() == 1);
+  CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 1);
   const Json other{{"training", {{"steps", 4}}}};
-  CHECK_THROWS_WITH(RunDirectory(base / "run", Existing::resume, other, Json::object(), kIds),
+  CHECK_THROWS_WITH(RunDirectory(base / "run", Existing::resume, manifest(other)),
                     Catch::Matchers::Contains("training/steps was 3 and is now 4"));
-  CHECK(RunDirectory(base / "run", Existing::replace, other, Json::object(), kIds).finished().empty());
-  CHECK(RunDirectory(base / "new", Existing::resume, kConfig, Json::object(), kIds).finished().empty());
+  CHECK(RunDirectory(base / "run", Existing::replace, manifest(other)).finished().empty());
+  CHECK(RunDirectory(base / "new", Existing::resume, manifest()).finished().empty());
 }
 
 TEST_CASE("a last line that is cut off is named, dropped and done again") {
   const TemporaryDirectory base;
   {
-    RunDirectory directory(base / "run", Existing::refuse, kConfig, Json::object(), kIds);
+    RunDirectory directory(base / "run", Existing::refuse, manifest());
     directory.append(result(kIds[0]), 1);
     directory.append(result(kIds[1]), 1);
   }
   std::filesystem::resize_file(base / "run/experiments.jsonl",
                                std::filesystem::file_size(base / "run/experiments.jsonl") - 5);
-  RunDirectory directory(base / "run", Existing::resume, kConfig, Json::object(), kIds);
-  CHECK(directory.finished().size() == 1);
-  CHECK(directory.dropped().find("experiments.jsonl:2: the last line is cut off") != std::string::npos);
-  directory.append(result(kIds[1]), 1);
-  CHECK(RunDirectory(base / "run", Existing::resume, kConfig, Json::object(), kIds).finished().size() == 2);
+  {
+    RunDirectory directory(base / "run", Existing::resume, manifest());
+    CHECK(directory.finished().size() == 1);
+    CHECK(directory.dropped().find("experiments.jsonl:2: the last line is cut off") != std::string::npos);
+    directory.append(result(kIds[1]), 1);
+  }
+  CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 2);
 }
 
 TEST_CASE("a folder that is no run directory is never touched") {
@@ -78,7 +81,102 @@ TEST_CASE("a folder that is no run directory is never touched") {
   std::filesystem::create_directory(base / "mine");
   base.write("mine/precious.txt", "data");
   for (const Existing existing : {Existing::refuse, Existing::resume, Existing::replace}) {
-    CHECK_THROWS_AS(RunDirectory(base / "mine", existing, kConfig, Json::object(), kIds), std::invalid_argument);
+    CHECK_THROWS_AS(RunDirectory(base / "mine", existing, manifest()), std::invalid_argument);
   }
   CHECK(std::distance(std::filesystem::directory_iterator(base / "mine"), {}) == 1);
+}
+
+TEST_CASE("a run goes on under the shard, the version and the models that it was begun with") {
+  const TemporaryDirectory base;
+  Manifest begun = manifest();
+  begun.context = {{"commit", "a"}, {"host", "here"}};
+  { RunDirectory(base / "run", Existing::refuse, begun).append(result(kIds[0]), 1); }
+  const auto message = [&](const Manifest& now) -> std::string {
+    try {
+      RunDirectory(base / "run", Existing::resume, now);
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what()).substr((base / "run").string().size() + 1);
+    }
+    return "accepted";
+  };
+  Manifest now = begun;
+  now.context["host"] = "elsewhere";
+  CHECK(message(now) == "accepted");
+  now.context["commit"] = "b";
+  CHECK(message(now) ==
+        "was made by another posbench: commit was \"a\" and is now \"b\"; use --force or another -o");
+  now = begun;
+  now.shard = {2, 3};
+  CHECK(message(now) == "holds shard 1/1, and shard 2/3 is asked for; use --force or another -o");
+  now = begun;
+  now.save_models = true;
+  CHECK(message(now) == "was begun without --save-models; use --force or another -o");
+}
+
+TEST_CASE("a run that was killed before its manifest was there is begun again") {
+  const TemporaryDirectory base;
+  std::filesystem::create_directory(base / "run");
+  base.write("run/experiments.jsonl", "");
+  base.write("run/manifest.json.tmp", "{\"conf");
+  RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1);
+  CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 1);
+}
+
+TEST_CASE("a damaged manifest or line is refused with its place, and nothing is changed") {
+  const TemporaryDirectory base;
+  { RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1); }
+  const std::string manifest_text = read_whole(base / "run/manifest.json"),
+                    line = read_whole(base / "run/experiments.jsonl");
+  const auto message = [&](const std::string& file, const std::string& text) -> std::string {
+    base.write("run/manifest.json", manifest_text);
+    base.write("run/experiments.jsonl", line);
+    base.write("run/" + file, text);
+    try {
+      RunDirectory(base / "run", Existing::resume, manifest());
+    } catch (const std::invalid_argument& error) {
+      CHECK(read_whole(base / ("run/" + file)) == text);
+      const std::string message = error.what(), folder = (base / "run").string() + "/";
+      CHECK(message.starts_with(folder));
+      return message.substr(folder.size());
+    }
+    return "accepted";
+  };
+  CHECK(message("manifest.json", "{}") == "manifest.json: config is missing");
+  CHECK(message("manifest.json", manifest_text.substr(0, 20)).starts_with("manifest.json: parse error at line "));
+  CHECK(message("manifest.json", R"({"config": {}, "context": {}, "experiments": [{"task": 5}]})") ==
+        "manifest.json: experiments[0].task is 5, expected a text");
+  CHECK(message("manifest.json", R"({"config": {}, "context": {}, "experiments": [], "shard": "3/2"})") ==
+        "manifest.json: shard is \"3/2\", expected K/N, as in 2/4");
+  CHECK(message("experiments.jsonl", line + "{}\n") == "experiments.jsonl:2: task is missing");
+  CHECK(message("experiments.jsonl", "\n" + line).starts_with("experiments.jsonl:1: parse error"));
+  CHECK(message("experiments.jsonl", line + line) ==
+        "experiments.jsonl:2: task is \"parity_check\", with an encoding and a seed that an earlier line has");
+  std::string unknown = line;
+  unknown.replace(unknown.find("none"), 4, "nine");
+  CHECK(message("experiments.jsonl", unknown) ==
+        "experiments.jsonl:1: task is \"parity_check\", with an encoding and a seed that manifest.json does not "
+        "list");
+}
+
+TEST_CASE("what cannot be written leaves no half of a line") {
+  const TemporaryDirectory base;
+  RunDirectory directory(base / "run", Existing::refuse, manifest());
+  std::filesystem::rename(base / "run/experiments.jsonl", base / "run/elsewhere");
+  CHECK_THROWS_WITH(directory.append(result(kIds[0]), 1),
+                    Catch::Matchers::Contains("experiments.jsonl: No such file or directory"));
+  CHECK(directory.finished().empty());
+}
+
+TEST_CASE("shards part a suite") {
+  CHECK(Shard::parse("2/4") == Shard{2, 4});
+  for (const char* bad : {"", "2", "/", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "a/b", "1/ 2"}) {
+    CHECK_THROWS_AS(Shard::parse(bad), std::invalid_argument);
+  }
+  const Config config = make_config({.profile = "smoke", .tasks = "parity_check", .encodings = "none,rope,alibi"});
+  const Suite whole = make_suite(config), one = make_suite(config, {1, 2}), two = make_suite(config, {2, 2});
+  REQUIRE(one.experiments.size() == 2);
+  REQUIRE(two.experiments.size() == 1);
+  CHECK(one.experiments[0].id() == whole.experiments[0].id());
+  CHECK(two.experiments[0].id() == whole.experiments[1].id());
+  CHECK(one.experiments[1].id() == whole.experiments[2].id());
 }

@@ -1,0 +1,63 @@
+// The program as a process of its own, which a test can kill or hold short.
+#pragma once
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace posbench {
+
+class Process {
+ public:
+  /// Starts posbench in `folder`, after `prepare` in the child; its messages go to the file `messages` there.
+  Process(const std::filesystem::path& folder, std::vector<std::string> words,
+          const std::function<void()>& prepare = {})
+      : messages_(folder / ".messages") {
+    words.insert(words.begin(), POSBENCH_PROGRAM);
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    pid_ = fork();
+    if (pid_ != 0) return;
+    const int messages = open(messages_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (chdir(folder.c_str()) != 0 || dup2(nothing, STDOUT_FILENO) < 0 || dup2(messages, STDERR_FILENO) < 0)
+      _exit(99);
+    if (prepare) prepare();
+    execv(arguments[0], arguments.data());
+    _exit(98);
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process() {
+    if (pid_ > 0) finish(SIGKILL);
+  }
+
+  /// Whether it has ended by itself.
+  bool ended() {
+    if (pid_ > 0 && waitpid(pid_, &status_, WNOHANG) == pid_) pid_ = 0;
+    return pid_ == 0;
+  }
+  /// Waits for its end, after a signal where one is given; the exit code, or 128 and the signal that ended it.
+  int finish(int signal = 0) {
+    if (pid_ > 0) {
+      if (signal != 0) kill(pid_, signal);
+      waitpid(pid_, &status_, 0);
+      pid_ = 0;
+    }
+    return WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
+  }
+  std::filesystem::path messages() const { return messages_; }
+
+ private:
+  std::filesystem::path messages_;
+  pid_t pid_ = -1;
+  int status_ = 0;
+};
+
+}  // namespace posbench

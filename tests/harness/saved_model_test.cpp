@@ -1,0 +1,116 @@
+#include "harness/saved_model.h"
+
+#include <nlohmann/json.hpp>
+
+#include "harness/files.h"
+#include "harness/safetensors.h"
+#include "harness/suite.h"
+#include "tests/catch.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+namespace {
+
+SafeTensors example() {
+  SafeTensors file{.metadata = {{"task", "flip_flop"}}, .tensors = {}};
+  file.tensors.push_back({"a", RowMajor::Random(2, 3)});
+  file.tensors.push_back({"b.weight", RowMajor::Random(4, 1)});
+  return file;
+}
+
+std::string message(std::string_view bytes) {
+  try {
+    parse_safetensors(bytes, "x");
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string with_header(std::string header) {
+  const std::uint64_t size = header.size();
+  return std::string(reinterpret_cast<const char*>(&size), sizeof size) + header;
+}
+
+}  // namespace
+
+TEST_CASE("matrices that were written read back as the same, on aligned numbers") {
+  const SafeTensors file = example();
+  const std::string bytes = to_bytes(file);
+  CHECK((bytes.size() - (6 + 4) * sizeof(float)) % 8 == 0);
+  const SafeTensors again = parse_safetensors(bytes, "x");
+  CHECK(again.metadata.at("task") == "flip_flop");
+  REQUIRE(again.tensors.size() == 2);
+  for (size_t n = 0; n < 2; ++n) {
+    CHECK(again.tensors[n].name == file.tensors[n].name);
+    CHECK(again.tensors[n].values == file.tensors[n].values);
+  }
+}
+
+TEST_CASE("a damaged file of matrices is refused in one line, wherever the damage is") {
+  const SafeTensors file = example();
+  const std::string bytes = to_bytes(file);
+  for (size_t size = 0; size < bytes.size(); ++size) CHECK(message(bytes.substr(0, size)).starts_with("x: "));
+  CHECK(message(bytes + "more").starts_with("x: "));
+  for (size_t n = 0; n < bytes.size() * 8; ++n) {
+    std::string damaged = bytes;
+    damaged[n / 8] = static_cast<char>(damaged[n / 8] ^ (1 << n % 8));
+    const std::string text = message(damaged);
+    CAPTURE(n, text);
+    if (!text.empty()) {
+      CHECK((text.starts_with("x: ") && text.find('\n') == text.npos));
+      continue;
+    }
+    // What changes the spelling of a name alone is found by those who look for the name.
+    const SafeTensors renamed = parse_safetensors(damaged, "x");
+    REQUIRE(renamed.tensors.size() == 2);
+    for (size_t t = 0; t < 2; ++t) CHECK(renamed.tensors[t].values == file.tensors[t].values);
+  }
+}
+
+TEST_CASE("a header that lies is refused with its place") {
+  CHECK(message(with_header(R"({"a": {"dtype": "F16", "shape": [0, 1], "data_offsets": [0, 0]}})")) ==
+        "x: a.dtype is \"F16\", expected one of F32");
+  CHECK(message(with_header(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 0]}})")) ==
+        "x: a.shape is a list, expected the rows and columns of a matrix");
+  CHECK(message(with_header(R"({"a": {"dtype": "F32", "shape": [1, 1], "data_offsets": [0, 0]}})")) ==
+        "x: a.data_offsets is a list, expected 0 to 4");
+  CHECK(message(with_header(R"({"a": {"dtype": "F32", "shape": [0, 1], "data_offsets": [4, 4]}})")) ==
+        "x: a.data_offsets is a list, expected 0 to 0");
+  CHECK(message(with_header(R"({"a": 5})")) == "x: a is 5, expected an object");
+  CHECK(message(with_header("[")).starts_with("x: parse error at line 1"));
+}
+
+TEST_CASE("a trained model is saved, and used again as it was") {
+  const TemporaryDirectory directory;
+  const Config config = make_config(
+      {.profile = "smoke", .tasks = "flip_flop:length=16", .encodings = "cope:positions=8", .seeds = "7,"});
+  const Suite suite = make_suite(config);
+  const Experiment& e = suite.experiments.at(0);
+  const auto path = directory / "model.safetensors";
+  const auto result = run_experiment(
+      e, {.after_step = [](const Model&, const TrainingState&) { return true; },
+          .trained = [&](const Model& model,
+                         const TrainingState& state) { save_model(path, e, model, state.parameters); }});
+  const SavedModel saved = load_model(path);
+  CHECK(saved.experiment.id() == e.id());
+  const SampleStream samples{saved.task->trained(), "test:in_distribution", 7};
+  SplitResult again = evaluate(saved.model, saved.parameters, samples, config.evaluation.sequences);
+  CHECK(again.token == result->splits[0].token);
+  CHECK(again.by_length == result->splits[0].by_length);
+
+  SafeTensors file = parse_safetensors(read_file(path), "x");
+  CHECK(Json::parse(file.metadata.at("model")).at("width") == 16);
+  file.tensors.pop_back();
+  write_file(path, to_bytes(file));
+  CHECK_THROWS_WITH(load_model(path), path.string() + ": output.bias is missing");
+}
+
+TEST_CASE("each experiment has a file of its own") {
+  CHECK(file_stem({"flip_flop", "cope", 3}) == "flip_flop-cope-3");
+  const std::string with_options = file_stem({"flip_flop:length=16", "cope:positions=8", 3});
+  CHECK(with_options.starts_with("flip_flop_length_16-cope_positions_8-3-"));
+  CHECK(with_options != file_stem({"flip_flop:length_16", "cope:positions=8", 3}));
+  CHECK(file_stem({std::string(1000, 'a'), "cope", 3}).size() < 200);
+}

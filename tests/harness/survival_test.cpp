@@ -1,0 +1,212 @@
+// What may happen to a run, and what is left of it: the same bytes as if nothing had happened.
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "results/json.h"
+#include "tests/catch.h"
+#include "tests/harness/process.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::vector<std::string> command(const std::string& jobs, const std::string& checkpoint_every,
+                                 std::vector<std::string> more) {
+  std::vector<std::string> words{"run", "--profile", "smoke", "-t", "parity_check", "-e", "none,cope", "-s", "2"};
+  words.insert(words.end(), {"--set", "training.steps=3000", "--set", "training.validate_every=1000"});
+  words.insert(words.end(), {"--save-models", "-q", "-o", "run", "-j", jobs});
+  words.insert(words.end(), {"--checkpoint-every", checkpoint_every});
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// All that must not depend on what happened: the report outside context and timing, and the models.
+std::map<std::string, std::string> outcome(const fs::path& run) {
+  Json report = read_json(run / "report.json");
+  report.erase("context");
+  report.erase("timing");
+  std::map<std::string, std::string> files{{"report.json", pretty(report)}};
+  for (const auto& entry : fs::recursive_directory_iterator(run)) {
+    const std::string name = fs::relative(entry.path(), run).string();
+    if (name != "report.json" && name != "manifest.json" && name != "experiments.jsonl")
+      files[name] = entry.is_directory() ? "" : read_whole(entry.path());
+  }
+  return files;
+}
+
+/// The outcome of a run that nothing happened to, and the seconds it took.
+struct Unbroken {
+  std::map<std::string, std::string> files;
+  double seconds = 0;
+};
+
+const Unbroken& unbroken() {
+  static const Unbroken once = [] {
+    const TemporaryDirectory directory;
+    const auto start = Clock::now();
+    Process process(directory / "", command("1", "0.02", {}));
+    REQUIRE(process.finish() == 0);
+    const std::chrono::duration<double> seconds = Clock::now() - start;
+    return Unbroken{outcome(directory / "run"), seconds.count()};
+  }();
+  return once;
+}
+
+size_t lines(const fs::path& path) {
+  const std::string text = read_whole(path);
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// Waits for a run's n-th line; false where it ended before.
+bool wait_for_line(Process& process, const fs::path& run, size_t n) {
+  while (lines(run / "experiments.jsonl") < n) {
+    if (process.ended()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+/// Checks that a run ended with exit code 1 and one message that says why and how to go on, then goes on.
+void check_failed_and_resumes(Process& process, const fs::path& folder, const std::string& why) {
+  const int code = process.finish();
+  const std::string message = read_whole(process.messages());
+  INFO(message);
+  REQUIRE(code == 1);
+  CHECK(message.starts_with("posbench: cannot "));
+  CHECK(message.find(why) != message.npos);
+  const size_t kept = lines(folder / "run/experiments.jsonl");
+  CHECK(message.find(std::to_string(kept) + " of 4 experiments are kept. To go on:\n") != message.npos);
+  CHECK(message.ends_with(" --resume\n"));
+  Process resumed(folder, command("1", "60", {"--resume"}));
+  REQUIRE(resumed.finish() == 0);
+  CHECK(outcome(folder / "run") == unbroken().files);
+}
+
+}  // namespace
+
+TEST_CASE("a run that is killed at 50 random moments and resumed gives the bytes of one that is not") {
+  const std::string jobs = GENERATE("1", "2");
+  CAPTURE(jobs);
+  const TemporaryDirectory directory;
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> moment(0, unbroken().seconds / 4);
+  int kills = 0, finished = 0, checkpoints = 0;
+  for (bool done = false; kills < 50 || !done;) {
+    Process process(directory / "", command(jobs, "0.02", {"--resume"}));
+    if (kills < 50) std::this_thread::sleep_for(std::chrono::duration<double>(moment(random)));
+    done = kills >= 50 || process.ended();
+    const int code = process.finish(done ? 0 : SIGKILL);
+    INFO(read_whole(process.messages()));
+    REQUIRE(code == (done ? 0 : 128 + SIGKILL));
+    if (done) {
+      ++finished;
+      CHECK(outcome(directory / "run") == unbroken().files);
+      fs::remove_all(directory / "run");  // and once more from the beginning
+    } else {
+      ++kills;
+      checkpoints += fs::exists(directory / "run/checkpoints") && !fs::is_empty(directory / "run/checkpoints");
+    }
+  }
+  std::printf("%d kills with -j %s: %d runs to their end, a checkpoint on disk after %d of the kills\n", kills,
+              jobs.c_str(), finished, checkpoints);
+  CHECK(checkpoints > 0);
+}
+
+TEST_CASE("an interrupted run keeps the training under way, says how to go on, and goes on") {
+  const TemporaryDirectory directory;
+  Process process(directory / "", command("2", "1000", {}));
+  REQUIRE(wait_for_line(process, directory / "run", 1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const int code = process.finish(SIGTERM);
+  const std::string message = read_whole(process.messages());
+  if (code == 0) return;  // it was just through
+  CHECK(code == 130);
+  CHECK(message.starts_with("interrupted; "));
+  CHECK(message.ends_with(" --resume\n"));
+  CHECK_FALSE(fs::is_empty(directory / "run/checkpoints"));
+  Process resumed(directory / "", command("1", "60", {"--resume"}));
+  REQUIRE(resumed.finish() == 0);
+  CHECK(outcome(directory / "run") == unbroken().files);
+}
+
+TEST_CASE("a full disk ends a run with a message and exit code 1, and after room is made it goes on") {
+  // Where files may not grow beyond so many bytes: too little for the second line, a model, a checkpoint, the
+  // report.
+  const auto [bytes, checkpoint_every] =
+      GENERATE(table<int, std::string>({{5000, "1000"}, {12000, "1000"}, {30000, "0"}, {18000, "0"}}));
+  CAPTURE(bytes, checkpoint_every);
+  const TemporaryDirectory directory;
+  const rlimit limit{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
+  Process process(directory / "", command("2", checkpoint_every, {}), [&] { setrlimit(RLIMIT_FSIZE, &limit); });
+  check_failed_and_resumes(process, directory / "", "File too large");
+}
+
+TEST_CASE("a folder that vanishes during a run ends it with a message, and once it is back the run goes on") {
+  const TemporaryDirectory directory;
+  Process process(directory / "", command("1", "0.02", {}));
+  REQUIRE(wait_for_line(process, directory / "run", 1));
+  fs::rename(directory / "run", directory / "elsewhere");
+  process.finish();
+  fs::rename(directory / "elsewhere", directory / "run");
+  check_failed_and_resumes(process, directory / "", "No such file or directory");
+}
+
+TEST_CASE("a folder that becomes read-only during a run ends it with a message, and once it is not it goes on") {
+  const TemporaryDirectory directory;
+  Process process(directory / "", command("1", "1000", {}), [] {
+    prctl(PR_CAPBSET_DROP, 1 /* CAP_DAC_OVERRIDE: permissions are to count for root, too */, 0, 0, 0);
+  });
+  REQUIRE(wait_for_line(process, directory / "run", 1));
+  fs::permissions(directory / "run", fs::perms::owner_write, fs::perm_options::remove);
+  process.finish();
+  fs::permissions(directory / "run", fs::perms::owner_write, fs::perm_options::add);
+  check_failed_and_resumes(process, directory / "", "Permission denied");
+}
+
+TEST_CASE("a damaged checkpoint is named, and its experiment starts afresh") {
+  const TemporaryDirectory directory;
+  std::vector<fs::path> checkpoints;
+  while (checkpoints.empty()) {  // a run may have finished an experiment just as it was killed
+    fs::remove_all(directory / "run");
+    Process process(directory / "", command("1", "0.02", {}));
+    wait_for_line(process, directory / "run", 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    process.finish(SIGKILL);
+    for (const auto& entry : fs::directory_iterator(directory / "run/checkpoints")) {
+      if (entry.path().extension() == ".safetensors") checkpoints.push_back(entry.path());
+    }
+  }
+  fs::resize_file(checkpoints[0], fs::file_size(checkpoints[0]) / 2);
+  Process resumed(directory / "", command("1", "60", {"--resume"}));
+  REQUIRE(resumed.finish() == 0);
+  const std::string message = read_whole(resumed.messages());
+  INFO(message);
+  CHECK(message.find("run/checkpoints/") == 0);
+  CHECK(message.ends_with("it is cut off or damaged; its experiment starts afresh\n"));
+  CHECK(outcome(directory / "run") == unbroken().files);
+}
+
+TEST_CASE("two runs do not share a folder") {
+  const TemporaryDirectory directory;
+  Process process(directory / "", command("1", "60", {}));
+  REQUIRE(wait_for_line(process, directory / "run", 1));
+  for (const char* flag : {"--resume", "--force"}) {
+    Process second(directory / "", command("1", "60", {flag}));
+    const int code = second.finish();
+    if (process.ended()) return;  // too late
+    CHECK(code == 2);
+    CHECK(read_whole(second.messages()) ==
+          "posbench: run is in use by another posbench; wait for it, or choose another -o\n");
+  }
+  CHECK(process.finish() == 0);
+  CHECK(outcome(directory / "run") == unbroken().files);
+}
