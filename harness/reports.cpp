@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "harness/files.h"
 #include "results/compare_text.h"
 #include "results/printable.h"
 #include "results/report_page.h"
@@ -16,16 +13,6 @@
 
 namespace posbench {
 namespace {
-
-/// What cannot be read or compared is the user's to mend.
-template <class F>
-auto as_input(F f) {
-  try {
-    return f();
-  } catch (const std::runtime_error& error) {
-    throw std::invalid_argument(error.what());
-  }
-}
 
 Report read(const std::filesystem::path& path) {
   return as_input([&] { return read_report(std::filesystem::is_directory(path) ? path / "report.json" : path); });
@@ -42,13 +29,6 @@ std::vector<NamedReport> named(const std::vector<std::filesystem::path>& paths,
   std::vector<NamedReport> runs;
   for (size_t n = 0; n < reports.size(); ++n) runs.push_back({paths[n].string(), reports[n]});
   return runs;
-}
-
-Format format_of(const std::optional<std::filesystem::path>& output) {
-  static const std::map<std::string, Format> formats{
-      {".html", Format::html}, {".md", Format::markdown}, {".csv", Format::csv}, {".json", Format::json}};
-  const auto found = formats.find(output ? output->extension().string() : "");
-  return found == formats.end() ? Format::console : found->second;
 }
 
 std::string report_text(const std::vector<NamedReport>& runs, Format format, bool color) {
@@ -73,9 +53,20 @@ std::string report_text(const std::vector<NamedReport>& runs, Format format, boo
   return text;
 }
 
-void print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
-  if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
+std::string comparison_text(const Comparison& comparison, Format format, bool color) {
+  switch (format) {
+    case Format::console:
+      return console(comparison, color);
+    case Format::markdown:
+      return markdown(comparison);
+    case Format::csv:
+      return csv(comparison_table(comparison));
+    case Format::json:
+      return pretty(to_json(comparison));
+    case Format::html:
+      break;
+  }
+  throw std::invalid_argument("a comparison has no page; use --format console, markdown, csv or json");
 }
 
 }  // namespace
@@ -89,35 +80,15 @@ int compare(const CompareRequest& request) {
   for (const std::string& match : request.match)
     options.match.push_back(parse_match(match, named_baseline, candidates));
   const Comparison comparison = as_input([&] { return compare(named_baseline, candidates, options); });
-  switch (request.format) {
-    case Format::console:
-      print(console(comparison, request.color));
-      break;
-    case Format::markdown:
-      print(markdown(comparison));
-      break;
-    case Format::csv:
-      print(csv(comparison_table(comparison)));
-      break;
-    case Format::json:
-      print(pretty(to_json(comparison)));
-      break;
-    case Format::html:
-      throw std::invalid_argument("a comparison has no page; use --format console, markdown, csv or json");
-  }
+  write(request.output, comparison_text(comparison, format(request.output), request.output.color));
   return request.fail_on_regression && regression(comparison) ? 1 : 0;
 }
 
 void report(const ReportRequest& request) {
-  const Format format = request.format ? *request.format : format_of(request.output);
   const std::vector<Report> reports = read_all(request.runs);
   const std::vector<NamedReport> runs = named(request.runs, reports);
-  const std::string text = as_input([&] { return report_text(runs, format, request.color && !request.output); });
-  if (request.output) {
-    write_file(*request.output, text);
-  } else {
-    print(text);
-  }
+  const Output& output = request.output;
+  write(output, as_input([&] { return report_text(runs, format(output), output.color && !output.file); }));
 }
 
 }  // namespace posbench

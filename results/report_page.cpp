@@ -351,18 +351,18 @@ Section unfinished(const Source& source) {
   return {"Not finished", "They count as nothing right, above and everywhere.", {plot}};
 }
 
-std::string text(const Json& object, const char* key) {
-  return object.contains(key) && object.at(key).is_string() ? object.at(key).get<std::string>() : "unknown";
-}
-
 /// Where and when a run was made, in a line.
 std::string provenance(const NamedReport& run) {
-  const Json& context = run.report.context;
   std::set<std::uint64_t> seeds;
   for (const ExperimentResult& experiment : run.report.experiments) seeds.insert(experiment.id.seed);
-  return fmt::format("{}: {} experiments, {} {}; {} on {}; commit {}; {}", run.name, run.report.experiments.size(),
-                     seeds.size(), seeds.size() == 1 ? "seed" : "seeds", text(context, "started"),
-                     text(context, "cpu"), text(context, "commit"), text(context, "command"));
+  std::string line = fmt::format("{}: {} experiments, {} {}", run.name, run.report.experiments.size(),
+                                 seeds.size(), seeds.size() == 1 ? "seed" : "seeds");
+  for (const char* key : {"started", "host", "cpu", "commit", "command"}) {
+    const auto value = run.report.context.find(key);
+    if (value == run.report.context.end() || !value->is_string()) continue;
+    line += fmt::format("; {} {}", key, value->get<std::string>());
+  }
+  return line;
 }
 
 }  // namespace

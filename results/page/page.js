@@ -23,7 +23,7 @@
   /// The specification with values and signals of a plot: complete, as a reader takes it elsewhere.
   function specification(plot, rows) {
     const spec = structuredClone(specifications[plot.kind]);
-    spec.description = `${plot.title}. ${plot.about}`;
+    spec.description = [plot.title, plot.about].filter(Boolean).join(". ");
     spec.data.find(data => data.name === "table").values = records(plot, rows);
     for (const signal of spec.signals) {
       if (signal.name in plot.signals) signal.value = plot.signals[signal.name];
@@ -36,6 +36,7 @@
   function drawn_rows(plot) {
     if (plot.kind === "curve") return plot.rows.filter(row => chosen.has(row[0]));
     const shown = new Set();
+    if (plot.signals.labels === false) return plot.rows;
     return plot.rows.filter(row => shown.has(row[0]) || (shown.size < most_rows && shown.add(row[0])));
   }
 
@@ -53,9 +54,11 @@
     const spec = specification(plot, rows);
     if (plot.kind === "curve") delete spec.legends;  // the chooser is one for all
     if (plot.kind === "heat") {
-      const columns = new Set(rows.map(row => row[1])).size;
-      const cell = spec.signals.find(signal => signal.name === "cell");
-      cell.value = Math.max(cell.value === 44 ? 34 : 3, Math.min(64, Math.floor((room - 170) / Math.max(1, columns))));
+      const signal = name => spec.signals.find(signal => signal.name === name);
+      const labels = signal("labels").value, columns = new Set(rows.map(row => row[1])).size;
+      const fits = Math.floor((room - (labels ? 170 : 90)) / Math.max(1, columns));
+      signal("cell").value = Math.max(labels ? 34 : 3, Math.min(labels ? 64 : 14, fits));
+      if (labels) delete spec.legends; else signal("row_height").value = signal("cell").value;
     } else {
       spec.width = room;
     }
@@ -89,7 +92,7 @@
     for (const row of plot.rows) {
       body.append(element("tr", {}, ...row.map((value, i) => i ? cell("td", text_of(value), i) : cell("th", text_of(value), i, "row"))));
     }
-    return element("table", {}, element("caption", {class: "note"}, plot.title), element("thead", {}, head), body);
+    return element("table", {"aria-label": plot.title}, element("thead", {}, head), body);
   }
 
   const csv_field = text => {
@@ -133,7 +136,7 @@
     const rows = new Set(plot.rows.map(row => row[0])).size;
     const spec_text = () => JSON.stringify(specification(plot, plot.rows), null, 1);
     node.append(plot.view_node,
-      ...(plot.kind !== "curve" && rows > most_rows ? [element("p", {class: "note"}, `Drawn are the first ${most_rows} of ${rows}; the table has all.`)] : []),
+      ...(rows > most_rows && drawn_rows(plot).length < plot.rows.length && plot.kind !== "curve" ? [element("p", {class: "note"}, `Drawn are the first ${most_rows} of ${rows}; the table has all.`)] : []),
       folded(`Table (${plot.rows.length} rows)`, whole_table),
       folded("Vega specification", () => [
         scroll(`Specification: ${plot.title}`, element("pre", {}, spec_text())),
@@ -183,7 +186,7 @@
       main.append(chooser());
       has_chooser = true;
     }
-    const wide = section.plots.every(plot => plot.kind !== "curve");
+    const wide = section.plots.every(plot => plot.kind !== "curve" && plot.signals.labels !== false);
     const grid = element("div", {class: wide ? "plots wide" : "plots"}, ...section.plots.map(figure));
     main.append(element("section", {"aria-labelledby": `section${index}`}, element("h2", {id: `section${index}`}, section.title),
                         element("p", {class: "about"}, section.about), grid));

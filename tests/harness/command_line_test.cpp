@@ -1,33 +1,12 @@
 // The program as its user meets it: exit codes, one-line messages, and nothing changed on disk by bad input.
-#include <sys/wait.h>
-
 #include <nlohmann/json.hpp>
 
 #include "results/json.h"
 #include "tests/catch.h"
+#include "tests/harness/command.h"
 #include "tests/harness/temporary.h"
 
 using namespace posbench;
-
-namespace {
-
-struct Outcome {
-  int code = -1;
-  std::string out, error;
-};
-
-Outcome posbench_command(const TemporaryDirectory& directory, const std::string& arguments) {
-  const std::string command = "cd '" + (directory / "").string() + "' && '" POSBENCH_PROGRAM "' " + arguments +
-                              " >'" + (directory / ".out").string() + "' 2>'" + (directory / ".err").string() +
-                              "'";
-  const int status = std::system(command.c_str());
-  Outcome outcome{WEXITSTATUS(status), read_whole(directory / ".out"), read_whole(directory / ".err")};
-  std::filesystem::remove(directory / ".out");
-  std::filesystem::remove(directory / ".err");
-  return outcome;
-}
-
-}  // namespace
 
 TEST_CASE("bad input gets one line, exit code 2, and changes nothing on disk") {
   const TemporaryDirectory directory;

@@ -3,7 +3,7 @@
     page_test.py POSBENCH RESULTS_TESTS [REPORT...]
 
 The reports are what to_json writes of the report of the unit tests, one with many encodings, one whose names are
-hostile, and those given. Exit code 77: skipped, no Chromium.
+hostile, and those given; then pages of `posbench inspect`. Exit code 77: skipped, no Chromium.
 """
 
 import copy
@@ -202,6 +202,32 @@ def check_behaviour(browser, page):
     check(len(browser.requests) == 1 or all(r.startswith("file:") for r in browser.requests), "the policy lets a request out")
 
 
+def check_inspection(browser, posbench, directory):
+    """The maps of `posbench inspect` have a cell for every pair of a query and a key that it sees, as its JSON has."""
+    run = os.path.join(directory, "run")
+    subprocess.run([posbench, "run", "--profile", "smoke", "-t", "last_x_retrieval", "-e", "cope,dape", "-q", "-o", run,
+                    "--save-models"], check=True, stdout=subprocess.DEVNULL)
+    count = 0
+    for encoding, names in [("cope", {"gate", "counted position"}), ("dape", {"bias before the network", "bias after the network"})]:
+        page = os.path.join(directory, f"{encoding}.html")
+        command = [posbench, "inspect", run, "last_x_retrieval", encoding]
+        subprocess.run([*command, "-o", page], check=True)
+        told = json.loads(subprocess.run([*command, "--format", "json"], check=True, stdout=subprocess.PIPE).stdout)
+        browser.open(page, 390)
+        seen = browser.run(LOOK)
+        check(not browser.problems and not seen["problems"] and browser.requests == ["file://" + page] and seen["width"] <= 390,
+              f"{page}: {browser.problems} {seen['problems']} {browser.requests} {seen['width']} wide")
+        plots = {plot["title"]: plot for section in seen["sections"] for plot in section["plots"]}
+        check(len(plots) == len(told["maps"]) and names < {m["name"] for m in told["maps"]}, f"{page}: the maps are {sorted(plots)}")
+        for told_map in told["maps"]:
+            plot = plots[f"Layer {told_map['layer']}, head {told_map['head']}: {told_map['name']}"]
+            values = [value for row in told_map["values"] for value in row]
+            check([row[2] for row in plot["rows"]] == values and plot["marks"] == len(values) == len(plot["cells"]) == plot["alone"],
+                  f"{page}: {plot['title']}: {plot['marks']} marks of {len(values)}")
+            count += 1
+    return count
+
+
 def main(posbench, results_tests, *given):
     if not Browser.find():
         print("skipped: no chromium (Debian: chromium)")
@@ -228,7 +254,8 @@ def main(posbench, results_tests, *given):
                 plots += check_page(name, browser, page, report, width, dark)
             if name == "many":
                 check_behaviour(browser, page)
-    print("\n".join(faults[:40]) or f"{plots} plots and tables on {2 * len(reports)} pages")
+        plots += check_inspection(browser, posbench, directory)
+    print("\n".join(faults[:40]) or f"{plots} plots and tables on {2 * len(reports) + 2} pages")
     return 1 if faults else 0
 
 
