@@ -34,6 +34,8 @@ const RegisterEncoding<Abacus> registered{{
     .extrapolates = "yes",
     .relative = "no",
     .content_dependent = "token type",
+    .distinct = "partly",
+    .variants = {"rows=3"},
 }};
 
 }  // namespace

@@ -90,6 +90,9 @@ const RegisterEncoding<Alibi> registered{{
     .extrapolates = "yes",
     .relative = "yes",
     .content_dependent = "no",
+    .fades = "yes",
+    .variants = {"learned=true", "sides=offset", "sides=offset,learned=true", "sides=split",
+                 "sides=split,learned=true"},
 }};
 
 }  // namespace

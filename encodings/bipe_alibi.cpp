@@ -39,9 +39,11 @@ const RegisterEncoding<BipeAlibi> registered{{
              "row; those longer than the trained ones meet untrained rows.",
     .touches = "E B P",
     .learned = true,
-    .extrapolates = "defined",
+    .extrapolates = "yes, with segments as long as the trained",
     .relative = "between segments",
     .content_dependent = "separators",
+    .fades = "yes",
+    .variants = {"rows=2,factor=3"},
 }};
 
 }  // namespace

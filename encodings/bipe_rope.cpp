@@ -40,9 +40,10 @@ const RegisterEncoding<BipeRope> registered{{
              "ones meet untrained rows.",
     .touches = "E R P",
     .learned = true,
-    .extrapolates = "defined",
+    .extrapolates = "defined, with segments as long as the trained",
     .relative = "between segments",
     .content_dependent = "separators",
+    .variants = {"rows=2,base=10"},
 }};
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/layers.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -100,11 +101,11 @@ class Cable final : public PositionEncoding {
           weight_logits(in.scratch(in.length(), cable.shape_.heads)),
           weights(in.scratch(in.length(), cable.shape_.heads)),
           sums(in.scratch(cable.shape_.heads, in.length())) {
-      step_logits.noalias() = in.x * in.parameters[cable.steps_[in.layer]];
+      multiply(in.x, in.parameters[cable.steps_[in.layer]], step_logits);
       sums = step_logits.transpose().cwiseMax(Real(0));
       accumulate(sums);
       if (!weighted) return;
-      weight_logits.noalias() = in.x * in.parameters[cable.weights_[in.layer]];
+      multiply(in.x, in.parameters[cable.weights_[in.layer]], weight_logits);
       softplus(weight_logits, weights);
     }
     Real weight(Index i, size_t h) const { return weighted ? weights(i, static_cast<Index>(h)) : 1; }
@@ -116,8 +117,8 @@ class Cable final : public PositionEncoding {
 
   static void back_through(const Parameter& w, const AttentionInput& in, const Matrix& d_logits,
                            AttentionGradient& d) {
-    d.x.noalias() += d_logits * in.parameters[w].transpose();
-    d.parameters[w].noalias() += in.x.transpose() * d_logits;
+    multiply_add(d_logits, in.parameters[w].transpose(), d.x);
+    multiply_add(in.x.transpose(), d_logits, d.parameters[w]);
   }
   Real content_scale() const { return options_.scaled ? scale() : 1; }
 
@@ -142,6 +143,8 @@ const RegisterEncoding<Cable> registered{{
     .extrapolates = "yes",
     .relative = "accumulated",
     .content_dependent = "token",
+    .fades = "yes",
+    .variants = {"form=paper", "form=paper,scaled=false", "form=paper_unweighted", "scaled=false"},
 }};
 
 }  // namespace

@@ -10,6 +10,7 @@
 // (interleaved) and the initial W, N(0, C^-0.5), are ours. Causal: a token's angle counts the tokens before it.
 #include "encodings/contextual_rotary.h"
 #include "encodings/registry.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -57,13 +58,13 @@ class Carope final : public ContextualRotary {
     // softplus'(s) = 1 - exp(-softplus(s)), and softplus(s) = 1 / f - 1
     auto d_s = d_f.array();
     d_s *= -f.array().square() * (1 - (1 - f.array().inverse()).exp());
-    d.x.noalias() += d_f * in.parameters[weights_[in.layer]].transpose();
-    d.parameters[weights_[in.layer]].noalias() += in.x.transpose() * d_f;
+    multiply_add(d_f, in.parameters[weights_[in.layer]].transpose(), d.x);
+    multiply_add(in.x.transpose(), d_f, d.parameters[weights_[in.layer]]);
   }
 
  private:
   void bases(const AttentionInput& in, Matrix& f) const {
-    f.noalias() = in.x * in.parameters[weights_[in.layer]];
+    multiply(in.x, in.parameters[weights_[in.layer]], f);
     auto s = f.array();
     s = (s.max(Real(0)) + (-s.abs()).exp().log1p() + 1).inverse();
   }

@@ -15,6 +15,7 @@
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/layers.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -62,7 +63,7 @@ class Cope final : public PositionEncoding {
     for (size_t h = 0; h < scores.size(); ++h) {
       dot_product(in.q[h], in.k[h], content_scale(), true, scores[h]);
       this->gates(in, separate, h, gates);
-      by_row.noalias() = position_scale() * (in.q[h] * table.transpose());
+      multiply(in.q[h], table.transpose(), by_row, position_scale());
       for (Index i = 0; i < T; ++i) {
         const Real* z = by_row.row(i).data();
         count(gates, i, table.rows(),
@@ -81,7 +82,7 @@ class Cope final : public PositionEncoding {
     d_separate.setZero();
     for (size_t h = 0; h < d_scores.size(); ++h) {
       this->gates(in, separate, h, gates);
-      by_row.noalias() = position_scale() * (in.q[h] * table.transpose());
+      multiply(in.q[h], table.transpose(), by_row, position_scale());
       d_by_row.setZero();
       d_logits.setZero();  // of the gates
       for (Index i = 0; i < T; ++i) {
@@ -99,8 +100,8 @@ class Cope final : public PositionEncoding {
           d_logit[m] = d_gate * gates(i, m) * (1 - gates(i, m));
         }
       }
-      d.q[h].noalias() += position_scale() * (d_by_row * table);
-      d.parameters[this->table(in.layer)].noalias() += position_scale() * (d_by_row.transpose() * in.q[h]);
+      multiply_add(d_by_row, table, d.q[h], position_scale());
+      multiply_add(d_by_row.transpose(), in.q[h], d.parameters[this->table(in.layer)], position_scale());
 
       dot_product_backward(in.q[h], in.k[h], content_scale(), true, d_scores[h], d.q[h], d.k[h]);
       const Index column = static_cast<Index>(h) * D;
@@ -195,6 +196,8 @@ const RegisterEncoding<Cope> registered{{
     .extrapolates = "yes",
     .relative = "counted",
     .content_dependent = "query and key",
+    .variants = {"gates=separate", "gates=separate,scaling=content,shared_table=true", "gates=values",
+                 "positions=3", "scaling=content", "scaling=none"},
 }};
 
 }  // namespace

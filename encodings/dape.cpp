@@ -31,14 +31,18 @@ const RegisterEncoding<DapeV1> registered{{
                 "heads, f: 2 H "
                 "-> 32 -> H with LeakyReLU",
     .source = "Zheng et al. 2024, arXiv:2405.14722; chuanyang-Zheng/DAPE",
-    .notes = "With FIRE as the base the released code uses LeakyReLU inside FIRE: "
-             "base=(fire:activation=leaky_relu). Causal in "
-             "the paper; here as its base is.",
+    .notes = "The network may turn a bias around: a head of small slope starts with attention that falls or rises "
+             "with that of its steep neighbours. With FIRE as the base the released code uses LeakyReLU inside "
+             "FIRE: base=(fire:activation=leaky_relu). Causal in the paper; here as its base is.",
     .touches = "B L",
     .learned = true,
     .extrapolates = "as its base",
     .relative = "yes",
     .content_dependent = "logits",
+    .variants = {"base=(alibi:learned=true)", "base=(alibi:learned=true),combine=add,residual=false",
+                 "base=(alibi:learned=true),combine=multiply", "base=fire", "base=(fire:activation=leaky_relu)",
+                 "base=(kerple_log:per_layer=true),hidden=5", "base=kerple_log", "base=none", "combine=add",
+                 "combine=multiply", "hidden=7,residual=false"},
 }};
 
 }  // namespace

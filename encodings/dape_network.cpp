@@ -4,6 +4,7 @@
 
 #include "encodings/registry.h"
 #include "model/attention.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -131,14 +132,14 @@ struct Dape::Network {
         }
       }
     });
-    y.noalias() = in_weight * x;
+    multiply(in_weight, x, y);
     for (Index n = 0; n < y.rows(); ++n) {
       auto row = y.row(n).array();
       row += in_bias(0, n);
       row = row.max(kLeak * row);
     }
     hide_gaps(b, hidden);
-    outputs.leftCols(b.columns).noalias() = out_weight * y;
+    multiply(out_weight, y, outputs.leftCols(b.columns));
   }
 
   /// The columns between the queries are no keys: the second map reads zero there.
@@ -215,13 +216,13 @@ void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, Atten
         for (Index t = 0; t < taps_; ++t) network.given(d_outputs, t, h, column, keys) = row;
       }
     });
-    d_out_weight.noalias() += d_z * y.transpose();
-    d_y.noalias() = network.out_weight.transpose() * d_z;
+    multiply_add(d_z, y.transpose(), d_out_weight);
+    multiply(network.out_weight.transpose(), d_z, d_y);
     d_y = (y.array() > Real(0)).select(d_y.array(), kLeak * d_y.array());
     network.hide_gaps(b, d_hidden);
     d_in_bias.row(0) += d_y.rowwise().sum().transpose();
-    d_in_weight.noalias() += d_y * x.transpose();
-    d_x.noalias() = network.in_weight.transpose() * d_y;
+    multiply_add(d_y, x.transpose(), d_in_weight);
+    multiply(network.in_weight.transpose(), d_y, d_x);
 
     network.for_each_query(b, [&](Index i, Index column, Index keys) {
       for (Index h = 0; h < H; ++h) {

@@ -27,15 +27,20 @@ const RegisterEncoding<DapeV2> registered{{
                 "-> 32 -> H with "
                 "LeakyReLU",
     .source = "Zheng et al. 2024, arXiv:2410.04798; chuanyang-Zheng/DAPE",
-    .notes = "The hidden map is not masked, as released, which leaks nothing. With FIRE as the base that code "
-             "uses LeakyReLU "
-             "inside FIRE: base=(fire:activation=leaky_relu).",
+    .notes =
+        "The hidden map is not masked, as released: no token leaks, but the last query of a sequence has padding "
+        "where others have the map of the next key, so that it scores otherwise than in a longer sequence. With "
+        "FIRE as the base that code uses LeakyReLU inside FIRE: base=(fire:activation=leaky_relu).",
     .causal_only = true,
     .touches = "B L",
     .learned = true,
     .extrapolates = "as its base",
-    .relative = "yes",
+    .relative = "nearly",
     .content_dependent = "logits",
+    .variants = {"base=(alibi:learned=true),combine=add,residual=false",
+                 "base=(alibi:learned=true),combine=multiply", "base=fire", "base=(fire:activation=leaky_relu)",
+                 "base=(kerple_log:per_layer=true),hidden=5", "base=kerple_log", "base=none", "combine=add",
+                 "combine=multiply", "hidden=7,residual=false"},
 }};
 
 }  // namespace

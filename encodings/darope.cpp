@@ -12,6 +12,7 @@
 
 #include "encodings/contextual_rotary.h"
 #include "encodings/registry.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -72,9 +73,9 @@ class Darope final : public ContextualRotary {
       for (Index n = fast_; n < pairs(); ++n) d_logits.col(static_cast<Index>(h)) += slope(n) * d_angle.col(n);
     }
     d_logits.array() *= shares.array() * (1 - shares.array());
-    d.x.noalias() += d_logits * in.parameters[weights_[in.layer]].transpose();
-    d.parameters[weights_[in.layer]].noalias() += in.x.transpose() * d_logits;
-    d.parameters[alphas_[in.layer]].noalias() += in.tables[0].topRows(in.length()).transpose() * d_logits;
+    multiply_add(d_logits, in.parameters[weights_[in.layer]].transpose(), d.x);
+    multiply_add(in.x.transpose(), d_logits, d.parameters[weights_[in.layer]]);
+    multiply_add(in.tables[0].topRows(in.length()).transpose(), d_logits, d.parameters[alphas_[in.layer]]);
   }
 
  private:
@@ -85,8 +86,8 @@ class Darope final : public ContextualRotary {
 
   /// shares (T, H) = c / L
   void shares(const AttentionInput& in, Matrix& shares) const {
-    shares.noalias() = in.x * in.parameters[weights_[in.layer]];
-    shares.noalias() += in.tables[0].topRows(in.length()) * in.parameters[alphas_[in.layer]];
+    multiply(in.x, in.parameters[weights_[in.layer]], shares);
+    multiply_add(in.tables[0].topRows(in.length()), in.parameters[alphas_[in.layer]], shares);
     shares = shares.array().logistic().matrix();
   }
 
@@ -111,6 +112,7 @@ const RegisterEncoding<Darope> registered{{
     .extrapolates = "defined",
     .relative = "between learned positions",
     .content_dependent = "token",
+    .variants = {"length=1000", "length=7,base=10"},
 }};
 
 }  // namespace

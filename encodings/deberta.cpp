@@ -22,6 +22,7 @@
 #include "encodings/relative_rows.h"
 #include "model/attention.h"
 #include "model/layers.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -91,7 +92,7 @@ class Deberta final : public PositionEncoding {
         linear(rows, weight.middleCols(C, C), bias.middleCols(C, C), keys);
         linear(rows, weight.leftCols(C), bias.leftCols(C), queries);
       } else {
-        keys.noalias() = rows * p[own_[layer].key];
+        multiply(rows, p[own_[layer].key], keys);
         linear(rows, p[own_[layer].query], p[own_[layer].query_bias], queries);
       }
     }
@@ -114,8 +115,8 @@ class Deberta final : public PositionEncoding {
                         d_bias.middleCols(C, C));
         linear_backward(rows, weight.leftCols(C), d_queries, d_rows, d_weight.leftCols(C), d_bias.leftCols(C));
       } else {
-        d_rows.noalias() += d_keys * p[own_[layer].key].transpose();
-        d[own_[layer].key].noalias() += rows.transpose() * d_keys;
+        multiply_add(d_keys, p[own_[layer].key].transpose(), d_rows);
+        multiply_add(rows.transpose(), d_keys, d[own_[layer].key]);
         linear_backward(rows, p[own_[layer].query], d_queries, d_rows, d[own_[layer].query],
                         d[own_[layer].query_bias]);
       }
@@ -239,13 +240,16 @@ const RegisterEncoding<Deberta> registered{{
     .source =
         "He et al. 2020, arXiv:2006.03654, section 3.1, and He et al. 2021, arXiv:2111.09543; microsoft/DeBERTa",
     .notes =
-        "The paper's third term reads P at j - i, the released code's at i - j (the default): option third. The "
+        "The paper's third term reads P at j - i, the released code's at i - j (the default): option third. "
+        "Vectors of distances beyond the trained length are untrained, as most of the default 512 are here. The "
         "released second and third versions are size=256,max_distance=512,shared_projections=true,norm=true.",
     .touches = "Q",
     .learned = true,
-    .extrapolates = "yes",
+    .extrapolates = "no, but yes where size is no more than the trained length",
     .relative = "yes",
     .content_dependent = "query and key",
+    .variants = {"norm=true,shared_projections=true", "size=2", "size=3,third=paper", "size=4,max_distance=6",
+                 "size=6,max_distance=16,norm=true,third=paper"},
 }};
 
 }  // namespace

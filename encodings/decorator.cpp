@@ -16,4 +16,9 @@ std::optional<Spec> wrapped(const Spec& spec) {
   return Spec::parse(base);
 }
 
+bool is_defined(const Spec& spec, bool causal) {
+  if (const std::optional<Spec> base = wrapped(spec); base && !is_defined(*base, causal)) return false;
+  return causal || !encodings().find(spec.name).info.causal_only;
+}
+
 }  // namespace posbench

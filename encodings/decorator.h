@@ -69,4 +69,7 @@ class Decorator : public PositionEncoding {
 /// The encoding that a spec wraps: its option `base`, given or by default, where that names an encoding.
 std::optional<Spec> wrapped(const Spec&);
 
+/// Whether it, and what it wraps, is defined for causal or for bidirectional models.
+bool is_defined(const Spec&, bool causal);
+
 }  // namespace posbench

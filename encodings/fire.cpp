@@ -19,6 +19,7 @@
 
 #include "encodings/additive_bias.h"
 #include "encodings/registry.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -70,7 +71,7 @@ class Fire final : public AdditiveBias {
       for (Index i = 0; i < T; ++i) {
         row(p, networks_[n], positions, i, work);
         auto output = work.output.leftCols(i + 1);
-        output.noalias() = p[networks_[n].w2].transpose() * work.activated.leftCols(i + 1);
+        multiply(p[networks_[n].w2].transpose(), work.activated.leftCols(i + 1), output);
         output.colwise() += p[networks_[n].b2].row(0).transpose();
         for (Index h = 0; h < H; ++h) bias[n * H + h].row(i).head(i + 1) = output.row(h);
       }
@@ -90,9 +91,9 @@ class Fire final : public AdditiveBias {
         auto d_output = work.output.leftCols(keys), hidden = work.hidden.leftCols(keys);
         auto activated = work.activated.leftCols(keys);
         for (Index h = 0; h < H; ++h) d_output.row(h) = d_bias[n * H + h].row(i).head(keys);
-        d[net.w2].noalias() += activated * d_output.transpose();
+        multiply_add(activated, d_output.transpose(), d[net.w2]);
         d[net.b2].row(0) += d_output.rowwise().sum().transpose();
-        activated.noalias() = p[net.w2] * d_output;  // its gradient, and that of hidden
+        multiply(p[net.w2], d_output, activated);  // its gradient, and that of hidden
         // The slope of the activation, 1 above zero and the leak below, without a branch.
         hidden.array() = activated.array() * (hidden.array() * kSteep).min(Real(1)).max(leak());
         auto d_w1 = d[net.w1], d_b1 = d[net.b1];
@@ -100,7 +101,7 @@ class Fire final : public AdditiveBias {
           d_w1(0, m) += hidden.row(m).dot(work.share.head(keys));
           d_b1(0, m) += hidden.row(m).sum();
         }
-        work.d_share.head(keys).noalias() = p[net.w1].row(0) * hidden;
+        multiply(p[net.w1].row(0), hidden, work.d_share.head(keys));
 
         // xi = u / w, with u = log(|c| d + 1) and w = log(|c| n + 1) + epsilon
         const auto distance = work.distance.head(keys).array(), share = work.share.head(keys).array();
@@ -167,14 +168,15 @@ const RegisterEncoding<Fire> registered{{
     .source =
         "Li et al. 2023, arXiv:2310.04418, section 3; its listing in VITA-Group/TAPE and chuanyang-Zheng/DAPE",
     .notes = "L is half of the trained length here, 512 in the paper (threshold=512), which short sequences never "
-             "reach. No "
-             "code of the authors' was found; FIRE-S (shared_layers=true) is from memory.",
+             "reach and long ones then leave the trained range with. No code of the authors' was found; FIRE-S "
+             "(shared_layers=true) is from memory.",
     .causal_only = true,
     .touches = "B P",
     .learned = true,
     .extrapolates = "yes",
     .relative = "nearly",
     .content_dependent = "no",
+    .variants = {"activation=leaky_relu,hidden=5,threshold=512", "shared_layers=true"},
 }};
 
 }  // namespace

@@ -114,6 +114,8 @@ const RegisterEncoding<Fox> registered{{
     .extrapolates = "yes",
     .relative = "accumulated",
     .content_dependent = "token",
+    .fades = "yes",
+    .variants = {"bias=4", "data_independent=true"},
 }};
 
 }  // namespace

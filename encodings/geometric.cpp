@@ -141,6 +141,7 @@ const RegisterEncoding<Geometric> registered{{
     .extrapolates = "yes",
     .relative = "order of keys",
     .content_dependent = "query and key",
+    .fades = "yes",
 }};
 
 }  // namespace

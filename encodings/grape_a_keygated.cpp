@@ -11,6 +11,7 @@
 #include "encodings/forget_gate.h"
 #include "encodings/registry.h"
 #include "encodings/slopes.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -103,7 +104,7 @@ class GrapeKeyGated final : public PositionEncoding {
   void gate(const AttentionInput& in, const std::vector<Parameter>& gates, Index h, const Matrix& y,
             Matrix& logits, Matrix& result) const {
     const auto u = in.parameters[gates[in.layer]].row(h);
-    logits.noalias() = y * u.transpose();
+    multiply(y, u.transpose(), logits);
     logits *= scale() / std::max(u.norm(), kLeastNorm);
     result = logits.transpose();
     softplus(result, result);
@@ -113,10 +114,10 @@ class GrapeKeyGated final : public PositionEncoding {
     const auto u = in.parameters[gates[in.layer]].row(h);
     const Real norm = std::max(u.norm(), kLeastNorm);
     logits.array() = d_gates.transpose().array() * logits.array().logistic() * (scale() / norm);  // of y . u
-    d_y.noalias() += logits * u;
+    multiply_add(logits, u, d_y);
     auto d_u = d.parameters[gates[in.layer]].row(h);
     Matrix& d_direction = in.scratch(1, u.size());
-    d_direction.noalias() = logits.transpose() * y;
+    multiply(logits.transpose(), y, d_direction);
     d_u += d_direction - u * (u.dot(d_direction.row(0)) / (norm * norm));
   }
 
@@ -138,6 +139,8 @@ const RegisterEncoding<GrapeKeyGated> registered{{
     .extrapolates = "yes",
     .relative = "yes",
     .content_dependent = "key",
+    .fades = "yes",
+    .variants = {"query_gate=true"},
 }};
 
 }  // namespace

@@ -10,6 +10,7 @@
 // C^-0.5), as there.
 #include "encodings/contextual_rotary.h"
 #include "encodings/registry.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -69,14 +70,14 @@ class GrapeContextual final : public ContextualRotary {
       gates = gates.array().logistic().matrix();
     }
     d_steps.array() *= gates.array();  // of the logits
-    d.x.noalias() += d_steps * in.parameters[weights_[in.layer]].transpose();
-    d.parameters[weights_[in.layer]].noalias() += in.x.transpose() * d_steps;
+    multiply_add(d_steps, in.parameters[weights_[in.layer]].transpose(), d.x);
+    multiply_add(in.x.transpose(), d_steps, d.parameters[weights_[in.layer]]);
     d.parameters[biases_[in.layer]](0, 0) += d_steps.sum();
   }
 
  private:
   void logits(const AttentionInput& in, Matrix& logits) const {
-    logits.noalias() = in.x * in.parameters[weights_[in.layer]];
+    multiply(in.x, in.parameters[weights_[in.layer]], logits);
     logits.array() += in.parameters[biases_[in.layer]](0, 0);
   }
 
@@ -112,6 +113,7 @@ const RegisterEncoding<GrapeContextual> registered{{
     .extrapolates = "defined",
     .relative = "accumulated",
     .content_dependent = "token",
+    .variants = {"gate=softplus"},
 }};
 
 }  // namespace

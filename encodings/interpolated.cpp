@@ -160,12 +160,16 @@ const RegisterEncoding<Interpolated> registered{{
         "a rotary base with slower angles: p / s, or w_n s^(-2n / (d - 2)), or w_n / s ramp_n + w_n (1 - ramp_n)",
     .source = "Chen et al. 2023, arXiv:2306.15595; Peng et al. 2023, arXiv:2309.00071; jquesnelle/yarn",
     .notes = "YaRN's ramp is linear in the pair's index in the code (the default), in its turns in the paper. The "
-             "papers "
-             "extend a trained model; here one trains with these angles from the start.",
+             "papers extend a trained model; here one trains with these angles from the start, and longer "
+             "sequences leave their range.",
     .touches = "R P",
-    .extrapolates = "yes",
+    .extrapolates = "defined, but yes after training without it",
     .relative = "yes",
     .content_dependent = "no",
+    .variants = {"base=(rope:pairing=half_split),method=yarn,scale=4,original=100",
+                 "base=rope_hope,method=ntk,scale=4", "base=rope_p,method=yarn,scale=4,ramp=paper,original=30",
+                 "base=rope_partial,scale=4", "base=xpos,scale=4", "method=ntk,scale=4",
+                 "method=ntk_dynamic,original=6,alpha=2"},
 }};
 
 }  // namespace

@@ -44,6 +44,8 @@ const RegisterEncoding<KerplePower> registered{{
     .extrapolates = "yes",
     .relative = "yes",
     .content_dependent = "no",
+    .fades = "yes",
+    .variants = {"per_layer=true"},
 }};
 
 }  // namespace

@@ -58,6 +58,7 @@ const RegisterEncoding<LearnedAbsolute> registered{{
     .extrapolates = "no",
     .relative = "no",
     .content_dependent = "no",
+    .variants = {"positions=5"},
 }};
 
 }  // namespace

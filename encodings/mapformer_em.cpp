@@ -138,6 +138,7 @@ const RegisterEncoding<MapFormerEm> registered{{
     .extrapolates = "defined",
     .relative = "accumulated",
     .content_dependent = "token",
+    .variants = {"rank=3,range=9,deviation=1"},
 }};
 
 }  // namespace

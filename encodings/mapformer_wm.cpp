@@ -61,6 +61,7 @@ const RegisterEncoding<MapFormerWm> registered{{
     .extrapolates = "defined",
     .relative = "accumulated",
     .content_dependent = "token",
+    .variants = {"rank=3,range=9"},
 }};
 
 }  // namespace

@@ -24,8 +24,9 @@ const RegisterEncoding<None> registered{{
         "With a bidirectional model the network cannot tell orders apart; runs, as the baseline that it then is.",
     .needs_order = true,
     .extrapolates = "yes",
-    .relative = "no",
+    .relative = "-",
     .content_dependent = "no",
+    .distinct = "no",
 }};
 
 }  // namespace

@@ -52,6 +52,7 @@ const RegisterEncoding<Path> registered{{
     .extrapolates = "yes",
     .relative = "accumulated",
     .content_dependent = "token",
+    .variants = {"convolution=false,rank=3"},
 }};
 
 }  // namespace

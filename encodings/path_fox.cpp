@@ -57,6 +57,8 @@ const RegisterEncoding<PathFox> registered{{
     .extrapolates = "yes",
     .relative = "accumulated",
     .content_dependent = "token",
+    .fades = "yes",
+    .variants = {"convolution=false,bias=3"},
 }};
 
 }  // namespace

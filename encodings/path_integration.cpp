@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "encodings/contextual_rotary.h"
+#include "model/product.h"
 
 namespace posbench {
 
@@ -31,11 +32,11 @@ void PathIntegration::embed_backward(const Parameters& p, const Matrix& x, const
   RowMajor d_step = RowMajor::Zero(1, out_.cols), d_low(1, in_.cols), low(1, in_.cols);
   for (Index t = x.rows() - 1; t >= 0; --t) {  // the step of t is in every sum from t on
     d_step += d_carried[0].row(t);
-    low.noalias() = x.row(t) * p[in_];
-    d_low.noalias() = d_step * p[out_].transpose();
-    d[out_].noalias() += low.transpose() * d_step;
-    d[in_].noalias() += x.row(t).transpose() * d_low;
-    d_x.row(t).noalias() += d_low * p[in_].transpose();
+    multiply(x.row(t), p[in_], low);
+    multiply(d_step, p[out_].transpose(), d_low);
+    multiply_add(low.transpose(), d_step, d[out_]);
+    multiply_add(x.row(t).transpose(), d_low, d[in_]);
+    multiply_add(d_low, p[in_].transpose(), d_x.row(t));
   }
 }
 

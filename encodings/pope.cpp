@@ -3,8 +3,8 @@
 //   score_h(i, j) = sum over e of softplus(q_ie) softplus(k_je) cos((p_i - p_j) w_e - delta_he) / sqrt(D)
 //   w_e           = base^(-e / D), e = 0 .. D - 1;   delta (H, D) learned, one set for all layers, in [-2 pi, 0]
 //
-// It is the dot product of two vectors of width 2 D: softplus(q_e) at the angle p_i w_e, softplus(k_e) at the angle
-// p_j w_e + delta_e.
+// It is the dot product of two vectors of width 2 D: softplus(q_e) at the angle p_i w_e, softplus(k_e) at the
+// angle p_j w_e + delta_e.
 //
 // Gopalakrishnan et al. 2025, arXiv:2509.10534, as restated by Levy, Videau et al. 2026, arXiv:2609.34556, which
 // agrees with lucidrains/x-transformers; the authors' code was not read. That 1 / sqrt(D) is the scale is an
@@ -143,12 +143,14 @@ const RegisterEncoding<Pope> registered{{
         "score(i, j) = sum over e of softplus(q_ie) softplus(k_je) cos((i - j) base^(-e / D) - delta_e) / sqrt(D)",
     .source =
         "Gopalakrishnan et al. 2025, arXiv:2509.10534, as restated by arXiv:2609.34556; lucidrains/x-transformers",
-    .notes = "The authors' code was not read; the scale 1 / sqrt(D) is an assumption.",
+    .notes = "Angles beyond the trained length are new; while delta is 0 they can only lower a score. The "
+             "authors' code was not read; the scale 1 / sqrt(D) is an assumption.",
     .touches = "R",
     .learned = true,
-    .extrapolates = "defined",
+    .extrapolates = "yes, but defined where delta has moved from 0",
     .relative = "yes",
     .content_dependent = "no",
+    .variants = {"init=uniform,base=100"},
 }};
 
 }  // namespace

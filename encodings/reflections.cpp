@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/layers.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -50,8 +51,8 @@ struct Reflections::Directions {
         norm(in.scratch(in.length(), r.shape_.heads)),
         strength(in.scratch(in.length(), r.shape_.heads)) {
     const Index T = in.length(), D = r.shape_.head_width();
-    low.noalias() = in.x * in.parameters[r.down_[in.layer]];
-    raw.noalias() = low * in.parameters[r.up_[in.layer]];
+    multiply(in.x, in.parameters[r.down_[in.layer]], low);
+    multiply(low, in.parameters[r.up_[in.layer]], raw);
     if (r.convolved_) {
       const auto kernel = in.parameters[r.convolution_[in.layer]];
       for (Index t = 0; t < T; ++t) {
@@ -112,10 +113,10 @@ void Reflections::directions_backward(const AttentionInput& in, const Directions
       }
     }
   }
-  d.parameters[up_[in.layer]].noalias() += f.low.transpose() * d_raw;
-  d_low.noalias() = d_raw * in.parameters[up_[in.layer]].transpose();
-  d.parameters[down_[in.layer]].noalias() += in.x.transpose() * d_low;
-  d.x.noalias() += d_low * in.parameters[down_[in.layer]].transpose();
+  multiply_add(f.low.transpose(), d_raw, d.parameters[up_[in.layer]]);
+  multiply(d_raw, in.parameters[up_[in.layer]].transpose(), d_low);
+  multiply_add(in.x.transpose(), d_low, d.parameters[down_[in.layer]]);
+  multiply_add(d_low, in.parameters[down_[in.layer]].transpose(), d.x);
   d_logits = d_strength.array() * f.strength.array() * (1 - f.strength.array() / 2);
   linear_backward(in.x, in.parameters[strength_weights_[in.layer]], d_logits, d.x,
                   d.parameters[strength_weights_[in.layer]], d.parameters[strength_biases_[in.layer]]);

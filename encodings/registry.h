@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/registry.h"
 #include "model/position_encoding.h"
@@ -20,10 +21,14 @@ struct EncodingInfo {
   bool needs_order = false;  // bidirectionally it cannot tell orders apart, as the reference says
   std::string
       touches;  // letters: E input, R rotates q and k, B bias, Q query-dependent, L logits, V values, P index
-  bool learned = false;           // has parameters of its own
-  std::string extrapolates;       // beyond the trained length: "yes", "defined" but out of range, or "no"
-  std::string relative;           // "yes", "no", or in which sense
-  std::string content_dependent;  // "no", or on what
+  bool learned = false;               // has parameters of its own
+  std::string extrapolates;           // beyond the trained length: "yes", "defined" but out of range, or "no"
+  std::string relative;               // "yes", "no", or in which sense
+  std::string content_dependent;      // "no", or on what
+  std::string distinct = "yes";       // whether equal tokens differ by their places: "yes", "partly", "no"
+  std::string fades = "no";           // "yes" where farther keys weigh less, whatever is learned
+  std::vector<std::string> variants;  // options that take another path through the code, or wrap another encoding:
+                                      // "clip=2"; they are certified with it
 };
 
 struct EncodingEntry {

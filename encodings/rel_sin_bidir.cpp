@@ -69,6 +69,7 @@ const RegisterEncoding<RelSinBidir> registered{{
     .extrapolates = "defined",
     .relative = "yes",
     .content_dependent = "query",
+    .variants = {"argument=query_minus_key,clamp=4", "layout=interleaved,start=xavier,learned_scale=true"},
 }};
 
 }  // namespace

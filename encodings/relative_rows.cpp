@@ -1,6 +1,7 @@
 #include "encodings/relative_rows.h"
 
 #include "model/attention.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -81,8 +82,8 @@ void add_row_products(const In& x, const In& rows, const Matrix& index, Side sid
       return;
     }
     products.resize(block.count, block.rows);
-    products.noalias() =
-        scale * (x.middleRows(block.first, block.count) * rows.middleRows(block.low, block.rows).transpose());
+    multiply(x.middleRows(block.first, block.count), rows.middleRows(block.low, block.rows).transpose(), products,
+             scale);
     const Real* product = products.data();
     block.for_each_pair(T, [&](Index i, Index j, Index n) { scores(i, j) += product[n]; });
   });
@@ -106,10 +107,10 @@ void add_row_products_backward(const In& x, const In& rows, const Matrix& index,
     d_products.setZero();
     Real* d_product = d_products.data();
     block.for_each_pair(T, [&](Index i, Index j, Index n) { d_product[n] += d_scores(i, j); });
-    d_x.middleRows(block.first, block.count).noalias() +=
-        scale * (d_products * rows.middleRows(block.low, block.rows));
-    d_rows.middleRows(block.low, block.rows).noalias() +=
-        scale * (d_products.transpose() * x.middleRows(block.first, block.count));
+    multiply_add(d_products, rows.middleRows(block.low, block.rows), d_x.middleRows(block.first, block.count),
+                 scale);
+    multiply_add(d_products.transpose(), x.middleRows(block.first, block.count),
+                 d_rows.middleRows(block.low, block.rows), scale);
   });
 }
 
@@ -128,7 +129,7 @@ void add_row_mixture(const In& weights, const In& rows, const Matrix& index, boo
     by_row.setZero();
     Real* weight = by_row.data();
     block.for_each_pair(T, [&](Index i, Index j, Index n) { weight[n] += weights(i, j); });
-    output.middleRows(block.first, block.count).noalias() += by_row * rows.middleRows(block.low, block.rows);
+    multiply_add(by_row, rows.middleRows(block.low, block.rows), output.middleRows(block.first, block.count));
   });
 }
 
@@ -150,8 +151,8 @@ void add_row_mixture_backward(const In& weights, const In& rows, const Matrix& i
     by_row.setZero();
     Real* entry = by_row.data();
     block.for_each_pair(T, [&](Index i, Index j, Index n) { entry[n] += weights(i, j); });
-    d_rows.middleRows(block.low, block.rows).noalias() += by_row.transpose() * d;
-    by_row.noalias() = d * rows.middleRows(block.low, block.rows).transpose();
+    multiply_add(by_row.transpose(), d, d_rows.middleRows(block.low, block.rows));
+    multiply(d, rows.middleRows(block.low, block.rows).transpose(), by_row);
     block.for_each_pair(T, [&](Index i, Index j, Index n) { d_weights(i, j) += entry[n]; });
   });
 }

@@ -8,6 +8,7 @@
 #include "encodings/distances.h"
 #include "encodings/relative_rows.h"
 #include "model/attention.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -62,14 +63,14 @@ void RelativeSinusoids::tables(const Parameters& p, const Positions& positions, 
   }
   for (size_t layer = 0; layer < projection_.size(); ++layer) {
     tables[kProjected + layer].resize(N, C);
-    tables[kProjected + layer].noalias() = tables[kSinusoids] * p[projection_[layer]].transpose();
+    multiply(tables[kSinusoids], p[projection_[layer]].transpose(), tables[kProjected + layer]);
   }
 }
 
 void RelativeSinusoids::tables_backward(const Parameters&, const Positions&, const Tables& tables,
                                         const Tables& d_tables, Gradients& d) const {
   for (size_t layer = 0; layer < projection_.size(); ++layer) {
-    d[projection_[layer]].noalias() += d_tables[kProjected + layer].transpose() * tables[kSinusoids];
+    multiply_add(d_tables[kProjected + layer].transpose(), tables[kSinusoids], d[projection_[layer]]);
   }
 }
 

@@ -9,6 +9,7 @@
 // layers predict them, only the causal mask tells orders apart. The weights start at N(0, 1 / inputs), ours.
 #include "encodings/contextual_rotary.h"
 #include "encodings/registry.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -50,7 +51,7 @@ class RepoPositions final : public ContextualRotary {
            &angles = in.scratch(T, positions.cols() * pairs());
     if (predicted) {
       const Steps s = steps(in);
-      positions.noalias() = (1 - blend_) * (s.inner * in.parameters[weights(in).out]);
+      multiply(s.inner, in.parameters[weights(in).out], positions, (1 - blend_));
     } else {
       positions.setZero();
     }
@@ -80,16 +81,16 @@ class RepoPositions final : public ContextualRotary {
         d_positions(t, h) = (1 - blend_) * sum;
       }
     }
-    d_inner.noalias() = d_positions * in.parameters[w.out].transpose();
-    d.parameters[w.out].noalias() += s.inner.transpose() * d_positions;
+    multiply(d_positions, in.parameters[w.out].transpose(), d_inner);
+    multiply_add(s.inner.transpose(), d_positions, d.parameters[w.out]);
 
     const auto g = s.gate.array(), sigma = s.sigma.array(), u = s.content.array();
     d_gate.array() = d_inner.array() * u * sigma * (1 + g * (1 - sigma));  // silu' = sigma (1 + g (1 - sigma))
     d_inner.array() *= g * sigma;                                          // of the content
-    d.x.noalias() += d_gate * in.parameters[w.gate].transpose();
-    d.x.noalias() += d_inner * in.parameters[w.content].transpose();
-    d.parameters[w.gate].noalias() += in.x.transpose() * d_gate;
-    d.parameters[w.content].noalias() += in.x.transpose() * d_inner;
+    multiply_add(d_gate, in.parameters[w.gate].transpose(), d.x);
+    multiply_add(d_inner, in.parameters[w.content].transpose(), d.x);
+    multiply_add(in.x.transpose(), d_gate, d.parameters[w.gate]);
+    multiply_add(in.x.transpose(), d_inner, d.parameters[w.content]);
   }
 
  private:
@@ -106,8 +107,8 @@ class RepoPositions final : public ContextualRotary {
     const Layer& w = weights(in);
     const auto matrix = [&]() -> Matrix& { return in.scratch(in.length(), w.gate.cols); };
     const Steps s{matrix(), matrix(), matrix(), matrix()};
-    s.gate.noalias() = in.x * in.parameters[w.gate];
-    s.content.noalias() = in.x * in.parameters[w.content];
+    multiply(in.x, in.parameters[w.gate], s.gate);
+    multiply(in.x, in.parameters[w.content], s.content);
     s.sigma.array() = s.gate.array().logistic();
     s.inner.array() = s.gate.array() * s.sigma.array() * s.content.array();
     return s;
@@ -135,6 +136,8 @@ const RegisterEncoding<RepoPositions> registered{{
     .extrapolates = "yes",
     .relative = "between predicted positions",
     .content_dependent = "token",
+    .distinct = "no",
+    .variants = {"blend=0.3", "first_layer=1"},
 }};
 
 }  // namespace

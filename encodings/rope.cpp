@@ -43,6 +43,7 @@ const RegisterEncoding<Rope> registered{{
     .extrapolates = "defined",
     .relative = "yes",
     .content_dependent = "no",
+    .variants = {"pairing=half_split"},
 }};
 
 }  // namespace

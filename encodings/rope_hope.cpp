@@ -57,6 +57,7 @@ const RegisterEncoding<RopeHope> registered{{
     .extrapolates = "yes",
     .relative = "yes",
     .content_dependent = "no",
+    .variants = {"base=4,length=20", "length=3"},
 }};
 
 }  // namespace

@@ -50,6 +50,7 @@ const RegisterEncoding<RopeP> registered{{
     .extrapolates = "defined",
     .relative = "yes",
     .content_dependent = "no",
+    .variants = {"fraction=0", "fraction=1,pairing=half_split"},
 }};
 
 }  // namespace

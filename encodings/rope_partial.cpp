@@ -56,6 +56,7 @@ const RegisterEncoding<RopePartial> registered{{
     .extrapolates = "defined",
     .relative = "yes",
     .content_dependent = "no",
+    .variants = {"pairing=half_split", "width=4"},
 }};
 
 }  // namespace

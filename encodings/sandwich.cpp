@@ -65,6 +65,8 @@ const RegisterEncoding<Sandwich> registered{{
     .extrapolates = "yes",
     .relative = "yes",
     .content_dependent = "no",
+    .fades = "yes",
+    .variants = {"width=8,first=1"},
 }};
 
 }  // namespace

@@ -14,6 +14,7 @@
 // here never. Weights start at N(0, 1 / inputs), the convolution uniform within 1/2.
 #include "encodings/contextual_rotary.h"
 #include "encodings/registry.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -88,8 +89,8 @@ class SelectiveRope final : public ContextualRotary {
         gated(d_turns, s.gates, h);
       }
       d_gates.array() *= s.gates.array() * (1 - s.gates.array());
-      d_unit.noalias() += d_gates * in.parameters[w.gate_weight].transpose();
-      d.parameters[w.gate_weight].noalias() += s.unit.transpose() * d_gates;
+      multiply_add(d_gates, in.parameters[w.gate_weight].transpose(), d_unit);
+      multiply_add(s.unit.transpose(), d_gates, d.parameters[w.gate_weight]);
       d.parameters[w.gate_bias] += d_gates.colwise().sum();
     }
     if (options_.bias) {
@@ -109,10 +110,10 @@ class SelectiveRope final : public ContextualRotary {
       d_raw = d_turns;
       d_raw.topRows(T - 1) -= d_turns.bottomRows(T - 1);
     }
-    d_low.noalias() = d_raw * in.parameters[w.up].transpose();
-    d.parameters[w.up].noalias() += s.low.transpose() * d_raw;
-    d_unit.noalias() += d_low * in.parameters[w.down].transpose();
-    d.parameters[w.down].noalias() += s.unit.transpose() * d_low;
+    multiply(d_raw, in.parameters[w.up].transpose(), d_low);
+    multiply_add(s.low.transpose(), d_raw, d.parameters[w.up]);
+    multiply_add(d_low, in.parameters[w.down].transpose(), d_unit);
+    multiply_add(s.unit.transpose(), d_low, d.parameters[w.down]);
 
     const Index D = shape_.head_width();
     for (Index t = 0; t < T; ++t) {  // d_x = (d_u - u (u . d_u)) / norm
@@ -156,8 +157,8 @@ class SelectiveRope final : public ContextualRotary {
         s.unit.row(t).segment(h * D, D) = in.x.row(t).segment(h * D, D) * inverse_norm(in, t, h);
       }
     }
-    s.low.noalias() = s.unit * in.parameters[w.down];
-    s.raw.noalias() = s.low * in.parameters[w.up];
+    multiply(s.unit, in.parameters[w.down], s.low);
+    multiply(s.low, in.parameters[w.up], s.raw);
     if (options_.convolution) {
       const auto taps = in.parameters[w.taps];
       s.turns.setZero();
@@ -171,7 +172,7 @@ class SelectiveRope final : public ContextualRotary {
     }
     if (options_.bias) s.turns.rowwise() += in.parameters[w.bias].row(0).array().exp().matrix();
     if (options_.gate) {
-      s.gates.noalias() = s.unit * in.parameters[w.gate_weight];
+      multiply(s.unit, in.parameters[w.gate_weight], s.gates);
       s.gates.rowwise() += in.parameters[w.gate_bias].row(0);
       s.gates = s.gates.array().logistic().matrix();
     }
@@ -199,6 +200,8 @@ const RegisterEncoding<SelectiveRope> registered{{
     .extrapolates = "defined",
     .relative = "accumulated",
     .content_dependent = "token",
+    .variants = {"convolution=false", "convolution=false,gate=true,bias=true",
+                 "gate=true,bias=true,rank=3,theta=10"},
 }};
 
 }  // namespace

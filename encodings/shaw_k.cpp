@@ -55,6 +55,8 @@ const RegisterEncoding<ShawK> registered{{
     .extrapolates = "yes",
     .relative = "yes",
     .content_dependent = "query",
+    .distinct = "partly",
+    .variants = {"clip=0,shared_table=true", "clip=2"},
 }};
 
 }  // namespace

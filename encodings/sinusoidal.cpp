@@ -74,6 +74,7 @@ const RegisterEncoding<Sinusoidal> registered{{
     .extrapolates = "defined",
     .relative = "no",
     .content_dependent = "no",
+    .variants = {"layout=concatenated,spread=tensor2tensor,scale=3"},
 }};
 
 }  // namespace

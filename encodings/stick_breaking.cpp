@@ -100,6 +100,8 @@ const RegisterEncoding<StickBreaking> registered{{
     .extrapolates = "yes",
     .relative = "order of keys",
     .content_dependent = "query and key",
+    .fades = "yes",
+    .variants = {"include_self=true", "include_self=true,remainder=true", "remainder=true"},
 }};
 
 }  // namespace

@@ -56,13 +56,15 @@ const RegisterEncoding<T5Bias> registered{{
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) + B[bucket(i - j), h],   B (N, H) learned, shared by layers",
     .source = "Raffel et al. 2020, arXiv:1910.10683, section 2.1; tensorflow/mesh",
     .notes = "T5 has no 1 / sqrt(D), which we keep. The initial N(0, C^-0.5) is a port's; the original leaves it "
-             "to its "
-             "framework. Buckets first reached beyond the trained length are untrained.",
+             "to its framework. Buckets first reached beyond the trained length are untrained: with the published "
+             "largest distance, where that length is below 113.",
     .touches = "B",
     .learned = true,
-    .extrapolates = "yes",
+    .extrapolates = "no, but yes where max_distance is no more than the trained length",
     .relative = "yes",
     .content_dependent = "no",
+    .distinct = "partly",
+    .variants = {"buckets=8,max_distance=16"},
 }};
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "encodings/registry.h"
 #include "encodings/rotary.h"
 #include "model/attention.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -99,7 +100,7 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
       mix_by_attention(in, attention, in.carried[n], mixed, between);
       for (Index t = 0; t < in.length(); ++t) {
         by_head(next[n], t) = by_head(between, t);
-        by_head(next[n], t).noalias() += map(maps, t) * by_head(between, t);
+        multiply_add(map(maps, t), by_head(between, t), by_head(next[n], t));
       }
     }
   }
@@ -120,8 +121,8 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
       mix_by_attention(in, attention, in.carried[n], mixed, between);
       d_between = d.carried[n];
       for (Index t = 0; t < T; ++t) {  // next = between + map between
-        map(d_maps, t).noalias() += by_head(d.carried[n], t) * by_head(between, t).transpose();
-        by_head(d_between, t).noalias() += map(maps, t).transpose() * by_head(d.carried[n], t);
+        multiply_add(by_head(d.carried[n], t), by_head(between, t).transpose(), map(d_maps, t));
+        multiply_add(map(maps, t).transpose(), by_head(d.carried[n], t), by_head(d_between, t));
       }
       d.carried[n] = d_between;
       for (Index h = 0; h < H; ++h) {  // between = carried + rho A carried
@@ -136,18 +137,18 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
 
     // map(t) = sum over e of silu(pre(t, e)) products(e), products(e) = down(., e) up(e, .)
     const auto sigmoid = pre.array().logistic();
-    d_pre.noalias() = d_maps * products.transpose();
+    multiply(d_maps, products.transpose(), d_pre);
     d_pre.array() *= sigmoid * (1 + pre.array() * (1 - sigmoid));
     pre.array() *= pre.array().logistic();
-    d_products.noalias() = pre.transpose() * d_maps;
+    multiply(pre.transpose(), d_maps, d_products);
     auto d_up = d.parameters[ups_[in.layer]], d_down = d.parameters[downs_[in.layer]];
     for (Index e = 0; e < E; ++e) {
       const auto d_product = map(d_products, e);
-      d_up.row(e).noalias() += down.col(e).transpose() * d_product;
-      d_down.col(e).noalias() += d_product * up.row(e).transpose();
+      multiply_add(down.col(e).transpose(), d_product, d_up.row(e));
+      multiply_add(d_product, up.row(e).transpose(), d_down.middleCols(e, 1));
     }
-    d.parameters[gates_[in.layer]].noalias() += feed_forward.transpose() * d_pre;
-    d_feed_forward.noalias() += d_pre * in.parameters[gates_[in.layer]].transpose();
+    multiply_add(feed_forward.transpose(), d_pre, d.parameters[gates_[in.layer]]);
+    multiply_add(d_pre, in.parameters[gates_[in.layer]].transpose(), d_feed_forward);
   }
 
  private:
@@ -174,9 +175,9 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
     const auto up = in.parameters[ups_[in.layer]], down = in.parameters[downs_[in.layer]];
     for (Index e = 0; e < hidden(); ++e) map(products, e).noalias() = down.col(e) * up.row(e);
     Matrix& gates = in.scratch(in.length(), hidden());
-    pre.noalias() = feed_forward * in.parameters[gates_[in.layer]];
+    multiply(feed_forward, in.parameters[gates_[in.layer]], pre);
     gates = pre.array() * pre.array().logistic();
-    maps.noalias() = gates * products;
+    multiply(gates, products, maps);
   }
 
   /// between = carried + rho A carried, head by head.
@@ -209,6 +210,7 @@ const RegisterEncoding<Tape> registered{{
     .extrapolates = "defined",
     .relative = "yes",
     .content_dependent = "token, deep",
+    .variants = {"hidden=3,base=100"},
 }};
 
 }  // namespace

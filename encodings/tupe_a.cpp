@@ -37,6 +37,7 @@ const RegisterEncoding<TupeA> registered{{
     .extrapolates = "no",
     .relative = "no",
     .content_dependent = "no",
+    .variants = {"positions=5", "reset=always", "reset=never"},
 }};
 
 }  // namespace

@@ -91,6 +91,7 @@ const RegisterEncoding<TupeR> registered{{
     .extrapolates = "no",
     .relative = "partly",
     .content_dependent = "no",
+    .variants = {"buckets=8,max_distance=16,reset=never", "reset=always"},
 }};
 
 }  // namespace

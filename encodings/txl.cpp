@@ -44,6 +44,7 @@ const RegisterEncoding<TransformerXl> registered{{
     .extrapolates = "defined",
     .relative = "yes",
     .content_dependent = "query",
+    .variants = {"clamp=4", "untied=true"},
 }};
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "encodings/registry.h"
 #include "encodings/relative_sinusoids.h"
 #include "model/attention.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -47,7 +48,7 @@ class Xlnet final : public RelativeSinusoids {
     Matrix &shifted = in.scratch(in.length(), shape_.head_width()), &by_segment = in.scratch(in.length(), 2);
     for (size_t h = 0; h < scores.size(); ++h) {
       shift(in, h, shifted);
-      by_segment.noalias() = scale() * (shifted * vectors(in, h).transpose());
+      multiply(shifted, vectors(in, h).transpose(), by_segment, scale());
       for_each_pair(in, [&](Index i, Index j, Index m) { scores[h](i, j) += by_segment(i, m); });
     }
   }
@@ -64,8 +65,8 @@ class Xlnet final : public RelativeSinusoids {
       shift(in, h, shifted);
       d_by_segment.setZero();
       for_each_pair(in, [&](Index i, Index j, Index m) { d_by_segment(i, m) += d_scores[h](i, j); });
-      d_shifted.noalias() = scale() * (d_by_segment * vectors(in, h));
-      d_vectors.middleCols(row * D, D).noalias() += scale() * (d_by_segment.transpose() * shifted);
+      multiply(d_by_segment, vectors(in, h), d_shifted, scale());
+      multiply_add(d_by_segment.transpose(), shifted, d_vectors.middleCols(row * D, D), scale());
       d.q[h] += d_shifted;
       d_shift.row(row) += d_shifted.colwise().sum();
     }
@@ -113,6 +114,7 @@ const RegisterEncoding<Xlnet> registered{{
     .extrapolates = "defined",
     .relative = "yes",
     .content_dependent = "query",
+    .variants = {"clamp=4,untied=false", "segments=false"},
 }};
 
 }  // namespace

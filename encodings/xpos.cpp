@@ -84,6 +84,7 @@ const RegisterEncoding<Xpos> registered{{
     .extrapolates = "defined",
     .relative = "yes",
     .content_dependent = "no",
+    .variants = {"scale_base=8,gamma=0.1"},
 }};
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace posbench {
 struct BenchRequest {
   std::string sizes = "all", encodings = "none,sinusoidal,learned_abs,shaw_k,rope,alibi,cope";
   int repetitions = 5;
+  bool samples = false;  // of tasks, instead of training steps
   bool json = false, color = false;
   std::vector<std::string> command;
 };

@@ -11,7 +11,11 @@ namespace posbench_double {
 
 /// What `posbench check` states of an encoding: the worst relative error of its hand-written gradients, causal and
 /// bidirectional where defined, pre- and post-norm; causality to the bit; finite results at length 1 and at four
-/// times the trained length; sensitivity to order; and whether all of that passed. Throws std::invalid_argument
-/// for a bad spec.
+/// times the trained length; sensitivity to order and to a shift; the four properties of encodings/properties.h;
+/// and whether all of that passed. What the taxonomy states holds for the default options, and is compared for
+/// these alone. Throws std::invalid_argument for a bad spec.
 nlohmann::ordered_json certify(const std::string& spec);
+
+/// The four properties alone: each with its word measured and stated, and the numbers behind it.
+nlohmann::ordered_json properties(const std::string& spec);
 }

@@ -1,69 +1,58 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <stdexcept>
 
 #include "encodings/registry.h"
 #include "harness/certify.h"
 #include "harness/describe.h"
-#include "harness/samples.h"
-#include "harness/task_setup.h"
+#include "harness/task_certificate.h"
+#include "tasks/registry.h"
 
 namespace posbench {
 namespace {
 
-/// What is wrong with an example; empty where nothing is.
-std::string fault(const Example& e, int vocabulary) {
-  const auto outside = [&](int id) { return id < 0 || id >= vocabulary; };
-  if (e.targets.size() != e.tokens.size() || e.segments.size() != e.tokens.size())
-    return "lists of different lengths";
-  if (std::any_of(e.tokens.begin(), e.tokens.end(), outside)) return "a token outside the vocabulary";
-  if (std::any_of(e.targets.begin(), e.targets.end(), [&](int id) { return id != kIgnore && outside(id); })) {
-    return "a target outside the vocabulary";
+/// Names, globs and specs of encodings and tasks, each once; all of them for none.
+std::vector<std::string> specs(std::vector<std::string> names) {
+  if (names.empty()) names = {"*"};
+  std::vector<std::string> known = encodings().names(), specs;
+  const std::vector<std::string> more = tasks().names();
+  known.insert(known.end(), more.begin(), more.end());
+  const auto add = [&](const std::string& spec) {
+    if (std::find(specs.begin(), specs.end(), spec) == specs.end()) specs.push_back(spec);
+  };
+  for (const std::string& name : names) {
+    if (name.find_first_of("*?[") < name.find(':')) {
+      const size_t before = specs.size();
+      for (const std::string& candidate : known) {
+        if (fnmatch(name.c_str(), candidate.c_str(), 0) == 0) add(candidate);
+      }
+      if (specs.size() == before)
+        throw std::invalid_argument(fmt::format("'{}' matches no encoding or task", name));
+      continue;
+    }
+    const Spec spec = Spec::parse(name);
+    if (std::find(known.begin(), known.end(), spec.name) == known.end()) show_text(name);  // says what is near
+    add((encodings().contains(spec.name) ? encodings().find(spec.name).canonical(spec)
+                                         : tasks().find(spec.name).canonical(spec))
+            .text());
   }
-  if (e.scored.empty()) return "nothing is scored";
-  for (const int t : e.scored) {
-    if (t < 0 || t >= static_cast<int>(e.tokens.size()) || e.targets[t] == kIgnore)
-      return "a scored place without a target";
-  }
-  return "";
+  return specs;
 }
 
-/// The certificate of one task.
-Json certify_task(const std::string& text) {
-  constexpr int kSamples = 2000;
-  const TaskSetup setup = make_task_setup(Config{}, text);
-  Json json{{"task", text}};
-  std::string wrong;
-  std::set<std::vector<int>> trained;
-  for (size_t i = 0; i < setup.splits.size(); ++i) {
-    const SampleStream samples{*setup.tasks[i], "test:" + setup.splits[i].name, 0};
-    const SampleStream training{setup.trained(), "train", 0};
-    for (int n = 0; n < kSamples && wrong.empty(); ++n) {
-      const Example e = samples(n).example, again = samples(n).example;
-      wrong = fault(e, setup.shape.vocabulary);
-      if (e.tokens != again.tokens || e.targets != again.targets) wrong = "the same seed gives another sample";
-      if (!wrong.empty()) wrong += fmt::format(" (split {}, sample {})", setup.splits[i].name, n);
-      if (i == 0) trained.insert(training(n).example.tokens);
-    }
+/// With the variants that each encoding names, behind it.
+std::vector<std::string> with_variants(const std::vector<std::string>& specs) {
+  std::vector<std::string> all;
+  for (const std::string& spec : specs) {
+    all.push_back(spec);
+    if (!encodings().contains(spec)) continue;  // a task, or a spec with options
+    for (const std::string& options : encodings().find(spec).info.variants) all.push_back(spec + ":" + options);
   }
-  for (size_t i = 0; i < setup.splits.size(); ++i) {
-    const SampleStream samples{*setup.tasks[i], "test:" + setup.splits[i].name, 0};
-    int seen = 0;
-    for (int n = 0; n < kSamples; ++n) seen += static_cast<int>(trained.count(samples(n).example.tokens));
-    json["seen_in_training"][setup.splits[i].name] = static_cast<double>(seen) / kSamples;
-  }
-  for (const SplitBaseline& split : measure_baselines(setup).splits) {
-    json["baselines"][split.name] = {{"chance", split.chance}};
-    for (const auto& [name, accuracy] : split.trivial) json["baselines"][split.name][name] = accuracy;
-  }
-  json["fault"] = wrong;
-  json["passed"] = wrong.empty();
-  return json;
+  return all;
 }
 
 void print_encoding(const Json& c) {
@@ -80,44 +69,66 @@ void print_encoding(const Json& c) {
       "by a "
       "shift of all places: {:.1e}\n",
       yes("causal"), yes("finite"), c["order_sensitivity"].get<double>(), c["shift_sensitivity"].get<double>());
+  const Json& p = c["properties"];
+  const auto word = [&](const char* key) { return p[key]["measured"].get<std::string>(); };
+  fmt::print(
+      "       places distinct: {} ({} of {}, {} of {}); in range beyond the trained length: {} ({} untrained "
+      "rows, "
+      "scores {:+.0f} %)\n"
+      "       relative only: {} (moved {:.1e}); weaker with distance: {} ({:.0f} % of heads)\n",
+      word("distinct"), p["distinct"]["places"].get<int>(), p["distinct"]["of"].get<int>(),
+      p["distinct"]["far"].get<int>(), p["distinct"]["of_far"].get<int>(), word("extrapolates"),
+      p["extrapolates"]["untrained_rows"].get<int>(), 100 * p["extrapolates"]["growth"].get<double>(),
+      word("relative"), p["relative"]["moved"].get<double>(), word("fades"),
+      100 * p["fades"]["falling_heads"].get<double>());
+  if (!p["agree"].get<bool>() && Spec::parse(c["encoding"].get<std::string>()).options.empty()) {
+    std::string stated;
+    for (const auto& [name, property] : p.items()) {
+      if (property.is_object()) stated += fmt::format(" {} {};", name, property["stated"].get<std::string>());
+    }
+    fmt::print("       what its file states is not what was measured:{}\n", stated);
+  }
 }
 
 void print_task(const Json& c) {
-  const std::string wrong = c["fault"];
-  fmt::print("{} {:<44} {}\n", wrong.empty() ? "pass" : "FAIL", c["task"].get<std::string>(), wrong);
-  for (const auto& [split, baseline] : c["baselines"].items()) {
-    std::string text;
-    for (const auto& [name, accuracy] : baseline.items())
-      text += fmt::format("{} {:.3f}  ", name, accuracy.get<double>());
-    fmt::print("       {:<20} {} seen in training {:.3f}\n", split, text,
-               c["seen_in_training"][split].get<double>());
+  fmt::print("{} {:<32} {}\n", c["passed"].get<bool>() ? "pass" : "FAIL", c["task"].get<std::string>(),
+             c["oracle"].get<bool>()
+                 ? fmt::format("compared with the oracle on {} samples of each split, {}", c["samples"].get<int>(),
+                               fmt::join(c["layouts"].get<std::vector<std::string>>(), " and "))
+                 : "not compared with an oracle, which knows the task without these options");
+  for (const Json& fault : c["faults"]) fmt::print("       {}\n", fault.get<std::string>());
+  for (const auto& [name, split] : c["splits"].items()) {
+    std::string trivial;
+    for (const auto& [view, accuracy] : split["trivial"].items())
+      trivial += fmt::format("  {} {:.3f}", view, accuracy.get<double>());
+    fmt::print("       {:<20} chance {:.3f}{}\n", name, split["chance"].get<double>(), trivial);
+    if (!split.contains("largest_share")) continue;
+    fmt::print("       {:<20} largest share {:.3f}, declared {:.3f}; seen in training {:.4f}, by chance {:.4f}\n",
+               "", split["largest_share"]["measured"].get<double>(),
+               split["largest_share"]["declared"].get<double>(), split["seen_in_training"]["share"].get<double>(),
+               split["seen_in_training"]["by_chance"].get<double>());
   }
 }
 
 }  // namespace
 
-bool check(const std::vector<std::string>& names, bool json) {
-  std::vector<std::string> specs = names;
-  if (specs.empty()) {
-    specs = encodings().names();
-    const std::vector<std::string> more = tasks().names();
-    specs.insert(specs.end(), more.begin(), more.end());
-  }
-  for (const std::string& spec : specs) show_text(spec);  // refuses a wrong name before anything is measured
+bool check(const CheckRequest& request) {
+  std::vector<std::string> checked = specs(request.names);
+  if (request.variants) checked = with_variants(checked);
   Json certificates = Json::array();
   bool passed = true;
-  for (const std::string& spec : specs) {
+  for (const std::string& spec : checked) {
     const bool encoding = encodings().contains(Spec::parse(spec).name);
     const Json certificate = encoding ? posbench_double::certify(spec) : certify_task(spec);
     passed = passed && certificate["passed"].get<bool>();
-    if (json) {
+    if (request.json) {
       certificates.push_back(certificate);
     } else {
       encoding ? print_encoding(certificate) : print_task(certificate);
       std::fflush(stdout);
     }
   }
-  if (json) fmt::print("{}\n", Json{{"certificates", certificates}}.dump(2));
+  if (request.json) fmt::print("{}\n", Json{{"certificates", certificates}}.dump(2));
   return passed;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "encodings/registry.h"
+#include "results/printable.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -38,7 +39,7 @@ Json typed(const Option& option) {
 std::string untyped(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 [[noreturn]] void refuse(const std::string& where, const std::string& what) {
-  throw std::invalid_argument(where + ": " + what);
+  throw std::invalid_argument(printable(where + ": " + what));
 }
 
 const Json& expect_object(const Json& json, const std::string& where) {
@@ -114,7 +115,7 @@ void read(const Json& json, const std::string& where, Config& config) {
       }
     } catch (const std::invalid_argument& error) {
       const std::string message = error.what();
-      refuse(where, message);
+      refuse(message.starts_with(key) ? where : place, message);
     }
   }
 }
@@ -297,8 +298,10 @@ Config make_config(const ConfigRequest& request) {
   if (profile == profiles().end()) {
     std::vector<std::string> names;
     for (const auto& [name, text] : profiles()) names.push_back(name);
-    throw std::invalid_argument(fmt::format("unknown profile '{}'{} (profiles: {})", config.profile,
-                                            did_you_mean(config.profile, names), fmt::join(names, ", ")));
+    const std::string message = fmt::format("unknown profile '{}'{} (profiles: {})", config.profile,
+                                            did_you_mean(config.profile, names), fmt::join(names, ", "));
+    if (!request.profile && request.file) refuse(file_name, message);
+    throw std::invalid_argument(message);
   }
   read(Json::parse(profile->second), "profile " + config.profile, config);
   if (request.file) read(file, file_name, config);

@@ -26,8 +26,12 @@ struct SampleRequest {
 std::string sample_text(const SampleRequest&);
 Json sample_json(const SampleRequest&);
 
-/// The certificates of these tasks and encodings (all without a name), told one by one as they are found.
-/// Returns whether all passed.
-bool check(const std::vector<std::string>& names, bool json);
+struct CheckRequest {
+  std::vector<std::string> names;  // of tasks and encodings, globs and specs; none is all
+  bool variants = false;           // and the variants of the encodings among them
+  bool json = false;
+};
+/// Certificates, told one by one as they are found. Returns whether all passed.
+bool check(const CheckRequest&);
 
 }  // namespace posbench

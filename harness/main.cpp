@@ -4,15 +4,17 @@
 
 #include <CLI/CLI.hpp>
 #include <Eigen/Core>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "harness/bench.h"
+#include "harness/bench_samples.h"
 #include "harness/context.h"
 #include "harness/describe.h"
+#include "harness/documentation.h"
 #include "harness/inspect.h"
 #include "harness/merge.h"
 #include "harness/reports.h"
@@ -27,9 +29,9 @@ struct Arguments {
   bool resume = false, force = false, quiet = false, verbose = false;
 
   std::string list_what;
-  bool json = false;
+  bool json = false, markdown = false;
   std::string show_name;
-  std::vector<std::string> check_names;
+  CheckRequest check;
   SampleRequest sample;
   std::string sample_layout = "fed_back";
   BenchRequest bench;
@@ -66,10 +68,11 @@ void add_run(CLI::App& app, Arguments& a, int& code) {
       "--shard", [&](const std::string& text) { a.run.shard = Shard::parse(text); },
       "K/N: every N-th experiment from the K-th on; 'posbench merge' joins the N runs");
   run->add_option("--checkpoint-every", a.run.checkpoint_every,
-                  "seconds of training after which an experiment can go on if it is killed; 0: every step")
+                  "seconds of an experiment between two checkpoints (60); 0: one after every step")
       ->check(CLI::Range(0.0, 1e9));
   run->add_flag("--save-models", a.run.save_models, "keep what was learned, in models/*.safetensors of the run");
-  run->add_flag("--dry-run", a.run.dry_run, "print the experiments, their parameters and an estimate of the time");
+  run->add_flag("--dry-run", a.run.dry_run,
+                "print the experiments, their parameters and, from a calibration of some seconds, their time");
   run->add_flag("--show-config", a.run.show_config, "print the configuration that results, as JSON");
   CLI::Option* resume = run->add_flag("--resume", a.resume, "go on with an existing run directory");
   run->add_flag("--force", a.force, "replace an existing run directory")->excludes(resume);
@@ -81,7 +84,14 @@ void add_run(CLI::App& app, Arguments& a, int& code) {
       "  posbench run                                        the quick profile\n"
       "  posbench run -e cope,rope -t flip_flop -s 3 -o out  two encodings on one task, three seeds\n"
       "  posbench run -e 'cope:positions=16,rope*' --set training.steps=2000\n"
-      "  posbench run --config out/report.json -o again      repeats a run");
+      "  posbench run --config out/report.json -o again      repeats a run\n"
+      "  posbench run --profile standard --shard 3/16 -o out/3 --resume\n"
+      "                                                      a sixteenth of a suite, begun or gone on with\n"
+      "Whatever ends a run, what is finished is kept, and the same command with --resume goes on, within an\n"
+      "experiment from its last checkpoint; the report is the same bytes as an unbroken run's but for its "
+      "context\n"
+      "and timing. The first Ctrl-C or SIGTERM keeps what is under way, a second ends the run at once.\n"
+      "Exit codes: 0 fine; 1 an experiment diverged or failed, or a file could not be written; 130 interrupted.");
   run->callback([&] {
     a.run.existing = a.resume ? Existing::resume : a.force ? Existing::replace : Existing::refuse;
     a.run.verbosity = a.quiet ? Verbosity::quiet : a.verbose ? Verbosity::verbose : Verbosity::normal;
@@ -95,10 +105,14 @@ void add_list(CLI::App& app, Arguments& a) {
   list->add_option("what", a.list_what, "tasks, encodings, profiles or settings")
       ->required()
       ->check(CLI::IsMember({"tasks", "encodings", "profiles", "settings"}));
-  list->add_flag("--json", a.json, "as JSON, with options and all that is known");
+  CLI::Option* json = list->add_flag("--json", a.json, "as JSON, with options and all that is known");
+  list->add_flag("--markdown", a.markdown, "as a page of tasks or encodings, with what is measured of each")
+      ->excludes(json);
   list->footer("Examples:\n  posbench list encodings\n  posbench list tasks --json");
   list->callback([&] {
-    const std::string text = a.json ? list_json(a.list_what).dump(2) + "\n" : list_text(a.list_what);
+    const std::string text = a.json       ? list_json(a.list_what).dump(2) + "\n"
+                             : a.markdown ? page(a.list_what)
+                                          : list_text(a.list_what);
     std::fputs(text.c_str(), stdout);
   });
 }
@@ -134,11 +148,15 @@ void add_sample(CLI::App& app, Arguments& a) {
 void add_check(CLI::App& app, Arguments& a, int& code) {
   CLI::App* check =
       app.add_subcommand("check", "The certificate of encodings and tasks: gradients, causality, generators");
-  check->add_option("names", a.check_names,
-                    "encodings and tasks, with options if wanted; all of them without a name");
-  check->add_flag("--json", a.json, "as JSON");
-  check->footer("Examples:\n  posbench check\n  posbench check cope:gates=separate rope flip_flop");
-  check->callback([&] { code = posbench::check(a.check_names, a.json) ? 0 : 1; });
+  check->add_option("names", a.check.names,
+                    "encodings and tasks, with options or globs if wanted; all of them without a name");
+  check->add_flag("--variants", a.check.variants,
+                  "each encoding also with the options that take another path through its code");
+  check->add_flag("--json", a.check.json, "as JSON");
+  check->footer(
+      "Examples:\n  posbench check\n  posbench check cope:gates=separate rope flip_flop\n"
+      "  posbench check 'dape*' randomized --variants");
+  check->callback([&] { code = posbench::check(a.check) ? 0 : 1; });
 }
 
 void add_bench(CLI::App& app, Arguments& a) {
@@ -149,12 +167,15 @@ void add_bench(CLI::App& app, Arguments& a) {
   bench->add_option("--sizes", a.bench.sizes, "quick, che, cope, tiny, or all");
   bench->add_option("-r,--repetitions", a.bench.repetitions, "of which the median is told")
       ->check(CLI::Range(1, 1000));
+  bench->add_flag("--samples", a.bench.samples,
+                  "the time to draw a sample of length 500 of each Chomsky task, instead of training steps");
   bench->add_flag("--json", a.bench.json, "as JSON, with the spread");
-  bench->footer("Examples:\n  posbench bench\n  posbench bench -e all --sizes che,cope --json");
+  bench->footer(
+      "Examples:\n  posbench bench\n  posbench bench -e all --sizes che,cope --json\n  posbench bench --samples");
   bench->callback([&] {
     a.bench.command = a.run.command;
     a.bench.color = wants_color(a.color);
-    posbench::bench(a.bench);
+    a.bench.samples ? bench_samples(a.bench) : posbench::bench(a.bench);
   });
 }
 
@@ -309,6 +330,7 @@ int main(int argc, char** argv) {
   // Eigen cuts long sums where the caches of the machine suggest; fixed sizes give the same bytes on every
   // machine.
   Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that outgrows a limit is an error of write() like a full disk
   try {
     return posbench::run_command_line(argc, argv);
   } catch (const std::invalid_argument& error) {

@@ -19,6 +19,7 @@
 
 #include "harness/checkpoint.h"
 #include "harness/context.h"
+#include "harness/plan.h"
 #include "harness/saved_model.h"
 #include "harness/suite.h"
 #include "results/report_table.h"
@@ -34,80 +35,6 @@ void on_signal(int signal) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
-}
-
-int terminal_width() {
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
-}
-
-void print(const Table& table, bool color) { fmt::print("{}\n", console(table, {terminal_width(), color})); }
-
-/// Seconds that a few training steps and evaluated sequences of this experiment take, scaled up to the whole of
-/// it.
-double estimate(const Experiment& e) {
-  using Clock = std::chrono::steady_clock;
-  TaskSetup setup = make_task_setup(e.task->config, e.task->spec);
-  TrainingOptions options = setup.config.training;
-  const int steps = options.steps;
-  const Model model = make_model(e.encoding, setup.shape);
-  TrainingState state(model, options, 0);
-  int measured = -1;  // the first step warms up
-  Clock::time_point start;
-  options.validate_every = options.steps = std::max(steps, 4) + 1;
-  train(model, setup.trained(), options, 0, state, [&](const TrainingState&) {
-    if (++measured == 0) start = Clock::now();
-    return measured < 3 && (measured < 1 || Clock::now() - start < std::chrono::milliseconds(150));
-  });
-  const double step = std::chrono::duration<double>(Clock::now() - start).count() / std::max(1, measured);
-  const TrainingOptions& training = setup.config.training;
-  const double looks = static_cast<double>(steps) / training.validate_every + 1;
-  double seconds = step * steps;
-  for (size_t i = 0; i < setup.splits.size(); ++i) {
-    constexpr int kSequences = 8;
-    start = Clock::now();
-    evaluate(model, state.parameters, {*setup.tasks[i], "estimate", 0}, kSequences);
-    const double one = std::chrono::duration<double>(Clock::now() - start).count() / kSequences;
-    seconds += one * (setup.config.evaluation.sequences + (i == 0 ? looks * training.validation_sequences : 0));
-  }
-  return seconds;
-}
-
-/// Core seconds of the whole suite. Time is nearly a product of what the task and what the encoding cost, so that
-/// each is measured once, against the first of the other.
-std::map<ExperimentId, double> estimates(const Suite& suite) {
-  std::map<std::string, double> of_task, of_encoding;
-  const Experiment& first = suite.experiments.front();
-  for (const Experiment& e : suite.experiments) {
-    if (e.encoding.text() == first.encoding.text() && of_task.count(e.task->spec) == 0)
-      of_task[e.task->spec] = estimate(e);
-    if (e.task == first.task && of_encoding.count(e.encoding.text()) == 0)
-      of_encoding[e.encoding.text()] = estimate(e);
-  }
-  std::map<ExperimentId, double> seconds;
-  for (const Experiment& e : suite.experiments) {
-    seconds[e.id()] = of_task[e.task->spec] * of_encoding[e.encoding.text()] / of_encoding[first.encoding.text()];
-  }
-  return seconds;
-}
-
-void print_plan(const Suite& suite, int jobs, bool color) {
-  Table table{
-      {{"task"}, {"encoding"}, {"seed", Align::right}, {"parameters", Align::right}, {"seconds", Align::right}},
-      {}};
-  double total = 0, longest = 0;
-  const std::map<ExperimentId, double> seconds = estimates(suite);
-  for (const Experiment& e : suite.experiments) {
-    const double each = seconds.at(e.id());
-    total += each;
-    longest = std::max(longest, each);
-    table.rows.push_back({e.task->spec, e.encoding.text(), fmt::format("{}", e.seed),
-                          fmt::format("{}", make_model(e.encoding, e.task->shape).layout.count()),
-                          fmt::format("{:.1f}", each)});
-  }
-  print(table, color);
-  fmt::print("{} experiments; about {} of core time, {} with {} jobs\n", suite.experiments.size(), duration(total),
-             duration(std::max(total / jobs, longest)), jobs);
 }
 
 /// A word as a shell takes it back.
@@ -182,22 +109,20 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
   progress.close();
 }
 
-/// Signals set `interrupted` as long as one of these lives, and files that outgrow a limit are errors of write().
+/// Signals set `interrupted` as long as one of these lives.
 class Signals {
  public:
   Signals() { interrupted = false; }
   ~Signals() {
     std::signal(SIGINT, old_interrupt_);
     std::signal(SIGTERM, old_terminate_);
-    std::signal(SIGXFSZ, old_outgrown_);
   }
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
  private:
   using Handler = void (*)(int);
-  Handler old_interrupt_ = std::signal(SIGINT, on_signal), old_terminate_ = std::signal(SIGTERM, on_signal),
-          old_outgrown_ = std::signal(SIGXFSZ, SIG_IGN);
+  Handler old_interrupt_ = std::signal(SIGINT, on_signal), old_terminate_ = std::signal(SIGTERM, on_signal);
 };
 
 }  // namespace
@@ -244,6 +169,12 @@ int run(const RunRequest& request) {
     return 1;
   }
   return print_outcome(report, directory.path(), request.color);
+}
+
+void print(const Table& table, bool color) {
+  winsize size{};
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  fmt::print("{}\n", console(table, {known ? size.ws_col : 100, color}));
 }
 
 int print_outcome(const Report& report, const std::filesystem::path& directory, bool color) {

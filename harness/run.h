@@ -8,6 +8,7 @@
 #include "harness/config.h"
 #include "harness/progress.h"
 #include "harness/run_directory.h"
+#include "results/table.h"
 
 namespace posbench {
 
@@ -27,6 +28,9 @@ struct RunRequest {
 /// Returns the exit code: 0, 1 where an experiment diverged or failed or a file could not be written, 130 where it
 /// was interrupted. Throws std::invalid_argument for what the user can mend.
 int run(const RunRequest&);
+
+/// To standard output, as wide as its terminal.
+void print(const Table&, bool color);
 
 /// Prints the tables of a finished run and where its report is. Returns 0, or 1 where an experiment diverged or
 /// failed.

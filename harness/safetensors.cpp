@@ -107,7 +107,7 @@ void add_parameters(const ParameterLayout& layout, const Parameters& parameters,
 
 Parameters read_parameters(const ParameterLayout& layout, const SafeTensors& tensors, const std::string& prefix,
                            const std::string& file) {
-  Parameters parameters(layout);
+  std::vector<const RowMajor*> values;  // all of them, before there is room for any
   for (const ParameterLayout::Entry& entry : layout.entries()) {
     const std::string name = prefix + entry.name;
     const auto found = std::find_if(tensors.tensors.begin(), tensors.tensors.end(),
@@ -119,8 +119,10 @@ Parameters read_parameters(const ParameterLayout& layout, const SafeTensors& ten
                                            file, name, found->values.rows(), found->values.cols(), expected.rows,
                                            expected.cols));
     }
-    parameters[expected] = found->values;
+    values.push_back(&found->values);
   }
+  Parameters parameters(layout);
+  for (size_t n = 0; n < values.size(); ++n) parameters[layout.entries()[n].parameter] = *values[n];
   return parameters;
 }
 

@@ -30,6 +30,7 @@ SplitKind kind(const TaskInfo::Split&);
 /// answer; the answer that goes with the last token read; with the place in the answer, for each length; with the
 /// set of tokens in the question. Each learns the most frequent answer on one half of the samples and is scored on
 /// the other.
-TaskBaseline measure_baselines(const TaskSetup&);
+constexpr int kBaselineSamples = 4000;
+TaskBaseline measure_baselines(const TaskSetup&, int samples = kBaselineSamples);
 
 }  // namespace posbench

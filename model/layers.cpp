@@ -3,25 +3,30 @@
 #include <cmath>
 #include <numbers>
 
+#include "model/lanes.h"
+#include "model/product.h"
+
 namespace posbench {
 namespace {
 
 constexpr Real kNormEpsilon = Real(1e-5);
 
-// u(x) = sqrt(2 / pi) (x + 0.044715 x^3) and its slope.
-const Real kGeluScale = std::sqrt(Real(2) / std::numbers::pi_v<Real>);
-constexpr Real kGeluCubic = Real(0.044715);
-
 }  // namespace
 
 void linear(const In& x, const In& w, const In& b, Out y) {
   y.rowwise() = b.row(0);
-  y.noalias() += x * w;
+  multiply_add(x, w, y);
 }
 
 void linear_backward(const In& x, const In& w, const In& d_y, Out d_x, Out d_w, Out d_b) {
-  d_x.noalias() += d_y * w.transpose();
-  d_w.noalias() += x.transpose() * d_y;
+  multiply_add(d_y, w.transpose(), d_x);
+  multiply_add(x.transpose(), d_y, d_w);
+  d_b.row(0) += d_y.colwise().sum();
+}
+
+void first_linear_backward(const In& x, const In& w, const In& d_y, Out d_x, Out d_w, Out d_b) {
+  multiply(d_y, w.transpose(), d_x);
+  multiply_add(x.transpose(), d_y, d_w);
   d_b.row(0) += d_y.colwise().sum();
 }
 
@@ -49,33 +54,22 @@ void normalize_rows_backward(const In& gain, const In& normalized, const In& inv
   }
 }
 
-void gelu(const In& x, Out y) {
+void gelu(Out x, Out y) {
+  const Real scale = 2 * std::sqrt(2 / std::numbers::pi_v<Real>), cubic = Real(0.044715);
   for (Index t = 0; t < x.rows(); ++t) {
-    const auto r = x.row(t).array();
-    y.row(t) = r / 2 * (1 + (kGeluScale * r * (1 + kGeluCubic * r.square())).tanh());
+    Real *in = x.row(t).data(), *out = y.row(t).data();
+    for_each_lanes(x.cols(), [&](Index c, Index count) {
+      const Lanes value = load(in + c, count, 0), square = value * value;
+      const Lanes share = sigmoid(scale * value * (1 + cubic * square)), result = value * share;
+      store(result, out + c, count);
+      store(share + result * (1 - share) * (scale + 3 * scale * cubic * square), in + c, count);
+    });
   }
 }
 
-void gelu_backward(const In& x, const In& d_y, Out d_x) {
-  // with h = tanh(u(x)):   dy/dx = (1 + h) / 2 + x / 2 (1 - h^2) u'(x)
-  for (Index t = 0; t < x.rows(); ++t) {
-    const auto r = x.row(t).array();
-    for (Index c = 0; c < r.size(); c += 64) {  // a piece at a time, so that h stays in registers and cache
-      const Index n = std::min<Index>(64, r.size() - c);
-      const auto s = r.segment(c, n);
-      const Eigen::Array<Real, 1, Eigen::Dynamic, Eigen::RowMajor, 1, 64> h =
-          (kGeluScale * s * (1 + kGeluCubic * s.square())).tanh();
-      d_x.row(t).segment(c, n).array() +=
-          d_y.row(t).segment(c, n).array() *
-          ((1 + h) / 2 + s / 2 * (1 - h.square()) * (kGeluScale * (1 + 3 * kGeluCubic * s.square())));
-    }
-  }
-}
-
-void relu(const In& x, Out y) { y = x.cwiseMax(Real(0)); }
-
-void relu_backward(const In& x, const In& d_y, Out d_x) {
-  d_x.array() += (x.array() > Real(0)).select(d_y.array(), Real(0));
+void relu(Out x, Out y) {
+  y = x.cwiseMax(Real(0));
+  x = (x.array() > Real(0)).cast<Real>();
 }
 
 void embed(std::span<const int> tokens, const In& table, Out y) {

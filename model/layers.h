@@ -12,6 +12,8 @@ namespace posbench {
 void linear(const In& x, const In& w, const In& b, Out y);
 /// d_x += d_y w^T,   d_w += x^T d_y,   d_b += the column sums of d_y.
 void linear_backward(const In& x, const In& w, const In& d_y, Out d_x, Out d_w, Out d_b);
+/// The same where d_x starts here: d_x = d_y w^T.
+void first_linear_backward(const In& x, const In& w, const In& d_y, Out d_x, Out d_w, Out d_b);
 
 /// Layer normalization (Ba et al. 2016, arXiv:1607.06450): every row shifted and scaled to mean 0 and variance 1,
 /// then times gain (1, C) plus bias (1, C). Keeps the normalized rows and 1 / standard deviation (T, 1) for the
@@ -20,13 +22,11 @@ void normalize_rows(const In& x, const In& gain, const In& bias, Out normalized,
 void normalize_rows_backward(const In& gain, const In& normalized, const In& inverse_deviation, const In& d_y,
                              Out d_x, Out d_gain, Out d_bias);
 
-/// GELU in its tanh form (Hendrycks and Gimpel 2016, arXiv:1606.08415), x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715
-/// x^3))).
-void gelu(const In& x, Out y);
-void gelu_backward(const In& x, const In& d_y, Out d_x);
-
-void relu(const In& x, Out y);
-void relu_backward(const In& x, const In& d_y, Out d_x);
+/// y = GELU(x) in its tanh form (Hendrycks and Gimpel 2016, arXiv:1606.08415), x / 2 (1 + tanh(u)) = x sigmoid(2
+/// u) with u = sqrt(2 / pi) (x + 0.044715 x^3). x becomes the slope dy / dx, which is all that the backward needs:
+/// d_x = slope d_y.
+void gelu(Out x, Out y);
+void relu(Out x, Out y);
 
 /// Row t of y is row tokens[t] of the table.
 void embed(std::span<const int> tokens, const In& table, Out y);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "model/layers.h"
+#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -173,11 +174,11 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& 
       normalize_rows(a.x, p[w.norm1.gain], p[w.norm1.bias], b.normalized1, b.deviation1, b.feed_forward_input);
       a.x = b.feed_forward_input;
     }
-    b.inner.resize(T, shape_.inner_width());
+    b.slope.resize(T, shape_.inner_width());
     b.activated.resize(T, shape_.inner_width());
     b.feed_forward.resize(T, C);
-    linear(b.feed_forward_input, p[w.up.weight], p[w.up.bias], b.inner);
-    shape_.gelu ? gelu(b.inner, b.activated) : relu(b.inner, b.activated);
+    linear(b.feed_forward_input, p[w.up.weight], p[w.up.bias], b.slope);
+    shape_.gelu ? gelu(b.slope, b.activated) : relu(b.slope, b.activated);
     linear(b.activated, p[w.down.weight], p[w.down.bias], b.feed_forward);
     if (dropping) drop_out(shape_.dropout, rng, b.drop2, b.feed_forward);
     a.x += b.feed_forward;
@@ -204,7 +205,7 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& 
   a.logits.resize(A, shape_.vocabulary);
   if (shape_.tied_embeddings) {
     a.logits.rowwise() = p[output_.bias].row(0);
-    a.logits.noalias() += (1 / std::sqrt(static_cast<Real>(C))) * (a.final_input * p[embedding_].transpose());
+    multiply_add(a.final_input, p[embedding_].transpose(), a.logits, 1 / std::sqrt(static_cast<Real>(C)));
   } else {
     linear(a.final_input, p[output_.weight], p[output_.bias], a.logits);
   }
@@ -217,15 +218,14 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
 
   const Index A = static_cast<Index>(s.asked.size());
   a.d_final_input.resize(A, C);
-  a.d_final_input.setZero();
   if (shape_.tied_embeddings) {
     const Real scale = 1 / std::sqrt(static_cast<Real>(C));
-    a.d_final_input.noalias() += scale * (d_logits * p[embedding_]);
-    d[embedding_].noalias() += scale * (d_logits.transpose() * a.final_input);
+    multiply(d_logits, p[embedding_], a.d_final_input, scale);
+    multiply_add(d_logits.transpose(), a.final_input, d[embedding_], scale);
     d[output_.bias].row(0) += d_logits.colwise().sum();
   } else {
-    linear_backward(a.final_input, p[output_.weight], d_logits, a.d_final_input, d[output_.weight],
-                    d[output_.bias]);
+    first_linear_backward(a.final_input, p[output_.weight], d_logits, a.d_final_input, d[output_.weight],
+                          d[output_.bias]);
   }
   a.d_last.resize(A, C);
   if (shape_.pre_norm) {
@@ -269,15 +269,11 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
     a.scratch.release();
     if (dropping) a.d_contribution.array() *= b.drop2.array();
     a.d_activated.resize(T, shape_.inner_width());
-    a.d_activated.setZero();
-    linear_backward(b.activated, p[w.down.weight], a.d_contribution, a.d_activated, d[w.down.weight],
-                    d[w.down.bias]);
-    a.d_inner.resize(T, shape_.inner_width());
-    a.d_inner.setZero();
-    shape_.gelu ? gelu_backward(b.inner, a.d_activated, a.d_inner)
-                : relu_backward(b.inner, a.d_activated, a.d_inner);
-    a.d_branch.setZero();
-    linear_backward(b.feed_forward_input, p[w.up.weight], a.d_inner, a.d_branch, d[w.up.weight], d[w.up.bias]);
+    first_linear_backward(b.activated, p[w.down.weight], a.d_contribution, a.d_activated, d[w.down.weight],
+                          d[w.down.bias]);
+    a.d_activated.array() *= b.slope.array();
+    first_linear_backward(b.feed_forward_input, p[w.up.weight], a.d_activated, a.d_branch, d[w.up.weight],
+                          d[w.up.bias]);
     if (shape_.pre_norm) {
       normalize_rows_backward(p[w.norm2.gain], b.normalized2, b.deviation2, a.d_branch, a.d_x, d[w.norm2.gain],
                               d[w.norm2.bias]);
@@ -290,8 +286,7 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
 
     a.d_contribution = a.d_x;
     if (dropping) a.d_contribution.array() *= b.drop1.array();
-    a.d_branch.setZero();
-    linear_backward(b.joined, p[w.out.weight], a.d_contribution, a.d_branch, d[w.out.weight], d[w.out.bias]);
+    first_linear_backward(b.joined, p[w.out.weight], a.d_contribution, a.d_branch, d[w.out.weight], d[w.out.bias]);
     for (Index h = 0; h < H; ++h) a.d_head_outputs[h] = a.d_branch.middleCols(h * D, D);
     encoding_.mix_backward(in, b.attention, a.d_head_outputs, a.d_attention, d_in);
     a.scratch.release();

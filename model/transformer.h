@@ -19,7 +19,7 @@ struct BlockActivations {
   Matrix drop1, drop2;             // (T, C): 0 or 1 / (1 - dropout); empty without dropout
   Matrix feed_forward_input;       // (T, C)
   Matrix normalized2, deviation2;
-  Matrix inner, activated;  // (T, F)
+  Matrix slope, activated;  // (T, F): the activation's slope, in the place of what it was given, and its result
   Matrix feed_forward;      // (T, C)
 };
 
@@ -35,7 +35,7 @@ struct Activations {
   Matrix logits;    // (A, V)
 
   Matrix qkv, contribution;  // (T, 3 C), (T, C)
-  Matrix d_x, d_contribution, d_branch, d_last, d_final_input, d_qkv, d_joined, d_inner, d_activated;
+  Matrix d_x, d_contribution, d_branch, d_last, d_final_input, d_qkv, d_joined, d_activated;
   Heads d_q, d_k, d_v, d_scores, d_attention, d_head_outputs;
   Tables d_carried;
   Scratch scratch;

@@ -114,10 +114,14 @@ const RegisterTask<Addition> registered{{
     .family = "length_generalization",
     .definition = "Reads two decimal numbers and answers their sum, and where it ends.",
     .source = "Kazemnejad et al. 2023, arXiv:2305.19466",
-    .published = "Most significant digit first (reversed=none), trained on up to 8 digits, tested on 9..16.",
+    .published_name = "addition",
+    .published = "Most significant digit first (reversed=none), trained on up to 8 digits, tested on 9..16. Ours "
+                 "has the least significant digit first, as McLeish et al. 2024, all lengths of the longer "
+                 "operand equally often, and ends with a second =.",
     .length_unit = "digits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "9..16"}}, "up to twice the trained lengths"}},
+    .largest_share = 0.18,
 }};
 
 }  // namespace

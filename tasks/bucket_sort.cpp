@@ -45,6 +45,7 @@ const RegisterTask<BucketSort> registered{{
     .family = "chomsky/context_sensitive",
     .definition = "Reads uniform digits 0..4 and answers them in ascending order.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
+    .published_name = "Bucket Sort",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
     .length_unit = "digits",
     .splits = {{"in_distribution", {}, "the trained lengths"},

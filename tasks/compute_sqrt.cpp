@@ -59,10 +59,13 @@ const RegisterTask<ComputeSqrt> registered{{
     .family = "chomsky/context_sensitive",
     .definition = "Reads a binary number and answers its square root, rounded down.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
-    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
+    .published_name = "Compute Sqrt",
+    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. The most "
+                 "significant bit stands first, as in the code; endian=little is the paper's.",
     .length_unit = "bits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+    .largest_share = 0.55,
 }};
 
 }  // namespace

@@ -114,9 +114,10 @@ const RegisterTask<Counting> registered{{
         "Reads a program that sets variables to 0, increments them and mostly does nothing, and answers the "
         "value of one variable: its increments since its last reset.",
     .source = "Golovneva et al. 2024, arXiv:2405.18719, Table 3; code facebookresearch/RAM, projects/cope",
-    .published =
-        "Trained and tested with 1, 3 or 5 variables on 3..512 statements (length=3..512,pass=50), cut at 512 "
-        "tokens. Ours are shorter, with fewer passes so that they still count, and are never cut.",
+    .published_name = "counting, with 1, 3 or 5 variables",
+    .published = "Trained and tested with 1, 3 or 5 variables on 3..512 statements (length=3..512,pass=50), cut "
+                 "at 512 tokens. Ours are shorter, with fewer passes so that they still count, and are never cut. "
+                 "Padding and start tokens are left out.",
     .length_unit = "statements",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths and mixture"},
@@ -130,6 +131,7 @@ const RegisterTask<Counting> registered{{
                 {{"length", "65..128"}},
                 "up to twice the trained lengths, with the trained mixture"},
                {"ood_length4", {{"length", "129..256"}}, "up to four times the trained lengths, same mixture"}},
+    .largest_share = 0.25,
 }};
 
 }  // namespace

@@ -45,10 +45,13 @@ const RegisterTask<CycleNavigation> registered{{
     .definition =
         "Reads steps left, stay or right on a cycle of five places and answers the place where the walk ends.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
-    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
+    .published_name = "Cycle Navigation",
+    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. Steps are "
+                 "numbered as in the code.",
     .length_unit = "steps",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+    .largest_share = 0.23,
 }};
 
 }  // namespace

@@ -99,6 +99,7 @@ const RegisterTask<Dyck> registered{{
         "Reads well-nested brackets of several types to a bounded depth, and answers the type of every closing "
         "bracket, chosen among the closing ones.",
     .source = "Yao et al. 2021, arXiv:2105.11115; code princeton-nlp/dyck-transformer",
+    .published_name = "Dyck-(k,D)",
     .published =
         "8 types to depth 10; trained on up to 700 brackets (length=1..350,depth=10), tested on 701 to 1400 "
         "(length=351..700). Our default is shorter and shallower.",

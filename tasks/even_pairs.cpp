@@ -43,10 +43,12 @@ const RegisterTask<EvenPairs> registered{{
     .family = "chomsky/regular",
     .definition = "Reads uniform bits and answers the number of unequal neighbours modulo 2.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
+    .published_name = "Even Pairs",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
     .length_unit = "bits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+    .largest_share = 0.53,
 }};
 
 }  // namespace

@@ -76,6 +76,7 @@ const RegisterTask<FlipFlop> registered{{
     .definition = "Reads instructions, each followed by a bit: write it, ignore it, or read, whose bit is the one "
                   "written last. Every read is scored.",
     .source = "Liu et al. 2023, arXiv:2306.00946",
+    .published_name = "flip-flop language modeling, FFL(p)",
     .published = "Trained and tested at 256 instructions; our default has 32, and adds the splits by length. The "
                  "published measure is accuracy per read, pooled over sequences: our token accuracy.",
     .length_unit = "instructions",

@@ -123,7 +123,9 @@ const RegisterTask<GroupWord> registered{{
     .family = "state_tracking",
     .definition = "Reads elements of a group and answers, after each, the product of all so far.",
     .source = "Merrill, Petty, Sabharwal 2024, arXiv:2404.08819",
-    .published = "Lengths up to 20, tested at the trained length only; depth is what the paper varies.",
+    .published_name = "word problems of S5, A5, A4 x Z5 and Z60",
+    .published = "Lengths up to 20, tested at the trained length only; depth is what the paper varies. Elements "
+                 "are numbered in another order, and `begin` is not asked for.",
     .length_unit = "elements",
     .distance_unit = "elements multiplied",
     .splits = {{"in_distribution", {}, "the trained lengths"},

@@ -67,6 +67,7 @@ const RegisterTask<InductionHeads> registered{{
         "Reads uniform tokens with a trigger among them and again at the end, and answers what followed the "
         "first trigger.",
     .source = "Gu & Dao 2023, arXiv:2312.00752, section 4.1.2 and appendix E.1; after Olsson et al. 2022",
+    .published_name = "induction heads",
     .published =
         "Trained at 256 tokens and tested at 64 to 2^20; our default is shorter, and its splits tell a longer "
         "sequence from a longer distance.",

@@ -55,6 +55,7 @@ const RegisterTask<InductionRepeat> registered{{
         "Reads a block of uniform tokens and the same block again, and answers every token of the second block "
         "but its first.",
     .source = "after Olsson et al. 2022, arXiv:2209.11895",
+    .published_name = "repeated random tokens",
     .published =
         "The paper measures trained language models on such sequences; vocabulary, lengths and splits are ours.",
     .length_unit = "tokens of a block",

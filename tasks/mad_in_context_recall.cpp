@@ -46,6 +46,7 @@ const RegisterTask<MadInContextRecall> registered{{
     .family = "associative recall",
     .definition = "Reads key-value pairs whose keys come again, and answers the value of every key seen before.",
     .source = "Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab",
+    .published_name = "in-context recall",
     .published =
         "64 pairs, which are 128 tokens, trained and tested alike; our default has half, and the splits are ours.",
     .length_unit = "pairs",

@@ -55,6 +55,7 @@ const RegisterTask<MadNoisyInContextRecall> registered{{
                   "value of every "
                   "key seen before.",
     .source = "Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab",
+    .published_name = "noisy in-context recall",
     .published =
         "64 pairs, which are 128 tokens, trained and tested alike; our default has half, and the splits are ours.",
     .length_unit = "pairs",

@@ -70,6 +70,7 @@ const RegisterTask<MadSelectiveCopying> registered{{
                   "one at each of "
                   "as many blanks; answers are not fed back.",
     .source = "Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab",
+    .published_name = "selective copying",
     .published = "16 data tokens and 223 blanks (blanks=13.9375), trained and tested alike; ours has fewer "
                  "blanks, and adds "
                  "the splits.",

@@ -49,10 +49,13 @@ const RegisterTask<MissingDuplicateString> registered{{
     .family = "chomsky/context_sensitive",
     .definition = "Reads a string of uniform bits twice over, with one bit hidden, and answers that bit.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
-    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
+    .published_name = "Missing Duplicate",
+    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. Odd lengths "
+                 "are padded as in the code.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+    .largest_share = 0.53,
 }};
 
 }  // namespace

@@ -2,12 +2,12 @@
 //
 //   1 + 2 * 3 _   ->   2        7 modulo 5
 //
-// Digits 0..4 and signs + - * are uniform; products bind more than sums. An even length is reduced by one, so that
-// lengths 1 and 2 both give a single digit.
+// Digits 0..4 and signs + - * are uniform; products bind more than sums. An even length is reduced by one
+// (even=code), so that lengths 1 and 2 both give a single digit, or increased by one (even=paper).
 //
-// Deletang et al. 2023, arXiv:2207.02098, section 4. The paper says that an even length is increased; its code
-// reduces it, and so do we. Products make 0 a little more frequent than the other answers. The code has an input
-// id for a blank that never occurs; here that id is the empty token.
+// Deletang et al. 2023, arXiv:2207.02098, section 4. The paper says that an even length is increased, its code
+// reduces it; the code made the published numbers, so that is the default. Products make 0 a little more frequent
+// than the other answers. The code has an input id for a blank that never occurs; here that id is the empty token.
 #include <utility>
 
 #include "tasks/examples.h"
@@ -18,9 +18,14 @@ namespace {
 
 class ModularArithmetic final : public Task {
  public:
+  enum class Even { code, paper };
   struct Options {
     Integers length{1, 20};
-    void describe(OptionTable& o) { o.integers("length", length, 1, 10000, "tokens"); }
+    Even even = Even::code;
+    void describe(OptionTable& o) {
+      o.integers("length", length, 1, 10000, "tokens");
+      o.choice("even", even, {"code", "paper"}, "an even length is one less (code) or one more (paper)");
+    }
   };
 
   ModularArithmetic(const Options& options, Layout layout) : options_(options), layout_(layout) {}
@@ -33,7 +38,8 @@ class ModularArithmetic final : public Task {
   Example sample(int length, Rng& rng) const override {
     std::vector<int> question;
     int sum = 0, product = 1;  // of the terms that have ended, and of the factors of the one that has not
-    for (int i = 0; i < length - 1 + length % 2; i += 2) {
+    if (length % 2 == 0) length += options_.even == Even::code ? -1 : 1;
+    for (int i = 0; i < length; i += 2) {
       const int sign = i == 0 ? kTimes : uniform(rng, kPlus, kTimes), digit = uniform(rng, 0, 4);
       if (i > 0) question.push_back(sign);
       question.push_back(digit);
@@ -54,10 +60,14 @@ const RegisterTask<ModularArithmetic> registered{{
     .family = "chomsky/regular",
     .definition = "Reads digits 0..4 with + - * between them and answers the value modulo 5.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
-    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
+    .published_name = "Modular Arithmetic (Simple)",
+    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. An even "
+                 "length is reduced as in the code; even=paper increases it. The code's id for a blank, which "
+                 "never occurs, is the empty token here.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+    .largest_share = 0.21,
 }};
 
 }  // namespace

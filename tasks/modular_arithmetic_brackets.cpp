@@ -46,10 +46,13 @@ const RegisterTask<ModularArithmeticBrackets> registered{{
     .family = "chomsky/deterministic_context_free",
     .definition = "Reads a bracketed expression of digits 0..4 with + - * and answers its value modulo 5.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
-    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
+    .published_name = "Modular Arithmetic (Brackets)",
+    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. The code's "
+                 "ids for x and =, which never occur, are left out.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+    .largest_share = 0.31,
 }};
 
 }  // namespace

@@ -122,6 +122,7 @@ const RegisterTask<Mqar> registered{{
     .family = "associative recall",
     .definition = "Reads key-value pairs, then each key once more among filler, and answers its value there.",
     .source = "Arora, Eyuboglu et al. 2023, arXiv:2312.04927, Figure 2; code HazyResearch/zoology",
+    .published_name = "multi-query associative recall (MQAR)",
     .published =
         "Vocabulary 8192 with length/pairs 64/4, 128/8, 256/16, 512/64, trained and tested at one length. Our "
         "default is the first with a smaller vocabulary; the splits are ours.",

@@ -52,7 +52,9 @@ const RegisterTask<OddsFirst> registered{{
     .family = "chomsky/context_sensitive",
     .definition = "Reads uniform bits and answers every other one of them, then the ones between.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
-    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
+    .published_name = "Odds First",
+    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. The order "
+                 "is the code's; order=paper is the paper's.",
     .length_unit = "bits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},

@@ -43,6 +43,7 @@ const RegisterTask<ParityCheck> registered{{
     .family = "chomsky/regular",
     .definition = "Reads uniform bits and answers the number of ones modulo 2.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
+    .published_name = "Parity Check",
     .published = "Trained on lengths 1..40, scored on 41..500; our default lengths are half of that.",
     .length_unit = "bits",
     .splits = {{"in_distribution", {}, "the trained lengths"},

@@ -62,10 +62,13 @@ const RegisterTask<Polynomial> registered{{
     .family = "length_generalization",
     .definition = "Reads x and the terms of a polynomial, and answers its value modulo 10.",
     .source = "Kazemnejad et al. 2023, arXiv:2305.19466",
-    .published = "Trained on up to 8 terms, tested on 9..16.",
+    .published_name = "polynomial evaluation",
+    .published = "Trained on up to 8 terms, tested on 9..16. Each number is one token, and the prompt in words is "
+                 "left out.",
     .length_unit = "terms",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "9..16"}}, "up to twice the trained lengths"}},
+    .largest_share = 0.19,
 }};
 
 }  // namespace

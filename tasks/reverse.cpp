@@ -56,10 +56,13 @@ const RegisterTask<Reverse> registered{{
     .family = "length_generalization",
     .definition = "Reads tokens and answers them in reverse order, and where they end.",
     .source = "Kazemnejad et al. 2023, arXiv:2305.19466",
-    .published = "100 different tokens, trained on lengths up to 20, tested on 21..40; ours has 16.",
+    .published_name = "reverse_multi, reverse_multi_2x, reverse_then_copy",
+    .published = "100 different tokens, trained on lengths up to 20, tested on 21..40; ours has 16. The prompt in "
+                 "words is left out, and the answer ends with a separator.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/24/28/32/36/40"}}, "up to twice the trained lengths"}},
+    .largest_share = 0.09,
 }};
 
 }  // namespace

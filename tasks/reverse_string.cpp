@@ -40,6 +40,7 @@ const RegisterTask<ReverseString> registered{{
     .family = "chomsky/deterministic_context_free",
     .definition = "Reads uniform bits and answers them in reverse order.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
+    .published_name = "Reverse String",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
     .length_unit = "bits",
     .splits = {{"in_distribution", {}, "the trained lengths"},

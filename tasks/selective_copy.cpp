@@ -65,6 +65,7 @@ const RegisterTask<SelectiveCopy> registered{{
     .family = "selective copy",
     .definition = "Reads data tokens with blanks among them, and answers the data tokens in order.",
     .source = "Golovneva et al. 2024, arXiv:2405.18719, Table 2",
+    .published_name = "selective copy",
     .published = "Published at 16 times our default length with the same ratios of blanks to data tokens. The "
                  "published error is, by inference, of whole sequences; the vocabulary is ours.",
     .length_unit = "data tokens",

@@ -67,6 +67,7 @@ const RegisterTask<SelectiveCopyMamba> registered{{
         "Reads data tokens with blanks among them, and answers the data tokens in order, one at each of as many "
         "markers; answers are not fed back.",
     .source = "Gu & Dao 2023, arXiv:2312.00752, section 4.1.1 and appendix E.1",
+    .published_name = "selective copying",
     .published =
         "16 data tokens and 4096 blanks (blanks=256), accuracy per token. Ours is shorter, and adds the splits.",
     .length_unit = "data tokens",

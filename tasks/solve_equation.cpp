@@ -52,10 +52,12 @@ const RegisterTask<SolveEquation> registered{{
     .family = "chomsky/deterministic_context_free",
     .definition = "Reads an equation modulo 5 with one unknown digit and answers that digit.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
+    .published_name = "Solve Equation",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+    .largest_share = 0.29,
 }};
 
 }  // namespace

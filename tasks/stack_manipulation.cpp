@@ -64,10 +64,14 @@ const RegisterTask<StackManipulation> registered{{
     .definition =
         "Reads a stack of bits and actions on it, and answers the final stack from its top, with a terminator.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
-    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
+    .published_name = "Stack Manipulation",
+    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. Fed back, "
+                 "the answer stops at its terminator; in slots, zeros follow it as published. The chance level "
+                 "counts the terminator as an answer.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+    .largest_share = 0.49,
 }};
 
 }  // namespace

@@ -47,19 +47,21 @@ class Task {
 /// What `posbench show` prints of a task, and what the suite must know before it builds one.
 struct TaskInfo {
   std::string name, family;
-  int version = 1;            // rises when the samples change; reports carry it
-  std::string definition;     // a sentence or a few
-  std::string source;         // the paper and its section
-  std::string published;      // published use and deliberate differences
-  std::string length_unit;    // what `length` counts: "items"
-  std::string distance_unit;  // what Example::distances count; empty where the task defines none
-  bool causal_only = false;   // questions stand inside the sequence, or answers cannot be asked in slots
+  int version = 1;             // rises when the samples change; reports carry it
+  std::string definition;      // a sentence or a few
+  std::string source;          // the paper and its section
+  std::string published_name;  // what the source calls it; empty where it has no such task
+  std::string published;       // published use and deliberate differences
+  std::string length_unit;     // what `length` counts: "items"
+  std::string distance_unit;   // what Example::distances count; empty where the task defines none
+  bool causal_only = false;    // questions stand inside the sequence, or answers cannot be asked in slots
   struct Split {
     std::string name;                                          // "in_distribution" or "ood_..."
     std::vector<std::pair<std::string, std::string>> options;  // what it changes
     std::string why;                                           // the one cause that it isolates
   };
   std::vector<Split> splits;  // in_distribution first
+  double largest_share = 0;   // promised: no answer is more frequent, in any split; 0: than the chance level
 };
 
 }  // namespace posbench

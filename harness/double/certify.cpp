@@ -6,13 +6,33 @@
 #include <nlohmann/json.hpp>
 
 #include "encodings/certificate.h"
+#include "encodings/decorator.h"
+#include "encodings/properties.h"
 
 namespace posbench {
+
+nlohmann::ordered_json properties(const std::string& text) {
+  const Spec spec = Spec::parse(text);
+  const Properties p = measure_properties(spec);
+  nlohmann::ordered_json json;
+  bool agree = true;
+  for (const PropertyWord& word : property_words(spec, p)) {
+    json[word.property] = {{"measured", word.measured}, {"stated", word.stated}};
+    agree = agree && word.measured == word.expected;
+  }
+  json["distinct"].update(
+      {{"places", p.distinct}, {"of", p.trained}, {"far", p.distinct_far}, {"of_far", p.longest}});
+  json["extrapolates"].update({{"finite", p.finite}, {"untrained_rows", p.untrained_rows}, {"growth", p.growth}});
+  json["relative"].update({{"moved", p.moved}});
+  json["fades"].update({{"falling_heads", p.falling}});
+  json["agree"] = agree;
+  return json;
+}
 
 nlohmann::ordered_json certify(const std::string& text) {
   const Spec spec = Spec::parse(text);
   const EncodingInfo& info = encodings().find(spec.name).info;
-  const auto sides = info.causal_only ? std::vector<bool>{true} : std::vector<bool>{true, false};
+  const auto sides = is_defined(spec, false) ? std::vector<bool>{true, false} : std::vector<bool>{true};
   nlohmann::ordered_json json{{"encoding", text}};
   json["gradients"] = nlohmann::ordered_json::array();
   bool finite = true;
@@ -41,7 +61,10 @@ nlohmann::ordered_json certify(const std::string& text) {
   json["finite"] = finite;
   json["order_sensitivity"] = moved;
   json["shift_sensitivity"] = shift_sensitivity(spec, small_shape(4, true, true), 9);
-  json["passed"] = worst.error <= 1e-6 && json["causal"] && finite && (moved > 1e-6) == !info.needs_order;
+  json["properties"] = properties(text);
+  const bool is_default = encodings().find(spec.name).canonical(spec).options.empty();
+  json["passed"] = worst.error <= 1e-6 && json["causal"] && finite &&
+                   (!is_default || ((moved > 1e-6) == !info.needs_order && json["properties"]["agree"]));
   return json;
 }
 

@@ -180,6 +180,19 @@ TEST_CASE("a certificate passes and says how well") {
   const Json json = Json::parse(outcome.out);
   REQUIRE(json["certificates"].size() == 3);
   CHECK(json["certificates"][0]["worst_gradient_error"] < 1e-6);
+  CHECK(json["certificates"][0]["properties"]["agree"] == true);
+  CHECK(json["certificates"][1]["properties"]["extrapolates"]["measured"] == "defined");
+  CHECK(json["certificates"][2]["splits"]["ood_far2"]["largest_share"]["measured"] < 0.15);
+}
+
+TEST_CASE("check takes globs, and the variants that an encoding names") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = posbench_command(directory, "check 'kerple_l*' --variants");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find("pass kerple_log ") != std::string::npos);
+  CHECK(outcome.out.find("pass kerple_log:per_layer=true ") != std::string::npos);
+  CHECK(outcome.out.find("weaker with distance: yes") != std::string::npos);
+  CHECK(posbench_command(directory, "check 'x?z'").code == 2);
 }
 
 TEST_CASE("reports are compared and tabulated") {

@@ -73,7 +73,8 @@ TEST_CASE("what is wrong with a configuration is said in one line") {
     return "accepted";
   };
   CHECK(message("{\"training\": {\"step\": 5}}") ==
-        "bad.json: unknown option 'step' of training; did you mean 'steps'? (it has steps, batch, learning_rate, "
+        "bad.json: training: unknown option 'step' of training; did you mean 'steps'? (it has steps, batch, "
+        "learning_rate, "
         "warm_up, decay, "
         "weight_decay, beta1, beta2, epsilon, clip, validate_every, validation_sequences, early_stop)");
   CHECK(message("{\"training\": {\"steps\": 0}}") ==
@@ -82,11 +83,11 @@ TEST_CASE("what is wrong with a configuration is said in one line") {
   CHECK(message("{\"trainings\": {}}").starts_with("bad.json: trainings: unknown key; did you mean 'training'?"));
   CHECK(message("{\"tasks\": []}") ==
         "bad.json: tasks: expected a list that is not empty, or comma-separated text");
-  CHECK(
-      message("{\"encodings\": [\"rop\"]}").starts_with("bad.json: unknown encoding 'rop'; did you mean 'rope'?"));
+  CHECK(message("{\"encodings\": [\"rop\"]}")
+            .starts_with("bad.json: encodings: unknown encoding 'rop'; did you mean 'rope'?"));
   CHECK(message("{\"splits\": {\"flip_flop\": {\"ood_sparse\": {}}}}") ==
         "bad.json: splits.flip_flop: 'ood_sparse' is a split of the task itself; choose another name");
-  CHECK(message("{\"profile\": \"quik\"}").starts_with("unknown profile 'quik'; did you mean 'quick'?"));
+  CHECK(message("{\"profile\": \"quik\"}").starts_with("bad.json: unknown profile 'quik'; did you mean 'quick'?"));
   CHECK(message("[1]") == "bad.json: expected an object");
   CHECK(message("{\"tasks\": ") != "accepted");
   CHECK_THROWS_AS(make_config({.settings = {"model.width"}}), std::invalid_argument);

@@ -1,8 +1,8 @@
 // The worked examples of the reference, section 6.3, and what the fifteen tasks of Deletang et al. 2023 promise
 // beyond the contract.
+#include "tasks/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
-#include "tests/tasks/oracles.h"
 
 using namespace posbench;
 
@@ -98,6 +98,16 @@ TEST_CASE("the order of odds first and the endianness of compute sqrt can be the
     const Tokens big = scored_answers(draw("compute_sqrt", Layout::slots, 9, n));
     const Tokens little = scored_answers(draw("compute_sqrt:endian=little", Layout::slots, 9, n));
     CHECK(big == Tokens(little.rbegin(), little.rend()));
+  }
+}
+
+TEST_CASE("an even length of modular arithmetic is one less, as in the code, or one more, as in the paper") {
+  for (const auto& [length, code, paper] : {std::tuple{1, 1, 1}, {2, 1, 3}, {3, 3, 3}, {40, 39, 41}}) {
+    const Example less = draw("modular_arithmetic", Layout::slots, length);
+    const Example more = draw("modular_arithmetic:even=paper", Layout::slots, length);
+    CHECK(static_cast<int>(less.tokens.size()) == code + 1);
+    CHECK(static_cast<int>(more.tokens.size()) == paper + 1);
+    CHECK(oracles().at("modular_arithmetic")(more) == scored_answers(more));
   }
 }
 

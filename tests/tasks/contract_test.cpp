@@ -1,9 +1,9 @@
 // What every task must satisfy, over the registry.
 #include <set>
 
+#include "tasks/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
-#include "tests/tasks/oracles.h"
 
 using namespace posbench;
 

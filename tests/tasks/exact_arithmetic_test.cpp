@@ -1,8 +1,8 @@
 // The big integers of the tasks against arithmetic digit by digit, at the longest published length.
 #include "tasks/digits.h"
 #include "tasks/registry.h"
+#include "tasks/schoolbook.h"
 #include "tests/catch.h"
-#include "tests/tasks/schoolbook.h"
 
 using namespace posbench;
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tasks/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
-#include "tests/tasks/oracles.h"
 
 using namespace posbench;
 

@@ -1,4 +1,4 @@
-#include "tests/tasks/schoolbook.h"
+#include "tasks/schoolbook.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Arithmetic digit by digit, as on paper: what the big integers of the tasks are checked against. Numbers are
 // digits, least significant first; results have no superfluous zeros.
 #pragma once
-#include "tests/tasks/oracles.h"
+#include "tasks/oracles.h"
 
 namespace posbench::schoolbook {
 

@@ -1,4 +1,4 @@
-#include "tests/tasks/oracles.h"
+#include "tasks/oracles.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/tasks/schoolbook.h"
+#include "tasks/schoolbook.h"
 
 namespace posbench {
 namespace {
@@ -108,6 +108,16 @@ Tokens latest_values(const Example& e) {
 
 }  // namespace
 
+bool Oracle::states(const Spec& spec, const TaskInfo& info) const {
+  std::set<std::string> known(also_.begin(), also_.end());
+  known.insert("length");
+  for (const TaskInfo::Split& split : info.splits) {
+    for (const auto& [option, value] : split.options) known.insert(option);
+  }
+  return std::all_of(spec.options.begin(), spec.options.end(),
+                     [&](const auto& option) { return known.count(option.first) > 0; });
+}
+
 const std::map<std::string, Oracle>& oracles() {
   static const std::map<std::string, Oracle> rows{
       {"addition",
@@ -139,24 +149,26 @@ const std::map<std::string, Oracle>& oracles() {
          root.resize((question(e).size() + 1) / 2, 0);
          return reversed(root);
        }},
-      {"copy", [](const Example& e) { return joined(question(e), {e.tokens[e.scored.front()]}); }},
+      {"copy", {[](const Example& e) { return joined(question(e), {e.tokens[e.scored.front()]}); }, {"symbols"}}},
       {"count_word_last_sentence",
-       [](const Example& e) {  // ids: words, full stop, question mark, counts; it ends in ". ? word"
-         const int asked = e.tokens.back(), stop = e.tokens.end()[-2] - 1;
-         const auto last_stop = e.tokens.end() - 3;
-         const auto sentence = std::find(std::make_reverse_iterator(last_stop), e.tokens.rend(), stop).base();
-         return Tokens{stop + 2 + static_cast<int>(std::count(sentence, last_stop, asked))};
-       }},
+       {[](const Example& e) {  // ids: words, full stop, question mark, counts; it ends in ". ? word"
+          const int asked = e.tokens.back(), stop = e.tokens.end()[-2] - 1;
+          const auto last_stop = e.tokens.end() - 3;
+          const auto sentence = std::find(std::make_reverse_iterator(last_stop), e.tokens.rend(), stop).base();
+          return Tokens{stop + 2 + static_cast<int>(std::count(sentence, last_stop, asked))};
+        },
+        {"lexicon", "largest", "distractors"}}},
       {"counting",
-       [](const Example& e) {  // the variables' ids come first, then those of = ; ++; pass; print 0 1 ...
-         const int asked = e.tokens.back(), variables = e.tokens.end()[-2] - 4;
-         const int equals = variables, increment = variables + 2, zero = variables + 5;
-         int increments = 0;
-         for (size_t t = e.tokens.size() - 3; e.tokens[t] != asked || e.tokens[t + 1] != equals; --t) {
-           increments += e.tokens[t] == asked && e.tokens[t + 1] == increment;
-         }
-         return Tokens{zero + increments};
-       }},
+       {[](const Example& e) {  // the variables' ids come first, then those of = ; ++; pass; print 0 1 ...
+          const int asked = e.tokens.back(), variables = e.tokens.end()[-2] - 4;
+          const int equals = variables, increment = variables + 2, zero = variables + 5;
+          int increments = 0;
+          for (size_t t = e.tokens.size() - 3; e.tokens[t] != asked || e.tokens[t + 1] != equals; --t) {
+            increments += e.tokens[t] == asked && e.tokens[t + 1] == increment;
+          }
+          return Tokens{zero + increments};
+        },
+        {"variables", "maximum", "set", "pass", "increment"}}},
       {"cycle_navigation",
        [](const Example& e) {
          int place = 0;
@@ -168,18 +180,19 @@ const std::map<std::string, Oracle>& oracles() {
        }},
       {"duplicate_string", [](const Example& e) { return joined(question(e), question(e)); }},
       {"dyck",
-       [](const Example& e) {
-         constexpr int kTypes = 8;
-         Tokens closing;
-         for (const int t : e.scored) {  // the nearest opening bracket that nothing up to t closes
-           int opened = t;
-           for (int closed = 0; e.tokens[opened] >= kTypes || closed > 0; --opened) {
-             closed += e.tokens[opened] >= kTypes ? 1 : -1;
-           }
-           closing.push_back(kTypes + e.tokens[opened]);
-         }
-         return closing;
-       }},
+       {[](const Example& e) {
+          constexpr int kTypes = 8;
+          Tokens closing;
+          for (const int t : e.scored) {  // the nearest opening bracket that nothing up to t closes
+            int opened = t;
+            for (int closed = 0; e.tokens[opened] >= kTypes || closed > 0; --opened) {
+              closed += e.tokens[opened] >= kTypes ? 1 : -1;
+            }
+            closing.push_back(kTypes + e.tokens[opened]);
+          }
+          return closing;
+        },
+        {"loss"}}},
       {"even_pairs",
        [](const Example& e) {
          const Tokens bits = question(e);
@@ -188,19 +201,20 @@ const std::map<std::string, Oracle>& oracles() {
          return Tokens{unequal % 2};
        }},
       {"flip_flop",
-       [](const Example& e) {
-         Tokens bits;
-         for (const int t : e.scored) {
-           int write = t;
-           while (e.tokens[write] != 0) write -= 2;
-           bits.push_back(e.tokens[write + 1]);
-         }
-         return bits;
-       }},
+       {[](const Example& e) {
+          Tokens bits;
+          for (const int t : e.scored) {
+            int write = t;
+            while (e.tokens[write] != 0) write -= 2;
+            bits.push_back(e.tokens[write + 1]);
+          }
+          return bits;
+        },
+        {"loss"}}},
       {"group_word",
        [](const Example& e) {  // of a5 and s5: follows each of the five points
-         const int begin = e.tokens.front();
-         const std::vector<Tokens> elements = permutations_of_five(begin == 60);
+         static const std::vector<Tokens> even = permutations_of_five(true), all = permutations_of_five(false);
+         const std::vector<Tokens>& elements = e.tokens.front() == 60 ? even : all;
          Tokens products, where{0, 1, 2, 3, 4};
          for (size_t t = 1; t < e.tokens.size(); ++t) {
            for (int& point : where) point = elements.at(e.tokens[t])[point];
@@ -210,64 +224,69 @@ const std::map<std::string, Oracle>& oracles() {
          return products;
        }},
       {"induction_heads",
-       [](const Example& e) {
-         const auto first_trigger = std::find(e.tokens.begin(), e.tokens.end(), e.tokens.back());
-         return Tokens{first_trigger[1]};
-       }},
+       {[](const Example& e) {
+          const auto first_trigger = std::find(e.tokens.begin(), e.tokens.end(), e.tokens.back());
+          return Tokens{first_trigger[1]};
+        },
+        {"vocabulary"}}},
       {"induction_repeat",
-       [](const Example& e) {
-         const size_t block = (e.tokens.size() + 1) / 2;
-         return Tokens(e.tokens.begin() + 1, e.tokens.begin() + block);
-       }},
+       {[](const Example& e) {
+          const size_t block = (e.tokens.size() + 1) / 2;
+          return Tokens(e.tokens.begin() + 1, e.tokens.begin() + block);
+        },
+        {"vocabulary", "loss"}}},
       {"ith_last_sentence",
-       [](const Example& e) {
-         constexpr int kFillers = 8;
-         const int stop = e.tokens.end()[-2];
-         int sentences = e.tokens.back() - stop;  // full stops on the way back to the sentence asked for
-         size_t t = e.tokens.size() - 1;
-         while (sentences > 0) sentences -= e.tokens[--t] == stop;
-         while (e.tokens[--t] < kFillers) continue;
-         return Tokens{e.tokens[t]};
-       }},
+       {[](const Example& e) {
+          constexpr int kFillers = 8;
+          const int stop = e.tokens.end()[-2];
+          int sentences = e.tokens.back() - stop;  // full stops on the way back to the sentence asked for
+          size_t t = e.tokens.size() - 1;
+          while (sentences > 0) sentences -= e.tokens[--t] == stop;
+          while (e.tokens[--t] < kFillers) continue;
+          return Tokens{e.tokens[t]};
+        },
+        {"topics", "farthest"}}},
       {"last_x_retrieval",
-       [](const Example& e) {
-         const Tokens items = question(e);
-         for (size_t i = items.size(); i >= 2; i -= 2) {
-           if (items[i - 2] == 1) return Tokens{items[i - 1]};
-         }
-         return Tokens{};
-       }},
+       {[](const Example& e) {
+          const Tokens items = question(e);
+          for (size_t i = items.size(); i >= 2; i -= 2) {
+            if (items[i - 2] == 1) return Tokens{items[i - 1]};
+          }
+          return Tokens{};
+        },
+        {"rho", "payloads"}}},
       {"lego",
-       [](const Example& e) {
-         const Tokens asked = question(e);
-         int variable = asked.back();
-         bool negative = false;
-         while (variable != 28) {  // the number 1, at the start of the chain
-           size_t clause = 0;
-           while (asked[clause] != variable) clause += 4;
-           negative ^= asked[clause + 1] == 27;
-           variable = asked[clause + 2];
-         }
-         return Tokens{negative ? 27 : 26};
-       }},
+       {[](const Example& e) {
+          const Tokens asked = question(e);
+          int variable = asked.back();
+          bool negative = false;
+          while (variable != 28) {  // the number 1, at the start of the chain
+            size_t clause = 0;
+            while (asked[clause] != variable) clause += 4;
+            negative ^= asked[clause + 1] == 27;
+            variable = asked[clause + 2];
+          }
+          return Tokens{negative ? 27 : 26};
+        },
+        {"shuffled"}}},
       {"mad_fuzzy_in_context_recall",
-       [](const Example& e) {
-         constexpr int kKeys = 7;
-         Tokens answers;
-         for (const int t : e.scored) {
-           std::vector<std::pair<Tokens, Tokens>> pairs{{}};  // what was read, cut where a key follows a value
-           for (int s = 0; s <= t; ++s) {
-             const bool is_key = e.tokens[s] < kKeys;
-             if (is_key && !pairs.back().second.empty()) pairs.emplace_back();
-             (is_key ? pairs.back().first : pairs.back().second).push_back(e.tokens[s]);
-           }
-           const auto& [key, value] = pairs.back();
-           const auto same_key = [key = key](const auto& pair) { return pair.first == key; };
-           answers.push_back(std::find_if(pairs.begin(), pairs.end(), same_key)->second.at(value.size()));
-         }
-         return answers;
-       }},
-      {"mad_in_context_recall", latest_values},
+       {[](const Example& e) {
+          constexpr int kKeys = 7;
+          Tokens answers;
+          std::vector<std::pair<Tokens, Tokens>> pairs{{}};  // what was read, cut where a key follows a value
+          for (int t = 0; t <= e.scored.back(); ++t) {
+            const bool is_key = e.tokens[t] < kKeys;
+            if (is_key && !pairs.back().second.empty()) pairs.emplace_back();
+            (is_key ? pairs.back().first : pairs.back().second).push_back(e.tokens[t]);
+            if (e.scored[answers.size()] != t) continue;
+            const auto& [key, value] = pairs.back();
+            const auto same_key = [key = key](const auto& pair) { return pair.first == key; };
+            answers.push_back(std::find_if(pairs.begin(), pairs.end(), same_key)->second.at(value.size()));
+          }
+          return answers;
+        },
+        {"loss"}}},
+      {"mad_in_context_recall", {latest_values, {"vocabulary", "loss"}}},
       {"mad_memorization",
        [](const Example& e) {  // 127 keys; nothing but the mapping's own definition can tell
          Tokens values(128);
@@ -278,29 +297,32 @@ const std::map<std::string, Oracle>& oracles() {
          for (const int t : e.scored) answers.push_back(values.at(e.tokens[t - 1]));
          return answers;
        }},
-      {"mad_noisy_in_context_recall", latest_values},
+      {"mad_noisy_in_context_recall", {latest_values, {"vocabulary", "noise_vocabulary", "loss"}}},
       {"mad_selective_copying",
-       [](const Example& e) {
-         const int blank = e.tokens.back(), marker = blank + 1;
-         return without(marker, without(blank, question(e)));
-       }},
+       {[](const Example& e) {
+          const int blank = e.tokens.back(), marker = blank + 1;
+          return without(marker, without(blank, question(e)));
+        },
+        {"tokens"}}},
       {"missing_duplicate_string",
        [](const Example& e) {
          const Tokens bits = without(3, question(e));
          const size_t hidden = std::find(bits.begin(), bits.end(), 2) - bits.begin();
          return Tokens{hidden == bits.size() ? 1 : bits[(hidden + bits.size() / 2) % bits.size()]};
        }},
-      {"modular_arithmetic", [](const Example& e) { return Tokens{evaluate(question(e), "01234+-*")}; }},
+      {"modular_arithmetic",
+       {[](const Example& e) { return Tokens{evaluate(question(e), "01234+-*")}; }, {"even"}}},
       {"modular_arithmetic_brackets",
        [](const Example& e) { return Tokens{evaluate(question(e), "01234+-*()")}; }},
       {"mqar",
-       [](const Example& e) {
-         Tokens values;
-         for (const int t : e.scored) {
-           values.push_back(*(std::find(e.tokens.begin(), e.tokens.end(), e.tokens[t]) + 1));
-         }
-         return values;
-       }},
+       {[](const Example& e) {
+          Tokens values;
+          for (const int t : e.scored) {
+            values.push_back(*(std::find(e.tokens.begin(), e.tokens.end(), e.tokens[t]) + 1));
+          }
+          return values;
+        },
+        {"vocabulary", "power", "filler"}}},
       {"odds_first",
        [](const Example& e) {
          Tokens even, odd;
@@ -322,7 +344,9 @@ const std::map<std::string, Oracle>& oracles() {
          }
          return Tokens{(value % 10 + 10) % 10};
        }},
-      {"reverse", [](const Example& e) { return joined(reversed(question(e)), {e.tokens[e.scored.front()]}); }},
+      {"reverse",
+       {[](const Example& e) { return joined(reversed(question(e)), {e.tokens[e.scored.front()]}); },
+        {"symbols"}}},
       {"reverse_string",
        [](const Example& e) {
          Tokens answer = question(e);
@@ -330,11 +354,12 @@ const std::map<std::string, Oracle>& oracles() {
          return answer;
        }},
       {"selective_copy",
-       [](const Example& e) {
-         const int separator = e.tokens[e.scored.front()], blank = separator - 1;
-         return without(blank, question(e));
-       }},
-      {"selective_copy_mamba", [](const Example& e) { return without(0, question(e)); }},
+       {[](const Example& e) {
+          const int separator = e.tokens[e.scored.front()], blank = separator - 1;
+          return without(blank, question(e));
+        },
+        {"tokens"}}},
+      {"selective_copy_mamba", {[](const Example& e) { return without(0, question(e)); }, {"tokens"}}},
       {"solve_equation",
        [](const Example& e) {  // tries all digits
          const auto [expression, value] = operands(10, question(e));
@@ -348,12 +373,13 @@ const std::map<std::string, Oracle>& oracles() {
          return solutions;  // one, or the test fails
        }},
       {"sorting",
-       [](const Example& e) {
-         const int equals = e.tokens[e.scored.front()];
-         Tokens sorted;
-         for (int item = 0; item < equals; ++item) sorted.resize(sorted.size() + count(question(e), item), item);
-         return joined(sorted, {equals});
-       }},
+       {[](const Example& e) {
+          const int equals = e.tokens[e.scored.front()];
+          Tokens sorted;
+          for (int item = 0; item < equals; ++item) sorted.resize(sorted.size() + count(question(e), item), item);
+          return joined(sorted, {equals});
+        },
+        {"symbols"}}},
       {"stack_manipulation",
        [](const Example& e) {  // from the last action back: a pop takes the nearest bit before it that is left
          const Tokens asked = question(e);

@@ -1,0 +1,70 @@
+// The vectors of the machine, for the few loops over entries that a training step spends its time in. GCC and
+// Clang compile their arithmetic for whatever the processor has.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "model/tensor.h"
+
+namespace posbench {
+
+constexpr Index kLanes = 32 / sizeof(Real);           // 8 floats or 4 doubles
+using Lanes = Real __attribute__((vector_size(32)));  // operators work lane by lane
+using UnalignedLanes = Real __attribute__((vector_size(32), aligned(alignof(Real)), may_alias));
+
+inline Lanes load(const Real* from) { return *reinterpret_cast<const UnalignedLanes*>(from); }
+inline void store(Lanes values, Real* to) { *reinterpret_cast<UnalignedLanes*>(to) = values; }
+
+/// The first `count` lanes from memory, `rest` in the others.
+inline Lanes load(const Real* from, Index count, Real rest) {
+  if (count == kLanes) return load(from);
+  Lanes values;
+  for (Index n = 0; n < kLanes; ++n) values[n] = n < count ? from[n] : rest;
+  return values;
+}
+inline void store(Lanes values, Real* to, Index count) {
+  if (count == kLanes) return store(values, to);
+  for (Index n = 0; n < count; ++n) to[n] = values[n];
+}
+
+/// f(first, count) for each vector of `size` reals, `count` lanes of it: all but in the last.
+template <class F>
+void for_each_lanes(Index size, F f) {
+  Index first = 0;
+  for (; first + kLanes <= size; first += kLanes) f(first, std::integral_constant<Index, kLanes>{});
+  if (first < size) f(first, size - first);
+}
+
+inline Real sum(Lanes values) {
+  Real total = 0;
+  for (Index n = 0; n < kLanes; ++n) total += values[n];
+  return total;
+}
+
+/// e^x to about one unit in the last place; 0 below -87, where floats end, and e^88 above 88. NaN stays NaN.
+///   e^x = 2^n e^r,   n the nearest integer to x / log 2, |r| <= log 2 / 2, e^r by its Taylor series
+inline Lanes exponential(Lanes x) {
+  if constexpr (std::is_same_v<Real, double>) {
+    for (Index n = 0; n < kLanes; ++n) x[n] = std::exp(x[n]);
+    return x;
+  } else {
+    using Bits = std::uint32_t __attribute__((vector_size(32)));
+    constexpr Real kRounder = 3 << 22;  // 1.5 * 2^23: added to n + a fraction, its last bits read n
+    const Lanes least = Lanes{} - 87, most = Lanes{} + 88;
+    const Lanes below = x > most ? most : x, bounded = below < least ? least : below;
+    const Lanes rounded = bounded * Real(1.44269504) + kRounder, n = rounded - kRounder;
+    const Lanes r = (bounded - n * Real(0.693145752)) - n * Real(1.42860677e-6);  // log 2, in two pieces
+    const Lanes series =
+        1 +
+        r * (1 + r * (Real(1.0 / 2) +
+                      r * (Real(1.0 / 6) + r * (Real(1.0 / 24) + r * (Real(1.0 / 120) + r * Real(1.0 / 720))))));
+    const Lanes power = reinterpret_cast<Lanes>((reinterpret_cast<Bits>(rounded) + 127) << 23);  // 2^n
+    return x < least ? Lanes{} : series * power;
+  }
+}
+
+/// 1 / (1 + e^-x)
+inline Lanes sigmoid(Lanes x) { return 1 / (1 + exponential(-x)); }
+
+}  // namespace posbench

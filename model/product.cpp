@@ -1,0 +1,202 @@
+// The columns of b are copied, two vectors of them at a time, into a panel (K, 2 vectors) that stays in the
+// nearest cache, unless they lie close enough together where they are; six rows of the result at a time stand in
+// registers while the kernel runs down the panel. Long sums are cut every kDepth terms, and each piece is summed
+// in ascending order, whatever the sizes: the value of an entry depends on its row and column alone.
+#include "model/product.h"
+
+#include <algorithm>
+
+#include "model/lanes.h"
+
+namespace posbench {
+namespace {
+
+constexpr Index kDepth = 256;
+constexpr Index kFewRows = 12;    // of a: too few to repay the copy of a panel
+constexpr Index kNearRows = 192;  // of b: closer together than so many scalars, they are read where they are
+
+/// to[k stride + j] = from[j row_stride + k] for a square of vectors.
+[[maybe_unused]] void transpose_square(const float* from, Index row_stride, float* to, Index stride) {
+  using Floats = float __attribute__((vector_size(32)));
+  using UnalignedFloats = float __attribute__((vector_size(32), aligned(4), may_alias));
+  Floats row[8], pair[8], four[8];
+  for (int j = 0; j < 8; ++j) row[j] = *reinterpret_cast<const UnalignedFloats*>(from + j * row_stride);
+  for (int j = 0; j < 8; j += 2) {
+    pair[j] = __builtin_shufflevector(row[j], row[j + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    pair[j + 1] = __builtin_shufflevector(row[j], row[j + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+  }
+  for (int j = 0; j < 8; j += 4) {
+    for (int half = 0; half < 2; ++half) {
+      const Floats above = pair[j + half], below = pair[j + 2 + half];
+      four[j + 2 * half] = __builtin_shufflevector(above, below, 0, 1, 8, 9, 4, 5, 12, 13);
+      four[j + 2 * half + 1] = __builtin_shufflevector(above, below, 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+  }
+  for (int k = 0; k < 4; ++k) {
+    *reinterpret_cast<UnalignedFloats*>(to + k * stride) =
+        __builtin_shufflevector(four[k], four[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    *reinterpret_cast<UnalignedFloats*>(to + (k + 4) * stride) =
+        __builtin_shufflevector(four[k], four[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+}
+
+[[maybe_unused]] void transpose_square(const double* from, Index row_stride, double* to, Index stride) {
+  for (Index k = 0; k < 4; ++k) {
+    for (Index j = 0; j < 4; ++j) to[k * stride + j] = from[j * row_stride + k];
+  }
+}
+
+/// panel (depth, width) = `count` columns of b from `first` on, in the rows from `top` on; zero in columns beyond.
+void pack(const Factor& b, Index top, Index depth, Index first, Index count, Index width, Real* panel) {
+  const Real* from = b.data + top * b.row_stride + first * b.col_stride;
+  Index k = 0;
+  if (count == width && b.col_stride == 1) {
+    for (; k < depth; ++k) {
+      for (Index j = 0; j < width; j += kLanes) store(load(from + k * b.row_stride + j), panel + k * width + j);
+    }
+  } else if (count == width && b.row_stride == 1) {
+    for (; k + kLanes <= depth; k += kLanes) {
+      for (Index j = 0; j < width; j += kLanes)
+        transpose_square(from + j * b.col_stride + k, b.col_stride, panel + k * width + j, width);
+    }
+  }
+  for (; k < depth; ++k) {
+    for (Index j = 0; j < width; ++j)
+      panel[k * width + j] = j < count ? from[k * b.row_stride + j * b.col_stride] : 0;
+  }
+}
+
+/// to (R rows of V vectors) = scale times the sum over k < depth of a's column k times the panel's row k, or that
+/// is added. `stride` is that of a: between its rows, or, where it is transposed, between its columns.
+template <int R, int V, bool kTransposed, bool kAdd>
+inline void tile(const Real* a, Index stride, const Real* panel, Index panel_stride, Index depth, Real scale,
+                 Real* to, Index to_stride) {
+  Lanes sum[R][V];
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < V; ++v) sum[r][v] = Lanes{};
+  }
+  for (Index k = 0; k < depth; ++k, panel += panel_stride) {
+    Lanes b[V];
+#pragma GCC unroll 2
+    for (int v = 0; v < V; ++v) b[v] = load(panel + v * kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      const Real x = kTransposed ? a[k * stride + r] : a[r * stride + k];
+#pragma GCC unroll 2
+      for (int v = 0; v < V; ++v) sum[r][v] += x * b[v];
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < V; ++v) {
+      Real* at = to + r * to_stride + v * kLanes;
+      const Lanes value = scale * sum[r][v];
+      store(kAdd ? load(at) + value : value, at);
+    }
+  }
+}
+
+/// The rows of b from `top` to `bottom`, in some of its columns, as vectors side by side.
+struct Panel {
+  Index top, bottom;
+  const Real* data;
+  Index stride;  // between rows, in scalars
+};
+
+/// Rows [row, a.rows) of some columns of the result, R at a time and then the rest.
+template <int R, int V, bool kTransposed, bool kAdd>
+void strip(const Factor& a, Index row, const Panel& panel, Real scale, Real* to, Index to_stride) {
+  const Index stride = kTransposed ? a.col_stride : a.row_stride, rows = a.rows;
+  for (; row + R <= rows; row += R) {
+    Index begin = panel.top, end = panel.bottom;
+    if (a.zeros == Factor::Zeros::left_of_diagonal) begin = std::clamp(row, begin, end);
+    if (a.zeros == Factor::Zeros::right_of_diagonal) end = std::clamp(row + R, begin, end);
+    tile<R, V, kTransposed, kAdd>(a.data + row * a.row_stride + begin * a.col_stride, stride,
+                                  panel.data + (begin - panel.top) * panel.stride, panel.stride, end - begin,
+                                  scale, to + row * to_stride, to_stride);
+  }
+  if constexpr (R > 1) {
+    if (row < rows) strip<R / 2, V, kTransposed, kAdd>(a, row, panel, scale, to, to_stride);
+  }
+}
+
+template <int V>
+void columns(const Factor& a, Index row, const Panel& panel, Real scale, bool add, Real* to, Index to_stride) {
+  constexpr int R = 12 / V;
+  if (a.col_stride == 1) {
+    add ? strip<R, V, false, true>(a, row, panel, scale, to, to_stride)
+        : strip<R, V, false, false>(a, row, panel, scale, to, to_stride);
+  } else {
+    add ? strip<R, V, true, true>(a, row, panel, scale, to, to_stride)
+        : strip<R, V, true, false>(a, row, panel, scale, to, to_stride);
+  }
+}
+
+void product(const Factor& a, const Factor& b, Real scale, bool add, Part part, Out result) {
+  eigen_assert(a.col_stride == 1 || a.row_stride == 1 || a.rows == 1);
+  eigen_assert(a.cols == b.rows && result.rows() == a.rows && result.cols() == b.cols);
+  static thread_local Matrix packed, edge;
+  const bool in_place = b.col_stride == 1 && (a.rows <= kFewRows || b.row_stride < kNearRows);
+  for (Index top = 0; top < std::max<Index>(b.rows, 1); top += kDepth, add = true) {
+    const Index bottom = std::min(top + kDepth, b.rows);
+    for (Index first = 0; first < b.cols;) {
+      const Index left = b.cols - first, width = left > kLanes ? 2 * kLanes : kLanes,
+                  count = std::min(left, width);
+      const Index row = part == Part::up_to_diagonal ? first : 0;  // rows above see nothing of these columns
+      Panel panel{top, bottom, b.data + top * b.row_stride + first, b.row_stride};
+      if (!in_place || count < width) {
+        packed.resize(bottom - top, width);
+        pack(b, top, bottom - top, first, count, width, packed.data());
+        panel = {top, bottom, packed.data(), width};
+      }
+      const auto fill = [&](Real* to, Index to_stride, bool adding) {
+        width > kLanes ? columns<2>(a, row, panel, scale, adding, to, to_stride)
+                       : columns<1>(a, row, panel, scale, adding, to, to_stride);
+      };
+      if (count == width) {
+        fill(result.data() + first, result.outerStride(), add);
+      } else {  // the last columns do not fill their vectors
+        edge.resize(a.rows, width);
+        fill(edge.data(), width, false);
+        for (Index i = row; i < a.rows; ++i) {
+          Real* to = result.data() + i * result.outerStride() + first;
+          const Real* from = edge.data() + i * width;
+          for (Index j = 0; j < count; ++j) to[j] = (add ? to[j] : 0) + from[j];
+        }
+      }
+      first += count;
+    }
+  }
+}
+
+}  // namespace
+
+Factor Factor::transpose() const {
+  Factor f = *this;
+  std::swap(f.rows, f.cols);
+  std::swap(f.row_stride, f.col_stride);
+  if (f.zeros != Factor::Zeros::none) {
+    f.zeros = f.zeros == Factor::Zeros::right_of_diagonal ? Factor::Zeros::left_of_diagonal
+                                                          : Factor::Zeros::right_of_diagonal;
+  }
+  return f;
+}
+
+Factor lower(const In& m) {
+  Factor f(m);
+  f.zeros = Factor::Zeros::right_of_diagonal;
+  return f;
+}
+
+void multiply(const Factor& a, const Factor& b, Out result, Real scale, Part part) {
+  product(a, b, scale, false, part, result);
+}
+
+void multiply_add(const Factor& a, const Factor& b, Out result, Real scale, Part part) {
+  product(a, b, scale, true, part, result);
+}
+
+}  // namespace posbench

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Runs a suite on a Slurm cluster: a job array with one task for each shard, and a job that merges them after the last.
+#
+#   scripts/slurm.sh SHARDS DIR [arguments of posbench run...]
+#   scripts/slurm.sh 16 runs/standard --profile standard -s 5
+#
+# DIR must be seen by all nodes. A task that Slurm requeues goes on where it was, and so does the whole when the same
+# command is given again. The report is DIR/merged/report.json. What sbatch is to know besides comes from its own
+# variables (SBATCH_PARTITION, SBATCH_TIMELIMIT, SBATCH_ACCOUNT, ...); POSBENCH_CPUS is the cores of each task (1), and
+# POSBENCH the program (build/release/posbench).
+set -euo pipefail
+
+case "${1:-}" in
+  --shard) # in a task of the array
+    program=$2 shards=$3 directory=$4
+    shift 4
+    exec "$program" run "$@" --shard "$SLURM_ARRAY_TASK_ID/$shards" -j "${SLURM_CPUS_PER_TASK:-1}" \
+      -o "$directory/shards/$SLURM_ARRAY_TASK_ID" --resume
+    ;;
+  --merge) # in the job after it
+    program=$2 directory=$3
+    exec "$program" merge "$directory"/shards/* -o "$directory/merged" --force
+    ;;
+esac
+
+if [[ ! "${1:-}" =~ ^[1-9][0-9]*$ || -z "${2:-}" ]]; then
+  sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
+  exit 2
+fi
+shards=$1 directory=$2
+shift 2
+program=$(realpath -e "${POSBENCH:-$(dirname "$0")/../build/release/posbench}")
+script=$(realpath "$0")
+mkdir -p "$directory/shards" "$directory/logs"
+directory=$(realpath "$directory")
+
+"$program" run "$@" --show-config >/dev/null # a mistake is told here, not in every log
+# The signal a minute before the time limit lets posbench keep what is under way.
+array=$(sbatch --parsable --job-name=posbench --array="1-$shards" --cpus-per-task="${POSBENCH_CPUS:-1}" --requeue \
+  --open-mode=append --signal=B:TERM@60 --output="$directory/logs/%a.log" \
+  "$script" --shard "$program" "$shards" "$directory" "$@")
+merge=$(sbatch --parsable --job-name=posbench-merge --dependency="afterany:$array" --requeue --open-mode=append \
+  --output="$directory/logs/merge.log" "$script" --merge "$program" "$directory")
+echo "array job $array, merge job $merge; logs in $directory/logs, report in $directory/merged/report.json"

@@ -1,0 +1,91 @@
+// Everything that posbench reads, given bytes that nobody wrote. Each reader either accepts them or throws what
+// `main` turns into one line that names the file; anything else is a fault. The first byte chooses the reader:
+//   m manifest.json   l experiments.jsonl   r report.json   f a configuration   s .safetensors   c a checkpoint's
+//   state
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "harness/checkpoint.h"
+#include "harness/run_directory.h"
+#include "harness/safetensors.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+namespace {
+
+const char* const kManifest = R"({"config": {}, "context": {}, "experiments": [
+    {"task": "parity_check", "encoding": "none", "seed": 0}, {"task": "parity_check", "encoding": "rope", "seed": 0}]})";
+
+/// An experiment with a checkpoint whose state can be replaced.
+struct Training {
+  Suite suite = make_suite(make_config({.profile = "smoke", .tasks = "parity_check", .encodings = "none"}));
+  const Experiment& experiment = suite.experiments[0];
+  Model model = make_model(experiment.encoding, experiment.task->shape);
+  TrainingState state{model, experiment.task->config.training, 0};
+};
+
+void read(char reader, const std::string& text) {
+  static const TemporaryDirectory directory;
+  static const Training training;
+  switch (reader) {
+    case 'm':
+      directory.write("manifest.json", text);
+      directory.write("experiments.jsonl", "");
+      read_run(directory / "");
+      break;
+    case 'l':
+      directory.write("manifest.json", kManifest);
+      directory.write("experiments.jsonl", text);
+      read_run(directory / "");
+      break;
+    case 'r':
+      read_report(directory.write("report.json", text));
+      break;
+    case 'f':
+      make_config({.file = directory.write("config.json", text)});
+      break;
+    case 's':
+      parse_safetensors(text, (directory / "model.safetensors").string());
+      break;
+    case 'c': {
+      const auto path = directory / "checkpoint.safetensors";
+      write_checkpoint(path, training.experiment, training.model, training.state, 0);
+      SafeTensors file = parse_safetensors(read_whole(path), path.string());
+      file.metadata["state"] = text;
+      directory.write("checkpoint.safetensors", to_bytes(file));
+      TrainingState state = training.state;
+      read_checkpoint(path, training.experiment, training.model, state);
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+/// One line, which names a file of the folder above.
+void check(const std::string& message) {
+  if (message.find('\n') == message.npos && message.find("posbench-test-") != message.npos) return;
+  std::fprintf(stderr, "a message that is not one line, or names no file: %s\n", message.c_str());
+  std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  try {
+    read(static_cast<char>(data[0]), text);
+  } catch (const std::runtime_error& error) {
+    check(error.what());
+  } catch (const std::invalid_argument& error) {
+    check(error.what());
+  }
+  return 0;
+}

@@ -1,0 +1,71 @@
+// What the certificate of a task finds, shown on tasks that are wrong.
+#include "harness/task_certificate.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tasks/examples.h"
+#include "tasks/registry.h"
+#include "tests/catch.h"
+
+using namespace posbench;
+
+namespace {
+
+/// Answers 0 three times out of four; unsteady, each sample is another one than the last.
+class Unfair final : public Task {
+ public:
+  struct Options {
+    Integers length{3};
+    bool steady = true;
+    void describe(OptionTable& o) {
+      o.integers("length", length, 1, 10, "tokens");
+      o.flag("steady", steady, "the same seed gives the same sample");
+    }
+  };
+  Unfair(const Options& options, Layout layout) : options_(options), layout_(layout) {}
+  int vocabulary() const override { return 3; }
+  double chance_level() const override { return 0.5; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override { return std::to_string(token); }
+  Example sample(int length, Rng& rng) const override {
+    const int token = options_.steady ? 0 : ++drawn_ % 2;
+    return ask(layout_, std::vector<int>(length, token), 2, {chance(rng, 0.25)});
+  }
+
+ private:
+  Options options_;
+  Layout layout_;
+  mutable int drawn_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("the certificate of a task names a missing oracle, an unsteady generator and a lopsided answer") {
+  tasks().add("unfair", {TaskInfo{.name = "unfair", .splits = {{"in_distribution", {}, ""}}},
+                         {},
+                         [](const Spec& spec) { return canonical<Unfair::Options>(spec, "task"); },
+                         [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
+                           return std::make_unique<Unfair>(read_options<Unfair::Options>(spec, "task"), layout);
+                         }});
+  const auto has = [](const Json& certificate, const std::string& words) {
+    return std::any_of(certificate["faults"].begin(), certificate["faults"].end(), [&](const Json& fault) {
+      return fault.get<std::string>().find(words) != std::string::npos;
+    });
+  };
+  const Json lopsided = certify_task("unfair"), unsteady = certify_task("unfair:steady=false");
+  CHECK_FALSE(lopsided["passed"].get<bool>());
+  CHECK(has(lopsided, "no oracle: add to tasks/oracles.cpp"));
+  CHECK(has(lopsided, "split in_distribution: one answer has a share of 0.7"));
+  CHECK_FALSE(has(lopsided, "the same seed"));
+  CHECK(has(unsteady, "split in_distribution: the same seed gives another sample 0"));
+}
+
+TEST_CASE("a test stream that repeats training is more than chance explains, and any other is not") {
+  const auto task = tasks().find("parity_check").make(Spec{"parity_check", {}}, Layout::fed_back);
+  const SampleStream training{*task, "train", 0}, test{*task, "test:in_distribution", 0}, fresh{*task, "fresh", 1};
+  const Recurrence honest = recurrence(training, test, fresh);
+  CHECK_FALSE(honest.excessive());
+  CHECK(honest.seen > 0);  // short questions recur
+  CHECK(recurrence(training, training, fresh).excessive());
+}
