@@ -124,6 +124,20 @@ class Cope final : public PositionEncoding {
     }
   }
 
+  std::vector<Insight> inspect(const AttentionInput& in) const override {
+    const Index T = in.length(), rows = in.parameters[table(in.layer)].rows();
+    Insight gate{"gate", Heads(shape_.heads, Matrix(Matrix::Zero(T, T)))}, counted{"counted position", gate.values};
+    const Matrix* separate = separate_keys(in);
+    for (size_t h = 0; h < gate.values.size(); ++h) {
+      gates(in, separate, h, gate.values[h]);
+      for (Index i = 0; i < T; ++i) {
+        count(gate.values[h], i, rows,
+              [&](Index j, Index n, Real f) { counted.values[h](i, j) = static_cast<Real>(n) + f; });
+      }
+    }
+    return {gate, counted};
+  }
+
  private:
   const Parameter& table(int layer) const { return tables_[options_.shared_table ? 0 : layer]; }
   Real content_scale() const { return options_.scaling == Scaling::none ? 1 : scale(); }

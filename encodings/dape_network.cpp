@@ -174,6 +174,20 @@ void Dape::score(const AttentionInput& in, Heads& scores) const {
   });
 }
 
+std::vector<Insight> Dape::inspect(const AttentionInput& in) const {
+  const Index T = in.length();
+  Insight before{"bias before the network", {}}, after{"bias after the network", {}};
+  Heads content(shape_.heads, Matrix(T, T));
+  after.values = content;
+  PositionEncoding::score(in, content);
+  score(in, after.values);
+  for (size_t h = 0; h < content.size(); ++h) {
+    after.values[h] -= content[h];
+    if (bias_) before.values.emplace_back(in.tables[bias_->table(in.layer, h)].topLeftCorner(T, T));
+  }
+  return bias_ ? std::vector<Insight>{before, after} : std::vector<Insight>{after};
+}
+
 void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
   Network network(*this, in);
   const Index T = network.T, H = network.H;

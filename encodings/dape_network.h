@@ -32,6 +32,7 @@ class Dape : public Decorator {
 
   void score(const AttentionInput&, Heads& scores) const override;
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const override;
+  std::vector<Insight> inspect(const AttentionInput&) const override;
 
  private:
   struct Network;

@@ -57,6 +57,7 @@ class Decorator : public PositionEncoding {
                       Heads& d_attention, Matrix& d_feed_forward, AttentionGradient& d) const override {
     inner_->carry_backward(in, attention, feed_forward, d_attention, d_feed_forward, d);
   }
+  std::vector<Insight> inspect(const AttentionInput& in) const override { return inner_->inspect(in); }
 
  protected:
   const PositionEncoding& inner() const { return *inner_; }

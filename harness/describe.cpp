@@ -117,14 +117,8 @@ Named find_split(const SampleRequest& request) {
 
 std::vector<SampleStream::Sample> draw_samples(const SampleRequest& request, const Task& task) {
   std::vector<SampleStream::Sample> samples;
-  for (int n = 0; n < request.count; ++n) {
-    if (!request.length) {
-      samples.push_back(SampleStream{task, "test:" + request.split, request.seed}(n));
-      continue;
-    }
-    Rng rng = stream(request.seed, "test:" + request.split, n);
-    samples.push_back({task.sample(*request.length, rng), *request.length});
-  }
+  const SampleStream stream{task, "test:" + request.split, request.seed, request.length};
+  for (int n = 0; n < request.count; ++n) samples.push_back(stream(n));
   return samples;
 }
 

@@ -15,6 +15,7 @@
 #include "harness/context.h"
 #include "harness/describe.h"
 #include "harness/documentation.h"
+#include "harness/inspect.h"
 #include "harness/merge.h"
 #include "harness/reports.h"
 #include "harness/run.h"
@@ -36,8 +37,8 @@ struct Arguments {
   BenchRequest bench;
   CompareRequest compare;
   MergeRequest merge;
-  std::filesystem::path report;
-  Format format = Format::console;
+  ReportRequest report;
+  InspectRequest inspect;
 };
 
 bool wants_color(const std::string& color) {
@@ -201,11 +202,15 @@ void add_merge(CLI::App& app, Arguments& a, int& code) {
   });
 }
 
-const std::map<std::string, Format> kFormats{
-    {"console", Format::console}, {"markdown", Format::markdown}, {"csv", Format::csv}, {"json", Format::json}};
+const std::map<std::string, Format> kFormats{{"console", Format::console},
+                                             {"markdown", Format::markdown},
+                                             {"csv", Format::csv},
+                                             {"json", Format::json},
+                                             {"html", Format::html}};
 
-void add_format(CLI::App& command, Arguments& a) {
-  command.add_option("--format", a.format, "console, markdown, csv or json")
+void add_output(CLI::App& command, Arguments& a, Output& output) {
+  command.add_option("-o,--output", output.file, "a file; its ending tells the format: .html, .md, .csv, .json");
+  command.add_option("--format", output.format, "console, markdown, csv, json or html")
       ->transform(CLI::CheckedTransformer(kFormats));
   command.add_option("--color", a.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
@@ -230,25 +235,56 @@ void add_compare(CLI::App& app, Arguments& a, int& code) {
   compare->add_flag("--allow-different-budget", a.compare.options.allow_different_budget,
                     "compare although model or training settings differ");
   compare->add_flag("--fail-on-regression", a.compare.fail_on_regression, "exit code 1 where a row is worse");
-  add_format(*compare, a);
+  add_output(*compare, a, a.compare.output);
   compare->footer(
       "Examples:\n"
       "  posbench compare before/report.json after/report.json\n"
       "  posbench compare main mine --match cope=cope:positions=16 --format markdown --fail-on-regression");
   compare->callback([&] {
-    a.compare.format = a.format;
-    a.compare.color = wants_color(a.color);
+    a.compare.output.color = wants_color(a.color);
     code = posbench::compare(a.compare);
   });
 }
 
 void add_report(CLI::App& app, Arguments& a) {
-  CLI::App* report =
-      app.add_subcommand("report", "The tables of a run: for a terminal, a pull request or a spreadsheet");
-  report->add_option("run", a.report, "a report, or a run directory")->required();
-  add_format(*report, a);
-  report->footer("Examples:\n  posbench report runs/mine\n  posbench report runs/mine --format csv > mine.csv");
-  report->callback([&] { posbench::report(a.report, a.format, wants_color(a.color)); });
+  CLI::App* report = app.add_subcommand(
+      "report", "What is in a run: a page of plots, or tables for a terminal, a pull request, a spreadsheet");
+  report->add_option("runs", a.report.runs, "reports, or run directories; several stand beside each other")
+      ->required();
+  add_output(*report, a, a.report.output);
+  report->footer(
+      "Examples:\n"
+      "  posbench report runs/mine                      tables\n"
+      "  posbench report runs/mine -o mine.html         one file with plots, which opens offline\n"
+      "  posbench report before after --format markdown");
+  report->callback([&] {
+    a.report.output.color = wants_color(a.color);
+    posbench::report(a.report);
+  });
+}
+
+void add_inspect(CLI::App& app, Arguments& a) {
+  CLI::App* inspect = app.add_subcommand(
+      "inspect", "What a trained encoding learned: positional scores, attention, gates, biases");
+  inspect->add_option("run", a.inspect.run, "a run directory of 'posbench run --save-models'")->required();
+  inspect->add_option("task", a.inspect.task, "a task of the run, with options as there")->required();
+  inspect->add_option("encoding", a.inspect.encoding, "an encoding of the run, with options as there")->required();
+  inspect->add_option("-s,--seed", a.inspect.seed, "of the experiment; 0 without it");
+  inspect->add_option("--split", a.inspect.split, "whose examples; in_distribution without it");
+  inspect->add_option("--example", a.inspect.example, "its number; 0 without it");
+  inspect->add_option("--length", a.inspect.length, "of the example, in the task's unit")
+      ->check(CLI::Range(1, 100000));
+  inspect->add_option("--query", a.inspect.query, "the place that tables tell of; the last scored one without it")
+      ->check(CLI::Range(0, 1000000));
+  add_output(*inspect, a, a.inspect.output);
+  inspect->footer(
+      "Examples:\n"
+      "  posbench inspect runs/mine flip_flop cope --seed 1\n"
+      "  posbench inspect runs/mine flip_flop cope --split ood_sparse -o cope.html");
+  inspect->callback([&] {
+    a.inspect.output.color = wants_color(a.color);
+    posbench::inspect(a.inspect);
+  });
 }
 
 int run_command_line(int argc, char** argv) {
@@ -273,6 +309,7 @@ int run_command_line(int argc, char** argv) {
   add_merge(app, arguments, code);
   add_compare(app, arguments, code);
   add_report(app, arguments);
+  add_inspect(app, arguments);
   add_bench(app, arguments);
   try {
     app.parse(argc, argv);

@@ -2,33 +2,71 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "results/compare_text.h"
+#include "results/printable.h"
+#include "results/report_page.h"
 #include "results/report_table.h"
+#include "results/side_by_side.h"
 
 namespace posbench {
 namespace {
-
-/// What cannot be read or compared is the user's to mend.
-template <class F>
-auto as_input(F f) {
-  try {
-    return f();
-  } catch (const std::runtime_error& error) {
-    throw std::invalid_argument(error.what());
-  }
-}
 
 Report read(const std::filesystem::path& path) {
   return as_input([&] { return read_report(std::filesystem::is_directory(path) ? path / "report.json" : path); });
 }
 
-void print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
-  if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
+std::vector<Report> read_all(const std::vector<std::filesystem::path>& paths) {
+  std::vector<Report> reports;
+  for (const auto& path : paths) reports.push_back(read(path));
+  return reports;
+}
+
+std::vector<NamedReport> named(const std::vector<std::filesystem::path>& paths,
+                               const std::vector<Report>& reports) {
+  std::vector<NamedReport> runs;
+  for (size_t n = 0; n < reports.size(); ++n) runs.push_back({paths[n].string(), reports[n]});
+  return runs;
+}
+
+std::string report_text(const std::vector<NamedReport>& runs, Format format, bool color) {
+  if (format == Format::html) return report_page(runs);
+  const SideBySide all = side_by_side(runs);
+  const Summary summary = summarize(all.report);
+  if (format == Format::csv) return csv(split_table(summary));
+  if (format == Format::json) {
+    Json whole = to_json(all.report);
+    return pretty({{"summary", std::move(whole["summary"])}, {"ranking", std::move(whole["ranking"])}});
+  }
+  std::string text;
+  for (const Table& table : {accuracy_table(summary), ranking_table(summary), unfinished_table(all.report)}) {
+    if (!table.rows.empty())
+      text += (format == Format::markdown ? markdown(table) : console(table, {0, color})) + '\n';
+  }
+  std::vector<std::string> notes = accuracy_notes(summary);
+  notes.insert(notes.end(), all.warnings.begin(), all.warnings.end());
+  for (const std::string& note : notes) {
+    text += (format == Format::markdown ? markdown_text(note) : printable(note)) + '\n';
+  }
+  return text;
+}
+
+std::string comparison_text(const Comparison& comparison, Format format, bool color) {
+  switch (format) {
+    case Format::console:
+      return console(comparison, color);
+    case Format::markdown:
+      return markdown(comparison);
+    case Format::csv:
+      return csv(comparison_table(comparison));
+    case Format::json:
+      return pretty(to_json(comparison));
+    case Format::html:
+      break;
+  }
+  throw std::invalid_argument("a comparison has no page; use --format console, markdown, csv or json");
 }
 
 }  // namespace
@@ -36,49 +74,21 @@ void print(const std::string& text) {
 int compare(const CompareRequest& request) {
   const Report baseline = read(request.baseline);
   const NamedReport named_baseline{request.baseline.string(), baseline};
-  std::vector<Report> reports;
-  for (const auto& path : request.candidates) reports.push_back(read(path));
-  std::vector<NamedReport> candidates;
-  for (size_t n = 0; n < reports.size(); ++n) candidates.push_back({request.candidates[n].string(), reports[n]});
+  const std::vector<Report> reports = read_all(request.candidates);
+  const std::vector<NamedReport> candidates = named(request.candidates, reports);
   CompareOptions options = request.options;
   for (const std::string& match : request.match)
     options.match.push_back(parse_match(match, named_baseline, candidates));
   const Comparison comparison = as_input([&] { return compare(named_baseline, candidates, options); });
-  switch (request.format) {
-    case Format::console:
-      print(console(comparison, request.color));
-      break;
-    case Format::markdown:
-      print(markdown(comparison));
-      break;
-    case Format::csv:
-      print(csv(comparison_table(comparison)));
-      break;
-    case Format::json:
-      print(pretty(to_json(comparison)));
-      break;
-  }
+  write(request.output, comparison_text(comparison, format(request.output), request.output.color));
   return request.fail_on_regression && regression(comparison) ? 1 : 0;
 }
 
-void report(const std::filesystem::path& path, Format format, bool color) {
-  const Report report = read(path);
-  const Summary summary = summarize(report);
-  const std::vector<Table> tables{accuracy_table(summary), ranking_table(summary), unfinished_table(report)};
-  switch (format) {
-    case Format::csv:
-      return print(csv(split_table(summary)));
-    case Format::json:
-      return print(pretty(to_json(report)["summary"]));
-    case Format::console:
-    case Format::markdown:
-      break;
-  }
-  for (const Table& table : tables) {
-    if (table.rows.empty()) continue;
-    print((format == Format::markdown ? markdown(table) : console(table, {0, color})) + "\n");
-  }
-  for (const std::string& note : accuracy_notes(summary)) print(note);
+void report(const ReportRequest& request) {
+  const std::vector<Report> reports = read_all(request.runs);
+  const std::vector<NamedReport> runs = named(request.runs, reports);
+  const Output& output = request.output;
+  write(output, as_input([&] { return report_text(runs, format(output), output.color && !output.file); }));
 }
 
 }  // namespace posbench

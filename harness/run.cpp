@@ -187,7 +187,8 @@ int print_outcome(const Report& report, const std::filesystem::path& directory, 
     fmt::print("\n");
     print(unfinished, color);
   }
-  fmt::print("\nreport: {}\n", (directory / "report.json").string());
+  fmt::print("\nreport: {}\npage: {}\n", (directory / "report.json").string(),
+             (directory / "report.html").string());
   return unfinished.rows.empty() ? 0 : 1;
 }
 

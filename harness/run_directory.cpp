@@ -11,13 +11,15 @@
 #include <stdexcept>
 
 #include "harness/checkpoint.h"
+#include "results/report_page.h"
 
 namespace posbench {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kManifest = "manifest.json", *kLines = "experiments.jsonl", *kReport = "report.json";
+constexpr const char *kManifest = "manifest.json", *kLines = "experiments.jsonl", *kReport = "report.json",
+                     *kPage = "report.html";
 
 /// What cannot be read, or not be used, is the user's to mend.
 template <class F>
@@ -181,6 +183,7 @@ void RunDirectory::create() {
   lock();
   // Were the new manifest there before the old lines are gone, these might be taken for its own.
   fs::remove(path_ / kReport);
+  fs::remove(path_ / kPage);
   for (const char* folder : {"models", "checkpoints"}) fs::remove_all(path_ / folder);
   lock_->truncate(0);
   lock_->flush();
@@ -234,6 +237,8 @@ Report RunDirectory::write_report(const std::vector<TaskBaseline>& tasks, Json c
   }
   report.timing = {{"core_seconds", total}, {"experiments", times}};
   write_file(path_ / kReport, pretty(posbench::to_json(report)));
+  const NamedReport run{path_.string(), report};
+  write_file(path_ / kPage, report_page({&run, 1}));
   return report;
 }
 

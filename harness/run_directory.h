@@ -2,6 +2,7 @@
 //   manifest.json      configuration, context and the list of experiments; written first
 //   experiments.jsonl  one line for each finished experiment, on disk before the next is told
 //   report.json        a fold over those lines
+//   report.html        its page of plots
 //   models/            trained parameters, where asked for
 //   checkpoints/       training under way, to go on with after an interruption
 #pragma once
@@ -68,7 +69,7 @@ class RunDirectory {
   /// Takes over finished experiments of other runs, all or none.
   void adopt(std::map<ExperimentId, Finished>);
 
-  /// Writes report.json from all that is finished, in the order of the manifest. Returns the report.
+  /// Writes report.json from all that is finished, in the order of the manifest, and its page. Returns the report.
   Report write_report(const std::vector<TaskBaseline>&, Json context) const;
 
  private:

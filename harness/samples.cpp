@@ -6,8 +6,8 @@ namespace posbench {
 
 SampleStream::Sample SampleStream::operator()(std::uint64_t index) const {
   Rng rng = stream(seed, purpose, index);
-  const int length = task.lengths().draw(rng);
-  return {task.sample(length, rng), length};
+  const int drawn = length ? *length : task.lengths().draw(rng);
+  return {task.sample(drawn, rng), drawn};
 }
 
 std::vector<Drawn> draw(const SampleStream& samples, const PositionEncoding& encoding, bool training,

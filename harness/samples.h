@@ -1,6 +1,7 @@
 // Examples as the model reads them, drawn from streams that anyone can draw again.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct SampleStream {
   const Task& task;
   std::string purpose;  // "train", "validation", "test:ood_sparse"
   std::uint64_t seed = 0;
+  std::optional<int> length;  // of every example; drawn from those of the task without it
 
   struct Sample {
     Example example;

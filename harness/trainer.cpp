@@ -8,20 +8,6 @@
 namespace posbench {
 namespace {
 
-/// The likeliest id for row n of the logits, among the candidates where there are any.
-int answer(const Matrix& logits, Index n, const std::vector<int>& candidates) {
-  if (candidates.empty()) {
-    Index best = 0;
-    logits.row(n).maxCoeff(&best);
-    return static_cast<int>(best);
-  }
-  int best = candidates.front();
-  for (const int id : candidates) {
-    if (logits(n, id) > logits(n, best)) best = id;
-  }
-  return best;
-}
-
 /// One update's loss, and its gradient.
 double loss_of_batch(const Model& model, const Parameters& parameters, const SampleStream& samples,
                      std::uint64_t first_sample, int count, StepTables& tables, Activations& activations,
@@ -46,6 +32,19 @@ double loss_of_batch(const Model& model, const Parameters& parameters, const Sam
 }
 
 }  // namespace
+
+int answer(const Matrix& logits, Index n, const std::vector<int>& candidates) {
+  if (candidates.empty()) {
+    Index best = 0;
+    logits.row(n).maxCoeff(&best);
+    return static_cast<int>(best);
+  }
+  int best = candidates.front();
+  for (const int id : candidates) {
+    if (logits(n, id) > logits(n, best)) best = id;
+  }
+  return best;
+}
 
 Model make_model(const Spec& encoding, const ModelShape& shape) {
   Model model;

@@ -40,6 +40,9 @@ struct TrainingState {
   std::optional<int> diverged_step;
 };
 
+/// The likeliest id for row n of the logits, among the candidates where there are any.
+int answer(const Matrix& logits, Index n, const std::vector<int>& candidates);
+
 /// Accuracies of a model on the samples of a stream, in all and by length and distance.
 SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, int sequences);
 

@@ -7,6 +7,7 @@
 // has sized. Encodings hold options and parameter handles, never the values of a sequence: one object serves all.
 #pragma once
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "model/parameters.h"
@@ -104,6 +105,12 @@ struct AttentionGradient {
   Heads &q, &k, &v;
 };
 
+/// Something that happened in one layer, for a person to look at.
+struct Insight {
+  std::string name;
+  Heads values;  // H x (T, T), row = query; where causal, entries of later keys mean nothing
+};
+
 class PositionEncoding {
  public:
   explicit PositionEncoding(const ModelShape& shape) : shape_(shape) {}
@@ -153,6 +160,9 @@ class PositionEncoding {
   /// d.carried comes as the gradient of `next` and becomes that of in.carried.
   virtual void carry_backward(const AttentionInput&, const Heads& /*attention*/, const Matrix& /*feed_forward*/,
                               Heads& /*d_attention*/, Matrix& /*d_feed_forward*/, AttentionGradient&) const {}
+
+  /// What the encoding worked out on its way to the scores.   Default: nothing that the scores do not show.
+  virtual std::vector<Insight> inspect(const AttentionInput&) const { return {}; }
 
  protected:
   Real scale() const { return 1 / std::sqrt(static_cast<Real>(shape_.head_width())); }

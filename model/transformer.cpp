@@ -105,6 +105,20 @@ AttentionInput Transformer::attention_input(const Parameters& p, const Sequence&
   return {s, p, tables, b.carried, layer, b.attention_input, b.q, b.k, b.v, scratch};
 }
 
+std::vector<Insight> Transformer::inspect(const Parameters& p, const Sequence& s, const Tables& tables, int layer,
+                                          Activations& a) const {
+  BlockActivations& b = a.blocks[static_cast<size_t>(layer)];
+  const AttentionInput in = attention_input(p, s, tables, layer, b, a.scratch);
+  Heads positional;
+  resize(positional, shape_.heads, in.length(), in.length());
+  encoding_.PositionEncoding::score(in, positional);
+  for (size_t h = 0; h < positional.size(); ++h) positional[h] = b.scores[h] - positional[h];
+  std::vector<Insight> insights{{"score", b.scores}, {"positional part", positional}, {"attention", b.attention}};
+  for (Insight& insight : encoding_.inspect(in)) insights.push_back(std::move(insight));
+  a.scratch.release();
+  return insights;
+}
+
 void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& tables, Rng& rng,
                           Activations& a) const {
   const Index T = static_cast<Index>(s.tokens.size()), C = shape_.width, D = shape_.head_width(), H = shape_.heads;

@@ -67,6 +67,10 @@ class Transformer {
   void backward(const Parameters&, const Sequence&, const Tables&, Activations&, const Matrix& d_logits,
                 Tables& d_tables, Gradients&) const;
 
+  /// What a layer made of the sequence that forward saw last: "score", "positional part" (what position adds to
+  /// q k^T / sqrt(D) in it), "attention", and then what the encoding tells.
+  std::vector<Insight> inspect(const Parameters&, const Sequence&, const Tables&, int layer, Activations&) const;
+
   /// Useful multiply-adds of one forward over T tokens with A places asked: products with weights, and attention
   /// with a causal pair counted once.
   double multiply_adds(Index length, Index asked) const;

@@ -14,8 +14,8 @@ namespace posbench {
 using Json = nlohmann::ordered_json;
 
 /// Parses a whole file, or a text that `file` names in messages. Throws std::runtime_error, in one line, where it
-/// cannot be read, is not JSON, nests deeper than 64, has an object with over 10000 keys or with one key twice, or
-/// a number that a double cannot hold.
+/// cannot be read, is not JSON, nests deeper than 64, holds more than five million values, has an object with over
+/// 10000 keys or with one key twice, or a number that a double cannot hold.
 Json read_json(const std::filesystem::path& file);
 Json parse_json(std::string_view text, const std::string& file);
 
@@ -25,6 +25,9 @@ struct Stream {
   const char* key;
   /// Called with what stands before the list in the file, and with an item and its index.
   std::function<void(const Json& before, const Json& item, size_t index)> take;
+  /// Keys whose values nobody reads, of the outermost object and of objects within the list. They may be left out,
+  /// and are most of a long report.
+  bool (*skips)(std::string_view key, bool outermost);
 };
 Json read_json(const std::filesystem::path& file, const Stream&);
 

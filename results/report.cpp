@@ -120,6 +120,13 @@ Report read_frame(const Json& json, const std::string& file) {
           .timing = root["timing"].object()};
 }
 
+/// The summary, and the accuracies and intervals that stand beside counts, are worked out from them.
+bool derived(std::string_view key, bool outermost) {
+  if (!outermost) return key == "accuracy" || key == "low" || key == "high";
+  constexpr std::string_view kRead[] = {"schema_version", "context", "config", "tasks", "experiments", "timing"};
+  return std::find(std::begin(kRead), std::end(kRead), key) == std::end(kRead);
+}
+
 }  // namespace
 
 Json to_json(const Report& report) {
@@ -151,7 +158,7 @@ Report read_report(const std::filesystem::path& path) {
     if (index == 0 && before.contains("schema_version")) check_version(before, file);
     experiments.push_back(read_experiment(Field(item, file, "experiments", index)));
   };
-  const Json rest = read_json(path, {"experiments", take});
+  const Json rest = read_json(path, {"experiments", take, derived});
   Report report = report_from_json(rest, file);  // refuses what is no list of experiments
   report.experiments = std::move(experiments);
   check_experiments(report, file);

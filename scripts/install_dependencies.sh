@@ -3,9 +3,10 @@
 # what some tests need and skip without.
 set -euo pipefail
 
-packages=(g++ cmake ninja-build git libeigen3-dev nlohmann-json3-dev libcli11-dev libfmt-dev catch2 libboost-dev)
+packages=(g++ cmake ninja-build git libeigen3-dev nlohmann-json3-dev libcli11-dev libfmt-dev catch2 libboost-dev
+          libsimdjson-dev libjs-vega)
 optional=(ccache)
-for_tests=(python3-jsonschema python3-numpy slurm-wlm munge)
+for_tests=(python3-jsonschema python3-numpy chromium slurm-wlm munge)
 [ "${1:-}" != tests ] || optional+=("${for_tests[@]}")
 
 missing=()

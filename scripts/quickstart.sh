@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, runs the quick profile, and prints its table and the path of its report.
+# Installs what is missing, builds, runs the quick profile, and prints its table and the paths of its report and its page.
 # Arguments go to `posbench run`, as in: scripts/quickstart.sh -s 3
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -6,29 +6,10 @@
 
 #include "results/json.h"
 #include "tests/catch.h"
+#include "tests/harness/command.h"
 #include "tests/harness/temporary.h"
 
 using namespace posbench;
-
-namespace {
-
-struct Outcome {
-  int code = -1;
-  std::string out, error;
-};
-
-Outcome posbench_command(const TemporaryDirectory& directory, const std::string& arguments) {
-  const std::string command = "cd '" + (directory / "").string() + "' && '" POSBENCH_PROGRAM "' " + arguments +
-                              " >'" + (directory / ".out").string() + "' 2>'" + (directory / ".err").string() +
-                              "'";
-  const int status = std::system(command.c_str());
-  Outcome outcome{WEXITSTATUS(status), read_whole(directory / ".out"), read_whole(directory / ".err")};
-  std::filesystem::remove(directory / ".out");
-  std::filesystem::remove(directory / ".err");
-  return outcome;
-}
-
-}  // namespace
 
 TEST_CASE("bad input gets one line, exit code 2, and changes nothing on disk") {
   const TemporaryDirectory directory;
@@ -76,6 +57,9 @@ TEST_CASE("bad input gets one line, exit code 2, and changes nothing on disk") {
                                       "compare broken.json odd.json",
                                       "report missing.json",
                                       "report odd.json --format html",
+                                      "report odd.json -o page.html",
+                                      "report odd.json --format pdf",
+                                      "report",
                                       "bench --sizes huge",
                                       "bench -e rop"}) {
     CAPTURE(arguments);
@@ -96,7 +80,8 @@ TEST_CASE("a run leaves a report that can be read, refuses its directory a secon
   REQUIRE(first.code == 0);
   CHECK(first.error.empty());
   CHECK(first.out.find("cope") != std::string::npos);
-  CHECK(first.out.find("report: out/report.json") != std::string::npos);
+  CHECK(first.out.find("report: out/report.json\npage: out/report.html\n") != std::string::npos);
+  CHECK(read_whole(directory / "out/report.html").starts_with("<!DOCTYPE html>"));
   const Outcome second = posbench_command(directory, run + "-o out");
   CHECK(second.code == 2);
   CHECK(second.error ==
@@ -115,6 +100,40 @@ TEST_CASE("a run leaves a report that can be read, refuses its directory a secon
   const Outcome repeated = posbench_command(directory, "run --config out/report.json -q -o three");
   REQUIRE(repeated.code == 0);
   CHECK(repeated.out.substr(0, repeated.out.find("report:")) == first.out.substr(0, first.out.find("report:")));
+}
+
+TEST_CASE("a hostile report gives one line and exit code 2, or a page without its markup") {
+  const TemporaryDirectory directory;
+  const auto repeated = [](const std::string& text, size_t megabytes) {
+    std::string all;
+    while (all.size() < megabytes << 20) all += text;
+    return all;
+  };
+  const std::string head = R"({"schema_version": 1, "context": {}, "config": {}, "tasks": [], "timing": {}, )";
+  const std::string broken[] = {repeated("[", 100),
+                                repeated("{\"a\":", 100),
+                                head + "\"experiments\": " + repeated("[", 100),
+                                R"({"schema_version": 1, "context": )" + repeated("[[],", 100),
+                                R"({"schema_version": 1, "context": [)" + repeated("[],", 100) + "0]}",
+                                head + "\"experiments\": [{\"task\": \"" + repeated("<b>\u202e", 10) + "\"}]}",
+                                head + R"("experiments": [{"task": 1e999}]})",
+                                head + R"("experiments": {}})",
+                                R"({"schema_version": 1e3})",
+                                R"({"schema_version": 2})",
+                                std::string("\0\xff\xfe", 3)};
+  for (const std::string& text : broken) {
+    CAPTURE(text.substr(0, 120));
+    directory.write("report.json", text);
+    const Outcome outcome = posbench_command(directory, "report report.json -o page.html");
+    CHECK(outcome.code == 2);
+    CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
+    CHECK(outcome.error.starts_with("posbench: report.json: "));
+    CHECK(outcome.error.size() < 500);
+    CHECK_FALSE(std::filesystem::exists(directory / "page.html"));
+  }
+  directory.write("report.json", head + "\"experiments\": [], \"junk\": [" + repeated("[],", 100) + "0]}");
+  CHECK(posbench_command(directory, "report report.json -o page.html").code == 0);
+  CHECK(std::filesystem::file_size(directory / "page.html") < 1 << 20);
 }
 
 TEST_CASE("a dry run and a printed configuration start nothing") {
@@ -212,4 +231,9 @@ TEST_CASE("reports are compared and tabulated") {
   for (const std::string format : {"console", "markdown", "csv", "json"}) {
     CHECK(posbench_command(directory, "report one --format " + format).out.find("rope") != std::string::npos);
   }
+  CHECK(posbench_command(directory, "report one two -o both.html").out.empty());
+  CHECK(read_whole(directory / "both.html").find("rope (two)") != std::string::npos);
+  CHECK(posbench_command(directory, "report one -o one.csv").code == 0);
+  CHECK(read_whole(directory / "one.csv").starts_with("task,encoding,split"));
+  CHECK(posbench_command(directory, "compare one two --format html").code == 2);
 }

@@ -29,7 +29,8 @@ std::vector<std::string> command(const std::string& jobs, const std::string& che
   return words;
 }
 
-/// All that must not depend on what happened: the report outside context and timing, and the models.
+/// All that must not depend on what happened: the report outside context and timing, which its page shows too, and
+/// the models.
 std::map<std::string, std::string> outcome(const fs::path& run) {
   Json report = read_json(run / "report.json");
   report.erase("context");
@@ -37,7 +38,7 @@ std::map<std::string, std::string> outcome(const fs::path& run) {
   std::map<std::string, std::string> files{{"report.json", pretty(report)}};
   for (const auto& entry : fs::recursive_directory_iterator(run)) {
     const std::string name = fs::relative(entry.path(), run).string();
-    if (name != "report.json" && name != "manifest.json" && name != "experiments.jsonl")
+    if (name != "report.json" && name != "report.html" && name != "manifest.json" && name != "experiments.jsonl")
       files[name] = entry.is_directory() ? "" : read_whole(entry.path());
   }
   return files;

@@ -1,0 +1,125 @@
+// What `posbench inspect` tells of trained models, against what their equations say.
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "results/json.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+namespace {
+
+using Map = std::vector<std::vector<double>>;  // [query][key], key <= query
+
+/// The maps of one layer and head by name.
+std::map<std::string, Map> maps(const Json& inspection, int layer, int head) {
+  std::map<std::string, Map> found;
+  for (const Json& map : inspection.at("maps")) {
+    if (map.at("layer") == layer && map.at("head") == head) found[map.at("name")] = map.at("values").get<Map>();
+  }
+  return found;
+}
+
+template <class F>
+void for_each_pair(const Map& map, F f) {
+  for (size_t i = 0; i < map.size(); ++i) {
+    REQUIRE(map[i].size() == i + 1);
+    for (size_t j = 0; j <= i; ++j) f(i, j);
+  }
+}
+
+/// A folder with a run in `out`, made once.
+const TemporaryDirectory& trained() {
+  static const TemporaryDirectory directory;
+  static const Outcome outcome = posbench_command(
+      directory,
+      "run --profile smoke -t last_x_retrieval -e none,alibi,cope:positions=5,dape -q -o out --save-models");
+  INFO(outcome.error);
+  REQUIRE(outcome.code == 0);
+  return directory;
+}
+
+}  // namespace
+
+TEST_CASE("what a trained encoding learned is told as its equation has it") {
+  const TemporaryDirectory& directory = trained();
+  const auto inspected = [&](const std::string& encoding) {
+    const Outcome outcome =
+        posbench_command(directory, "inspect out last_x_retrieval " + encoding + " --seed 0 --format json");
+    INFO(outcome.error);
+    REQUIRE(outcome.code == 0);
+    return Json::parse(outcome.out);
+  };
+
+  SECTION("attention adds up to one, and without positions the scores have no positional part") {
+    const auto seen = maps(inspected("none"), 0, 0);
+    CHECK(seen.size() == 3);
+    for (const std::vector<double>& row : seen.at("attention")) {
+      CHECK(std::accumulate(row.begin(), row.end(), 0.0) == Approx(1).margin(1e-4));
+    }
+    for_each_pair(seen.at("positional part"),
+                  [&](size_t i, size_t j) { CHECK(seen.at("positional part")[i][j] == 0); });
+  }
+  SECTION("ALiBi's positional part falls with the distance") {
+    const Json json = inspected("alibi");
+    const size_t heads = json.at("maps").size() / 3;
+    for (size_t head = 0; head < heads; ++head) {
+      const Map bias = maps(json, 0, static_cast<int>(head)).at("positional part");
+      const double slope = std::exp2(-8.0 * static_cast<double>(head + 1) / static_cast<double>(heads));
+      for_each_pair(bias, [&](size_t i, size_t j) {
+        CHECK(bias[i][j] == Approx(-slope * static_cast<double>(i - j)).margin(1e-4));
+      });
+    }
+  }
+  SECTION("CoPE's counted position is the sum of the gates up to the query, clamped") {
+    const auto seen = maps(inspected("cope:positions=5"), 0, 1);
+    const Map &gate = seen.at("gate"), &counted = seen.at("counted position");
+    for_each_pair(gate, [&](size_t i, size_t j) {
+      CHECK((gate[i][j] > 0 && gate[i][j] < 1));
+      double sum = 0;
+      for (size_t m = j; m <= i; ++m) sum += gate[i][m];
+      CHECK(counted[i][j] == Approx(std::min(sum, 4.0)).margin(1e-4));
+    });
+  }
+  SECTION("DAPE shows its bias before and after the network, which together with q k are the scores") {
+    const auto seen = maps(inspected("dape"), 0, 1), alibi = maps(inspected("alibi"), 0, 1);
+    double change = 0;
+    for_each_pair(seen.at("bias after the network"), [&](size_t i, size_t j) {
+      CHECK(seen.at("bias before the network")[i][j] == Approx(alibi.at("positional part")[i][j]).margin(1e-4));
+      CHECK(seen.at("bias after the network")[i][j] == Approx(seen.at("positional part")[i][j]).margin(1e-4));
+      change += std::abs(seen.at("bias after the network")[i][j] - seen.at("bias before the network")[i][j]);
+    });
+    CHECK(change > 0.1);
+  }
+  SECTION("tables tell of one query, and a page of all") {
+    const Outcome console = posbench_command(directory, "inspect out last_x_retrieval cope:positions=5 --query 2");
+    CHECK(console.out.find("layer 0, head 1, query 2 ") != std::string::npos);
+    CHECK(console.out.find("counted") != std::string::npos);
+    CHECK(console.out.find("the model says") != std::string::npos);
+    const Outcome csv =
+        posbench_command(directory, "inspect out last_x_retrieval none --query 2 --length 9 --format csv");
+    CHECK(csv.out.starts_with("layer,head,query,key,word,score,positional part,attention\r\n0,0,2,0,"));
+    CHECK(posbench_command(directory, "inspect out last_x_retrieval dape -o page.html").code == 0);
+    CHECK(read_whole(directory / "page.html").find("Layer 0: bias after the network") != std::string::npos);
+  }
+  SECTION("what is not there is named") {
+    for (const std::string wrong :
+         {"nowhere last_x_retrieval cope:positions=5", "out flip_flop cope:positions=5",
+          "out last_x_retrieval cope", "out last_x_retrieval none --seed 7",
+          "out last_x_retrieval none --split ood", "out last_x nope", "out last_x_retrieval none --query 100000",
+          "out last_x_retrieval none --length 1000 -o page.html"}) {
+      CAPTURE(wrong);
+      const Outcome outcome = posbench_command(directory, "inspect " + wrong);
+      CHECK(outcome.code == 2);
+      CHECK(outcome.error.starts_with("posbench: "));
+      CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
+    }
+    std::filesystem::create_directories(directory / "damaged/models");
+    directory.write("damaged/models/last_x_retrieval-none-0.safetensors", "damaged");
+    CHECK(posbench_command(directory, "inspect damaged last_x_retrieval none").code == 2);
+  }
+}

@@ -1,0 +1,116 @@
+"""A headless Chromium, driven through its DevTools protocol over a pipe: no package but Python's standard library."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+
+class Browser:
+    """One page at a time. `problems` collects what the console shows as errors; `requests`, what was asked for."""
+
+    @staticmethod
+    def find():
+        return next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+
+    def __init__(self):
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        to_read, self._to = os.pipe()
+        self._from, from_write = os.pipe()
+
+        def connect():  # Chromium reads file 3 and writes file 4
+            read, write = os.dup(to_read), os.dup(from_write)
+            os.dup2(read, 3)
+            os.dup2(write, 4)
+
+        self._process = subprocess.Popen(
+            [self.find(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+             "--remote-debugging-pipe", f"--user-data-dir={self.profile.name}", "about:blank"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False, preexec_fn=connect)
+        os.close(to_read)
+        os.close(from_write)
+        self._buffer, self._last, self._session = b"", 0, None
+        self.problems, self.requests, self._loaded = [], [], False
+        target = next(t for t in self.send("Target.getTargets")["targetInfos"] if t["type"] == "page")
+        self._session = self.send("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.send(f"{domain}.enable")
+
+    def close(self):
+        os.close(self._to)
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        os.close(self._from)
+        self.profile.cleanup()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _receive(self):
+        while b"\0" not in self._buffer:
+            more = os.read(self._from, 1 << 20)
+            if not more:
+                raise RuntimeError("Chromium ended")
+            self._buffer += more
+        message, self._buffer = self._buffer.split(b"\0", 1)
+        return json.loads(message)
+
+    def _note(self, message):
+        event, details = message.get("method"), message.get("params", {})
+        if event == "Runtime.exceptionThrown":
+            self.problems.append(json.dumps(details["exceptionDetails"])[:500])
+        elif event == "Runtime.consoleAPICalled" and details["type"] in ("error", "warning", "assert"):
+            self.problems.append(json.dumps(details["args"])[:500])
+        elif event == "Log.entryAdded" and details["entry"]["level"] in ("error", "warning"):
+            self.problems.append(details["entry"]["text"])
+        elif event == "Network.requestWillBeSent":
+            self.requests.append(details["request"]["url"])
+        elif event == "Page.javascriptDialogOpening":
+            self.problems.append(f"a dialog: {details['message']}")
+        elif event == "Page.loadEventFired":
+            self._loaded = True
+
+    def send(self, method, **parameters):
+        self._last += 1
+        message = {"id": self._last, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._to, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._receive()
+            if answer.get("id") == self._last:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                return answer["result"]
+            self._note(answer)
+
+    def open(self, path, width=1280, height=900, dark=False):
+        """Opens a file as a window of that size would show it."""
+        self.problems, self.requests, self._loaded = [], [], False
+        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.send("Page.navigate", url="file://" + os.path.abspath(path))
+        while not self._loaded:
+            self._note(self._receive())
+
+    def run(self, script):
+        """The value of an expression, or of the promise that it gives."""
+        answer = self.send("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(json.dumps(answer["exceptionDetails"])[:500])
+        return answer["result"].get("value")
+
+    def screenshot(self, file, whole=True):
+        size = self.send("Page.getLayoutMetrics")["cssContentSize"]
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        picture = self.send("Page.captureScreenshot", captureBeyondViewport=whole, **({"clip": clip} if whole else {}))
+        with open(file, "wb") as out:
+            out.write(base64.b64decode(picture["data"]))

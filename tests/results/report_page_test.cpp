@@ -1,0 +1,150 @@
+#include "results/report_page.h"
+
+#include <set>
+
+#include "results/page.h"
+#include "results/page_template.h"
+#include "results/places.h"
+#include "tests/catch.h"
+#include "tests/results/fixtures.h"
+
+using namespace posbench;
+
+namespace {
+
+constexpr auto kIn = SplitKind::in_distribution;
+constexpr auto kOut = SplitKind::out_of_distribution;
+
+/// Lengths 1 to 40 in distribution and 30 to 60 beyond, `cases` at each.
+ExperimentResult by_length(std::int64_t cases, std::int64_t correct) {
+  ExperimentResult experiment;
+  SplitResult in{.name = "in", .kind = kIn}, out{.name = "out", .kind = kOut};
+  for (int length = 1; length <= 40; ++length) in.by_length.push_back({length, {cases, cases}, {}});
+  for (int length = 30; length <= 60; ++length) out.by_length.push_back({length, {correct, cases}, {}});
+  experiment.splits = {in, out};
+  return experiment;
+}
+
+std::string page_of(const Report& report) {
+  const NamedReport run{"runs/<mine>", report};
+  return report_page({&run, 1});
+}
+
+}  // namespace
+
+TEST_CASE("what a page says cannot become markup or script") {
+  CHECK(html_text("a<b> & \"c\" 'd'") == "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
+  const std::string hostile = "</script><!--&";
+  const std::string json = script_json({{hostile, hostile}});
+  CHECK(json.find_first_of("<>&") == json.npos);
+  CHECK(Json::parse(json) == Json{{hostile, hostile}});
+  Report report = small_report();
+  report.context["command"] = "{{data}}<script>";
+  const std::string page = page_of(report);
+  CHECK(page.find("{{data}}&lt;script&gt;") != page.npos);  // as text, and not filled in again
+  CHECK(page.find("runs/&lt;mine&gt;") != page.npos);
+  CHECK(page.find("<mine>") == page.npos);
+}
+
+TEST_CASE("a page is filled in at every place, and lets nothing out") {
+  for (const char* part : {"{{title}}", "{{head}}", "{{documents}}", "{{data}}"}) {
+    CAPTURE(part);
+    CHECK(kPageTemplate.find(part) != kPageTemplate.npos);
+    CHECK(page_of(small_report()).find(part) == std::string::npos);
+  }
+  CHECK(kPageTemplate.find("content=\"default-src 'none'; script-src 'sha256-") != kPageTemplate.npos);
+  CHECK(kPageTemplate.find("unsafe-eval") == kPageTemplate.npos);
+  CHECK(kPageTemplate.find(" src=") == kPageTemplate.npos);
+}
+
+TEST_CASE("a long configuration is cut") {
+  Report report = small_report();
+  const size_t before = page_of(report).size();
+  report.config["long"] = std::string(10'000'000, 'x');
+  CHECK(page_of(report).size() < before + 300'000);
+}
+
+TEST_CASE("numbers that are not finite are null on a page") {
+  CHECK(page_number(0.12345678) == Json(0.123457));
+  CHECK(page_number(std::numeric_limits<double>::infinity()).is_null());
+}
+
+TEST_CASE("neighbouring lengths are taken together until each point has enough cases") {
+  const ExperimentResult many = by_length(100, 50), few = by_length(1, 1);
+  const std::vector<Stretch> of_many = stretches({&many}, Axis::length);
+  REQUIRE(of_many.size() == 16);  // eight of each split
+  CHECK(of_many.front().from == 1);
+  CHECK(of_many.front().to == 5);
+  CHECK(of_many[7].to == 40);  // a length that both splits test counts as in the first
+  CHECK(of_many[7].trained);
+  CHECK(of_many[8].from == 41);
+  CHECK(!of_many[8].trained);
+  CHECK(of_many.back().to == 60);
+  for (size_t i = 1; i < of_many.size(); ++i) CHECK(of_many[i].from == of_many[i - 1].to + 1);
+  CHECK(stretches({&few}, Axis::length).size() == 2);
+  CHECK(stretches({&few}, Axis::distance).empty());
+}
+
+TEST_CASE("accuracy at a place is the mean over seeds, and what did not finish got nothing right") {
+  const ExperimentResult half = by_length(100, 50), all = by_length(100, 100);
+  ExperimentResult failed;
+  failed.status = Status::failed;
+  const std::vector<Stretch> places{{1, 40, true}, {41, 60, false}, {61, 70, false}};
+  const auto one = accuracies(places, {&half}, Axis::length);
+  REQUIRE((one[0] && one[1]));
+  CHECK(one[0]->mean == 1);
+  CHECK(one[1]->mean == 0.5);
+  CHECK(one[1]->cases == 2000);
+  CHECK(one[1]->interval == wilson({1000, 2000}));
+  CHECK(!one[2]);
+  const auto three = accuracies(places, {&half, &all, &failed}, Axis::length);
+  CHECK(three[1]->mean == Approx(0.5));
+  CHECK(three[1]->seeds == 3);
+  CHECK(three[1]->interval == Interval{0, 1});  // Student's, cut to what an accuracy can be
+}
+
+TEST_CASE("runs stand side by side, and what both have is named after its run") {
+  const Report before = small_report();
+  Report after = small_report();
+  for (ExperimentResult& e : after.experiments) {
+    if (e.id.encoding == "rope") e.id.encoding = "alibi";
+  }
+  after.config["training"]["steps"] = 400;
+  const NamedReport runs[] = {{"a", before}, {"b", after}};
+  const SideBySide both = side_by_side(runs);
+  std::set<std::string> names;
+  for (const ExperimentResult& e : both.report.experiments) names.insert(e.id.encoding);
+  CHECK(names == std::set<std::string>{"cope:positions=16 (a)", "cope:positions=16 (b)", "rope", "alibi"});
+  CHECK(both.report.tasks == before.tasks);
+  CHECK(both.report.experiments.size() == 14);
+  REQUIRE(!both.warnings.empty());
+  CHECK(both.warnings.front() == "config.training.steps is 200 in a and 400 in b");
+  CHECK(side_by_side({runs, 1}).report.experiments == before.experiments);
+}
+
+TEST_CASE("runs that do not stand side by side are refused, with the reason") {
+  const Report before = small_report();
+  Report other_version = small_report(), other_splits = small_report();
+  for (TaskBaseline& task : other_version.tasks) task.version = 9;
+  for (ExperimentResult& e : other_version.experiments) e.task_version = 9;
+  other_splits.tasks[0].splits.pop_back();
+  for (ExperimentResult& e : other_splits.experiments) {
+    if (e.id.task == other_splits.tasks[0].task) e.splits.pop_back();
+  }
+  const auto refusal = [&](const Report& other, const char* name) {
+    const NamedReport runs[] = {{"a", before}, {name, other}};
+    try {
+      side_by_side(runs);
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  CHECK(refusal(other_version, "b") ==
+        "a and b cannot be compared: task 'flip_flop:length=9' has version 1 in the first and 9 in the second, so "
+        "its "
+        "samples are others");
+  CHECK(refusal(other_splits, "b") ==
+        "b: task 'flip_flop:length=9' has other splits than in a run before it; report the runs one by one");
+  CHECK(refusal(before, "a").find("give each run once") != std::string::npos);
+}
