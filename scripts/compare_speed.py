@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Is one build of posbench slower than another?
+
+Runs `posbench bench` of both builds in turn, several times, and compares the median time of a training step for each
+size and encoding as a ratio, so that the machine and its other work concern both alike. Exit code 1 where the second
+build is slower by more than --most in any row.
+
+    scripts/compare_speed.py build/before/posbench build/release/posbench -e none,cope,dape --sizes quick,che
+"""
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+
+
+def seconds(program, arguments):
+    """Seconds of a training step by (size, length, encoding), in one run of the program's benchmark."""
+    output = subprocess.run([program, "bench", "--json", *arguments], check=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL).stdout
+    return {(row["size"], row["length"], row["encoding"]): row["spread"]["step_seconds"]["median"]
+            for row in json.loads(output)["benchmarks"]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("before", help="a posbench program")
+    parser.add_argument("after", help="another one")
+    parser.add_argument("-e", "--encodings", default="none,alibi,rope,shaw_k,cope,dape")
+    parser.add_argument("--sizes", default="quick,che")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each build, in turn")
+    parser.add_argument("--most", type=float, default=1.05, help="largest ratio of times that passes")
+    request = parser.parse_args()
+    arguments = ["-e", request.encodings, "--sizes", request.sizes, "--repetitions", "3"]
+    rounds = [(seconds(request.before, arguments), seconds(request.after, arguments)) for _ in range(request.rounds)]
+    slower = 0
+    print(f"{'size':<8}{'length':>7}  {'encoding':<24}{'after / before':>15}   lowest .. highest of {request.rounds}")
+    for row in rounds[0][0]:
+        ratios = sorted(after[row] / before[row] for before, after in rounds)
+        ratio = statistics.median(ratios)
+        slower += ratio > request.most
+        print(f"{row[0]:<8}{row[1]:>7}  {row[2]:<24}{ratio:>15.3f}   {ratios[0]:.3f} .. {ratios[-1]:.3f}"
+              + ("   SLOWER" if ratio > request.most else ""))
+    return 1 if slower else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"compare_speed.py: {error}", file=sys.stderr)
+        sys.exit(2)
