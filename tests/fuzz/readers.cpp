@@ -22,17 +22,23 @@ namespace {
 const char* const kManifest = R"({"config": {}, "context": {}, "experiments": [
     {"task": "parity_check", "encoding": "none", "seed": 0}, {"task": "parity_check", "encoding": "rope", "seed": 0}]})";
 
-/// An experiment with a checkpoint whose state can be replaced.
+/// An experiment with a checkpoint, whose state is replaced.
 struct Training {
+  explicit Training(const std::filesystem::path& path) {
+    write_checkpoint(path, experiment, model, state, 0);
+    checkpoint = parse_safetensors(read_whole(path), path.string());
+  }
+
   Suite suite = make_suite(make_config({.profile = "smoke", .tasks = "parity_check", .encodings = "none"}));
   const Experiment& experiment = suite.experiments[0];
   Model model = make_model(experiment.encoding, experiment.task->shape);
   TrainingState state{model, experiment.task->config.training, 0};
+  SafeTensors checkpoint;
 };
 
 void read(char reader, const std::string& text) {
   static const TemporaryDirectory directory;
-  static const Training training;
+  static Training training(directory / "checkpoint.safetensors");
   switch (reader) {
     case 'm':
       directory.write("manifest.json", text);
@@ -54,13 +60,10 @@ void read(char reader, const std::string& text) {
       parse_safetensors(text, (directory / "model.safetensors").string());
       break;
     case 'c': {
-      const auto path = directory / "checkpoint.safetensors";
-      write_checkpoint(path, training.experiment, training.model, training.state, 0);
-      SafeTensors file = parse_safetensors(read_whole(path), path.string());
-      file.metadata["state"] = text;
-      directory.write("checkpoint.safetensors", to_bytes(file));
+      training.checkpoint.metadata["state"] = text;
       TrainingState state = training.state;
-      read_checkpoint(path, training.experiment, training.model, state);
+      read_checkpoint(directory.write("checkpoint.safetensors", to_bytes(training.checkpoint)),
+                      training.experiment, training.model, state);
       break;
     }
     default:
