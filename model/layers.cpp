@@ -13,10 +13,7 @@ constexpr Real kNormEpsilon = Real(1e-5);
 
 }  // namespace
 
-void linear(const In& x, const In& w, const In& b, Out y) {
-  y.rowwise() = b.row(0);
-  multiply_add(x, w, y);
-}
+void linear(const In& x, const In& w, const In& b, Out y) { multiply_from(b, x, w, y); }
 
 void linear_backward(const In& x, const In& w, const In& d_y, Out d_x, Out d_w, Out d_b) {
   multiply_add(d_y, w.transpose(), d_x);
@@ -31,26 +28,51 @@ void first_linear_backward(const In& x, const In& w, const In& d_y, Out d_x, Out
 }
 
 void normalize_rows(const In& x, const In& gain, const In& bias, Out normalized, Out inverse_deviation, Out y) {
+  const Index C = x.cols();
+  const Real *scale = gain.data(), *shift = bias.data();
   for (Index t = 0; t < x.rows(); ++t) {
-    const Real mean = x.row(t).mean();
-    normalized.row(t) = x.row(t).array() - mean;
-    const Real deviation = std::sqrt(normalized.row(t).squaredNorm() / static_cast<Real>(x.cols()) + kNormEpsilon);
-    inverse_deviation(t, 0) = 1 / deviation;
-    normalized.row(t) /= deviation;
-    y.row(t) = normalized.row(t).cwiseProduct(gain.row(0)) + bias.row(0);
+    const Real* in = x.row(t).data();
+    Real *z = normalized.row(t).data(), *out = y.row(t).data();
+    Lanes total{}, squares{};
+    for_each_lanes(C, [&](Index c, Index count) { total += load(in + c, count, 0); });
+    const Real mean = sum(total) / static_cast<Real>(C);
+    for_each_lanes(C, [&](Index c, Index count) {
+      const Lanes off = load(in + c, count, mean) - mean;
+      squares += off * off;
+    });
+    const Real inverse = 1 / std::sqrt(sum(squares) / static_cast<Real>(C) + kNormEpsilon);
+    inverse_deviation(t, 0) = inverse;
+    for_each_lanes(C, [&](Index c, Index count) {
+      const Lanes value = (load(in + c, count, mean) - mean) * inverse;
+      store(value, z + c, count);
+      store(value * load(scale + c, count, 0) + load(shift + c, count, 0), out + c, count);
+    });
   }
 }
 
 void normalize_rows_backward(const In& gain, const In& normalized, const In& inverse_deviation, const In& d_y,
                              Out d_x, Out d_gain, Out d_bias) {
   // With z the normalized row and g = gain * d_y:   d_x = (g - mean(g) - z mean(g z)) / deviation
+  const Index C = d_y.cols();
+  const Real* scale = gain.data();
+  Real *d_scale = d_gain.data(), *d_shift = d_bias.data();
   for (Index t = 0; t < d_y.rows(); ++t) {
-    const auto z = normalized.row(t);
-    const auto g = d_y.row(t).cwiseProduct(gain.row(0));
-    const Real mean = g.mean(), along = g.dot(z) / static_cast<Real>(z.size());
-    d_x.row(t).array() += (g.array() - mean - z.array() * along) * inverse_deviation(t, 0);
-    d_gain.row(0) += d_y.row(t).cwiseProduct(z);
-    d_bias.row(0) += d_y.row(t);
+    const Real *z = normalized.row(t).data(), *d = d_y.row(t).data(), inverse = inverse_deviation(t, 0);
+    Real* d_in = d_x.row(t).data();
+    Lanes total{}, along{};
+    for_each_lanes(C, [&](Index c, Index count) {
+      const Lanes d_out = load(d + c, count, 0), value = load(z + c, count, 0);
+      const Lanes g = d_out * load(scale + c, count, 0);
+      total += g;
+      along += g * value;
+      store(load(d_scale + c, count, 0) + d_out * value, d_scale + c, count);
+      store(load(d_shift + c, count, 0) + d_out, d_shift + c, count);
+    });
+    const Real mean = sum(total) / static_cast<Real>(C), slope = sum(along) / static_cast<Real>(C);
+    for_each_lanes(C, [&](Index c, Index count) {
+      const Lanes g = load(d + c, count, 0) * load(scale + c, count, 0);
+      store(load(d_in + c, count, 0) + (g - mean - load(z + c, count, 0) * slope) * inverse, d_in + c, count);
+    });
   }
 }
 

@@ -12,8 +12,10 @@ namespace posbench {
 namespace {
 
 constexpr Index kDepth = 256;
-constexpr Index kFewRows = 12;    // of a: too few to repay the copy of a panel
-constexpr Index kNearRows = 192;  // of b: closer together than so many scalars, they are read where they are
+constexpr Index kFewRows = 12;      // of a: too few to repay the copy of a panel
+constexpr Index kFarColumns = 128;  // of a transposed: so far apart, they are first copied into rows ...
+constexpr Index kManyColumns = 48;  // ... where the result has so many that the copy repays
+constexpr Index kNearRows = 200;    // of b: closer together than so many scalars, they are read where they are
 
 /// to[k stride + j] = from[j row_stride + k] for a square of vectors.
 [[maybe_unused]] void transpose_square(const float* from, Index row_stride, float* to, Index stride) {
@@ -49,31 +51,46 @@ constexpr Index kNearRows = 192;  // of b: closer together than so many scalars,
 /// panel (depth, width) = `count` columns of b from `first` on, in the rows from `top` on; zero in columns beyond.
 void pack(const Factor& b, Index top, Index depth, Index first, Index count, Index width, Real* panel) {
   const Real* from = b.data + top * b.row_stride + first * b.col_stride;
-  Index k = 0;
-  if (count == width && b.col_stride == 1) {
-    for (; k < depth; ++k) {
-      for (Index j = 0; j < width; j += kLanes) store(load(from + k * b.row_stride + j), panel + k * width + j);
+  Index rows = 0, cols = 0;  // copied by whole vectors
+  if (b.col_stride == 1) {
+    rows = depth, cols = count - count % kLanes;
+    for (Index k = 0; k < rows; ++k) {
+      for (Index j = 0; j < cols; j += kLanes) store(load(from + k * b.row_stride + j), panel + k * width + j);
     }
-  } else if (count == width && b.row_stride == 1) {
-    for (; k + kLanes <= depth; k += kLanes) {
-      for (Index j = 0; j < width; j += kLanes)
-        transpose_square(from + j * b.col_stride + k, b.col_stride, panel + k * width + j, width);
+  } else if (b.row_stride == 1) {
+    constexpr Index kLine = 2 * kLanes;  // squares two by two: lines of the cache are read and written whole
+    rows = depth - depth % kLanes, cols = count - count % kLanes;
+    for (Index line = 0; line < cols; line += kLine) {
+      for (Index k = 0; k < rows; k += kLanes) {
+        for (Index j = line; j < std::min(line + kLine, cols); j += kLanes)
+          transpose_square(from + j * b.col_stride + k, b.col_stride, panel + k * width + j, width);
+      }
     }
   }
-  for (; k < depth; ++k) {
-    for (Index j = 0; j < width; ++j)
+  for (Index k = 0; k < depth; ++k) {
+    for (Index j = k < rows ? cols : 0; j < width; ++j)
       panel[k * width + j] = j < count ? from[k * b.row_stride + j * b.col_stride] : 0;
   }
 }
 
-/// to (R rows of V vectors) = scale times the sum over k < depth of a's column k times the panel's row k, or that
-/// is added. `stride` is that of a: between its rows, or, where it is transposed, between its columns.
+/// Where some columns of the result go, and what they are added to: nothing, or rows of the same columns.
+struct Target {
+  Real* to;
+  Index stride;  // between rows, in scalars
+  const Real* start;
+  Index start_stride;
+};
+
+/// R rows of V vectors from `row` on: scale times the sum over k < depth of a's column k times the panel's row k.
+/// `stride` is that of a: between its rows, or, where it is transposed, between its columns.
 template <int R, int V, bool kTransposed, bool kAdd>
 inline void tile(const Real* a, Index stride, const Real* panel, Index panel_stride, Index depth, Real scale,
-                 Real* to, Index to_stride) {
+                 const Target& target, Index row) {
+  Real* const to = target.to + row * target.stride;
   Lanes sum[R][V];
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
+    __builtin_prefetch(to + r * target.stride, 1);
 #pragma GCC unroll 2
     for (int v = 0; v < V; ++v) sum[r][v] = Lanes{};
   }
@@ -92,9 +109,9 @@ inline void tile(const Real* a, Index stride, const Real* panel, Index panel_str
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 2
     for (int v = 0; v < V; ++v) {
-      Real* at = to + r * to_stride + v * kLanes;
       const Lanes value = scale * sum[r][v];
-      store(kAdd ? load(at) + value : value, at);
+      const Real* start = kAdd ? target.start + (row + r) * target.start_stride + v * kLanes : nullptr;
+      store(kAdd ? load(start) + value : value, to + r * target.stride + v * kLanes);
     }
   }
 }
@@ -106,69 +123,83 @@ struct Panel {
   Index stride;  // between rows, in scalars
 };
 
-/// Rows [row, a.rows) of some columns of the result, R at a time and then the rest.
+/// Rows [row, a.rows) of some columns of the result, R at a time and then the rest. a begins at column panel.top.
 template <int R, int V, bool kTransposed, bool kAdd>
-void strip(const Factor& a, Index row, const Panel& panel, Real scale, Real* to, Index to_stride) {
+void strip(const Factor& a, Index row, const Panel& panel, Real scale, const Target& target) {
   const Index stride = kTransposed ? a.col_stride : a.row_stride, rows = a.rows;
   for (; row + R <= rows; row += R) {
     Index begin = panel.top, end = panel.bottom;
     if (a.zeros == Factor::Zeros::left_of_diagonal) begin = std::clamp(row, begin, end);
     if (a.zeros == Factor::Zeros::right_of_diagonal) end = std::clamp(row + R, begin, end);
-    tile<R, V, kTransposed, kAdd>(a.data + row * a.row_stride + begin * a.col_stride, stride,
+    tile<R, V, kTransposed, kAdd>(a.data + row * a.row_stride + (begin - panel.top) * a.col_stride, stride,
                                   panel.data + (begin - panel.top) * panel.stride, panel.stride, end - begin,
-                                  scale, to + row * to_stride, to_stride);
+                                  scale, target, row);
   }
   if constexpr (R > 1) {
-    if (row < rows) strip<R / 2, V, kTransposed, kAdd>(a, row, panel, scale, to, to_stride);
+    constexpr int kFewer = R == 12 ? 8 : R == 6 ? 4 : R / 2;
+    if (row < rows) strip<kFewer, V, kTransposed, kAdd>(a, row, panel, scale, target);
   }
 }
 
 template <int V>
-void columns(const Factor& a, Index row, const Panel& panel, Real scale, bool add, Real* to, Index to_stride) {
+void columns(const Factor& a, Index row, const Panel& panel, Real scale, const Target& target) {
+  const bool add = target.start != nullptr;
   constexpr int R = 12 / V;
   if (a.col_stride == 1) {
-    add ? strip<R, V, false, true>(a, row, panel, scale, to, to_stride)
-        : strip<R, V, false, false>(a, row, panel, scale, to, to_stride);
+    add ? strip<R, V, false, true>(a, row, panel, scale, target)
+        : strip<R, V, false, false>(a, row, panel, scale, target);
   } else {
-    add ? strip<R, V, true, true>(a, row, panel, scale, to, to_stride)
-        : strip<R, V, true, false>(a, row, panel, scale, to, to_stride);
+    add ? strip<R, V, true, true>(a, row, panel, scale, target)
+        : strip<R, V, true, false>(a, row, panel, scale, target);
   }
 }
 
-void product(const Factor& a, const Factor& b, Real scale, bool add, Part part, Out result) {
+/// `start` has the columns of the result, and `start_stride` between its rows; null where there is none.
+void product(const Real* start, Index start_stride, const Factor& a, const Factor& b, Real scale, Part part,
+             Out result) {
   eigen_assert(a.col_stride == 1 || a.row_stride == 1 || a.rows == 1);
   eigen_assert(a.cols == b.rows && result.rows() == a.rows && result.cols() == b.cols);
-  static thread_local Matrix packed, edge;
-  const bool in_place = b.col_stride == 1 && (a.rows <= kFewRows || b.row_stride < kNearRows);
-  for (Index top = 0; top < std::max<Index>(b.rows, 1); top += kDepth, add = true) {
-    const Index bottom = std::min(top + kDepth, b.rows);
+  static thread_local Matrix packed, edge, straight;
+  for (Index top = 0; top < std::max<Index>(b.rows, 1); top += kDepth) {
+    const Index bottom = std::min(top + kDepth, b.rows), depth = bottom - top;
+    const bool in_place = b.col_stride == 1 && (a.rows <= kFewRows || b.row_stride < kNearRows);
+    Factor left = a;  // from column `top` on
+    left.data += top * a.col_stride;
+    if (a.row_stride == 1 && a.col_stride >= kFarColumns && b.cols >= kManyColumns) {
+      straight.resize(a.rows, depth);
+      pack(a, 0, a.rows, top, depth, depth, straight.data());
+      left.data = straight.data();
+      left.row_stride = depth;
+      left.col_stride = 1;
+    }
     for (Index first = 0; first < b.cols;) {
-      const Index left = b.cols - first, width = left > kLanes ? 2 * kLanes : kLanes,
-                  count = std::min(left, width);
+      const Index rest = b.cols - first, width = rest > kLanes ? 2 * kLanes : kLanes,
+                  count = std::min(rest, width);
       const Index row = part == Part::up_to_diagonal ? first : 0;  // rows above see nothing of these columns
       Panel panel{top, bottom, b.data + top * b.row_stride + first, b.row_stride};
       if (!in_place || count < width) {
-        packed.resize(bottom - top, width);
-        pack(b, top, bottom - top, first, count, width, packed.data());
+        packed.resize(depth, width);
+        pack(b, top, depth, first, count, width, packed.data());
         panel = {top, bottom, packed.data(), width};
       }
-      const auto fill = [&](Real* to, Index to_stride, bool adding) {
-        width > kLanes ? columns<2>(a, row, panel, scale, adding, to, to_stride)
-                       : columns<1>(a, row, panel, scale, adding, to, to_stride);
+      const auto fill = [&](const Target& target) {
+        width > kLanes ? columns<2>(left, row, panel, scale, target) : columns<1>(left, row, panel, scale, target);
       };
       if (count == width) {
-        fill(result.data() + first, result.outerStride(), add);
+        fill({result.data() + first, result.outerStride(), start ? start + first : nullptr, start_stride});
       } else {  // the last columns do not fill their vectors
         edge.resize(a.rows, width);
-        fill(edge.data(), width, false);
+        fill({edge.data(), width, nullptr, 0});
         for (Index i = row; i < a.rows; ++i) {
           Real* to = result.data() + i * result.outerStride() + first;
           const Real* from = edge.data() + i * width;
-          for (Index j = 0; j < count; ++j) to[j] = (add ? to[j] : 0) + from[j];
+          for (Index j = 0; j < count; ++j) to[j] = (start ? start[i * start_stride + first + j] : 0) + from[j];
         }
       }
       first += count;
     }
+    start = result.data();  // of the next pieces of the sums
+    start_stride = result.outerStride();
   }
 }
 
@@ -192,11 +223,15 @@ Factor lower(const In& m) {
 }
 
 void multiply(const Factor& a, const Factor& b, Out result, Real scale, Part part) {
-  product(a, b, scale, false, part, result);
+  product(nullptr, 0, a, b, scale, part, result);
+}
+
+void multiply_from(const In& start, const Factor& a, const Factor& b, Out result, Real scale) {
+  product(start.data(), 0, a, b, scale, Part::whole, result);
 }
 
 void multiply_add(const Factor& a, const Factor& b, Out result, Real scale, Part part) {
-  product(a, b, scale, true, part, result);
+  product(result.data(), result.outerStride(), a, b, scale, part, result);
 }
 
 }  // namespace posbench

@@ -32,6 +32,8 @@ enum class Part { whole, up_to_diagonal };
 
 /// result = scale a b. The result must not overlap a or b.
 void multiply(const Factor& a, const Factor& b, Out result, Real scale = 1, Part part = Part::whole);
+/// result = start + scale a b, `start` (1, columns of b) in every row.
+void multiply_from(const In& start, const Factor& a, const Factor& b, Out result, Real scale = 1);
 /// result += scale a b
 void multiply_add(const Factor& a, const Factor& b, Out result, Real scale = 1, Part part = Part::whole);
 
