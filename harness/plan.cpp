@@ -8,6 +8,7 @@
 #include <numeric>
 #include <thread>
 
+#include "base/at_once.h"
 #include "harness/progress.h"
 #include "harness/run.h"
 #include "results/table.h"

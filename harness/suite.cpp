@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <exception>
 #include <mutex>
 #include <stdexcept>
-#include <thread>
 
+#include "base/at_once.h"
 #include "base/text.h"
 
 namespace posbench {
@@ -138,27 +137,6 @@ double work(const Experiment& e) {
   work += forward(task.trained(), false) * looks * training.validation_sequences;
   for (const auto& split : task.tasks) work += forward(*split, false) * task.config.evaluation.sequences;
   return work;
-}
-
-void at_once(size_t count, int jobs, const std::function<void(size_t)>& f) {
-  std::atomic<size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto worker = [&] {
-    for (size_t i = next++; i < count; i = next++) {
-      try {
-        f(i);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-        next = count;
-      }
-    }
-  };
-  std::vector<std::thread> threads;
-  for (int n = 0; n < jobs; ++n) threads.emplace_back(worker);
-  for (std::thread& thread : threads) thread.join();
-  if (failure) std::rethrow_exception(failure);
 }
 
 void run_suite(const std::vector<Experiment>& experiments, int jobs, const std::atomic<bool>& stop,

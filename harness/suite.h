@@ -49,10 +49,6 @@ struct SuiteEvents {
   std::function<void(const Experiment&, const Model&, const TrainingState&)> trained;
 };
 
-/// Calls f(0) ... f(count - 1), `jobs` at once, one thread each. What one throws keeps further ones from beginning
-/// and is thrown again from here.
-void at_once(size_t count, int jobs, const std::function<void(size_t)>& f);
-
 /// Runs the experiments, `jobs` at once, one thread each. `stop` abandons those under way at their next step. What
 /// an event throws stops the suite and is thrown again from here.
 void run_suite(const std::vector<Experiment>&, int jobs, const std::atomic<bool>& stop, const SuiteEvents&);

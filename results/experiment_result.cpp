@@ -10,7 +10,9 @@
 #include <stdexcept>
 
 #include "results/statistics.h"
+#include "results/tape_field.h"
 
+// What reads is written for Field and for TapeField.
 namespace posbench {
 namespace {
 
@@ -72,17 +74,20 @@ Json write_split(const SplitResult& split) {
   return json;
 }
 
+template <class Field>
 Count read_count(const Field& json, std::int64_t least_total = 0) {
   const Count count{json["correct"].integer(0, kMaxCount), json["total"].integer(least_total, kMaxCount)};
   if (count.correct > count.total) json["correct"].fail(fmt::format("more than its total, {}", count.total));
   return count;
 }
 
+template <class Field>
 std::optional<double> read_loss(const Field& json) {
   if (json.null()) return std::nullopt;
   return json.number(-kMaxNumber, kMaxNumber);
 }
 
+template <class Field>
 CurvePoint read_point(const Field& json) {
   return {.step = static_cast<int>(json["step"].integer(0, kMaxInt)),
           .loss = read_loss(json["loss"]),
@@ -90,38 +95,42 @@ CurvePoint read_point(const Field& json) {
           .validation_sequence = json["validation_sequence"].number(0, 1)};
 }
 
+template <class Field>
 LengthResult read_length(const Field& json) {
   return {.length = static_cast<int>(json["length"].integer(0, kMaxInt)),
           .token = read_count(json["token"]),
           .sequence = read_count(json["sequence"])};
 }
 
+template <class Field>
 DistanceResult read_distance(const Field& json) {
   return {.distance = static_cast<int>(json["distance"].integer(0, kMaxInt)), .token = read_count(json["token"])};
 }
 
 /// A list whose items have ascending values of `key`.
-template <class T, class Read>
+template <class T, class Field, class Read>
 std::vector<T> read_ascending(const Field& list, const char* key, int T::*member, Read read) {
   std::vector<T> items = read_list<T>(list, read);
   for (size_t i = 1; i < items.size(); ++i) {
-    const Field item = list[i];
     if (items[i].*member <= items[i - 1].*member) {
+      const Field item = list[i];
       item[key].fail(fmt::format("not more than the {} before it, {}", key, items[i - 1].*member));
     }
   }
   return items;
 }
 
+template <class Field>
 SplitResult read_split(const Field& json) {
   SplitResult split{
       .name = json["name"].name(),
-      .kind = read_kind(json["kind"]),
+      .kind = static_cast<SplitKind>(json["kind"].choice(kKindNames)),
       .sequences = json["sequences"].integer(0, kMaxCount),
       .token = read_count(json["token"], 1),
       .sequence = read_count(json["sequence"], 1),
-      .by_length = read_ascending(json["by_length"], "length", &LengthResult::length, read_length),
-      .by_distance = read_ascending(json["by_distance"], "distance", &DistanceResult::distance, read_distance)};
+      .by_length = read_ascending(json["by_length"], "length", &LengthResult::length, read_length<Field>),
+      .by_distance =
+          read_ascending(json["by_distance"], "distance", &DistanceResult::distance, read_distance<Field>)};
   if (split.sequence.total > split.sequences) {
     const Field sequence = json["sequence"];
     sequence["total"].fail(fmt::format("more than the sequences of its split, {}", split.sequences));
@@ -130,6 +139,7 @@ SplitResult read_split(const Field& json) {
 }
 
 /// What holds between the fields of an experiment.
+template <class Field>
 void check_splits(const Field& json, const ExperimentResult& result) {
   const Field splits = json["splits"];
   if (result.status != Status::ok && !result.splits.empty()) {
@@ -137,12 +147,14 @@ void check_splits(const Field& json, const ExperimentResult& result) {
   }
   std::set<std::string> names;
   for (size_t i = 0; i < result.splits.size(); ++i) {
+    if (names.insert(result.splits[i].name).second) continue;
     const Field split = splits[i];
-    if (!names.insert(result.splits[i].name).second) split["name"].fail("the name of an earlier split too");
+    split["name"].fail("the name of an earlier split too");
   }
 }
 
 /// What is not as it should be needs a reason in words.
+template <class Field>
 void check_reason(const Field& json, const ExperimentResult& result) {
   if (!result.reason.empty()) return;
   constexpr const char* kMissing = "and there is no 'reason' beside it";
@@ -154,9 +166,29 @@ void check_reason(const Field& json, const ExperimentResult& result) {
   }
 }
 
+template <class Field>
 std::optional<int> read_diverged_step(const Field& json, Status status) {
   if (status != Status::diverged) return std::nullopt;
   return static_cast<int>(json["diverged_step"].integer(0, kMaxInt));
+}
+
+template <class Field>
+ExperimentResult read(const Field& json) {
+  ExperimentResult result;
+  result.id = {json["task"].name(), json["encoding"].name(), json["seed"].natural()};
+  result.task_version = static_cast<int>(json["task_version"].integer(1, kMaxInt));
+  result.status = static_cast<Status>(json["status"].choice(kStatusNames));
+  if (json.has("reason")) result.reason = json["reason"].text();
+  result.diverged_step = read_diverged_step(json, result.status);
+  result.parameters = json["parameters"].integer(0, kMaxCount);
+  result.steps = static_cast<int>(json["steps"].integer(0, kMaxInt));
+  result.stopped_early = json["stopped_early"].flag();
+  result.final_loss = read_loss(json["final_loss"]);
+  result.learning_curve = read_ascending(json["learning_curve"], "step", &CurvePoint::step, read_point<Field>);
+  result.splits = read_list<SplitResult>(json["splits"], read_split<Field>);
+  check_reason(json, result);
+  check_splits(json, result);
+  return result;
 }
 
 }  // namespace
@@ -193,7 +225,7 @@ Json to_json(const CurvePoint& point) {
 }
 
 std::vector<CurvePoint> read_curve(const Field& json) {
-  return read_ascending(json, "step", &CurvePoint::step, read_point);
+  return read_ascending(json, "step", &CurvePoint::step, read_point<Field>);
 }
 
 Json to_json(const ExperimentResult& result) {
@@ -215,23 +247,8 @@ Json to_json(const ExperimentResult& result) {
   return json;
 }
 
-ExperimentResult read_experiment(const Field& json) {
-  ExperimentResult result;
-  result.id = {json["task"].name(), json["encoding"].name(), json["seed"].natural()};
-  result.task_version = static_cast<int>(json["task_version"].integer(1, kMaxInt));
-  result.status = static_cast<Status>(json["status"].choice(kStatusNames));
-  if (json.has("reason")) result.reason = json["reason"].text();
-  result.diverged_step = read_diverged_step(json, result.status);
-  result.parameters = json["parameters"].integer(0, kMaxCount);
-  result.steps = static_cast<int>(json["steps"].integer(0, kMaxInt));
-  result.stopped_early = json["stopped_early"].flag();
-  result.final_loss = read_loss(json["final_loss"]);
-  result.learning_curve = read_curve(json["learning_curve"]);
-  result.splits = read_list<SplitResult>(json["splits"], read_split);
-  check_reason(json, result);
-  check_splits(json, result);
-  return result;
-}
+ExperimentResult read_experiment(const Field& json) { return read<Field>(json); }
+ExperimentResult read_experiment(const simdjson::dom::element& json) { return read(TapeField(json)); }
 
 ExperimentResult experiment_from_json(const Json& json, const std::string& file) {
   return read_experiment(Field(json, file));

@@ -96,6 +96,8 @@ Json to_json(const ExperimentResult&);
 ExperimentResult experiment_from_json(const Json&, const std::string& file);
 
 ExperimentResult read_experiment(const Field&);
+/// The same, fast, but its messages name no place.
+ExperimentResult read_experiment(const simdjson::dom::element&);
 
 Json to_json(const CurvePoint&);
 std::vector<CurvePoint> read_curve(const Field&);

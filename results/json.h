@@ -9,6 +9,10 @@
 #include <string_view>
 #include <vector>
 
+namespace simdjson::dom {
+class element;
+}
+
 namespace posbench {
 
 using Json = nlohmann::ordered_json;
@@ -25,9 +29,11 @@ struct Stream {
   const char* key;
   /// Called with what stands before the list in the file, and with an item and its index.
   std::function<void(const Json& before, const Json& item, size_t index)> take;
-  /// Keys whose values nobody reads, of the outermost object and of objects within the list. They may be left out,
-  /// and are most of a long report.
-  bool (*skips)(std::string_view key, bool outermost);
+  /// The same from simdjson, called by several threads at once and in any order. Where it throws, as where
+  /// anything else is wrong, all items go to `take`, whose message is then the one that is thrown.
+  std::function<void(const simdjson::dom::element& item, size_t index)> take_fast;
+  /// Keys of the outermost object whose values nobody reads. They may be left out.
+  bool (*skips)(std::string_view key);
 };
 Json read_json(const std::filesystem::path& file, const Stream&);
 
@@ -63,7 +69,11 @@ class Field {
 
   bool has(const char* key) const;
   bool null() const;
-  size_t size() const;         // of a list
+  size_t size() const;  // of a list
+  template <class F>
+  void each(F f) const {  // item of a list
+    for (size_t i = 0; i < size(); ++i) f((*this)[i]);
+  }
   const Json& object() const;  // the value itself, which is an object
   std::string text() const;
   std::string name() const;  // a text that is not empty and is printable
@@ -89,11 +99,11 @@ class Field {
 };
 
 /// Reads every item of a list: read_list<CurvePoint>(experiment["learning_curve"], read_point).
-template <class T, class Read>
+template <class T, class Field, class Read>
 std::vector<T> read_list(const Field& list, Read read) {
   std::vector<T> items;
   items.reserve(list.size());
-  for (size_t i = 0; i < list.size(); ++i) items.push_back(read(list[i]));
+  list.each([&](const Field& item) { items.push_back(read(item)); });
   return items;
 }
 

@@ -17,4 +17,6 @@ std::string printable(std::string_view text) {
   return safe;
 }
 
+bool is_name(std::string_view text) { return !text.empty() && printable(text) == text; }
+
 }  // namespace posbench

@@ -8,4 +8,7 @@ namespace posbench {
 /// Control characters, which could break a line or drive a terminal, become '?'.
 std::string printable(std::string_view text);
 
+/// Not empty, and safe to show.
+bool is_name(std::string_view text);
+
 }  // namespace posbench

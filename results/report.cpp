@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 
@@ -120,12 +121,8 @@ Report read_frame(const Json& json, const std::string& file) {
           .timing = root["timing"].object()};
 }
 
-/// The summary, and the accuracies and intervals that stand beside counts, are worked out from them.
-bool derived(std::string_view key, bool outermost) {
-  if (!outermost) return key == "accuracy" || key == "low" || key == "high";
-  constexpr std::string_view kRead[] = {"schema_version", "context", "config", "tasks", "experiments", "timing"};
-  return std::find(std::begin(kRead), std::end(kRead), key) == std::end(kRead);
-}
+/// The summary is worked out from the experiments.
+bool derived(std::string_view key) { return key == "summary" || key == "ranking"; }
 
 }  // namespace
 
@@ -146,7 +143,8 @@ Json to_json(const Report& report) {
 Report report_from_json(const Json& json, const std::string& file) {
   Report report = read_frame(json, file);
   const Field root(json, file);
-  report.experiments = read_list<ExperimentResult>(root["experiments"], read_experiment);
+  report.experiments =
+      read_list<ExperimentResult>(root["experiments"], [](const Field& item) { return read_experiment(item); });
   check_experiments(report, file);
   return report;
 }
@@ -154,11 +152,20 @@ Report report_from_json(const Json& json, const std::string& file) {
 Report read_report(const std::filesystem::path& path) {
   const std::string file = path.string();
   std::vector<ExperimentResult> experiments;
+  std::mutex mutex;
+  const auto put = [&](ExperimentResult experiment, size_t index) {
+    const std::lock_guard lock(mutex);
+    if (experiments.size() <= index) experiments.resize(index + 1);
+    experiments[index] = std::move(experiment);
+  };
   const auto take = [&](const Json& before, const Json& item, size_t index) {
     if (index == 0 && before.contains("schema_version")) check_version(before, file);
-    experiments.push_back(read_experiment(Field(item, file, "experiments", index)));
+    put(read_experiment(Field(item, file, "experiments", index)), index);
   };
-  const Json rest = read_json(path, {"experiments", take, derived});
+  const auto take_fast = [&](const simdjson::dom::element& item, size_t index) {
+    put(read_experiment(item), index);
+  };
+  const Json rest = read_json(path, {"experiments", take, take_fast, derived});
   Report report = report_from_json(rest, file);  // refuses what is no list of experiments
   report.experiments = std::move(experiments);
   check_experiments(report, file);

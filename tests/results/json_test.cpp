@@ -1,9 +1,12 @@
 #include "results/json.h"
 
+#include <simdjson.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
@@ -25,7 +28,35 @@ std::filesystem::path stream_file() {
   return std::filesystem::temp_directory_path() / ("posbench_stream_test_" + std::to_string(getpid()) + ".json");
 }
 
-bool skips(std::string_view key, bool outermost) { return key == (outermost ? "junk" : "skip"); }
+bool skips(std::string_view key) { return key == "junk"; }
+
+/// What a file's list handed over, as JSON by index; `rest` is what was left.
+struct Streamed {
+  std::map<size_t, std::string> items;
+  std::string rest;
+  bool fast = false;
+};
+
+Streamed streamed(const std::string& text) {
+  std::ofstream(stream_file(), std::ios::binary) << text;
+  Streamed result;
+  std::mutex mutex;
+  const auto put = [&](const std::string& item, size_t index, bool fast) {
+    const std::lock_guard lock(mutex);
+    result.items[index] = item;
+    result.fast = fast;
+  };
+  const auto take = [&](const Json& before, const Json& item, size_t index) {
+    CHECK(before.at("a") == 1);
+    put(compact(item), index, false);
+  };
+  const auto take_fast = [&](const simdjson::dom::element& item, size_t index) {
+    put(simdjson::minify(item), index, true);
+  };
+  result.rest = compact(read_json(stream_file(), {"list", take, take_fast, skips}));
+  std::filesystem::remove(stream_file());
+  return result;
+}
 
 }  // namespace
 
@@ -132,34 +163,46 @@ TEST_CASE("bytes that are not UTF-8 are replaced as they are written") {
 }
 
 TEST_CASE("a streamed list hands over its items and leaves the rest") {
+  const std::string items = R"({"x": [1, -1, 0.5, true], "s": "]}\\\"{["} , {}, {"y": [[]]})";
   // The second has what the faster of the two parsers does not take, so that both are seen to give the same.
   for (const std::string odd : {"", ", \"odd\": 123456789012345678901"}) {
-    std::ofstream(stream_file()) << R"({"a": 1, "list": [{"x": [1, -1, 0.1, true], "skip": {"y": [2]}}, 2, []], )"
-                                 << R"("nested": {"list": [3], "skip": "no"}, "junk": [[]])" << odd << "}";
-    std::vector<std::string> seen;
-    const auto take = [&](const Json& before, const Json& item, size_t index) {
-      CHECK(before.at("a") == 1);
-      CHECK(index == seen.size());
-      Json copy = item;
-      if (copy.is_object()) copy.erase("skip");
-      seen.push_back(compact(copy));
-      if (odd.empty() && item.is_object()) CHECK(!item.contains("skip"));
-    };
-    Json rest = read_json(stream_file(), {"list", take, skips});
-    CHECK(seen == std::vector<std::string>{R"({"x":[1,-1,0.1,true]})", "2", "[]"});
+    const Streamed result = streamed(R"({"s": "list", "a": 1, "nested": {"list": [3]}, "list": [)" + items +
+                                     R"(], "after": [-1], "junk": [[]])" + odd + "}");
+    CHECK(result.fast == odd.empty());
+    CHECK(result.items == std::map<size_t, std::string>{
+                              {0, R"({"x":[1,-1,0.5,true],"s":"]}\\\"{["})"}, {1, "{}"}, {2, R"({"y":[[]]})"}});
+    Json rest = parsed(result.rest);
     CHECK(rest.contains("junk") == !odd.empty());
     rest.erase("junk");
     rest.erase("odd");
-    CHECK(compact(rest) == R"({"a":1,"list":[],"nested":{"list":[3],"skip":"no"}})");
+    CHECK(compact(rest) == R"({"s":"list","a":1,"nested":{"list":[3]},"list":[],"after":[-1]})");
   }
-  std::filesystem::remove(stream_file());
+}
+
+TEST_CASE("a streamed list may hold what is no object") {
+  const Streamed result = streamed(R"({"a": 1, "list": [{"x": 1}, 2, []]})");
+  CHECK(result.items == std::map<size_t, std::string>{{0, R"({"x":1})"}, {1, "2"}, {2, "[]"}});
+  CHECK(result.rest == R"({"a":1,"list":[]})");
+}
+
+TEST_CASE("a long list is handed over whole, whatever number of threads reads it") {
+  std::string text = "{\"a\": 1, \"list\": [{\"i\": 0}";
+  for (int i = 1; i < 5000; ++i) text += ",\n {\"i\": " + std::to_string(i) + "}";
+  const Streamed result = streamed(text + "]}");
+  CHECK(result.fast);
+  REQUIRE(result.items.size() == 5000);
+  for (const auto& [index, item] : result.items) CHECK(item == "{\"i\":" + std::to_string(index) + "}");
 }
 
 TEST_CASE("a streamed file that breaks a rule gets the same message as one that is parsed whole") {
   const std::string many = repeated("0,", 5'000'000);
   for (const std::string& text :
        {std::string("{\"list\": [1, 2"), std::string("{\"list\": [1e999]}"), std::string("{\"a\": 1, \"a\": 2}"),
-        std::string("{\"list\": [{\"b\": 1, \"b\": 2}]}"),
+        std::string("{\"list\": [{\"b\": 1, \"b\": 2}]}"), std::string("{\"list\": [{}], \"list\": [{}]}"),
+        std::string("{\"list\": [{}, {]}, {}]}"), std::string("{\"list\": [{} {}]}"),
+        std::string("{\"list\": [{},]}"), std::string("{\"list\": [{\"b\": 1e999}]}"),
+        std::string("{\"list\": [{"), std::string("{\"list\": [{\"\\"), std::string("{\"list\": [{}"),
+        std::string("{\"list\": [{}] x}"), "{\"list\": [" + repeated("{},", 1000) + "{\"b\" 1}]}",
         "{\"list\": [" + std::string(63, '[') + std::string(63, ']') + "]}", "{\"a\": [" + many + "0]}",
         "{\"list\": [[" + many + "0]]}", std::string("{\"list\": \"\xff\"}")}) {
     CAPTURE(text.substr(0, 80));
@@ -171,7 +214,9 @@ TEST_CASE("a streamed file that breaks a rule gets the same message as one that 
       message = error.what();
     }
     CHECK_FALSE(message.empty());
-    CHECK_THROWS_WITH(read_json(stream_file(), {"list", [](const Json&, const Json&, size_t) {}, skips}), message);
+    CHECK_THROWS_WITH(read_json(stream_file(), {"list", [](const Json&, const Json&, size_t) {},
+                                                [](const simdjson::dom::element&, size_t) {}, skips}),
+                      message);
   }
   std::filesystem::remove(stream_file());
 }

@@ -189,6 +189,18 @@ TEST_CASE("a malformed file is refused as its JSON is") {
   }
 }
 
+TEST_CASE("of the faults of a long report the first is named, whatever number of threads reads it") {
+  const Report report = drawn_report(2, 5, 60, [](int, int, int, int) { return 0.5; });
+  const File whole(pretty(to_json(report)));
+  CHECK(read_report(whole.path()) == report);
+  Json json = to_json(report);
+  for (size_t i = 301; i < 600; i += 7) json["experiments"][i]["steps"] = -1;
+  const File file(pretty(json));
+  CHECK_THROWS_WITH(
+      read_report(file.path()),
+      file.path().string() + ": experiments[301].steps is -1, expected an integer from 0 to 2147483647");
+}
+
 TEST_CASE("an experiment that did not finish has no accuracy to show") {
   Json json = to_json(small_report());
   json["experiments"][5]["splits"] = json["experiments"][0]["splits"];
