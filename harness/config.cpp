@@ -75,47 +75,26 @@ void read_splits(const Json& json, const std::string& where, Config& config) {
   }
 }
 
+/// Removes a setting from those of a task.
+void erase(Settings& settings, const std::string& name) {
+  std::erase_if(settings, [&](const auto& setting) { return setting.first == name; });
+}
+
+/// Sets it for every task, over the overrides of what was read before.
+void set_for_all(Config& config, const std::string& name, const std::string& value) {
+  config.set(name, value);
+  for (auto& [task, settings] : config.overrides) erase(settings, name);
+  std::erase_if(config.overrides, [](const auto& of_task) { return of_task.second.empty(); });
+}
+
 void read_overrides(const Json& json, const std::string& where, Config& config) {
   for (const auto& [task, settings] : expect_object(json, where).items()) {
     tasks().find(task);
-    config.overrides[task].clear();
     for (const auto& [name, value] : expect_object(settings, where + "." + task).items()) {
       Config scratch;
       scratch.set(name, untyped(value));  // refuses now what would be refused later
+      erase(config.overrides[task], name);
       config.overrides[task].emplace_back(name, untyped(value));
-    }
-  }
-}
-
-/// Overlays what a JSON object says on a configuration.
-void read(const Json& json, const std::string& where, Config& config) {
-  static const std::vector<std::string> known{"profile", "description", "model", "training", "evaluation",
-                                              "tasks",   "encodings",   "seeds", "splits",   "overrides"};
-  for (const auto& [key, value] : expect_object(json, where).items()) {
-    const std::string place = where + ": " + key;
-    try {
-      if (key == "model" || key == "training" || key == "evaluation") {
-        for (const auto& [name, option] : expect_object(value, place).items()) {
-          if (option.is_structured() || option.is_null()) refuse(name, "expected a number, true, false or text");
-          config.set(key + "." + name, untyped(option));
-        }
-      } else if (key == "tasks") {
-        config.tasks = select(join_list(value, key), "task");
-      } else if (key == "encodings") {
-        config.encodings = select(join_list(value, key), "encoding");
-      } else if (key == "seeds") {
-        config.seeds =
-            parse_seeds(value.is_array() && value.size() == 1 ? value[0].dump() + "," : join_list(value, key));
-      } else if (key == "splits") {
-        read_splits(value, key, config);
-      } else if (key == "overrides") {
-        read_overrides(value, key, config);
-      } else if (std::find(known.begin(), known.end(), key) == known.end()) {
-        refuse(key, fmt::format("unknown key{} (known: {})", did_you_mean(key, known), fmt::join(known, ", ")));
-      }
-    } catch (const std::invalid_argument& error) {
-      const std::string message = error.what();
-      refuse(message.starts_with(key) ? where : place, message);
     }
   }
 }
@@ -303,13 +282,13 @@ Config make_config(const ConfigRequest& request) {
     if (!request.profile && request.file) refuse(file_name, message);
     throw std::invalid_argument(message);
   }
-  read(Json::parse(profile->second), "profile " + config.profile, config);
-  if (request.file) read(file, file_name, config);
+  overlay(Json::parse(profile->second), "profile " + config.profile, config);
+  if (request.file) overlay(file, file_name, config);
   for (const std::string& setting : request.settings) {
     const size_t equals = setting.find('=');
     if (equals == setting.npos)
       throw std::invalid_argument(fmt::format("'{}' is not SECTION.OPTION=VALUE", setting));
-    config.set(setting.substr(0, equals), setting.substr(equals + 1));
+    set_for_all(config, setting.substr(0, equals), setting.substr(equals + 1));
   }
   if (request.tasks) config.tasks = select(*request.tasks, "task");
   if (request.encodings) config.encodings = select(*request.encodings, "encoding");
@@ -317,9 +296,45 @@ Config make_config(const ConfigRequest& request) {
   return config;
 }
 
+void overlay(const Json& json, const std::string& where, Config& config) {
+  static const std::vector<std::string> known{"profile", "description", "model", "training", "evaluation",
+                                              "tasks",   "encodings",   "seeds", "splits",   "overrides"};
+  const auto read_key = [&](const std::string& key, const Json& value) {
+    const std::string place = where + ": " + key;
+    try {
+      if (key == "model" || key == "training" || key == "evaluation") {
+        for (const auto& [name, option] : expect_object(value, place).items()) {
+          if (option.is_structured() || option.is_null()) refuse(name, "expected a number, true, false or text");
+          set_for_all(config, key + "." + name, untyped(option));
+        }
+      } else if (key == "tasks") {
+        config.tasks = select(join_list(value, key), "task");
+      } else if (key == "encodings") {
+        config.encodings = select(join_list(value, key), "encoding");
+      } else if (key == "seeds") {
+        config.seeds =
+            parse_seeds(value.is_array() && value.size() == 1 ? value[0].dump() + "," : join_list(value, key));
+      } else if (key == "splits") {
+        read_splits(value, key, config);
+      } else if (key == "overrides") {
+        read_overrides(value, key, config);
+      } else if (std::find(known.begin(), known.end(), key) == known.end()) {
+        refuse(key, fmt::format("unknown key{} (known: {})", did_you_mean(key, known), fmt::join(known, ", ")));
+      }
+    } catch (const std::invalid_argument& error) {
+      const std::string message = error.what();
+      refuse(message.starts_with(key) ? where : place, message);
+    }
+  };
+  for (const auto& [key, value] : expect_object(json, where).items()) {
+    if (key != "overrides") read_key(key, value);
+  }
+  if (json.contains("overrides")) read_key("overrides", json["overrides"]);
+}
+
 Config config_from_json(const Json& json, const std::string& where) {
   Config config;
-  read(json, where, config);
+  overlay(json, where, config);
   if (config.tasks.empty() || config.encodings.empty() || config.seeds.empty())
     refuse(where, "expected a whole configuration, with tasks, encodings and seeds");
   config.profile = profile_name(json, where);

@@ -62,7 +62,8 @@ struct Config {
   std::vector<std::uint64_t> seeds;
   /// More splits of a task, by its name; they come after the task's own.
   std::map<std::string, std::vector<TaskInfo::Split>> splits;
-  /// What differs for a task, by its name: one setting for all encodings.
+  /// What differs for a task, by its name: one setting for all encodings. A profile's give way to what a file or a
+  /// flag sets for all tasks, and a file's to flags.
   std::map<std::string, Settings> overrides;
 
   /// Sets "training.steps" and the like. Throws std::invalid_argument.
@@ -82,6 +83,11 @@ struct ConfigRequest {
 /// Profile, then file (a configuration, or a report, whose run it repeats), then flags. Throws
 /// std::invalid_argument with one line that says what was given, what was expected and what to do.
 Config make_config(const ConfigRequest&);
+
+/// Sets what a JSON object says: its settings over the overrides that were there before, and its own overrides
+/// over its settings, in whichever order they stand. `where` stands in front of messages. Throws
+/// std::invalid_argument.
+void overlay(const Json&, const std::string& where, Config&);
 
 Json to_json(const Config&);
 /// The reverse; `where` stands in front of messages. Throws std::invalid_argument.

@@ -19,6 +19,38 @@ TEST_CASE("a flag stands over a file, which stands over the profile") {
   CHECK(config.model.layers == 1);  // of the profile
 }
 
+TEST_CASE("what is set for all tasks stands over the overrides of a task that were read before it, not after") {
+  const TemporaryDirectory directory;
+  const auto steps = [](const Config& config) {
+    return std::pair{config.for_task("parity_check").training.steps, config.for_task("flip_flop").training.steps};
+  };
+  const std::string overrides =
+      R"("overrides": {"parity_check": {"training.steps": 99, "training.batch": 3}, "flip_flop": {"training.steps": 98}})";
+  for (const std::string& text :
+       {"{" + overrides + R"(, "training": {"steps": 7}})", R"({"training": {"steps": 7}, )" + overrides + "}"}) {
+    const auto file = directory.write("config.json", text);
+    const Config config = make_config({.profile = "smoke", .file = file});
+    CHECK(steps(config) == std::pair{99, 98});  // in whichever order a file says so
+    const Config flags = make_config({.profile = "smoke", .file = file, .settings = {"training.steps=5"}});
+    CHECK(steps(flags) == std::pair{5, 5});
+    CHECK(flags.for_task("parity_check").training.batch == 3);  // what the flag does not name stays
+    CHECK(to_json(flags)["overrides"].size() == 1);
+  }
+}
+
+TEST_CASE("a file's settings and overrides stand over those of its profile, name by name") {
+  const TemporaryDirectory directory;
+  Config config =
+      config_from_json(Json::parse(R"({"tasks": "all", "encodings": "none", "seeds": "1", "overrides": {
+        "flip_flop": {"training.steps": 50, "training.batch": 6}, "parity_check": {"model.width": 24}}})"),
+                       "profile");
+  overlay(Json::parse(R"({"training": {"batch": 8}, "overrides": {"flip_flop": {"training.steps": 60}}})"), "file",
+          config);
+  CHECK(config.for_task("flip_flop").training.steps == 60);
+  CHECK(config.for_task("flip_flop").training.batch == 8);
+  CHECK(config.for_task("parity_check").model.width == 24);
+}
+
 TEST_CASE("a configuration that was written reads back as the same") {
   const TemporaryDirectory directory;
   const auto file = directory.write("config.json", R"({
