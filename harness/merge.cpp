@@ -139,7 +139,8 @@ int merge(const MergeRequest& request) {
   if (first.save_models) copy_models(runs, directory.path());
   directory.adopt(std::move(finished));
   about["finished"] = timestamp();
-  return print_outcome(directory.write_report(measure_baselines(suite), about), directory.path(), request.color);
+  return print_outcome(directory.write_report(measure_baselines(suite, all_cores()), about), directory.path(),
+                       request.color);
 }
 
 }  // namespace posbench
