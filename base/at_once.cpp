@@ -1,5 +1,6 @@
 #include "base/at_once.h"
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -28,5 +29,7 @@ void at_once(size_t count, int jobs, const std::function<void(size_t)>& f) {
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
 }
+
+int all_cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
 }  // namespace posbench

@@ -9,4 +9,7 @@ namespace posbench {
 /// and is thrown again from here.
 void at_once(size_t count, int jobs, const std::function<void(size_t)>& f);
 
+/// How many threads the machine runs at once, as far as it says.
+int all_cores();
+
 }  // namespace posbench

@@ -67,6 +67,25 @@ void OptionTable::number(std::string name, double& value, double low, double hig
                       }});
 }
 
+void OptionTable::numbers(std::string name, std::vector<double>& values, double low, double high,
+                          std::string help) {
+  options_.push_back({std::move(name), "numbers",
+                      fmt::format("a number from {} to {}, or several as in 3e-4,1e-3", low, high),
+                      std::move(help), [&values] { return fmt::format("{}", fmt::join(values, ",")); },
+                      [&values, low, high](std::string_view text) {
+                        std::vector<double> parsed;
+                        for (const std::string& piece : split(text, ',')) {
+                          if (!parse(piece, parsed.emplace_back()) || parsed.back() < low || parsed.back() > high)
+                            return false;
+                        }
+                        std::sort(parsed.begin(), parsed.end());
+                        if (parsed.empty() || std::adjacent_find(parsed.begin(), parsed.end()) != parsed.end())
+                          return false;
+                        values = std::move(parsed);
+                        return true;
+                      }});
+}
+
 void OptionTable::flag(std::string name, bool& value, std::string help) {
   options_.push_back({std::move(name), "flag", "true or false", std::move(help),
                       [&value] { return value ? "true" : "false"; },

@@ -45,6 +45,8 @@ class OptionTable {
  public:
   void integer(std::string name, int& value, int low, int high, std::string help);
   void number(std::string name, double& value, double low, double high, std::string help);
+  /// One number or several different ones, as in `3e-4,1e-3`, which are put in ascending order.
+  void numbers(std::string name, std::vector<double>& values, double low, double high, std::string help);
   void flag(std::string name, bool& value, std::string help);
   void integers(std::string name, Integers& value, int low, int high, std::string help);
   void text(std::string name, std::string& value, std::string expected, std::string help);

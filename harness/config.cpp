@@ -32,8 +32,9 @@ void for_each_section(Config& config, Function f) {
 
 Json typed(const Option& option) {
   const std::string text = option.get();
-  return option.type == "text" || option.type == "choice" || option.type == "integers" ? Json(text)
-                                                                                       : Json::parse(text);
+  const bool is_text = option.type == "text" || option.type == "choice" || option.type == "integers" ||
+                       (option.type == "numbers" && text.find(',') != text.npos);
+  return is_text ? Json(text) : Json::parse(text);
 }
 
 std::string untyped(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
@@ -57,16 +58,20 @@ std::string join_list(const Json& json, const std::string& where) {
   return fmt::format("{}", fmt::join(items, ","));
 }
 
+/// The value of a setting as a user would write it.
+std::string setting(const Json& value, const std::string& name) {
+  if (value.is_object() || value.is_null()) refuse(name, "expected a number, true, false, text or a list");
+  return value.is_array() ? join_list(value, name) : untyped(value);
+}
+
 void read_splits(const Json& json, const std::string& where, Config& config) {
   for (const auto& [task, splits] : expect_object(json, where).items()) {
-    const TaskInfo& info = tasks().find(task).info;
+    tasks().find(task);
     config.splits[task].clear();
     for (const auto& [name, options] : expect_object(splits, where + "." + task).items()) {
       TaskInfo::Split split{name, {}, "from the configuration"};
-      const bool taken = std::any_of(info.splits.begin(), info.splits.end(),
-                                     [&name = name](const auto& s) { return s.name == name; });
-      if (taken)
-        refuse(where + "." + task, fmt::format("'{}' is a split of the task itself; choose another name", name));
+      if (name == "in_distribution")
+        refuse(where + "." + task, "'in_distribution' is what is trained on; give the task options instead");
       for (const auto& [option, value] : expect_object(options, where + "." + task + "." + name).items()) {
         split.options.emplace_back(option, untyped(value));
       }
@@ -75,47 +80,26 @@ void read_splits(const Json& json, const std::string& where, Config& config) {
   }
 }
 
+/// Removes a setting from those of a task.
+void erase(Settings& settings, const std::string& name) {
+  std::erase_if(settings, [&](const auto& setting) { return setting.first == name; });
+}
+
+/// Sets it for every task, over the overrides of what was read before.
+void set_for_all(Config& config, const std::string& name, const std::string& value) {
+  config.set(name, value);
+  for (auto& [task, settings] : config.overrides) erase(settings, name);
+  std::erase_if(config.overrides, [](const auto& of_task) { return of_task.second.empty(); });
+}
+
 void read_overrides(const Json& json, const std::string& where, Config& config) {
   for (const auto& [task, settings] : expect_object(json, where).items()) {
     tasks().find(task);
-    config.overrides[task].clear();
     for (const auto& [name, value] : expect_object(settings, where + "." + task).items()) {
       Config scratch;
-      scratch.set(name, untyped(value));  // refuses now what would be refused later
-      config.overrides[task].emplace_back(name, untyped(value));
-    }
-  }
-}
-
-/// Overlays what a JSON object says on a configuration.
-void read(const Json& json, const std::string& where, Config& config) {
-  static const std::vector<std::string> known{"profile", "description", "model", "training", "evaluation",
-                                              "tasks",   "encodings",   "seeds", "splits",   "overrides"};
-  for (const auto& [key, value] : expect_object(json, where).items()) {
-    const std::string place = where + ": " + key;
-    try {
-      if (key == "model" || key == "training" || key == "evaluation") {
-        for (const auto& [name, option] : expect_object(value, place).items()) {
-          if (option.is_structured() || option.is_null()) refuse(name, "expected a number, true, false or text");
-          config.set(key + "." + name, untyped(option));
-        }
-      } else if (key == "tasks") {
-        config.tasks = select(join_list(value, key), "task");
-      } else if (key == "encodings") {
-        config.encodings = select(join_list(value, key), "encoding");
-      } else if (key == "seeds") {
-        config.seeds =
-            parse_seeds(value.is_array() && value.size() == 1 ? value[0].dump() + "," : join_list(value, key));
-      } else if (key == "splits") {
-        read_splits(value, key, config);
-      } else if (key == "overrides") {
-        read_overrides(value, key, config);
-      } else if (std::find(known.begin(), known.end(), key) == known.end()) {
-        refuse(key, fmt::format("unknown key{} (known: {})", did_you_mean(key, known), fmt::join(known, ", ")));
-      }
-    } catch (const std::invalid_argument& error) {
-      const std::string message = error.what();
-      refuse(message.starts_with(key) ? where : place, message);
+      scratch.set(name, setting(value, name));  // refuses now what would be refused later
+      erase(config.overrides[task], name);
+      config.overrides[task].emplace_back(name, setting(value, name));
     }
   }
 }
@@ -164,7 +148,8 @@ ModelShape ModelOptions::shape() const {
 void TrainingOptions::describe(OptionTable& o) {
   o.integer("steps", steps, 1, 100'000'000, "optimizer updates");
   o.integer("batch", batch, 1, 65536, "sequences of each step");
-  o.number("learning_rate", learning_rate, 0, 1, "at its peak");
+  o.numbers("learning_rate", learning_rates, 0, 1,
+            "at its peak; of several, each experiment is tested at the one that is best in validation");
   o.number("warm_up", warm_up, 0, 1, "share of the steps over which the learning rate rises");
   o.choice("decay", decay, {"cosine", "linear", "constant"}, "how the learning rate falls after the warm-up");
   o.number("weight_decay", weight_decay, 0, 1, "of AdamW");
@@ -303,23 +288,59 @@ Config make_config(const ConfigRequest& request) {
     if (!request.profile && request.file) refuse(file_name, message);
     throw std::invalid_argument(message);
   }
-  read(Json::parse(profile->second), "profile " + config.profile, config);
-  if (request.file) read(file, file_name, config);
+  overlay(Json::parse(profile->second), "profile " + config.profile, config);
+  if (request.file) overlay(file, file_name, config);
   for (const std::string& setting : request.settings) {
     const size_t equals = setting.find('=');
     if (equals == setting.npos)
       throw std::invalid_argument(fmt::format("'{}' is not SECTION.OPTION=VALUE", setting));
-    config.set(setting.substr(0, equals), setting.substr(equals + 1));
+    set_for_all(config, setting.substr(0, equals), setting.substr(equals + 1));
   }
+  if (request.learning_rates) set_for_all(config, "training.learning_rate", *request.learning_rates);
   if (request.tasks) config.tasks = select(*request.tasks, "task");
   if (request.encodings) config.encodings = select(*request.encodings, "encoding");
   if (request.seeds) config.seeds = parse_seeds(*request.seeds);
   return config;
 }
 
+void overlay(const Json& json, const std::string& where, Config& config) {
+  static const std::vector<std::string> known{"profile", "description", "model", "training", "evaluation",
+                                              "tasks",   "encodings",   "seeds", "splits",   "overrides"};
+  const auto read_key = [&](const std::string& key, const Json& value) {
+    const std::string place = where + ": " + key;
+    try {
+      if (key == "model" || key == "training" || key == "evaluation") {
+        for (const auto& [name, option] : expect_object(value, place).items()) {
+          set_for_all(config, key + "." + name, setting(option, name));
+        }
+      } else if (key == "tasks") {
+        config.tasks = select(join_list(value, key), "task");
+      } else if (key == "encodings") {
+        config.encodings = select(join_list(value, key), "encoding");
+      } else if (key == "seeds") {
+        config.seeds =
+            parse_seeds(value.is_array() && value.size() == 1 ? value[0].dump() + "," : join_list(value, key));
+      } else if (key == "splits") {
+        read_splits(value, key, config);
+      } else if (key == "overrides") {
+        read_overrides(value, key, config);
+      } else if (std::find(known.begin(), known.end(), key) == known.end()) {
+        refuse(key, fmt::format("unknown key{} (known: {})", did_you_mean(key, known), fmt::join(known, ", ")));
+      }
+    } catch (const std::invalid_argument& error) {
+      const std::string message = error.what();
+      refuse(message.starts_with(key) ? where : place, message);
+    }
+  };
+  for (const auto& [key, value] : expect_object(json, where).items()) {
+    if (key != "overrides") read_key(key, value);
+  }
+  if (json.contains("overrides")) read_key("overrides", json["overrides"]);
+}
+
 Config config_from_json(const Json& json, const std::string& where) {
   Config config;
-  read(json, where, config);
+  overlay(json, where, config);
   if (config.tasks.empty() || config.encodings.empty() || config.seeds.empty())
     refuse(where, "expected a whole configuration, with tasks, encodings and seeds");
   config.profile = profile_name(json, where);

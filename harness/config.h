@@ -34,7 +34,7 @@ struct ModelOptions {
 
 struct TrainingOptions {
   int steps = 1000, batch = 32;
-  double learning_rate = 3e-3;
+  std::vector<double> learning_rates{3e-3};  // several, ascending: each is tried, the best in validation tested
   double warm_up = 0.05;
   Decay decay = Decay::cosine;
   double weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
@@ -60,9 +60,10 @@ struct Config {
   EvaluationOptions evaluation;
   std::vector<std::string> tasks, encodings;  // specs, in their canonical form
   std::vector<std::uint64_t> seeds;
-  /// More splits of a task, by its name; they come after the task's own.
+  /// More splits of a task, by its name; they come after the task's own, or in the place of one of the same name.
   std::map<std::string, std::vector<TaskInfo::Split>> splits;
-  /// What differs for a task, by its name: one setting for all encodings.
+  /// What differs for a task, by its name: one setting for all encodings. A profile's give way to what a file or a
+  /// flag sets for all tasks, and a file's to flags.
   std::map<std::string, Settings> overrides;
 
   /// Sets "training.steps" and the like. Throws std::invalid_argument.
@@ -74,7 +75,7 @@ struct Config {
 
 /// What the command line says of a configuration.
 struct ConfigRequest {
-  std::optional<std::string> profile, tasks, encodings, seeds;
+  std::optional<std::string> profile, tasks, encodings, seeds, learning_rates;
   std::optional<std::filesystem::path> file;
   std::vector<std::string> settings;  // "model.width=128"
 };
@@ -82,6 +83,11 @@ struct ConfigRequest {
 /// Profile, then file (a configuration, or a report, whose run it repeats), then flags. Throws
 /// std::invalid_argument with one line that says what was given, what was expected and what to do.
 Config make_config(const ConfigRequest&);
+
+/// Sets what a JSON object says: its settings over the overrides that were there before, and its own overrides
+/// over its settings, in whichever order they stand. `where` stands in front of messages. Throws
+/// std::invalid_argument.
+void overlay(const Json&, const std::string& where, Config&);
 
 Json to_json(const Config&);
 /// The reverse; `where` stands in front of messages. Throws std::invalid_argument.

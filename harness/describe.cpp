@@ -209,12 +209,14 @@ std::string show_text(const std::string& text) {
   if (encodings().contains(spec.name)) return show_encoding(encodings().find(spec.name));
   if (tasks().contains(spec.name))
     return show_task(tasks().find(spec.name).canonical(spec).text(), tasks().find(spec.name));
+  if (profiles().count(text) > 0) return profiles().at(text);
   std::vector<std::string> names = encodings().names();
   const std::vector<std::string> more = tasks().names();
   names.insert(names.end(), more.begin(), more.end());
+  for (const auto& [name, json] : profiles()) names.push_back(name);
   throw std::invalid_argument(
-      fmt::format("no encoding or task is called '{}'{} ('posbench list encodings' and 'posbench list "
-                  "tasks' show all)",
+      fmt::format("no encoding, task or profile is called '{}'{} ('posbench list encodings', 'list tasks' and "
+                  "'list profiles' show all)",
                   spec.name, did_you_mean(spec.name, names)));
 }
 

@@ -12,31 +12,35 @@ std::optional<ExperimentResult> run_experiment(const Experiment& e, const Experi
   try {
     const Model model = make_model(e.encoding, e.task->shape);
     result.parameters = model.layout.count();
-    TrainingState state(model, config.training, e.seed);
-    if (events.begun) events.begun(model, state);
-    bool stopped = false;
-    train(model, e.task->trained(), config.training, e.seed, state, [&](const TrainingState& s) {
-      stopped = !events.after_step(model, s);
-      return !stopped;
-    });
-    if (stopped && state.step < config.training.steps && !state.stopped_early) return std::nullopt;
+    Search search(model, config.training, e.seed);
+    if (events.begun) events.begun(model, search);
+    const bool done = train(model, e.task->trained(), config.training, e.seed, search,
+                            [&](const Search& s) { return events.after_step(model, s); });
+    if (!done) return std::nullopt;
 
-    result.steps = state.step;
-    result.stopped_early = state.stopped_early;
-    result.learning_curve = state.curve;
-    if (state.diverged_step) {
+    const TrainingState& best = *search.best;
+    result.steps = best.step;
+    result.stopped_early = best.stopped_early;
+    result.learning_curve = best.curve;
+    const bool searched = search.tried.size() > 1;
+    if (searched) {
+      result.learning_rate = best.learning_rate;
+      result.learning_rates = search.tried;
+    }
+    if (best.diverged_step) {
       result.status = Status::diverged;
-      result.diverged_step = state.diverged_step;
+      result.diverged_step = best.diverged_step;
       result.reason =
-          fmt::format("the loss or its gradient stopped being finite at step {}", *state.diverged_step);
+          fmt::format("the loss or its gradient stopped being finite at step {}{}", *best.diverged_step,
+                      searched ? ", and sooner or as soon at every other learning rate" : "");
       return result;
     }
-    if (events.trained) events.trained(model, state);
-    result.final_loss = state.curve.empty() ? std::nullopt : state.curve.back().loss;
+    if (events.trained) events.trained(model, best.parameters);
+    result.final_loss = best.curve.empty() ? std::nullopt : best.curve.back().loss;
     for (size_t i = 0; i < e.task->splits.size(); ++i) {
       const TaskInfo::Split& split = e.task->splits[i];
       const SampleStream samples{*e.task->tasks[i], "test:" + split.name, e.seed};
-      SplitResult tested = evaluate(model, state.parameters, samples, config.evaluation.sequences);
+      SplitResult tested = evaluate(model, best.parameters, samples, config.evaluation.sequences);
       tested.name = split.name;
       tested.kind = kind(split);
       result.splits.push_back(std::move(tested));

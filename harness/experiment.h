@@ -12,15 +12,16 @@ struct Experiment {
   const TaskSetup* task = nullptr;
   Spec encoding;
   std::uint64_t seed = 0;
+  double work = 0;  // what its time is roughly proportional to
 
   ExperimentId id() const { return {task->spec, encoding.text(), seed}; }
 };
 
 /// What goes on around an experiment; each but `after_step` may be empty.
 struct ExperimentEvents {
-  std::function<void(const Model&, TrainingState&)> begun;  // may set the state to where an earlier run left it
-  std::function<bool(const Model&, const TrainingState&)> after_step;  // whether to go on
-  std::function<void(const Model&, const TrainingState&)> trained;     // not where it diverged
+  std::function<void(const Model&, Search&)> begun;  // may set the search to where an earlier run left it
+  std::function<bool(const Model&, const Search&)> after_step;   // whether to go on
+  std::function<void(const Model&, const Parameters&)> trained;  // those that are tested; not where it diverged
 };
 
 /// The whole of it, top to bottom. Where `after_step` says no there is no result. What goes wrong in it makes it a

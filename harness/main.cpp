@@ -64,6 +64,10 @@ void add_run(CLI::App& app, Arguments& a, int& code) {
       ->take_all()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  run->add_option(
+      "--learning-rates", a.run.config.learning_rates,
+      "several, as in 3e-4,1e-3,3e-3: each experiment is trained at each of them, and tested at the one "
+      "that is best in validation");
   run->add_option_function<std::string>(
       "--shard", [&](const std::string& text) { a.run.shard = Shard::parse(text); },
       "K/N: every N-th experiment from the K-th on; 'posbench merge' joins the N runs");
@@ -84,6 +88,7 @@ void add_run(CLI::App& app, Arguments& a, int& code) {
       "  posbench run                                        the quick profile\n"
       "  posbench run -e cope,rope -t flip_flop -s 3 -o out  two encodings on one task, three seeds\n"
       "  posbench run -e 'cope:positions=16,rope*' --set training.steps=2000\n"
+      "  posbench run --learning-rates 3e-4,1e-3,3e-3        each experiment at the best of three in validation\n"
       "  posbench run --config out/report.json -o again      repeats a run\n"
       "  posbench run --profile standard --shard 3/16 -o out/3 --resume\n"
       "                                                      a sixteenth of a suite, begun or gone on with\n"
@@ -120,8 +125,10 @@ void add_list(CLI::App& app, Arguments& a) {
 void add_show(CLI::App& app, Arguments& a) {
   CLI::App* show =
       app.add_subcommand("show", "Definition, source, options, splits and trivial baselines of one name");
-  show->add_option("name", a.show_name, "a task or an encoding, with options if wanted")->required();
-  show->footer("Examples:\n  posbench show cope\n  posbench show flip_flop:length=64");
+  show->add_option("name", a.show_name, "a task or an encoding, with options if wanted, or a profile")->required();
+  show->footer(
+      "Examples:\n  posbench show cope\n  posbench show flip_flop:length=64\n"
+      "  posbench show standard > mine.json    a profile's settings, to change and give to 'run --config'");
   show->callback([&] { std::fputs(show_text(a.show_name).c_str(), stdout); });
 }
 

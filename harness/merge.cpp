@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/at_once.h"
 #include "harness/context.h"
 #include "harness/run.h"
 #include "harness/run_directory.h"
@@ -139,7 +140,8 @@ int merge(const MergeRequest& request) {
   if (first.save_models) copy_models(runs, directory.path());
   directory.adopt(std::move(finished));
   about["finished"] = timestamp();
-  return print_outcome(directory.write_report(measure_baselines(suite), about), directory.path(), request.color);
+  return print_outcome(directory.write_report(measure_baselines(suite, all_cores()), about), directory.path(),
+                       request.color);
 }
 
 }  // namespace posbench

@@ -6,7 +6,6 @@
 #include <ctime>
 #include <map>
 #include <numeric>
-#include <thread>
 
 #include "base/at_once.h"
 #include "harness/progress.h"
@@ -62,8 +61,9 @@ double estimate(const Experiment& e) {
   const TrainingOptions& training = config.training;
   const Model model = make_model(e.encoding, e.task->shape);
   TrainingState state(model, training, 0);
-  double seconds = training.steps * step_seconds(e, model, state);
-  const int looks = (training.steps + training.validate_every - 1) / training.validate_every;
+  const int rates = static_cast<int>(training.learning_rates.size());
+  double seconds = rates * (training.steps * step_seconds(e, model, state));
+  const int looks = rates * ((training.steps + training.validate_every - 1) / training.validate_every);
   for (size_t split = 0; split < e.task->splits.size(); ++split) {
     const double sequences = config.evaluation.sequences +
                              (split == 0 ? static_cast<double>(looks) * training.validation_sequences : 0);
@@ -143,7 +143,7 @@ void print_plan(const Suite& suite, int jobs, bool color) {
     fmt::print("0 experiments\n");
     return;
   }
-  const double once = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) + baseline_seconds(suite);  // by one thread
+  const double startup = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID), baselines = baseline_seconds(suite);
   const std::vector<double> seconds = estimates(suite.experiments, jobs);
   Table table{
       {{"task"}, {"encoding"}, {"seed", Align::right}, {"parameters", Align::right}, {"seconds", Align::right}},
@@ -157,9 +157,10 @@ void print_plan(const Suite& suite, int jobs, bool color) {
   print(table, color);
   const double total = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   const double longest = *std::max_element(seconds.begin(), seconds.end());
-  const int at_once = std::min(jobs, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-  fmt::print("{} experiments; about {} of core time, {} with {} jobs\n", seconds.size(), duration(once + total),
-             duration(once + std::max(total / at_once, longest)), jobs);
+  const int at_once = std::min(jobs, all_cores());
+  fmt::print("{} experiments; about {} of core time, {} with {} jobs\n", seconds.size(),
+             duration(startup + total + baselines),
+             duration(startup + std::max(total / at_once, longest) + baselines / at_once), jobs);
 }
 
 }  // namespace posbench

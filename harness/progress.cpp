@@ -22,6 +22,7 @@ double seconds_since(Clock::time_point start) {
 std::string outcome(const ExperimentResult& result) {
   if (result.status != Status::ok) return to_text(result.status) + ": " + result.reason;
   std::string text;
+  const std::string rate = result.learning_rate ? fmt::format(", learning rate {}", *result.learning_rate) : "";
   double worst = 2;
   for (const SplitResult& split : result.splits) {
     const double right = accuracy(split.sequence);
@@ -31,7 +32,7 @@ std::string outcome(const ExperimentResult& result) {
       worst = std::min(worst, right);
     }
   }
-  return worst <= 1 ? fmt::format("{}, {:.3f} at worst out of it", text, worst) : text;
+  return (worst <= 1 ? fmt::format("{}, {:.3f} at worst out of it", text, worst) : text) + rate;
 }
 
 }  // namespace

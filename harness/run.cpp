@@ -15,8 +15,8 @@
 #include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "base/at_once.h"
 #include "harness/checkpoint.h"
 #include "harness/context.h"
 #include "harness/plan.h"
@@ -69,7 +69,7 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
   for (const Experiment& e : suite.experiments) {
     if (directory.finished().count(e.id()) > 0) continue;
     open.push_back(e);
-    total_work += work(e);
+    total_work += e.work;
   }
   if (request.verbosity != Verbosity::quiet) {
     fmt::print(stderr, "{}; {} of {} experiments to run, {} at once, into {}\n", version(), open.size(),
@@ -86,24 +86,24 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
     directory.append(result, seconds);
     progress.finished(result, seconds);
   };
-  events.begun = [&](const Experiment& e, const Model& model, TrainingState& state) -> double {
+  events.begun = [&](const Experiment& e, const Model& model, Search& search) -> double {
     const std::filesystem::path checkpoint = checkpoint_path(path, e.id());
     std::error_code ignored;
     if (!exists(checkpoint, ignored)) return 0;
     try {
-      return read_checkpoint(checkpoint, e, model, state);
+      return read_checkpoint(checkpoint, e, model, search);
     } catch (const std::runtime_error& error) {
       progress.warn(fmt::format("{}; its experiment starts afresh", error.what()));
       return 0;
     }
   };
-  events.keep = [&](const Experiment& e, const Model& model, const TrainingState& state, double seconds) {
-    write_checkpoint(checkpoint_path(path, e.id()), e, model, state, seconds);
+  events.keep = [&](const Experiment& e, const Model& model, const Search& search, double seconds) {
+    write_checkpoint(checkpoint_path(path, e.id()), e, model, search, seconds);
   };
   events.keep_every = request.checkpoint_every;
   if (request.save_models) {
-    events.trained = [&](const Experiment& e, const Model& model, const TrainingState& state) {
-      save_model(model_path(path, e.id()), e, model, state.parameters);
+    events.trained = [&](const Experiment& e, const Model& model, const Parameters& parameters) {
+      save_model(model_path(path, e.id()), e, model, parameters);
     };
   }
   run_suite(open, jobs, interrupted, events);
@@ -135,8 +135,7 @@ int run(const RunRequest& request) {
     return 0;
   }
   const Suite suite = make_suite(config, request.shard);
-  const int jobs =
-      request.jobs > 0 ? request.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int jobs = request.jobs > 0 ? request.jobs : all_cores();
   if (request.dry_run) {
     print_plan(suite, jobs, request.color);
     return 0;
@@ -161,7 +160,7 @@ int run(const RunRequest& request) {
     }
     std::error_code ignored;
     remove_all(directory.path() / "checkpoints", ignored);
-    const std::vector<TaskBaseline> baselines = measure_baselines(suite);
+    const std::vector<TaskBaseline> baselines = measure_baselines(suite, jobs);
     about["finished"] = timestamp();
     report = directory.write_report(baselines, about);
   } catch (const FileError& error) {

@@ -33,22 +33,45 @@ Size mean_size(const Task& task, bool training) {
   return size;
 }
 
+/// Optimizer steps at all learning rates together.
+double steps(const TrainingOptions& training) {
+  return static_cast<double>(training.steps) * static_cast<double>(training.learning_rates.size());
+}
+
+/// Multiply-adds of the products with weights and of attention in an experiment on a task, training and evaluation
+/// together.
+double work(const TaskSetup& task) {
+  ParameterLayout layout;
+  const PositionEncoding plain(task.shape);
+  const Transformer transformer(task.shape, layout, plain);
+  const auto forward = [&](const Task& t, bool training) {
+    const Size size = mean_size(t, training);
+    return transformer.multiply_adds(static_cast<Index>(size.length + 0.5), static_cast<Index>(size.asked + 0.5));
+  };
+  const TrainingOptions& training = task.config.training;
+  const double looks = steps(training) / training.validate_every + 1;
+  double work = forward(task.trained(), true) * 3 * steps(training) * training.batch;
+  work += forward(task.trained(), false) * looks * training.validation_sequences;
+  for (const auto& split : task.tasks) work += forward(*split, false) * task.config.evaluation.sequences;
+  return work;
+}
+
 /// What one experiment tells of itself: its work, and when its state is to be kept.
 class Telling {
  public:
   Telling(const Experiment& experiment, const SuiteEvents& events)
       : experiment_(experiment),
         events_(events),
-        work_left_(work(experiment)),
-        work_of_step_(work_left_ / (1.1 * experiment.task->config.training.steps)) {}
+        work_left_(experiment.work),
+        work_of_step_(work_left_ / (1.1 * steps(experiment.task->config.training))) {}
 
   ExperimentEvents events(const std::function<bool()>& go_on) {
-    return {.begun = [this](const Model& model, TrainingState& state) { begun(model, state); },
+    return {.begun = [this](const Model& model, Search& search) { begun(model, search); },
             .after_step = [this, go_on](const Model& model,
-                                        const TrainingState& state) { return after_step(model, state, go_on()); },
+                                        const Search& search) { return after_step(model, search, go_on()); },
             .trained =
-                [this](const Model& model, const TrainingState& state) {
-                  if (events_.trained) events_.trained(experiment_, model, state);
+                [this](const Model& model, const Parameters& parameters) {
+                  if (events_.trained) events_.trained(experiment_, model, parameters);
                 }};
   }
   void finished(const ExperimentResult& result) {
@@ -64,15 +87,16 @@ class Telling {
     events_.advanced(steps * work_of_step_);
     work_left_ -= steps * work_of_step_;
   }
-  void begun(const Model& model, TrainingState& state) {
-    if (events_.begun) earlier_ = events_.begun(experiment_, model, state);
+  void begun(const Model& model, Search& search) {
+    if (events_.begun) earlier_ = events_.begun(experiment_, model, search);
     kept_ = seconds();
-    advance(state.step);
+    advance(search.state.step);
+    for (const RateResult& rate : search.tried) advance(rate.steps);
   }
-  bool after_step(const Model& model, const TrainingState& state, bool go_on) {
+  bool after_step(const Model& model, const Search& search, bool go_on) {
     advance(1);
     if (events_.keep && (!go_on || seconds() - kept_ >= events_.keep_every)) {
-      events_.keep(experiment_, model, state, seconds());
+      events_.keep(experiment_, model, search, seconds());
       kept_ = seconds();
     }
     return go_on;
@@ -105,38 +129,22 @@ Suite make_suite(const Config& config, Shard shard) {
   size_t count = 0;
   for (const std::string& task : config.tasks) {
     suite.tasks.push_back(std::make_unique<TaskSetup>(make_task_setup(config, task)));
+    const double of_each = work(*suite.tasks.back());
     for (const std::string& encoding : config.encodings) {
       const Spec spec = Spec::parse(encoding);
       make_model(spec, suite.tasks.back()->shape);
       for (const std::uint64_t seed : config.seeds) {
-        if (shard.has(count++)) suite.experiments.push_back({suite.tasks.back().get(), spec, seed});
+        if (shard.has(count++)) suite.experiments.push_back({suite.tasks.back().get(), spec, seed, of_each});
       }
     }
   }
   return suite;
 }
 
-std::vector<TaskBaseline> measure_baselines(const Suite& suite) {
-  std::vector<TaskBaseline> baselines;
-  for (const auto& task : suite.tasks) baselines.push_back(measure_baselines(*task));
+std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs) {
+  std::vector<TaskBaseline> baselines(suite.tasks.size());
+  at_once(baselines.size(), jobs, [&](size_t i) { baselines[i] = measure_baselines(*suite.tasks[i]); });
   return baselines;
-}
-
-double work(const Experiment& e) {
-  const TaskSetup& task = *e.task;
-  ParameterLayout layout;
-  const PositionEncoding plain(task.shape);
-  const Transformer transformer(task.shape, layout, plain);
-  const auto forward = [&](const Task& t, bool training) {
-    const Size size = mean_size(t, training);
-    return transformer.multiply_adds(static_cast<Index>(size.length + 0.5), static_cast<Index>(size.asked + 0.5));
-  };
-  const TrainingOptions& training = task.config.training;
-  const double looks = static_cast<double>(training.steps) / training.validate_every + 1;
-  double work = forward(task.trained(), true) * 3 * training.steps * training.batch;
-  work += forward(task.trained(), false) * looks * training.validation_sequences;
-  for (const auto& split : task.tasks) work += forward(*split, false) * task.config.evaluation.sequences;
-  return work;
 }
 
 void run_suite(const std::vector<Experiment>& experiments, int jobs, const std::atomic<bool>& stop,

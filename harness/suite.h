@@ -29,25 +29,21 @@ struct Suite {
 /// refused before anything runs; a shard has all tasks, and its own experiments. Throws std::invalid_argument.
 Suite make_suite(const Config&, Shard = {});
 
-/// Of every task.
-std::vector<TaskBaseline> measure_baselines(const Suite&);
-
-/// Multiply-adds of an experiment's products with weights and of attention, training and evaluation together: what
-/// its time is roughly proportional to.
-double work(const Experiment&);
-
 /// What a suite tells, from any thread but for `finished`; each but `advanced` and `finished` may be empty.
 struct SuiteEvents {
   std::function<void(double work)> advanced;
   std::function<void(const ExperimentResult&, double seconds)> finished;  // one at a time
-  /// An experiment begins: sets its state to where an earlier run left it, if one did, and returns the seconds
+  /// An experiment begins: sets its search to where an earlier run left it, if one did, and returns the seconds
   /// spent on it until then.
-  std::function<double(const Experiment&, const Model&, TrainingState&)> begun;
+  std::function<double(const Experiment&, const Model&, Search&)> begun;
   /// Every so many seconds of an experiment, and when it is stopped: to go on from later.
-  std::function<void(const Experiment&, const Model&, const TrainingState&, double seconds)> keep;
+  std::function<void(const Experiment&, const Model&, const Search&, double seconds)> keep;
   double keep_every = 60;
-  std::function<void(const Experiment&, const Model&, const TrainingState&)> trained;
+  std::function<void(const Experiment&, const Model&, const Parameters&)> trained;
 };
+
+/// Of every task, `jobs` at once.
+std::vector<TaskBaseline> measure_baselines(const Suite&, int jobs);
 
 /// Runs the experiments, `jobs` at once, one thread each. `stop` abandons those under way at their next step. What
 /// an event throws stops the suite and is thrown again from here.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <stdexcept>
+#include <unordered_map>
 
 #include "harness/samples.h"
 
@@ -23,52 +24,71 @@ int longest_sequence(const Task& task) {
   return static_cast<int>(longest);
 }
 
-/// What a trivial predictor looks at, for scored place n of an example, as a key of its table.
-using View = std::function<std::string(const Example&, int length, size_t n)>;
+/// What a trivial predictor looks at, for each scored place of an example, as a key of its table.
+using Keys = std::vector<std::uint64_t>;
+using View = std::function<Keys(const Example&, int length)>;
+
+std::uint64_t pair(int a, int b) { return static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint32_t>(b); }
+
+/// Numbers whose sums tell bags of tokens apart: SplitMix64's finalizer (Steele, Lea, Flood 2014).
+std::uint64_t code(int token) {
+  std::uint64_t x = static_cast<std::uint64_t>(token + 1) * 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+template <class F>
+Keys for_each_scored(const Example& e, F key) {
+  Keys keys;
+  for (const int t : e.scored) keys.push_back(key(t));
+  return keys;
+}
 
 const std::map<std::string, View>& views() {
   static const std::map<std::string, View> views{
-      {"constant", [](const Example&, int, size_t) { return std::string(); }},
+      {"constant", [](const Example& e, int) { return Keys(e.scored.size()); }},
       {"last_token",
-       [](const Example& e, int, size_t n) {
-         const int t =
-             e.scored[n];  // the token read there, and the one before it, which a blank or marker may follow
-         return fmt::format("{} {}", e.tokens[t], t > 0 ? e.tokens[t - 1] : kIgnore);
+       [](const Example& e,
+          int) {  // the token read there, and the one before it, which a blank or marker may follow
+         return for_each_scored(e, [&](int t) { return pair(e.tokens[t], t > 0 ? e.tokens[t - 1] : kIgnore); });
        }},
       {"position",
-       [](const Example& e, int length, size_t n) { return fmt::format("{} {}", length, e.scored[n]); }},
-      {"bag_of_tokens", [](const Example& e, int, size_t n) {
-         std::vector<int> tokens(e.tokens.begin(), e.tokens.begin() + e.scored[n]);
-         std::sort(tokens.begin(), tokens.end());
-         std::string bag;
-         for (const int token : tokens)
-           bag += static_cast<char>(token % 256), bag += static_cast<char>(token / 256);
-         return bag;
+       [](const Example& e, int length) { return for_each_scored(e, [&](int t) { return pair(length, t); }); }},
+      {"bag_of_tokens", [](const Example& e, int) {
+         std::uint64_t bag = 0;
+         int read = 0;
+         return for_each_scored(e, [&](int t) {
+           while (read < t) bag += code(e.tokens[read++]);
+           return bag;
+         });
        }}};
   return views;
 }
 
 double measure(const std::vector<SampleStream::Sample>& samples, const View& view) {
-  std::map<std::string, std::map<int, int>> answers;
-  std::map<int, int> overall;
-  const auto most_frequent = [](const std::map<int, int>& counts) {
-    return std::max_element(counts.begin(), counts.end(),
-                            [](const auto& a, const auto& b) { return a.second < b.second; })
-        ->first;
-  };
+  using Counts = std::map<int, int>;
+  std::unordered_map<std::uint64_t, Counts> answers;
+  Counts overall;
   const size_t half = samples.size() / 2;
   const auto for_each_answer = [&](size_t first, size_t last, auto f) {
     for (size_t i = first; i < last; ++i) {
       const auto& [example, length] = samples[i];
-      for (size_t n = 0; n < example.scored.size(); ++n)
-        f(view(example, length, n), example.targets[example.scored[n]]);
+      const Keys keys = view(example, length);
+      for (size_t n = 0; n < keys.size(); ++n) f(keys[n], example.targets[example.scored[n]]);
     }
   };
-  for_each_answer(0, half, [&](const std::string& key, int answer) { ++answers[key][answer], ++overall[answer]; });
+  for_each_answer(0, half, [&](std::uint64_t key, int answer) { ++answers[key][answer], ++overall[answer]; });
+  const auto most_frequent = [](const Counts& counts) {
+    return std::max_element(counts.begin(), counts.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+  };
+  const int otherwise = overall.empty() ? kIgnore : most_frequent(overall);
   std::int64_t correct = 0, total = 0;
-  for_each_answer(half, samples.size(), [&](const std::string& key, int answer) {
+  for_each_answer(half, samples.size(), [&](std::uint64_t key, int answer) {
     const auto seen = answers.find(key);
-    correct += answer == most_frequent(seen == answers.end() ? overall : seen->second);
+    correct += answer == (seen == answers.end() ? otherwise : most_frequent(seen->second));
     ++total;
   });
   return total > 0 ? static_cast<double>(correct) / static_cast<double>(total) : 0;
@@ -95,8 +115,13 @@ TaskSetup make_task_setup(const Config& config, const std::string& text) {
   }
   setup.splits = setup.info->splits;
   const auto more = config.splits.find(spec.name);
-  if (more != config.splits.end())
-    setup.splits.insert(setup.splits.end(), more->second.begin(), more->second.end());
+  if (more != config.splits.end()) {
+    for (const TaskInfo::Split& split : more->second) {
+      const auto own = std::find_if(setup.splits.begin(), setup.splits.end(),
+                                    [&](const TaskInfo::Split& s) { return s.name == split.name; });
+      own != setup.splits.end() ? * own = split : setup.splits.emplace_back(split);
+    }
+  }
 
   setup.shape = setup.config.model.shape();
   for (const TaskInfo::Split& split : setup.splits) {

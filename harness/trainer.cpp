@@ -1,6 +1,7 @@
 #include "harness/trainer.h"
 
 #include <cmath>
+#include <tuple>
 
 #include "encodings/registry.h"
 #include "model/layers.h"
@@ -31,6 +32,27 @@ double loss_of_batch(const Model& model, const Parameters& parameters, const Sam
   return loss;
 }
 
+RateResult figures(const TrainingState& state) {
+  RateResult figures{
+      .learning_rate = state.learning_rate, .steps = state.step, .diverged_step = state.diverged_step};
+  if (state.diverged_step) return figures;
+  const CurvePoint& last = state.curve.back();
+  figures.final_loss = last.loss;
+  figures.validation_token = last.validation_token;
+  figures.validation_sequence = last.validation_sequence;
+  return figures;
+}
+
+/// Whether a learning rate is to be preferred to another.
+bool better(const TrainingState& a, const TrainingState& b) {
+  if (a.diverged_step || b.diverged_step) return b.diverged_step && (!a.diverged_step || a.step > b.step);
+  const auto rank = [](const TrainingState& state) {
+    const CurvePoint& last = state.curve.back();
+    return std::tuple(last.validation_sequence, last.validation_token, -last.loss.value_or(HUGE_VAL));
+  };
+  return rank(a) > rank(b);
+}
+
 }  // namespace
 
 int answer(const Matrix& logits, Index n, const std::vector<int>& candidates) {
@@ -54,11 +76,15 @@ Model make_model(const Spec& encoding, const ModelShape& shape) {
   return model;
 }
 
-TrainingState::TrainingState(const Model& model, const TrainingOptions& options, std::uint64_t seed)
-    : parameters(initialize(model.layout, seed)),
+TrainingState::TrainingState(const Model& model, const TrainingOptions& options, std::uint64_t seed, size_t rate)
+    : learning_rate(options.learning_rates.at(rate)),
+      parameters(initialize(model.layout, seed)),
       optimizer(model.layout, {options.beta1, options.beta2, options.epsilon, options.weight_decay}) {
   model.encoding->constrain(parameters);
 }
+
+Search::Search(const Model& model, const TrainingOptions& options, std::uint64_t seed)
+    : state(model, options, seed) {}
 
 SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples,
                      int sequences) {
@@ -100,7 +126,7 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
   return result;
 }
 
-void train(const Model& model, const Task& task, const TrainingOptions& options, std::uint64_t seed,
+bool train(const Model& model, const Task& task, const TrainingOptions& options, std::uint64_t seed,
            TrainingState& state, const std::function<bool(const TrainingState&)>& after_step) {
   const SampleStream samples{task, "train", seed}, validation{task, "validation", seed};
   const int warm_up = static_cast<int>(std::ceil(options.warm_up * options.steps));
@@ -114,10 +140,10 @@ void train(const Model& model, const Task& task, const TrainingOptions& options,
                                       activations, d_logits, gradients);
     if (!std::isfinite(loss) || !std::isfinite(clip(gradients, options.clip))) {
       state.diverged_step = state.step;
-      return;
+      break;
     }
     state.optimizer.step(gradients,
-                         options.learning_rate * schedule(options.decay, state.step, options.steps, warm_up),
+                         state.learning_rate * schedule(options.decay, state.step, options.steps, warm_up),
                          state.parameters);
     model.encoding->constrain(state.parameters);
     ++state.step;
@@ -133,8 +159,27 @@ void train(const Model& model, const Task& task, const TrainingOptions& options,
       state.stopped_early =
           options.early_stop > 0 && state.perfect >= options.early_stop && state.step < options.steps;
     }
-    if (!after_step(state)) return;
+    const bool done = state.step == options.steps || state.stopped_early;
+    if (!after_step(state)) return done;
   }
+  return true;
+}
+
+bool train(const Model& model, const Task& task, const TrainingOptions& options, std::uint64_t seed,
+           Search& search, const std::function<bool(const Search&)>& after_step) {
+  const size_t rates = options.learning_rates.size();
+  while (search.tried.size() < rates) {
+    bool go_on = true;
+    const bool done = train(model, task, options, seed, search.state,
+                            [&](const TrainingState&) { return go_on = after_step(search); });
+    if (!done) return false;
+    search.tried.push_back(figures(search.state));
+    if (!search.best || better(search.state, *search.best)) search.best = std::move(search.state);
+    if (search.tried.size() == rates) break;
+    search.state = TrainingState(model, options, seed, search.tried.size());
+    if (!go_on) return false;
+  }
+  return true;
 }
 
 }  // namespace posbench

@@ -25,10 +25,12 @@ struct Model {
 /// Throws std::invalid_argument where the encoding is not defined for the shape.
 Model make_model(const Spec& encoding, const ModelShape&);
 
-/// Training between two steps. Nothing else is remembered from one to the next.
+/// Training at one learning rate, between two steps. Nothing else is remembered from one to the next.
 struct TrainingState {
-  TrainingState(const Model&, const TrainingOptions&, std::uint64_t seed);
+  /// At the learning rate of the options with this index.
+  TrainingState(const Model&, const TrainingOptions&, std::uint64_t seed, size_t rate = 0);
 
+  double learning_rate;  // at its peak
   Parameters parameters;
   AdamW optimizer;
   int step = 0;         // updates done
@@ -40,6 +42,16 @@ struct TrainingState {
   std::optional<int> diverged_step;
 };
 
+/// Training at each learning rate in turn, from the same initial values and on the same samples, between two
+/// steps.
+struct Search {
+  Search(const Model&, const TrainingOptions&, std::uint64_t seed);
+
+  std::vector<RateResult> tried;      // the learning rates that are done with
+  std::optional<TrainingState> best;  // of those
+  TrainingState state;                // at the next one, while there is one
+};
+
 /// The likeliest id for row n of the logits, among the candidates where there are any.
 int answer(const Matrix& logits, Index n, const std::vector<int>& candidates);
 
@@ -47,8 +59,14 @@ int answer(const Matrix& logits, Index n, const std::vector<int>& candidates);
 SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, int sequences);
 
 /// Trains up to options.steps. After each step `after_step` may stop it for later by answering false; the state
-/// then goes on where it stands.
-void train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, TrainingState&,
+/// then goes on where it stands. Returns whether there is nothing left to do.
+bool train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, TrainingState&,
            const std::function<bool(const TrainingState&)>& after_step);
+
+/// The same at every learning rate of the options. The best is the one whose last look at the validation stream
+/// found the most sequences right; among equals the most tokens; then the one with the lowest loss since the look
+/// before; then the lowest rate. One that diverged is worse than any that did not.
+bool train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, Search&,
+           const std::function<bool(const Search&)>& after_step);
 
 }  // namespace posbench

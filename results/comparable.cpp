@@ -99,15 +99,29 @@ std::optional<std::string> other_budget(const NamedReport& baseline, const Named
   return difference.of("config.evaluation", member(a, "evaluation"), member(b, "evaluation"), "layout");
 }
 
-/// A split that users defined may have one name and mean two things.
+/// Whether a task of that name, with whichever options, has the split.
+bool has_split(const Report& report, const std::string& task, const std::string& split) {
+  return std::any_of(report.tasks.begin(), report.tasks.end(), [&](const TaskBaseline& t) {
+    return spec_name(t.task) == task &&
+           std::any_of(t.splits.begin(), t.splits.end(), [&](const SplitBaseline& s) { return s.name == split; });
+  });
+}
+
+/// A split that users defined, or redefined for a task that has it, may have one name and mean two things.
 void check_own_splits(const NamedReport& baseline, const NamedReport& candidate) {
   for (const std::string& task : common_tasks(baseline, candidate)) {
     const Json& ours = member(member(baseline.report.config, "splits"), task);
     const Json& theirs = member(member(candidate.report.config, "splits"), task);
-    for (const auto& [split, options] : ours.items()) {
-      if (!theirs.contains(split)) continue;
-      const std::string place = fmt::format("config.splits.{}.{}", task, split);
-      const auto found = Difference(baseline, candidate).at(place, options, theirs.at(split));
+    std::set<std::string> names;
+    for (const Json* splits : {&ours, &theirs}) {
+      for (const auto& [split, options] : splits->items()) names.insert(split);
+    }
+    for (const std::string& split : names) {
+      const bool of_both = ours.contains(split) && theirs.contains(split);
+      const bool in_both = has_split(baseline.report, task, split) && has_split(candidate.report, task, split);
+      if (!of_both && !in_both) continue;
+      const auto found =
+          Difference(baseline, candidate).of(fmt::format("config.splits.{}", task), ours, theirs, split);
       if (found) refuse(baseline, candidate, *found);
     }
   }

@@ -96,6 +96,20 @@ CurvePoint read_point(const Field& json) {
 }
 
 template <class Field>
+RateResult read_rate(const Field& json) {
+  RateResult rate{.learning_rate = json["learning_rate"].number(0, 1),
+                  .steps = static_cast<int>(json["steps"].integer(0, kMaxInt))};
+  if (json.has("diverged_step")) {
+    rate.diverged_step = static_cast<int>(json["diverged_step"].integer(0, kMaxInt));
+  } else {
+    rate.final_loss = json["final_loss"].number(-kMaxNumber, kMaxNumber);
+    rate.validation_token = json["validation_token"].number(0, 1);
+    rate.validation_sequence = json["validation_sequence"].number(0, 1);
+  }
+  return rate;
+}
+
+template <class Field>
 LengthResult read_length(const Field& json) {
   return {.length = static_cast<int>(json["length"].integer(0, kMaxInt)),
           .token = read_count(json["token"]),
@@ -108,8 +122,8 @@ DistanceResult read_distance(const Field& json) {
 }
 
 /// A list whose items have ascending values of `key`.
-template <class T, class Field, class Read>
-std::vector<T> read_ascending(const Field& list, const char* key, int T::*member, Read read) {
+template <class T, class Key, class Field, class Read>
+std::vector<T> read_ascending(const Field& list, const char* key, Key T::*member, Read read) {
   std::vector<T> items = read_list<T>(list, read);
   for (size_t i = 1; i < items.size(); ++i) {
     if (items[i].*member <= items[i - 1].*member) {
@@ -153,6 +167,19 @@ void check_splits(const Field& json, const ExperimentResult& result) {
   }
 }
 
+/// Nothing in reports of before there was a choice, and where there was none.
+template <class Field>
+void read_learning_rates(const Field& json, ExperimentResult& result) {
+  if (!json.has("learning_rates")) return;
+  const Field chosen = json["learning_rate"];
+  result.learning_rate = chosen.number(0, 1);
+  result.learning_rates =
+      read_ascending(json["learning_rates"], "learning_rate", &RateResult::learning_rate, read_rate<Field>);
+  const auto is_chosen = [&](const RateResult& rate) { return rate.learning_rate == result.learning_rate; };
+  if (std::none_of(result.learning_rates.begin(), result.learning_rates.end(), is_chosen))
+    chosen.fail("not one of its 'learning_rates'");
+}
+
 /// What is not as it should be needs a reason in words.
 template <class Field>
 void check_reason(const Field& json, const ExperimentResult& result) {
@@ -184,6 +211,7 @@ ExperimentResult read(const Field& json) {
   result.steps = static_cast<int>(json["steps"].integer(0, kMaxInt));
   result.stopped_early = json["stopped_early"].flag();
   result.final_loss = read_loss(json["final_loss"]);
+  read_learning_rates(json, result);
   result.learning_curve = read_ascending(json["learning_curve"], "step", &CurvePoint::step, read_point<Field>);
   result.splits = read_list<SplitResult>(json["splits"], read_split<Field>);
   check_reason(json, result);
@@ -228,6 +256,21 @@ std::vector<CurvePoint> read_curve(const Field& json) {
   return read_ascending(json, "step", &CurvePoint::step, read_point<Field>);
 }
 
+Json to_json(const RateResult& rate) {
+  Json json;
+  json["learning_rate"] = rate.learning_rate;
+  json["steps"] = rate.steps;
+  if (rate.diverged_step) json["diverged_step"] = *rate.diverged_step;
+  json["final_loss"] = number_or_null(rate.final_loss);
+  json["validation_token"] = number_or_null(rate.validation_token);
+  json["validation_sequence"] = number_or_null(rate.validation_sequence);
+  return json;
+}
+
+std::vector<RateResult> read_rates(const Field& json) {
+  return read_ascending(json, "learning_rate", &RateResult::learning_rate, read_rate<Field>);
+}
+
 Json to_json(const ExperimentResult& result) {
   Json json;
   json["task"] = result.id.task;
@@ -241,6 +284,10 @@ Json to_json(const ExperimentResult& result) {
   json["steps"] = result.steps;
   json["stopped_early"] = result.stopped_early;
   json["final_loss"] = number_or_null(result.final_loss);
+  if (result.learning_rate) {
+    json["learning_rate"] = *result.learning_rate;
+    json["learning_rates"] = write_list(result.learning_rates, [](const RateResult& r) { return to_json(r); });
+  }
   json["learning_curve"] =
       write_list(result.learning_curve, [](const CurvePoint& point) { return to_json(point); });
   json["splits"] = write_list(result.splits, write_split);

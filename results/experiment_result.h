@@ -44,6 +44,15 @@ struct CurvePoint {
   bool operator==(const CurvePoint&) const = default;
 };
 
+/// What became of a learning rate: what the choice among several looks at.
+struct RateResult {
+  double learning_rate = 0;
+  int steps = 0;                     // optimizer steps done
+  std::optional<int> diverged_step;  // the step whose loss was not finite; then there is nothing of the below
+  std::optional<double> final_loss, validation_token, validation_sequence;  // at the last look
+  bool operator==(const RateResult&) const = default;
+};
+
 struct LengthResult {
   int length = 0;  // in the task's unit
   Count token, sequence;
@@ -76,7 +85,9 @@ struct ExperimentResult {
   std::int64_t parameters = 0;       // scalars learned; 0 where the experiment failed before there was a model
   int steps = 0;                     // optimizer steps done
   bool stopped_early = false;
-  std::optional<double> final_loss;  // nothing where it is not finite or there is none: then `reason` says why
+  std::optional<double> final_loss;     // nothing where it is not finite or there is none: then `reason` says why
+  std::optional<double> learning_rate;  // the one chosen in validation; nothing where there was only one
+  std::vector<RateResult> learning_rates;  // that it was chosen from, ascending
   std::vector<CurvePoint> learning_curve;  // ascending in step
   std::vector<SplitResult> splits;         // every split of the task where the status is ok, none where it is not
   bool operator==(const ExperimentResult&) const = default;
@@ -101,6 +112,8 @@ ExperimentResult read_experiment(const simdjson::dom::element&);
 
 Json to_json(const CurvePoint&);
 std::vector<CurvePoint> read_curve(const Field&);
+Json to_json(const RateResult&);
+std::vector<RateResult> read_rates(const Field&);
 SplitKind read_kind(const Field&);
 
 }  // namespace posbench

@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include "base/at_once.h"
@@ -333,8 +332,7 @@ std::optional<Json> read_fast(const Text& text, const Stream& stream) {
   frame.reserve(frame.size() + simdjson::SIMDJSON_PADDING);
   const std::vector<std::string_view>& items = splitter.items();
   constexpr size_t kWorthAThread = 32;
-  const size_t jobs =
-      std::clamp<size_t>(items.size() / kWorthAThread, 1, std::max(1u, std::thread::hardware_concurrency()));
+  const int jobs = static_cast<int>(std::clamp<size_t>(items.size() / kWorthAThread, 1, all_cores()));
   Json rest = Json::object();
   try {
     parse_fast(frame, 0, [&](const simdjson::dom::element& value) {
@@ -342,7 +340,7 @@ std::optional<Json> read_fast(const Text& text, const Stream& stream) {
         if (!stream.skips(key)) append(rest, key, copied(member));
       }
     });
-    at_once(items.size(), static_cast<int>(jobs), [&](size_t i) {
+    at_once(items.size(), jobs, [&](size_t i) {
       parse_fast(items[i], 2, [&](const simdjson::dom::element& item) { stream.take_fast(item, i); });
     });
   } catch (const std::exception&) {

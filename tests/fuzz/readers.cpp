@@ -25,14 +25,18 @@ const char* const kManifest = R"({"config": {}, "context": {}, "experiments": [
 /// An experiment with a checkpoint, whose state is replaced.
 struct Training {
   explicit Training(const std::filesystem::path& path) {
-    write_checkpoint(path, experiment, model, state, 0);
+    search.tried = {{.learning_rate = 0.001, .diverged_step = 0}};
+    search.best = search.state;
+    search.best->diverged_step = 0;
+    write_checkpoint(path, experiment, model, search, 0);
     checkpoint = parse_safetensors(read_whole(path), path.string());
   }
 
-  Suite suite = make_suite(make_config({.profile = "smoke", .tasks = "parity_check", .encodings = "none"}));
+  Suite suite = make_suite(make_config(
+      {.profile = "smoke", .tasks = "parity_check", .encodings = "none", .learning_rates = "1e-3,1e-2"}));
   const Experiment& experiment = suite.experiments[0];
   Model model = make_model(experiment.encoding, experiment.task->shape);
-  TrainingState state{model, experiment.task->config.training, 0};
+  Search search{model, experiment.task->config.training, 0};
   SafeTensors checkpoint;
 };
 
@@ -61,9 +65,9 @@ void read(char reader, const std::string& text) {
       break;
     case 'c': {
       training.checkpoint.metadata["state"] = text;
-      TrainingState state = training.state;
+      Search search = training.search;
       read_checkpoint(directory.write("checkpoint.safetensors", to_bytes(training.checkpoint)),
-                      training.experiment, training.model, state);
+                      training.experiment, training.model, search);
       break;
     }
     default:

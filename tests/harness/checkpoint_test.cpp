@@ -15,33 +15,46 @@ Config small_config() {
   return config;
 }
 
-/// Trains until the state says so.
-void train_until(const Model& model, const Experiment& e, TrainingState& state, int step) {
-  train(model, e.task->trained(), e.task->config.training, e.seed, state,
-        [&](const TrainingState& s) { return s.step < step; });
+/// Trains until so many learning rates are done with and the next has done so many steps.
+void train_until(const Model& model, const Experiment& e, Search& search, size_t rates, int step) {
+  train(model, e.task->trained(), e.task->config.training, e.seed, search,
+        [&](const Search& s) { return s.tried.size() < rates || s.state.step < step; });
 }
 
 }  // namespace
 
 TEST_CASE("training goes on from a checkpoint as if it had not been interrupted") {
+  const size_t rate = GENERATE(0u, 1u, 2u);  // at which it is
+  const bool at_its_end = GENERATE(false, true);
   const TemporaryDirectory directory;
-  const Suite suite = make_suite(small_config());
+  Config config = small_config();
+  config.training.learning_rates = {1e-4, 1e-3, 1e-2};
+  const Suite suite = make_suite(config);
   const Experiment& e = suite.experiments[0];
   const Model model = make_model(e.encoding, e.task->shape);
-  const int steps = e.task->config.training.steps;
-  TrainingState whole(model, e.task->config.training, e.seed), part = whole;
-  train_until(model, e, whole, steps);
-  train_until(model, e, part, steps / 2 + 3);  // between two looks at the validation stream
-  write_checkpoint(directory / "c.safetensors", e, model, part, 12.5);
+  const int steps = e.task->config.training.steps, step = at_its_end ? steps : steps / 2 + 3;  // between two looks
+  Search whole(model, e.task->config.training, e.seed), part = whole;
+  train_until(model, e, whole, 3, 0);
+  std::optional<Search> kept;
+  train(model, e.task->trained(), e.task->config.training, e.seed, part, [&](const Search& s) {
+    if (s.tried.size() < rate || s.state.step < step) return true;
+    kept = s;
+    write_checkpoint(directory / "c.safetensors", e, model, s, 12.5);
+    return false;
+  });
+  REQUIRE(kept);
 
-  TrainingState again(model, e.task->config.training, e.seed);
+  Search again(model, e.task->config.training, e.seed);
   CHECK(read_checkpoint(directory / "c.safetensors", e, model, again) == 12.5);
-  CHECK(again.step == steps / 2 + 3);
-  CHECK(again.loss_sum == part.loss_sum);
-  train_until(model, e, again, steps);
-  CHECK(again.parameters.flat == whole.parameters.flat);
-  CHECK(again.optimizer.state.square.flat == whole.optimizer.state.square.flat);
-  CHECK(again.curve == whole.curve);
+  CHECK(again.state.step == step);
+  CHECK(again.state.learning_rate == config.training.learning_rates[rate]);
+  CHECK(again.state.loss_sum == kept->state.loss_sum);
+  CHECK(again.tried == kept->tried);
+  train_until(model, e, again, 3, 0);
+  CHECK(again.tried == whole.tried);
+  CHECK(again.best->learning_rate == whole.best->learning_rate);
+  CHECK(again.best->parameters.flat == whole.best->parameters.flat);
+  CHECK(again.best->curve == whole.best->curve);
 }
 
 TEST_CASE(
@@ -51,17 +64,17 @@ TEST_CASE(
   const Suite suite = make_suite(small_config());
   const Experiment& e = suite.experiments[0];
   const Model model = make_model(e.encoding, e.task->shape);
-  TrainingState state(model, e.task->config.training, e.seed);
-  train_until(model, e, state, 5);
-  write_checkpoint(path, e, model, state, 1);
+  Search search(model, e.task->config.training, e.seed);
+  train_until(model, e, search, 0, 5);
+  write_checkpoint(path, e, model, search, 1);
   const auto message = [&](const Experiment& other) -> std::string {
     const Model its_model = make_model(other.encoding, other.task->shape);
-    TrainingState fresh(its_model, other.task->config.training, other.seed);
+    Search fresh(its_model, other.task->config.training, other.seed);
     try {
       read_checkpoint(path, other, its_model, fresh);
     } catch (const std::runtime_error& error) {
-      CHECK(fresh.step == 0);
-      CHECK(fresh.curve.empty());
+      CHECK(fresh.state.step == 0);
+      CHECK(fresh.state.curve.empty());
       const std::string text = error.what();
       CHECK(text.find('\n') == text.npos);
       CHECK(text.starts_with(path.string() + ": "));
@@ -73,7 +86,7 @@ TEST_CASE(
   CHECK(message(suite.experiments[1]) == "__metadata__.seed is \"0\", expected \"1\"");
   CHECK(message(suite.experiments[2]) == "__metadata__.encoding is \"cope\", expected \"rope\"");
   Config other = small_config();
-  other.training.learning_rate = 0.5;
+  other.training.learning_rates = {0.5};
   const Suite other_suite = make_suite(other);
   CHECK(message(other_suite.experiments[0]).starts_with("__metadata__.config is "));
 

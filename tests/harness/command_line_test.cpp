@@ -48,6 +48,7 @@ TEST_CASE("bad input gets one line, exit code 2, and changes nothing on disk") {
                                       "run --color blue",
                                       "run --shard 3/2",
                                       "run --checkpoint-every -1",
+                                      "run --learning-rates 1e-3,fast",
                                       "merge file -o out",
                                       "merge missing -o out",
                                       "merge -o out",
@@ -149,9 +150,10 @@ TEST_CASE("a dry run and a printed configuration start nothing") {
 }
 
 TEST_CASE("a dry run's estimate is near what the run then takes") {
+  const std::string training =
+      GENERATE("--set training.steps=2000 ", "--set training.steps=1000 --learning-rates 1e-3,1e-2 ");
   const TemporaryDirectory directory;
-  const std::string suite =
-      "run --profile smoke -t flip_flop,reverse_string -e none,cope --set training.steps=2000 -j 2 ";
+  const std::string suite = "run --profile smoke -t flip_flop,reverse_string -e none,cope -j 2 " + training;
   const std::string plan = posbench_command(directory, suite + "--dry-run").out;
   const double estimate = std::stod(plan.substr(plan.find("about ") + 6));
   const auto spent = [] {  // CPU time, since others may use the machine
@@ -192,6 +194,7 @@ TEST_CASE("lists, samples and shows are complete, and JSON where asked") {
   CHECK(samples["samples"].size() == 4);
   CHECK(posbench_command(directory, "sample parity_check -n 2").out.find("answer") != std::string::npos);
   CHECK(posbench_command(directory, "show cope").out.find("positions") != std::string::npos);
+  CHECK(Json::parse(posbench_command(directory, "show che").out)["model"]["attention"] == "bidirectional");
   CHECK(posbench_command(directory, "show parity_check").out.find("chance 0.500") != std::string::npos);
 }
 

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "harness/task_setup.h"
 #include "tests/catch.h"
 #include "tests/harness/temporary.h"
 
@@ -19,12 +20,67 @@ TEST_CASE("a flag stands over a file, which stands over the profile") {
   CHECK(config.model.layers == 1);  // of the profile
 }
 
+TEST_CASE("what is set for all tasks stands over the overrides of a task that were read before it, not after") {
+  const TemporaryDirectory directory;
+  const auto steps = [](const Config& config) {
+    return std::pair{config.for_task("parity_check").training.steps, config.for_task("flip_flop").training.steps};
+  };
+  const std::string overrides =
+      R"("overrides": {"parity_check": {"training.steps": 99, "training.batch": 3}, "flip_flop": {"training.steps": 98}})";
+  for (const std::string& text :
+       {"{" + overrides + R"(, "training": {"steps": 7}})", R"({"training": {"steps": 7}, )" + overrides + "}"}) {
+    const auto file = directory.write("config.json", text);
+    const Config config = make_config({.profile = "smoke", .file = file});
+    CHECK(steps(config) == std::pair{99, 98});  // in whichever order a file says so
+    const Config flags = make_config({.profile = "smoke", .file = file, .settings = {"training.steps=5"}});
+    CHECK(steps(flags) == std::pair{5, 5});
+    CHECK(flags.for_task("parity_check").training.batch == 3);  // what the flag does not name stays
+    CHECK(to_json(flags)["overrides"].size() == 1);
+  }
+}
+
+TEST_CASE("a file's settings and overrides stand over those of its profile, name by name") {
+  const TemporaryDirectory directory;
+  Config config =
+      config_from_json(Json::parse(R"({"tasks": "all", "encodings": "none", "seeds": "1", "overrides": {
+        "flip_flop": {"training.steps": 50, "training.batch": 6}, "parity_check": {"model.width": 24}}})"),
+                       "profile");
+  overlay(Json::parse(R"({"training": {"batch": 8}, "overrides": {"flip_flop": {"training.steps": 60}}})"), "file",
+          config);
+  CHECK(config.for_task("flip_flop").training.steps == 60);
+  CHECK(config.for_task("flip_flop").training.batch == 8);
+  CHECK(config.for_task("parity_check").model.width == 24);
+}
+
+TEST_CASE("learning rates are one number or several different ones, in whichever form a configuration says so") {
+  using Rates = std::vector<double>;
+  const auto rates = [](const std::string& text) {
+    return make_config({.profile = "smoke", .learning_rates = text}).training.learning_rates;
+  };
+  CHECK(rates("1e-3") == Rates{1e-3});
+  CHECK(rates("3e-3,3e-4,1e-3") == Rates{3e-4, 1e-3, 3e-3});
+  for (const char* bad : {"", "x", "1e-3,", "1e-3,2", "1e-3,0.001"})
+    CHECK_THROWS_AS(rates(bad), std::invalid_argument);
+
+  const TemporaryDirectory directory;
+  for (const char* listed : {"[0.003, 1e-3]", "\"1e-3,0.003\""}) {
+    const auto file = directory.write(
+        "config.json", R"({"profile": "smoke", "training": {"learning_rate": )" + std::string(listed) + "}}");
+    const Config config = make_config({.file = file});
+    CHECK(config.training.learning_rates == Rates{1e-3, 3e-3});
+    CHECK(to_json(config)["training"]["learning_rate"] == "0.001,0.003");
+    CHECK(make_config({.learning_rates = "0.5", .file = file}).training.learning_rates == Rates{0.5});
+  }
+  CHECK(to_json(make_config({.profile = "smoke"}))["training"]["learning_rate"] == 1e-3);  // a number as ever
+}
+
 TEST_CASE("a configuration that was written reads back as the same") {
   const TemporaryDirectory directory;
   const auto file = directory.write("config.json", R"({
     "profile": "smoke", "tasks": ["flip_flop:length=16", "parity_check"], "encodings": "all,-rope", "seeds": [5],
     "splits": {"flip_flop": {"mine": {"p_ignore": 0.5, "length": "8..12"}}},
-    "overrides": {"parity_check": {"training.steps": 99}}})");
+    "training": {"learning_rate": [1e-3, 3e-3]},
+    "overrides": {"parity_check": {"training.steps": 99, "training.learning_rate": [1e-4, 1e-5]}}})");
   const Config config = make_config({.file = file});
   CHECK(config.seeds == std::vector<std::uint64_t>{5});
   CHECK(config.for_task("parity_check").training.steps == 99);
@@ -34,6 +90,18 @@ TEST_CASE("a configuration that was written reads back as the same") {
   const auto report =
       directory.write("report.json", Json{{"config", to_json(config)}, {"experiments", Json::array()}}.dump());
   CHECK(to_json(make_config({.file = report})) == to_json(config));
+}
+
+TEST_CASE("a configuration adds splits to a task, and redefines those that test it") {
+  const TemporaryDirectory directory;
+  const auto file = directory.write("config.json", R"({"profile": "smoke", "tasks": "parity_check", "splits": {
+    "parity_check": {"ood_mine": {"length": 9}, "ood_length": {"length": "41/60"}}}})");
+  const TaskSetup setup = make_task_setup(make_config({.file = file}), "parity_check");
+  REQUIRE(setup.splits.size() == 3);
+  CHECK(setup.splits[1].name == "ood_length");
+  CHECK(setup.tasks[1]->lengths().values() == std::vector<int>{41, 60});
+  CHECK(setup.splits[2].name == "ood_mine");
+  CHECK(setup.tasks[2]->lengths().values() == std::vector<int>{9});
 }
 
 TEST_CASE("names, globs and exclusions select specs in the order given, each once") {
@@ -85,8 +153,8 @@ TEST_CASE("what is wrong with a configuration is said in one line") {
         "bad.json: tasks: expected a list that is not empty, or comma-separated text");
   CHECK(message("{\"encodings\": [\"rop\"]}")
             .starts_with("bad.json: encodings: unknown encoding 'rop'; did you mean 'rope'?"));
-  CHECK(message("{\"splits\": {\"flip_flop\": {\"ood_sparse\": {}}}}") ==
-        "bad.json: splits.flip_flop: 'ood_sparse' is a split of the task itself; choose another name");
+  CHECK(message("{\"splits\": {\"flip_flop\": {\"in_distribution\": {}}}}") ==
+        "bad.json: splits.flip_flop: 'in_distribution' is what is trained on; give the task options instead");
   CHECK(message("{\"profile\": \"quik\"}").starts_with("bad.json: unknown profile 'quik'; did you mean 'quick'?"));
   CHECK(message("[1]") == "bad.json: expected an object");
   CHECK(message("{\"tasks\": ") != "accepted");

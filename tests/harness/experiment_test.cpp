@@ -37,8 +37,7 @@ Config small_config(const std::string& tasks, const std::string& encodings) {
 ExperimentResult run_alone(const Config& config) {
   const Suite suite = make_suite(config);
   REQUIRE(suite.experiments.size() == 1);
-  return *run_experiment(suite.experiments[0],
-                         {.after_step = [](const Model&, const TrainingState&) { return true; }});
+  return *run_experiment(suite.experiments[0], {.after_step = [](const Model&, const Search&) { return true; }});
 }
 
 }  // namespace
@@ -47,7 +46,7 @@ TEST_CASE("thirty steps lower the loss") {
   Config config = small_config("last_x_retrieval", "rope");
   config.training.steps = 30;
   config.training.batch = 16;
-  config.training.learning_rate = 0.01;
+  config.training.learning_rates = {0.01};
   config.training.validate_every = 10;
   const ExperimentResult result = run_alone(config);
   REQUIRE(result.status == Status::ok);
@@ -59,7 +58,7 @@ TEST_CASE("thirty steps lower the loss") {
 
 TEST_CASE("a loss that stops being finite ends its experiment with the step, and the others go on") {
   Config config = small_config("parity_check", "test_diverging,none");
-  config.training.learning_rate = 0.01;
+  config.training.learning_rates = {0.01};
   const Suite suite = make_suite(config);
   std::vector<ExperimentResult> results;
   const std::atomic<bool> stop{false};
@@ -72,6 +71,27 @@ TEST_CASE("a loss that stops being finite ends its experiment with the step, and
   CHECK(*results[0].diverged_step == results[0].steps);
   CHECK(results[0].splits.empty());
   CHECK(results[1].status == Status::ok);
+}
+
+TEST_CASE("every profile can be run") {
+  for (const auto& [name, text] : profiles()) {
+    CAPTURE(name);
+    CHECK_FALSE(make_suite(make_config({.profile = name})).experiments.empty());
+    const Config small = make_config({.profile = name,
+                                      .seeds = "1",
+                                      .learning_rates = "1e-3",
+                                      .settings = {"model.layers=1", "model.width=16", "model.heads=2",
+                                                   "model.feed_forward=32", "training.steps=1", "training.batch=1",
+                                                   "training.validation_sequences=1", "evaluation.sequences=1"}});
+    const Suite suite = make_suite(small);
+    const size_t stride = suite.experiments.size() / 24 + 1;
+    for (size_t n = 0; n < suite.experiments.size(); n += stride) {
+      const Experiment& e = suite.experiments[n];
+      CAPTURE(e.id().task, e.id().encoding);
+      const auto result = run_experiment(e, {.after_step = [](const Model&, const Search&) { return true; }});
+      CHECK(result->status == Status::ok);
+    }
+  }
 }
 
 TEST_CASE("results do not depend on the number of jobs") {
@@ -131,12 +151,76 @@ TEST_CASE("training goes on from a state as if it had not been interrupted") {
 TEST_CASE("early stopping looks at the validation stream only and is recorded") {
   Config config = small_config("even_pairs:length=1", "none");  // the answer is always 0
   config.training.steps = 200;
-  config.training.learning_rate = 0.01;
+  config.training.learning_rates = {0.01};
   config.training.early_stop = 2;
   const ExperimentResult result = run_alone(config);
   CHECK(result.stopped_early);
   CHECK(result.steps < 200);
   CHECK(result.learning_curve.back().validation_sequence == 1);
+}
+
+TEST_CASE("of several learning rates the best in validation is tested, as if it had been the only one") {
+  Config config = small_config("last_x_retrieval", "rope");
+  config.training.steps = 60;
+  config.training.batch = 16;
+  const std::vector<double> rates = GENERATE(std::vector<double>{1e-6, 1e-2}, std::vector<double>{1e-3, 1e-2, 0.9},
+                                             std::vector<double>{1e-7, 2e-7});  // the last differ in loss alone
+  config.training.learning_rates = rates;
+  const ExperimentResult result = run_alone(config);
+  REQUIRE(result.status == Status::ok);
+  REQUIRE(result.learning_rates.size() == rates.size());
+  REQUIRE(result.learning_rate);
+  std::vector<std::tuple<double, double, double>> ranks;
+  std::optional<ExperimentResult> chosen;
+  for (size_t n = 0; n < rates.size(); ++n) {
+    config.training.learning_rates = {rates[n]};
+    const ExperimentResult alone = run_alone(config);
+    CHECK_FALSE(alone.learning_rate);
+    CHECK(alone.learning_rates.empty());
+    const CurvePoint& last = alone.learning_curve.back();
+    CHECK(result.learning_rates[n] == RateResult{.learning_rate = rates[n],
+                                                 .steps = 60,
+                                                 .final_loss = last.loss,
+                                                 .validation_token = last.validation_token,
+                                                 .validation_sequence = last.validation_sequence});
+    ranks.emplace_back(last.validation_sequence, last.validation_token, -*last.loss);
+    if (rates[n] == *result.learning_rate) chosen = alone;
+  }
+  REQUIRE(chosen);
+  CHECK(*result.learning_rate ==
+        rates[static_cast<size_t>(std::max_element(ranks.begin(), ranks.end()) - ranks.begin())]);
+  chosen->learning_rate = result.learning_rate;
+  chosen->learning_rates = result.learning_rates;
+  CHECK(result == *chosen);
+}
+
+TEST_CASE("a learning rate that diverges loses, and where all do the experiment has diverged") {
+  Config config = small_config("parity_check", "test_diverging");
+  config.training.learning_rates = {1e-6, 0.01};
+  const ExperimentResult one = run_alone(config);
+  CHECK(one.status == Status::ok);
+  CHECK(one.learning_rate == 1e-6);
+  CHECK(one.learning_rates.at(1).diverged_step == one.learning_rates.at(1).steps);
+  CHECK_FALSE(one.learning_rates.at(1).final_loss);
+  config.training.learning_rates = {0.001, 0.01};
+  const ExperimentResult both = run_alone(config);
+  CHECK(both.status == Status::diverged);
+  CHECK(both.learning_rate == 0.001);  // which came further
+  CHECK(both.diverged_step == both.learning_rates.at(0).diverged_step);
+  CHECK(*both.diverged_step > *both.learning_rates.at(1).diverged_step);
+  CHECK(both.splits.empty());
+}
+
+TEST_CASE("each learning rate may stop early") {
+  Config config = small_config("even_pairs:length=1", "none");  // the answer is always 0
+  config.training.steps = 200;
+  config.training.early_stop = 2;
+  config.training.learning_rates = {1e-7, 0.01, 0.02};
+  const ExperimentResult result = run_alone(config);
+  CHECK(result.learning_rates.at(1).steps < 200);
+  CHECK(result.learning_rates.at(2).steps < 200);
+  CHECK(result.stopped_early);
+  CHECK(*result.learning_rate > 1e-7);
 }
 
 TEST_CASE("what does not go together is refused before anything runs") {

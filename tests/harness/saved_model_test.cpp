@@ -90,9 +90,9 @@ TEST_CASE("a trained model is saved, and used again as it was") {
   const Experiment& e = suite.experiments.at(0);
   const auto path = directory / "model.safetensors";
   const auto result = run_experiment(
-      e, {.after_step = [](const Model&, const TrainingState&) { return true; },
+      e, {.after_step = [](const Model&, const Search&) { return true; },
           .trained = [&](const Model& model,
-                         const TrainingState& state) { save_model(path, e, model, state.parameters); }});
+                         const Parameters& parameters) { save_model(path, e, model, parameters); }});
   const SavedModel saved = load_model(path);
   CHECK(saved.experiment.id() == e.id());
   const SampleStream samples{saved.task->trained(), "test:in_distribution", 7};

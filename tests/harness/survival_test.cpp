@@ -50,16 +50,16 @@ struct Unbroken {
   double seconds = 0;
 };
 
-const Unbroken& unbroken() {
-  static const Unbroken once = [] {
-    const TemporaryDirectory directory;
-    const auto start = Clock::now();
-    Process process(directory / "", command("1", "0.02", {}));
-    REQUIRE(process.finish() == 0);
-    const std::chrono::duration<double> seconds = Clock::now() - start;
-    return Unbroken{outcome(directory / "run"), seconds.count()};
-  }();
-  return once;
+const Unbroken& unbroken(const std::vector<std::string>& more = {}) {
+  static std::map<std::vector<std::string>, Unbroken> known;
+  const auto found = known.find(more);
+  if (found != known.end()) return found->second;
+  const TemporaryDirectory directory;
+  const auto start = Clock::now();
+  Process process(directory / "", command("1", "0.02", more));
+  REQUIRE(process.finish() == 0);
+  const std::chrono::duration<double> seconds = Clock::now() - start;
+  return known[more] = Unbroken{outcome(directory / "run"), seconds.count()};
 }
 
 size_t lines(const fs::path& path) {
@@ -95,14 +95,18 @@ void check_failed_and_resumes(Process& process, const fs::path& folder, const st
 }  // namespace
 
 TEST_CASE("a run that is killed at 50 random moments and resumed gives the bytes of one that is not") {
-  const std::string jobs = GENERATE("1", "2");
-  CAPTURE(jobs);
+  const std::vector<std::string> several{"--learning-rates", "1e-3,1e-2,3e-3", "--set", "training.steps=1000"};
+  const auto [jobs, more] =
+      GENERATE_COPY(table<std::string, std::vector<std::string>>({{"1", {}}, {"2", {}}, {"2", several}}));
+  CAPTURE(jobs, more);
   const TemporaryDirectory directory;
   std::mt19937 random(7);
-  std::uniform_real_distribution<double> moment(0, unbroken().seconds / 4);
+  std::uniform_real_distribution<double> moment(0, unbroken(more).seconds / 4);
+  std::vector<std::string> resuming = more;
+  resuming.push_back("--resume");
   int kills = 0, finished = 0, checkpoints = 0;
   for (bool done = false; kills < 50 || !done;) {
-    Process process(directory / "", command(jobs, "0.02", {"--resume"}));
+    Process process(directory / "", command(jobs, "0.02", resuming));
     if (kills < 50) std::this_thread::sleep_for(std::chrono::duration<double>(moment(random)));
     done = kills >= 50 || process.ended();
     const int code = process.finish(done ? 0 : SIGKILL);
@@ -110,15 +114,15 @@ TEST_CASE("a run that is killed at 50 random moments and resumed gives the bytes
     REQUIRE(code == (done ? 0 : 128 + SIGKILL));
     if (done) {
       ++finished;
-      CHECK(outcome(directory / "run") == unbroken().files);
+      CHECK(outcome(directory / "run") == unbroken(more).files);
       fs::remove_all(directory / "run");  // and once more from the beginning
     } else {
       ++kills;
       checkpoints += fs::exists(directory / "run/checkpoints") && !fs::is_empty(directory / "run/checkpoints");
     }
   }
-  std::printf("%d kills with -j %s: %d runs to their end, a checkpoint on disk after %d of the kills\n", kills,
-              jobs.c_str(), finished, checkpoints);
+  std::printf("%d kills with -j %s%s: %d runs to their end, a checkpoint on disk after %d of the kills\n", kills,
+              jobs.c_str(), more.empty() ? "" : " and three learning rates", finished, checkpoints);
   CHECK(checkpoints > 0);
 }
 

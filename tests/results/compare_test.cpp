@@ -312,6 +312,13 @@ TEST_CASE("what is not comparable is refused with the reason") {
         "config.training.steps is 200 in before.json and 400 in after.json");
 
   other = before;
+  other.config["training"]["learning_rate"] = "0.001,0.003";
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      "before.json and after.json cannot be compared: config.training.learning_rate is 0.001 in before.json and "
+      "\"0.001,0.003\" in after.json (--allow-different-budget compares what was trained in different ways)");
+
+  other = before;
   other.config["model"].erase("layers");
   CHECK_THROWS_WITH(
       compare_one(before, other),
@@ -341,6 +348,11 @@ TEST_CASE("what is not comparable is refused with the reason") {
       "before.json and after.json cannot be compared: config.splits.flip_flop.ood_mine.length is \"64\" in "
       "before.json and \"65\" in after.json");
   CHECK_NOTHROW(compare_one(before, other));
+  other.config["splits"] = {{"flip_flop", {{"ood_far", {{"length", "65"}}}}}};  // another than the task's own
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      "before.json and after.json cannot be compared: config.splits.flip_flop.ood_far is missing in before.json "
+      "and an object in after.json");
 
   other = before;
   for (ExperimentResult& experiment : other.experiments) experiment.id.seed += 100;

@@ -75,6 +75,18 @@ Report small_report() {
   }
   report.experiments.push_back(finished("counting", "cope:positions=16", 0, 30));
   report.experiments.back().task_version = 2;
+  report.experiments.back().learning_rate = 0.001;
+  report.experiments.back().learning_rates = {{.learning_rate = 0.0001,
+                                               .steps = 200,
+                                               .final_loss = 0.7,
+                                               .validation_token = 0.5,
+                                               .validation_sequence = 0.125},
+                                              {.learning_rate = 0.001,
+                                               .steps = 200,
+                                               .final_loss = 30.1,
+                                               .validation_token = 0.96875,
+                                               .validation_sequence = 0.9375},
+                                              {.learning_rate = 0.01, .steps = 3, .diverged_step = 3}};
   report.experiments.push_back(unfinished("cope:positions=16", 7, Status::diverged, "the loss was inf"));
   report.experiments.push_back(unfinished("rope", 0, Status::failed, "no memory for <b>1e9</b> parameters"));
   report.timing = {{"seconds", 12.5}, {"experiments", {1.25, 2.5}}};

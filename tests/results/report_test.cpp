@@ -114,6 +114,15 @@ const std::vector<Edit>& malformed() {
        "before.json: experiments[2].learning_curve[1].step is 100, not more than the step before it, 100"},
       {"/experiments/2/learning_curve/1/validation_token", 1.01,
        "before.json: experiments[2].learning_curve[1].validation_token is 1.01, expected a number from 0 to 1"},
+      {"/experiments/4/learning_rate", kErase, "before.json: experiments[4].learning_rate is missing"},
+      {"/experiments/4/learning_rate", 0.002,
+       "before.json: experiments[4].learning_rate is 0.002, not one of its 'learning_rates'"},
+      {"/experiments/4/learning_rates/1/learning_rate", 0.0001,
+       "before.json: experiments[4].learning_rates[1].learning_rate is 0.0001, not more than the learning_rate "
+       "before it, 0.0001"},
+      {"/experiments/4/learning_rates/2/diverged_step", kErase,
+       "before.json: experiments[4].learning_rates[2].final_loss is null, expected a number from "
+       "-1.7976931348623157e+308 to 1.7976931348623157e+308"},
       {"/experiments/2/splits/0", kErase,
        "before.json: experiments[2].splits is a list, with 1 of the 2 splits of its task"},
       {"/experiments/2/splits/1/name", "in_distribution",

@@ -1,0 +1,82 @@
+// docs/tutorial.md, followed: its commands in order, by a program with the code that it shows, and what they print
+// beside what it says they print.
+#include <fnmatch.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/catch.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+namespace {
+
+struct Step {
+  std::string command, output;
+};
+
+std::string stripped(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+/// The lines after "$ " in the page's console blocks, and the lines under each.
+std::vector<Step> steps() {
+  std::vector<Step> steps;
+  std::ifstream page(TUTORIAL);
+  bool in_block = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("```")) {
+      in_block = line == "```console";
+    } else if (in_block && line.starts_with("$ ")) {
+      steps.push_back({line.substr(2), ""});
+    } else if (in_block) {
+      steps.back().output += stripped(line) + "\n";
+    }
+  }
+  return steps;
+}
+
+/// As a glob, in which "..." is anything.
+std::string pattern(const std::string& text) {
+  std::string pattern;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 3, "...") == 0) {
+      pattern += '*';
+      i += 2;
+    } else {
+      if (std::string("*?[\\").find(text[i]) != std::string::npos) pattern += '\\';
+      pattern += text[i];
+    }
+  }
+  return pattern;
+}
+
+std::string without_trailing_spaces(const std::string& text) {
+  std::string result, line;
+  for (std::istringstream lines(text); std::getline(lines, line);) result += stripped(line) + "\n";
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("the tutorial's commands print what it says") {
+  const TemporaryDirectory directory;
+  const std::vector<Step> all = steps();
+  CHECK(all.size() >= 6);
+  for (const Step& step : all) {
+    const std::string command = "cd '" + (directory / "").string() + "' && PATH='" PROGRAM_FOLDER "':$PATH && " +
+                                step.command + " > .out 2> .err";
+    const int status = std::system(command.c_str());
+    const std::string out = without_trailing_spaces(read_whole(directory / ".out"));
+    CAPTURE(step.command, out, read_whole(directory / ".err"));
+    CHECK(WEXITSTATUS(status) == 0);
+    CHECK(read_whole(directory / ".err").empty());
+    INFO("expected:\n" << step.output);
+    CHECK(fnmatch(pattern(step.output).c_str(), out.c_str(), 0) == 0);
+  }
+}
