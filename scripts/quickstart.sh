@@ -5,8 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install_dependencies.sh
-launcher=()
-command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-cmake -S . -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release "${launcher[@]}" >/dev/null
+cmake -S . -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
 cmake --build build/release --target posbench
 exec build/release/posbench run "$@"

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Plots of a page as SVG files, as headless Chromium draws them: for a README or slides.
+
+    posbench report results/reference/report.json -o page.html
+    scripts/picture.py page.html "sequence" -o results/reference/sequence.svg
+
+Takes the first plot whose title has the given words in it; without -o it lists all titles.
+"""
+import argparse
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "results"))
+from browser import Browser  # noqa: E402
+
+TITLES = "[...document.querySelectorAll('figure')].map(figure => figure.querySelector('h3').textContent)"
+
+
+def refuse(message):
+    print(message, file=sys.stderr)
+    sys.exit(2)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("page", help="what `posbench report` wrote as HTML")
+    parser.add_argument("title", nargs="?", default="", help="words of the plot's title")
+    parser.add_argument("-o", "--output", help="an .svg file")
+    parser.add_argument("--width", type=int, default=900, help="of the window, in pixels")
+    request = parser.parse_args()
+    if not os.path.exists(request.page):
+        refuse(f"{request.page}: no such file; write it with posbench report REPORT -o {request.page}")
+    if not Browser.find():
+        refuse("this needs chromium; install it (scripts/install_dependencies.sh tests does)")
+    with Browser() as browser:
+        browser.open(request.page, request.width)
+        titles = browser.run(TITLES)
+        found = [n for n, title in enumerate(titles) if request.title.lower() in title.lower()]
+        if not request.output:
+            print("\n".join(titles[n] for n in found))
+            return
+        if not found:
+            refuse(f"'{request.title}' is in no title of {request.page} (without -o they are listed)")
+        figure = f"document.querySelectorAll('figure')[{found[0]}]"
+        browser.run(f"{figure}.scrollIntoView()")
+        browser.run(f"new Promise(done => {{ const look = () => {figure}.querySelector('svg') ? done() : "
+                    "requestAnimationFrame(look); look(); })")
+        browser.run(f"{figure}.querySelector('svg').style.background = 'white'")  # also where a page is dark
+        svg = browser.run(f"new XMLSerializer().serializeToString({figure}.querySelector('svg'))")
+    with open(request.output, "w", encoding="utf-8") as file:
+        file.write(svg + "\n")
+
+
+if __name__ == "__main__":
+    main()
