@@ -162,8 +162,8 @@ Json parse(std::string_view text, const std::string& file, const Stream* stream)
 }
 
 /// Whether the Builder would take what simdjson has parsed, `depth` lists and objects deep; `values` counts them.
-/// It may be asked where this is in doubt.
-bool sound(simdjson::dom::element value, size_t depth, size_t& values) {
+/// It may be asked where this is in doubt. The stream, where one is given, says which members are skipped.
+bool sound(simdjson::dom::element value, size_t depth, size_t& values, const Stream* stream = nullptr) {
   constexpr size_t kFewKeys = 64;  // so that all can be compared
   if (++values > kMaxValues) return false;
   const bool list = value.is_array(), object = value.is_object();
@@ -180,6 +180,7 @@ bool sound(simdjson::dom::element value, size_t depth, size_t& values) {
       const auto end = keys.begin() + count;
       if (count == kFewKeys || std::find(keys.begin(), end, key) != end) return false;
       keys[count++] = key;
+      if (stream != nullptr && stream->skips(key)) continue;
       if (!sound(member, depth + 1, values)) return false;
     }
   }
@@ -268,7 +269,8 @@ class Splitter {
 
  private:
   bool split_list() {
-    list_begin_ = at_;
+    list_begin_ = list_end_ = at_;
+    if (next(']')) return true;
     do {
       if (!next('{')) return false;
       const size_t begin = at_ - 1;
@@ -315,11 +317,11 @@ class Splitter {
 
 /// f(value) of a text with room behind it. Throws what is derived of std::exception where something is wrong.
 template <class F>
-void parse_fast(std::string_view text, size_t depth, F f) {
+void parse_fast(std::string_view text, size_t depth, const Stream* stream, F f) {
   thread_local simdjson::dom::parser parser;
   const simdjson::dom::element value = parser.parse(text.data(), text.size(), false);
   size_t values = 0;
-  if (!sound(value, depth, values)) throw std::runtime_error("not for the fast way");
+  if (!sound(value, depth, values, stream)) throw std::runtime_error("not for the fast way");
   f(value);
 }
 
@@ -335,13 +337,13 @@ std::optional<Json> read_fast(const Text& text, const Stream& stream) {
   const int jobs = static_cast<int>(std::clamp<size_t>(items.size() / kWorthAThread, 1, all_cores()));
   Json rest = Json::object();
   try {
-    parse_fast(frame, 0, [&](const simdjson::dom::element& value) {
+    parse_fast(frame, 0, &stream, [&](const simdjson::dom::element& value) {
       for (const auto& [key, member] : simdjson::dom::object(value)) {
         if (!stream.skips(key)) append(rest, key, copied(member));
       }
     });
     at_once(items.size(), jobs, [&](size_t i) {
-      parse_fast(items[i], 2, [&](const simdjson::dom::element& item) { stream.take_fast(item, i); });
+      parse_fast(items[i], 2, nullptr, [&](const simdjson::dom::element& item) { stream.take_fast(item, i); });
     });
   } catch (const std::exception&) {
     return std::nullopt;

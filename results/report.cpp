@@ -121,8 +121,11 @@ Report read_frame(const Json& json, const std::string& file) {
           .timing = root["timing"].object()};
 }
 
-/// The summary is worked out from the experiments.
-bool derived(std::string_view key) { return key == "summary" || key == "ranking"; }
+/// What stands in a report besides, as its summary, which is worked out from the experiments.
+bool unread(std::string_view key) {
+  constexpr std::string_view kRead[] = {"schema_version", "context", "config", "tasks", "experiments", "timing"};
+  return std::find(std::begin(kRead), std::end(kRead), key) == std::end(kRead);
+}
 
 }  // namespace
 
@@ -165,7 +168,7 @@ Report read_report(const std::filesystem::path& path) {
   const auto take_fast = [&](const simdjson::dom::element& item, size_t index) {
     put(read_experiment(item), index);
   };
-  const Json rest = read_json(path, {"experiments", take, take_fast, derived});
+  const Json rest = read_json(path, {"experiments", take, take_fast, unread});
   Report report = report_from_json(rest, file);  // refuses what is no list of experiments
   report.experiments = std::move(experiments);
   check_experiments(report, file);
