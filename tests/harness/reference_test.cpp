@@ -1,0 +1,33 @@
+// The report that the repository keeps: this program must still find the same numbers.
+#include <nlohmann/json.hpp>
+
+#include "results/json.h"
+#include "results/report.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+namespace {
+
+const Json& find(const Json& report, const std::string& task, const std::string& encoding, int seed) {
+  for (const Json& experiment : report["experiments"]) {
+    if (experiment["task"] == task && experiment["encoding"] == encoding && experiment["seed"] == seed)
+      return experiment;
+  }
+  throw std::out_of_range("no experiment of " + encoding + " on " + task);
+}
+
+}  // namespace
+
+TEST_CASE("an experiment of the reference report, run again, finds the same numbers") {
+  const std::filesystem::path reference =
+      std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/reference/report.json";
+  const TemporaryDirectory directory;
+  const Outcome again = posbench_command(
+      directory, "run --config " + reference.string() + " -t even_pairs -e cope -s 1, -q -o again");
+  REQUIRE(again.code == 0);
+  const Json kept = read_json(reference), made = read_json(directory / "again/report.json");
+  CHECK(find(made, "even_pairs", "cope", 1) == find(kept, "even_pairs", "cope", 1));
+}
