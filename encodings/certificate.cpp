@@ -215,7 +215,6 @@ void check_stages(Fixture& f, const ModelShape& shape, Worst& worst) {
   encoding.normalize(in, scores, attention);
   scratch.release();
   Heads d_normalized = d_attention;
-  set_zero(d_scores);
   encoding.normalize_backward(in, scores, attention, d_normalized, d_scores);
   scratch.release();
   const auto normalized = [&] {
@@ -230,7 +229,6 @@ void check_stages(Fixture& f, const ModelShape& shape, Worst& worst) {
   Heads output = random_heads(T, D);
   const Heads d_output = random_heads(T, D);
   zero();
-  set_zero(d_attention);
   encoding.mix(in, attention, output);
   scratch.release();
   encoding.mix_backward(in, attention, d_output, d_attention, d);

@@ -100,6 +100,7 @@ class Geometric final : public PositionEncoding {
   void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
                           const Heads& d_attention, Heads& d_scores) const override {
     Matrix& share = in.scratch(1, in.length());
+    set_zero(d_scores);
     for (size_t h = 0; h < scores.size(); ++h) {
       for (Index i = 0; i < in.length(); ++i) {
         const Index keys = visible(i, in.length(), shape_.causal);

@@ -13,7 +13,7 @@
 // inner width 4 H, 48 for 12 heads; W_up and rho start at zero, so that the model starts as RoPE, W_x and W_down
 // at N(0, 0.02). Both halves of C and of S stay equal, so one is carried. That code also draws a random offset of
 // all positions in training: all maps commute with a common rotation, so nothing depends on it, and it is left
-// out. What the last block would hand on is read by nobody and not computed.
+// out.
 #include <cmath>
 
 #include "encodings/decorator.h"
@@ -91,7 +91,6 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
 
   void carry(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
              Tables& next) const override {
-    if (last(in)) return;
     Matrix &pre = in.scratch(in.length(), hidden()), &maps = in.scratch(in.length(), shape_.heads * shape_.heads);
     Matrix& products = in.scratch(hidden(), maps.cols());
     head_maps(in, feed_forward, pre, products, maps);
@@ -107,13 +106,12 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
 
   void carry_backward(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
                       Heads& d_attention, Matrix& d_feed_forward, AttentionGradient& d) const override {
-    if (last(in)) return;
     const Index T = in.length(), H = shape_.heads, E = hidden();
     const auto up = in.parameters[ups_[in.layer]], down = in.parameters[downs_[in.layer]];
     const auto rho = in.parameters[mixes_[in.layer]];
     Matrix &pre = in.scratch(T, E), &maps = in.scratch(T, H * H), &products = in.scratch(E, H * H);
     Matrix &d_maps = in.scratch(T, H * H), &d_products = in.scratch(E, H * H), &d_pre = in.scratch(T, E);
-    Matrix &mixed = in.scratch(T, pairs()), &d_mixed = in.scratch(T, pairs());
+    Matrix &mixed = in.scratch(T, pairs()), &d_mixed = in.scratch(T, pairs()), &d_weights = in.scratch(T, T);
     head_maps(in, feed_forward, pre, products, maps);
     d_maps.setZero();
     for (size_t n = 0; n < 2; ++n) {
@@ -130,8 +128,9 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
         weighted_sum(attention[h], carried, shape_.causal, mixed);
         d_mixed = rho(0, h) * head(d_between, h, shape_.heads);
         d.parameters[mixes_[in.layer]](0, h) += mixed.cwiseProduct(head(d_between, h, shape_.heads)).sum();
-        weighted_sum_backward(attention[h], carried, shape_.causal, d_mixed, d_attention[h],
+        weighted_sum_backward(attention[h], carried, shape_.causal, d_mixed, d_weights,
                               head(d.carried[n], h, shape_.heads));
+        d_attention[h] += d_weights;
       }
     }
 
@@ -152,7 +151,6 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
   }
 
  private:
-  bool last(const AttentionInput& in) const { return in.layer + 1 == shape_.layers; }
   Index pairs() const { return shape_.head_width() / 2; }
   Index hidden() const { return ups_[0].rows; }
 

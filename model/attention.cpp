@@ -9,6 +9,11 @@ namespace {
 Part wanted(bool causal) { return causal ? Part::up_to_diagonal : Part::whole; }
 Factor seen(const In& pairs, bool causal) { return causal ? lower(pairs) : Factor(pairs); }
 
+/// Row entries j, ..., j + count - 1 of `length`, `rest` in the other lanes.
+Lanes load_in_row(const Real* row, Index length, Index j, Index count, Real rest) {
+  return j + kLanes <= length ? keep(load(row + j), count, rest) : load(row + j, count, rest);
+}
+
 }  // namespace
 
 void dot_product(const In& q, const In& k, Real scale, bool causal, Out scores) {
@@ -32,15 +37,21 @@ void softmax(const In& scores, bool causal, Out attention) {
   for (Index i = 0; i < length; ++i) {
     const Index keys = visible(i, length, causal);
     const Real* row = scores.row(i).data();
-    const Real highest = scores.row(i).head(keys).maxCoeff();
     Real* weights = attention.row(i).data();
-    Lanes total{};
+    Lanes highest = Lanes{} - INFINITY, total{};
     for_each_lanes(keys, [&](Index j, Index count) {
-      const Lanes weight = exponential(load(row + j, count, -INFINITY) - highest);
+      highest = larger(load_in_row(row, length, j, count, -INFINITY), highest);
+    });
+    const Real top = largest(highest);
+    for_each_lanes(keys, [&](Index j, Index count) {
+      const Lanes weight = exponential(load_in_row(row, length, j, count, -INFINITY) - top);
       total += weight;
       store(weight, weights + j, count);
     });
-    attention.row(i).head(keys) *= 1 / sum(total);
+    const Real inverse = 1 / sum(total);
+    for_each_lanes(keys, [&](Index j, Index count) {
+      store(load_in_row(weights, length, j, count, 0) * inverse, weights + j, count);
+    });
   }
   hide_later(causal, attention);
 }
@@ -49,9 +60,18 @@ void softmax_backward(const In& attention, bool causal, const In& d_attention, O
   const Index length = attention.rows();
   for (Index i = 0; i < length; ++i) {
     const Index keys = visible(i, length, causal);
-    const auto weights = attention.row(i).head(keys).array();
-    const auto d = d_attention.row(i).head(keys).array();
-    d_scores.row(i).head(keys).array() += weights * (d - (weights * d).sum());
+    const Real *weights = attention.row(i).data(), *d = d_attention.row(i).data();
+    Real* d_row = d_scores.row(i).data();
+    Lanes along{};
+    for_each_lanes(keys, [&](Index j, Index count) {
+      along += load_in_row(weights, length, j, count, 0) * load_in_row(d, length, j, count, 0);
+    });
+    const Real mean = sum(along);
+    for_each_lanes(keys, [&](Index j, Index count) {
+      store(load_in_row(weights, length, j, count, 0) * (load_in_row(d, length, j, count, 0) - mean), d_row + j,
+            count);
+    });
+    std::fill(d_row + keys, d_row + length, Real(0));
   }
 }
 
@@ -61,7 +81,7 @@ void weighted_sum(const In& attention, const In& v, bool causal, Out output) {
 
 void weighted_sum_backward(const In& attention, const In& v, bool causal, const In& d_output, Out d_attention,
                            Out d_v) {
-  multiply_add(d_output, v.transpose(), d_attention, 1, wanted(causal));
+  multiply(d_output, v.transpose(), d_attention, 1, wanted(causal));
   multiply_add(seen(attention, causal).transpose(), d_output, d_v);
 }
 

@@ -28,6 +28,16 @@ inline void store(Lanes values, Real* to, Index count) {
   for (Index n = 0; n < count; ++n) to[n] = values[n];
 }
 
+/// The first `count` lanes as they are, `rest` in the others.
+inline Lanes keep(Lanes values, Index count, Real rest) {
+  if (count == kLanes) return values;
+  using Integer = std::conditional_t<kLanes == 8, std::int32_t, std::int64_t>;
+  using Places __attribute__((vector_size(32))) = Integer;
+  Places place;
+  for (Index n = 0; n < kLanes; ++n) place[n] = static_cast<Integer>(n);
+  return place < static_cast<Integer>(count) ? values : Lanes{} + rest;
+}
+
 /// f(first, count) for each vector of `size` reals, `count` lanes of it: all but in the last.
 template <class F>
 void for_each_lanes(Index size, F f) {
@@ -36,10 +46,22 @@ void for_each_lanes(Index size, F f) {
   if (first < size) f(first, size - first);
 }
 
+/// f over all lanes, by halves.
+template <class F, class L = Lanes>
+Real across(L values, F f) {
+  if constexpr (kLanes == 8) {
+    values = f(values, __builtin_shufflevector(values, values, 4, 5, 6, 7, 0, 1, 2, 3));
+    values = f(values, __builtin_shufflevector(values, values, 2, 3, 0, 1, 6, 7, 4, 5));
+    return f(values, __builtin_shufflevector(values, values, 1, 0, 3, 2, 5, 4, 7, 6))[0];
+  } else {
+    values = f(values, __builtin_shufflevector(values, values, 2, 3, 0, 1));
+    return f(values, __builtin_shufflevector(values, values, 1, 0, 3, 2))[0];
+  }
+}
+inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
+inline Real largest(Lanes values) { return across(values, larger); }
 inline Real sum(Lanes values) {
-  Real total = 0;
-  for (Index n = 0; n < kLanes; ++n) total += values[n];
-  return total;
+  return across(values, [](Lanes a, Lanes b) { return a + b; });
 }
 
 /// e^x to 2e-7 of itself; 0 below -87, where floats end, and e^88 above 88. NaN stays NaN.

@@ -3,7 +3,8 @@
 // overrides.
 //
 // Every backward receives what its forward received (and gave), then the gradient of the result, then what it
-// fills; it adds into what it fills, and the caller zeroes. A forward overwrites what it fills, which the caller
+// fills. It adds into what it fills, and the caller zeroes, but for d_scores and d_attention, which only
+// normalize_backward and mix_backward fill: they overwrite. A forward overwrites what it fills, which the caller
 // has sized. Encodings hold options and parameter handles, never the values of a sequence: one object serves all.
 #pragma once
 #include <deque>
@@ -143,21 +144,24 @@ class PositionEncoding {
   virtual void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const;
 
   /// 4. Attention, H x (T, T): the one place that masks (key > query, where causal).   Default: softmax.
+  ///    Backward overwrites d_scores, with zeros for later keys.
   virtual void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const;
   virtual void normalize_backward(const AttentionInput&, const Heads& scores, const Heads& attention,
                                   const Heads& d_attention, Heads& d_scores) const;
 
-  /// 5. Head outputs, H x (T, D).   Default: attention v.
+  /// 5. Head outputs, H x (T, D).   Default: attention v. Backward overwrites d_attention.
   virtual void mix(const AttentionInput&, const Heads& attention, Heads& output) const;
   virtual void mix_backward(const AttentionInput&, const Heads& attention, const Heads& d_output,
                             Heads& d_attention, AttentionGradient&) const;
 
   /// 6. What the encoding carries beside x, for the next block: `next` comes as a copy of in.carried.
   /// `feed_forward`
-  ///    (T, C) is what this block's second half added to x.   Default: handed on unchanged.
+  ///    (T, C) is what this block's second half added to x. Not asked of the last block.   Default: handed on
+  ///    unchanged.
   virtual void carry(const AttentionInput&, const Heads& /*attention*/, const Matrix& /*feed_forward*/,
                      Tables& /*next*/) const {}
-  /// d.carried comes as the gradient of `next` and becomes that of in.carried.
+  /// d.carried comes as the gradient of `next` and becomes that of in.carried. What attention owes to `next` is
+  /// added to d_attention, which comes zeroed and is not that of stage 5.
   virtual void carry_backward(const AttentionInput&, const Heads& /*attention*/, const Matrix& /*feed_forward*/,
                               Heads& /*d_attention*/, Matrix& /*d_feed_forward*/, AttentionGradient&) const {}
 

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "model/lanes.h"
 #include "model/layers.h"
 #include "model/product.h"
 
@@ -16,6 +17,26 @@ void drop_out(double share, Rng& rng, Matrix& drop, Matrix& x) {
   for (Index n = 0; n < x.size(); ++n)
     drop.data()[n] = chance(rng, share) ? Real(0) : static_cast<Real>(1 / (1 - share));
   x.array() *= drop.array();
+}
+
+/// to = from, which are as narrow as a head.
+void copy_columns(const In& from, Out to) {
+  for (Index t = 0; t < from.rows(); ++t) {
+    const Real* row = from.row(t).data();
+    Real* copy = to.row(t).data();
+    for_each_lanes(from.cols(), [&](Index c, Index count) { store(load(row + c, count, 0), copy + c, count); });
+  }
+}
+
+/// y = the rows of x that are asked for.
+template <class From, class To>
+void pick(const From& x, const std::vector<int>& asked, To&& y) {
+  for (size_t n = 0; n < asked.size(); ++n) y.row(static_cast<Index>(n)) = x.row(asked[n]);
+}
+/// d_x += the gradient of what was picked, each row where it came from.
+template <class From, class To>
+void pick_backward(const From& d_y, const std::vector<int>& asked, To&& d_x) {
+  for (size_t n = 0; n < asked.size(); ++n) d_x.row(asked[n]) += d_y.row(static_cast<Index>(n));
 }
 
 void resize_like(const Tables& tables, Tables& others) {
@@ -84,9 +105,9 @@ void Transformer::split_heads(const Matrix& qkv, BlockActivations& b) const {
   resize(b.k, shape_.heads, T, D);
   resize(b.v, shape_.heads, T, D);
   for (Index h = 0; h < shape_.heads; ++h) {
-    b.q[h] = qkv.middleCols(h * D, D);
-    b.k[h] = qkv.middleCols(C + h * D, D);
-    b.v[h] = qkv.middleCols(2 * C + h * D, D);
+    copy_columns(qkv.middleCols(h * D, D), b.q[h]);
+    copy_columns(qkv.middleCols(C + h * D, D), b.k[h]);
+    copy_columns(qkv.middleCols(2 * C + h * D, D), b.v[h]);
   }
 }
 
@@ -94,9 +115,9 @@ void Transformer::join_head_gradients(Activations& a) const {
   const Index C = shape_.width, D = shape_.head_width();
   a.d_qkv.resize(a.d_q[0].rows(), 3 * C);
   for (Index h = 0; h < shape_.heads; ++h) {
-    a.d_qkv.middleCols(h * D, D) = a.d_q[h];
-    a.d_qkv.middleCols(C + h * D, D) = a.d_k[h];
-    a.d_qkv.middleCols(2 * C + h * D, D) = a.d_v[h];
+    copy_columns(a.d_q[h], a.d_qkv.middleCols(h * D, D));
+    copy_columns(a.d_k[h], a.d_qkv.middleCols(C + h * D, D));
+    copy_columns(a.d_v[h], a.d_qkv.middleCols(2 * C + h * D, D));
   }
 }
 
@@ -121,7 +142,8 @@ std::vector<Insight> Transformer::inspect(const Parameters& p, const Sequence& s
 
 void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& tables, Rng& rng,
                           Activations& a) const {
-  const Index T = static_cast<Index>(s.tokens.size()), C = shape_.width, D = shape_.head_width(), H = shape_.heads;
+  const Index T = static_cast<Index>(s.tokens.size()), A = static_cast<Index>(s.asked.size());
+  const Index C = shape_.width, D = shape_.head_width(), H = shape_.heads;
   const bool dropping = s.training && shape_.dropout > 0;
   a.blocks.resize(blocks_.size());
 
@@ -135,11 +157,13 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& 
   for (size_t layer = 0; layer < blocks_.size(); ++layer) {
     const Block& w = blocks_[layer];
     BlockActivations& b = a.blocks[layer];
+    const bool last = layer + 1 == blocks_.size();
+    const Index R = last ? A : T;  // rows that are read after this block's attention
     b.carried = a.carried;
 
     b.attention_input.resize(T, C);
-    b.normalized1.resize(T, C);
-    b.deviation1.resize(T, 1);
+    b.normalized1.resize(shape_.pre_norm ? T : R, C);
+    b.deviation1.resize(shape_.pre_norm ? T : R, 1);
     if (shape_.pre_norm) {
       normalize_rows(a.x, p[w.norm1.gain], p[w.norm1.bias], b.normalized1, b.deviation1, b.attention_input);
     } else {
@@ -158,25 +182,32 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& 
     a.scratch.release();
     encoding_.mix(in, b.attention, b.head_outputs);
     a.scratch.release();
-    b.joined.resize(T, C);
-    for (Index h = 0; h < H; ++h) b.joined.middleCols(h * D, D) = b.head_outputs[h];
-    a.contribution.resize(T, C);
+    b.joined.resize(R, C);
+    if (last) {
+      for (Index h = 0; h < H; ++h) pick(b.head_outputs[h], s.asked, b.joined.middleCols(h * D, D));
+      a.contribution.resize(A, C);
+      pick(a.x, s.asked, a.contribution);
+      a.x = a.contribution;
+    } else {
+      for (Index h = 0; h < H; ++h) copy_columns(b.head_outputs[h], b.joined.middleCols(h * D, D));
+    }
+    a.contribution.resize(R, C);
     linear(b.joined, p[w.out.weight], p[w.out.bias], a.contribution);
     if (dropping) drop_out(shape_.dropout, rng, b.drop1, a.contribution);
     a.x += a.contribution;
 
-    b.feed_forward_input.resize(T, C);
-    b.normalized2.resize(T, C);
-    b.deviation2.resize(T, 1);
+    b.feed_forward_input.resize(R, C);
+    b.normalized2.resize(R, C);
+    b.deviation2.resize(R, 1);
     if (shape_.pre_norm) {
       normalize_rows(a.x, p[w.norm2.gain], p[w.norm2.bias], b.normalized2, b.deviation2, b.feed_forward_input);
     } else {
       normalize_rows(a.x, p[w.norm1.gain], p[w.norm1.bias], b.normalized1, b.deviation1, b.feed_forward_input);
       a.x = b.feed_forward_input;
     }
-    b.slope.resize(T, shape_.inner_width());
-    b.activated.resize(T, shape_.inner_width());
-    b.feed_forward.resize(T, C);
+    b.slope.resize(R, shape_.inner_width());
+    b.activated.resize(R, shape_.inner_width());
+    b.feed_forward.resize(R, C);
     linear(b.feed_forward_input, p[w.up.weight], p[w.up.bias], b.slope);
     shape_.gelu ? gelu(b.slope, b.activated) : relu(b.slope, b.activated);
     linear(b.activated, p[w.down.weight], p[w.down.bias], b.feed_forward);
@@ -186,21 +217,18 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& 
       normalize_rows(a.x, p[w.norm2.gain], p[w.norm2.bias], b.normalized2, b.deviation2, a.contribution);
       a.x = a.contribution;
     }
-    encoding_.carry(in, b.attention, b.feed_forward, a.carried);
+    if (!last && !a.carried.empty()) encoding_.carry(in, b.attention, b.feed_forward, a.carried);
     a.scratch.release();
   }
 
-  const Index A = static_cast<Index>(s.asked.size());
-  a.last.resize(A, C);
-  for (Index n = 0; n < A; ++n) a.last.row(n) = a.x.row(s.asked[n]);
   a.final_input.resize(A, C);
   a.final_normalized.resize(A, C);
   a.final_deviation.resize(A, 1);
   if (shape_.pre_norm) {
-    normalize_rows(a.last, p[final_norm_.gain], p[final_norm_.bias], a.final_normalized, a.final_deviation,
+    normalize_rows(a.x, p[final_norm_.gain], p[final_norm_.bias], a.final_normalized, a.final_deviation,
                    a.final_input);
   } else {
-    a.final_input = a.last;
+    a.final_input = a.x;
   }
   a.logits.resize(A, shape_.vocabulary);
   if (shape_.tied_embeddings) {
@@ -213,10 +241,10 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& 
 
 void Transformer::backward(const Parameters& p, const Sequence& s, const Tables& tables, Activations& a,
                            const Matrix& d_logits, Tables& d_tables, Gradients& d) const {
-  const Index T = static_cast<Index>(s.tokens.size()), C = shape_.width, D = shape_.head_width(), H = shape_.heads;
+  const Index T = static_cast<Index>(s.tokens.size()), A = static_cast<Index>(s.asked.size());
+  const Index C = shape_.width, D = shape_.head_width(), H = shape_.heads;
   const bool dropping = s.training && shape_.dropout > 0;
 
-  const Index A = static_cast<Index>(s.asked.size());
   a.d_final_input.resize(A, C);
   if (shape_.tied_embeddings) {
     const Real scale = 1 / std::sqrt(static_cast<Real>(C));
@@ -227,32 +255,31 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
     first_linear_backward(a.final_input, p[output_.weight], d_logits, a.d_final_input, d[output_.weight],
                           d[output_.bias]);
   }
-  a.d_last.resize(A, C);
   if (shape_.pre_norm) {
-    a.d_last.setZero();
-    normalize_rows_backward(p[final_norm_.gain], a.final_normalized, a.final_deviation, a.d_final_input, a.d_last,
+    a.d_x.resize(A, C);
+    a.d_x.setZero();
+    normalize_rows_backward(p[final_norm_.gain], a.final_normalized, a.final_deviation, a.d_final_input, a.d_x,
                             d[final_norm_.gain], d[final_norm_.bias]);
   } else {
-    a.d_last = a.d_final_input;
+    a.d_x = a.d_final_input;
   }
-  a.d_x.resize(T, C);
-  a.d_x.setZero();
-  for (Index n = 0; n < A; ++n) a.d_x.row(s.asked[n]) += a.d_last.row(n);
   resize_like(a.carried, a.d_carried);
   set_zero(a.d_carried);
 
   for (size_t layer = blocks_.size(); layer-- > 0;) {
     const Block& w = blocks_[layer];
     BlockActivations& b = a.blocks[layer];
+    const bool last = layer + 1 == blocks_.size();
+    const Index R = last ? A : T;
     const AttentionInput in = attention_input(p, s, tables, static_cast<int>(layer), b, a.scratch);
-    a.d_branch.resize(T, C);  // the gradient of what each half of the block reads
+    a.d_branch.resize(R, C);  // the gradient of what each half of the block reads
     resize(a.d_q, H, T, D);
     resize(a.d_k, H, T, D);
     resize(a.d_v, H, T, D);
     resize(a.d_scores, H, T, T);
     resize(a.d_attention, H, T, T);
     resize(a.d_head_outputs, H, T, D);
-    for (Heads* heads : {&a.d_q, &a.d_k, &a.d_v, &a.d_scores, &a.d_attention}) set_zero(*heads);
+    for (Heads* heads : {&a.d_q, &a.d_k, &a.d_v}) set_zero(*heads);
     Matrix& d_attention_input = a.d_joined;  // filled by carry, score and mix; then joined by the projection's
     d_attention_input.resize(T, C);
     d_attention_input.setZero();
@@ -265,10 +292,15 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
       a.d_x = a.d_branch;
     }
     a.d_contribution = a.d_x;
-    encoding_.carry_backward(in, b.attention, b.feed_forward, a.d_attention, a.d_contribution, d_in);
+    const bool carries = !last && !a.carried.empty();
+    if (carries) {
+      resize(a.d_carrying, H, T, T);
+      set_zero(a.d_carrying);
+      encoding_.carry_backward(in, b.attention, b.feed_forward, a.d_carrying, a.d_contribution, d_in);
+    }
     a.scratch.release();
     if (dropping) a.d_contribution.array() *= b.drop2.array();
-    a.d_activated.resize(T, shape_.inner_width());
+    a.d_activated.resize(R, shape_.inner_width());
     first_linear_backward(b.activated, p[w.down.weight], a.d_contribution, a.d_activated, d[w.down.weight],
                           d[w.down.bias]);
     a.d_activated.array() *= b.slope.array();
@@ -287,8 +319,18 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
     a.d_contribution = a.d_x;
     if (dropping) a.d_contribution.array() *= b.drop1.array();
     first_linear_backward(b.joined, p[w.out.weight], a.d_contribution, a.d_branch, d[w.out.weight], d[w.out.bias]);
-    for (Index h = 0; h < H; ++h) a.d_head_outputs[h] = a.d_branch.middleCols(h * D, D);
+    if (last) {
+      set_zero(a.d_head_outputs);
+      for (Index h = 0; h < H; ++h) pick_backward(a.d_branch.middleCols(h * D, D), s.asked, a.d_head_outputs[h]);
+      a.d_branch = a.d_x;
+      a.d_x.resize(T, C);
+      a.d_x.setZero();
+      pick_backward(a.d_branch, s.asked, a.d_x);
+    } else {
+      for (Index h = 0; h < H; ++h) copy_columns(a.d_branch.middleCols(h * D, D), a.d_head_outputs[h]);
+    }
     encoding_.mix_backward(in, b.attention, a.d_head_outputs, a.d_attention, d_in);
+    for (Index h = 0; carries && h < H; ++h) a.d_attention[h] += a.d_carrying[h];
     a.scratch.release();
     encoding_.normalize_backward(in, b.scores, b.attention, a.d_attention, a.d_scores);
     a.scratch.release();
@@ -313,8 +355,8 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
 double Transformer::multiply_adds(Index length, Index asked) const {
   const double T = static_cast<double>(length), C = shape_.width, F = shape_.inner_width();
   const double pairs = shape_.causal ? T * (T + 1) / 2 : T * T;
-  const double block = T * (4 * C * C + 2 * C * F) + 2 * pairs * C;
-  return shape_.layers * block + static_cast<double>(asked) * C * shape_.vocabulary;
+  const double A = static_cast<double>(asked), before = T * 3 * C * C + 2 * pairs * C, after = C * C + 2 * C * F;
+  return shape_.layers * before + ((shape_.layers - 1) * T + A) * after + A * C * shape_.vocabulary;
 }
 
 }  // namespace posbench

@@ -7,7 +7,8 @@
 
 namespace posbench {
 
-/// What backward reads again of one block, one named matrix for each step of forward.
+/// What backward reads again of one block, one named matrix for each step of forward. After its attention a block
+/// has R rows: T, but in the last the A that are asked for, as nobody reads the others.
 struct BlockActivations {
   Tables carried;
   Matrix attention_input;          // (T, C)
@@ -15,12 +16,12 @@ struct BlockActivations {
   Heads q, k, v;                   // H x (T, D)
   Heads scores, attention;         // H x (T, T)
   Heads head_outputs;              // H x (T, D)
-  Matrix joined;                   // (T, C): the heads side by side
-  Matrix drop1, drop2;             // (T, C): 0 or 1 / (1 - dropout); empty without dropout
-  Matrix feed_forward_input;       // (T, C)
+  Matrix joined;                   // (R, C): the heads side by side
+  Matrix drop1, drop2;             // (R, C): 0 or 1 / (1 - dropout); empty without dropout
+  Matrix feed_forward_input;       // (R, C)
   Matrix normalized2, deviation2;
-  Matrix slope, activated;  // (T, F): the activation's slope, in the place of what it was given, and its result
-  Matrix feed_forward;      // (T, C)
+  Matrix slope, activated;  // (R, F): the activation's slope, in the place of what it was given, and its result
+  Matrix feed_forward;      // (R, C)
 };
 
 /// Everything one sequence needs, forward and backward. Reused from sequence to sequence: nothing is allocated
@@ -29,14 +30,14 @@ struct Activations {
   Matrix embedded, drop0;  // (T, C)
   std::vector<BlockActivations> blocks;
   Tables carried;  // after the last block
-  Matrix x;        // (T, C): what runs through the blocks
-  Matrix last, final_normalized, final_deviation,
-      final_input;  // (A, C), ... (A, 1), (A, C): of the A places asked
-  Matrix logits;    // (A, V)
+  Matrix x;        // (T, C): what runs through the blocks; (A, C) from the last one's attention on
+  Matrix final_normalized, final_deviation, final_input;  // (A, C), (A, 1), (A, C)
+  Matrix logits;                                          // (A, V)
 
   Matrix qkv, contribution;  // (T, 3 C), (T, C)
-  Matrix d_x, d_contribution, d_branch, d_last, d_final_input, d_qkv, d_joined, d_activated;
+  Matrix d_x, d_contribution, d_branch, d_final_input, d_qkv, d_joined, d_activated;
   Heads d_q, d_k, d_v, d_scores, d_attention, d_head_outputs;
+  Heads d_carrying;  // what attention owes to what its block carries on
   Tables d_carried;
   Scratch scratch;
 };
@@ -71,8 +72,8 @@ class Transformer {
   /// q k^T / sqrt(D) in it), "attention", and then what the encoding tells.
   std::vector<Insight> inspect(const Parameters&, const Sequence&, const Tables&, int layer, Activations&) const;
 
-  /// Useful multiply-adds of one forward over T tokens with A places asked: products with weights, and attention
-  /// with a causal pair counted once.
+  /// Useful multiply-adds of one forward over T tokens with A places asked: products with weights, after the last
+  /// attention of those places alone, and attention with a causal pair counted once.
   double multiply_adds(Index length, Index asked) const;
 
  private:

@@ -44,7 +44,6 @@ const RegisterChecks stick_breaking_checks{
          Heads d_attention(1), d_scores(1);
          d_attention[0] = Matrix(matrix(s.at("upstream_on_strict_weights")));
          d_scores[0] = d_attention[0];
-         set_zero(d_scores);
          bench.encoding->normalize_backward(bench.input(), bench.scores, bench.attention, d_attention, d_scores);
          check_close(d_scores[0], s.at("grad_logits_strict"));
        }}}}};
