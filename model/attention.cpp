@@ -29,7 +29,11 @@ void dot_product_backward(const In& q, const In& k, Real scale, bool causal, con
 void hide_later(bool causal, Out attention) {
   if (!causal) return;
   const Index length = attention.rows();
-  for (Index i = 0; i < length; ++i) attention.row(i).segment(i + 1, std::min(kBand, length - i - 1)).setZero();
+  for (Index i = 0; i < length; ++i) {
+    Real* later = attention.row(i).data() + i + 1;
+    for_each_lanes(std::min(kBand, length - i - 1),
+                   [&](Index j, Index count) { store(Lanes{}, later + j, count); });
+  }
 }
 
 void softmax(const In& scores, bool causal, Out attention) {

@@ -1,7 +1,10 @@
 // What differs between the float that trains and the double that the other tests of the model run in.
 #include <limits>
 
+#include "base/random.h"
+#include "model/attention.h"
 #include "model/lanes.h"
+#include "model/product.h"
 #include "tests/catch.h"
 
 using namespace posbench;
@@ -18,4 +21,46 @@ TEST_CASE("the exponential of floats is right to two units in the last place, an
   CHECK(e(-87.5f) == 0);
   CHECK(e(-std::numeric_limits<float>::infinity()) == 0);
   CHECK(std::isnan(e(std::numeric_limits<float>::quiet_NaN())));
+}
+
+TEST_CASE("sums, largest values and the first few lanes of a vector of floats") {
+  const Lanes values{3, -1, 4, 1, -5, 9, 2, 6};
+  CHECK(sum(values) == 19);
+  CHECK(largest(values) == 9);
+  for (Index count = 1; count <= kLanes; ++count) {
+    for (Index n = 0; n < kLanes; ++n) CHECK(keep(values, count, -2)[n] == (n < count ? values[n] : -2));
+  }
+}
+
+TEST_CASE("softmax of floats and its backward agree with doubles at lengths that do and do not fill vectors") {
+  Rng rng = stream(0, "softmax");
+  for (const Index length : {1, 2, 7, 8, 9, 16, 21, 40}) {
+    for (const bool causal : {true, false}) {
+      INFO("length " << length << (causal ? ", causal" : ", bidirectional"));
+      RowMajor scores(length, length), d_attention(length, length), attention(length, length);
+      for (Index n = 0; n < scores.size(); ++n) {
+        scores.data()[n] = static_cast<float>(3 * normal(rng));
+        d_attention.data()[n] = static_cast<float>(normal(rng));
+      }
+      attention.setConstant(NAN);
+      RowMajor d_scores = attention;
+      for (Index i = 0; causal && i < length; ++i) {
+        for (RowMajor* m : {&scores, &d_attention}) m->row(i).tail(length - i - 1).setConstant(NAN);
+      }
+      softmax(scores, causal, attention);
+      softmax_backward(attention, causal, d_attention, d_scores);
+      for (Index i = 0; i < length; ++i) {
+        const Index keys = visible(i, length, causal);
+        const Eigen::ArrayXd weights = scores.row(i).head(keys).cast<double>().array().exp();
+        const Eigen::ArrayXd expected = weights / weights.sum();
+        const Eigen::ArrayXd d = d_attention.row(i).head(keys).cast<double>();
+        const Eigen::ArrayXd d_expected = expected * (d - (expected * d).sum());
+        CHECK((attention.row(i).head(keys).cast<double>().transpose().array() - expected).abs().maxCoeff() < 1e-6);
+        CHECK((d_scores.row(i).head(keys).cast<double>().transpose().array() - d_expected).abs().maxCoeff() <
+              1e-6);
+        CHECK(attention.row(i).segment(keys, std::min(kBand, length - keys)).isZero(0));
+        CHECK(d_scores.row(i).tail(length - keys).isZero(0));
+      }
+    }
+  }
 }

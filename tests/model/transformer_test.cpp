@@ -1,0 +1,56 @@
+#include "model/transformer.h"
+
+#include <numeric>
+
+#include "base/random.h"
+#include "tests/catch.h"
+
+using namespace posbench;
+
+namespace {
+
+/// Logits (A, V) of the places asked, and the gradient of their sum, each weighted by its place and word.
+std::pair<RowMajor, Vector> logits_and_gradient(const ModelShape& shape, const std::vector<int>& asked) {
+  const PositionEncoding encoding(shape);
+  ParameterLayout layout;
+  const Transformer model(shape, layout, encoding);
+  const Parameters parameters = initialize(layout, 0);
+  Gradients gradients(layout);
+  Rng rng = stream(0, "transformer");
+  Sequence s;
+  s.tokens = {3, 1, 4, 1, 0, 2, 5, 3, 5};
+  s.positions = encoding.positions(s, rng);
+  s.asked = asked;
+  StepTables step;
+  Activations a;
+  model.prepare(parameters, s, step, &gradients);
+  model.forward(parameters, s, step.values, rng, a);
+  Matrix d_logits(a.logits.rows(), a.logits.cols());
+  d_logits.setZero();
+  for (size_t n = 0; n < asked.size(); ++n) {
+    if (asked[n] == 2 || asked[n] == 7) {
+      for (Index v = 0; v < shape.vocabulary; ++v) d_logits(static_cast<Index>(n), v) = asked[n] - 3.0 * v * v;
+    }
+  }
+  model.backward(parameters, s, step.values, a, d_logits, step.gradient, gradients);
+  model.finish(parameters, step, &gradients);
+  return {a.logits, gradients.flat};
+}
+
+}  // namespace
+
+TEST_CASE("what a place answers, and its gradient, does not depend on which others are asked") {
+  for (const bool causal : {true, false}) {
+    for (const bool pre_norm : {true, false}) {
+      INFO((causal ? "causal" : "bidirectional") << (pre_norm ? ", pre-norm" : ", post-norm"));
+      const ModelShape shape{
+          .vocabulary = 6, .layers = 3, .width = 8, .heads = 2, .causal = causal, .pre_norm = pre_norm};
+      const auto [all, d_all] = logits_and_gradient(shape, {0, 1, 2, 3, 4, 5, 6, 7, 8});
+      const auto [two, d_two] = logits_and_gradient(shape, {2, 7});
+      CHECK(two.row(0) == all.row(2));
+      CHECK(two.row(1) == all.row(7));
+      CHECK(d_two.norm() > 1);
+      CHECK((d_two - d_all).cwiseAbs().maxCoeff() < 1e-12 * d_all.norm());
+    }
+  }
+}
