@@ -149,24 +149,27 @@ TEST_CASE("a dry run and a printed configuration start nothing") {
   CHECK(std::filesystem::is_empty(directory / ""));
 }
 
-TEST_CASE("a dry run's estimate is near what the run then takes") {
+TEST_CASE("a dry run's estimate is within 30 % of what the run then takes") {
   const std::string training =
       GENERATE("--set training.steps=2000 ", "--set training.steps=1000 --learning-rates 1e-3,1e-2 ");
-  const TemporaryDirectory directory;
   const std::string suite = "run --profile smoke -t flip_flop,reverse_string -e none,cope -j 2 " + training;
-  const std::string plan = posbench_command(directory, suite + "--dry-run").out;
-  const double estimate = std::stod(plan.substr(plan.find("about ") + 6));
   const auto spent = [] {  // CPU time, since others may use the machine
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);
     return static_cast<double>(usage.ru_utime.tv_sec) + 1e-6 * static_cast<double>(usage.ru_utime.tv_usec);
   };
-  const double before = spent();
-  REQUIRE(posbench_command(directory, suite + "-q -o out").code == 0);
-  const double real = spent() - before;
-  CAPTURE(plan, real);
-  CHECK(estimate + 0.5 > 0.7 * real);  // it is rounded to seconds
-  CHECK(estimate - 0.5 < 1.3 * real);
+  const auto is_near = [&] {
+    const TemporaryDirectory directory;
+    const std::string plan = posbench_command(directory, suite + "--dry-run").out;
+    const double estimate = std::stod(plan.substr(plan.find("about ") + 6));
+    const double before = spent();
+    REQUIRE(posbench_command(directory, suite + "-q -o out").code == 0);
+    const double real = spent() - before;
+    UNSCOPED_INFO("estimated " << estimate << " s, took " << real << " s");
+    return estimate + 0.5 > 0.7 * real && estimate - 0.5 < 1.3 * real;  // it is rounded to seconds
+  };
+  // What else the machine does slows one of the two now and then; an estimate that is wrong is wrong each time.
+  CHECK((is_near() || is_near() || is_near()));
 }
 
 TEST_CASE("every level has a help with examples, and the version names its build") {
