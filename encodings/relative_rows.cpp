@@ -1,12 +1,16 @@
 #include "encodings/relative_rows.h"
 
 #include "model/attention.h"
+#include "model/lanes.h"
 #include "model/product.h"
 
 namespace posbench {
 namespace {
 
 constexpr Index kBlock = 64;  // tokens taken together
+
+template <int N>
+using Step = std::integral_constant<int, N>;
 
 /// A block of tokens on one side, and the rows that its pairs have.
 struct Block {
@@ -41,20 +45,74 @@ struct Block {
       }
     });
   }
+
+  /// f(i, j, n, step): n as above; where the step is 1 or -1, the pairs from j on, as many as lanes, stand at n,
+  /// n + step, ...; where it is 0, the pair stands alone.
+  template <class F>
+  void for_each_run(Index length, F f) const {
+    if (side == Side::key) {
+      return for_each_pair(length, [&](Index i, Index j, Index n) { f(i, j, n, Step<0>{}); });
+    }
+    for_each_query(length, [&](Index i, Index begin, Index end) {
+      const Real* row = index.row(i).data();
+      const Index start = (i - first) * rows - low;
+      const auto alone = [&](Index from, Index to) {
+        for (Index j = from; j < to; ++j) f(i, j, start + static_cast<Index>(row[j]), Step<0>{});
+      };
+      Index j = begin;
+      for (; j + kLanes <= end; j += kLanes) {
+        const Index n = start + static_cast<Index>(row[j]);
+        const Lanes steps = load(row + j) - row[j];
+        if (equal(steps, places())) {
+          f(i, j, n, Step<1>{});
+        } else if (equal(steps, -places())) {
+          f(i, j, n, Step<-1>{});
+        } else {
+          alone(j, j + kLanes);
+        }
+      }
+      alone(j, end);
+    });
+  }
 };
+
+/// pairs(i, j) += the entry of products where the pair stands
+void pick(const Block& block, const Matrix& products, Out pairs) {
+  block.for_each_run(pairs.rows(), [&](Index i, Index j, Index n, auto step) {
+    Real* to = pairs.row(i).data() + j;
+    const Real* from = products.data() + n;
+    if constexpr (step == 0) *to += *from;
+    if constexpr (step == 1) store(load(to) + load(from), to);
+    if constexpr (step == -1) store(load(to) + reversed(load(from - kLanes + 1)), to);
+  });
+}
+/// The entry of d_products where the pair stands += d_pairs(i, j)
+void pick_backward(const Block& block, const In& d_pairs, Matrix& d_products) {
+  block.for_each_run(d_pairs.rows(), [&](Index i, Index j, Index n, auto step) {
+    const Real* from = d_pairs.row(i).data() + j;
+    Real* to = d_products.data() + n;
+    if constexpr (step == 0) *to += *from;
+    if constexpr (step == 1) store(load(to) + load(from), to);
+    if constexpr (step == -1) store(load(to - kLanes + 1) + reversed(load(from)), to - kLanes + 1);
+  });
+}
 
 /// f(block) for all blocks of the tokens on this side.
 template <class F>
 void for_each_block(Index length, const Matrix& index, Side side, bool causal, F f) {
   for (Index first = 0; first < length; first += kBlock) {
     Block block{first, std::min(kBlock, length - first), 0, 0, index, side, causal};
-    Real low = index(first, first), high = low;
+    Lanes low = Lanes{} + index(first, first), high = low;
     block.for_each_query(length, [&](Index i, Index begin, Index end) {
-      low = std::min(low, index.row(i).segment(begin, end - begin).minCoeff());
-      high = std::max(high, index.row(i).segment(begin, end - begin).maxCoeff());
+      const Real* row = index.row(i).data() + begin;
+      for_each_lanes(end - begin, [&](Index j, Index count) {
+        const Lanes n = load(row + j, count, row[j]);
+        low = low < n ? low : n;
+        high = larger(high, n);
+      });
     });
-    block.low = static_cast<Index>(low);
-    block.rows = static_cast<Index>(high) - block.low + 1;
+    block.low = static_cast<Index>(-largest(-low));
+    block.rows = static_cast<Index>(largest(high)) - block.low + 1;
     f(block);
   }
 }
@@ -84,8 +142,7 @@ void add_row_products(const In& x, const In& rows, const Matrix& index, Side sid
     products.resize(block.count, block.rows);
     multiply(x.middleRows(block.first, block.count), rows.middleRows(block.low, block.rows).transpose(), products,
              scale);
-    const Real* product = products.data();
-    block.for_each_pair(T, [&](Index i, Index j, Index n) { scores(i, j) += product[n]; });
+    pick(block, products, scores);
   });
 }
 
@@ -105,8 +162,7 @@ void add_row_products_backward(const In& x, const In& rows, const Matrix& index,
     }
     d_products.resize(block.count, block.rows);
     d_products.setZero();
-    Real* d_product = d_products.data();
-    block.for_each_pair(T, [&](Index i, Index j, Index n) { d_product[n] += d_scores(i, j); });
+    pick_backward(block, d_scores, d_products);
     multiply_add(d_products, rows.middleRows(block.low, block.rows), d_x.middleRows(block.first, block.count),
                  scale);
     multiply_add(d_products.transpose(), x.middleRows(block.first, block.count),
@@ -127,8 +183,7 @@ void add_row_mixture(const In& weights, const In& rows, const Matrix& index, boo
     }
     by_row.resize(block.count, block.rows);
     by_row.setZero();
-    Real* weight = by_row.data();
-    block.for_each_pair(T, [&](Index i, Index j, Index n) { weight[n] += weights(i, j); });
+    pick_backward(block, weights, by_row);
     multiply_add(by_row, rows.middleRows(block.low, block.rows), output.middleRows(block.first, block.count));
   });
 }
@@ -149,11 +204,10 @@ void add_row_mixture_backward(const In& weights, const In& rows, const Matrix& i
     const auto d = d_output.middleRows(block.first, block.count);
     by_row.resize(block.count, block.rows);
     by_row.setZero();
-    Real* entry = by_row.data();
-    block.for_each_pair(T, [&](Index i, Index j, Index n) { entry[n] += weights(i, j); });
+    pick_backward(block, weights, by_row);
     multiply_add(by_row.transpose(), d, d_rows.middleRows(block.low, block.rows));
     multiply(d, rows.middleRows(block.low, block.rows).transpose(), by_row);
-    block.for_each_pair(T, [&](Index i, Index j, Index n) { d_weights(i, j) += entry[n]; });
+    pick(block, by_row, d_weights);
   });
 }
 

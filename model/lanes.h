@@ -28,14 +28,33 @@ inline void store(Lanes values, Real* to, Index count) {
   for (Index n = 0; n < count; ++n) to[n] = values[n];
 }
 
+/// 0, 1, 2, ...
+inline Lanes places() {
+  Lanes values;
+  for (Index n = 0; n < kLanes; ++n) values[n] = static_cast<Real>(n);
+  return values;
+}
+
 /// The first `count` lanes as they are, `rest` in the others.
 inline Lanes keep(Lanes values, Index count, Real rest) {
   if (count == kLanes) return values;
-  using Integer = std::conditional_t<kLanes == 8, std::int32_t, std::int64_t>;
-  using Places __attribute__((vector_size(32))) = Integer;
-  Places place;
-  for (Index n = 0; n < kLanes; ++n) place[n] = static_cast<Integer>(n);
-  return place < static_cast<Integer>(count) ? values : Lanes{} + rest;
+  return places() < Lanes{} + static_cast<Real>(count) ? values : Lanes{} + rest;
+}
+
+/// Whether all lanes are the same.
+inline bool equal(Lanes a, Lanes b) {
+  using Words = std::int64_t __attribute__((vector_size(32)));
+  const auto same = reinterpret_cast<Words>(a == b);
+  return (same[0] & same[1] & same[2] & same[3]) == -1;
+}
+
+/// The last lane first.
+template <class L = Lanes>
+L reversed(L values) {
+  if constexpr (kLanes == 8)
+    return __builtin_shufflevector(values, values, 7, 6, 5, 4, 3, 2, 1, 0);
+  else
+    return __builtin_shufflevector(values, values, 3, 2, 1, 0);
 }
 
 /// f(first, count) for each vector of `size` reals, `count` lanes of it: all but in the last.
