@@ -27,6 +27,9 @@ TEST_CASE("sums, largest values and the first few lanes of a vector of floats") 
   const Lanes values{3, -1, 4, 1, -5, 9, 2, 6};
   CHECK(sum(values) == 19);
   CHECK(largest(values) == 9);
+  for (Index n = 0; n < kLanes; ++n) CHECK(reversed(values)[n] == values[kLanes - 1 - n]);
+  CHECK(equal(values, reversed(reversed(values))));
+  CHECK_FALSE(equal(values, keep(values, kLanes - 1, 0)));
   for (Index count = 1; count <= kLanes; ++count) {
     for (Index n = 0; n < kLanes; ++n) CHECK(keep(values, count, -2)[n] == (n < count ? values[n] : -2));
   }
