@@ -7,7 +7,7 @@
 namespace posbench {
 namespace {
 
-constexpr Index kBlock = 64;  // tokens taken together
+constexpr Index kBlock = 32;  // tokens taken together
 
 template <int N>
 using Step = std::integral_constant<int, N>;

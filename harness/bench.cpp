@@ -17,6 +17,7 @@
 #include "harness/config.h"
 #include "harness/context.h"
 #include "harness/trainer.h"
+#include "model/denormals.h"
 #include "model/layers.h"
 #include "results/table.h"
 
@@ -109,6 +110,7 @@ class Subject {
   }
 
   double step() {
+    const FlushDenormals flush;
     return seconds_of([&] {
       gradients_.flat.setZero();
       for (size_t n = 0; n < batch_.size(); ++n) {
@@ -127,6 +129,7 @@ class Subject {
   }
 
   double evaluation() {
+    const FlushDenormals flush;
     return seconds_of([&] {
       for (const Sequence& s : batch_) {
         model_.transformer->prepare(state_.parameters, s, tables_, nullptr);

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "encodings/registry.h"
+#include "model/denormals.h"
 #include "model/layers.h"
 
 namespace posbench {
@@ -88,6 +89,7 @@ Search::Search(const Model& model, const TrainingOptions& options, std::uint64_t
 
 SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples,
                      int sequences) {
+  const FlushDenormals flush;
   constexpr int kChunk = 64;
   SplitResult result;
   result.sequences = sequences;
@@ -128,6 +130,7 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
 
 bool train(const Model& model, const Task& task, const TrainingOptions& options, std::uint64_t seed,
            TrainingState& state, const std::function<bool(const TrainingState&)>& after_step) {
+  const FlushDenormals flush;
   const SampleStream samples{task, "train", seed}, validation{task, "validation", seed};
   const int warm_up = static_cast<int>(std::ceil(options.warm_up * options.steps));
   StepTables tables;

@@ -1,6 +1,7 @@
 #include "harness/experiment.h"
 
 #include <cmath>
+#include <limits>
 
 #include "encodings/registry.h"
 #include "harness/suite.h"
@@ -147,6 +148,26 @@ TEST_CASE("training goes on from a state as if it had not been interrupted") {
   CHECK(whole.parameters.flat == parts.parameters.flat);
   CHECK(whole.curve == parts.curve);
 }
+
+#if defined(__SSE2__)
+TEST_CASE("while it trains, a thread takes and gives 0 in place of denormal numbers, and not after") {
+  const volatile Real least = std::numeric_limits<Real>::min(), denormal = least / 2, large = 1e20;
+  const auto given = [&] { return Real(least / 2); };
+  const auto taken = [&] { return Real(denormal * large); };
+  Config config = small_config("flip_flop", "alibi");
+  config.training.steps = 1;
+  const Suite suite = make_suite(config);
+  const Model model = make_model(Spec{"alibi", {}}, suite.tasks[0]->shape);
+  TrainingState state(model, config.training, 0);
+  REQUIRE(train(model, suite.tasks[0]->trained(), config.training, 0, state, [&](const TrainingState&) {
+    CHECK(given() == 0);
+    CHECK(taken() == 0);
+    return true;
+  }));
+  CHECK(given() > 0);
+  CHECK(taken() > 0);
+}
+#endif
 
 TEST_CASE("early stopping looks at the validation stream only and is recorded") {
   Config config = small_config("even_pairs:length=1", "none");  // the answer is always 0
