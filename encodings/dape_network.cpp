@@ -10,7 +10,9 @@ namespace posbench {
 namespace {
 
 constexpr Real kLeak = Real(0.01);  // slope of LeakyReLU below 0
-constexpr Index kColumns = 512;     // of a block: enough for the matrix products, few enough for the cache
+constexpr Real kSteep = Real(1e30);
+constexpr Index kColumns = 192;  // of a block: enough for the matrix products, few enough for the nearest cache
+constexpr Index kApart = 24;     // rows whose strides are powers of two would push each other out of the cache
 
 /// Successive queries whose keys stand side by side in the columns of one matrix, each query's apart by `reach`
 /// columns.
@@ -72,7 +74,7 @@ struct Dape::Network {
         hidden(buffer(in_weight.rows())),
         outputs(buffer(out_weight.rows())) {}
 
-  Matrix& buffer(Index rows) const { return in.scratch(rows, std::max(kColumns, T + 3 * reach)); }
+  Matrix& buffer(Index rows) const { return in.scratch(rows, std::max(kColumns, T + 3 * reach + kApart)); }
   const Matrix& bias(Index h) const { return in.tables[dape.bias_->table(in.layer, static_cast<size_t>(h))]; }
   Index keys(Index i) const { return visible(i, T, dape.shape_.causal); }
   /// Keys at which the second map reads what the first gave: those seen, and one beyond where there is one.
@@ -110,7 +112,7 @@ struct Dape::Network {
   template <class Content>
   void forward(const Block& b, Content content) {
     auto x = inputs.leftCols(b.columns), y = hidden.leftCols(b.columns);
-    x.setZero();
+    if (reach > 0) x.setZero();
     for_each_query(b, [&](Index i, Index column, Index keys) {
       for (Index t = 0; t < dape.taps_; ++t) {
         for (Index h = 0; h < H; ++h) {
@@ -135,8 +137,7 @@ struct Dape::Network {
     multiply(in_weight, x, y);
     for (Index n = 0; n < y.rows(); ++n) {
       auto row = y.row(n).array();
-      row += in_bias(0, n);
-      row = row.max(kLeak * row);
+      row = (row + in_bias(0, n)).max(kLeak * (row + in_bias(0, n)));
     }
     hide_gaps(b, hidden);
     multiply(out_weight, y, outputs.leftCols(b.columns));
@@ -208,7 +209,7 @@ void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, Atten
     auto d_x = d_inputs.leftCols(b.columns), d_y = d_hidden.leftCols(b.columns),
          d_z = d_outputs.leftCols(b.columns);
 
-    d_z.setZero();
+    if (network.reach > 0) d_z.setZero();
     network.for_each_query(b, [&](Index i, Index column, Index keys) {
       for (Index h = 0; h < H; ++h) {
         const auto row = d_scores[h].row(i).head(keys).array();
@@ -218,7 +219,7 @@ void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, Atten
     });
     multiply_add(d_z, y.transpose(), d_out_weight);
     multiply(network.out_weight.transpose(), d_z, d_y);
-    d_y = (y.array() > Real(0)).select(d_y.array(), kLeak * d_y.array());
+    d_y.array() *= (y.array() * kSteep).min(Real(1)).max(kLeak);  // its slope, without a branch
     network.hide_gaps(b, d_hidden);
     d_in_bias.row(0) += d_y.rowwise().sum().transpose();
     multiply_add(d_y, x.transpose(), d_in_weight);

@@ -27,6 +27,7 @@ namespace {
 enum class Activation { relu, leaky_relu };
 constexpr Real kEpsilon = 1e-6;
 constexpr Real kSteep = 1e30;
+constexpr Index kApart = 24;  // rows whose strides are powers of two would push each other out of the cache
 
 class Fire final : public AdditiveBias {
  public:
@@ -125,9 +126,9 @@ class Fire final : public AdditiveBias {
         : distance(keys),
           share(keys),
           d_share(keys),
-          hidden(width, keys),
-          activated(width, keys),
-          output(heads, keys) {}
+          hidden(width, keys + kApart),
+          activated(width, keys + kApart),
+          output(heads, keys + kApart) {}
     Eigen::Matrix<Real, 1, Eigen::Dynamic> distance, share, d_share;  // |i - j|, xi, and its gradient
     RowMajor hidden, activated;                                       // before and after the activation
     RowMajor output;                                                  // f(xi), or its gradient
