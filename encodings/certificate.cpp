@@ -52,7 +52,7 @@ struct Fixture {
 
   void forward() {
     model.prepare(parameters, sequence, step, nullptr);
-    model.forward(parameters, sequence, step.values, rng, activations);
+    model.forward(parameters, sequence, step, rng, activations);
     model.finish(parameters, step, nullptr);
   }
 
@@ -110,9 +110,9 @@ void check_model(Fixture& f, Worst& worst) {
   };
   Gradients gradients(f.layout);
   f.model.prepare(f.parameters, f.sequence, f.step, &gradients);
-  f.model.forward(f.parameters, f.sequence, f.step.values, f.rng, f.activations);
+  f.model.forward(f.parameters, f.sequence, f.step, f.rng, f.activations);
   cross_entropy(f.activations.logits, targets, 1, d_logits);
-  f.model.backward(f.parameters, f.sequence, f.step.values, f.activations, d_logits, f.step.gradient, gradients);
+  f.model.backward(f.parameters, f.sequence, f.step, f.activations, d_logits, gradients);
   f.model.finish(f.parameters, f.step, &gradients);
   for (const auto& [name, parameter, initial] : f.layout.entries()) {
     check_along(name, f.rng, f.parameters[parameter], gradients[parameter], loss, worst);
@@ -340,9 +340,9 @@ bool is_finite(const Spec& spec, const ModelShape& shape, int length) {
   Fixture f(by_name(spec), shape, length, /*seed=*/4);
   Gradients gradients(f.layout);
   f.model.prepare(f.parameters, f.sequence, f.step, &gradients);
-  f.model.forward(f.parameters, f.sequence, f.step.values, f.rng, f.activations);
+  f.model.forward(f.parameters, f.sequence, f.step, f.rng, f.activations);
   const Matrix d_logits(f.activations.logits);
-  f.model.backward(f.parameters, f.sequence, f.step.values, f.activations, d_logits, f.step.gradient, gradients);
+  f.model.backward(f.parameters, f.sequence, f.step, f.activations, d_logits, gradients);
   f.model.finish(f.parameters, f.step, &gradients);
   return f.activations.logits.allFinite() && gradients.flat.allFinite();
 }

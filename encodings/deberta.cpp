@@ -28,8 +28,9 @@ namespace posbench {
 namespace {
 
 enum class Third { code, paper };
-// Tables: (T, T), (T, T), (1, distances), then P W_K and P W_Q + b (N, C), layer by layer.
-enum { kIndex, kThirdIndex, kDistances, kRows };
+// Tables: (T, T) and how it runs, the same for the third term, (1, distances), then P W_K and P W_Q + b (N, C),
+// layer by layer.
+enum { kIndex, kRuns, kThirdIndex, kThirdRuns, kDistances, kRows };
 
 class Deberta final : public PositionEncoding {
  public:
@@ -80,6 +81,8 @@ class Deberta final : public PositionEncoding {
     distinct_distances(positions, shape_.causal, tables[kDistances], tables[kIndex]);
     const Span span = this->span(tables[kDistances]);
     fill_index(tables[kDistances], span.low, tables[kIndex], tables[kThirdIndex]);
+    find_runs(tables[kIndex], tables[kRuns]);
+    find_runs(tables[kThirdIndex], tables[kThirdRuns]);
     Matrix normalized, deviation, rows;
     read_table(p, span, normalized, deviation, rows);
     const Index C = shape_.width;
@@ -136,9 +139,9 @@ class Deberta final : public PositionEncoding {
     for (size_t h = 0; h < scores.size(); ++h) {
       const Index column = static_cast<Index>(h) * D;
       dot_product(in.q[h], in.k[h], score_scale(), shape_.causal, scores[h]);
-      add_row_products(in.q[h], keys.middleCols(column, D), in.tables[kIndex], Side::query, score_scale(),
+      add_row_products(in.q[h], keys.middleCols(column, D), second_pairs(in), Side::query, score_scale(),
                        shape_.causal, in.scratch, scores[h]);
-      add_row_products(in.k[h], queries.middleCols(column, D), in.tables[third_index()], Side::key, score_scale(),
+      add_row_products(in.k[h], queries.middleCols(column, D), third_pairs(in), Side::key, score_scale(),
                        shape_.causal, in.scratch, scores[h]);
     }
   }
@@ -150,11 +153,10 @@ class Deberta final : public PositionEncoding {
     for (size_t h = 0; h < d_scores.size(); ++h) {
       const Index column = static_cast<Index>(h) * D;
       dot_product_backward(in.q[h], in.k[h], score_scale(), shape_.causal, d_scores[h], d.q[h], d.k[h]);
-      add_row_products_backward(in.q[h], keys.middleCols(column, D), in.tables[kIndex], Side::query, score_scale(),
+      add_row_products_backward(in.q[h], keys.middleCols(column, D), second_pairs(in), Side::query, score_scale(),
                                 shape_.causal, d_scores[h], in.scratch, d.q[h], d_keys.middleCols(column, D));
-      add_row_products_backward(in.k[h], queries.middleCols(column, D), in.tables[third_index()], Side::key,
-                                score_scale(), shape_.causal, d_scores[h], in.scratch, d.k[h],
-                                d_queries.middleCols(column, D));
+      add_row_products_backward(in.k[h], queries.middleCols(column, D), third_pairs(in), Side::key, score_scale(),
+                                shape_.causal, d_scores[h], in.scratch, d.k[h], d_queries.middleCols(column, D));
     }
   }
 
@@ -171,7 +173,11 @@ class Deberta final : public PositionEncoding {
   };
 
   Real score_scale() const { return 1 / std::sqrt(static_cast<Real>(3 * shape_.head_width())); }
-  size_t third_index() const { return options_.third == Third::code ? kIndex : kThirdIndex; }
+  static PairRows second_pairs(const AttentionInput& in) { return {in.tables[kIndex], in.tables[kRuns]}; }
+  PairRows third_pairs(const AttentionInput& in) const {
+    if (options_.third == Third::code) return second_pairs(in);
+    return {in.tables[kThirdIndex], in.tables[kThirdRuns]};
+  }
 
   /// n for a distance, which is query minus key.
   Index row(double distance) const {

@@ -42,6 +42,7 @@ class Decorator : public PositionEncoding {
                           const Heads& d_attention, Heads& d_scores) const override {
     inner_->normalize_backward(in, scores, attention, d_attention, d_scores);
   }
+  bool keeps_scores() const override { return inner_->keeps_scores(); }
   void mix(const AttentionInput& in, const Heads& attention, Heads& output) const override {
     inner_->mix(in, attention, output);
   }

@@ -3,9 +3,7 @@
 #include "model/attention.h"
 
 namespace posbench {
-namespace {
 
-/// Whether distance(i, j) depends on i - j alone and grows with it: then there are at most 2 T - 1 distances.
 bool even(const Positions& positions) {
   const std::vector<Real>& at = positions.at;
   if (positions.sampled_distances || at.size() < 2) return true;
@@ -15,8 +13,6 @@ bool even(const Positions& positions) {
   }
   return step > 0;
 }
-
-}  // namespace
 
 void distinct_distances(const Positions& positions, bool causal, Matrix& distances, Matrix& index) {
   const Index T = positions.size();

@@ -5,6 +5,9 @@
 
 namespace posbench {
 
+/// Whether distance(i, j) depends on i - j alone and grows with it: then there are at most 2 T - 1 distances.
+bool even(const Positions&);
+
 /// distances (1, N): those of all pairs of a query with a key that it sees, ascending.   index (T, T): which of
 /// them a pair has. Where causal, later keys have none, and their index is 0.
 void distinct_distances(const Positions&, bool causal, Matrix& distances, Matrix& index);

@@ -18,6 +18,7 @@
 #include <cmath>
 
 #include "encodings/additive_bias.h"
+#include "encodings/distances.h"
 #include "encodings/registry.h"
 #include "model/product.h"
 
@@ -69,13 +70,15 @@ class Fire final : public AdditiveBias {
     const Index T = positions.size(), H = shape_.heads;
     Workspace work(T, options_.hidden, H);
     for (size_t n = 0; n < networks_.size(); ++n) {
-      for (Index i = 0; i < T; ++i) {
+      for_each_row(p, networks_[n], positions, [&](Index first, Index i) {
         row(p, networks_[n], positions, i, work);
         auto output = work.output.leftCols(i + 1);
         multiply(p[networks_[n].w2].transpose(), work.activated.leftCols(i + 1), output);
         output.colwise() += p[networks_[n].b2].row(0).transpose();
-        for (Index h = 0; h < H; ++h) bias[n * H + h].row(i).head(i + 1) = output.row(h);
-      }
+        for (Index h = 0; h < H; ++h) {
+          for (Index m = first; m <= i; ++m) bias[n * H + h].row(m).head(m + 1) = output.row(h).tail(m + 1);
+        }
+      });
     }
   }
 
@@ -86,12 +89,15 @@ class Fire final : public AdditiveBias {
     for (size_t n = 0; n < networks_.size(); ++n) {
       const Network& net = networks_[n];
       const Real c = p[net.c](0, 0), mu = p[net.mu](0, 0), slope = std::abs(c);
-      for (Index i = 0; i < T; ++i) {
+      for_each_row(p, net, positions, [&](Index first, Index i) {
         const Index keys = i + 1;
         const Row r = row(p, net, positions, i, work);
         auto d_output = work.output.leftCols(keys), hidden = work.hidden.leftCols(keys);
         auto activated = work.activated.leftCols(keys);
-        for (Index h = 0; h < H; ++h) d_output.row(h) = d_bias[n * H + h].row(i).head(keys);
+        for (Index h = 0; h < H; ++h) {
+          d_output.row(h) = d_bias[n * H + h].row(i).head(keys);
+          for (Index m = first; m < i; ++m) d_output.row(h).tail(m + 1) += d_bias[n * H + h].row(m).head(m + 1);
+        }
         multiply_add(activated, d_output.transpose(), d[net.w2]);
         d[net.b2].row(0) += d_output.rowwise().sum().transpose();
         multiply(p[net.w2], d_output, activated);  // its gradient, and that of hidden
@@ -111,7 +117,7 @@ class Fire final : public AdditiveBias {
         const Real by_distance = (d_share * distance / (slope * distance + 1)).sum() / r.normalizer;
         d[net.c](0, 0) += sign(c) * (by_distance - along * r.reach / (slope * r.reach + 1));
         if (r.below) d[net.mu](0, 0) -= sign(mu) * along * slope / (slope * r.reach + 1) * threshold_;
-      }
+      });
     }
   }
 
@@ -138,10 +144,23 @@ class Fire final : public AdditiveBias {
     bool below;              // i is below the threshold
   };
 
+  Real threshold(const Parameters& p, const Network& net) const { return std::abs(p[net.mu](0, 0)) * threshold_; }
+
+  /// f(first, i) for the rows of queries `first` to i. Below the threshold xi depends on distance alone, and where
+  /// that depends on i - j alone these rows are ends of the last of them; the others come one by one.
+  template <class F>
+  void for_each_row(const Parameters& p, const Network& net, const Positions& positions, F f) const {
+    Index below = 0;
+    while (below < positions.size() && positions.at[below] < threshold(p, net)) ++below;
+    const Index together = even(positions) ? below : 0;
+    if (together > 0) f(Index{0}, together - 1);
+    for (Index i = together; i < positions.size(); ++i) f(i, i);
+  }
+
   /// Everything but the output.
   Row row(const Parameters& p, const Network& net, const Positions& positions, Index i, Workspace& work) const {
     const Index keys = i + 1;
-    const Real slope = std::abs(p[net.c](0, 0)), threshold = std::abs(p[net.mu](0, 0)) * threshold_;
+    const Real slope = std::abs(p[net.c](0, 0)), threshold = this->threshold(p, net);
     const Real reach = std::max(positions.at[i], threshold), normalizer = std::log1p(slope * reach) + kEpsilon;
     for (Index j = 0; j < keys; ++j) work.distance(j) = std::abs(positions.distance(i, j));
     work.share.head(keys) = (slope * work.distance.head(keys).array() + 1).log() / normalizer;

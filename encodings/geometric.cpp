@@ -97,6 +97,7 @@ class Geometric final : public PositionEncoding {
       hide_later(shape_.causal, attention[h]);
     }
   }
+  bool keeps_scores() const override { return true; }
   void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
                           const Heads& d_attention, Heads& d_scores) const override {
     Matrix& share = in.scratch(1, in.length());

@@ -13,6 +13,7 @@
 
 #include "encodings/registry.h"
 #include "model/attention.h"
+#include "model/lanes.h"
 
 namespace posbench {
 namespace {
@@ -74,29 +75,27 @@ class Pope final : public PositionEncoding {
 
   void score(const AttentionInput& in, Heads& scores) const override {
     const Index T = in.length(), D = shape_.head_width();
-    Matrix &q = in.scratch(T, 2 * D), &k = in.scratch(T, 2 * D), &magnitude = in.scratch(T, D);
+    Matrix &q = in.scratch(T, 2 * D), &k = in.scratch(T, 2 * D);
     for (Index h = 0; h < shape_.heads; ++h) {
-      place(in.q[h], in.tables[0], in.tables[1], magnitude, q);
-      place(in.k[h], in.tables[cosine(h)], in.tables[sine(h)], magnitude, k);
+      place(in.q[h], in.tables[0], in.tables[1], q);
+      place(in.k[h], in.tables[cosine(h)], in.tables[sine(h)], k);
       dot_product(q, k, scale(), shape_.causal, scores[h]);
     }
   }
 
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
     const Index T = in.length(), D = shape_.head_width();
-    Matrix &q = in.scratch(T, 2 * D), &k = in.scratch(T, 2 * D), &magnitude = in.scratch(T, D);
-    Matrix &d_q = in.scratch(T, 2 * D), &d_k = in.scratch(T, 2 * D), &slope = in.scratch(T, D);
+    Matrix &q = in.scratch(T, 2 * D), &k = in.scratch(T, 2 * D);
+    Matrix &d_q = in.scratch(T, 2 * D), &d_k = in.scratch(T, 2 * D);
     for (Index h = 0; h < shape_.heads; ++h) {
       const size_t c = cosine(h), s = sine(h);
-      place(in.q[h], in.tables[0], in.tables[1], magnitude, q);
-      place(in.k[h], in.tables[c], in.tables[s], magnitude, k);
+      place(in.q[h], in.tables[0], in.tables[1], q);
+      place(in.k[h], in.tables[c], in.tables[s], k);
       d_q.setZero();
       d_k.setZero();
       dot_product_backward(q, k, scale(), shape_.causal, d_scores[h], d_q, d_k);
-      place_backward(in.q[h], in.tables[0], in.tables[1], d_q, slope, d.q[h]);
-      place_backward(in.k[h], in.tables[c], in.tables[s], d_k, slope, d.k[h]);
-      d.tables[c].topRows(T) += d_k.leftCols(D).cwiseProduct(magnitude);  // the keys' magnitudes
-      d.tables[s].topRows(T) += d_k.rightCols(D).cwiseProduct(magnitude);
+      place_backward(in.q[h], in.tables[0], in.tables[1], d_q, d.q[h], nullptr, nullptr);
+      place_backward(in.k[h], in.tables[c], in.tables[s], d_k, d.k[h], &d.tables[c], &d.tables[s]);
     }
   }
 
@@ -107,28 +106,37 @@ class Pope final : public PositionEncoding {
   static size_t sine(Index h) { return cosine(h) + 1; }
 
   /// placed = [m cos, m sin] with the magnitude m = softplus(x).
-  static void place(const Matrix& x, const Matrix& cosine, const Matrix& sine, Matrix& magnitude, Matrix& placed) {
+  static void place(const Matrix& x, const Matrix& cosine, const Matrix& sine, Matrix& placed) {
     const Index D = x.cols();
-    magnitude = (x.array().max(Real(0)) - x.array().abs().logistic().log()).matrix();
     for (Index t = 0; t < x.rows(); ++t) {
-      const Real *m = magnitude.row(t).data(), *c = cosine.row(t).data(), *s = sine.row(t).data();
+      const Real *in = x.row(t).data(), *c = cosine.row(t).data(), *s = sine.row(t).data();
       Real* to = placed.row(t).data();
-      for (Index e = 0; e < D; ++e) {
-        to[e] = m[e] * c[e];
-        to[D + e] = m[e] * s[e];
-      }
+      for_each_lanes(D, [&](Index e, Index count) {
+        const Lanes magnitude = softplus(load(in + e, count, 0));
+        store(magnitude * load(c + e, count, 0), to + e, count);
+        store(magnitude * load(s + e, count, 0), to + D + e, count);
+      });
     }
   }
-  /// d_x += (d_placed's projection on the angle) sigmoid(x)
+  /// d_x += (d_placed's projection on the angle) sigmoid(x);   d_cosine += d_placed m, and d_sine, where there
+  /// are.
   static void place_backward(const Matrix& x, const Matrix& cosine, const Matrix& sine, const Matrix& d_placed,
-                             Matrix& slope, Matrix& d_x) {
+                             Matrix& d_x, Matrix* d_cosine, Matrix* d_sine) {
     const Index D = x.cols();
-    slope = x.array().logistic().matrix();
     for (Index t = 0; t < x.rows(); ++t) {
-      const Real *g = slope.row(t).data(), *c = cosine.row(t).data(), *s = sine.row(t).data();
+      const Real *in = x.row(t).data(), *c = cosine.row(t).data(), *s = sine.row(t).data();
       const Real* d = d_placed.row(t).data();
       Real* to = d_x.row(t).data();
-      for (Index e = 0; e < D; ++e) to[e] += (d[e] * c[e] + d[D + e] * s[e]) * g[e];
+      for_each_lanes(D, [&](Index e, Index count) {
+        const Lanes value = load(in + e, count, 0), d_c = load(d + e, count, 0), d_s = load(d + D + e, count, 0);
+        const Lanes along = d_c * load(c + e, count, 0) + d_s * load(s + e, count, 0);
+        store(load(to + e, count, 0) + along * sigmoid(value), to + e, count);
+        if (d_cosine == nullptr) return;
+        const Lanes magnitude = softplus(value);
+        Real *to_c = d_cosine->row(t).data() + e, *to_s = d_sine->row(t).data() + e;
+        store(load(to_c, count, 0) + d_c * magnitude, to_c, count);
+        store(load(to_s, count, 0) + d_s * magnitude, to_s, count);
+      });
     }
   }
 

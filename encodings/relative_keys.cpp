@@ -20,19 +20,20 @@ RelativeKeys::RelativeKeys(const std::string& name, Index clip, bool shared_tabl
 void RelativeKeys::rows(const Positions& positions, Tables& tables) const {
   const Index T = positions.size();
   const Real clip = static_cast<Real>(clip_);
-  tables.resize(1);
+  tables.resize(2);
   tables[0].resize(T, T);
   for (Index i = 0; i < T; ++i) {
     for (Index j = 0; j < T; ++j) {
       tables[0](i, j) = std::clamp(std::round(-positions.distance(i, j)), -clip, clip) + clip;
     }
   }
+  find_runs(tables[0], tables[1]);
 }
 
 void RelativeKeys::add(const AttentionInput& in, Heads& scores) const {
   const auto table = in.parameters[this->table(in.layer)];
   for (size_t h = 0; h < scores.size(); ++h) {
-    add_row_products(in.q[h], table, in.tables[0], Side::query, scale(), causal_, in.scratch, scores[h]);
+    add_row_products(in.q[h], table, pairs(in), Side::query, scale(), causal_, in.scratch, scores[h]);
   }
 }
 
@@ -40,7 +41,7 @@ void RelativeKeys::add_backward(const AttentionInput& in, const Heads& d_scores,
   const auto table = in.parameters[this->table(in.layer)];
   auto d_table = d.parameters[this->table(in.layer)];
   for (size_t h = 0; h < d_scores.size(); ++h) {
-    add_row_products_backward(in.q[h], table, in.tables[0], Side::query, scale(), causal_, d_scores[h], in.scratch,
+    add_row_products_backward(in.q[h], table, pairs(in), Side::query, scale(), causal_, d_scores[h], in.scratch,
                               d.q[h], d_table);
   }
 }

@@ -6,22 +6,31 @@
 
 namespace posbench {
 
+/// Which row each pair has.
+struct PairRows {
+  const Matrix& index;  // at least (T, T)
+  const Matrix& runs;   // what find_runs says of it
+};
+/// How rows follow each other in each square of kLanes x kLanes pairs, (T / kLanes, T / kLanes): in all of it rows
+/// grow with the query by as much as they shrink with the key, which is 1, 0 or -1; or kMixed.
+void find_runs(const Matrix& index, Matrix& runs);
+constexpr Real kMixed = 2;
+
 /// Whose vector the row of a pair is multiplied with.
 enum class Side { query, key };
 
-/// scores(i, j) += scale x_i . rows[index(i, j)], or x_j.   x (T, D), rows (N, D), scores (T, T); index at least
-/// (T, T).
-void add_row_products(const In& x, const In& rows, const Matrix& index, Side, Real scale, bool causal, Scratch&,
+/// scores(i, j) += scale x_i . rows[index(i, j)], or x_j.   x (T, D), rows (N, D), scores (T, T).
+void add_row_products(const In& x, const In& rows, const PairRows&, Side, Real scale, bool causal, Scratch&,
                       Out scores);
 /// For each pair:   d_x_i += scale d_scores(i, j) rows[index(i, j)],   d_rows[index(i, j)] += scale d_scores(i, j)
 /// x_i
-void add_row_products_backward(const In& x, const In& rows, const Matrix& index, Side, Real scale, bool causal,
+void add_row_products_backward(const In& x, const In& rows, const PairRows&, Side, Real scale, bool causal,
                                const In& d_scores, Scratch&, Out d_x, Out d_rows);
 
 /// output_i += sum over j of weights(i, j) rows[index(i, j)].   weights (T, T), output (T, D)
-void add_row_mixture(const In& weights, const In& rows, const Matrix& index, bool causal, Scratch&, Out output);
+void add_row_mixture(const In& weights, const In& rows, const PairRows&, bool causal, Scratch&, Out output);
 /// d_weights(i, j) += d_output_i . rows[index(i, j)],   d_rows[index(i, j)] += weights(i, j) d_output_i
-void add_row_mixture_backward(const In& weights, const In& rows, const Matrix& index, bool causal,
-                              const In& d_output, Scratch&, Out d_weights, Out d_rows);
+void add_row_mixture_backward(const In& weights, const In& rows, const PairRows&, bool causal, const In& d_output,
+                              Scratch&, Out d_weights, Out d_rows);
 
 }  // namespace posbench

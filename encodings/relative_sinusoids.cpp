@@ -13,7 +13,12 @@
 namespace posbench {
 namespace {
 
-enum { kIndex, kSinusoids, kProjected };  // tables: (T, T), (N, C), and (N, C) for each layer
+enum {
+  kIndex,
+  kRuns,
+  kSinusoids,
+  kProjected
+};  // tables: (T, T) and how it runs, (N, C), and (N, C) for each layer
 
 }  // namespace
 
@@ -46,6 +51,7 @@ void RelativeSinusoids::tables(const Parameters& p, const Positions& positions, 
   tables.resize(kProjected + projection_.size());
   Matrix distances;
   distinct_distances(positions, shape_.causal, distances, tables[kIndex]);
+  find_runs(tables[kIndex], tables[kRuns]);
   const Index N = distances.cols();
   tables[kSinusoids].resize(N, C);
   for (Index m = 0; m < pairs; ++m) {
@@ -92,7 +98,7 @@ void RelativeSinusoids::score(const AttentionInput& in, Heads& scores) const {
   for (size_t h = 0; h < scores.size(); ++h) {
     dot_product(shifted(in, content_, h), in.k[h], s, shape_.causal, scores[h]);
     add_row_products(shifted(in, position_, h), projected.middleCols(static_cast<Index>(h) * D, D),
-                     in.tables[kIndex], Side::query, s, shape_.causal, in.scratch, scores[h]);
+                     {in.tables[kIndex], in.tables[kRuns]}, Side::query, s, shape_.causal, in.scratch, scores[h]);
   }
 }
 
@@ -110,8 +116,8 @@ void RelativeSinusoids::score_backward(const AttentionInput& in, const Heads& d_
     d_content.setZero();
     d_position.setZero();
     dot_product_backward(content, in.k[h], s, shape_.causal, d_scores[h], d_content, d.k[h]);
-    add_row_products_backward(position, projected.middleCols(column, D), in.tables[kIndex], Side::query, s,
-                              shape_.causal, d_scores[h], in.scratch, d_position,
+    add_row_products_backward(position, projected.middleCols(column, D), {in.tables[kIndex], in.tables[kRuns]},
+                              Side::query, s, shape_.causal, d_scores[h], in.scratch, d_position,
                               d_projected.middleCols(column, D));
     d.q[h] += d_content + d_position;
     d_u.row(row) += d_content.colwise().sum();

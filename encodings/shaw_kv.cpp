@@ -9,7 +9,6 @@
 // 0.02) for B, so that outputs start as plain attention's. Where causal, only the rows up to K are used.
 #include "encodings/registry.h"
 #include "encodings/relative_keys.h"
-#include "encodings/relative_rows.h"
 
 namespace posbench {
 namespace {
@@ -49,15 +48,16 @@ class ShawKv final : public PositionEncoding {
   void mix(const AttentionInput& in, const Heads& attention, Heads& output) const override {
     PositionEncoding::mix(in, attention, output);
     for (size_t h = 0; h < output.size(); ++h) {
-      add_row_mixture(attention[h], in.parameters[values(in)], in.tables[0], shape_.causal, in.scratch, output[h]);
+      add_row_mixture(attention[h], in.parameters[values(in)], RelativeKeys::pairs(in), shape_.causal, in.scratch,
+                      output[h]);
     }
   }
   void mix_backward(const AttentionInput& in, const Heads& attention, const Heads& d_output, Heads& d_attention,
                     AttentionGradient& d) const override {
     PositionEncoding::mix_backward(in, attention, d_output, d_attention, d);
     for (size_t h = 0; h < d_output.size(); ++h) {
-      add_row_mixture_backward(attention[h], in.parameters[values(in)], in.tables[0], shape_.causal, d_output[h],
-                               in.scratch, d_attention[h], d.parameters[values(in)]);
+      add_row_mixture_backward(attention[h], in.parameters[values(in)], RelativeKeys::pairs(in), shape_.causal,
+                               d_output[h], in.scratch, d_attention[h], d.parameters[values(in)]);
     }
   }
 

@@ -46,6 +46,7 @@ class StickBreaking final : public PositionEncoding {
       hide_later(true, attention[h]);
     }
   }
+  bool keeps_scores() const override { return true; }
   void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
                           const Heads& d_attention, Heads& d_scores) const override {
     Matrix& share = in.scratch(1, in.length());

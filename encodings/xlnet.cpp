@@ -46,10 +46,15 @@ class Xlnet final : public RelativeSinusoids {
     RelativeSinusoids::score(in, scores);
     if (!options_.segments) return;
     Matrix &shifted = in.scratch(in.length(), shape_.head_width()), &by_segment = in.scratch(in.length(), 2);
+    const Matrix& same = same_segment(in);
     for (size_t h = 0; h < scores.size(); ++h) {
       shift(in, h, shifted);
       multiply(shifted, vectors(in, h).transpose(), by_segment, scale());
-      for_each_pair(in, [&](Index i, Index j, Index m) { scores[h](i, j) += by_segment(i, m); });
+      for (Index i = 0; i < in.length(); ++i) {
+        const Index keys = visible(i, in.length(), shape_.causal);
+        const Real other = by_segment(i, 1);
+        scores[h].row(i).head(keys).array() += other + (by_segment(i, 0) - other) * same.row(i).head(keys).array();
+      }
     }
   }
 
@@ -59,12 +64,17 @@ class Xlnet final : public RelativeSinusoids {
     const Index D = shape_.head_width();
     Matrix &shifted = in.scratch(in.length(), D), &d_shifted = in.scratch(in.length(), D);
     Matrix& d_by_segment = in.scratch(in.length(), 2);
+    const Matrix& same = same_segment(in);
     auto d_vectors = d.parameters[segments_[in.layer]], d_shift = d.parameters[shift_of(in.layer)];
     for (size_t h = 0; h < d_scores.size(); ++h) {
       const Index row = static_cast<Index>(h);
       shift(in, h, shifted);
-      d_by_segment.setZero();
-      for_each_pair(in, [&](Index i, Index j, Index m) { d_by_segment(i, m) += d_scores[h](i, j); });
+      for (Index i = 0; i < in.length(); ++i) {
+        const Index keys = visible(i, in.length(), shape_.causal);
+        const auto d_row = d_scores[h].row(i).head(keys), same_row = same.row(i).head(keys);
+        d_by_segment(i, 0) = d_row.dot(same_row);
+        d_by_segment(i, 1) = d_row.sum() - d_by_segment(i, 0);
+      }
       multiply(d_by_segment, vectors(in, h), d_shifted, scale());
       multiply_add(d_by_segment.transpose(), shifted, d_vectors.middleCols(row * D, D), scale());
       d.q[h] += d_shifted;
@@ -84,14 +94,14 @@ class Xlnet final : public RelativeSinusoids {
     const Index D = shape_.head_width();
     return in.parameters[segments_[in.layer]].middleCols(static_cast<Index>(h) * D, D);
   }
-  /// f(i, j, m) for every pair.
-  template <class F>
-  void for_each_pair(const AttentionInput& in, F f) const {
+  /// (T, T): 1 where two tokens belong to the same segment, 0 elsewhere.
+  static const Matrix& same_segment(const AttentionInput& in) {
     const std::vector<int>& segments = in.sequence.segments;
+    Matrix& same = in.scratch(in.length(), in.length());
     for (Index i = 0; i < in.length(); ++i) {
-      for (Index j = 0; j < visible(i, in.length(), shape_.causal); ++j)
-        f(i, j, segments[i] == segments[j] ? 0 : 1);
+      for (Index j = 0; j < in.length(); ++j) same(i, j) = segments[i] == segments[j] ? 1 : 0;
     }
+    return same;
   }
 
   Options options_;

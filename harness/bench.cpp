@@ -115,11 +115,10 @@ class Subject {
       gradients_.flat.setZero();
       for (size_t n = 0; n < batch_.size(); ++n) {
         model_.transformer->prepare(state_.parameters, batch_[n], tables_, &gradients_);
-        model_.transformer->forward(state_.parameters, batch_[n], tables_.values, rng_, activations_);
+        model_.transformer->forward(state_.parameters, batch_[n], tables_, rng_, activations_);
         d_logits_.resize(activations_.logits.rows(), activations_.logits.cols());
         cross_entropy(activations_.logits, targets_[n], 1.0 / (size_.length * size_.batch), d_logits_);
-        model_.transformer->backward(state_.parameters, batch_[n], tables_.values, activations_, d_logits_,
-                                     tables_.gradient, gradients_);
+        model_.transformer->backward(state_.parameters, batch_[n], tables_, activations_, d_logits_, gradients_);
       }
       model_.transformer->finish(state_.parameters, tables_, &gradients_);
       clip(gradients_, 1);
@@ -133,7 +132,7 @@ class Subject {
     return seconds_of([&] {
       for (const Sequence& s : batch_) {
         model_.transformer->prepare(state_.parameters, s, tables_, nullptr);
-        model_.transformer->forward(state_.parameters, s, tables_.values, rng_, activations_);
+        model_.transformer->forward(state_.parameters, s, tables_, rng_, activations_);
       }
       model_.transformer->finish(state_.parameters, tables_, nullptr);
     });

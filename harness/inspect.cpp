@@ -69,7 +69,7 @@ Inspection look(const InspectRequest& request) {
   Activations activations;
   Rng unused;  // dropout is for training
   model.transformer->prepare(saved.parameters, drawn.sequence, tables, nullptr);
-  model.transformer->forward(saved.parameters, drawn.sequence, tables.values, unused, activations);
+  model.transformer->forward(saved.parameters, drawn.sequence, tables, unused, activations);
 
   Inspection seen{.id = saved.experiment.id(), .split = request.split, .causal = model.shape.causal};
   for (const int token : example.tokens) seen.words.push_back(task.word(token));

@@ -23,11 +23,10 @@ double loss_of_batch(const Model& model, const Parameters& parameters, const Sam
     const Sequence& sequence = batch[n].sequence;
     model.transformer->prepare(parameters, sequence, tables, &gradients);
     Rng dropout = stream(samples.seed, "dropout", first_sample + n);
-    model.transformer->forward(parameters, sequence, tables.values, dropout, activations);
+    model.transformer->forward(parameters, sequence, tables, dropout, activations);
     d_logits.resize(activations.logits.rows(), activations.logits.cols());
     loss += cross_entropy(activations.logits, batch[n].targets, 1.0 / static_cast<double>(asked), d_logits);
-    model.transformer->backward(parameters, sequence, tables.values, activations, d_logits, tables.gradient,
-                                gradients);
+    model.transformer->backward(parameters, sequence, tables, activations, d_logits, gradients);
   }
   model.transformer->finish(parameters, tables, &gradients);
   return loss;
@@ -102,7 +101,7 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
     for (const Drawn& drawn : draw(samples, *model.encoding, false, first, std::min(kChunk, sequences - first))) {
       const auto& [example, length] = drawn.sample;
       model.transformer->prepare(parameters, drawn.sequence, tables, nullptr);
-      model.transformer->forward(parameters, drawn.sequence, tables.values, unused, activations);
+      model.transformer->forward(parameters, drawn.sequence, tables, unused, activations);
       Count token, sequence{0, 1};
       for (size_t n = 0; n < drawn.targets.size(); ++n) {
         const bool right =

@@ -9,9 +9,10 @@ namespace {
 Part wanted(bool causal) { return causal ? Part::up_to_diagonal : Part::whole; }
 Factor seen(const In& pairs, bool causal) { return causal ? lower(pairs) : Factor(pairs); }
 
-/// Row entries j, ..., j + count - 1 of `length`, `rest` in the other lanes.
-Lanes load_in_row(const Real* row, Index length, Index j, Index count, Real rest) {
-  return j + kLanes <= length ? keep(load(row + j), count, rest) : load(row + j, count, rest);
+/// How many lanes from entry j on stand in a row: a row's last visible keys are written with what follows them.
+template <class Count>
+Index room(Index length, Index j, Count count) {
+  return count == kLanes ? kLanes : std::min(kLanes, length - j);
 }
 
 }  // namespace
@@ -30,32 +31,46 @@ void hide_later(bool causal, Out attention) {
   if (!causal) return;
   const Index length = attention.rows();
   for (Index i = 0; i < length; ++i) {
-    Real* later = attention.row(i).data() + i + 1;
-    for_each_lanes(std::min(kBand, length - i - 1),
-                   [&](Index j, Index count) { store(Lanes{}, later + j, count); });
+    Real* row = attention.row(i).data();
+    const Index end = std::min(length, i + 1 + kBand);
+    for (Index j = (i + 1) / kLanes * kLanes; j < end; j += kLanes) {
+      const Index lanes = std::min(kLanes, length - j);
+      store(j <= i ? load(row + j, i + 1 - j, 0) : Lanes{}, row + j, lanes);
+    }
   }
 }
 
 void softmax(const In& scores, bool causal, Out attention) {
+  constexpr Index kRows = 8;  // side by side, since each step of a row waits for the one before
   const Index length = scores.rows();
-  for (Index i = 0; i < length; ++i) {
-    const Index keys = visible(i, length, causal);
-    const Real* row = scores.row(i).data();
-    Real* weights = attention.row(i).data();
-    Lanes highest = Lanes{} - INFINITY, total{};
-    for_each_lanes(keys, [&](Index j, Index count) {
-      highest = larger(load_in_row(row, length, j, count, -INFINITY), highest);
-    });
-    const Real top = largest(highest);
-    for_each_lanes(keys, [&](Index j, Index count) {
-      const Lanes weight = exponential(load_in_row(row, length, j, count, -INFINITY) - top);
-      total += weight;
-      store(weight, weights + j, count);
-    });
-    const Real inverse = 1 / sum(total);
-    for_each_lanes(keys, [&](Index j, Index count) {
-      store(load_in_row(weights, length, j, count, 0) * inverse, weights + j, count);
-    });
+  for (Index first = 0; first < length; first += kRows) {
+    const Index end = std::min(first + kRows, length);
+    Real top[kRows], inverse[kRows];
+    for (Index i = first; i < end; ++i) {
+      const Real* row = scores.row(i).data();
+      Lanes highest = Lanes{} - INFINITY;
+      for_each_lanes(visible(i, length, causal),
+                     [&](Index j, Index count) { highest = larger(load(row + j, count, -INFINITY), highest); });
+      top[i - first] = largest(highest);
+    }
+    for (Index i = first; i < end; ++i) {
+      const Real *row = scores.row(i).data(), highest = top[i - first];
+      Real* weights = attention.row(i).data();
+      Lanes total{};
+      for_each_lanes(visible(i, length, causal), [&](Index j, Index count) {
+        const Lanes weight = exponential(load(row + j, count, -INFINITY) - highest);
+        total += weight;
+        store(weight, weights + j, room(length, j, count));
+      });
+      inverse[i - first] = 1 / sum(total);
+    }
+    for (Index i = first; i < end; ++i) {
+      Real *weights = attention.row(i).data(), scale = inverse[i - first];
+      for_each_lanes(visible(i, length, causal), [&](Index j, Index count) {
+        const Index lanes = room(length, j, count);
+        store(load(weights + j, lanes, 0) * scale, weights + j, lanes);
+      });
+    }
   }
   hide_later(causal, attention);
 }
@@ -67,15 +82,14 @@ void softmax_backward(const In& attention, bool causal, const In& d_attention, O
     const Real *weights = attention.row(i).data(), *d = d_attention.row(i).data();
     Real* d_row = d_scores.row(i).data();
     Lanes along{};
-    for_each_lanes(keys, [&](Index j, Index count) {
-      along += load_in_row(weights, length, j, count, 0) * load_in_row(d, length, j, count, 0);
-    });
+    for_each_lanes(keys,
+                   [&](Index j, Index count) { along += load(weights + j, count, 0) * load(d + j, count, 0); });
     const Real mean = sum(along);
     for_each_lanes(keys, [&](Index j, Index count) {
-      store(load_in_row(weights, length, j, count, 0) * (load_in_row(d, length, j, count, 0) - mean), d_row + j,
-            count);
+      store(load(weights + j, count, 0) * (load(d + j, count, 0) - mean), d_row + j, room(length, j, count));
     });
-    std::fill(d_row + keys, d_row + length, Real(0));
+    for (Index j = (keys + kLanes - 1) / kLanes * kLanes; j < length; j += kLanes)
+      store(Lanes{}, d_row + j, std::min(kLanes, length - j));
   }
 }
 

@@ -148,6 +148,8 @@ class PositionEncoding {
   virtual void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const;
   virtual void normalize_backward(const AttentionInput&, const Heads& scores, const Heads& attention,
                                   const Heads& d_attention, Heads& d_scores) const;
+  /// Whether normalize_backward reads the scores: else it finds other values there.   Default: no.
+  virtual bool keeps_scores() const { return false; }
 
   /// 5. Head outputs, H x (T, D).   Default: attention v. Backward overwrites d_attention.
   virtual void mix(const AttentionInput&, const Heads& attention, Heads& output) const;

@@ -17,59 +17,59 @@ constexpr Index kFarColumns = 128;  // of a transposed: so far apart, they are f
 constexpr Index kManyColumns = 48;  // ... where the result has so many that the copy repays
 constexpr Index kNearRows = 200;    // of b: closer together than so many scalars, they are read where they are
 
-/// to[k stride + j] = from[j row_stride + k] for a square of vectors.
-[[maybe_unused]] void transpose_square(const float* from, Index row_stride, float* to, Index stride) {
-  using Floats = float __attribute__((vector_size(32)));
-  using UnalignedFloats = float __attribute__((vector_size(32), aligned(4), may_alias));
-  Floats row[8], pair[8], four[8];
-  for (int j = 0; j < 8; ++j) row[j] = *reinterpret_cast<const UnalignedFloats*>(from + j * row_stride);
-  for (int j = 0; j < 8; j += 2) {
-    pair[j] = __builtin_shufflevector(row[j], row[j + 1], 0, 8, 1, 9, 4, 12, 5, 13);
-    pair[j + 1] = __builtin_shufflevector(row[j], row[j + 1], 2, 10, 3, 11, 6, 14, 7, 15);
-  }
-  for (int j = 0; j < 8; j += 4) {
-    for (int half = 0; half < 2; ++half) {
-      const Floats above = pair[j + half], below = pair[j + 2 + half];
-      four[j + 2 * half] = __builtin_shufflevector(above, below, 0, 1, 8, 9, 4, 5, 12, 13);
-      four[j + 2 * half + 1] = __builtin_shufflevector(above, below, 2, 3, 10, 11, 6, 7, 14, 15);
-    }
-  }
-  for (int k = 0; k < 4; ++k) {
-    *reinterpret_cast<UnalignedFloats*>(to + k * stride) =
-        __builtin_shufflevector(four[k], four[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-    *reinterpret_cast<UnalignedFloats*>(to + (k + 4) * stride) =
-        __builtin_shufflevector(four[k], four[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-  }
-}
-
-[[maybe_unused]] void transpose_square(const double* from, Index row_stride, double* to, Index stride) {
-  for (Index k = 0; k < 4; ++k) {
-    for (Index j = 0; j < 4; ++j) to[k * stride + j] = from[j * row_stride + k];
-  }
+/// to[k stride + j] = from[j row_stride + k] for a square of vectors; 0 from row `count` of `from` on.
+void transpose_square(const Real* from, Index row_stride, Index count, Real* to, Index stride) {
+  Lanes row[kLanes];
+#pragma GCC unroll 8
+  for (Index j = 0; j < kLanes; ++j) row[j] = j < count ? load(from + j * row_stride) : Lanes{};
+  transpose(row);
+#pragma GCC unroll 8
+  for (Index k = 0; k < kLanes; ++k) store(row[k], to + k * stride);
 }
 
 /// panel (depth, width) = `count` columns of b from `first` on, in the rows from `top` on; zero in columns beyond.
+/// The width is one of whole vectors where b's columns lie side by side.
 void pack(const Factor& b, Index top, Index depth, Index first, Index count, Index width, Real* panel) {
   const Real* from = b.data + top * b.row_stride + first * b.col_stride;
-  Index rows = 0, cols = 0;  // copied by whole vectors
   if (b.col_stride == 1) {
-    rows = depth, cols = count - count % kLanes;
-    for (Index k = 0; k < rows; ++k) {
-      for (Index j = 0; j < cols; j += kLanes) store(load(from + k * b.row_stride + j), panel + k * width + j);
+    for (Index k = 0; k < depth; ++k) {
+      for (Index j = 0; j < width; j += kLanes)
+        store(load(from + k * b.row_stride + j, std::clamp(count - j, Index{0}, kLanes), 0),
+              panel + k * width + j);
     }
-  } else if (b.row_stride == 1) {
-    constexpr Index kLine = 2 * kLanes;  // squares two by two: lines of the cache are read and written whole
-    rows = depth - depth % kLanes, cols = count - count % kLanes;
-    for (Index line = 0; line < cols; line += kLine) {
-      for (Index k = 0; k < rows; k += kLanes) {
-        for (Index j = line; j < std::min(line + kLine, cols); j += kLanes)
-          transpose_square(from + j * b.col_stride + k, b.col_stride, panel + k * width + j, width);
-      }
+    return;
+  }
+  constexpr Index kLine = 2 * kLanes;  // squares two by two: lines of the cache are read and written whole
+  // Copied by whole squares:
+  const Index rows = b.row_stride == 1 ? depth - depth % kLanes : 0, cols = width - width % kLanes;
+  for (Index line = 0; line < cols; line += kLine) {
+    for (Index k = 0; k < rows; k += kLanes) {
+      for (Index j = line; j < std::min(line + kLine, cols); j += kLanes)
+        transpose_square(from + j * b.col_stride + k, b.col_stride, count - j, panel + k * width + j, width);
     }
   }
   for (Index k = 0; k < depth; ++k) {
     for (Index j = k < rows ? cols : 0; j < width; ++j)
       panel[k * width + j] = j < count ? from[k * b.row_stride + j * b.col_stride] : 0;
+  }
+}
+
+/// Columns of a panel, where `rest` are left.
+Index panel_width(Index rest) { return rest > kLanes ? 2 * kLanes : kLanes; }
+/// Of all panels together.
+Index padded(Index columns) { return (columns + kLanes - 1) / kLanes * kLanes; }
+
+/// All panels of b, of one piece of the sums after the other.
+void pack(const Factor& b, Matrix& panels) {
+  panels.resize(b.rows, padded(b.cols));
+  Real* to = panels.data();
+  for (Index top = 0; top < b.rows; top += kDepth) {
+    const Index depth = std::min(kDepth, b.rows - top);
+    for (Index first = 0; first < b.cols; first += panel_width(b.cols - first)) {
+      const Index rest = b.cols - first, width = panel_width(rest);
+      pack(b, top, depth, first, std::min(rest, width), width, to);
+      to += depth * width;
+    }
   }
 }
 
@@ -84,8 +84,8 @@ struct Target {
 /// R rows of V vectors from `row` on: scale times the sum over k < depth of a's column k times the panel's row k.
 /// `stride` is that of a: between its rows, or, where it is transposed, between its columns.
 template <int R, int V, bool kTransposed, bool kAdd>
-inline void tile(const Real* a, Index stride, const Real* panel, Index panel_stride, Index depth, Real scale,
-                 const Target& target, Index row) {
+[[gnu::noinline]] void tile(const Real* a, Index stride, const Real* panel, Index panel_stride, Index depth,
+                            Real scale, const Target& target, Index row) {
   Real* const to = target.to + row * target.stride;
   Lanes sum[R][V];
 #pragma GCC unroll 16
@@ -94,6 +94,7 @@ inline void tile(const Real* a, Index stride, const Real* panel, Index panel_str
 #pragma GCC unroll 2
     for (int v = 0; v < V; ++v) sum[r][v] = Lanes{};
   }
+#pragma GCC unroll 4
   for (Index k = 0; k < depth; ++k, panel += panel_stride) {
     Lanes b[V];
 #pragma GCC unroll 2
@@ -123,21 +124,30 @@ struct Panel {
   Index stride;  // between rows, in scalars
 };
 
-/// Rows [row, a.rows) of some columns of the result, R at a time and then the rest. a begins at column panel.top.
+/// `count` rows from `row` on, of some columns of the result; at most R. a begins at column panel.top.
+template <int R, int V, bool kTransposed, bool kAdd>
+inline void rows_at_once(const Factor& a, Index row, Index count, const Panel& panel, Real scale,
+                         const Target& target) {
+  if constexpr (R > 1) {
+    if (count < R) return rows_at_once<R - 1, V, kTransposed, kAdd>(a, row, count, panel, scale, target);
+  }
+  Index begin = panel.top, end = panel.bottom;
+  if (a.zeros == Factor::Zeros::left_of_diagonal) begin = std::clamp(row, begin, end);
+  if (a.zeros == Factor::Zeros::right_of_diagonal) end = std::clamp(row + R, begin, end);
+  tile<R, V, kTransposed, kAdd>(
+      a.data + row * a.row_stride + (begin - panel.top) * a.col_stride, kTransposed ? a.col_stride : a.row_stride,
+      panel.data + (begin - panel.top) * panel.stride, panel.stride, end - begin, scale, target, row);
+}
+
+/// Rows [row, a.rows), R at a time. Where that would leave so few that sums wait for each other, the last two lots
+/// are halves.
 template <int R, int V, bool kTransposed, bool kAdd>
 void strip(const Factor& a, Index row, const Panel& panel, Real scale, const Target& target) {
-  const Index stride = kTransposed ? a.col_stride : a.row_stride, rows = a.rows;
-  for (; row + R <= rows; row += R) {
-    Index begin = panel.top, end = panel.bottom;
-    if (a.zeros == Factor::Zeros::left_of_diagonal) begin = std::clamp(row, begin, end);
-    if (a.zeros == Factor::Zeros::right_of_diagonal) end = std::clamp(row + R, begin, end);
-    tile<R, V, kTransposed, kAdd>(a.data + row * a.row_stride + (begin - panel.top) * a.col_stride, stride,
-                                  panel.data + (begin - panel.top) * panel.stride, panel.stride, end - begin,
-                                  scale, target, row);
-  }
-  if constexpr (R > 1) {
-    constexpr int kFewer = R == 12 ? 8 : R == 6 ? 4 : R / 2;
-    if (row < rows) strip<kFewer, V, kTransposed, kAdd>(a, row, panel, scale, target);
+  constexpr Index kFew = 8 / V;
+  while (row < a.rows) {
+    const Index rest = a.rows - row, more = rest - R, count = more <= 0 ? rest : more < kFew ? (rest + 1) / 2 : R;
+    rows_at_once<R, V, kTransposed, kAdd>(a, row, count, panel, scale, target);
+    row += count;
   }
 }
 
@@ -173,11 +183,12 @@ void product(const Real* start, Index start_stride, const Factor& a, const Facto
       left.col_stride = 1;
     }
     for (Index first = 0; first < b.cols;) {
-      const Index rest = b.cols - first, width = rest > kLanes ? 2 * kLanes : kLanes,
-                  count = std::min(rest, width);
+      const Index rest = b.cols - first, width = panel_width(rest), count = std::min(rest, width);
       const Index row = part == Part::up_to_diagonal ? first : 0;  // rows above see nothing of these columns
       Panel panel{top, bottom, b.data + top * b.row_stride + first, b.row_stride};
-      if (!in_place || count < width) {
+      if (b.panels != nullptr) {
+        panel = {top, bottom, b.panels + top * padded(b.cols) + first * depth, width};
+      } else if (!in_place || count < width) {
         packed.resize(depth, width);
         pack(b, top, depth, first, count, width, packed.data());
         panel = {top, bottom, packed.data(), width};
@@ -193,7 +204,10 @@ void product(const Real* start, Index start_stride, const Factor& a, const Facto
         for (Index i = row; i < a.rows; ++i) {
           Real* to = result.data() + i * result.outerStride() + first;
           const Real* from = edge.data() + i * width;
-          for (Index j = 0; j < count; ++j) to[j] = (start ? start[i * start_stride + first + j] : 0) + from[j];
+          for_each_lanes(count, [&](Index j, Index lanes) {
+            const Lanes before = start ? load(start + i * start_stride + first + j, lanes, 0) : Lanes{};
+            store(before + load(from + j), to + j, lanes);
+          });
         }
       }
       first += count;
@@ -209,11 +223,20 @@ Factor Factor::transpose() const {
   Factor f = *this;
   std::swap(f.rows, f.cols);
   std::swap(f.row_stride, f.col_stride);
+  std::swap(f.panels, f.transposed_panels);
   if (f.zeros != Factor::Zeros::none) {
     f.zeros = f.zeros == Factor::Zeros::right_of_diagonal ? Factor::Zeros::left_of_diagonal
                                                           : Factor::Zeros::right_of_diagonal;
   }
   return f;
+}
+
+void Panels::fill(const In& matrix, bool transposed) {
+  factor_ = Factor(matrix);
+  pack(factor_, columns_);
+  if (transposed) pack(factor_.transpose(), rows_);
+  factor_.panels = columns_.data();
+  if (transposed) factor_.transposed_panels = rows_.data();
 }
 
 Factor lower(const In& m) {

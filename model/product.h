@@ -7,10 +7,13 @@ namespace posbench {
 
 /// A matrix as products read it, by any strides.
 struct Factor {
-  const Real* data;
-  Index rows, cols, row_stride, col_stride;  // strides in scalars
+  const Real* data = nullptr;
+  Index rows = 0, cols = 0, row_stride = 0, col_stride = 0;  // strides in scalars
   enum class Zeros { none, right_of_diagonal, left_of_diagonal } zeros = Zeros::none;
+  const Real* panels = nullptr;             // a copy that is read in its place where it stands on the right ...
+  const Real* transposed_panels = nullptr;  // ... and one where its transpose does
 
+  Factor() = default;
   template <class M>
   Factor(const Eigen::MatrixBase<M>& m)  // a matrix, a part of one, or the transpose of either
       : data(m.derived().data()),
@@ -20,6 +23,18 @@ struct Factor {
         col_stride(M::IsRowMajor ? m.derived().innerStride() : m.derived().outerStride()) {}
 
   Factor transpose() const;
+};
+
+/// A matrix that many products take on the right: copied once in the order in which they read it.
+class Panels {
+ public:
+  /// `transposed`: its transpose will stand on the right, too. The matrix itself must stay where it is.
+  void fill(const In& matrix, bool transposed);
+  operator const Factor&() const { return factor_; }
+
+ private:
+  Factor factor_;
+  Matrix columns_, rows_;
 };
 
 /// A square left factor whose entries right of the diagonal count as zero: products skip them, but for the next

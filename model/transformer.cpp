@@ -6,7 +6,6 @@
 
 #include "model/lanes.h"
 #include "model/layers.h"
-#include "model/product.h"
 
 namespace posbench {
 namespace {
@@ -21,11 +20,10 @@ void drop_out(double share, Rng& rng, Matrix& drop, Matrix& x) {
 
 /// to = from, which are as narrow as a head.
 void copy_columns(const In& from, Out to) {
-  for (Index t = 0; t < from.rows(); ++t) {
-    const Real* row = from.row(t).data();
-    Real* copy = to.row(t).data();
+  const Real* row = from.data();
+  Real* copy = to.data();
+  for (Index rows = from.rows(); rows > 0; --rows, row += from.outerStride(), copy += to.outerStride())
     for_each_lanes(from.cols(), [&](Index c, Index count) { store(load(row + c, count, 0), copy + c, count); });
-  }
 }
 
 /// y = the rows of x that are asked for.
@@ -81,8 +79,9 @@ Transformer::Transformer(const ModelShape& shape, ParameterLayout& layout, const
 }
 
 void Transformer::prepare(const Parameters& p, const Sequence& s, StepTables& step, Gradients* gradients) const {
+  if (!step.copied) copy_weights(p, step, gradients != nullptr);
   if (step.valid && s.positions.begin(step.positions)) return;
-  finish(p, step, gradients);
+  finish_tables(p, step, gradients);
   step.positions = s.positions;
   encoding_.tables(p, step.positions, step.values);
   if (gradients != nullptr) {
@@ -93,6 +92,25 @@ void Transformer::prepare(const Parameters& p, const Sequence& s, StepTables& st
 }
 
 void Transformer::finish(const Parameters& p, StepTables& step, Gradients* gradients) const {
+  finish_tables(p, step, gradients);
+  step.copied = false;
+}
+
+void Transformer::copy_weights(const Parameters& p, StepTables& step, bool backward) const {
+  step.blocks.resize(blocks_.size());
+  for (size_t layer = 0; layer < blocks_.size(); ++layer) {
+    const Block& block = blocks_[layer];
+    StepTables::Weights& copies = step.blocks[layer];
+    copies.qkv.fill(p[block.qkv.weight], backward);
+    copies.out.fill(p[block.out.weight], backward);
+    copies.up.fill(p[block.up.weight], backward);
+    copies.down.fill(p[block.down.weight], backward);
+  }
+  if (!shape_.tied_embeddings) step.output.fill(p[output_.weight], backward);
+  step.copied = true;
+}
+
+void Transformer::finish_tables(const Parameters& p, StepTables& step, Gradients* gradients) const {
   if (step.valid && gradients != nullptr) {
     encoding_.tables_backward(p, step.positions, step.values, step.gradient, *gradients);
   }
@@ -121,6 +139,10 @@ void Transformer::join_head_gradients(Activations& a) const {
   }
 }
 
+Heads& Transformer::scores(BlockActivations& b, Activations& a) const {
+  return encoding_.keeps_scores() ? b.scores : a.d_scores;
+}
+
 AttentionInput Transformer::attention_input(const Parameters& p, const Sequence& s, const Tables& tables,
                                             int layer, BlockActivations& b, Scratch& scratch) const {
   return {s, p, tables, b.carried, layer, b.attention_input, b.q, b.k, b.v, scratch};
@@ -130,18 +152,22 @@ std::vector<Insight> Transformer::inspect(const Parameters& p, const Sequence& s
                                           Activations& a) const {
   BlockActivations& b = a.blocks[static_cast<size_t>(layer)];
   const AttentionInput in = attention_input(p, s, tables, layer, b, a.scratch);
-  Heads positional;
+  Heads scores, positional;
+  resize(scores, shape_.heads, in.length(), in.length());
   resize(positional, shape_.heads, in.length(), in.length());
+  encoding_.score(in, scores);
+  a.scratch.release();
   encoding_.PositionEncoding::score(in, positional);
-  for (size_t h = 0; h < positional.size(); ++h) positional[h] = b.scores[h] - positional[h];
-  std::vector<Insight> insights{{"score", b.scores}, {"positional part", positional}, {"attention", b.attention}};
+  for (size_t h = 0; h < positional.size(); ++h) positional[h] = scores[h] - positional[h];
+  std::vector<Insight> insights{{"score", scores}, {"positional part", positional}, {"attention", b.attention}};
   for (Insight& insight : encoding_.inspect(in)) insights.push_back(std::move(insight));
   a.scratch.release();
   return insights;
 }
 
-void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& tables, Rng& rng,
+void Transformer::forward(const Parameters& p, const Sequence& s, const StepTables& step, Rng& rng,
                           Activations& a) const {
+  const Tables& tables = step.values;
   const Index T = static_cast<Index>(s.tokens.size()), A = static_cast<Index>(s.asked.size());
   const Index C = shape_.width, D = shape_.head_width(), H = shape_.heads;
   const bool dropping = s.training && shape_.dropout > 0;
@@ -156,6 +182,7 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& 
 
   for (size_t layer = 0; layer < blocks_.size(); ++layer) {
     const Block& w = blocks_[layer];
+    const StepTables::Weights& weights = step.blocks[layer];
     BlockActivations& b = a.blocks[layer];
     const bool last = layer + 1 == blocks_.size();
     const Index R = last ? A : T;  // rows that are read after this block's attention
@@ -170,15 +197,16 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& 
       b.attention_input = a.x;
     }
     a.qkv.resize(T, 3 * C);
-    linear(b.attention_input, p[w.qkv.weight], p[w.qkv.bias], a.qkv);
+    linear(b.attention_input, weights.qkv, p[w.qkv.bias], a.qkv);
     split_heads(a.qkv, b);
     const AttentionInput in = attention_input(p, s, tables, static_cast<int>(layer), b, a.scratch);
-    resize(b.scores, H, T, T);
+    Heads& scores = this->scores(b, a);
+    resize(scores, H, T, T);
     resize(b.attention, H, T, T);
     resize(b.head_outputs, H, T, D);
-    encoding_.score(in, b.scores);
+    encoding_.score(in, scores);
     a.scratch.release();
-    encoding_.normalize(in, b.scores, b.attention);
+    encoding_.normalize(in, scores, b.attention);
     a.scratch.release();
     encoding_.mix(in, b.attention, b.head_outputs);
     a.scratch.release();
@@ -192,7 +220,7 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& 
       for (Index h = 0; h < H; ++h) copy_columns(b.head_outputs[h], b.joined.middleCols(h * D, D));
     }
     a.contribution.resize(R, C);
-    linear(b.joined, p[w.out.weight], p[w.out.bias], a.contribution);
+    linear(b.joined, weights.out, p[w.out.bias], a.contribution);
     if (dropping) drop_out(shape_.dropout, rng, b.drop1, a.contribution);
     a.x += a.contribution;
 
@@ -208,9 +236,9 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& 
     b.slope.resize(R, shape_.inner_width());
     b.activated.resize(R, shape_.inner_width());
     b.feed_forward.resize(R, C);
-    linear(b.feed_forward_input, p[w.up.weight], p[w.up.bias], b.slope);
+    linear(b.feed_forward_input, weights.up, p[w.up.bias], b.slope);
     shape_.gelu ? gelu(b.slope, b.activated) : relu(b.slope, b.activated);
-    linear(b.activated, p[w.down.weight], p[w.down.bias], b.feed_forward);
+    linear(b.activated, weights.down, p[w.down.bias], b.feed_forward);
     if (dropping) drop_out(shape_.dropout, rng, b.drop2, b.feed_forward);
     a.x += b.feed_forward;
     if (!shape_.pre_norm) {
@@ -235,12 +263,14 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const Tables& 
     a.logits.rowwise() = p[output_.bias].row(0);
     multiply_add(a.final_input, p[embedding_].transpose(), a.logits, 1 / std::sqrt(static_cast<Real>(C)));
   } else {
-    linear(a.final_input, p[output_.weight], p[output_.bias], a.logits);
+    linear(a.final_input, step.output, p[output_.bias], a.logits);
   }
 }
 
-void Transformer::backward(const Parameters& p, const Sequence& s, const Tables& tables, Activations& a,
-                           const Matrix& d_logits, Tables& d_tables, Gradients& d) const {
+void Transformer::backward(const Parameters& p, const Sequence& s, StepTables& step, Activations& a,
+                           const Matrix& d_logits, Gradients& d) const {
+  const Tables& tables = step.values;
+  Tables& d_tables = step.gradient;
   const Index T = static_cast<Index>(s.tokens.size()), A = static_cast<Index>(s.asked.size());
   const Index C = shape_.width, D = shape_.head_width(), H = shape_.heads;
   const bool dropping = s.training && shape_.dropout > 0;
@@ -252,7 +282,7 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
     multiply_add(d_logits.transpose(), a.final_input, d[embedding_], scale);
     d[output_.bias].row(0) += d_logits.colwise().sum();
   } else {
-    first_linear_backward(a.final_input, p[output_.weight], d_logits, a.d_final_input, d[output_.weight],
+    first_linear_backward(a.final_input, step.output, d_logits, a.d_final_input, d[output_.weight],
                           d[output_.bias]);
   }
   if (shape_.pre_norm) {
@@ -268,6 +298,7 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
 
   for (size_t layer = blocks_.size(); layer-- > 0;) {
     const Block& w = blocks_[layer];
+    const StepTables::Weights& weights = step.blocks[layer];
     BlockActivations& b = a.blocks[layer];
     const bool last = layer + 1 == blocks_.size();
     const Index R = last ? A : T;
@@ -301,10 +332,10 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
     a.scratch.release();
     if (dropping) a.d_contribution.array() *= b.drop2.array();
     a.d_activated.resize(R, shape_.inner_width());
-    first_linear_backward(b.activated, p[w.down.weight], a.d_contribution, a.d_activated, d[w.down.weight],
+    first_linear_backward(b.activated, weights.down, a.d_contribution, a.d_activated, d[w.down.weight],
                           d[w.down.bias]);
     a.d_activated.array() *= b.slope.array();
-    first_linear_backward(b.feed_forward_input, p[w.up.weight], a.d_activated, a.d_branch, d[w.up.weight],
+    first_linear_backward(b.feed_forward_input, weights.up, a.d_activated, a.d_branch, d[w.up.weight],
                           d[w.up.bias]);
     if (shape_.pre_norm) {
       normalize_rows_backward(p[w.norm2.gain], b.normalized2, b.deviation2, a.d_branch, a.d_x, d[w.norm2.gain],
@@ -318,7 +349,7 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
 
     a.d_contribution = a.d_x;
     if (dropping) a.d_contribution.array() *= b.drop1.array();
-    first_linear_backward(b.joined, p[w.out.weight], a.d_contribution, a.d_branch, d[w.out.weight], d[w.out.bias]);
+    first_linear_backward(b.joined, weights.out, a.d_contribution, a.d_branch, d[w.out.weight], d[w.out.bias]);
     if (last) {
       set_zero(a.d_head_outputs);
       for (Index h = 0; h < H; ++h) pick_backward(a.d_branch.middleCols(h * D, D), s.asked, a.d_head_outputs[h]);
@@ -332,13 +363,12 @@ void Transformer::backward(const Parameters& p, const Sequence& s, const Tables&
     encoding_.mix_backward(in, b.attention, a.d_head_outputs, a.d_attention, d_in);
     for (Index h = 0; carries && h < H; ++h) a.d_attention[h] += a.d_carrying[h];
     a.scratch.release();
-    encoding_.normalize_backward(in, b.scores, b.attention, a.d_attention, a.d_scores);
+    encoding_.normalize_backward(in, scores(b, a), b.attention, a.d_attention, a.d_scores);
     a.scratch.release();
     encoding_.score_backward(in, a.d_scores, d_in);
     a.scratch.release();
     join_head_gradients(a);
-    linear_backward(b.attention_input, p[w.qkv.weight], a.d_qkv, d_attention_input, d[w.qkv.weight],
-                    d[w.qkv.bias]);
+    linear_backward(b.attention_input, weights.qkv, a.d_qkv, d_attention_input, d[w.qkv.weight], d[w.qkv.bias]);
     if (shape_.pre_norm) {
       normalize_rows_backward(p[w.norm1.gain], b.normalized1, b.deviation1, d_attention_input, a.d_x,
                               d[w.norm1.gain], d[w.norm1.bias]);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/position_encoding.h"
+#include "model/product.h"
 
 namespace posbench {
 
@@ -14,7 +15,7 @@ struct BlockActivations {
   Matrix attention_input;          // (T, C)
   Matrix normalized1, deviation1;  // (T, C), (T, 1): of the first normalization
   Heads q, k, v;                   // H x (T, D)
-  Heads scores, attention;         // H x (T, T)
+  Heads scores, attention;         // H x (T, T); scores where the encoding keeps them
   Heads head_outputs;              // H x (T, D)
   Matrix joined;                   // (R, C): the heads side by side
   Matrix drop1, drop2;             // (R, C): 0 or 1 / (1 - dropout); empty without dropout
@@ -36,18 +37,26 @@ struct Activations {
 
   Matrix qkv, contribution;  // (T, 3 C), (T, C)
   Matrix d_x, d_contribution, d_branch, d_final_input, d_qkv, d_joined, d_activated;
-  Heads d_q, d_k, d_v, d_scores, d_attention, d_head_outputs;
+  Heads d_q, d_k, d_v, d_attention, d_head_outputs;
+  Heads d_scores;    // forward: the scores that are not kept
   Heads d_carrying;  // what attention owes to what its block carries on
   Tables d_carried;
   Scratch scratch;
 };
 
-/// Stage 0 for the sequences of one step: worked out anew only when a sequence's positions do not begin those at
-/// hand.
+/// What the sequences of one step share: the weights, copied for products, and stage 0, which is worked out anew
+/// only when a sequence's positions do not begin those at hand.
 struct StepTables {
+  struct Weights {
+    Panels qkv, out, up, down;
+  };
+  std::vector<Weights> blocks;
+  Panels output;
+  bool copied = false;  // blocks and output
+
   Positions positions;
   Tables values, gradient;
-  bool valid = false;
+  bool valid = false;  // positions, values and gradient
 };
 
 class Transformer {
@@ -63,10 +72,10 @@ class Transformer {
   void finish(const Parameters&, StepTables& step, Gradients* gradients) const;
 
   /// activations.logits = the logits of the places in sequence.asked. `rng` draws dropout.
-  void forward(const Parameters&, const Sequence&, const Tables&, Rng& rng, Activations&) const;
-  /// d_logits (A, V); adds into gradients, and into d_tables.
-  void backward(const Parameters&, const Sequence&, const Tables&, Activations&, const Matrix& d_logits,
-                Tables& d_tables, Gradients&) const;
+  void forward(const Parameters&, const Sequence&, const StepTables&, Rng& rng, Activations&) const;
+  /// d_logits (A, V); adds into gradients, and into those of the tables.
+  void backward(const Parameters&, const Sequence&, StepTables&, Activations&, const Matrix& d_logits,
+                Gradients&) const;
 
   /// What a layer made of the sequence that forward saw last: "score", "positional part" (what position adds to
   /// q k^T / sqrt(D) in it), "attention", and then what the encoding tells.
@@ -88,8 +97,11 @@ class Transformer {
     Dense qkv, out, up, down;
   };
 
+  void copy_weights(const Parameters&, StepTables&, bool backward) const;
+  void finish_tables(const Parameters&, StepTables&, Gradients*) const;
   void split_heads(const Matrix& qkv, BlockActivations&) const;
   void join_head_gradients(Activations&) const;
+  Heads& scores(BlockActivations&, Activations&) const;
   AttentionInput attention_input(const Parameters&, const Sequence&, const Tables&, int layer, BlockActivations&,
                                  Scratch&) const;
 

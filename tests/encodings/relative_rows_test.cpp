@@ -33,6 +33,9 @@ TEST_CASE(
                                               : uniform(rng, 0, kRows - 1);
       }
     }
+    Matrix runs;
+    find_runs(index, runs);
+    const PairRows pairs{index, runs};
     for (const Side side : {Side::query, Side::key}) {
       for (const bool causal : {true, false}) {
         INFO(order << (side == Side::query ? ", query" : ", key") << (causal ? ", causal" : ", bidirectional"));
@@ -55,10 +58,10 @@ TEST_CASE(
           }
         }
         Scratch scratch;
-        add_row_products(x, rows, index, side, 2, causal, scratch, scores);
-        add_row_products_backward(x, rows, index, side, 2, causal, d_pairs, scratch, d_x, d_rows);
-        add_row_mixture(d_pairs, rows, index, causal, scratch, output);
-        add_row_mixture_backward(d_pairs, rows, index, causal, x, scratch, d_weights, d_mixed_rows);
+        add_row_products(x, rows, pairs, side, 2, causal, scratch, scores);
+        add_row_products_backward(x, rows, pairs, side, 2, causal, d_pairs, scratch, d_x, d_rows);
+        add_row_mixture(d_pairs, rows, pairs, causal, scratch, output);
+        add_row_mixture_backward(d_pairs, rows, pairs, causal, x, scratch, d_weights, d_mixed_rows);
         CHECK((scores - scores1).cwiseAbs().maxCoeff() < 1e-11);
         CHECK((d_x - d_x1).cwiseAbs().maxCoeff() < 1e-11);
         CHECK((d_rows - d_rows1).cwiseAbs().maxCoeff() < 1e-11);

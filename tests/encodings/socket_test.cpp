@@ -206,7 +206,7 @@ TEST_CASE("every stage of every layer is called: each learned term of the socket
   const auto logits = [&] {
     StepTables step;
     model.prepare(parameters, sequence, step, nullptr);
-    model.forward(parameters, sequence, step.values, rng, activations);
+    model.forward(parameters, sequence, step, rng, activations);
     return RowMajor(activations.logits);
   };
   const RowMajor before = logits();
@@ -241,8 +241,8 @@ TEST_CASE("a sequence that begins another's positions is served by its tables, a
   d_logits(0, 2) = -0.3;
   const auto run = [&](StepTables& step, const Sequence& s, Gradients& gradients) {
     model.prepare(parameters, s, step, &gradients);
-    model.forward(parameters, s, step.values, rng, activations);
-    model.backward(parameters, s, step.values, activations, d_logits, step.gradient, gradients);
+    model.forward(parameters, s, step, rng, activations);
+    model.backward(parameters, s, step, activations, d_logits, gradients);
   };
   Gradients together(layout), apart(layout);
   StepTables shared;

@@ -29,10 +29,39 @@ TEST_CASE("sums, largest values and the first few lanes of a vector of floats") 
   CHECK(largest(values) == 9);
   for (Index n = 0; n < kLanes; ++n) CHECK(reversed(values)[n] == values[kLanes - 1 - n]);
   CHECK(equal(values, reversed(reversed(values))));
-  CHECK_FALSE(equal(values, keep(values, kLanes - 1, 0)));
-  for (Index count = 1; count <= kLanes; ++count) {
-    for (Index n = 0; n < kLanes; ++n) CHECK(keep(values, count, -2)[n] == (n < count ? values[n] : -2));
+  float memory[kLanes];
+  store(values, memory);
+  for (Index count = 0; count <= kLanes; ++count) {
+    const Lanes first = load(memory, count, -2);
+    CHECK(equal(values, first) == (count == kLanes));
+    float written[kLanes] = {};
+    store(values, written, count);
+    for (Index n = 0; n < kLanes; ++n) {
+      CHECK(first[n] == (n < count ? values[n] : -2));
+      CHECK(written[n] == (n < count ? values[n] : 0));
+    }
   }
+}
+
+TEST_CASE("a square of floats is turned over") {
+  Lanes rows[kLanes];
+  for (Index j = 0; j < kLanes; ++j) rows[j] = static_cast<float>(100 * j) + places();
+  transpose(rows);
+  for (Index j = 0; j < kLanes; ++j) {
+    for (Index k = 0; k < kLanes; ++k) CHECK(rows[j][k] == static_cast<float>(100 * k + j));
+  }
+}
+
+TEST_CASE("sigmoid and softplus of floats are right to a few units in the last place, far from zero, too") {
+  double worst = 0;
+  for (float x = -86; x <= 86; x += 0.0137f) {
+    const double e = std::exp(-std::abs(static_cast<double>(x)));
+    worst = std::max(worst, std::abs(sigmoid(Lanes{} + x)[0] * (1 + std::exp(-static_cast<double>(x))) - 1));
+    worst = std::max(worst, std::abs(softplus(Lanes{} + x)[0] / (std::max(x, 0.0f) + std::log1p(e)) - 1));
+  }
+  CHECK(worst < 4e-7);
+  CHECK(sigmoid(Lanes{} + 1000)[0] == 1);
+  CHECK(softplus(Lanes{} + 1000)[0] == 1000);
 }
 
 TEST_CASE("softmax of floats and its backward agree with doubles at lengths that do and do not fill vectors") {

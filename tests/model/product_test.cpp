@@ -17,8 +17,8 @@ double distance(const RowMajor& a, const RowMajor& b) { return (a - b).cwiseAbs(
 
 TEST_CASE("a product agrees with Eigen's at sizes that do and do not fill vectors, rows and depths") {
   Rng rng = stream(0, "product");
-  for (const Index rows : {1, 2, 6, 7, 11, 13, 40}) {
-    for (const Index depth : {1, 3, 16, 300}) {
+  for (const Index rows : {1, 2, 6, 7, 11, 13, 40, 131}) {
+    for (const Index depth : {1, 3, 16, 21, 300}) {
       for (const Index cols : {1, 4, 5, 8, 16, 19, 200}) {
         INFO(rows << " x " << depth << " by " << depth << " x " << cols);
         const RowMajor a = random_matrix(rows, depth, rng), b = random_matrix(depth, cols, rng);
@@ -27,6 +27,13 @@ TEST_CASE("a product agrees with Eigen's at sizes that do and do not fill vector
         multiply(a, b, result, 2);
         CHECK(distance(result, 2 * a * b) < 1e-12);
         multiply(a_turned.transpose(), b_turned.transpose(), result);
+        CHECK(distance(result, a * b) < 1e-12);
+        Panels panels, turned_panels;
+        panels.fill(b, false);
+        turned_panels.fill(b_turned, true);
+        multiply(a, panels, result);
+        CHECK(distance(result, a * b) < 1e-12);
+        multiply(a, static_cast<const Factor&>(turned_panels).transpose(), result);
         CHECK(distance(result, a * b) < 1e-12);
         result = start;
         multiply_add(a_turned.transpose(), b, result);

@@ -24,7 +24,7 @@ std::pair<RowMajor, Vector> logits_and_gradient(const ModelShape& shape, const s
   StepTables step;
   Activations a;
   model.prepare(parameters, s, step, &gradients);
-  model.forward(parameters, s, step.values, rng, a);
+  model.forward(parameters, s, step, rng, a);
   Matrix d_logits(a.logits.rows(), a.logits.cols());
   d_logits.setZero();
   for (size_t n = 0; n < asked.size(); ++n) {
@@ -32,7 +32,7 @@ std::pair<RowMajor, Vector> logits_and_gradient(const ModelShape& shape, const s
       for (Index v = 0; v < shape.vocabulary; ++v) d_logits(static_cast<Index>(n), v) = asked[n] - 3.0 * v * v;
     }
   }
-  model.backward(parameters, s, step.values, a, d_logits, step.gradient, gradients);
+  model.backward(parameters, s, step, a, d_logits, gradients);
   model.finish(parameters, step, &gradients);
   return {a.logits, gradients.flat};
 }
