@@ -125,23 +125,26 @@ template <class F>
 void for_each_block(Index length, Index table_rows, const PairRows& pairs, Side side, bool causal, F f) {
   for (Index first = 0; first < length; first += kBlock) {
     Block block{first, std::min(kBlock, length - first), 0, 0, pairs, side, causal};
-    Real low = pairs.index(first, first), high = low;
-    const auto reach = [&](Index i, Index j) {
-      low = std::min(low, pairs.index(i, j));
-      high = std::max(high, pairs.index(i, j));
+    Lanes low = Lanes{} + pairs.index(first, first), high = low;
+    const auto reach = [&](Lanes rows) {
+      low = rows < low ? rows : low;
+      high = larger(rows, high);
     };
     block.for_each_square(
         length,
         [&](Index i, Index j, auto) {
-          reach(i + kLanes - 1, j);
-          reach(i, j + kLanes - 1);
+          reach(Lanes{} + pairs.index(i + kLanes - 1, j));
+          reach(Lanes{} + pairs.index(i, j + kLanes - 1));
         },
         [&](Index i, Index begin, Index end) {
-          for (Index j = begin; j < end; ++j) reach(i, j);
+          const Real* row = pairs.index.row(i).data() + begin;
+          if (begin < end) reach(load(row, end - begin, *row));
         });
-    const Index needed = static_cast<Index>(high - low) + 1, whole = (needed + kLanes - 1) / kLanes * kLanes;
+    const Index lowest = static_cast<Index>(-largest(-low)),
+                needed = static_cast<Index>(largest(high)) - lowest + 1;
+    const Index whole = (needed + kLanes - 1) / kLanes * kLanes;
     block.rows = std::min(whole, table_rows);  // so that products end with a vector
-    block.low = std::min(static_cast<Index>(low), table_rows - block.rows);
+    block.low = std::min(lowest, table_rows - block.rows);
     f(block);
   }
 }
