@@ -25,7 +25,7 @@ int run_command_line(int argc, char** argv) {
       "interrupted.");
   Invocation invocation{.words = {argv, argv + argc}};
   for (const auto add : {add_run, add_list, add_show, add_sample, add_check, add_merge, add_compare, add_report,
-                         add_inspect, add_bench}) {
+                         add_inspect, add_bench, add_reproduce, add_separation}) {
     add(app, invocation);
   }
   try {

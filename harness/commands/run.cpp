@@ -20,6 +20,7 @@
 #include "harness/commands/outcome.h"
 #include "harness/commands/output.h"
 #include "harness/commands/progress.h"
+#include "harness/commands/run.h"
 #include "harness/runs/checkpoint.h"
 #include "harness/runs/context.h"
 #include "harness/runs/plan.h"
@@ -29,19 +30,6 @@
 
 namespace posbench {
 namespace {
-
-struct RunRequest {
-  ConfigRequest config;
-  int jobs = 0;  // 0: all cores
-  std::optional<std::filesystem::path> directory;
-  Existing existing = Existing::refuse;
-  Shard shard;
-  double checkpoint_every = 60;  // seconds of an experiment
-  bool dry_run = false, show_config = false, save_models = false;
-  Verbosity verbosity = Verbosity::normal;
-  std::string color = "auto";
-  std::vector<std::string> command;  // as it was typed
-};
 
 std::atomic<bool> interrupted{false};
 
@@ -163,14 +151,9 @@ class Signals {
   Handler old_interrupt_ = std::signal(SIGINT, on_signal), old_terminate_ = std::signal(SIGTERM, on_signal);
 };
 
-/// Returns the exit code: 0, 1 where an experiment diverged or failed or a file could not be written, 130 where it
-/// was interrupted. Throws std::invalid_argument for what the user can mend.
-int run(const RunRequest& request) {
-  const Config config = make_config(request.config);
-  if (request.show_config) {
-    fmt::print("{}\n", to_json(config).dump(2));
-    return 0;
-  }
+}  // namespace
+
+int run(const Config& config, const RunRequest& request) {
   const Suite suite = make_suite(config, request.shard);
   const int jobs = request.jobs > 0 ? request.jobs : all_cores();
   if (request.dry_run) {
@@ -205,7 +188,19 @@ int run(const RunRequest& request) {
                how_to_resume(request, directory, suite.experiments.size()));
     return 1;
   }
+  if (!request.outcome) return 0;
   return print_outcome(report, directory.path(), wants_color(request.color));
+}
+
+namespace {
+
+int run(const RunRequest& request) {
+  const Config config = make_config(request.config);
+  if (request.show_config) {
+    fmt::print("{}\n", to_json(config).dump(2));
+    return 0;
+  }
+  return run(config, request);
 }
 
 }  // namespace
