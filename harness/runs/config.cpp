@@ -51,19 +51,34 @@ std::string setting(const Json& value, const std::string& name) {
   return value.is_array() ? join_list(value, name) : untyped(value);
 }
 
+/// The tasks that a key of `splits` names: one task, or all of the families that match a pattern with a '/', as in
+/// "chomsky/*".
+std::vector<std::string> tasks_of_key(const std::string& key, const std::string& where) {
+  if (key.find('/') == key.npos) {
+    tasks().find(key);
+    return {key};
+  }
+  std::vector<std::string> names;
+  for (const std::string& name : tasks().names()) {
+    if (fnmatch(key.c_str(), tasks().find(name).info.family.c_str(), 0) == 0) names.push_back(name);
+  }
+  if (names.empty()) refuse(where, fmt::format("'{}' matches no family of tasks", key));
+  return names;
+}
+
 void read_splits(const Json& json, const std::string& where, Config& config) {
-  for (const auto& [task, splits] : expect_object(json, where).items()) {
-    tasks().find(task);
-    config.splits[task].clear();
-    for (const auto& [name, options] : expect_object(splits, where + "." + task).items()) {
+  for (const auto& [key, splits] : expect_object(json, where).items()) {
+    std::vector<TaskInfo::Split> read;
+    for (const auto& [name, options] : expect_object(splits, where + "." + key).items()) {
       TaskInfo::Split split{name, {}, "from the configuration"};
       if (name == "in_distribution")
-        refuse(where + "." + task, "'in_distribution' is what is trained on; give the task options instead");
-      for (const auto& [option, value] : expect_object(options, where + "." + task + "." + name).items()) {
+        refuse(where + "." + key, "'in_distribution' is what is trained on; give the task options instead");
+      for (const auto& [option, value] : expect_object(options, where + "." + key + "." + name).items()) {
         split.options.emplace_back(option, untyped(value));
       }
-      config.splits[task].push_back(std::move(split));
+      read.push_back(std::move(split));
     }
+    for (const std::string& task : tasks_of_key(key, where)) config.splits[task] = read;
   }
 }
 
