@@ -63,15 +63,13 @@ class CommonWords final : public Task {
 const RegisterTask<CommonWords> registered{{
     .name = "common_words",
     .family = "counting",
-    .definition =
-        "Reads a list of words, a few of which come several times, and answers those, in the order of the "
-        "vocabulary.",
+    .definition = "Reads a list of words, a few of which come several times, and answers those, in the order of "
+                  "the vocabulary.",
     .source = "Hsieh et al. 2024, arXiv:2404.06654; code NVIDIA/RULER",
     .published_name = "common words extraction (CWE)",
-    .published =
-        "Ten common words of English, 30 times each beside 3 times for the others (6 and once below 4096 "
-        "tokens), numbered, to prompt large models with an example; any order of the answer counts. Ours is in "
-        "miniature: three common words, 6 times beside once.",
+    .published = "Ten common words of English, 30 times each beside 3 times for the others (6 and once below 4096 "
+                 "tokens), numbered, to prompt large models with an example; any order of the answer counts. Ours "
+                 "is in miniature: three common words, 6 times beside once.",
     .length_unit = "words that come once",
     .splits = {{"in_distribution", {}, "the trained list"},
                {"ood_length", {{"length", "40..60"}}, "more words that come once"},

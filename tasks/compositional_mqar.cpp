@@ -3,8 +3,8 @@
 //   a1 b5 v9  a2 b5 v8  a1 b6 v7  a2 b6 v10  _ _ _ a2 b6 _ a1 b5 _        asks for v10 at b6, for v9 at b5
 //
 // There are `grid` first and as many second keys; all grid x grid pairs come in random order with different
-// values. What follows is gaps of three tokens; each pair stands at the start of another one, drawn as in `mqar`,
-// among zeros. The distance is the number of tokens from the second key back to the value.
+// values. What follows is gaps of three tokens; each pair stands at the start of another one, drawn as in
+// `mqar`, among zeros. The distance is the number of tokens from the second key back to the value.
 //
 // Code HazyResearch/zoology, data/compositional_mqar.py: grid=2, at 30 tokens in its example.
 #include <stdexcept>
@@ -87,15 +87,13 @@ class CompositionalMqar final : public Task {
 const RegisterTask<CompositionalMqar> registered{{
     .name = "compositional_mqar",
     .family = "associative recall",
-    .definition =
-        "Reads a value for every pair of a first and a second key, then each pair once more among zeros, and "
-        "answers its value there.",
+    .definition = "Reads a value for every pair of a first and a second key, then each pair once more among "
+                  "zeros, and answers its value there.",
     .source = "code HazyResearch/zoology, data/compositional_mqar.py; after Arora, Eyuboglu et al. 2023, "
               "arXiv:2312.04927",
     .published_name = "compositional MQAR",
-    .published =
-        "A grid of 2 by 2 by default, with random ids between the questions; ours has zeros, and a smaller "
-        "vocabulary. The splits are ours.",
+    .published = "A grid of 2 by 2 by default, with random ids between the questions; ours has zeros, and a "
+                 "smaller vocabulary. The splits are ours.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained length and grid"},

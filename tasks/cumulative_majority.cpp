@@ -2,8 +2,8 @@
 //
 //   1 0 0 1 1        asks for 1 1 0 1 1
 //
-// Bits are uniform; a tie counts as one, which makes 1 somewhat more frequent. Nothing is fed back: a place reads
-// a bit, not an answer, and both layouts are the same. The distance is the number of bits that count.
+// Bits are uniform; a tie counts as one, which makes 1 somewhat more frequent. Nothing is fed back: a place
+// reads a bit, not an answer, and both layouts are the same. The distance is the number of bits that count.
 //
 // Code HazyResearch/zoology, data/circuits.py: 16 bits.
 #include "tasks/registry.h"

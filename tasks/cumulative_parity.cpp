@@ -5,8 +5,8 @@
 // Bits are uniform, and so are the answers. Nothing is fed back: a place reads a bit, not an answer, and both
 // layouts are the same. The distance is the number of bits that count.
 //
-// Code HazyResearch/zoology, data/circuits.py. It is the running form of `parity_check`, and `group_word` for the
-// group of order two.
+// Code HazyResearch/zoology, data/circuits.py. It is the running form of `parity_check`, and `group_word` for
+// the group of order two.
 #include "tasks/registry.h"
 
 namespace posbench {

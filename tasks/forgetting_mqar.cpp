@@ -2,9 +2,9 @@
 //
 //   k2 v8 k4 v7 | k2 v9 | _ _ k4 _ k2 _        asks for v7 at the last k4, for v9 at the last k2
 //
-// First come all pairs, then `updates` of their keys with a new value, then the questions: gaps, keys and values
-// are as in `mqar`, among zeros. The distance is the number of tokens from the question back to the last value; of
-// a key that got a new one, the old value stands further back.
+// First come all pairs, then `updates` of their keys with a new value, then the questions: gaps, keys and
+// values are as in `mqar`, among zeros. The distance is the number of tokens from the question back to the last
+// value; of a key that got a new one, the old value stands further back.
 //
 // Code HazyResearch/zoology, data/forgetting_mqar.py: 8 pairs and 4 updates.
 #include <stdexcept>
@@ -104,15 +104,13 @@ class ForgettingMqar final : public Task {
 const RegisterTask<ForgettingMqar> registered{{
     .name = "forgetting_mqar",
     .family = "associative recall",
-    .definition =
-        "Reads key-value pairs, then some of the keys with new values, then each key once more among zeros, "
-        "and answers its last value there.",
-    .source =
-        "code HazyResearch/zoology, data/forgetting_mqar.py; after Arora, Eyuboglu et al. 2023, arXiv:2312.04927",
+    .definition = "Reads key-value pairs, then some of the keys with new values, then each key once more among "
+                  "zeros, and answers its last value there.",
+    .source = "code HazyResearch/zoology, data/forgetting_mqar.py; after Arora, Eyuboglu et al. 2023, "
+              "arXiv:2312.04927",
     .published_name = "forgetting MQAR",
-    .published =
-        "8 pairs and 4 updates, with random ids between the questions; ours are half as many, with zeros. The "
-        "code may draw the old value again; ours is always another. The splits are ours.",
+    .published = "8 pairs and 4 updates, with random ids between the questions; ours are half as many, with "
+                 "zeros. The code may draw the old value again; ours is always another. The splits are ours.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained length and numbers"},

@@ -2,10 +2,10 @@
 //
 //   . w5 . . w9 . w5 w1 . w5 w9 . =   ->   w5 w9 w1
 //
-// The word of rank k comes floor(length k^-alpha / zeta(alpha)) times; rank 1 is always the same token, a dot, and
-// is to be ignored. Which word has which rank is random, and so is the order. The answer is in the order of rank,
-// which the counts tell: lengths at which two of its ranks, or its last and the next, come equally often are
-// refused.
+// The word of rank k comes floor(length k^-alpha / zeta(alpha)) times; rank 1 is always the same token, a dot,
+// and is to be ignored. Which word has which rank is random, and so is the order. The answer is in the order of
+// rank, which the counts tell: lengths at which two of its ranks, or its last and the next, come equally often
+// are refused.
 //
 // Hsieh et al. 2024 (RULER), arXiv:2404.06654; code NVIDIA/RULER: alpha=2.
 #include <cmath>
@@ -86,14 +86,12 @@ class FrequentWords final : public Task {
 const RegisterTask<FrequentWords> registered{{
     .name = "frequent_words",
     .family = "counting",
-    .definition =
-        "Reads words whose frequency falls with a power of their rank, and answers the three most frequent "
-        "after the first, which is always the same token, in order.",
+    .definition = "Reads words whose frequency falls with a power of their rank, and answers the three most "
+                  "frequent after the first, which is always the same token, in order.",
     .source = "Hsieh et al. 2024, arXiv:2404.06654; code NVIDIA/RULER",
     .published_name = "frequent words extraction (FWE)",
-    .published =
-        "Counts as published, with alpha=2, over 2000 words of six letters, to prompt large models; any order of "
-        "the answer counts. Ours is in miniature, one token a word, and the order of frequency.",
+    .published = "Counts as published, with alpha=2, over 2000 words of six letters, to prompt large models; any "
+                 "order of the answer counts. Ours is in miniature, one token a word, and the order of frequency.",
     .length_unit = "words",
     .splits = {{"in_distribution", {}, "the trained lengths and exponent"},
                {"ood_length", {{"length", "128..144"}}, "longer, with the trained exponent"},

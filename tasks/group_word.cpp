@@ -3,11 +3,12 @@
 //   begin 23145 21354   ->   23145 at the first, 13254 at the second        one-line notation
 //
 // Elements are independent and uniform, so that products are uniform too; each is one token, and pq applies p
-// first. As far as is known, a fixed number of layers can answer at any length for z60 (abelian) and for a4xz5, s3 and
-// s4 (solvable), but not for a5 and s5: a control for position encodings, none of which should help there.
+// first. As far as is known, a fixed number of layers can answer at any length for z60 (abelian) and for a4xz5,
+// s3 and s4 (solvable), but not for a5 and s5: a control for position encodings, none of which should help
+// there.
 //
-// Merrill, Petty, Sabharwal 2024, arXiv:2404.08819; code jopetty/word-problem, which numbers elements
-// in another order and also asks for `begin` at `begin`. Nothing is fed back: a place reads an element, not an
+// Merrill, Petty, Sabharwal 2024, arXiv:2404.08819; code jopetty/word-problem, which numbers elements in
+// another order and also asks for `begin` at `begin`. Nothing is fed back: a place reads an element, not an
 // answer, and both layouts are the same.
 #include <algorithm>
 #include <numeric>
@@ -129,8 +130,8 @@ const RegisterTask<GroupWord> registered{{
     .source = "Merrill, Petty, Sabharwal 2024, arXiv:2404.08819",
     .published_name = "word problems of S5, A5, A4 x Z5 and Z60",
     .published = "Lengths up to 20, tested at the trained length only; depth is what the paper varies. Elements "
-                 "are numbered in another order, and `begin` is not asked for. s3 and s4 are "
-                 "added: both are solvable.",
+                 "are numbered in another order, and `begin` is not asked for. s3 and s4 are added: both are "
+                 "solvable.",
     .length_unit = "elements",
     .distance_unit = "elements multiplied",
     .splits = {{"in_distribution", {}, "the trained lengths"},

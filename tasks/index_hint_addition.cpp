@@ -5,9 +5,9 @@
 //   0 5 7 + 0 6 8 =                     ->   5 2 1 .                       hints=0
 //   h4 0 h5 5 h6 7 + h4 0 h5 6 h6 8 =   ->   h4 1 h5 2 h6 5 .              reversed=false
 //
-// Zeros fill both numbers to one place more than the longer has, so that each place of the sum has its two digits.
-// Hints come in order from a uniform beginning, so that long numbers have hints that short ones trained. Operands
-// are drawn as in `addition`.
+// Zeros fill both numbers to one place more than the longer has, so that each place of the sum has its two
+// digits. Hints come in order from a uniform beginning, so that long numbers have hints that short ones
+// trained. Operands are drawn as in `addition`.
 //
 // Predicted to generalize to longer numbers with hints and the sum reversed, and worse otherwise: then it has a
 // short RASP-L program (Zhou et al. 2023, arXiv:2310.16028; code apple/ml-np-rasp, examples/add.py and
@@ -116,15 +116,14 @@ class IndexHintAddition final : public Task {
 const RegisterTask<IndexHintAddition> registered{{
     .name = "index_hint_addition",
     .family = "length_generalization",
-    .definition =
-        "Reads two numbers, each digit after a hint that names its place, and answers their sum in the same "
-        "form, its least significant digit first.",
-    .source = "Zhou et al. 2023, arXiv:2310.16028, section 5; code apple/ml-np-rasp",
+    .definition = "Reads two numbers, each digit after a hint that names its place, and answers their sum in the "
+                  "same form, its least significant digit first.",
+    .source = "Zhou et al. 2023, arXiv:2310.16028; code apple/ml-np-rasp",
     .published_name = "Addition with index hints, forward and reverse",
-    .published =
-        "Theory predicts that it generalizes to longer numbers with hints, better so with the sum reversed. "
-        "The prompt and the answer are those of the released program; its begin token is left out. The "
-        "paper's text could not be had: the scratchpad of carries, the lengths and the splits are ours.",
+    .published = "Theory predicts that it generalizes to longer numbers with hints, better so with the sum "
+                 "reversed. The prompt and the answer are those of the released program; its begin token is left "
+                 "out. The paper's text could not be had: the scratchpad of carries, the lengths and the splits "
+                 "are ours.",
     .length_unit = "digits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "9..16"}}, "up to twice the trained lengths"},

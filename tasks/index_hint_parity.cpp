@@ -5,8 +5,8 @@
 //   h4 1 h5 0 h6 1 h7 1 =   ->   1                       scratchpad=false
 //
 // Hints come in order from a uniform beginning, so that long sequences have hints that short ones trained. The
-// last step's parity is the answer; where no bit is one, the answer is its end alone. In slots, there are as many
-// as ones could need.
+// last step's parity is the answer; where no bit is one, the answer is its end alone. In slots, there are as
+// many as ones could need.
 //
 // Predicted to generalize to longer sequences with hints and scratchpad, and not without: then it has a short
 // RASP-L program, which finds the next one by its hint and flips the parity said last (Zhou et al. 2023,
@@ -79,15 +79,13 @@ class IndexHintParity final : public Task {
 const RegisterTask<IndexHintParity> registered{{
     .name = "index_hint_parity",
     .family = "length_generalization",
-    .definition =
-        "Reads bits, each after a hint that names its place, and answers the hint of every one with the parity "
-        "so far.",
-    .source = "Zhou et al. 2023, arXiv:2310.16028, section 5",
+    .definition = "Reads bits, each after a hint that names its place, and answers the hint of every one with the "
+                  "parity so far.",
+    .source = "Zhou et al. 2023, arXiv:2310.16028",
     .published_name = "Parity with index hints and scratchpad",
-    .published =
-        "Theory predicts that it generalizes to longer sequences with hints and scratchpad, and not without "
-        "either. The paper's text could not be had, nor is this task in its released code: the layout, the "
-        "lengths and the splits are ours.",
+    .published = "Theory predicts that it generalizes to longer sequences with hints and scratchpad, and not "
+                 "without either. The paper's text could not be had, nor is this task in its released code: the "
+                 "layout, the lengths and the splits are ours.",
     .length_unit = "bits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "17..32"}}, "up to twice the trained lengths"},

@@ -4,9 +4,9 @@
 //   A k T w end 2 =     ->   T
 //   A k T w end k =     ->   3          query=index
 //
-// Items are distinct letters; indices start at 1 and are one token each. Which end is counted from is uniform, and
-// so is the index, up to `farthest` or to the length of the list. The distance is the index. Counted from the
-// start, an item has the same absolute place in a list of any length; counted from the end, the same place
+// Items are distinct letters; indices start at 1 and are one token each. Which end is counted from is uniform,
+// and so is the index, up to `farthest` or to the length of the list. The distance is the index. Counted from
+// the start, an item has the same absolute place in a list of any length; counted from the end, the same place
 // relative to the question.
 //
 // Zhang et al. 2026, arXiv:2605.07127 (The Position Curse), who prompt large models with lists of letters or
@@ -79,15 +79,13 @@ class IndexRetrieval final : public Task {
 const RegisterTask<IndexRetrieval> registered{{
     .name = "index_retrieval",
     .family = "retrieval",
-    .definition =
-        "Reads a list of distinct letters, an end of it and an index, and answers the item with that index "
-        "counted from there; or reads an item and answers its index (query=index).",
+    .definition = "Reads a list of distinct letters, an end of it and an index, and answers the item with that "
+                  "index counted from there; or reads an item and answers its index (query=index).",
     .source = "Zhang et al. 2026, arXiv:2605.07127",
     .published_name = "position-based retrieval (The Position Curse)",
-    .published =
-        "The paper prompts large models, with letters or words, counted forward or backward from an end or "
-        "from another item, and fine-tunes some; of its text the abstract could be read. Lengths, vocabulary "
-        "and splits are ours, and indices are one token each.",
+    .published = "The paper prompts large models, with letters or words, counted forward or backward from an end "
+                 "or from another item, and fine-tunes some; of its text the abstract could be read. Lengths, "
+                 "vocabulary and splits are ours, and indices are one token each.",
     .length_unit = "items",
     .distance_unit = "items counted",
     .splits = {{"in_distribution", {}, "the trained lengths"},

@@ -2,12 +2,12 @@
 //
 //   A B S C O P Z G , Z , - 3 ,   ->   C
 //
-// The letters of the string are distinct. The source is any of them, the shift any of those that stay inside the
-// string; + 0 asks for the source itself. Content finds the source, position finds the answer beside it, so a
-// score that mixes the two has to learn every letter at every shift. The distance is the size of the shift.
+// The letters of the string are distinct. The source is any of them, the shift any of those that stay inside
+// the string; + 0 asks for the source itself. Content finds the source, position finds the answer beside it, so
+// a score that mixes the two has to learn every letter at every shift. The distance is the size of the shift.
 //
-// Gopalakrishnan et al. 2025, arXiv:2509.10534, section 4 and appendix A.1: 20 to 40 letters out of A-Z and a-z,
-// shifts of -15..15, each digit and each sign one token. RoPE reaches 11 % there, PoPE 95 %.
+// Gopalakrishnan et al. 2025, arXiv:2509.10534, section 4 and appendix A.1: 20 to 40 letters out of A-Z and
+// a-z, shifts of -15..15, each digit and each sign one token. RoPE reaches 11 % there, PoPE 95 %.
 #include <stdexcept>
 
 #include "tasks/examples.h"
@@ -82,15 +82,14 @@ class IndirectIndexing final : public Task {
 const RegisterTask<IndirectIndexing> registered{{
     .name = "indirect_indexing",
     .family = "retrieval",
-    .definition =
-        "Reads a string of distinct letters, one of them and a shift, and answers the letter that stands so "
-        "many places to the left or the right of it.",
+    .definition = "Reads a string of distinct letters, one of them and a shift, and answers the letter that "
+                  "stands so many places to the left or the right of it.",
     .source = "Gopalakrishnan et al. 2025, arXiv:2509.10534, section 4 and appendix A.1",
     .published_name = "Indirect Indexing",
-    .published =
-        "Strings and shifts as published, trained and tested alike on a fixed set of a million; ours are "
-        "drawn afresh. The space after a comma is left out. Where a shift would leave the string, the paper "
-        "does not say what is drawn; ours is uniform over the shifts that stay inside. The splits are ours.",
+    .published = "Strings and shifts as published, trained and tested alike on a fixed set of a million; ours are "
+                 "drawn afresh. The space after a comma is left out. Where a shift would leave the string, the "
+                 "paper does not say what is drawn; ours is uniform over the shifts that stay inside. The splits "
+                 "are ours.",
     .length_unit = "letters",
     .distance_unit = "letters between source and target",
     .splits = {{"in_distribution", {}, "the trained lengths and shifts"},

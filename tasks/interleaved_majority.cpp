@@ -4,9 +4,9 @@
 //
 // Each string's number of zeros is uniform over 0 to all; ties are drawn again. All strings are of one length.
 //
-// Predicted to generalize to longer sequences only with positions: bits are told apart by their place modulo the
-// number of strings, which C-RASP[periodic, local] expresses and C-RASP without positional relations does not
-// (Huang et al. 2024, arXiv:2410.02140; code lacoco-lab/length_generalization: three strings, 3 to 50 bits
+// Predicted to generalize to longer sequences only with positions: bits are told apart by their place modulo
+// the number of strings, which C-RASP[periodic, local] expresses and C-RASP without positional relations does
+// not (Huang et al. 2024, arXiv:2410.02140; code lacoco-lab/length_generalization: three strings, 3 to 50 bits
 // trained, 51..100 and 101..150 tested).
 #include <algorithm>
 
@@ -62,10 +62,10 @@ const RegisterTask<InterleavedMajority> registered{{
     .definition = "Reads the bits of three strings in turns and answers the more frequent bit of each string.",
     .source = "Huang et al. 2024, arXiv:2410.02140; code lacoco-lab/length_generalization",
     .published_name = "Binary Majority Interleave",
-    .published =
-        "Theory predicts that it generalizes to longer sequences with positions, and not without. 3 to 50 bits "
-        "in all trained, 51..100 and 101..150 tested; ours has the same ratios at two fifths of the size. Begin "
-        "and end tokens are left out.",
+    .published = "Theory predicts that it generalizes to longer sequences with positions, and not without. "
+                 "Published, as exact match at 51..100 and 101..150 bits in all after training on up to 50: 0.97 "
+                 "and 0.85 with learned positions, shifted at random in training; 0.69 and 0.39 with none. Ours "
+                 "are the same ratios at two fifths of the size. Begin and end tokens are left out.",
     .length_unit = "bits of each string",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "8..14"}}, "up to twice the trained lengths"},

@@ -1,15 +1,15 @@
 // I-th word: the i-th particular word of a sentence, where others are not counted.
 //
-//   the N5 a is N2 of N7 # 2 =   ->   N2        from=start
-//   the N5 a is N2 of N7 # 2 =   ->   N2        from=end: here the same
+//   the N5 a is N2 of N7 1 =   ->   N5        from=start
+//   the N5 a is N2 of N7 1 =   ->   N7        from=end
 //
-// Each word is one of eight fillers, or with probability `share` a particular one, a noun, say, which is uniform
-// among its kind; at least one is. The question is an index, uniform among those that the sentence has, up to
-// `farthest`. The distance is the number of words from the question back to the answer: the count of nouns tells
-// it, and no count of words.
+// Each word is one of eight fillers, or with probability `share` a particular one, a noun, say, which is
+// uniform among its kind; at least one is. The question is an index, uniform among those that the sentence has,
+// up to `farthest`. The distance is the number of words from the question back to the answer: the count of
+// nouns tells it, and no count of words.
 //
-// Golovneva et al. 2024, arXiv:2405.18719, section 1, names the need: to attend to the i-th particular word, noun
-// or sentence, which positions of tokens cannot say. `ith_last_sentence` is the form over sentences, and
+// Golovneva et al. 2024, arXiv:2405.18719, section 1, names the need: to attend to the i-th particular word,
+// noun or sentence, which positions of tokens cannot say. `ith_last_sentence` is the form over sentences, and
 // `last_x_retrieval` the one from the end whose marker is apart from its payload.
 #include <algorithm>
 

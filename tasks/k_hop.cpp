@@ -2,14 +2,14 @@
 //
 //   hops2 b a e b c a b e b d e a        asks for c at the last a: a b (7th token), b c (5th token)
 //
-// One hop from a place goes to the token after the nearest earlier one that is alike: there `a` was followed by b,
-// and `b` before that by c. The first token says how many hops, uniform over `hops`; every place asks for where
-// they end, and for ~ where one of them finds nothing. Tokens are uniform, but for neighbours, which differ.
-// Nothing is fed back, and both layouts are the same. The distance is the number of places that the hops go back;
-// 0 for ~.
+// One hop from a place goes to the token after the nearest earlier one that is alike: there `a` was followed by
+// b, and `b` before that by c. The first token says how many hops, uniform over `hops`; every place asks for
+// where they end, and for ~ where one of them finds nothing. Tokens are uniform, but for neighbours, which
+// differ. Nothing is fed back, and both layouts are the same. The distance is the number of places that the
+// hops go back; 0 for ~.
 //
-// Sanford, Hsu, Telgarsky 2024, arXiv:2402.09268, section 4: floor(log2 k) + 2 layers are enough, and as far as is
-// known needed; 4 tokens, 100 places, 0 to 16 hops, of which 2 to 6 layers learn as many as that tells.
+// Sanford, Hsu, Telgarsky 2024, arXiv:2402.09268, section 4: floor(log2 k) + 2 layers are enough, and as far as
+// is known needed; 4 tokens, 100 places, 0 to 16 hops, of which 2 to 6 layers learn as many as that tells.
 #include <algorithm>
 #include <numeric>
 
@@ -71,15 +71,13 @@ class KHop final : public Task {
 const RegisterTask<KHop> registered{{
     .name = "k_hop",
     .family = "induction",
-    .definition =
-        "Reads tokens and answers at each place the token that a number of induction steps lead to, one after "
-        "the other.",
+    .definition = "Reads tokens and answers at each place the token that a number of induction steps lead to, one "
+                  "after the other.",
     .source = "Sanford, Hsu, Telgarsky 2024, arXiv:2402.09268, section 4",
     .published_name = "k-hop induction heads",
-    .published =
-        "Theory predicts that floor(log2 k) + 2 layers are needed for k hops. 4 tokens, 100 places, 0 to 16 "
-        "hops, trained and tested alike; ours has 64 places and 1 to 4 hops, and says that there is nothing in "
-        "the same token. The splits are ours.",
+    .published = "Theory predicts that floor(log2 k) + 2 layers are needed for k hops. 4 tokens, 100 places, 0 to "
+                 "16 hops, trained and tested alike; ours has 64 places and 1 to 4 hops, and says that there is "
+                 "nothing in the same token. The splits are ours.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained length and hops"},

@@ -3,14 +3,15 @@
 //   X5 Y3 X6 Y4 Y5 Q   ->   6        the last X is two items back from the end
 //   X5 Y3 X6 Y4 Y5 Q   ->   5        which=2: the last X but one
 //
-// Items are a marker and a payload; payloads are uniform whatever the marker, so a payload alone never tells its
-// marker. The option `distance` is the number of Y items after the last X, drawn uniformly; each item before the last
-// X is an X with probability `rho`, and `which` - 1 of them at least are. The distance reported is the number of items
-// after the X that is asked for. An encoding whose scores add a term for content (margin D) and a term for position
-// (margin d for each step) prefers the nearest Y to the last X from a distance of about D / d on.
+// Items are a marker and a payload; payloads are uniform whatever the marker, so a payload alone never tells
+// its marker. The option `distance` is the number of Y items after the last X, drawn uniformly; each item
+// before the last X is an X with probability `rho`, and `which` - 1 of them at least are. The distance reported
+// is the number of items after the X that is asked for. An encoding whose scores add a term for content (margin
+// D) and a term for position (margin d for each step) prefers the nearest Y to the last X from a distance of
+// about D / d on.
 //
-// Golovneva et al. 2024, arXiv:2405.18719, section 3, which argues about this task and trains nothing on it: the
-// vocabulary, the lengths and the splits are ours.
+// Golovneva et al. 2024, arXiv:2405.18719, section 3, which argues about this task and trains nothing on it:
+// the vocabulary, the lengths and the splits are ours.
 #include <algorithm>
 #include <stdexcept>
 
@@ -44,7 +45,8 @@ class LastXRetrieval final : public Task {
     }
     if (options.which > options.length.min() - options.distance.max()) {
       throw std::invalid_argument(fmt::format(
-          "task 'last_x_retrieval': which {} asks for more than the {} items that may be an X; lower it or raise length",
+          "task 'last_x_retrieval': which {} asks for more than the {} items that may be an X; lower it or raise "
+          "length",
           options.which, options.length.min() - options.distance.max()));
     }
   }
@@ -88,8 +90,8 @@ class LastXRetrieval final : public Task {
 const RegisterTask<LastXRetrieval> registered{{
     .name = "last_x_retrieval",
     .family = "retrieval",
-    .definition = "Reads items of a marker (X or Y) and a payload, and answers the payload of the most recent X, or of "
-                  "an earlier one (which).",
+    .definition = "Reads items of a marker (X or Y) and a payload, and answers the payload of the most recent X, "
+                  "or of an earlier one (which).",
     .source = "Golovneva et al. 2024, arXiv:2405.18719, section 3",
     .published = "The paper trains nothing on it; vocabulary, lengths and splits are ours.",
     .length_unit = "items",

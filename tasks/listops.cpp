@@ -2,13 +2,13 @@
 //
 //   [MAX 2 9 [MIN 4 7 ] 0 ] =   ->   9
 //
-// Operations are the minimum, the maximum, the median (the mean of the middle two, rounded down, where there are
-// two) and the sum modulo ten ([SM). One starts as the whole; each further one takes the place of a uniform digit
-// that is nested less than `depth` deep. Each has 2 to `arguments` arguments.
+// Operations are the minimum, the maximum, the median (the mean of the middle two, rounded down, where there
+// are two) and the sum modulo ten ([SM). One starts as the whole; each further one takes the place of a uniform
+// digit that is nested less than `depth` deep. Each has 2 to `arguments` arguments.
 //
 // Nangia & Bowman 2018, arXiv:1804.06028; in the form of Tay et al. 2021 (Long Range Arena), arXiv:2011.04006;
-// code google-research/long-range-arena: 500 to 2000 tokens, depth 10, up to 10 arguments, brackets of pairs left
-// out.
+// code google-research/long-range-arena: 500 to 2000 tokens, depth 10, up to 10 arguments, brackets of pairs
+// left out.
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -106,10 +106,9 @@ const RegisterTask<ListOps> registered{{
     .source = "Nangia & Bowman 2018, arXiv:1804.06028; Tay et al. 2021, arXiv:2011.04006; code "
               "google-research/long-range-arena",
     .published_name = "ListOps",
-    .published =
-        "500 to 2000 tokens, depth 10, up to 10 arguments, trained and tested alike. There a tree grows downwards "
-        "with probability 0.25 and is kept where its length is right; ours has a number of operations, which "
-        "its length is. The splits are ours.",
+    .published = "500 to 2000 tokens, depth 10, up to 10 arguments, trained and tested alike. There a tree grows "
+                 "downwards with probability 0.25 and is kept where its length is right; ours has a number of "
+                 "operations, which its length is. The splits are ours.",
     .length_unit = "operations",
     .splits = {{"in_distribution", {}, "the trained numbers of operations and arguments"},
                {"ood_length", {{"length", "8..15"}}, "up to twice the trained operations"},

@@ -3,11 +3,11 @@
 //   7 7 7 2 2 7 7 7 7        asks at each place for 0 1 2 0 1 0 1 2 3
 //
 // Runs are of uniform length, and neighbours are of different tokens. Tokens of other runs may be the same, so
-// that counting all of them is wrong. Nothing is fed back: a place reads a token, not an answer, and both layouts
-// are the same. The distance is the way back to the start of the run, which is the answer.
+// that counting all of them is wrong. Nothing is fed back: a place reads a token, not an answer, and both
+// layouts are the same. The distance is the way back to the start of the run, which is the answer.
 //
-// Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax: 16 tokens, runs of 2..48, sequences of about
-// 64..128 tokens trained and up to 4096 tested.
+// Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax: 16 tokens, runs of 2..48, sequences of
+// about 64..128 tokens trained and up to 4096 tested.
 #include <stdexcept>
 
 #include "tasks/examples.h"
@@ -69,14 +69,13 @@ class LocalCount final : public Task {
 const RegisterTask<LocalCount> registered{{
     .name = "local_count",
     .family = "counting",
-    .definition =
-        "Reads runs of tokens and answers at each place how often its token has been read already in this run.",
+    .definition = "Reads runs of tokens and answers at each place how often its token has been read already in "
+                  "this run.",
     .source = "Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax",
     .published_name = "Local Count",
-    .published =
-        "16 tokens, runs of 2..48 (run=2..48,longest=48), 64 to 128 tokens trained, up to 4096 tested. There "
-        "the number of runs follows from a number of tokens, here it is the length. Begin and end tokens are "
-        "left out. The splits are ours.",
+    .published = "16 tokens, runs of 2..48 (run=2..48,longest=48), 64 to 128 tokens trained, up to 4096 tested. "
+                 "There the number of runs follows from a number of tokens, here it is the length. Begin and end "
+                 "tokens are left out. The splits are ours.",
     .length_unit = "runs",
     .distance_unit = "tokens back to the start of the run",
     .splits = {{"in_distribution", {}, "the trained number and lengths of runs"},

@@ -6,9 +6,10 @@
 // tokens are independent and uniform. Ties are drawn again. The order does not matter.
 //
 // Predicted to generalize to longer sequences, with and without positions: the tokens are compared by uniform
-// attention alone, which C-RASP without positional relations expresses (Huang et al. 2024, arXiv:2410.02140; code
-// lacoco-lab/length_generalization: bin_majority, and majority with symbols=26; lengths up to 50 trained, 51..100
-// and 101..150 tested). Zhou et al. 2023, arXiv:2310.16028, call it mode, and find a short RASP-L program.
+// attention alone, which C-RASP without positional relations expresses (Huang et al. 2024, arXiv:2410.02140;
+// code lacoco-lab/length_generalization: bin_majority, and majority with symbols=26; lengths up to 50 trained,
+// 51..100 and 101..150 tested). Zhou et al. 2023, arXiv:2310.16028, call it mode, and find a short RASP-L
+// program.
 #include <algorithm>
 
 #include "tasks/examples.h"
@@ -75,10 +76,10 @@ const RegisterTask<Majority> registered{{
     .source = "Huang et al. 2024, arXiv:2410.02140; code lacoco-lab/length_generalization; Zhou et al. 2023, "
               "arXiv:2310.16028",
     .published_name = "Binary Majority; Majority (symbols=26); Mode",
-    .published =
-        "Theory predicts that it generalizes to longer sequences, whatever the positions. Lengths up to 50 "
-        "trained, 51..100 and 101..150 tested; ours has the same ratios at two fifths of the size. Begin and "
-        "end tokens are left out.",
+    .published = "Theory predicts that it generalizes to longer sequences, with positions and without. Published, "
+                 "at 51..100 and 101..150 tokens after training on up to 50: two symbols 1.00 and 1.00, 26 "
+                 "symbols 1.00 and 0.98, alike with learned positions, shifted at random in training, and with "
+                 "none. Ours are the same ratios at two fifths of the size. Begin and end tokens are left out.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "21..40"}}, "up to twice the trained lengths"},

@@ -2,10 +2,10 @@
 //
 //   _ a3 a9 : a1 a7 _ _ _ a9 a3 : a4 a4 _   ? a9 a3 ? a3 a9 =   ->   a4 a4 a1 a7
 //
-// Each pair has a slot of its own, length / pairs tokens long, and a place in it that is uniform; a space ends it.
-// Pairs take `share` of the length, as many as go in. Keys and values are of one alphabet and all different, so
-// that a token alone tells neither. The queries are uniform among the keys, and may repeat. The distance is the
-// number of tokens from where a value's token is asked for back to where it stands.
+// Each pair has a slot of its own, length / pairs tokens long, and a place in it that is uniform; a space ends
+// it. Pairs take `share` of the length, as many as go in. Keys and values are of one alphabet and all
+// different, so that a token alone tells neither. The queries are uniform among the keys, and may repeat. The
+// distance is the number of tokens from where a value's token is asked for back to where it stands.
 //
 // Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax: 256 tokens in words of two, 4 queries,
 // share=0.8, lengths of 32..64 trained and of 64 to 65536 tested.
@@ -112,10 +112,9 @@ const RegisterTask<Mqmtar> registered{{
                   "their values in order.",
     .source = "Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax",
     .published_name = "multi-query multi-token associative recall (MQMTAR)",
-    .published =
-        "256 tokens, of whose words of two 10 000 are keys and 10 000 values; ours has 32, and draws words "
-        "afresh. The separator before each answered value is left out. The place of a pair in its slot, which "
-        "there is near the middle, is uniform.",
+    .published = "256 tokens, of whose words of two 10 000 are keys and 10 000 values; ours has 32, and draws "
+                 "words afresh. The separator before each answered value is left out. The place of a pair in its "
+                 "slot, which there is near the middle, is uniform.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},

@@ -2,11 +2,11 @@
 //
 //   5 2 7 7 1        steps=2: asks for 5 at the first 7, 2 at the second, 7 at 1
 //
-// Tokens are uniform, and nothing but their distance tells which is asked for. Nothing is fed back: a place reads
-// a token, not an answer, and both layouts are the same. The first `steps` places ask for nothing.
+// Tokens are uniform, and nothing but their distance tells which is asked for. Nothing is fed back: a place
+// reads a token, not an answer, and both layouts are the same. The first `steps` places ask for nothing.
 //
-// Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax: steps=2, 16 tokens, lengths of 32..64 trained
-// and of 64 to 4096 tested.
+// Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax: steps=2, 16 tokens, lengths of 32..64
+// trained and of 64 to 4096 tested.
 #include <stdexcept>
 
 #include "tasks/examples.h"
@@ -61,10 +61,9 @@ const RegisterTask<NBack> registered{{
     .definition = "Reads uniform tokens and answers at each place the token that stands n places before.",
     .source = "Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax",
     .published_name = "2Back",
-    .published =
-        "Sizes and trained lengths as published; tested there on lengths up to 4096. The published sequence "
-        "starts with a token 0 and asks for 0 where there is nothing to recall; ours starts with the first "
-        "token and asks for nothing there.",
+    .published = "Sizes and trained lengths as published; tested there on lengths up to 4096. The published "
+                 "sequence starts with a token 0 and asks for 0 where there is nothing to recall; ours starts "
+                 "with the first token and asks for nothing there.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "128"}}, "twice the trained lengths"},

@@ -2,15 +2,15 @@
 //
 //   E o3 E _ W o3 N o7 S o3        asks for o3 after W and after S
 //
-// The world is a square that wraps around, where each cell is empty, `_`, or shows one of `objects`, drawn afresh
-// for every walk. A walk takes a uniform direction for some steps, then another; after each step the cell is
-// shown. Every step to a cell seen before is scored. A walk that comes back nowhere has its last step turned back.
-// The distance is the number of steps since the cell was seen last; only adding up the steps between tells that it
-// is the same.
+// The world is a square that wraps around, where each cell is empty, `_`, or shows one of `objects`, drawn
+// afresh for every walk. A walk takes a uniform direction for some steps, then another; after each step the
+// cell is shown. Every step to a cell seen before is scored. A walk that comes back nowhere has its last step
+// turned back. The distance is the number of steps since the cell was seen last; only adding up the steps
+// between tells that it is the same.
 //
-// Rambaud et al. 2025 (MapFormer), arXiv:2511.19279: 64 by 64 cells, half of them empty, 16 objects, 1 to 10 steps
-// in one direction, 128 steps trained; after Whittington et al. 2020. As read in an independent implementation,
-// code PrashRangarajan/mapformer.
+// Rambaud et al. 2025 (MapFormer), arXiv:2511.19279: 64 by 64 cells, half of them empty, 16 objects, 1 to 10
+// steps in one direction, 128 steps trained; after Whittington et al. 2020. As read in an independent
+// implementation, code PrashRangarajan/mapformer.
 #include <algorithm>
 
 #include "tasks/examples.h"
@@ -95,15 +95,14 @@ class Navigation2d final : public Task {
 const RegisterTask<Navigation2d> registered{{
     .name = "navigation_2d",
     .family = "state_tracking",
-    .definition =
-        "Reads the steps of a walk on a square that wraps around, each followed by what its cell shows, and "
-        "answers what a cell shows each time that the walk comes back to it.",
+    .definition = "Reads the steps of a walk on a square that wraps around, each followed by what its cell shows, "
+                  "and answers what a cell shows each time that the walk comes back to it.",
     .source = "Rambaud et al. 2025, arXiv:2511.19279; code PrashRangarajan/mapformer (independent)",
     .published_name = "2D navigation (MapFormer)",
-    .published =
-        "64 by 64 cells, 16 objects, half of the cells empty, walks of 1 to 10 steps, 128 steps trained and more "
-        "tested; ours is 8 by 8 with walks of 1 to 3 and 32 steps. The independent implementation, which "
-        "these figures are read in, keeps one map for all walks; ours is drawn afresh. The splits are ours.",
+    .published = "64 by 64 cells, 16 objects, half of the cells empty, walks of 1 to 10 steps, 128 steps trained "
+                 "and more tested; ours is 8 by 8 with walks of 1 to 3 and 32 steps. The independent "
+                 "implementation, which these figures are read in, keeps one map for all walks; ours is drawn "
+                 "afresh. The splits are ours.",
     .length_unit = "steps",
     .distance_unit = "steps",
     .causal_only = true,

@@ -3,13 +3,12 @@
 //   q x a b c d e f u | b c d =   ->   e f u        form=suffix: the key comes after the string
 //   b c d | q x a b c d e f u =   ->   e f u        form=prefix: the key comes before it
 //
-// The string is uniform, but for the key, which is found in it once; its place is uniform among those that leave
-// room for the answer. With a suffix key, attention may go from the key to where it stood; with a prefix key,
-// whatever is to be found must be known while the string is read. The distance is the number of tokens back to the
-// answer.
+// The string is uniform, but for the key, which is found in it once; its place is uniform among those that
+// leave room for the answer. With a suffix key, attention may go from the key to where it stood; with a prefix
+// key, whatever is to be found must be known while the string is read. The distance is the number of tokens
+// back to the answer.
 //
-// Jelassi et al. 2024, arXiv:2402.01032, section 4; code sjelassi/transformers_ssm_copy: 26 letters, keys of
-// three.
+// Jelassi et al. 2024, arXiv:2402.01032; code sjelassi/transformers_ssm_copy: 26 letters, keys of three.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -92,15 +91,14 @@ class NgramLookup final : public Task {
 const RegisterTask<NgramLookup> registered{{
     .name = "ngram_lookup",
     .family = "retrieval",
-    .definition =
-        "Reads a string and a few tokens that stand in it once, after it or before it, and answers the tokens "
-        "that follow them there.",
+    .definition = "Reads a string and a few tokens that stand in it once, after it or before it, and answers the "
+                  "tokens that follow them there.",
     .source = "Jelassi et al. 2024, arXiv:2402.01032; code sjelassi/transformers_ssm_copy",
     .published_name = "n-gram lookup, suffix key and prefix key",
-    .published =
-        "26 letters and keys of three, examples packed into one context; ours stand alone. The code takes any "
-        "key of a string that holds a unique one, and its first occurrence; ours occurs once. A separator "
-        "stands before the answer, whose length is fixed, so that no end token follows. The splits are ours.",
+    .published = "26 letters and keys of three, examples packed into one context; ours stand alone. The code "
+                 "takes any key of a string that holds a unique one, and its first occurrence; ours occurs once. "
+                 "A separator stands before the answer, whose length is fixed, so that no end token follows. The "
+                 "splits are ours.",
     .length_unit = "tokens of the string",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},

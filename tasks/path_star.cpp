@@ -2,11 +2,11 @@
 //
 //   2 8 | 5 2 | 5 9 | 9 3 / 5 8 =   ->   5 2 8
 //
-// From the start, `degree` arms of `length` nodes, the start included, go out; no two nodes are alike. Edges come
-// in random order, then the start and the end of one arm. Fed back, all nodes but the second follow from the one
-// said before, and training learns those: the second, which takes the whole arm from its end back to its start, is
-// left at 1 / degree. In slots nothing is fed back. With reversed=true the answer goes from the end to the start,
-// which is easy.
+// From the start, `degree` arms of `length` nodes, the start included, go out; no two nodes are alike. Edges
+// come in random order, then the start and the end of one arm. Fed back, all nodes but the second follow from
+// the one said before, and training learns those: the second, which takes the whole arm from its end back to
+// its start, is left at 1 / degree. In slots nothing is fed back. With reversed=true the answer goes from the
+// end to the start, which is easy.
 //
 // Bachmann & Nagarajan 2024, arXiv:2403.06963; code gregorbachmann/Next-Token-Failures: 50 nodes; degree/length
 // 2/5, 2/2, 2/3 and 5/3; trained and tested alike.
@@ -87,15 +87,13 @@ class PathStar final : public Task {
 const RegisterTask<PathStar> registered{{
     .name = "path_star",
     .family = "planning",
-    .definition =
-        "Reads the edges of a star-shaped graph in random order, its start and the end of an arm, and answers "
-        "the nodes of that arm.",
+    .definition = "Reads the edges of a star-shaped graph in random order, its start and the end of an arm, and "
+                  "answers the nodes of that arm.",
     .source = "Bachmann & Nagarajan 2024, arXiv:2403.06963; code gregorbachmann/Next-Token-Failures",
     .published_name = "path-star graph, G(degree, length)",
-    .published =
-        "50 nodes; degree and length 2 and 5, among others, 200 000 graphs trained, tested alike: next-token "
-        "training is left at 1 / degree. Commas between nodes are left out. Slots (evaluation.layout) are near "
-        "to the paper's teacherless training. The splits are ours.",
+    .published = "50 nodes; degree and length 2 and 5, among others, 200 000 graphs trained, tested alike: "
+                 "next-token training is left at 1 / degree. Commas between nodes are left out. Slots "
+                 "(evaluation.layout) are near to the paper's teacherless training. The splits are ours.",
     .length_unit = "nodes of an arm",
     .splits = {{"in_distribution", {}, "the trained graphs"},
                {"ood_degree", {{"degree", "3"}}, "more arms"},

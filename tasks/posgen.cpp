@@ -5,13 +5,13 @@
 //   2 0 3 1 | 6 5 5 2 1 4 1 0        form=semirecurrent:  far token x[(l - 4) / 2], rounded down
 //
 // Token l is the sum modulo `modulus` of the `near` tokens before it and of `far` tokens that start at the far
-// token; the first near + far tokens are uniform. Every later token is scored, from place `scored_from` on: where
-// longer sequences are tested, the places that training never saw. The distance is the way back to the first of
-// the far tokens: always the same for `recurrent`, the whole sequence for `cot` (chain of thought), half of it for
-// `semirecurrent`.
+// token; the first near + far tokens are uniform. Every later token is scored, from place `scored_from` on:
+// where longer sequences are tested, the places that training never saw. The distance is the way back to the
+// first of the far tokens: always the same for `recurrent`, the whole sequence for `cot` (chain of thought),
+// half of it for `semirecurrent`.
 //
-// Wang et al. 2024, arXiv:2403.00071, section 5; code sheryc/resonance_rope: near=3, far=1, modulus=17, 64 tokens
-// trained, accuracy on the unseen places of 256.
+// Wang et al. 2024, arXiv:2403.00071, section 5; code sheryc/resonance_rope: near=3, far=1, modulus=17, 64
+// tokens trained, accuracy on the unseen places of 256.
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -88,16 +88,14 @@ class PosGen final : public Task {
 const RegisterTask<PosGen> registered{{
     .name = "posgen",
     .family = "recurrence",
-    .definition =
-        "Reads a few uniform tokens and continues them, each token the modular sum of those just before it "
-        "and of one far back: the token before those, the first one, or one half way back.",
+    .definition = "Reads a few uniform tokens and continues them, each token the modular sum of those just before "
+                  "it and of one far back: the token before those, the first one, or one half way back.",
     .source = "Wang et al. 2024, arXiv:2403.00071, section 5; code sheryc/resonance_rope",
     .published_name = "PosGen: recursive, chain-of-thought (CoT) and semi-recursive",
-    .published =
-        "Lengths and sizes as published; scores are those of the unseen places (OOD accuracy). There the 13 000 "
-        "beginnings are sets in ascending order, the sequence starts with a token of its own, and testing "
-        "feeds back what the model says; ours are uniform, start with the first token, and are told what "
-        "was right.",
+    .published = "Lengths and sizes as published; scores are those of the unseen places (OOD accuracy). There the "
+                 "13 000 beginnings are sets in ascending order, the sequence starts with a token of its own, and "
+                 "testing feeds back what the model says; ours are uniform, start with the first token, and are "
+                 "told what was right.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .causal_only = true,

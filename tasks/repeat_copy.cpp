@@ -2,8 +2,8 @@
 //
 //   a b b a a =   ->   a b b a a =
 //
-// The token read last stood in many places, and so did the last few tokens: only the place in the sequence tells
-// what follows. The answer ends with a second separator, as in `copy`.
+// The token read last stood in many places, and so did the last few tokens: only the place in the sequence
+// tells what follows. The answer ends with a second separator, as in `copy`.
 //
 // Predicted not to generalize to longer sequences: no short RASP-L program is known (Zhou et al. 2023,
 // arXiv:2310.16028), and the task is not in C-RASP[periodic, local] (Huang et al. 2024, arXiv:2410.02140; code
@@ -47,10 +47,10 @@ const RegisterTask<RepeatCopy> registered{{
     .source = "Zhou et al. 2023, arXiv:2310.16028; Huang et al. 2024, arXiv:2410.02140; code "
               "lacoco-lab/length_generalization",
     .published_name = "Copy with repeating tokens; Copy Repeat",
-    .published =
-        "Theory predicts that it does not generalize to longer sequences. Lengths up to 50 trained, 51..100 and "
-        "101..150 tested; ours has the same ratios at two fifths of the size. The begin token is left out, "
-        "one separator serves as both.",
+    .published = "Theory predicts that it does not generalize to longer sequences. Published, as exact match at "
+                 "51..100 and 101..150 tokens after training on up to 50: 0.26 and 0.00 with learned positions, "
+                 "shifted at random in training; 0.28 and 0.00 with none. Ours are the same ratios at two fifths "
+                 "of the size. The begin token is left out, one separator serves as both.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "21..40"}}, "up to twice the trained lengths"},

@@ -3,11 +3,11 @@
 //   k3:v5 k0:v2 k7:v4 k0? k7? k3?        asks for v2, v4 and v5 at the questions
 //
 // Pairs are different in key and value and come in `passes`, each in another order; then every key is asked for
-// once, in yet another order. No order matters and no two tokens belong together: what recall needs beside this,
-// `mqar` adds. The distance is the number of tokens back to the pair's last pass.
+// once, in yet another order. No order matters and no two tokens belong together: what recall needs beside
+// this, `mqar` adds. The distance is the number of tokens back to the pair's last pass.
 //
-// Code HazyResearch/zoology, data/stacked_mqar.py, where a token is the embeddings of key and value side by side,
-// the value's zero in a question. Passes after Arora et al. 2024, arXiv:2407.05483.
+// Code HazyResearch/zoology, data/stacked_mqar.py, where a token is the embeddings of key and value side by
+// side, the value's zero in a question. Passes after Arora et al. 2024, arXiv:2407.05483.
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -89,16 +89,14 @@ class StackedMqar final : public Task {
 const RegisterTask<StackedMqar> registered{{
     .name = "stacked_mqar",
     .family = "associative recall",
-    .definition =
-        "Reads pairs of a key and a value, one token each, then every key once more, and answers its value "
-        "there.",
-    .source =
-        "code HazyResearch/zoology, data/stacked_mqar.py; after Arora, Eyuboglu et al. 2023, arXiv:2312.04927",
+    .definition = "Reads pairs of a key and a value, one token each, then every key once more, and answers its "
+                  "value there.",
+    .source = "code HazyResearch/zoology, data/stacked_mqar.py; after Arora, Eyuboglu et al. 2023, "
+              "arXiv:2312.04927",
     .published_name = "continuous (stacked) MQAR",
-    .published =
-        "8 pairs and one pass, as here. There a token is the embeddings of its key and its value side by side "
-        "and the answer an embedding; ours has an id for each pair, so that keys and values must be learned "
-        "from it. The splits are ours.",
+    .published = "8 pairs and one pass, as here. There a token is the embeddings of its key and its value side by "
+                 "side and the answer an embedding; ours has an id for each pair, so that keys and values must be "
+                 "learned from it. The splits are ours.",
     .length_unit = "pairs",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained number of pairs"},

@@ -2,8 +2,8 @@
 //
 //   3 7 1 9 =   ->   3 7 1 9 =
 //
-// Each token tells where it stood, so an induction head (find the token read last, take the one after it) copies
-// at any length. The answer ends with a second separator, as in `copy`.
+// Each token tells where it stood, so an induction head (find the token read last, take the one after it)
+// copies at any length. The answer ends with a second separator, as in `copy`.
 //
 // Predicted to generalize to longer sequences, with positions: the task has a short RASP-L program (Zhou et al.
 // 2023, arXiv:2310.16028), and is in C-RASP[periodic, local] but needs its local relation (Huang et al. 2024,
@@ -62,10 +62,11 @@ const RegisterTask<UniqueCopy> registered{{
     .source = "Zhou et al. 2023, arXiv:2310.16028; Huang et al. 2024, arXiv:2410.02140; code "
               "lacoco-lab/length_generalization",
     .published_name = "Copy with unique tokens; Unique Copy",
-    .published =
-        "Theory predicts that it generalizes to longer sequences, where positions can be told apart. 150 "
-        "tokens, lengths up to 50 trained, 51..100 and 101..150 tested; ours has the same ratios at two fifths "
-        "of the size. The begin token is left out, one separator serves as both.",
+    .published = "Theory predicts that it generalizes to longer sequences, where positions can be told apart. "
+                 "Published, as exact match at 51..100 and 101..150 tokens after training on up to 50: 1.00 and "
+                 "0.99 with learned positions, shifted at random in training; 0.18 and 0.00 with none. 150 "
+                 "different tokens; ours are the same ratios at two fifths of the size. The begin token is left "
+                 "out, one separator serves as both.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "21..40"}}, "up to twice the trained lengths"},

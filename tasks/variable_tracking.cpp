@@ -2,12 +2,13 @@
 //
 //   . x = 7 ; . k = 3 ; y = x ; . . m = k ; z = y ; .  7 =   ->   x y z
 //
-// Each chain starts with a value and hands it on `hops` times; chains are of different variables and values. Their
-// statements stand in random order among noise, each chain's in order. The question is the value of one chain, the
-// answer its variables in order. The distance is the number of tokens back to a variable's statement.
+// Each chain starts with a value and hands it on `hops` times; chains are of different variables and values.
+// Their statements stand in random order among noise, each chain's in order. The question is the value of one
+// chain, the answer its variables in order. The distance is the number of tokens back to a variable's
+// statement.
 //
-// Hsieh et al. 2024 (RULER), arXiv:2404.06654; code NVIDIA/RULER: one chain of 4 hops, as text among sentences of
-// noise.
+// Hsieh et al. 2024 (RULER), arXiv:2404.06654; code NVIDIA/RULER: one chain of 4 hops, as text among sentences
+// of noise.
 #include <numeric>
 #include <stdexcept>
 
@@ -88,15 +89,13 @@ class VariableTracking final : public Task {
 const RegisterTask<VariableTracking> registered{{
     .name = "variable_tracking",
     .family = "retrieval",
-    .definition =
-        "Reads assignments of values and of variables among noise, then a value, and answers the variables "
-        "that got it, in order.",
+    .definition = "Reads assignments of values and of variables among noise, then a value, and answers the "
+                  "variables that got it, in order.",
     .source = "Hsieh et al. 2024, arXiv:2404.06654; code NVIDIA/RULER",
     .published_name = "variable tracking (VT)",
-    .published =
-        "One chain of 4 hops as text, among sentences of noise or essays, up to 128 000 tokens, to prompt large "
-        "models; any order of the answer counts. Ours is in miniature: tokens, two chains of 2 hops, and the "
-        "order of assignment.",
+    .published = "One chain of 4 hops as text, among sentences of noise or essays, up to 128 000 tokens, to "
+                 "prompt large models; any order of the answer counts. Ours is in miniature: tokens, two chains "
+                 "of 2 hops, and the order of assignment.",
     .length_unit = "tokens of noise",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained noise and chains"},
