@@ -17,7 +17,7 @@ namespace {
 /// A task whose tokens are read and written as `posbench sample` prints them, with spaces between.
 class InWords {
  public:
-  explicit InWords(const std::string& spec, Layout layout = Layout::fed_back) {
+  explicit InWords(const std::string& spec, Layout layout = Layout::teacher_forced) {
     const Spec parsed = Spec::parse(spec);
     name_ = parsed.name;
     task_ = tasks().find(name_).make(parsed, layout);
@@ -519,5 +519,5 @@ TEST_CASE("options of these tasks that do not go together are refused with what 
        "task 'listops': depth 4 may hold only 15 operations, not 16; raise it or lower length"},
   }));
   const Spec parsed = Spec::parse(spec);
-  CHECK_THROWS_WITH(tasks().find(parsed.name).make(parsed, Layout::fed_back), message);
+  CHECK_THROWS_WITH(tasks().find(parsed.name).make(parsed, Layout::teacher_forced), message);
 }
