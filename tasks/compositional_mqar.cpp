@@ -9,7 +9,7 @@
 // Code HazyResearch/zoology, data/compositional_mqar.py: grid=2, at 30 tokens in its example.
 #include <stdexcept>
 
-#include "tasks/power_law.h"
+#include "tasks/parts/power_law.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -53,7 +53,7 @@ const RegisterTask<CumulativeMajority> registered{{
     .distance_unit = "bits counted",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "40"}}, "twice the trained lengths"}},
-    .largest_share = 0.61,
+    .largest_share = 0.58,
 }};
 
 }  // namespace

@@ -9,7 +9,7 @@
 // Code HazyResearch/zoology, data/forgetting_mqar.py: 8 pairs and 4 updates.
 #include <stdexcept>
 
-#include "tasks/power_law.h"
+#include "tasks/parts/power_law.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -14,7 +14,7 @@
 // item, too: `indirect_indexing` is that form.
 #include <algorithm>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -10,7 +10,7 @@
 // a-z, shifts of -15..15, each digit and each sign one token. RoPE reaches 11 % there, PoPE 95 %.
 #include <stdexcept>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

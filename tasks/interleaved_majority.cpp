@@ -10,7 +10,7 @@
 // trained, 51..100 and 101..150 tested).
 #include <algorithm>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -13,7 +13,7 @@
 // `last_x_retrieval` the one from the end whose marker is apart from its payload.
 #include <algorithm>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

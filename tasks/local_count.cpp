@@ -10,7 +10,7 @@
 // about 64..128 tokens trained and up to 4096 tested.
 #include <stdexcept>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

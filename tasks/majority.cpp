@@ -12,7 +12,7 @@
 // program.
 #include <algorithm>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

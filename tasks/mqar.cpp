@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "tasks/power_law.h"
+#include "tasks/parts/power_law.h"
 #include "tasks/registry.h"
 
 namespace posbench {

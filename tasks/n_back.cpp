@@ -9,7 +9,7 @@
 // trained and of 64 to 4096 tested.
 #include <stdexcept>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

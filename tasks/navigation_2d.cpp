@@ -13,7 +13,7 @@
 // implementation, code PrashRangarajan/mapformer.
 #include <algorithm>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -8,7 +8,7 @@
 // Predicted not to generalize to longer sequences: no short RASP-L program is known (Zhou et al. 2023,
 // arXiv:2310.16028), and the task is not in C-RASP[periodic, local] (Huang et al. 2024, arXiv:2410.02140; code
 // lacoco-lab/length_generalization: 2 tokens, lengths up to 50 trained, 51..100 and 101..150 tested).
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -11,7 +11,7 @@
 // 101..150 tested). `repeat_copy` is the form that is predicted to fail.
 #include <stdexcept>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

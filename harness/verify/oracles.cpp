@@ -89,7 +89,7 @@ std::vector<Tokens> permutations_of(int points, bool even_only) {
     if (static_cast<int>(std::set<int>(p.begin(), p.end()).size()) < points) continue;
     int even_cycles = 0;
     std::set<int> seen;
-    for (int start = 0; start < 5; ++start) {
+    for (int start = 0; start < points; ++start) {
       int length = 0;
       for (int i = start; seen.insert(i).second; i = p[i]) ++length;
       even_cycles += length > 0 && length % 2 == 0;

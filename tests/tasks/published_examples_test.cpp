@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "tasks/oracles.h"
+#include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 

@@ -1,4 +1,4 @@
-#include "tasks/power_law.h"
+#include "tasks/parts/power_law.h"
 
 #include <algorithm>
 #include <cmath>
