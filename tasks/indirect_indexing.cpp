@@ -8,6 +8,7 @@
 //
 // Gopalakrishnan et al. 2025, arXiv:2509.10534, section 4 and appendix A.1: 20 to 40 letters out of A-Z and
 // a-z, shifts of -15..15, each digit and each sign one token. RoPE reaches 11 % there, PoPE 95 %.
+#include <cstdlib>
 #include <stdexcept>
 
 #include "tasks/parts/examples.h"

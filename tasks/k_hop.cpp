@@ -10,9 +10,6 @@
 //
 // Sanford, Hsu, Telgarsky 2024, arXiv:2402.09268, section 4: floor(log2 k) + 2 layers are enough, and as far as
 // is known needed; 4 tokens, 100 places, 0 to 16 hops, of which 2 to 6 layers learn as many as that tells.
-#include <algorithm>
-#include <numeric>
-
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -11,8 +11,6 @@
 // Rambaud et al. 2025 (MapFormer), arXiv:2511.19279: 64 by 64 cells, half of them empty, 16 objects, 1 to 10
 // steps in one direction, 128 steps trained; after Whittington et al. 2020. As read in an independent
 // implementation, code PrashRangarajan/mapformer.
-#include <algorithm>
-
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 

@@ -11,7 +11,7 @@
 // Bachmann & Nagarajan 2024, arXiv:2403.06963; code gregorbachmann/Next-Token-Failures: 50 nodes; degree/length
 // 2/5, 2/2, 2/3 and 5/3; trained and tested alike.
 #include <algorithm>
-#include <numeric>
+#include <span>
 #include <stdexcept>
 
 #include "tasks/parts/examples.h"

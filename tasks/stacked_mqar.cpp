@@ -8,7 +8,6 @@
 //
 // Code HazyResearch/zoology, data/stacked_mqar.py, where a token is the embeddings of key and value side by
 // side, the value's zero in a question. Passes after Arora et al. 2024, arXiv:2407.05483.
-#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 
