@@ -5,10 +5,10 @@
 //
 // Items are a marker and a payload; payloads are uniform whatever the marker, so a payload alone never tells
 // its marker. The option `distance` is the number of Y items after the last X, drawn uniformly; each item
-// before the last X is an X with probability `rho`, and `which` - 1 of them at least are. The distance reported
-// is the number of items after the X that is asked for. An encoding whose scores add a term for content (margin
-// D) and a term for position (margin d for each step) prefers the nearest Y to the last X from a distance of
-// about D / d on.
+// before the last X is an X with probability `rho`, and `which` - 1 of them at least are: the last X is never
+// so early that they do not fit. The distance reported is the number of items after the X that is asked for. An
+// encoding whose scores add a term for content (margin D) and a term for position (margin d for each step)
+// prefers the nearest Y to the last X from a distance of about D / d on.
 //
 // Golovneva et al. 2024, arXiv:2405.18719, section 3, which argues about this task and trains nothing on it:
 // the vocabulary, the lengths and the splits are ours.
@@ -43,11 +43,10 @@ class LastXRetrieval final : public Task {
           "task 'last_x_retrieval': distance {} needs more than {} items; shorten it or lengthen length",
           options.distance.text(), options.length.min()));
     }
-    if (options.which > options.length.min() - options.distance.max()) {
-      throw std::invalid_argument(fmt::format(
-          "task 'last_x_retrieval': which {} asks for more than the {} items that may be an X; lower it or raise "
-          "length",
-          options.which, options.length.min() - options.distance.max()));
+    if (options.which > options.length.min()) {
+      throw std::invalid_argument(
+          fmt::format("task 'last_x_retrieval': which {} needs as many items, not {}; lower it or lengthen length",
+                      options.which, options.length.min()));
     }
   }
 
@@ -59,7 +58,7 @@ class LastXRetrieval final : public Task {
   }
 
   Example sample(int length, Rng& rng) const override {
-    const int last_x = length - 1 - options_.distance.draw(rng);
+    const int last_x = std::max(length - 1 - options_.distance.draw(rng), options_.which - 1);
     std::vector<int> question, segments, xs;  // xs: the items that are one
     for (int item = 0; item < length; ++item) {
       const bool is_x = item == last_x || (item < last_x && chance(rng, options_.rho));

@@ -417,6 +417,18 @@ TEST_CASE("last-x retrieval asks for an earlier X on request, and changes nothin
   }
 }
 
+TEST_CASE("last-x retrieval can ask for an earlier X in every split") {
+  for (const TaskInfo::Split& split : tasks().find("last_x_retrieval").info.splits) {
+    const auto task = make_task(Spec::parse("last_x_retrieval:which=8"), split, Layout::slots);
+    for (int n = 0; n < 100; ++n) {
+      Rng rng = stream(0, "which", n);
+      const Example e = task->sample(task->lengths().draw(rng), rng);
+      REQUIRE(std::count(e.tokens.begin(), e.tokens.end(), 1) >= 8);
+      CHECK(e.targets.back() == e.tokens[e.tokens.size() - 2 - 2 * e.distances[0]]);
+    }
+  }
+}
+
 TEST_CASE("i-th word counts nouns alone, from the start or from the end") {
   const InWords start("ith_word"), end("ith_word:from=end");
   CHECK(start.answer("the N5 a is N2 of N7 2 =") == "N2");
@@ -512,9 +524,8 @@ TEST_CASE("options of these tasks that do not go together are refused with what 
       {"index_hint_addition:hints=8",
        "task 'index_hint_addition': length 8 needs 9 hints, not 8; raise hints or lower length"},
       {"path_star:nodes=8", "task 'path_star': degree 2 and length 5 need 9 nodes, not 8; raise nodes"},
-      {"last_x_retrieval:which=26",
-       "task 'last_x_retrieval': which 26 asks for more than the 25 items that may be an X; lower it or raise "
-       "length"},
+      {"last_x_retrieval:which=33",
+       "task 'last_x_retrieval': which 33 needs as many items, not 32; lower it or lengthen length"},
       {"listops:length=16",
        "task 'listops': depth 4 may hold only 15 operations, not 16; raise it or lower length"},
   }));
