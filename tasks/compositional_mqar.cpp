@@ -61,11 +61,11 @@ class CompositionalMqar final : public Task {
     example.targets.assign(length, kIgnore);
     std::vector<int> distance(length, 0);
     for (int m = 0; m < pairs(); ++m) {
-      const int place = 3 * m, query = 3 * (pairs() + gap[m]);
-      example.tokens[place] = example.tokens[query] = first[order[m] / options_.grid];
-      example.tokens[place + 1] = example.tokens[query + 1] = second[order[m] % options_.grid];
-      example.tokens[place + 2] = example.targets[query + 1] = value[m];
-      distance[query + 1] = query - 1 - place;
+      const int position = 3 * m, query = 3 * (pairs() + gap[m]);
+      example.tokens[position] = example.tokens[query] = first[order[m] / options_.grid];
+      example.tokens[position + 1] = example.tokens[query + 1] = second[order[m] % options_.grid];
+      example.tokens[position + 2] = example.targets[query + 1] = value[m];
+      distance[query + 1] = query - 1 - position;
     }
     for (int t = 0; t < length; ++t) {
       example.segments.push_back(t / 3);

@@ -2,7 +2,7 @@
 //
 //   1 0 0 1 1        asks for 1 1 0 1 1
 //
-// Bits are uniform; a tie counts as one, which makes 1 somewhat more frequent. Nothing is fed back: a place
+// Bits are uniform; a tie counts as one, which makes 1 somewhat more frequent. Nothing is fed back: a position
 // reads a bit, not an answer, and both layouts are the same. The distance is the number of bits that count.
 //
 // Code HazyResearch/zoology, data/circuits.py: 16 bits.
@@ -53,7 +53,7 @@ const RegisterTask<CumulativeMajority> registered{{
     .distance_unit = "bits counted",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "40"}}, "twice the trained lengths"}},
-    .largest_share = 0.58,
+    .largest_answer_fraction = 0.58,
 }};
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 //   1 0 1 1 0        asks for 1 1 0 1 1
 //
-// Bits are uniform, and so are the answers. Nothing is fed back: a place reads a bit, not an answer, and both
+// Bits are uniform, and so are the answers. Nothing is fed back: a position reads a bit, not an answer, and both
 // layouts are the same. The distance is the number of bits that count.
 //
 // Code HazyResearch/zoology, data/circuits.py. It is the running form of `parity_check`, and `group_word` for

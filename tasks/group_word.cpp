@@ -8,7 +8,7 @@
 // there.
 //
 // Merrill, Petty, Sabharwal 2024, arXiv:2404.08819; code jopetty/word-problem, which numbers elements in
-// another order and also asks for `begin` at `begin`. Nothing is fed back: a place reads an element, not an
+// another order and also asks for `begin` at `begin`. Nothing is fed back: a position reads an element, not an
 // answer, and both layouts are the same.
 #include <algorithm>
 #include <numeric>

@@ -1,11 +1,11 @@
-// Addition with index hints: each digit stands after a hint that names its place.
+// Addition with index hints: each digit stands after a hint that names its position.
 //
 //   h4 0 h5 5 h6 7 + h4 0 h5 6 h6 8 =   ->   h6 5 h5 2 h4 1 .              57 + 68 = 125
 //   h4 0 h5 5 h6 7 + h4 0 h5 6 h6 8 =   ->   h6 5 1 h5 2 1 h4 1 0 .        scratchpad=true: each digit's carry
 //   0 5 7 + 0 6 8 =                     ->   5 2 1 .                       hints=0
 //   h4 0 h5 5 h6 7 + h4 0 h5 6 h6 8 =   ->   h4 1 h5 2 h6 5 .              reversed=false
 //
-// Zeros fill both numbers to one place more than the longer has, so that each place of the sum has its two
+// Zeros fill both numbers to one position more than the longer has, so that each position of the sum has its two
 // digits. Hints come in order from a uniform beginning, so that long numbers have hints that short ones
 // trained. Operands are drawn as in `addition`.
 //
@@ -58,25 +58,25 @@ class IndexHintAddition final : public Task {
     for (Digits* number : {&a, &b, &sum}) number->resize(count, 0);
     const int first = options_.hints > 0 ? kHint + uniform(rng, 0, options_.hints - count) : 0;
 
-    std::vector<int> question, places, segments, answer, answer_places;
+    std::vector<int> question, digit_positions, segments, answer, answer_digit_positions;
     for (const Digits* number : {&a, &b}) {
-      for (int n = count - 1; n >= 0; --n) append(first, count, n, (*number)[n], question, places);
-      if (number == &a) append_sign(question, places);
+      for (int n = count - 1; n >= 0; --n) append(first, count, n, (*number)[n], question, digit_positions);
+      if (number == &a) append_sign(question, digit_positions);
       segments.resize(question.size(), number == &b);
     }
     for (int m = 0; m < count; ++m) {
       const int n = options_.reversed ? m : count - 1 - m;
-      append(first, count, n, sum[n], answer, answer_places);
+      append(first, count, n, sum[n], answer, answer_digit_positions);
       if (!options_.scratchpad) continue;
       answer.push_back(carry(a, b, sum, n));
-      answer_places.push_back(0);
+      answer_digit_positions.push_back(0);
     }
     answer.push_back(kEnd);
-    answer_places.push_back(0);
+    answer_digit_positions.push_back(0);
     Example example = ask(layout_, std::move(question), kBlank, answer);
     segments.resize(example.tokens.size(), 2);
     example.segments = std::move(segments);
-    set_digit_positions(layout_, std::move(places), answer_places, example);
+    set_digit_positions(layout_, std::move(digit_positions), answer_digit_positions, example);
     return example;
   }
 
@@ -89,24 +89,24 @@ class IndexHintAddition final : public Task {
     return number;
   }
 
-  /// Out of place n, counted from 0 at the least significant digit.
+  /// Out of position n, counted from 0 at the least significant digit.
   static int carry(const Digits& a, const Digits& b, const Digits& sum, int n) {
     const int into = (sum[n] - a[n] - b[n] + 20) % 10;
     return (a[n] + b[n] + into) / 10;
   }
 
-  void append(int first, int count, int n, int digit, std::vector<int>& tokens, std::vector<int>& places) const {
+  void append(int first, int count, int n, int digit, std::vector<int>& tokens, std::vector<int>& digit_positions) const {
     if (options_.hints > 0) {
       tokens.push_back(first + count - 1 - n);
-      places.push_back(0);
+      digit_positions.push_back(0);
     }
     tokens.push_back(digit);
-    places.push_back(n + 1);
+    digit_positions.push_back(n + 1);
   }
 
-  static void append_sign(std::vector<int>& tokens, std::vector<int>& places) {
+  static void append_sign(std::vector<int>& tokens, std::vector<int>& digit_positions) {
     tokens.push_back(kPlus);
-    places.push_back(0);
+    digit_positions.push_back(0);
   }
 
   Options options_;
@@ -116,7 +116,7 @@ class IndexHintAddition final : public Task {
 const RegisterTask<IndexHintAddition> registered{{
     .name = "index_hint_addition",
     .family = "length_generalization",
-    .definition = "Reads two numbers, each digit after a hint that names its place, and answers their sum in the "
+    .definition = "Reads two numbers, each digit after a hint that names its position, and answers their sum in the "
                   "same form, its least significant digit first.",
     .source = "Zhou et al. 2023, arXiv:2310.16028; code apple/ml-np-rasp",
     .published_name = "Addition with index hints, forward and reverse",
@@ -128,7 +128,7 @@ const RegisterTask<IndexHintAddition> registered{{
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "9..16"}}, "up to twice the trained lengths"},
                {"ood_length3", {{"length", "17..24"}}, "up to three times the trained lengths"}},
-    .largest_share = 0.11,
+    .largest_answer_fraction = 0.11,
 }};
 
 }  // namespace

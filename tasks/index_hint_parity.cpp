@@ -1,6 +1,6 @@
 // Parity with index hints and a scratchpad: the parity so far, after every one.
 //
-//   h4 1 h5 0 h6 1 h7 1 =   ->   h4 1 h6 0 h7 1 .        hints name places, and the steps are those of the ones
+//   h4 1 h5 0 h6 1 h7 1 =   ->   h4 1 h6 0 h7 1 .        hints name positions, and the steps are those of the ones
 //   1 0 1 1 =               ->   1 1 0 1 .               hints=0: a step for every bit
 //   h4 1 h5 0 h6 1 h7 1 =   ->   1                       scratchpad=false
 //
@@ -79,7 +79,7 @@ class IndexHintParity final : public Task {
 const RegisterTask<IndexHintParity> registered{{
     .name = "index_hint_parity",
     .family = "length_generalization",
-    .definition = "Reads bits, each after a hint that names its place, and answers the hint of every one with the "
+    .definition = "Reads bits, each after a hint that names its position, and answers the hint of every one with the "
                   "parity so far.",
     .source = "Zhou et al. 2023, arXiv:2310.16028",
     .published_name = "Parity with index hints and scratchpad",
@@ -90,7 +90,7 @@ const RegisterTask<IndexHintParity> registered{{
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "17..32"}}, "up to twice the trained lengths"},
                {"ood_length3", {{"length", "33..48"}}, "up to three times the trained lengths"}},
-    .largest_share = 0.26,
+    .largest_answer_fraction = 0.26,
 }};
 
 }  // namespace

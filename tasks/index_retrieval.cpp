@@ -6,7 +6,7 @@
 //
 // Items are distinct letters; indices start at 1 and are one token each. Which end is counted from is uniform,
 // and so is the index, up to `farthest` or to the length of the list. The distance is the index. Counted from
-// the start, an item has the same absolute place in a list of any length; counted from the end, the same place
+// the start, an item has the same absolute position in a list of any length; counted from the end, the same position
 // relative to the question.
 //
 // Zhang et al. 2026, arXiv:2605.07127 (The Position Curse), who prompt large models with lists of letters or

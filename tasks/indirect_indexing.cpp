@@ -1,4 +1,4 @@
-// Indirect indexing: the character that stands some places to the left or the right of a given one.
+// Indirect indexing: the character that stands some positions to the left or the right of a given one.
 //
 //   A B S C O P Z G , Z , - 3 ,   ->   C
 //
@@ -46,7 +46,7 @@ class IndirectIndexing final : public Task {
   Example sample(int length, Rng& rng) const override {
     std::vector<int> question = distinct(rng, kLetters, length);
     shuffle<int>(question, rng);
-    const auto [source, target] = draw_places(length, rng);
+    const auto [source, target] = draw_positions(length, rng);
     const int answer = question[target], shift = target - source;
     std::vector<int> segments(question.size(), 0);
 
@@ -62,8 +62,8 @@ class IndirectIndexing final : public Task {
  private:
   static constexpr int kLetters = 52, kDigit = 52, kComma = 62, kPlus = 63, kMinus = 64;
 
-  /// The places of a uniform source, and of one of the targets that it has.
-  std::pair<int, int> draw_places(int length, Rng& rng) const {
+  /// The positions of a uniform source, and of one of the targets that it has.
+  std::pair<int, int> draw_positions(int length, Rng& rng) const {
     std::vector<int> targets;
     int source = 0;
     while (targets.empty()) {
@@ -84,7 +84,7 @@ const RegisterTask<IndirectIndexing> registered{{
     .name = "indirect_indexing",
     .family = "retrieval",
     .definition = "Reads a string of distinct letters, one of them and a shift, and answers the letter that "
-                  "stands so many places to the left or the right of it.",
+                  "stands so many positions to the left or the right of it.",
     .source = "Gopalakrishnan et al. 2025, arXiv:2509.10534, section 4 and appendix A.1",
     .published_name = "Indirect Indexing",
     .published = "Strings and shifts as published, trained and tested alike on a fixed set of a million; ours are "

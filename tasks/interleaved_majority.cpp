@@ -4,7 +4,7 @@
 //
 // Each string's number of zeros is uniform over 0 to all; ties are drawn again. All strings are of one length.
 //
-// Predicted to generalize to longer sequences only with positions: bits are told apart by their place modulo
+// Predicted to generalize to longer sequences only with positions: bits are told apart by their position modulo
 // the number of strings, which C-RASP[periodic, local] expresses and C-RASP without positional relations does
 // not (Huang et al. 2024, arXiv:2410.02140; code lacoco-lab/length_generalization: three strings, 3 to 50 bits
 // trained, 51..100 and 101..150 tested).

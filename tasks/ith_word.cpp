@@ -3,7 +3,7 @@
 //   the N5 a is N2 of N7 1 =   ->   N5        from=start
 //   the N5 a is N2 of N7 1 =   ->   N7        from=end
 //
-// Each word is one of eight fillers, or with probability `share` a particular one, a noun, say, which is
+// Each word is one of eight fillers, or with probability `probability` a particular one, a noun, say, which is
 // uniform among its kind; at least one is. The question is an index, uniform among those that the sentence has,
 // up to `farthest`. The distance is the number of words from the question back to the answer: the count of
 // nouns tells it, and no count of words.
@@ -24,12 +24,12 @@ class IthWord final : public Task {
   enum class From { start, end };
   struct Options {
     Integers length{24};
-    double share = 0.3;
+    double probability = 0.3;
     int farthest = 4;
     From from = From::start;
     void describe(OptionTable& o) {
       o.integers("length", length, 1, 10000, "words");
-      o.number("share", share, 0, 1, "probability that a word is particular");
+      o.number("probability", probability, 0, 1, "probability that a word is particular");
       o.integer("farthest", farthest, 1, 1000, "largest index");
       o.choice("from", from, {"start", "end"}, "where counting starts");
     }
@@ -48,9 +48,9 @@ class IthWord final : public Task {
   }
 
   Example sample(int length, Rng& rng) const override {
-    std::vector<int> question, nouns;  // nouns: their places
+    std::vector<int> question, nouns;  // nouns: their positions
     for (int n = 0; n < length; ++n) {
-      const bool noun = chance(rng, options_.share);
+      const bool noun = chance(rng, options_.probability);
       if (noun) nouns.push_back(n);
       question.push_back(noun ? draw_noun(rng) : uniform(rng, 0, kFillers - 1));
     }
@@ -59,10 +59,10 @@ class IthWord final : public Task {
       question[nouns[0]] = draw_noun(rng);
     }
     const int count = static_cast<int>(nouns.size()), index = uniform(rng, 1, std::min(count, options_.farthest));
-    const int place = nouns[options_.from == From::start ? index - 1 : count - index], answer = question[place];
+    const int position = nouns[options_.from == From::start ? index - 1 : count - index], answer = question[position];
     question.push_back(kIndex + index - 1);
     Example example = ask(layout_, std::move(question), blank(), {answer});
-    example.distances = {length - place};
+    example.distances = {length - position};
     return example;
   }
 
@@ -83,10 +83,10 @@ const RegisterTask<IthWord> registered{{
     .published = "The paper names the need and trains nothing on it: the data and splits are ours.",
     .length_unit = "words",
     .distance_unit = "words",
-    .splits = {{"in_distribution", {}, "the trained length and share of nouns"},
-               {"ood_dense", {{"share", "0.6"}}, "twice the nouns, at the trained length"},
-               {"ood_sparse", {{"share", "0.15"}}, "half the nouns, at the trained length"},
-               {"ood_length", {{"length", "96"}}, "the trained share, in a longer sentence"}},
+    .splits = {{"in_distribution", {}, "the trained length and probability of nouns"},
+               {"ood_dense", {{"probability", "0.6"}}, "twice the nouns, at the trained length"},
+               {"ood_sparse", {{"probability", "0.15"}}, "half the nouns, at the trained length"},
+               {"ood_length", {{"length", "96"}}, "the trained probability, in a longer sentence"}},
 }};
 
 }  // namespace

@@ -3,7 +3,7 @@
 //   [MAX 2 9 [MIN 4 7 ] 0 ] =   ->   9
 //
 // Operations are the minimum, the maximum, the median (the mean of the middle two, rounded down, where there
-// are two) and the sum modulo ten ([SM). One starts as the whole; each further one takes the place of a uniform
+// are two) and the sum modulo ten ([SM). One starts as the whole; each further one takes the position of a uniform
 // digit that is nested less than `depth` deep. Each has 2 to `arguments` arguments.
 //
 // Nangia & Bowman 2018, arXiv:1804.06028; in the form of Tay et al. 2021 (Long Range Arena), arXiv:2011.04006;
@@ -113,7 +113,7 @@ const RegisterTask<ListOps> registered{{
     .splits = {{"in_distribution", {}, "the trained numbers of operations and arguments"},
                {"ood_length", {{"length", "8..15"}}, "up to twice the trained operations"},
                {"ood_arguments", {{"arguments", "8"}}, "longer lists"}},
-    .largest_share = 0.15,
+    .largest_answer_fraction = 0.15,
 }};
 
 }  // namespace

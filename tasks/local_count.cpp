@@ -1,9 +1,9 @@
 // Local count: how often the token has been read already in the run that it stands in.
 //
-//   7 7 7 2 2 7 7 7 7        asks at each place for 0 1 2 0 1 0 1 2 3
+//   7 7 7 2 2 7 7 7 7        asks at each position for 0 1 2 0 1 0 1 2 3
 //
 // Runs are of uniform length, and neighbours are of different tokens. Tokens of other runs may be the same, so
-// that counting all of them is wrong. Nothing is fed back: a place reads a token, not an answer, and both
+// that counting all of them is wrong. Nothing is fed back: a position reads a token, not an answer, and both
 // layouts are the same. The distance is the way back to the start of the run, which is the answer.
 //
 // Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax: 16 tokens, runs of 2..48, sequences of
@@ -69,7 +69,7 @@ class LocalCount final : public Task {
 const RegisterTask<LocalCount> registered{{
     .name = "local_count",
     .family = "counting",
-    .definition = "Reads runs of tokens and answers at each place how often its token has been read already in "
+    .definition = "Reads runs of tokens and answers at each position how often its token has been read already in "
                   "this run.",
     .source = "Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax",
     .published_name = "Local Count",
@@ -81,7 +81,7 @@ const RegisterTask<LocalCount> registered{{
     .splits = {{"in_distribution", {}, "the trained number and lengths of runs"},
                {"ood_length", {{"length", "16"}}, "four times the runs, of the trained lengths"},
                {"ood_short_runs", {{"run", "2..4"}, {"length", "12"}}, "shorter runs, in as many tokens"}},
-    .largest_share = 0.34,
+    .largest_answer_fraction = 0.34,
 }};
 
 }  // namespace

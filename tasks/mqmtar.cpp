@@ -2,13 +2,13 @@
 //
 //   _ a3 a9 : a1 a7 _ _ _ a9 a3 : a4 a4 _   ? a9 a3 ? a3 a9 =   ->   a4 a4 a1 a7
 //
-// Each pair has a slot of its own, length / pairs tokens long, and a place in it that is uniform; a space ends
-// it. Pairs take `share` of the length, as many as go in. Keys and values are of one alphabet and all
+// Each pair has a slot of its own, length / pairs tokens long, and a position in it that is uniform; a space ends
+// it. Pairs take `fraction` of the length, as many as go in. Keys and values are of one alphabet and all
 // different, so that a token alone tells neither. The queries are uniform among the keys, and may repeat. The
 // distance is the number of tokens from where a value's token is asked for back to where it stands.
 //
 // Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax: 256 tokens in words of two, 4 queries,
-// share=0.8, lengths of 32..64 trained and of 64 to 65536 tested.
+// fraction=0.8, lengths of 32..64 trained and of 64 to 65536 tested.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -23,11 +23,11 @@ class Mqmtar final : public Task {
  public:
   struct Options {
     Integers length{32, 64};
-    double share = 0.8;
+    double fraction = 0.8;
     int queries = 4, key = 2, value = 2, alphabet = 32;
     void describe(OptionTable& o) {
       o.integers("length", length, 4, 100000, "tokens before the queries");
-      o.number("share", share, 0.01, 1, "share of the length that pairs take, with a space each");
+      o.number("fraction", fraction, 0.01, 1, "fraction of the length that pairs take, with a space each");
       o.integer("queries", queries, 1, 1000, "keys asked for");
       o.integer("key", key, 1, 10, "tokens of a key");
       o.integer("value", value, 1, 10, "tokens of a value");
@@ -38,8 +38,8 @@ class Mqmtar final : public Task {
   Mqmtar(const Options& options, Layout layout) : options_(options), layout_(layout) {
     if (pairs(options.length.min()) == 0) {
       throw std::invalid_argument(fmt::format(
-          "task 'mqmtar': share {} of length {} cannot hold a pair of {} tokens and a space; raise one of them",
-          options.share, options.length.min(), pair_tokens()));
+          "task 'mqmtar': fraction {} of length {} cannot hold a pair of {} tokens and a space; raise one of them",
+          options.fraction, options.length.min(), pair_tokens()));
     }
     if (std::pow(options.alphabet, std::min(options.key, options.value)) < 2 * pairs(options.length.max())) {
       throw std::invalid_argument(
@@ -89,7 +89,7 @@ class Mqmtar final : public Task {
   static constexpr int kSpace = 0, kPair = 1, kQuery = 2, kBlank = 3, kLetter = 4;
 
   int pair_tokens() const { return options_.key + 1 + options_.value; }
-  int pairs(int length) const { return static_cast<int>(length * options_.share / (pair_tokens() + 1)); }
+  int pairs(int length) const { return static_cast<int>(length * options_.fraction / (pair_tokens() + 1)); }
 
   /// Different words, uniform.
   std::vector<std::vector<int>> words(int tokens, int count, Rng& rng) const {
@@ -113,14 +113,14 @@ const RegisterTask<Mqmtar> registered{{
     .source = "Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax",
     .published_name = "multi-query multi-token associative recall (MQMTAR)",
     .published = "256 tokens, of whose words of two 10 000 are keys and 10 000 values; ours has 32, and draws "
-                 "words afresh. The separator before each answered value is left out. The place of a pair in its "
+                 "words afresh. The separator before each answered value is left out. The position of a pair in its "
                  "slot, which there is near the middle, is uniform.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "128"}}, "twice the trained lengths, with pairs to match"},
                {"ood_length4", {{"length", "256"}}, "four times the trained lengths, with pairs to match"},
-               {"ood_sparse", {{"length", "64"}, {"share", "0.4"}}, "fewer pairs among more spaces"}},
+               {"ood_sparse", {{"length", "64"}, {"fraction", "0.4"}}, "fewer pairs among more spaces"}},
 }};
 
 }  // namespace

@@ -1,9 +1,9 @@
-// N-back: the token that was read n places before, asked for at every place.
+// N-back: the token that was read n positions before, asked for at every position.
 //
 //   5 2 7 7 1        steps=2: asks for 5 at the first 7, 2 at the second, 7 at 1
 //
-// Tokens are uniform, and nothing but their distance tells which is asked for. Nothing is fed back: a place
-// reads a token, not an answer, and both layouts are the same. The first `steps` places ask for nothing.
+// Tokens are uniform, and nothing but their distance tells which is asked for. Nothing is fed back: a position
+// reads a token, not an answer, and both layouts are the same. The first `steps` positions ask for nothing.
 //
 // Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax: steps=2, 16 tokens, lengths of 32..64
 // trained and of 64 to 4096 tested.
@@ -22,7 +22,7 @@ class NBack final : public Task {
     int steps = 2, symbols = 16;
     void describe(OptionTable& o) {
       o.integers("length", length, 2, 100000, "tokens");
-      o.integer("steps", steps, 1, 99999, "places back");
+      o.integer("steps", steps, 1, 99999, "positions back");
       o.integer("symbols", symbols, 2, 1000, "different tokens");
     }
   };
@@ -58,7 +58,7 @@ class NBack final : public Task {
 const RegisterTask<NBack> registered{{
     .name = "n_back",
     .family = "retrieval",
-    .definition = "Reads uniform tokens and answers at each place the token that stands n places before.",
+    .definition = "Reads uniform tokens and answers at each position the token that stands n positions before.",
     .source = "Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax",
     .published_name = "2Back",
     .published = "Sizes and trained lengths as published; tested there on lengths up to 4096. The published "

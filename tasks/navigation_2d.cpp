@@ -1,4 +1,4 @@
-// Navigation in two dimensions: what is there, each time that a walk comes back to a place.
+// Navigation in two dimensions: what is there, each time that a walk comes back to a position.
 //
 //   E o3 E _ W o3 N o7 S o3        asks for o3 after W and after S
 //
@@ -75,7 +75,7 @@ class Navigation2d final : public Task {
  private:
   static constexpr int kObject = 4;
   int nothing() const { return kObject + options_.objects; }
-  int wrapped(int place) const { return (place + options_.size) % options_.size; }
+  int wrapped(int position) const { return (position + options_.size) % options_.size; }
 
   std::vector<int> draw_moves(int length, Rng& rng) const {
     std::vector<int> moves;
@@ -108,7 +108,7 @@ const RegisterTask<Navigation2d> registered{{
                {"ood_length", {{"length", "128"}}, "longer walks"},
                {"ood_size", {{"size", "16"}}, "a larger world, at the trained length"},
                {"ood_dense", {{"empty", "0"}}, "no empty cells"}},
-    .largest_share = 0.51,
+    .largest_answer_fraction = 0.51,
 }};
 
 }  // namespace

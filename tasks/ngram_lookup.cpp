@@ -3,7 +3,7 @@
 //   q x a b c d e f u | b c d =   ->   e f u        form=suffix: the key comes after the string
 //   b c d | q x a b c d e f u =   ->   e f u        form=prefix: the key comes before it
 //
-// The string is uniform, but for the key, which is found in it once; its place is uniform among those that
+// The string is uniform, but for the key, which is found in it once; its position is uniform among those that
 // leave room for the answer. With a suffix key, attention may go from the key to where it stood; with a prefix
 // key, whatever is to be found must be known while the string is read. The distance is the number of tokens
 // back to the answer.
@@ -58,14 +58,14 @@ class NgramLookup final : public Task {
   }
 
   Example sample(int length, Rng& rng) const override {
-    const int place = uniform(rng, 0, length - options_.key - options_.answer);
+    const int position = uniform(rng, 0, length - options_.key - options_.answer);
     std::vector<int> string, key;
     do {
       string = uniform_tokens(rng, length, 0, options_.symbols - 1);
-      key.assign(string.begin() + place, string.begin() + place + options_.key);
-    } while (std::search(string.begin(), string.end(), key.begin(), key.end()) != string.begin() + place ||
-             std::search(string.begin() + place + 1, string.end(), key.begin(), key.end()) != string.end());
-    const auto follows = string.begin() + place + options_.key;
+      key.assign(string.begin() + position, string.begin() + position + options_.key);
+    } while (std::search(string.begin(), string.end(), key.begin(), key.end()) != string.begin() + position ||
+             std::search(string.begin() + position + 1, string.end(), key.begin(), key.end()) != string.end());
+    const auto follows = string.begin() + position + options_.key;
     const std::vector<int> answer(follows, follows + options_.answer);
 
     const bool prefix = options_.form == Form::prefix;
@@ -77,7 +77,7 @@ class NgramLookup final : public Task {
     Example example = ask(layout_, std::move(question), separator() + 1, answer);
     segments.resize(example.tokens.size(), 2);
     example.segments = std::move(segments);
-    const int first = (prefix ? options_.key + 1 : 0) + place + options_.key;
+    const int first = (prefix ? options_.key + 1 : 0) + position + options_.key;
     example.distances.assign(answer.size(), example.scored.front() - first);
     return example;
   }

@@ -2,7 +2,7 @@
 //
 //   a b b a a =   ->   a b b a a =
 //
-// The token read last stood in many places, and so did the last few tokens: only the place in the sequence
+// The token read last stood in many positions, and so did the last few tokens: only the position in the sequence
 // tells what follows. The answer ends with a second separator, as in `copy`.
 //
 // Predicted not to generalize to longer sequences: no short RASP-L program is known (Zhou et al. 2023,
@@ -55,7 +55,7 @@ const RegisterTask<RepeatCopy> registered{{
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "21..40"}}, "up to twice the trained lengths"},
                {"ood_length3", {{"length", "41..60"}}, "up to three times the trained lengths"}},
-    .largest_share = 0.5,
+    .largest_answer_fraction = 0.5,
 }};
 
 }  // namespace

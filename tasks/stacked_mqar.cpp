@@ -60,11 +60,11 @@ class StackedMqar final : public Task {
     }
     shuffle<int>(order, rng);
     for (const int m : order) {
-      const int place = static_cast<int>(example.tokens.size());
+      const int position = static_cast<int>(example.tokens.size());
       example.tokens.push_back(first_query() + key[m]);
       example.targets.push_back(first_value() + value[m]);
-      example.scored.push_back(place);
-      example.distances.push_back(place - last[m]);
+      example.scored.push_back(position);
+      example.distances.push_back(position - last[m]);
     }
     example.segments.resize(example.tokens.size());
     std::iota(example.segments.begin(), example.segments.end(), 0);

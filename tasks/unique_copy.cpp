@@ -71,7 +71,7 @@ const RegisterTask<UniqueCopy> registered{{
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "21..40"}}, "up to twice the trained lengths"},
                {"ood_length3", {{"length", "41..60"}}, "up to three times the trained lengths"}},
-    .largest_share = 0.09,
+    .largest_answer_fraction = 0.09,
 }};
 
 }  // namespace

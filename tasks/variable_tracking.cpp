@@ -56,7 +56,7 @@ class VariableTracking final : public Task {
     shuffle<int>(order, rng);
 
     const int asked = uniform(rng, 0, options_.chains - 1);
-    std::vector<int> question, segments, answer, places, stated(options_.chains, 0);
+    std::vector<int> question, segments, answer, positions, stated(options_.chains, 0);
     for (size_t n = 0; n < order.size(); ++n) {
       const int chain = order[n];
       if (chain == noise) {
@@ -65,7 +65,7 @@ class VariableTracking final : public Task {
         const int link = stated[chain]++, variable = chain * links + link;
         if (chain == asked) {
           answer.push_back(variables[variable]);
-          places.push_back(static_cast<int>(question.size()));
+          positions.push_back(static_cast<int>(question.size()));
         }
         question.insert(question.end(), {variables[variable], kEquals,
                                          link == 0 ? values[chain] : variables[variable - 1], kSemicolon});
@@ -76,7 +76,7 @@ class VariableTracking final : public Task {
     Example example = ask(layout_, std::move(question), kEquals, answer);
     segments.resize(example.tokens.size(), static_cast<int>(order.size()));
     example.segments = std::move(segments);
-    for (size_t n = 0; n < answer.size(); ++n) example.distances.push_back(example.scored[n] - places[n]);
+    for (size_t n = 0; n < answer.size(); ++n) example.distances.push_back(example.scored[n] - positions[n]);
     return example;
   }
 

@@ -14,7 +14,7 @@
 namespace posbench {
 namespace {
 
-/// The tokens before the first scored place: the question of a task that asks once.
+/// The tokens before the first scored position: the question of a task that asks once.
 Tokens question(const Example& e) { return {e.tokens.begin(), e.tokens.begin() + e.scored.front()}; }
 
 int count(const Tokens& tokens, int token) {
@@ -122,25 +122,25 @@ int evaluate_lists(const Tokens& tokens) {
   return lists.front().at(0);
 }
 
-/// What a walk saw the last time at each scored place, where the world is so large; empty where the scored places
+/// What a walk saw the last time at each scored position, where the world is so large; empty where the scored positions
 /// are not those of such a world.
 Tokens seen_before(const Example& e, int size) {
   std::map<std::pair<int, int>, int> shown;
-  std::pair<int, int> place{0, 0};
+  std::pair<int, int> position{0, 0};
   Tokens answers, scored;
   for (size_t t = 0; t < e.tokens.size(); t += 2) {
-    int& coordinate = e.tokens[t] < 2 ? place.first : place.second;
+    int& coordinate = e.tokens[t] < 2 ? position.first : position.second;
     coordinate = (coordinate + (e.tokens[t] % 2 == 0 ? 1 : size - 1)) % size;
-    if (shown.count(place) > 0) {
+    if (shown.count(position) > 0) {
       scored.push_back(static_cast<int>(t));
-      answers.push_back(shown[place]);
+      answers.push_back(shown[position]);
     }
-    shown[place] = t + 1 < e.tokens.size() ? e.tokens[t + 1] : 0;
+    shown[position] = t + 1 < e.tokens.size() ? e.tokens[t + 1] : 0;
   }
   return scored == e.scored ? answers : Tokens{};
 }
 
-/// After each scored key, the value that followed it the last time, where keys stand at even places.
+/// After each scored key, the value that followed it the last time, where keys stand at even positions.
 Tokens latest_values(const Example& e) {
   Tokens values;
   for (const int t : e.scored) {
@@ -253,12 +253,12 @@ const std::map<std::string, Oracle>& oracles() {
        }},
       {"cycle_navigation",
        [](const Example& e) {
-         int place = 0;
+         int position = 0;
          for (const int step : question(e)) {
-           if (step == 0) place = place == 0 ? 4 : place - 1;
-           if (step == 2) place = place == 4 ? 0 : place + 1;
+           if (step == 0) position = position == 0 ? 4 : position - 1;
+           if (step == 2) position = position == 4 ? 0 : position + 1;
          }
-         return Tokens{place};
+         return Tokens{position};
        }},
       {"duplicate_string", [](const Example& e) { return joined(question(e), question(e)); }},
       {"dyck",

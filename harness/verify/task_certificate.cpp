@@ -162,9 +162,9 @@ class Certificate {
       shares.add(given);
     }
     if (json == nullptr) return;
-    const double declared = setup_.info->largest_share > 0 ? setup_.info->largest_share : task->chance_level();
+    const double declared = setup_.info->largest_answer_fraction > 0 ? setup_.info->largest_answer_fraction : task->chance_level();
     const double largest = shares.largest();
-    (*json)["largest_share"] = {{"measured", largest}, {"declared", declared}};
+    (*json)["largest_answer_fraction"] = {{"measured", largest}, {"declared", declared}};
     if (canonical_.options.empty() && largest > declared + kErrors * shares.error())
       found(split, "one answer has a share of {:.3f}, more than the {:.3f} declared", largest, declared);
   }

@@ -37,13 +37,13 @@ class InWords {
     return text;
   }
 
-  /// The oracle's answer to a question that ends with the token that asks, and has `places` of them.
-  std::string answer(const std::string& question, int places = 1) const {
+  /// The oracle's answer to a question that ends with the token that asks, and has `positions` of them.
+  std::string answer(const std::string& question, int positions = 1) const {
     Example e{.tokens = ids(question)};
-    for (int n = 0; n < places; ++n) e.scored.push_back(static_cast<int>(e.tokens.size()) - 1 + n);
+    for (int n = 0; n < positions; ++n) e.scored.push_back(static_cast<int>(e.tokens.size()) - 1 + n);
     return text(oracles().at(name_)(e));
   }
-  /// The oracle's answers at these places of a sequence with questions inside it.
+  /// The oracle's answers at these positions of a sequence with questions inside it.
   std::string answers(const std::string& sequence, Tokens scored) const {
     return text(oracles().at(name_)(Example{.tokens = ids(sequence), .scored = std::move(scored)}));
   }
@@ -170,7 +170,7 @@ TEST_CASE("local count: runs and counts") {
         Approx(25).epsilon(0.02));  // (max_reps + 2) / 2, as the code reckons
 }
 
-TEST_CASE("n-back recalls the token so many places before") {
+TEST_CASE("n-back recalls the token so many positions before") {
   const InWords task("n_back");
   CHECK(task.answers("5 2 7 7 1", {2, 3, 4}) == "5 2 7");
   for (const int steps : {1, 5}) {
@@ -340,8 +340,8 @@ TEST_CASE("addition with index hints: carries, no hints, and the most significan
     const Example e = carries.draw(6, n);
     int carry = 0;
     Tokens expected;
-    for (int place = 6; place >= 0; --place) {
-      const int sum = e.tokens[place] + e.tokens[8 + place] + carry;
+    for (int position = 6; position >= 0; --position) {
+      const int sum = e.tokens[position] + e.tokens[8 + position] + carry;
       carry = sum / 10;
       expected.insert(expected.end(), {sum % 10, carry});
     }
@@ -487,7 +487,7 @@ TEST_CASE("options of these tasks that do not go together are refused with what 
       {"indirect_indexing:shift=20..30",
        "task 'indirect_indexing': shift 20..30 leaves every string of 20 letters; lower it or raise length"},
       {"posgen:length=64,scored_from=64",
-       "task 'posgen': length 64 scores nothing, since the first 64 places are not scored; raise it"},
+       "task 'posgen': length 64 scores nothing, since the first 64 positions are not scored; raise it"},
       {"local_count:run=2..20", "task 'local_count': run 20 is longer than longest 16; raise longest"},
       {"n_back:steps=32,length=32",
        "task 'n_back': steps 32 needs a length of 33 at least, not 32; lower it or raise length"},

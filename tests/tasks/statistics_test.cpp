@@ -76,16 +76,16 @@ TEST_CASE("selective copy at the published size has the published blanks, unifor
     int count;
   };
   const auto [blanks, count] = GENERATE(Row{1, 256}, Row{0.5, 128}, Row{2, 512});
-  Mean places;
+  Mean positions;
   for_each_sample(*make(fmt::format("selective_copy:length=256,blanks={}", blanks)), 100,
                   [&, count = count](const Example& e) {
                     REQUIRE(std::count(e.tokens.begin(), e.tokens.end(), 16) == count);
                     REQUIRE(e.tokens.size() == 2 * 256u + count);
                     for (int t = 0; t < 256 + count; ++t) {
-                      if (e.tokens[t] == 16) places.add(t);
+                      if (e.tokens[t] == 16) positions.add(t);
                     }
                   });
-  CHECK(places.value() == Approx((256 + count - 1) / 2.0).margin(4 * places.error()));
+  CHECK(positions.value() == Approx((256 + count - 1) / 2.0).margin(4 * positions.error()));
 }
 
 TEST_CASE("counting at the published size has the reference's lengths, distances and answers") {
