@@ -114,9 +114,9 @@ void print_task(const Json& c) {
       trivial += fmt::format("  {} {:.3f}", view, accuracy.get<double>());
     fmt::print("       {:<20} chance {:.3f}{}\n", name, split["chance"].get<double>(), trivial);
     if (!split.contains("largest_answer_fraction")) continue;
-    fmt::print("       {:<20} largest share {:.3f}, declared {:.3f}; seen in training {:.4f}, by chance {:.4f}\n",
+    fmt::print("       {:<20} most frequent answer {:.3f}, declared {:.3f}; seen in training {:.4f}, by chance {:.4f}\n",
                "", split["largest_answer_fraction"]["measured"].get<double>(),
-               split["largest_answer_fraction"]["declared"].get<double>(), split["seen_in_training"]["share"].get<double>(),
+               split["largest_answer_fraction"]["declared"].get<double>(), split["seen_in_training"]["fraction"].get<double>(),
                split["seen_in_training"]["by_chance"].get<double>());
   }
 }

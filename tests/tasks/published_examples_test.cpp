@@ -492,7 +492,7 @@ TEST_CASE("options of these tasks that do not go together are refused with what 
       {"n_back:steps=32,length=32",
        "task 'n_back': steps 32 needs a length of 33 at least, not 32; lower it or raise length"},
       {"mqmtar:length=7",
-       "task 'mqmtar': share 0.8 of length 7 cannot hold a pair of 5 tokens and a space; raise one of them"},
+       "task 'mqmtar': fraction 0.8 of length 7 cannot hold a pair of 5 tokens and a space; raise one of them"},
       {"mqmtar:alphabet=2", "task 'mqmtar': alphabet 2 has too few words for 8 pairs; raise it or lower length"},
       {"unique_copy:length=61",
        "task 'unique_copy': length 61 needs as many symbols, not 60; raise symbols or lower length"},

@@ -20,7 +20,7 @@ std::vector<Example> draw(const std::string& name, int length, int samples, int 
   return examples;
 }
 
-/// The share of scored positions whose answer is guess(position of the answer, length of the question).
+/// The fraction of scored positions whose answer is guess(position of the answer, length of the question).
 template <class Guess>
 double accuracy(const std::vector<Example>& examples, Guess guess) {
   int right = 0, total = 0;
