@@ -8,7 +8,7 @@ Bilevel::Bilevel(const std::string& name, int rows, double stride, const Spec& i
                  ParameterLayout& layout)
     : Decorator(shape, make_encoding(inner, shape, layout)),
       stride_(stride),
-      intra_(layout.normal(name + ".intra", rows, shape.width, 1 / std::sqrt(shape.width))) {}
+      intra_(layout.no_decay(layout.normal(name + ".intra", rows, shape.width, 1 / std::sqrt(shape.width)))) {}
 
 Positions Bilevel::positions(const Sequence& s, Rng& rng) const {
   Positions positions = inner().positions(s, rng);

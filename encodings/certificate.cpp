@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "model/attention.h"
-#include "model/layers.h"
-#include "model/transformer.h"
+#include "model/attention_layer.h"
+#include "model/training_step.h"
 
 namespace posbench {
 namespace {
@@ -42,6 +42,7 @@ struct Fixture {
         encoding_entries(layout.entries().size()),
         model(shape, layout, *encoding),
         parameters(initialize(layout, seed)),
+        workspace(layout),
         sequence(random_sequence(length, *encoding, rng)) {
     for (const auto& entry : layout.entries()) {
       MatrixView values = parameters[entry.parameter];
@@ -51,10 +52,11 @@ struct Fixture {
   }
 
   void forward() {
-    model.prepare(parameters, sequence, step, nullptr);
-    model.forward(parameters, sequence, step, rng, activations);
-    model.finish(parameters, step, nullptr);
+    model.prepare(parameters, sequence, workspace.tables, nullptr);
+    model.forward(parameters, sequence, workspace.tables, rng, workspace.activations);
+    model.finish(parameters, workspace.tables, nullptr);
   }
+  const Matrix& logits() const { return workspace.activations.logits; }
 
   Rng rng;
   ParameterLayout layout;
@@ -62,9 +64,8 @@ struct Fixture {
   size_t encoding_entries;  // the first so many entries of the layout are the encoding's
   Transformer model;
   Parameters parameters;
+  TrainingWorkspace workspace;
   Sequence sequence;
-  StepTables step;
-  Activations activations;
 };
 
 /// |(f(+h) - f(-h)) / 2h - slope| / size. A kink of f between the two points spoils the difference: a smaller step
@@ -103,19 +104,17 @@ void check_along(const std::string& where, Rng& rng, Out values, const In& gradi
 void check_model(Fixture& f, Worst& worst) {
   std::vector<int> targets;
   for (size_t t = 0; t < f.sequence.tokens.size(); ++t) targets.push_back(uniform(f.rng, 0, kVocabulary - 1));
-  Matrix d_logits(static_cast<Index>(targets.size()), kVocabulary);
+  const DropoutStream no_dropout = [](size_t) { return Rng(); };
+  const LabelledSequence labelled{f.sequence, targets};
   const auto loss = [&] {
     f.forward();
-    return cross_entropy(f.activations.logits, targets, 1, d_logits);
+    f.workspace.d_logits.resize(f.logits().rows(), f.logits().cols());
+    return cross_entropy(f.logits(), targets, 1, f.workspace.d_logits);
   };
-  Gradients gradients(f.layout);
-  f.model.prepare(f.parameters, f.sequence, f.step, &gradients);
-  f.model.forward(f.parameters, f.sequence, f.step, f.rng, f.activations);
-  cross_entropy(f.activations.logits, targets, 1, d_logits);
-  f.model.backward(f.parameters, f.sequence, f.step, f.activations, d_logits, gradients);
-  f.model.finish(f.parameters, f.step, &gradients);
-  for (const auto& [name, parameter, initial] : f.layout.entries()) {
-    check_along(name, f.rng, f.parameters[parameter], gradients[parameter], loss, worst);
+  loss_and_gradient(f.model, f.parameters, {&labelled, 1}, 1, no_dropout, f.workspace);
+  for (const ParameterLayout::Entry& entry : f.layout.entries()) {
+    check_along(entry.name, f.rng, f.parameters[entry.parameter], f.workspace.gradients[entry.parameter], loss,
+                worst);
   }
 }
 
@@ -134,6 +133,7 @@ double visible_sum(const Heads& weights, const Heads& values, bool causal) {
 /// Every stage of one attention layer alone, over all that it reads.
 void check_stages(Fixture& f, const ModelShape& shape, Worst& worst) {
   const PositionEncoding& encoding = *f.encoding;
+  const AttentionStages stages(encoding);
   const Index T = static_cast<Index>(f.sequence.tokens.size()), D = shape.head_width(), H = shape.heads;
   Matrix x(T, shape.width), d_x(T, shape.width);
   fill(f.rng, 1, x);
@@ -182,8 +182,9 @@ void check_stages(Fixture& f, const ModelShape& shape, Worst& worst) {
     all("carried", carried, d_carried);
     check_along(stage + ": x", f.rng, x, d_x, value, worst);
     for (size_t n = 0; n < f.encoding_entries; ++n) {
-      const auto& [name, parameter, initial] = f.layout.entries()[n];
-      check_along(stage + ": " + name, f.rng, f.parameters[parameter], d_parameters[parameter], value, worst);
+      const ParameterLayout::Entry& entry = f.layout.entries()[n];
+      check_along(stage + ": " + entry.name, f.rng, f.parameters[entry.parameter], d_parameters[entry.parameter],
+                  value, worst);
     }
   };
   // What later keys would get is zero in a gradient; elsewhere it is random, so that reading it shows.
@@ -195,31 +196,25 @@ void check_stages(Fixture& f, const ModelShape& shape, Worst& worst) {
   Heads scores = random_heads(T, T), d_scores = random_heads(T, T);
   hide(d_scores);
   zero();
-  encoding.score(in, scores);
-  scratch.release();
+  stages.score(in, scores);
   for (Index h = 0; h < H;
        ++h) {  // a score that hides its key from the softmax would swallow the digits of the others
     d_scores[h] = (scores[h].array() < Real(-1e8)).select(Real(0), d_scores[h]);
   }
-  encoding.score_backward(in, d_scores, d);
-  scratch.release();
+  stages.score_backward(in, d_scores, d);
   check_input("score", [&] {
-    encoding.score(in, scores);
-    scratch.release();
+    stages.score(in, scores);
     return visible_sum(d_scores, scores, shape.causal);
   });
 
   scores = random_heads(T, T);
   Heads attention = random_heads(T, T), d_attention = random_heads(T, T);
   zero();
-  encoding.normalize(in, scores, attention);
-  scratch.release();
+  stages.normalize(in, scores, attention);
   Heads d_normalized = d_attention;
-  encoding.normalize_backward(in, scores, attention, d_normalized, d_scores);
-  scratch.release();
+  stages.normalize_backward(in, scores, attention, d_normalized, d_scores);
   const auto normalized = [&] {
-    encoding.normalize(in, scores, attention);
-    scratch.release();
+    stages.normalize(in, scores, attention);
     return visible_sum(d_attention, attention, shape.causal);
   };
   for (Index h = 0; h < H; ++h) check_along("normalize: scores", f.rng, scores[h], d_scores[h], normalized, worst);
@@ -229,15 +224,12 @@ void check_stages(Fixture& f, const ModelShape& shape, Worst& worst) {
   Heads output = random_heads(T, D);
   const Heads d_output = random_heads(T, D);
   zero();
-  encoding.mix(in, attention, output);
-  scratch.release();
-  encoding.mix_backward(in, attention, d_output, d_attention, d);
-  scratch.release();
+  stages.mix(in, attention, output);
+  stages.mix_backward(in, attention, d_output, d_attention, d);
   hide(d_attention);
   const auto mixed = [&] {
     hide(attention);
-    encoding.mix(in, attention, output);
-    scratch.release();
+    stages.mix(in, attention, output);
     return visible_sum(d_output, output, false);
   };
   check_input("mix", mixed);
@@ -253,14 +245,12 @@ void check_stages(Fixture& f, const ModelShape& shape, Worst& worst) {
   set_zero(d_attention);
   d_feed_forward.setZero();
   d_carried = d_next;
-  encoding.carry_backward(first, attention, feed_forward, d_attention, d_feed_forward, d);
-  scratch.release();
+  stages.carry_backward(first, attention, feed_forward, d_attention, d_feed_forward, d);
   hide(d_attention);
   const auto handed_on = [&] {
     hide(attention);
     next = carried;
-    encoding.carry(first, attention, feed_forward, next);
-    scratch.release();
+    stages.carry(first, attention, feed_forward, next);
     double sum = 0;
     for (size_t n = 0; n < next.size(); ++n) sum += d_next[n].cwiseProduct(next[n]).sum();
     return sum;
@@ -304,13 +294,13 @@ Worst gradient_error(const MakeEncoding& make, const ModelShape& shape, int leng
 bool is_causal(const Spec& spec, ModelShape shape, int length) {
   Fixture f(by_name(spec), shape, length, /*seed=*/2);
   f.forward();
-  const RowMajor before = f.activations.logits;
+  const RowMajor before = f.logits();
   for (int t = 0; t < length; ++t) {
     const int token = f.sequence.tokens[t];
     f.sequence.tokens[t] = (token + 1) % kVocabulary;
     f.forward();
     f.sequence.tokens[t] = token;
-    if (f.activations.logits.topRows(t) != before.topRows(t)) return false;
+    if (f.logits().topRows(t) != before.topRows(t)) return false;
   }
   return true;
 }
@@ -321,30 +311,27 @@ double order_sensitivity(const Spec& spec, ModelShape shape, int length) {
   f.sequence.tokens[0] = 0;
   f.sequence.tokens[1] = 1;
   f.forward();
-  const RowMajor before = f.activations.logits.bottomRows(1);
+  const RowMajor before = f.logits().bottomRows(1);
   std::swap(f.sequence.tokens[0], f.sequence.tokens[1]);
   f.forward();
-  return (f.activations.logits.bottomRows(1) - before).norm() / before.norm();
+  return (f.logits().bottomRows(1) - before).norm() / before.norm();
 }
 
 double shift_sensitivity(const Spec& spec, const ModelShape& shape, int length) {
   Fixture f(by_name(spec), shape, length, /*seed=*/5);
   f.forward();
-  const RowMajor before = f.activations.logits;
+  const RowMajor before = f.logits();
   for (Real& place : f.sequence.positions.at) place += 5;
   f.forward();
-  return (f.activations.logits - before).norm() / before.norm();
+  return (f.logits() - before).norm() / before.norm();
 }
 
 bool is_finite(const Spec& spec, const ModelShape& shape, int length) {
   Fixture f(by_name(spec), shape, length, /*seed=*/4);
-  Gradients gradients(f.layout);
-  f.model.prepare(f.parameters, f.sequence, f.step, &gradients);
-  f.model.forward(f.parameters, f.sequence, f.step, f.rng, f.activations);
-  const Matrix d_logits(f.activations.logits);
-  f.model.backward(f.parameters, f.sequence, f.step, f.activations, d_logits, gradients);
-  f.model.finish(f.parameters, f.step, &gradients);
-  return f.activations.logits.allFinite() && gradients.flat.allFinite();
+  const std::vector<int> targets(f.sequence.tokens.size(), 0);
+  const LabelledSequence labelled{f.sequence, targets};
+  loss_and_gradient(f.model, f.parameters, {&labelled, 1}, 1, [](size_t) { return Rng(); }, f.workspace);
+  return f.logits().allFinite() && f.workspace.gradients.flat.allFinite();
 }
 
 }  // namespace posbench

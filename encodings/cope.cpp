@@ -46,7 +46,7 @@ class Cope final : public PositionEncoding {
     for (int layer = 0; layer < shape.layers; ++layer) {
       if (layer == 0 || !options.shared_table) {
         const std::string name = options.shared_table ? "cope.table" : fmt::format("cope.table.{}", layer);
-        tables_.push_back(layout.constant(name, rows, shape.head_width(), 0));
+        tables_.push_back(layout.no_decay(layout.constant(name, rows, shape.head_width(), 0)));
       }
       if (options.gates == Gates::separate) {
         gate_weights_.push_back(layout.normal(fmt::format("cope.gate.{}.weight", layer), C, C, 1 / std::sqrt(C)));

@@ -58,7 +58,7 @@ class Deberta final : public PositionEncoding {
     }
     const Index C = shape.width;
     constexpr double kDeviation = 0.02;
-    table_ = layout.normal("deberta.table", 2 * options.size, C, kDeviation);
+    table_ = layout.no_decay(layout.normal("deberta.table", 2 * options.size, C, kDeviation));
     if (options.norm) {
       gain_ = layout.constant("deberta.norm.weight", 1, C, 1);
       shift_ = layout.constant("deberta.norm.bias", 1, C, 0);
@@ -126,7 +126,7 @@ class Deberta final : public PositionEncoding {
     }
     auto d_table = d[table_];
     if (options_.norm) {
-      normalize_rows_backward(p[gain_], normalized, deviation, d_rows, d_table.middleRows(span.low, span.count),
+      layer_norm_backward(p[gain_], normalized, deviation, d_rows, d_table.middleRows(span.low, span.count),
                               d[gain_], d[shift_]);
     } else {
       d_table.middleRows(span.low, span.count) += d_rows;
@@ -226,7 +226,7 @@ class Deberta final : public PositionEncoding {
     if (options_.norm) {
       normalized.resize(span.count, shape_.width);
       deviation.resize(span.count, 1);
-      normalize_rows(table, p[gain_], p[shift_], normalized, deviation, rows);
+      layer_norm(table, p[gain_], p[shift_], normalized, deviation, rows);
     } else {
       rows = table;
     }

@@ -9,7 +9,8 @@ DigitPlaces::DigitPlaces(const std::string& name, Moved moved, const Options& op
     : PositionEncoding(shape),
       moved_(moved),
       max_offset_(options.max_offset),
-      table_(layout.normal(name + ".table", options.rows, shape.width, 1 / std::sqrt(shape.width))) {}
+      table_(layout.no_decay(
+          layout.normal(name + ".table", options.rows, shape.width, 1 / std::sqrt(shape.width)))) {}
 
 Positions DigitPlaces::positions(const Sequence& s, Rng& rng) const {
   const int offset = s.training ? uniform(rng, 0, max_offset_) : 0;

@@ -11,8 +11,8 @@ Kerple::Kerple(const std::string& name, bool per_layer, Range r1, Range r2, cons
                ParameterLayout& layout)
     : DistanceBias(shape), range1_(r1), range2_(r2) {
   const Index sets = per_layer ? shape.layers : 1;
-  r1_ = layout.uniform(name + ".r1", sets, shape.heads, 0, r1.high);
-  r2_ = layout.uniform(name + ".r2", sets, shape.heads, 0, r2.high);
+  r1_ = layout.no_decay(layout.uniform(name + ".r1", sets, shape.heads, 0, r1.high));
+  r2_ = layout.no_decay(layout.uniform(name + ".r2", sets, shape.heads, 0, r2.high));
 }
 
 void Kerple::constrain(Parameters& p) const {

@@ -26,7 +26,7 @@ class LearnedAbsolute final : public PositionEncoding {
       : PositionEncoding(shape) {
     const Index rows = options.positions > 0 ? options.positions : shape.longest;
     const double deviation = options.deviation > 0 ? options.deviation : 1 / std::sqrt(shape.width);
-    table_ = layout.normal("learned_abs.table", rows, shape.width, deviation);
+    table_ = layout.no_decay(layout.normal("learned_abs.table", rows, shape.width, deviation));
   }
 
   void embed(const Sequence& s, const Parameters& p, const Tables&, Matrix& x, Tables&) const override {

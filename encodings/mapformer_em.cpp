@@ -31,8 +31,10 @@ class MapFormerEm final : public PositionEncoding {
   MapFormerEm(const Options& options, const ModelShape& shape, ParameterLayout& layout)
       : PositionEncoding(shape),
         path_("mapformer_em", options.rank, options.range, shape, layout),
-        query_(layout.normal("mapformer_em.query", shape.heads, shape.head_width(), options.deviation)),
-        key_(layout.normal("mapformer_em.key", shape.heads, shape.head_width(), options.deviation)) {}
+        query_(layout.no_decay(
+            layout.normal("mapformer_em.query", shape.heads, shape.head_width(), options.deviation))),
+        key_(layout.no_decay(
+            layout.normal("mapformer_em.key", shape.heads, shape.head_width(), options.deviation))) {}
 
   void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Tables& carried) const override {
     path_.embed(p, x, carried);

@@ -18,6 +18,7 @@ PathIntegration::PathIntegration(const std::string& name, Index rank, double ran
     const double share = static_cast<double>(n) / static_cast<double>(std::max<Index>(1, pairs - 1));
     return 2 * std::numbers::pi * std::pow(range, -share);
   });
+  layout.no_decay(omega_);
 }
 
 void PathIntegration::embed(const Parameters& p, const Matrix& x, Tables& carried) const {

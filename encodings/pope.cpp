@@ -36,6 +36,7 @@ class Pope final : public PositionEncoding {
     delta_ = options.init == Start::zero
                  ? layout.constant("pope.delta", shape.heads, shape.head_width(), 0)
                  : layout.uniform("pope.delta", shape.heads, shape.head_width(), kLeast, 0);
+    layout.no_decay(delta_);
   }
 
   void constrain(Parameters& p) const override {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "encodings/decorator.h"
-#include "model/attention.h"
+#include "model/attention_layer.h"
 
 namespace posbench {
 namespace {
@@ -94,10 +94,9 @@ class Layer {
       content.push_back(strength * q.cwiseProduct(k).sum() / std::sqrt(D));
     }
     for (Heads* heads : {&scores, &attention}) resize(*heads, H, T, T);
-    encoding_->score(input(), scores);
-    scratch_.release();
-    encoding_->normalize(input(), scores, attention);
-    scratch_.release();
+    const AttentionStages stages(*encoding_);
+    stages.score(input(), scores);
+    stages.normalize(input(), scores, attention);
   }
 
   /// Marks the rows of parameters that random gradients of scores and outputs reach. The sequence is then spent.
@@ -118,10 +117,9 @@ class Layer {
     Matrix d_x(T, shape_.width);
     d_x.setZero();
     AttentionGradient d{d_parameters, d_tables, d_carried, d_x, d_q, d_k, d_v};
-    encoding_->mix_backward(input(), attention, d_output, d_attention, d);
-    scratch_.release();
-    encoding_->score_backward(input(), d_scores, d);
-    scratch_.release();
+    const AttentionStages stages(*encoding_);
+    stages.mix_backward(input(), attention, d_output, d_attention, d);
+    stages.score_backward(input(), d_scores, d);
     for (Index h = 0; h < H; ++h) {
       d_x += d_q[h] * query_.middleCols(h * D, D).transpose() + d_k[h] * key_.middleCols(h * D, D).transpose();
     }

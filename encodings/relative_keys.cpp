@@ -13,7 +13,7 @@ RelativeKeys::RelativeKeys(const std::string& name, Index clip, bool shared_tabl
   const double deviation = 1 / std::sqrt(shape.head_width());
   for (int layer = 0; layer < (shared_table ? 1 : shape.layers); ++layer) {
     const std::string table = shared_table ? name + ".keys" : fmt::format("{}.keys.{}", name, layer);
-    tables_.push_back(layout.normal(table, 2 * clip + 1, shape.head_width(), deviation));
+    tables_.push_back(layout.no_decay(layout.normal(table, 2 * clip + 1, shape.head_width(), deviation)));
   }
 }
 

@@ -35,8 +35,8 @@ RelativeSinusoids::RelativeSinusoids(SinusoidConventions conventions, const Mode
   for (int layer = 0; layer < shape.layers; ++layer) {
     const std::string suffix = fmt::format(".{}", layer), pair = conventions_.untied ? suffix : "";
     if (layer == 0 || conventions_.untied) {
-      content_.push_back(layout.normal(name + ".u" + pair, H, D, deviation));
-      position_.push_back(layout.normal(name + ".w" + pair, H, D, deviation));
+      content_.push_back(layout.no_decay(layout.normal(name + ".u" + pair, H, D, deviation)));
+      position_.push_back(layout.no_decay(layout.normal(name + ".w" + pair, H, D, deviation)));
     }
     projection_.push_back(conventions_.xavier ? layout.uniform(name + ".projection" + suffix, C, C, -bound, bound)
                                               : layout.normal(name + ".projection" + suffix, C, C, 0.02));

@@ -28,7 +28,7 @@ class ShawKv final : public PositionEncoding {
       : PositionEncoding(shape), keys_("shaw_kv", clip(options), options.shared_table, shape, layout) {
     for (int layer = 0; layer < (options.shared_table ? 1 : shape.layers); ++layer) {
       const std::string name = options.shared_table ? "shaw_kv.values" : fmt::format("shaw_kv.values.{}", layer);
-      values_.push_back(layout.normal(name, 2 * clip(options) + 1, shape.head_width(), 0.02));
+      values_.push_back(layout.no_decay(layout.normal(name, 2 * clip(options) + 1, shape.head_width(), 0.02)));
     }
   }
 

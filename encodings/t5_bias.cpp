@@ -30,7 +30,8 @@ class T5Bias final : public DistanceBias {
   T5Bias(const Options& options, const ModelShape& shape, ParameterLayout& layout)
       : DistanceBias(shape), buckets_{options.buckets, options.max_distance, shape.causal} {
     buckets_.check("t5_bias");
-    table_ = layout.normal("t5_bias.table", options.buckets, shape.heads, 1 / std::sqrt(shape.width));
+    table_ = layout.no_decay(
+        layout.normal("t5_bias.table", options.buckets, shape.heads, 1 / std::sqrt(shape.width)));
   }
 
   void values(const Parameters& p, const In& distances, Out values) const override {

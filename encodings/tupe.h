@@ -42,7 +42,7 @@ class Tupe : public AdditiveBias {
   /// the second in the place of token 0.
   struct Projected {
     std::vector<Index> rows;
-    Matrix normalized, inverse_deviation, y, q, k;  // (R, C), but (R, 1) for the second
+    Matrix normalized, rstd, y, q, k;  // (R, C), but (R, 1) for the second
   };
   Projected project(const Parameters&, const Positions&) const;
   Real content_scale() const final { return 1 / std::sqrt(static_cast<Real>(2 * shape_.head_width())); }

@@ -35,7 +35,8 @@ class TupeR final : public Tupe {
       : Tupe("tupe_r", options, shape, layout), buckets_{options.buckets, options.max_distance, shape.causal} {
     buckets_.check("tupe_r");
     const int more = !reset() ? 0 : shape.causal ? 2 : 1;
-    table_ = layout.normal("tupe_r.table", options.buckets + more, shape.heads, options.deviation);
+    table_ =
+        layout.no_decay(layout.normal("tupe_r.table", options.buckets + more, shape.heads, options.deviation));
   }
 
   void bias(const Parameters& p, const Positions& positions, Tables& bias) const override {

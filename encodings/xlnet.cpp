@@ -36,9 +36,10 @@ class Xlnet final : public RelativeSinusoids {
     for (int layer = 0; layer < shape.layers; ++layer) {
       if (layer == 0 || options.untied) {
         const std::string name = options.untied ? fmt::format("xlnet.b.{}", layer) : "xlnet.b";
-        shifts_.push_back(layout.normal(name, shape.heads, shape.head_width(), 0.02));
+        shifts_.push_back(layout.no_decay(layout.normal(name, shape.heads, shape.head_width(), 0.02)));
       }
-      segments_.push_back(layout.normal(fmt::format("xlnet.segments.{}", layer), 2, shape.width, 0.02));
+      segments_.push_back(
+          layout.no_decay(layout.normal(fmt::format("xlnet.segments.{}", layer), 2, shape.width, 0.02)));
     }
   }
 

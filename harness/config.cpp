@@ -129,6 +129,9 @@ void ModelOptions::describe(OptionTable& o) {
   o.choice("activation", activation, {"gelu", "relu"}, "of the feed-forward layers");
   o.number("dropout", dropout, 0, 0.9, "share of embeddings and of each half's result zeroed in training");
   o.flag("tied_embeddings", tied_embeddings, "the output layer uses the token embeddings");
+  o.choice("block", block, {"sequential", "parallel"},
+           "attention, then feed-forward; or both from the same input, as in GPT-J");
+  o.omit_default();
 }
 
 ModelShape ModelOptions::shape() const {
@@ -142,6 +145,7 @@ ModelShape ModelOptions::shape() const {
   shape.gelu = activation == Activation::gelu;
   shape.dropout = dropout;
   shape.tied_embeddings = tied_embeddings;
+  shape.block = block;
   return shape;
 }
 
@@ -152,7 +156,14 @@ void TrainingOptions::describe(OptionTable& o) {
             "at its peak; of several, each experiment is tested at the one that is best in validation");
   o.number("warm_up", warm_up, 0, 1, "share of the steps over which the learning rate rises");
   o.choice("decay", decay, {"cosine", "linear", "constant"}, "how the learning rate falls after the warm-up");
-  o.number("weight_decay", weight_decay, 0, 1, "of AdamW");
+  o.choice("optimizer", optimizer, {"adamw", "sgd"}, "AdamW, or stochastic gradient descent with momentum");
+  o.omit_default();
+  o.number("momentum", momentum, 0, 0.9999999, "of sgd");
+  o.omit_default();
+  o.number("weight_decay", weight_decay, 0, 1, "decoupled: parameters shrink by learning_rate x weight_decay");
+  o.choice("decayed_parameters", decayed_parameters, {"matrices", "all"},
+           "what weight decay shrinks: matrices, without biases, gains and embeddings, or all parameters");
+  o.omit_default();
   o.number("beta1", beta1, 0, 0.9999999, "of AdamW");
   o.number("beta2", beta2, 0, 0.9999999, "of AdamW");
   o.number("epsilon", epsilon, 1e-12, 1, "of AdamW");
@@ -160,6 +171,16 @@ void TrainingOptions::describe(OptionTable& o) {
   o.integer("validate_every", validate_every, 1, 100'000'000, "steps between two looks at the validation stream");
   o.integer("validation_sequences", validation_sequences, 1, 1'000'000, "sequences of each look");
   o.integer("early_stop", early_stop, 0, 1000, "stop after so many perfect looks in a row; 0: never");
+}
+
+OptimizerOptions TrainingOptions::optimizer_options() const {
+  return {.kind = optimizer,
+          .beta1 = beta1,
+          .beta2 = beta2,
+          .epsilon = epsilon,
+          .momentum = momentum,
+          .weight_decay = weight_decay,
+          .decayed_parameters = decayed_parameters};
 }
 
 void EvaluationOptions::describe(OptionTable& o) {
@@ -349,9 +370,18 @@ Config config_from_json(const Json& json, const std::string& where) {
 
 Json to_json(const Config& config) {
   Json json{{"profile", config.profile}};
-  Config copy = config;
+  Config copy = config, defaults;
+  std::map<std::string, std::string> omitted;  // default values by full name
+  for_each_section(defaults, [&](const std::string& section, const OptionTable& table) {
+    for (const Option& option : table.all()) {
+      if (option.omit_default) omitted[section + "." + option.name] = option.get();
+    }
+  });
   for_each_section(copy, [&](const std::string& section, const OptionTable& table) {
-    for (const Option& option : table.all()) json[section][option.name] = typed(option);
+    for (const Option& option : table.all()) {
+      const auto found = omitted.find(section + "." + option.name);
+      if (found == omitted.end() || option.get() != found->second) json[section][option.name] = typed(option);
+    }
   });
   json["tasks"] = config.tasks;
   json["encodings"] = config.encodings;

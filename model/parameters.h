@@ -24,8 +24,10 @@ class ParameterLayout {
     std::string name;
     Parameter parameter;
     Initializer initial;  // empty where it is expected, but not added
+    bool decays = false;  // whether weight decay is meant for it
   };
 
+  /// Weight decay is meant for matrices, with more than one row and column; biases and gains have one row.
   Parameter add(std::string name, Index rows, Index cols, Initializer initial);
   Parameter normal(std::string name, Index rows, Index cols, double stddev);
   Parameter uniform(std::string name, Index rows, Index cols, double low, double high);
@@ -33,6 +35,9 @@ class ParameterLayout {
   /// A parameter that another part of the model adds, before or after, under this name and of this shape. Zero
   /// where nobody does.
   Parameter expect(const std::string& name, Index rows, Index cols);
+
+  /// The same parameter, without weight decay: a table of vectors (an embedding), or biases of heads side by side.
+  Parameter no_decay(const Parameter&);
 
   const std::vector<Entry>& entries() const { return entries_; }
   Index flat_size() const { return flat_size_; }  // scalars, with the padding between parameters
@@ -43,7 +48,7 @@ class ParameterLayout {
   Index flat_size_ = 0;
 };
 
-/// One flat vector under a layout: the parameters themselves, their gradient, or a moment of Adam.
+/// One flat vector under a layout: the parameters themselves, their gradient, or what an optimizer keeps.
 class Parameters {
  public:
   Parameters() = default;

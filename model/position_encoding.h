@@ -15,6 +15,9 @@
 
 namespace posbench {
 
+/// Attention, then feed-forward; or both side by side, from the same input.
+enum class BlockKind { sequential, parallel };
+
 /// What model and encoding must know before there are parameters.
 struct ModelShape {
   int vocabulary = 0;
@@ -26,6 +29,7 @@ struct ModelShape {
   bool pre_norm = true;
   bool gelu = true;  // else ReLU
   bool tied_embeddings = false;
+  BlockKind block = BlockKind::sequential;
   double dropout = 0;      // of the embeddings and of each block's two contributions, in training only
   int trained_length = 0;  // T of the longest training sequence that is expected
   int longest = 0;         // T of the longest sequence of any split that is expected

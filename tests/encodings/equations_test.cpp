@@ -7,6 +7,7 @@
 
 #include "encodings/registry.h"
 #include "model/attention.h"
+#include "model/attention_layer.h"
 #include "tests/catch.h"
 
 using namespace posbench;
@@ -48,11 +49,7 @@ struct Case {
     for (Heads* square : {&scores, &attention}) resize(*square, H, T, T);
     resize(output, H, T, D);
     const AttentionInput in{sequence, parameters, tables, carried, layer, x, q, k, v, scratch};
-    encoding->score(in, scores);
-    scratch.release();
-    encoding->normalize(in, scores, attention);
-    scratch.release();
-    encoding->mix(in, attention, output);
+    AttentionStages(*encoding).attend(in, scores, attention, output);
   }
 
   double dot(int h, int i, int j) const { return q[h].row(i).dot(k[h].row(j)) / std::sqrt(D); }

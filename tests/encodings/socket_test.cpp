@@ -211,7 +211,7 @@ TEST_CASE("every stage of every layer is called: each learned term of the socket
   };
   const RowMajor before = logits();
   for (size_t n = 0; n < terms; ++n) {
-    const auto& [name, parameter, initial] = layout.entries()[n];
+    const auto& [name, parameter, initial, decays] = layout.entries()[n];
     parameters[parameter](0, 0) += 0.5;
     INFO(name);
     // what the last block hands on is read by nobody

@@ -1,6 +1,7 @@
 #include "tests/encodings/checks/checks.h"
 
 #include "encodings/registry.h"
+#include "model/attention_layer.h"
 
 namespace posbench {
 
@@ -83,22 +84,19 @@ void Bench::update() {
 }
 
 const Heads& Bench::score() {
-  encoding->score(input(), scores);
-  scratch.release();
+  AttentionStages(*encoding).score(input(), scores);
   return scores;
 }
 
 const Heads& Bench::attend() {
   score();
-  encoding->normalize(input(), scores, attention);
-  scratch.release();
+  AttentionStages(*encoding).normalize(input(), scores, attention);
   return attention;
 }
 
 const Heads& Bench::mix() {
   attend();
-  encoding->mix(input(), attention, output);
-  scratch.release();
+  AttentionStages(*encoding).mix(input(), attention, output);
   return output;
 }
 
@@ -115,9 +113,8 @@ void Bench::score_backward(const Heads& d_scores) {
     set_zero(*side);
   }
   AttentionGradient d{d_parameters, d_tables, d_carried, d_x, d_q, d_k, d_v};
-  encoding->score_backward(input(), d_scores, d);
+  AttentionStages(*encoding).score_backward(input(), d_scores, d);
   encoding->tables_backward(parameters, sequence.positions, tables, d_tables, d_parameters);
-  scratch.release();
 }
 
 }  // namespace posbench
