@@ -124,9 +124,9 @@ class Cope final : public PositionEncoding {
     }
   }
 
-  std::vector<Insight> inspect(const AttentionInput& in) const override {
+  std::vector<AttentionMap> inspect(const AttentionInput& in) const override {
     const Index T = in.length(), rows = in.parameters[table(in.layer)].rows();
-    Insight gate{"gate", Heads(shape_.heads, Matrix(Matrix::Zero(T, T)))}, counted{"counted position", gate.values};
+    AttentionMap gate{"gate", Heads(shape_.heads, Matrix(Matrix::Zero(T, T)))}, counted{"contextual position", gate.values};
     const Matrix* separate = separate_keys(in);
     for (size_t h = 0; h < gate.values.size(); ++h) {
       gates(in, separate, h, gate.values[h]);
@@ -182,7 +182,7 @@ class Cope final : public PositionEncoding {
 
 const RegisterEncoding<Cope> registered{{
     .name = "cope",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation = "score(i, j) = (q_i . k_j + q_i . e[p]) / sqrt(D), p = sum of sigmoid(q_i . k_m / sqrt(D)) over m "
                 "= j .. i, "
                 "e interpolated",
@@ -193,8 +193,8 @@ const RegisterEncoding<Cope> registered{{
     .causal_only = true,
     .touches = "Q L",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "counted",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::counted,
     .content_dependent = "query and key",
     .variants = {"gates=separate", "gates=separate,scaling=content,shared_table=true", "gates=values",
                  "positions=3", "scaling=content", "scaling=none"},

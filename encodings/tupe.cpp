@@ -8,10 +8,10 @@ namespace posbench {
 Tupe::Tupe(const std::string& name, const TupeOptions& options, const ModelShape& shape, ParameterLayout& layout)
     : AdditiveBias(shape),
       reset_(options.reset == Reset::always || (options.reset == Reset::bidirectional && !shape.causal)),
-      places_(options.positions > 0 ? options.positions : shape.longest) {
+      rows_(options.positions > 0 ? options.positions : shape.longest) {
   constexpr double kDeviation = 0.02;
   const Index C = shape.width;
-  table_ = layout.no_decay(layout.normal(name + ".positions", places_ + (reset_ ? 1 : 0), C, kDeviation));
+  table_ = layout.no_decay(layout.normal(name + ".positions", rows_ + (reset_ ? 1 : 0), C, kDeviation));
   gain_ = layout.constant(name + ".norm.weight", 1, C, 1);
   shift_ = layout.constant(name + ".norm.bias", 1, C, 0);
   query_ = layout.normal(name + ".query.weight", C, C, kDeviation);
@@ -22,11 +22,11 @@ Tupe::Tupe(const std::string& name, const TupeOptions& options, const ModelShape
 
 Tupe::Projected Tupe::project(const Parameters& p, const Positions& positions) const {
   Projected result;
-  const Index first = reset_ ? 1 : 0;  // the row of place 0
+  const Index first = reset_ ? 1 : 0;  // the row of position 0
   if (reset_) result.rows = {0, 1};
   for (Index t = first; t < positions.size(); ++t) {
-    const Index place = static_cast<Index>(std::round(positions.at[t]));
-    result.rows.push_back(first + std::clamp<Index>(place, 0, places_ - 1));
+    const Index position = static_cast<Index>(std::round(positions.at[t]));
+    result.rows.push_back(first + std::clamp<Index>(position, 0, rows_ - 1));
   }
   const Index R = static_cast<Index>(result.rows.size()), C = shape_.width;
   Matrix x(R, C);
@@ -39,7 +39,7 @@ Tupe::Projected Tupe::project(const Parameters& p, const Positions& positions) c
   return result;
 }
 
-void Tupe::bias(const Parameters& p, const Positions& positions, Tables& bias) const {
+void Tupe::bias(const Parameters& p, const Positions& positions, Matrices& bias) const {
   const Projected s = project(p, positions);
   const Index T = positions.size(), D = shape_.head_width();
   for (size_t h = 0; h < bias.size(); ++h) {
@@ -52,7 +52,7 @@ void Tupe::bias(const Parameters& p, const Positions& positions, Tables& bias) c
   }
 }
 
-void Tupe::bias_backward(const Parameters& p, const Positions& positions, const Tables& d_bias,
+void Tupe::bias_backward(const Parameters& p, const Positions& positions, const Matrices& d_bias,
                          Gradients& d) const {
   const Projected s = project(p, positions);
   const Index T = positions.size(), D = shape_.head_width(), R = static_cast<Index>(s.rows.size()),

@@ -102,8 +102,8 @@ class Subject {
     for (int n = 0; n < size.batch; ++n) {
       Sequence s;
       s.tokens = uniform_tokens(rng, size.length, 0, kVocabulary - 1);
-      s.places = uniform_tokens(rng, size.length, 0, 3);
-      for (int t = 0; t < size.length; ++t) s.segments.push_back(t / 8), s.asked.push_back(t);
+      s.digit_positions = uniform_tokens(rng, size.length, 0, 3);
+      for (int t = 0; t < size.length; ++t) s.segments.push_back(t / 8), s.target_positions.push_back(t);
       s.positions = model_.encoding->positions(s, rng);
       sequences_.push_back(std::move(s));
       targets_.push_back(uniform_tokens(rng, size.length, 0, kVocabulary - 1));

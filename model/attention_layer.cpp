@@ -31,7 +31,7 @@ void AttentionStages::mix(const AttentionInput& in, const Heads& attention, Head
 }
 
 void AttentionStages::carry(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
-                            Tables& next) const {
+                            Matrices& next) const {
   encoding_.carry(in, attention, feed_forward, next);
   in.scratch.release();
 }
@@ -79,7 +79,7 @@ void AttentionLayer::pack(const Parameters& p, bool backward, PackedWeights& wei
 }
 
 AttentionInput AttentionLayer::input(const SequenceInput& s, AttentionActivations& a, Scratch& scratch) const {
-  return {s.sequence, s.parameters, s.tables, a.carried, layer_, a.input, a.q, a.k, a.v, scratch};
+  return {s.sequence, s.parameters, s.tables, a.recurrent_state, layer_, a.input, a.q, a.k, a.v, scratch};
 }
 
 Heads& AttentionLayer::scores(AttentionActivations& a, AttentionWorkspace& workspace) const {
@@ -130,7 +130,7 @@ void AttentionLayer::forward(const SequenceInput& s, const PackedWeights& weight
 }
 
 void AttentionLayer::carry(const SequenceInput& s, AttentionActivations& a, const Matrix& feed_forward,
-                           AttentionWorkspace& workspace, Tables& next) const {
+                           AttentionWorkspace& workspace, Matrices& next) const {
   stages_.carry(input(s, a, workspace.scratch), a.attention, feed_forward, next);
 }
 
@@ -145,23 +145,23 @@ void AttentionLayer::start_backward(Index length, AttentionWorkspace& workspace)
 }
 
 void AttentionLayer::carry_backward(const SequenceInput& s, AttentionActivations& a, const Matrix& feed_forward,
-                                    AttentionWorkspace& workspace, Matrix& d_feed_forward, Tables& d_tables,
-                                    Tables& d_carried, Gradients& d) const {
+                                    AttentionWorkspace& workspace, Matrix& d_feed_forward, Matrices& d_tables,
+                                    Matrices& d_recurrent_state, Gradients& d) const {
   resize(workspace.d_carrying, shape_.heads, a.input.rows(), a.input.rows());
   set_zero(workspace.d_carrying);
-  AttentionGradient d_in{d,           d_tables,      d_carried,    workspace.d_input, workspace.d_q,
+  AttentionGradient d_in{d,           d_tables,      d_recurrent_state,    workspace.d_input, workspace.d_q,
                          workspace.d_k, workspace.d_v};
   stages_.carry_backward(input(s, a, workspace.scratch), a.attention, feed_forward, workspace.d_carrying,
                          d_feed_forward, d_in);
 }
 
 void AttentionLayer::backward(const SequenceInput& s, const PackedWeights& weights, const std::vector<int>* rows,
-                              AttentionActivations& a, const Matrix& d_result, bool carried_on,
-                              AttentionWorkspace& workspace, Tables& d_tables, Tables& d_carried,
+                              AttentionActivations& a, const Matrix& d_result, bool carries,
+                              AttentionWorkspace& workspace, Matrices& d_tables, Matrices& d_recurrent_state,
                               Gradients& d) const {
   const Index T = a.input.rows(), D = shape_.head_width(), H = shape_.heads;
   const AttentionInput in = input(s, a, workspace.scratch);
-  AttentionGradient d_in{d,           d_tables,      d_carried,    workspace.d_input, workspace.d_q,
+  AttentionGradient d_in{d,           d_tables,      d_recurrent_state,    workspace.d_input, workspace.d_q,
                          workspace.d_k, workspace.d_v};
   workspace.d_joined.resize(a.joined.rows(), shape_.width);
   resize(workspace.d_head_outputs, H, T, D);
@@ -179,7 +179,7 @@ void AttentionLayer::backward(const SequenceInput& s, const PackedWeights& weigh
     }
   }
   stages_.mix_backward(in, a.attention, workspace.d_head_outputs, workspace.d_attention, d_in);
-  for (Index h = 0; carried_on && h < H; ++h) workspace.d_attention[h] += workspace.d_carrying[h];
+  for (Index h = 0; carries && h < H; ++h) workspace.d_attention[h] += workspace.d_carrying[h];
   stages_.normalize_backward(in, scores(a, workspace), a.attention, workspace.d_attention, workspace.d_scores);
   stages_.score_backward(in, workspace.d_scores, d_in);
   join_head_gradients(workspace);
@@ -192,7 +192,7 @@ double AttentionLayer::multiply_adds(Index length, Index rows) const {
   return T * 3 * C * C + 2 * pairs * C + R * C * C;
 }
 
-std::vector<Insight> AttentionLayer::inspect(const SequenceInput& s, AttentionActivations& a,
+std::vector<AttentionMap> AttentionLayer::inspect(const SequenceInput& s, AttentionActivations& a,
                                              AttentionWorkspace& workspace) const {
   const AttentionInput in = input(s, a, workspace.scratch);
   Heads scores, positional;
@@ -201,10 +201,10 @@ std::vector<Insight> AttentionLayer::inspect(const SequenceInput& s, AttentionAc
   stages_.score(in, scores);
   stages_.encoding().PositionEncoding::score(in, positional);
   for (size_t h = 0; h < positional.size(); ++h) positional[h] = scores[h] - positional[h];
-  std::vector<Insight> insights{{"score", scores}, {"positional part", positional}, {"attention", a.attention}};
-  for (Insight& insight : stages_.encoding().inspect(in)) insights.push_back(std::move(insight));
+  std::vector<AttentionMap> maps{{"score", scores}, {"positional part", positional}, {"attention", a.attention}};
+  for (AttentionMap& map : stages_.encoding().inspect(in)) maps.push_back(std::move(map));
   workspace.scratch.release();
-  return insights;
+  return maps;
 }
 
 }  // namespace posbench

@@ -16,7 +16,7 @@ class AttentionStages {
   void score(const AttentionInput&, Heads& scores) const;
   void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const;
   void mix(const AttentionInput&, const Heads& attention, Heads& output) const;
-  void carry(const AttentionInput&, const Heads& attention, const Matrix& feed_forward, Tables& next) const;
+  void carry(const AttentionInput&, const Heads& attention, const Matrix& feed_forward, Matrices& next) const;
   /// score, normalize, mix. All three must be sized: H x (T, T), H x (T, T), H x (T, D).
   void attend(const AttentionInput&, Heads& scores, Heads& attention, Heads& output) const;
 
@@ -44,7 +44,7 @@ struct SequenceInput {
 /// What the backward of one layer reads again. R rows are read after the layer: all T, or those of the target
 /// positions.
 struct AttentionActivations {
-  Tables carried;           // as the layer received it
+  Matrices recurrent_state;           // as the layer received it
   Matrix input;             // (T, C)
   Heads q, k, v;            // H x (T, D)
   Heads scores, attention;  // H x (T, T); scores where the encoding keeps them
@@ -61,7 +61,7 @@ struct AttentionWorkspace {
   Heads d_head_outputs;  // H x (T, D)
   Heads d_attention;     // H x (T, T)
   Heads d_scores;        // H x (T, T); forward: the scores that are not kept
-  Heads d_carrying;      // H x (T, T): the gradient of attention from what its block carries on
+  Heads d_carrying;      // H x (T, T): the gradient of attention through the recurrent state
   Scratch scratch;
 };
 
@@ -75,22 +75,23 @@ class AttentionLayer {
   };
   void pack(const Parameters&, bool backward, PackedWeights&) const;
 
-  /// result (R, C) from a.input (T, C) and a.carried. `rows`: the positions that are read afterwards; null: all.
+  /// result (R, C) from a.input (T, C) and a.recurrent_state. `rows`: the positions that are read afterwards; null: all.
   void forward(const SequenceInput&, const PackedWeights&, const std::vector<int>* rows, AttentionActivations& a,
                AttentionWorkspace&, Matrix& result) const;
-  /// What this layer's block carries on, from what the layer received.
+  /// The recurrent state for the next block, from what the layer received.
   void carry(const SequenceInput&, AttentionActivations&, const Matrix& feed_forward, AttentionWorkspace&,
-             Tables& next) const;
+             Matrices& next) const;
 
   /// Once before the two others: the gradients that the stages add to start at zero.
   void start_backward(Index length, AttentionWorkspace&) const;
-  /// d_carried comes as the gradient of what the block carried on and becomes that of what the layer received.
+  /// d_recurrent_state comes as the gradient of what the block handed on and becomes that of what the layer
+  /// received.
   void carry_backward(const SequenceInput&, AttentionActivations&, const Matrix& feed_forward, AttentionWorkspace&,
-                      Matrix& d_feed_forward, Tables& d_tables, Tables& d_carried, Gradients&) const;
-  /// d_result (R, C); leaves the gradient of the layer's input in workspace.d_input. `carried_on`: whether
-  /// carry_backward came before.
+                      Matrix& d_feed_forward, Matrices& d_tables, Matrices& d_recurrent_state, Gradients&) const;
+  /// d_result (R, C); leaves the gradient of the layer's input in workspace.d_input. `carries`: whether carry_backward came
+  /// before.
   void backward(const SequenceInput&, const PackedWeights&, const std::vector<int>* rows, AttentionActivations&,
-                const Matrix& d_result, bool carried_on, AttentionWorkspace&, Tables& d_tables, Tables& d_carried,
+                const Matrix& d_result, bool carries, AttentionWorkspace&, Matrices& d_tables, Matrices& d_recurrent_state,
                 Gradients&) const;
 
   /// Multiply-adds of one forward over T tokens of which R are read: both projections, and attention with a causal
@@ -99,7 +100,10 @@ class AttentionLayer {
 
   /// "score", "positional part" (what position adds to q k^T / sqrt(D) in it), "attention", and then what the
   /// encoding shows, of the sequence that forward saw last.
-  std::vector<Insight> inspect(const SequenceInput&, AttentionActivations&, AttentionWorkspace&) const;
+  std::vector<AttentionMap> inspect(const SequenceInput&, AttentionActivations&, AttentionWorkspace&) const;
+
+  /// For measurements of single stages.
+  const AttentionStages& stages() const { return stages_; }
 
  private:
   AttentionInput input(const SequenceInput&, AttentionActivations&, Scratch&) const;

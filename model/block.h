@@ -39,18 +39,18 @@ class Block {
   virtual void pack(const Parameters&, bool backward, BlockWeights&) const = 0;
 
   /// x (T, C) becomes the block's output, (R, C). `rows` are the target positions for the last block, and null for
-  /// the others: their `carried` becomes what they hand on. `rng` draws dropout, in training only.
+  /// the others: their `recurrent_state` becomes what they hand on. `rng` draws dropout, in training only.
   virtual void forward(const SequenceInput&, const BlockWeights&, const std::vector<int>* rows, Rng&,
-                       BlockActivations&, BlockWorkspace&, Matrix& x, Tables& carried) const = 0;
-  /// d_x (R, C) and d_carried become the gradients of what the block received.
+                       BlockActivations&, BlockWorkspace&, Matrix& x, Matrices& recurrent_state) const = 0;
+  /// d_x (R, C) and d_recurrent_state become the gradients of what the block received.
   virtual void backward(const SequenceInput&, const BlockWeights&, const std::vector<int>* rows, BlockActivations&,
-                        BlockWorkspace&, Matrix& d_x, Tables& d_tables, Tables& d_carried, Gradients&) const = 0;
+                        BlockWorkspace&, Matrix& d_x, Matrices& d_tables, Matrices& d_recurrent_state, Gradients&) const = 0;
 
   /// Multiply-adds of one forward over T tokens of which R are read afterwards.
   virtual double multiply_adds(Index length, Index rows) const = 0;
 
   /// What attention made of the sequence that forward saw last.
-  virtual std::vector<Insight> inspect(const SequenceInput&, BlockActivations&, BlockWorkspace&) const = 0;
+  virtual std::vector<AttentionMap> inspect(const SequenceInput&, BlockActivations&, BlockWorkspace&) const = 0;
 };
 
 /// The block of the kind that the shape asks for. The encoding must outlive it.

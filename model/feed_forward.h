@@ -10,7 +10,7 @@ namespace posbench {
 /// What its backward reads again, for R tokens. F is the inner width.
 struct FeedForwardActivations {
   Matrix input;       // (R, C)
-  Matrix derivative;  // (R, F): of the activation, in the place of what it was given
+  Matrix derivative;  // (R, F): of the activation; first what it was given
   Matrix activated;   // (R, F)
   Matrix output;      // (R, C)
 };

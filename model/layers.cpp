@@ -39,7 +39,7 @@ void first_linear_backward(const In& x, const Factor& w, const In& d_y, Out d_x,
 void layer_norm(const In& x, const In& gain, const In& bias, Out normalized, Out rstd, Out y) {
   constexpr Index kRows = 8;  // side by side, since each step of a row waits for the one before
   const Index C = x.cols();
-  const Real share = 1 / static_cast<Real>(C), *scale = gain.data(), *shift = bias.data();
+  const Real inverse_width = 1 / static_cast<Real>(C), *scale = gain.data(), *shift = bias.data();
   for (Index first = 0; first < x.rows(); first += kRows) {
     const Index end = std::min(first + kRows, x.rows());
     Real means[kRows];
@@ -47,7 +47,7 @@ void layer_norm(const In& x, const In& gain, const In& bias, Out normalized, Out
       const Real* in = x.row(t).data();
       Lanes total{};
       for_each_lanes(C, [&](Index c, Index count) { total += load(in + c, count, 0); });
-      means[t - first] = share * sum(total);
+      means[t - first] = inverse_width * sum(total);
     }
     for (Index t = first; t < end; ++t) {
       const Real *in = x.row(t).data(), mean = means[t - first];
@@ -56,7 +56,7 @@ void layer_norm(const In& x, const In& gain, const In& bias, Out normalized, Out
         const Lanes off = load(in + c, count, mean) - mean;
         squares += off * off;
       });
-      rstd(t, 0) = 1 / std::sqrt(share * sum(squares) + kNormEpsilon);
+      rstd(t, 0) = 1 / std::sqrt(inverse_width * sum(squares) + kNormEpsilon);
     }
     for (Index t = first; t < end; ++t) {
       const Real *in = x.row(t).data(), mean = means[t - first], inverse = rstd(t, 0);
@@ -74,7 +74,7 @@ void layer_norm_backward(const In& gain, const In& normalized, const In& rstd, c
                              Out d_x, Out d_gain, Out d_bias) {
   // With z the normalized row and g = gain * d_y:   d_x = (g - mean(g) - z mean(g z)) / deviation
   const Index C = d_y.cols();
-  const Real share = 1 / static_cast<Real>(C), *scale = gain.data();
+  const Real inverse_width = 1 / static_cast<Real>(C), *scale = gain.data();
   Real *d_scale = d_gain.data(), *d_shift = d_bias.data();
   for (Index t = 0; t < d_y.rows(); ++t) {
     const Real *z = normalized.row(t).data(), *d = d_y.row(t).data(), inverse = rstd(t, 0);
@@ -88,10 +88,10 @@ void layer_norm_backward(const In& gain, const In& normalized, const In& rstd, c
       store(load(d_scale + c, count, 0) + d_out * value, d_scale + c, count);
       store(load(d_shift + c, count, 0) + d_out, d_shift + c, count);
     });
-    const Real mean = share * sum(total), slope = share * sum(along);
+    const Real mean = inverse_width * sum(total), correlation = inverse_width * sum(along);
     for_each_lanes(C, [&](Index c, Index count) {
       const Lanes g = load(d + c, count, 0) * load(scale + c, count, 0);
-      store(load(d_in + c, count, 0) + (g - mean - load(z + c, count, 0) * slope) * inverse, d_in + c, count);
+      store(load(d_in + c, count, 0) + (g - mean - load(z + c, count, 0) * correlation) * inverse, d_in + c, count);
     });
   }
 }
@@ -114,9 +114,9 @@ void gelu(Out x, Out y) {
     Real *in = x.row(t).data(), *out = y.row(t).data();
     for_each_lanes(x.cols(), [&](Index c, Index count) {
       const Lanes value = load(in + c, count, 0), square = value * value;
-      const Lanes share = sigmoid(value * (scale + cubic * square)), result = value * share;
+      const Lanes gate = sigmoid(value * (scale + cubic * square)), result = value * gate;
       store(result, out + c, count);
-      store(share + (result - result * share) * (scale + 3 * cubic * square), in + c, count);
+      store(gate + (result - result * gate) * (scale + 3 * cubic * square), in + c, count);
     });
   }
 }
@@ -125,6 +125,8 @@ void relu(Out x, Out y) {
   y = x.cwiseMax(Real(0));
   x = (x.array() > Real(0)).cast<Real>();
 }
+
+void softplus(const In& x, Out y) { y = softplus(x.array()); }
 
 void embed(std::span<const int> tokens, const In& table, Out y) {
   for (size_t t = 0; t < tokens.size(); ++t) y.row(static_cast<Index>(t)) = table.row(tokens[t]);
@@ -160,9 +162,9 @@ double cross_entropy(const In& logits, std::span<const int> targets, double weig
                    [&](Index c, Index count) { top = larger(load(in + c, count, -INFINITY), top); });
     const Real highest = largest(top);
     for_each_lanes(logits.cols(), [&](Index c, Index count) {
-      const Lanes share = exponential(load(in + c, count, -INFINITY) - highest);
-      total += share;
-      store(share, d + c, count);
+      const Lanes unnormalized = exponential(load(in + c, count, -INFINITY) - highest);
+      total += unnormalized;
+      store(unnormalized, d + c, count);
     });
     const Real all = sum(total), scale = static_cast<Real>(weight) / all;
     loss += std::log(static_cast<double>(all)) + highest - logits(n, target);

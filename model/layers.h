@@ -2,6 +2,7 @@
 // forward received (and gave, where that helps), then the gradient of the result, then what it fills. It adds into
 // what it fills.
 #pragma once
+#include <cmath>
 #include <span>
 #include <string>
 
@@ -52,6 +53,28 @@ void layer_norm_backward(const Parameters&, const NormParameters&, const NormAct
 /// needs: d_x = derivative d_y.
 void gelu(Out x, Out y);
 void relu(Out x, Out y);
+
+/// log(1 + e^x) of a number, of an array expression, and of all entries of a matrix, where y may be x.
+/// log(sigmoid(x)) = -softplus(-x).
+inline Real softplus(Real x) { return std::log1p(std::exp(x)); }
+template <class Array>
+auto softplus(const Eigen::ArrayBase<Array>& x) {
+  return x.derived().max(Real(0)) + (-x.derived().abs()).exp().log1p();
+}
+void softplus(const In& x, Out y);
+
+/// LeakyReLU of an array expression: x, or leak x where that is larger; 0 <= leak <= 1.
+template <class Array>
+auto leaky_relu(const Eigen::ArrayBase<Array>& x, Real leak) {
+  return x.derived().max(leak * x.derived());
+}
+/// Its derivative, from what it was given or from what it gave, as their signs are the same: 1 above zero and leak
+/// below, without a branch.
+template <class Array>
+auto leaky_relu_derivative(const Eigen::ArrayBase<Array>& x, Real leak) {
+  constexpr Real kSteep = Real(1e30);
+  return (x.derived() * kSteep).min(Real(1)).max(leak);
+}
 
 /// Row t of y is row tokens[t] of the table.
 void embed(std::span<const int> tokens, const In& table, Out y);

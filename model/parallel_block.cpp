@@ -25,10 +25,10 @@ class ParallelBlock final : public Block {
   }
 
   void forward(const SequenceInput& s, const BlockWeights& weights, const std::vector<int>* rows, Rng& rng,
-               BlockActivations& a, BlockWorkspace& workspace, Matrix& x, Tables& carried) const override {
+               BlockActivations& a, BlockWorkspace& workspace, Matrix& x, Matrices& recurrent_state) const override {
     const Parameters& p = s.parameters;
     const bool dropping = s.sequence.training && shape_.dropout > 0;
-    a.attention.carried = carried;
+    a.attention.recurrent_state = recurrent_state;
     if (shape_.pre_norm) {
       layer_norm(p, norm_, x, a.norm1, a.attention.input);
     } else {
@@ -49,16 +49,16 @@ class ParallelBlock final : public Block {
       layer_norm(p, norm_, x, a.norm1, workspace.contribution);
       x = workspace.contribution;
     }
-    if (!rows && !carried.empty())
-      attention_.carry(s, a.attention, a.feed_forward.output, workspace.attention, carried);
+    if (!rows && !recurrent_state.empty())
+      attention_.carry(s, a.attention, a.feed_forward.output, workspace.attention, recurrent_state);
   }
 
   void backward(const SequenceInput& s, const BlockWeights& weights, const std::vector<int>* rows,
-                BlockActivations& a, BlockWorkspace& workspace, Matrix& d_x, Tables& d_tables, Tables& d_carried,
+                BlockActivations& a, BlockWorkspace& workspace, Matrix& d_x, Matrices& d_tables, Matrices& d_recurrent_state,
                 Gradients& d) const override {
     const Parameters& p = s.parameters;
     const Index T = a.attention.input.rows();
-    const bool dropping = s.sequence.training && shape_.dropout > 0, carries = !rows && !d_carried.empty();
+    const bool dropping = s.sequence.training && shape_.dropout > 0, carries = !rows && !d_recurrent_state.empty();
     Matrix &d_branch = workspace.d_branch, &d_contribution = workspace.d_contribution;
     Matrix& d_input = workspace.attention.d_input;
     attention_.start_backward(T, workspace.attention);
@@ -72,7 +72,7 @@ class ParallelBlock final : public Block {
     d_contribution = d_x;
     if (carries) {
       attention_.carry_backward(s, a.attention, a.feed_forward.output, workspace.attention, d_contribution,
-                                d_tables, d_carried, d);
+                                d_tables, d_recurrent_state, d);
     }
     if (dropping) d_contribution.array() *= a.feed_forward_mask.array();
     feed_forward_.backward(weights.feed_forward, a.feed_forward, d_contribution, workspace.d_activated, d_branch, d);
@@ -80,7 +80,7 @@ class ParallelBlock final : public Block {
     d_contribution = d_x;
     if (dropping) d_contribution.array() *= a.attention_mask.array();
     attention_.backward(s, weights.attention, rows, a.attention, d_contribution, carries, workspace.attention,
-                        d_tables, d_carried, d);
+                        d_tables, d_recurrent_state, d);
     if (rows) {
       scatter_add(d_branch, *rows, d_input);
     } else {
@@ -98,7 +98,7 @@ class ParallelBlock final : public Block {
     return attention_.multiply_adds(length, rows) + feed_forward_.multiply_adds(rows);
   }
 
-  std::vector<Insight> inspect(const SequenceInput& s, BlockActivations& a,
+  std::vector<AttentionMap> inspect(const SequenceInput& s, BlockActivations& a,
                                BlockWorkspace& workspace) const override {
     return attention_.inspect(s, a.attention, workspace.attention);
   }

@@ -1,6 +1,9 @@
 #include "model/parameters.h"
 
+#include <fmt/format.h>
+
 #include <cassert>
+#include <stdexcept>
 
 namespace posbench {
 
@@ -54,10 +57,20 @@ Index ParameterLayout::count() const {
   return count;
 }
 
+void fill_normal(Rng& rng, double stddev, Out m) {
+  for (Index i = 0; i < m.rows(); ++i) {
+    for (Index j = 0; j < m.cols(); ++j) m(i, j) = static_cast<Real>(stddev * normal(rng));
+  }
+}
+
 Parameters initialize(const ParameterLayout& layout, std::uint64_t seed) {
   Parameters parameters(layout);
   for (const ParameterLayout::Entry& entry : layout.entries()) {
-    if (!entry.initial) continue;
+    if (!entry.initial) {
+      throw std::logic_error(fmt::format(
+          "parameter '{}' ({} x {}) is expected, but no part of the model adds one of that name and shape", entry.name,
+          entry.parameter.rows, entry.parameter.cols));
+    }
     Rng rng = stream(seed, entry.name);
     MatrixView values = parameters[entry.parameter];
     for (Index i = 0; i < values.rows(); ++i) {

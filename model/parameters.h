@@ -32,8 +32,7 @@ class ParameterLayout {
   Parameter normal(std::string name, Index rows, Index cols, double stddev);
   Parameter uniform(std::string name, Index rows, Index cols, double low, double high);
   Parameter constant(std::string name, Index rows, Index cols, double value);
-  /// A parameter that another part of the model adds, before or after, under this name and of this shape. Zero
-  /// where nobody does.
+  /// A parameter that another part of the model adds, before or after, under this name and of this shape.
   Parameter expect(const std::string& name, Index rows, Index cols);
 
   /// The same parameter, without weight decay: a table of vectors (an embedding), or biases of heads side by side.
@@ -61,8 +60,12 @@ class Parameters {
 };
 using Gradients = Parameters;
 
+/// m(i, j) drawn from N(0, stddev^2).
+void fill_normal(Rng&, double stddev, Out m);
+
 /// Initial values. Each parameter draws from the stream of (seed, its name), so that under one seed all models
-/// start from the same values where they share a name and a shape.
+/// start from the same values where they share a name and a shape. Throws std::logic_error where one is expected that
+/// no part of the model adds.
 Parameters initialize(const ParameterLayout&, std::uint64_t seed);
 
 }  // namespace posbench

@@ -7,11 +7,6 @@
 namespace posbench {
 namespace {
 
-void resize_like(const Tables& tables, Tables& others) {
-  others.resize(tables.size());
-  for (size_t n = 0; n < tables.size(); ++n) others[n].resize(tables[n].rows(), tables[n].cols());
-}
-
 /// Of the output layer where it uses the token embeddings.
 Real tied_scale(const ModelShape& shape) { return 1 / std::sqrt(static_cast<Real>(shape.width)); }
 
@@ -37,10 +32,10 @@ void Transformer::prepare(const Parameters& p, const Sequence& s, StepTables& st
   if (step.valid && s.positions.begin(step.positions)) return;
   finish_tables(p, step, gradients);
   step.positions = s.positions;
-  encoding_.tables(p, step.positions, step.values);
+  encoding_.tables(p, step.positions, step.tables);
   if (gradients != nullptr) {
-    resize_like(step.values, step.gradient);
-    set_zero(step.gradient);
+    resize_like(step.tables.values, step.d_tables);
+    set_zero(step.d_tables);
   }
   step.valid = true;
 }
@@ -59,16 +54,16 @@ void Transformer::pack_weights(const Parameters& p, StepTables& step, bool backw
 
 void Transformer::finish_tables(const Parameters& p, StepTables& step, Gradients* gradients) const {
   if (step.valid && gradients != nullptr) {
-    encoding_.tables_backward(p, step.positions, step.values, step.gradient, *gradients);
+    encoding_.tables_backward(p, step.positions, step.tables, step.d_tables, *gradients);
   }
   step.valid = false;
 }
 
 const std::vector<int>* Transformer::rows_after(size_t layer, const Sequence& s) const {
-  return layer + 1 == blocks_.size() ? &s.asked : nullptr;
+  return layer + 1 == blocks_.size() ? &s.target_positions : nullptr;
 }
 
-std::vector<Insight> Transformer::inspect(const Parameters& p, const Sequence& s, const Tables& tables, int layer,
+std::vector<AttentionMap> Transformer::inspect(const Parameters& p, const Sequence& s, const Tables& tables, int layer,
                                           Activations& a) const {
   const size_t n = static_cast<size_t>(layer);
   return blocks_[n]->inspect({s, p, tables}, a.blocks[n], a.workspace);
@@ -80,13 +75,13 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const StepTabl
   a.x.resize(static_cast<Index>(s.tokens.size()), shape_.width);
   embed(s.tokens, p[embedding_], a.x);
   a.embedded = a.x;
-  a.carried.clear();
-  encoding_.embed(s, p, step.values, a.x, a.carried);
+  a.recurrent_state.clear();
+  encoding_.embed(s, p, step.tables, a.x, a.recurrent_state);
   if (s.training && shape_.dropout > 0) dropout(shape_.dropout, rng, a.embedding_mask, a.x);
 
   for (size_t layer = 0; layer < blocks_.size(); ++layer) {
-    blocks_[layer]->forward({s, p, step.values}, step.blocks[layer], rows_after(layer, s), rng, a.blocks[layer],
-                            a.workspace, a.x, a.carried);
+    blocks_[layer]->forward({s, p, step.tables}, step.blocks[layer], rows_after(layer, s), rng, a.blocks[layer],
+                            a.workspace, a.x, a.recurrent_state);
   }
 
   if (shape_.pre_norm) {
@@ -108,15 +103,15 @@ void Transformer::backward(const Parameters& p, const Sequence& s, StepTables& s
     a.d_x = a.d_final_input;
   }
 
-  resize_like(a.carried, a.d_carried);
-  set_zero(a.d_carried);
+  resize_like(a.recurrent_state, a.d_recurrent_state);
+  set_zero(a.d_recurrent_state);
   for (size_t layer = blocks_.size(); layer-- > 0;) {
-    blocks_[layer]->backward({s, p, step.values}, step.blocks[layer], rows_after(layer, s), a.blocks[layer],
-                             a.workspace, a.d_x, step.gradient, a.d_carried, d);
+    blocks_[layer]->backward({s, p, step.tables}, step.blocks[layer], rows_after(layer, s), a.blocks[layer],
+                             a.workspace, a.d_x, step.d_tables, a.d_recurrent_state, d);
   }
 
   if (s.training && shape_.dropout > 0) a.d_x.array() *= a.embedding_mask.array();
-  encoding_.embed_backward(s, p, step.values, a.embedded, a.d_carried, a.d_x, step.gradient, d);
+  encoding_.embed_backward(s, p, step.tables, a.embedded, a.d_recurrent_state, a.d_x, step.d_tables, d);
   embed_backward(s.tokens, a.d_x, d[embedding_]);
 }
 
@@ -143,10 +138,10 @@ void Transformer::output_backward(const Parameters& p, const StepTables& step, A
   }
 }
 
-double Transformer::multiply_adds(Index length, Index asked) const {
-  double sum = static_cast<double>(asked) * shape_.width * shape_.vocabulary;
+double Transformer::multiply_adds(Index length, Index targets) const {
+  double sum = static_cast<double>(targets) * shape_.width * shape_.vocabulary;
   for (size_t layer = 0; layer < blocks_.size(); ++layer)
-    sum += blocks_[layer]->multiply_adds(length, layer + 1 == blocks_.size() ? asked : length);
+    sum += blocks_[layer]->multiply_adds(length, layer + 1 == blocks_.size() ? targets : length);
   return sum;
 }
 

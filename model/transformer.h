@@ -12,7 +12,7 @@ namespace posbench {
 struct Activations {
   Matrix embedded, embedding_mask;  // (T, C): the mask is dropout's
   std::vector<BlockActivations> blocks;
-  Tables carried;  // after the last block
+  Matrices recurrent_state;  // after the last block
   Matrix x;        // (T, C): what runs through the blocks; (A, C) from the last one's attention on
   NormActivations final_norm;
   Matrix final_input;  // (A, C)
@@ -20,10 +20,10 @@ struct Activations {
 
   BlockWorkspace workspace;
   Matrix d_x, d_final_input;
-  Tables d_carried;
+  Matrices d_recurrent_state;
 };
 
-/// What the sequences of one step share: the weights, packed for products, and stage 0, which is worked out anew
+/// What the sequences of one step share: the weights, packed for products, and stage 0, which is computed anew
 /// only when a sequence's positions do not begin those at hand.
 struct StepTables {
   std::vector<BlockWeights> blocks;
@@ -31,8 +31,9 @@ struct StepTables {
   bool packed = false;  // blocks and output
 
   Positions positions;
-  Tables values, gradient;
-  bool valid = false;  // positions, values and gradient
+  Tables tables;
+  Matrices d_tables;   // the gradient of their values
+  bool valid = false;  // positions, tables and gradient
 };
 
 class Transformer {
@@ -47,7 +48,7 @@ class Transformer {
   /// The end of a step: hands on what backward gathered. The tables are stale once parameters change.
   void finish(const Parameters&, StepTables& step, Gradients* gradients) const;
 
-  /// activations.logits = the logits of the places in sequence.asked. `rng` draws dropout.
+  /// activations.logits = the logits of the target positions. `rng` draws dropout.
   void forward(const Parameters&, const Sequence&, const StepTables&, Rng& rng, Activations&) const;
   /// d_logits (A, V); adds into gradients, and into those of the tables.
   void backward(const Parameters&, const Sequence&, StepTables&, Activations&, const Matrix& d_logits,
@@ -57,11 +58,11 @@ class Transformer {
   void constrain(Parameters& parameters) const { encoding_.constrain(parameters); }
 
   /// What a layer made of the sequence that forward saw last: AttentionLayer::inspect.
-  std::vector<Insight> inspect(const Parameters&, const Sequence&, const Tables&, int layer, Activations&) const;
+  std::vector<AttentionMap> inspect(const Parameters&, const Sequence&, const Tables&, int layer, Activations&) const;
 
-  /// Useful multiply-adds of one forward over T tokens with A places asked: products with weights, after the last
-  /// attention of those places alone, and attention with a causal pair counted once.
-  double multiply_adds(Index length, Index asked) const;
+  /// Useful multiply-adds of one forward over T tokens with A target positions: products with weights, after the
+  /// last attention of those alone, and attention with a causal pair counted once.
+  double multiply_adds(Index length, Index targets) const;
 
  private:
   void pack_weights(const Parameters&, StepTables&, bool backward) const;

@@ -84,7 +84,7 @@ TEST_CASE("one layer tells the order of earlier tokens apart, but for the encodi
   for (const std::string& name : encodings().names()) {
     DYNAMIC_SECTION(name) {
       const double moved = order_sensitivity(Spec{name, {}}, small_shape(4, true, true), 9);
-      if (encodings().find(name).info.needs_order) {
+      if (encodings().find(name).info.permutation_invariant) {
         CHECK(moved < 1e-12);
       } else {
         CHECK(moved > 1e-6);
@@ -93,14 +93,14 @@ TEST_CASE("one layer tells the order of earlier tokens apart, but for the encodi
   }
 }
 
-TEST_CASE("a shift of all places moves the outputs of no relative encoding, and of every absolute one") {
-  const std::set<std::string> relative{"yes", "accumulated", "counted", "order of keys"};
+TEST_CASE("a shift of all positions moves the outputs of no relative encoding, and of every absolute one") {
+  const std::set<Relative> relative{Relative::yes, Relative::accumulated, Relative::counted, Relative::order_of_keys};
   for (const std::string& name : encodings().names()) {
     const EncodingInfo& info = encodings().find(name).info;
-    DYNAMIC_SECTION(name << ", relative: " << info.relative) {
+    DYNAMIC_SECTION(name << ", relative: " << text(info.relative)) {
       const double moved = shift_sensitivity(Spec{name, {}}, small_shape(4, true, true), 9);
-      if (relative.count(info.relative) > 0) CHECK(moved < 1e-9);
-      if (info.family == "absolute" && !info.needs_order) CHECK(moved > 1e-6);
+      if (relative.count(info.relative.value) > 0) CHECK(moved < 1e-9);
+      if (info.family == Family::absolute && !info.permutation_invariant) CHECK(moved > 1e-6);
     }
   }
 }
@@ -127,7 +127,7 @@ TEST_CASE("a property that hangs on an option is measured to do so") {
       {"fire:threshold=512", "extrapolates", "defined"},
       {"rope_p:fraction=0", "relative", "none"},
       {"randomized:base=learned_abs,max=128", "extrapolates", "yes"},
-      {"randomized:base=alibi", "fades", "yes"},
+      {"randomized:base=alibi", "distance_decay", "yes"},
       {"dape:base=none", "distinct", "no"},
       {"repo_pos:blend=0.3", "relative", "yes"},
   }));

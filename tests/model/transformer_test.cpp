@@ -9,8 +9,8 @@ using namespace posbench;
 
 namespace {
 
-/// Logits (A, V) of the places asked, and the gradient of their sum, each weighted by its place and word.
-std::pair<RowMajor, Vector> logits_and_gradient(const ModelShape& shape, const std::vector<int>& asked) {
+/// Logits (A, V) at the target positions, and the gradient of their sum, each weighted by its position and token.
+std::pair<RowMajor, Vector> logits_and_gradient(const ModelShape& shape, const std::vector<int>& targets) {
   const PositionEncoding encoding(shape);
   ParameterLayout layout;
   const Transformer model(shape, layout, encoding);
@@ -20,16 +20,16 @@ std::pair<RowMajor, Vector> logits_and_gradient(const ModelShape& shape, const s
   Sequence s;
   s.tokens = {3, 1, 4, 1, 0, 2, 5, 3, 5};
   s.positions = encoding.positions(s, rng);
-  s.asked = asked;
+  s.target_positions = targets;
   StepTables step;
   Activations a;
   model.prepare(parameters, s, step, &gradients);
   model.forward(parameters, s, step, rng, a);
   Matrix d_logits(a.logits.rows(), a.logits.cols());
   d_logits.setZero();
-  for (size_t n = 0; n < asked.size(); ++n) {
-    if (asked[n] == 2 || asked[n] == 7) {
-      for (Index v = 0; v < shape.vocabulary; ++v) d_logits(static_cast<Index>(n), v) = asked[n] - 3.0 * v * v;
+  for (size_t n = 0; n < targets.size(); ++n) {
+    if (targets[n] == 2 || targets[n] == 7) {
+      for (Index v = 0; v < shape.vocabulary; ++v) d_logits(static_cast<Index>(n), v) = targets[n] - 3.0 * v * v;
     }
   }
   model.backward(parameters, s, step, a, d_logits, gradients);
@@ -39,7 +39,7 @@ std::pair<RowMajor, Vector> logits_and_gradient(const ModelShape& shape, const s
 
 }  // namespace
 
-TEST_CASE("what a place answers, and its gradient, does not depend on which others are asked") {
+TEST_CASE("the logits at a position, and their gradient, do not depend on the other target positions") {
   const BlockKind block = GENERATE(BlockKind::sequential, BlockKind::parallel);
   for (const bool causal : {true, false}) {
     for (const bool pre_norm : {true, false}) {
@@ -77,7 +77,7 @@ TEST_CASE("a parallel block adds attention and feed-forward of the same input to
   Rng rng;
   Sequence s;
   s.tokens = {3};  // attends to itself alone, so that attention is v
-  s.asked = {0};
+  s.target_positions = {0};
   s.positions = encoding.positions(s, rng);
   StepTables step;
   Activations a;
