@@ -16,11 +16,6 @@ using Rng = std::mt19937_64;
 /// Different arguments give unrelated streams.
 Rng stream(std::uint64_t seed, std::string_view purpose, std::uint64_t index = 0);
 
-/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): every input bit reaches every output bit. Its stream is
-/// splitmix_finalize(seed + n kSplitMixStep).
-std::uint64_t splitmix_finalize(std::uint64_t);
-constexpr std::uint64_t kSplitMixStep = 0x9e3779b97f4a7c15;
-
 /// Uniform over low..high, both ends included.
 int uniform(Rng&, int low, int high);
 

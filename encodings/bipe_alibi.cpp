@@ -1,4 +1,5 @@
-// BiPE with ALiBi: the position in the segment is added to the embedding, distances between segments are penalized.
+// BiPE with ALiBi: the position in the segment is added to the embedding, distances between segments are
+// penalized.
 //
 //   x_t          += P[min(intra(t), rows - 1)],   P learned, one table for the model
 //   score_h(i, j) = q_i . k_j / sqrt(D) - 96 m_h (inter(i) - inter(j)),   m_h ALiBi's slopes
@@ -7,7 +8,7 @@
 // paper, a full stop or a newline ends one and belongs to it). He et al. 2024, arXiv:2401.16421, section 4;
 // zhenyuhe00/BiPE, where the 96 stands: as many tokens as a segment of its text might have. Bidirectional models
 // count segments either way alike. P starts like learned_abs here, N(0, C^-0.5).
-#include "encodings/bilevel.h"
+#include "encodings/parts/bilevel.h"
 #include "encodings/registry.h"
 
 namespace posbench {

@@ -1,14 +1,14 @@
-// BiPE with RoPE: the position in the segment is added to the embedding, the segment's position rotates queries and
-// keys.
+// BiPE with RoPE: the position in the segment is added to the embedding, the segment's position rotates queries
+// and keys.
 //
 //   x_t          += P[min(intra(t), rows - 1)],   P learned, one table for the model
 //   score_h(i, j) = R(inter(i)) q_i . R(inter(j)) k_j / sqrt(D),   R(p) rotates pair n by p base^(-2 n / D)
 //
 // intra(t): the tokens before t in its segment; inter(t): the segments before. Segments come from the task (in the
 // paper, a full stop or a newline ends one and belongs to it). He et al. 2024, arXiv:2401.16421, section 4;
-// zhenyuhe00/BiPE. P starts like learned_abs here, N(0, C^-0.5). Without segments all but the embedded positions are
-// alike.
-#include "encodings/bilevel.h"
+// zhenyuhe00/BiPE. P starts like learned_abs here, N(0, C^-0.5). Without segments all but the embedded positions
+// are alike.
+#include "encodings/parts/bilevel.h"
 #include "encodings/registry.h"
 
 namespace posbench {

@@ -126,7 +126,8 @@ class Cope final : public PositionEncoding {
 
   std::vector<AttentionMap> inspect(const AttentionInput& in) const override {
     const Index T = in.length(), rows = in.parameters[table(in.layer)].rows();
-    AttentionMap gate{"gate", Heads(shape_.heads, Matrix(Matrix::Zero(T, T)))}, counted{"contextual position", gate.values};
+    AttentionMap gate{"gate", Heads(shape_.heads, Matrix(Matrix::Zero(T, T)))},
+        counted{"contextual position", gate.values};
     const Matrix* separate = separate_keys(in);
     for (size_t h = 0; h < gate.values.size(); ++h) {
       gates(in, separate, h, gate.values[h]);

@@ -10,7 +10,7 @@
 // (interleaved) is ours.
 #include <numbers>
 
-#include "encodings/contextual_rotary.h"
+#include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
 #include "model/product.h"
 
@@ -69,7 +69,8 @@ class Darope final : public ContextualRotary {
     d_logits.setZero();
     for (size_t h = 0; h < in.q.size(); ++h) {
       const auto d_angle = of_head(d_angles, h);
-      for (Index n = fast_; n < pairs(); ++n) d_logits.col(static_cast<Index>(h)) += full_angle(n) * d_angle.col(n);
+      for (Index n = fast_; n < pairs(); ++n)
+        d_logits.col(static_cast<Index>(h)) += full_angle(n) * d_angle.col(n);
     }
     d_logits.array() *= fractions.array() * (1 - fractions.array());
     multiply_add(d_logits, in.parameters[weights_[in.layer]].transpose(), d.x);

@@ -17,9 +17,9 @@
 // models. Rows of P for distances beyond the trained length stay as they started.
 #include <cmath>
 
-#include "encodings/distances.h"
+#include "encodings/parts/distances.h"
 #include "encodings/registry.h"
-#include "encodings/relative_rows.h"
+#include "encodings/parts/relative_rows.h"
 #include "model/attention.h"
 #include "model/layers.h"
 #include "model/product.h"
@@ -133,8 +133,8 @@ class Deberta final : public PositionEncoding {
     }
     auto d_table = d[table_];
     if (options_.norm) {
-      layer_norm_backward(p[gain_], normalized, rstd, d_rows, d_table.middleRows(span.low, span.count),
-                              d[gain_], d[shift_]);
+      layer_norm_backward(p[gain_], normalized, rstd, d_rows, d_table.middleRows(span.low, span.count), d[gain_],
+                          d[shift_]);
     } else {
       d_table.middleRows(span.low, span.count) += d_rows;
     }
@@ -191,8 +191,8 @@ class Deberta final : public PositionEncoding {
     double bucket = std::round(distance);
     if (options_.max_distance > 0 && std::abs(bucket) > middle) {
       const double far = std::min(std::abs(bucket), farthest);
-      bucket = std::copysign(std::ceil(std::log(far / middle) / std::log(farthest / middle) * (middle - 1)) + middle,
-                             bucket);
+      bucket = std::copysign(
+          std::ceil(std::log(far / middle) / std::log(farthest / middle) * (middle - 1)) + middle, bucket);
     }
     return static_cast<Index>(std::clamp(bucket + size, 0.0, 2 * size - 1));
   }
@@ -225,8 +225,7 @@ class Deberta final : public PositionEncoding {
   }
 
   /// The rows of P that are read, normalized with the option `norm`.
-  void read_table(const Parameters& p, const Span& span, Matrix& normalized, Matrix& rstd,
-                  Matrix& rows) const {
+  void read_table(const Parameters& p, const Span& span, Matrix& normalized, Matrix& rstd, Matrix& rows) const {
     const auto table = p[table_].middleRows(span.low, span.count);
     rows.resize(span.count, shape_.width);
     if (options_.norm) {

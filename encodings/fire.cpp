@@ -8,17 +8,17 @@
 // from memory. W and b start uniform over +- 1 / sqrt(inputs). i counts from 0. a is the ReLU, or the LeakyReLU of
 // 0.01 that DAPE's code has inside FIRE.
 //
-// Below the threshold |mu| L the bias is a function of distance alone; beyond, distances are fractions of i, so that
-// xi stays within [0, 1) at every length. The paper's L is 512 (threshold=512), which short sequences never reach:
-// nothing would be normalized, and longer ones would bring xi that training has not seen. Our default,
+// Below the threshold |mu| L the bias is a function of distance alone; beyond, distances are fractions of i, so
+// that xi stays within [0, 1) at every length. The paper's L is 512 (threshold=512), which short sequences never
+// reach: nothing would be normalized, and longer ones would bring xi that training has not seen. Our default,
 // threshold=0, is half of the trained length. DAPE's training code passes 128 and halves it.
 //
 // Li et al. 2023, arXiv:2310.04418, section 3; its appendix's listing as it survives in VITA-Group/TAPE and
 // chuanyang-Zheng/DAPE. No code of the authors' was found. Causal only: with keys after the query xi is undefined.
 #include <cmath>
 
-#include "encodings/additive_bias.h"
-#include "encodings/distances.h"
+#include "encodings/parts/additive_bias.h"
+#include "encodings/parts/distances.h"
 #include "encodings/registry.h"
 #include "model/layers.h"
 #include "model/product.h"
@@ -134,7 +134,7 @@ class Fire final : public AdditiveBias {
           hidden(width, keys + kApart),
           activated(width, keys + kApart),
           output(heads, keys + kApart) {}
-    Eigen::Matrix<Real, 1, Eigen::Dynamic> distance, xi, d_xi;  // |i - j|, xi, and its gradient
+    Eigen::Matrix<Real, 1, Eigen::Dynamic> distance, xi, d_xi;        // |i - j|, xi, and its gradient
     RowMajor hidden, activated;                                       // before and after the activation
     RowMajor output;                                                  // f(xi), or its gradient
   };

@@ -1,5 +1,5 @@
-// Geometric attention: keys are visited by distance from the query, and each takes a fraction of what is left of the
-// attention; the nearest strong match wins, on whichever side.
+// Geometric attention: keys are visited by distance from the query, and each takes a fraction of what is left of
+// the attention; the nearest strong match wins, on whichever side.
 //
 //   z_h(i, j) = alpha q_i . k_j + beta + (back_h . x_i + b_h if j < i, front_h . x_i + f_h if j > i)
 //   w(i, j)   = sigmoid(z(i, j)) times the product of 1 - sigmoid(z(i, m)) over the keys m visited before j
@@ -14,7 +14,7 @@
 #include <cmath>
 
 #include "encodings/registry.h"
-#include "encodings/stick.h"
+#include "encodings/parts/stick.h"
 #include "model/attention.h"
 #include "model/layers.h"
 

@@ -8,8 +8,8 @@
 // sqrt(D)): query_gate=true; v is treated as u, and o_h is kept as that code keeps it in the key-gated form.
 #include <cmath>
 
+#include "encodings/parts/slopes.h"
 #include "encodings/registry.h"
-#include "encodings/slopes.h"
 #include "model/layers.h"
 #include "model/product.h"
 

@@ -52,7 +52,8 @@ const RegisterEncoding<LearnedAbsolute> registered{{
     .family = Family::absolute,
     .equation = "x_t += P[t],   P (N, C) learned",
     .source = "Gehring et al. 2017, arXiv:1705.03122; Devlin et al. 2018, arXiv:1810.04805",
-    .notes = "Rows beyond the trained length exist and stay untrained; positions beyond the table read its last row.",
+    .notes =
+        "Rows beyond the trained length exist and stay untrained; positions beyond the table read its last row.",
     .touches = "E",
     .learned = true,
     .takes_positions = TakesPositions::positions,

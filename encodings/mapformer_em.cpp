@@ -4,13 +4,13 @@
 //   score_h(i, j) = (q_i . k_j / sqrt(D)) (R(phi_h(i)) q0_h . R(phi_h(j)) k0_h / sqrt(D))
 //   phi           = the angles of mapformer_wm: omega times the sum of the tokens' steps
 //
-// q0, k0 (H, D) are learned, one pair for all layers, from N(0, 0.02): attention starts nearly uniform. Rambaud et al.
-// 2025, arXiv:2511.19279, read in a re-implementation, PrashRangarajan/mapformer: the authors' code was not found,
-// and another file of that repository multiplies the two attentions after a softmax each, which it calls the
-// paper's: unverified.
-#include "encodings/path_integration.h"
+// q0, k0 (H, D) are learned, one pair for all layers, from N(0, 0.02): attention starts nearly uniform. Rambaud et
+// al. 2025, arXiv:2511.19279, read in a re-implementation, PrashRangarajan/mapformer: the authors' code was not
+// found, and another file of that repository multiplies the two attentions after a softmax each, which it calls
+// the paper's: unverified.
+#include "encodings/parts/path_integration.h"
 #include "encodings/registry.h"
-#include "encodings/rotary.h"
+#include "encodings/parts/rotary.h"
 #include "model/attention.h"
 
 namespace posbench {
@@ -36,7 +36,8 @@ class MapFormerEm final : public PositionEncoding {
         key_(layout.no_decay(
             layout.normal("mapformer_em.key", shape.heads, shape.head_width(), options.deviation))) {}
 
-  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Matrices& recurrent_state) const override {
+  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x,
+             Matrices& recurrent_state) const override {
     path_.embed(p, x, recurrent_state);
   }
   void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix& x,

@@ -9,8 +9,8 @@
 // range. Rambaud et al. 2025, arXiv:2511.19279, read in a re-implementation, PrashRangarajan/mapformer: the
 // authors' code was not found. Its pairs are interleaved and its range is 64, the size of its map. Initial
 // weights, N(0, 1 / inputs), are ours.
-#include "encodings/contextual_rotary.h"
-#include "encodings/path_integration.h"
+#include "encodings/parts/contextual_rotary.h"
+#include "encodings/parts/path_integration.h"
 #include "encodings/registry.h"
 
 namespace posbench {
@@ -31,7 +31,8 @@ class MapFormerWm final : public ContextualRotary {
       : ContextualRotary(shape, Pairing::interleaved, "mapformer_wm"),
         path_("mapformer_wm", options.rank, options.range, shape, layout) {}
 
-  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Matrices& recurrent_state) const override {
+  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x,
+             Matrices& recurrent_state) const override {
     path_.embed(p, x, recurrent_state);
   }
   void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix& x,

@@ -11,6 +11,7 @@
 // assumption.
 #include <numbers>
 
+#include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/lanes.h"
@@ -33,9 +34,8 @@ class Pope final : public PositionEncoding {
 
   Pope(const Options& options, const ModelShape& shape, ParameterLayout& layout)
       : PositionEncoding(shape), base_(options.base) {
-    delta_ = options.init == Start::zero
-                 ? layout.constant("pope.delta", shape.heads, shape.head_width(), 0)
-                 : layout.uniform("pope.delta", shape.heads, shape.head_width(), kMin, 0);
+    delta_ = options.init == Start::zero ? layout.constant("pope.delta", shape.heads, shape.head_width(), 0)
+                                         : layout.uniform("pope.delta", shape.heads, shape.head_width(), kMin, 0);
     layout.no_decay(delta_);
   }
 
@@ -45,7 +45,8 @@ class Pope final : public PositionEncoding {
 
   void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
     const Index T = positions.size(), D = shape_.head_width();
-    auto& [cosines, sines] = tables.constants<Queries>();
+    Rotations& queries = tables.constants<Rotations>();
+    Matrix &cosines = queries.cosine, &sines = queries.sine;
     cosines.resize(T, D);
     sines.resize(T, D);
     for (Index e = 0; e < D; ++e) {
@@ -80,10 +81,10 @@ class Pope final : public PositionEncoding {
 
   void score(const AttentionInput& in, Heads& scores) const override {
     const Index T = in.length(), D = shape_.head_width();
-    const auto& [cosines, sines] = in.tables.constants<Queries>();
+    const Rotations& queries = in.tables.constants<Rotations>();
     Matrix &q = in.scratch(T, 2 * D), &k = in.scratch(T, 2 * D);
     for (Index h = 0; h < shape_.heads; ++h) {
-      polar(in.q[h], cosines, sines, q);
+      polar(in.q[h], queries.cosine, queries.sine, q);
       polar(in.k[h], in.tables.values[key_cosine(h)], in.tables.values[key_sine(h)], k);
       dot_product(q, k, scale(), shape_.causal, scores[h]);
     }
@@ -91,17 +92,17 @@ class Pope final : public PositionEncoding {
 
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
     const Index T = in.length(), D = shape_.head_width();
-    const auto& [cosines, sines] = in.tables.constants<Queries>();
+    const Rotations& queries = in.tables.constants<Rotations>();
     Matrix &q = in.scratch(T, 2 * D), &k = in.scratch(T, 2 * D);
     Matrix &d_q = in.scratch(T, 2 * D), &d_k = in.scratch(T, 2 * D);
     for (Index h = 0; h < shape_.heads; ++h) {
       const size_t c = key_cosine(h), s = key_sine(h);
-      polar(in.q[h], cosines, sines, q);
+      polar(in.q[h], queries.cosine, queries.sine, q);
       polar(in.k[h], in.tables.values[c], in.tables.values[s], k);
       d_q.setZero();
       d_k.setZero();
       dot_product_backward(q, k, scale(), shape_.causal, d_scores[h], d_q, d_k);
-      polar_backward(in.q[h], cosines, sines, d_q, d.q[h], nullptr, nullptr);
+      polar_backward(in.q[h], queries.cosine, queries.sine, d_q, d.q[h], nullptr, nullptr);
       polar_backward(in.k[h], in.tables.values[c], in.tables.values[s], d_k, d.k[h], &d.tables[c], &d.tables[s]);
     }
   }
@@ -109,11 +110,8 @@ class Pope final : public PositionEncoding {
  private:
   static constexpr double kMin = -2 * std::numbers::pi;
 
-  /// Of the queries' angles, (T, D) each, the same for all heads.
-  struct Queries {
-    Matrix cosines, sines;
-  };
-  /// Of the keys' angles, among the tables' values: (T, D) each, for every head.
+  /// The queries' cosines and sines are constants, (T, D) each, the same for all heads. Those of the keys are values,
+  /// (T, D) each, for every head.
   static size_t key_cosine(Index h) { return 2 * static_cast<size_t>(h); }
   static size_t key_sine(Index h) { return key_cosine(h) + 1; }
 

@@ -55,8 +55,9 @@ const RegisterEncoding<SelectiveAttention> registered{{
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) - sum over j < t < i of max(S(t, j), 0), S the scores of "
                 "head 0; 0 for j = 0",
     .source = "Leviathan et al. 2024, arXiv:2410.02703; checked against lucidrains/x-transformers",
-    .notes = "Masks add up between key and query, so that only the exempt first token tells positions apart. Which "
-             "entries are exempt was read in a port, not in code of the authors.",
+    .notes =
+        "Masks add up between key and query, so that only the exempt first token tells positions apart. Which "
+        "entries are exempt was read in a port, not in code of the authors.",
     .causal_only = true,
     .touches = "L",
     .extrapolates = Extrapolation::yes,

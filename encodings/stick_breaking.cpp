@@ -1,5 +1,5 @@
-// Stick-breaking attention: keys are visited from the query backwards, and each takes a fraction of what is left of
-// the attention; the nearest strong match wins. It replaces the softmax, and needs no other position.
+// Stick-breaking attention: keys are visited from the query backwards, and each takes a fraction of what is left
+// of the attention; the nearest strong match wins. It replaces the softmax, and needs no other position.
 //
 //   z(i, j) = q_i . k_j / sqrt(D)
 //   A(i, j) = sigmoid(z(i, j)) times the product of 1 - sigmoid(z(i, m)) over j < m < i
@@ -10,7 +10,7 @@
 // remainder=true gives what is left to the token's own value, o_i += (1 - sum of A(i, j)) v_i, as in that
 // repository's tests.
 #include "encodings/registry.h"
-#include "encodings/stick.h"
+#include "encodings/parts/stick.h"
 #include "model/attention.h"
 
 namespace posbench {
@@ -57,8 +57,8 @@ class StickBreaking final : public PositionEncoding {
         const Real* d_weight = d_attention[h].row(i).data();
         fraction.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
         break_stick_backward(
-            fraction.data(), keys, backwards(keys), attention[h].row(i).data(), [=](Index j) { return d_weight[j]; },
-            d_scores[h].row(i).data());
+            fraction.data(), keys, backwards(keys), attention[h].row(i).data(),
+            [=](Index j) { return d_weight[j]; }, d_scores[h].row(i).data());
       }
     }
   }

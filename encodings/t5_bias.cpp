@@ -10,9 +10,9 @@
 // in its initial values; we keep it, so that encodings differ only in position. The initial values of B are those
 // of a common port; the original leaves them to its framework. Buckets that only sequences beyond the trained
 // length reach stay as they started.
-#include "encodings/distance_bias.h"
+#include "encodings/parts/distance_bias.h"
 #include "encodings/registry.h"
-#include "encodings/t5_buckets.h"
+#include "encodings/parts/t5_buckets.h"
 
 namespace posbench {
 namespace {
@@ -30,8 +30,8 @@ class T5Bias final : public DistanceBias {
   T5Bias(const Options& options, const ModelShape& shape, ParameterLayout& layout)
       : DistanceBias(shape), buckets_{options.buckets, options.max_distance, shape.causal} {
     buckets_.check("t5_bias");
-    table_ = layout.no_decay(
-        layout.normal("t5_bias.table", options.buckets, shape.heads, 1 / std::sqrt(shape.width)));
+    table_ =
+        layout.no_decay(layout.normal("t5_bias.table", options.buckets, shape.heads, 1 / std::sqrt(shape.width)));
   }
 
   void values(const Parameters& p, const In& distances, Out values) const override {

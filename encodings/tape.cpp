@@ -16,9 +16,9 @@
 // out.
 #include <cmath>
 
-#include "encodings/decorator.h"
+#include "encodings/parts/decorator.h"
 #include "encodings/registry.h"
-#include "encodings/rotary.h"
+#include "encodings/parts/rotary.h"
 #include "model/attention.h"
 #include "model/product.h"
 
@@ -79,7 +79,8 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
     const Index T = in.length(), D = shape_.head_width();
     Matrix &q = in.scratch(T, D), &k = in.scratch(T, D), &d_q = in.scratch(T, D), &d_k = in.scratch(T, D);
     for (size_t h = 0; h < d_scores.size(); ++h) {
-      const auto cosine = head(in.recurrent_state[kC], h, shape_.heads), sine = head(in.recurrent_state[kS], h, shape_.heads);
+      const auto cosine = head(in.recurrent_state[kC], h, shape_.heads),
+                 sine = head(in.recurrent_state[kS], h, shape_.heads);
       rotate(in.q[h], cosine, sine, Pairing::half_split, q);
       rotate(in.k[h], cosine, sine, Pairing::half_split, k);
       d_q.setZero();
@@ -120,7 +121,8 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
     head_maps(in, feed_forward, pre, products, maps);
     d_maps.setZero();
     for (size_t n = 0; n < kStates; ++n) {
-      Matrix &between = in.scratch(T, d.recurrent_state[n].cols()), &d_between = in.scratch(T, d.recurrent_state[n].cols());
+      Matrix &between = in.scratch(T, d.recurrent_state[n].cols()),
+             &d_between = in.scratch(T, d.recurrent_state[n].cols());
       mix_by_attention(in, attention, in.recurrent_state[n], mixed, between);
       d_between = d.recurrent_state[n];
       for (Index t = 0; t < T; ++t) {  // next = between + map between

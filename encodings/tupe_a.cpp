@@ -3,8 +3,8 @@
 //   score_h(i, j) = (q_i . k_j + (U_Q n_i)_h . (U_K n_j)_h) / sqrt(2 D),   n_t = LayerNorm(P[min(t, N - 1)])
 //
 // P (N, C), U_Q and U_K (C, C) with biases, and the normalization are shared by all layers; P and U start at N(0,
-// 0.02). Token 0 is taken for an encoder's [CLS], which no position describes (option reset; bidirectional models, as
-// in the paper): its row of the second term is theta_1, [CLS] to all and itself, and the rest of its column
+// 0.02). Token 0 is taken for an encoder's [CLS], which no position describes (option reset; bidirectional models,
+// as in the paper): its row of the second term is theta_1, [CLS] to all and itself, and the rest of its column
 // theta_2, all to [CLS]. As in the code, the thetas are no free numbers: P has a row more, and theta_1 is what row
 // 0 gives with itself, theta_2 row 1; token t reads row t + 1. Causal models have no [CLS], and no reset.
 //
@@ -12,7 +12,7 @@
 // beyond the trained length stay as they started; positions beyond the table read its last row, which the paper
 // leaves undefined.
 #include "encodings/registry.h"
-#include "encodings/tupe.h"
+#include "encodings/parts/tupe.h"
 
 namespace posbench {
 namespace {

@@ -10,10 +10,10 @@
 //
 // Ke et al. 2020, arXiv:2006.15595, section 3; guolinke/TUPE. B starts at N(0, 1) in that code, which creates it
 // after it has initialized the rest with 0.02: option deviation. N = 32 and max_distance = 128 are T5's.
-#include "encodings/distances.h"
+#include "encodings/parts/distances.h"
 #include "encodings/registry.h"
-#include "encodings/t5_buckets.h"
-#include "encodings/tupe.h"
+#include "encodings/parts/t5_buckets.h"
+#include "encodings/parts/tupe.h"
 
 namespace posbench {
 namespace {
@@ -83,11 +83,12 @@ const RegisterEncoding<TupeR> registered{{
         "score_h(i, j) = (q_i . k_j + (U_Q n_i)_h . (U_K n_j)_h) / sqrt(2 D) + B[bucket(i - j), h],   n_t = "
         "LayerNorm(P[t])",
     .source = "Ke et al. 2020, arXiv:2006.15595, section 3; guolinke/TUPE",
-    .notes = "[CLS] reset for token 0 of bidirectional models (option reset), its thetas tied to rows of P and "
-             "its buckets "
-             "its own, as in the code. B starts at N(0, 1) there, by accident it seems: option deviation. Causal "
-             "models, "
-             "which the paper does not treat, use T5's causal buckets. Positions beyond the table read its last row.",
+    .notes =
+        "[CLS] reset for token 0 of bidirectional models (option reset), its thetas tied to rows of P and "
+        "its buckets "
+        "its own, as in the code. B starts at N(0, 1) there, by accident it seems: option deviation. Causal "
+        "models, "
+        "which the paper does not treat, use T5's causal buckets. Positions beyond the table read its last row.",
     .touches = "B",
     .learned = true,
     .takes_positions = TakesPositions::positions,

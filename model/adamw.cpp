@@ -24,7 +24,8 @@ class AdamW final : public Optimizer {
     const double beta2_power = state.scalars.at("beta2_power") *= options_.beta2;
     const Real beta1 = static_cast<Real>(options_.beta1), beta2 = static_cast<Real>(options_.beta2);
     const Real rate = static_cast<Real>(learning_rate / (1 - beta1_power));
-    const Real correction = static_cast<Real>(1 / (1 - beta2_power)), epsilon = static_cast<Real>(options_.epsilon);
+    const Real correction = static_cast<Real>(1 / (1 - beta2_power)),
+               epsilon = static_cast<Real>(options_.epsilon);
     const auto g = gradients.flat.array();
     mean += (1 - beta1) * (g - mean);
     square += (1 - beta2) * (g.square() - square);

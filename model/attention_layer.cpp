@@ -149,8 +149,8 @@ void AttentionLayer::carry_backward(const SequenceInput& s, AttentionActivations
                                     Matrices& d_recurrent_state, Gradients& d) const {
   resize(workspace.d_carrying, shape_.heads, a.input.rows(), a.input.rows());
   set_zero(workspace.d_carrying);
-  AttentionGradient d_in{d,           d_tables,      d_recurrent_state,    workspace.d_input, workspace.d_q,
-                         workspace.d_k, workspace.d_v};
+  AttentionGradient d_in{
+      d, d_tables, d_recurrent_state, workspace.d_input, workspace.d_q, workspace.d_k, workspace.d_v};
   stages_.carry_backward(input(s, a, workspace.scratch), a.attention, feed_forward, workspace.d_carrying,
                          d_feed_forward, d_in);
 }
@@ -161,8 +161,8 @@ void AttentionLayer::backward(const SequenceInput& s, const PackedWeights& weigh
                               Gradients& d) const {
   const Index T = a.input.rows(), D = shape_.head_width(), H = shape_.heads;
   const AttentionInput in = input(s, a, workspace.scratch);
-  AttentionGradient d_in{d,           d_tables,      d_recurrent_state,    workspace.d_input, workspace.d_q,
-                         workspace.d_k, workspace.d_v};
+  AttentionGradient d_in{
+      d, d_tables, d_recurrent_state, workspace.d_input, workspace.d_q, workspace.d_k, workspace.d_v};
   workspace.d_joined.resize(a.joined.rows(), shape_.width);
   resize(workspace.d_head_outputs, H, T, D);
   resize(workspace.d_attention, H, T, T);
@@ -193,7 +193,7 @@ double AttentionLayer::multiply_adds(Index length, Index rows) const {
 }
 
 std::vector<AttentionMap> AttentionLayer::inspect(const SequenceInput& s, AttentionActivations& a,
-                                             AttentionWorkspace& workspace) const {
+                                                  AttentionWorkspace& workspace) const {
   const AttentionInput in = input(s, a, workspace.scratch);
   Heads scores, positional;
   resize(scores, shape_.heads, in.length(), in.length());

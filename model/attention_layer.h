@@ -44,12 +44,12 @@ struct SequenceInput {
 /// What the backward of one layer reads again. R rows are read after the layer: all T, or those of the target
 /// positions.
 struct AttentionActivations {
-  Matrices recurrent_state;           // as the layer received it
-  Matrix input;             // (T, C)
-  Heads q, k, v;            // H x (T, D)
-  Heads scores, attention;  // H x (T, T); scores where the encoding keeps them
-  Heads head_outputs;       // H x (T, D)
-  Matrix joined;            // (R, C): the heads side by side
+  Matrices recurrent_state;  // as the layer received it
+  Matrix input;              // (T, C)
+  Heads q, k, v;             // H x (T, D)
+  Heads scores, attention;   // H x (T, T); scores where the encoding keeps them
+  Heads head_outputs;        // H x (T, D)
+  Matrix joined;             // (R, C): the heads side by side
 };
 
 /// Memory that all layers share, forward and backward.
@@ -75,7 +75,8 @@ class AttentionLayer {
   };
   void pack(const Parameters&, bool backward, PackedWeights&) const;
 
-  /// result (R, C) from a.input (T, C) and a.recurrent_state. `rows`: the positions that are read afterwards; null: all.
+  /// result (R, C) from a.input (T, C) and a.recurrent_state. `rows`: the positions that are read afterwards;
+  /// null: all.
   void forward(const SequenceInput&, const PackedWeights&, const std::vector<int>* rows, AttentionActivations& a,
                AttentionWorkspace&, Matrix& result) const;
   /// The recurrent state for the next block, from what the layer received.
@@ -88,11 +89,11 @@ class AttentionLayer {
   /// received.
   void carry_backward(const SequenceInput&, AttentionActivations&, const Matrix& feed_forward, AttentionWorkspace&,
                       Matrix& d_feed_forward, Matrices& d_tables, Matrices& d_recurrent_state, Gradients&) const;
-  /// d_result (R, C); leaves the gradient of the layer's input in workspace.d_input. `carries`: whether carry_backward came
-  /// before.
+  /// d_result (R, C); leaves the gradient of the layer's input in workspace.d_input. `carries`: whether
+  /// carry_backward came before.
   void backward(const SequenceInput&, const PackedWeights&, const std::vector<int>* rows, AttentionActivations&,
-                const Matrix& d_result, bool carries, AttentionWorkspace&, Matrices& d_tables, Matrices& d_recurrent_state,
-                Gradients&) const;
+                const Matrix& d_result, bool carries, AttentionWorkspace&, Matrices& d_tables,
+                Matrices& d_recurrent_state, Gradients&) const;
 
   /// Multiply-adds of one forward over T tokens of which R are read: both projections, and attention with a causal
   /// pair counted once.

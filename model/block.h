@@ -1,5 +1,5 @@
-// A block of the transformer: attention and feed-forward around a residual stream. What a kind of block is stands in
-// a file of its own, its name in ModelShape::block.
+// A block of the transformer: attention and feed-forward around a residual stream. What a kind of block is stands
+// in a file of its own, its name in ModelShape::block.
 #pragma once
 #include <memory>
 
@@ -8,8 +8,8 @@
 
 namespace posbench {
 
-/// What the backward of one block reads again; each kind uses what it needs. R rows are read after the block: all T,
-/// or, of the last block, those of the target positions.
+/// What the backward of one block reads again; each kind uses what it needs. R rows are read after the block: all
+/// T, or, of the last block, those of the target positions.
 struct BlockActivations {
   AttentionActivations attention;
   FeedForwardActivations feed_forward;
@@ -44,7 +44,8 @@ class Block {
                        BlockActivations&, BlockWorkspace&, Matrix& x, Matrices& recurrent_state) const = 0;
   /// d_x (R, C) and d_recurrent_state become the gradients of what the block received.
   virtual void backward(const SequenceInput&, const BlockWeights&, const std::vector<int>* rows, BlockActivations&,
-                        BlockWorkspace&, Matrix& d_x, Matrices& d_tables, Matrices& d_recurrent_state, Gradients&) const = 0;
+                        BlockWorkspace&, Matrix& d_x, Matrices& d_tables, Matrices& d_recurrent_state,
+                        Gradients&) const = 0;
 
   /// Multiply-adds of one forward over T tokens of which R are read afterwards.
   virtual double multiply_adds(Index length, Index rows) const = 0;
@@ -56,8 +57,10 @@ class Block {
 /// The block of the kind that the shape asks for. The encoding must outlive it.
 std::unique_ptr<Block> make_block(const ModelShape&, const PositionEncoding&, int layer, ParameterLayout&);
 
-std::unique_ptr<Block> make_sequential_block(const ModelShape&, const PositionEncoding&, int layer, ParameterLayout&);
-std::unique_ptr<Block> make_parallel_block(const ModelShape&, const PositionEncoding&, int layer, ParameterLayout&);
+std::unique_ptr<Block> make_sequential_block(const ModelShape&, const PositionEncoding&, int layer,
+                                             ParameterLayout&);
+std::unique_ptr<Block> make_parallel_block(const ModelShape&, const PositionEncoding&, int layer,
+                                           ParameterLayout&);
 
 /// x (T, C) is reduced to these rows, (R, C). Null: all stay.
 void keep_rows(const std::vector<int>* rows, Matrix& workspace, Matrix& x);

@@ -70,8 +70,8 @@ void layer_norm(const In& x, const In& gain, const In& bias, Out normalized, Out
   }
 }
 
-void layer_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y,
-                             Out d_x, Out d_gain, Out d_bias) {
+void layer_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y, Out d_x, Out d_gain,
+                         Out d_bias) {
   // With z the normalized row and g = gain * d_y:   d_x = (g - mean(g) - z mean(g z)) / deviation
   const Index C = d_y.cols();
   const Real inverse_width = 1 / static_cast<Real>(C), *scale = gain.data();
@@ -91,7 +91,8 @@ void layer_norm_backward(const In& gain, const In& normalized, const In& rstd, c
     const Real mean = inverse_width * sum(total), correlation = inverse_width * sum(along);
     for_each_lanes(C, [&](Index c, Index count) {
       const Lanes g = load(d + c, count, 0) * load(scale + c, count, 0);
-      store(load(d_in + c, count, 0) + (g - mean - load(z + c, count, 0) * correlation) * inverse, d_in + c, count);
+      store(load(d_in + c, count, 0) + (g - mean - load(z + c, count, 0) * correlation) * inverse, d_in + c,
+            count);
     });
   }
 }

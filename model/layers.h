@@ -11,8 +11,8 @@
 
 namespace posbench {
 
-/// NAME.weight (inputs, outputs), uniform within 1 / sqrt(inputs), as PyTorch's linear layers are, so that attention
-/// starts nearly uniform; NAME.bias (1, outputs), zero.
+/// NAME.weight (inputs, outputs), uniform within 1 / sqrt(inputs), as PyTorch's linear layers are, so that
+/// attention starts nearly uniform; NAME.bias (1, outputs), zero.
 struct DenseParameters {
   Parameter weight, bias;
 };
@@ -40,8 +40,8 @@ void first_linear_backward(const In& x, const Factor& w, const In& d_y, Out d_x,
 /// then times gain (1, C) plus bias (1, C). Keeps the normalized rows and rstd = 1 / standard deviation (T, 1) for
 /// the backward.
 void layer_norm(const In& x, const In& gain, const In& bias, Out normalized, Out rstd, Out y);
-void layer_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y,
-                             Out d_x, Out d_gain, Out d_bias);
+void layer_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y, Out d_x, Out d_gain,
+                         Out d_bias);
 
 /// The same for the parameters of a model; y and what is kept are sized here.
 void layer_norm(const Parameters&, const NormParameters&, const Matrix& x, NormActivations&, Matrix& y);

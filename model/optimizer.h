@@ -1,5 +1,5 @@
-// Optimizers, the schedule of their learning rate, and clipping. What an optimizer computes stands in a file of its
-// own, its name in OptimizerKind.
+// Optimizers, the schedule of their learning rate, and clipping. What an optimizer computes stands in a file of
+// its own, its name in OptimizerKind.
 #pragma once
 #include <map>
 #include <memory>
@@ -59,7 +59,8 @@ double clip(Gradients&, double max_norm);
 
 enum class Decay { cosine, linear, constant };
 
-/// The fraction of the peak learning rate at this step out of `steps`: up linearly over the warm-up, then down to 0.
+/// The fraction of the peak learning rate at this step out of `steps`: up linearly over the warm-up, then down to
+/// 0.
 double schedule(Decay, int step, int steps, int warm_up);
 
 }  // namespace posbench

@@ -25,7 +25,8 @@ class ParallelBlock final : public Block {
   }
 
   void forward(const SequenceInput& s, const BlockWeights& weights, const std::vector<int>* rows, Rng& rng,
-               BlockActivations& a, BlockWorkspace& workspace, Matrix& x, Matrices& recurrent_state) const override {
+               BlockActivations& a, BlockWorkspace& workspace, Matrix& x,
+               Matrices& recurrent_state) const override {
     const Parameters& p = s.parameters;
     const bool dropping = s.sequence.training && shape_.dropout > 0;
     a.attention.recurrent_state = recurrent_state;
@@ -54,8 +55,8 @@ class ParallelBlock final : public Block {
   }
 
   void backward(const SequenceInput& s, const BlockWeights& weights, const std::vector<int>* rows,
-                BlockActivations& a, BlockWorkspace& workspace, Matrix& d_x, Matrices& d_tables, Matrices& d_recurrent_state,
-                Gradients& d) const override {
+                BlockActivations& a, BlockWorkspace& workspace, Matrix& d_x, Matrices& d_tables,
+                Matrices& d_recurrent_state, Gradients& d) const override {
     const Parameters& p = s.parameters;
     const Index T = a.attention.input.rows();
     const bool dropping = s.sequence.training && shape_.dropout > 0, carries = !rows && !d_recurrent_state.empty();
@@ -75,7 +76,8 @@ class ParallelBlock final : public Block {
                                 d_tables, d_recurrent_state, d);
     }
     if (dropping) d_contribution.array() *= a.feed_forward_mask.array();
-    feed_forward_.backward(weights.feed_forward, a.feed_forward, d_contribution, workspace.d_activated, d_branch, d);
+    feed_forward_.backward(weights.feed_forward, a.feed_forward, d_contribution, workspace.d_activated, d_branch,
+                           d);
 
     d_contribution = d_x;
     if (dropping) d_contribution.array() *= a.attention_mask.array();
@@ -99,7 +101,7 @@ class ParallelBlock final : public Block {
   }
 
   std::vector<AttentionMap> inspect(const SequenceInput& s, BlockActivations& a,
-                               BlockWorkspace& workspace) const override {
+                                    BlockWorkspace& workspace) const override {
     return attention_.inspect(s, a.attention, workspace.attention);
   }
 

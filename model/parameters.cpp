@@ -68,8 +68,8 @@ Parameters initialize(const ParameterLayout& layout, std::uint64_t seed) {
   for (const ParameterLayout::Entry& entry : layout.entries()) {
     if (!entry.initial) {
       throw std::logic_error(fmt::format(
-          "parameter '{}' ({} x {}) is expected, but no part of the model adds one of that name and shape", entry.name,
-          entry.parameter.rows, entry.parameter.cols));
+          "parameter '{}' ({} x {}) is expected, but no part of the model adds one of that name and shape",
+          entry.name, entry.parameter.rows, entry.parameter.cols));
     }
     Rng rng = stream(seed, entry.name);
     MatrixView values = parameters[entry.parameter];

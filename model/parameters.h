@@ -64,8 +64,8 @@ using Gradients = Parameters;
 void fill_normal(Rng&, double stddev, Out m);
 
 /// Initial values. Each parameter draws from the stream of (seed, its name), so that under one seed all models
-/// start from the same values where they share a name and a shape. Throws std::logic_error where one is expected that
-/// no part of the model adds.
+/// start from the same values where they share a name and a shape. Throws std::logic_error where one is expected
+/// that no part of the model adds.
 Parameters initialize(const ParameterLayout&, std::uint64_t seed);
 
 }  // namespace posbench

@@ -62,9 +62,9 @@ struct Positions {
 
 /// One sequence as the model sees it; T is its length.
 struct Sequence {
-  std::vector<int> tokens;            // (T) ids in [0, vocabulary)
-  std::vector<int> segments;          // (T) the word, operand or line a token belongs to
-  std::vector<int> digit_positions;   // (T) a digit's decimal position in its number, from 1; 0 elsewhere; or empty
+  std::vector<int> tokens;           // (T) ids in [0, vocabulary)
+  std::vector<int> segments;         // (T) the word, operand or line a token belongs to
+  std::vector<int> digit_positions;  // (T) a digit's decimal position in its number, from 1; 0 elsewhere; or empty
   std::vector<int> target_positions;  // (A) the positions in the sequence whose logits are wanted
   bool training = false;
   Positions positions;  // what stage 1 gave
@@ -73,8 +73,8 @@ struct Sequence {
 /// What an encoding computes once a step, for the positions at hand.
 class Tables {
  public:
-  /// What depends on positions alone and has no gradient (cosines, distances, indices), in a struct of the encoding's
-  /// own. It is made when it is first asked for, and then kept.
+  /// What depends on positions alone and has no gradient (cosines, distances, indices), in a struct of the
+  /// encoding's own. It is made when it is first asked for, and then kept.
   template <class T>
   T& constants() {
     if (constants_.type() != typeid(T)) constants_.emplace<T>();
@@ -159,7 +159,8 @@ class PositionEncoding {
   ///    hands from block to block beside x.   Default: nothing.
   virtual void embed(const Sequence&, const Parameters&, const Tables&, Matrix& /*x*/,
                      Matrices& /*recurrent_state*/) const {}
-  /// x as embed received it; d_x is the gradient of its result, and that of x through the recurrent state is added.
+  /// x as embed received it; d_x is the gradient of its result, and that of x through the recurrent state is
+  /// added.
   virtual void embed_backward(const Sequence&, const Parameters&, const Tables&, const Matrix& /*x*/,
                               const Matrices& /*d_recurrent_state*/, Matrix& /*d_x*/, Matrices& /*d_tables*/,
                               Gradients&) const {}
@@ -181,8 +182,9 @@ class PositionEncoding {
   virtual void mix_backward(const AttentionInput&, const Heads& attention, const Heads& d_output,
                             Heads& d_attention, AttentionGradient&) const;
 
-  /// 6. The recurrent state for the next block: `next` comes as a copy of in.recurrent_state. `feed_forward` (T, C) is
-  ///    what this block's feed-forward layer added to x. Not called for the last block.   Default: unchanged.
+  /// 6. The recurrent state for the next block: `next` comes as a copy of in.recurrent_state. `feed_forward` (T,
+  ///    C) is what this block's feed-forward layer added to x. Not called for the last block.   Default:
+  ///    unchanged.
   virtual void carry(const AttentionInput&, const Heads& /*attention*/, const Matrix& /*feed_forward*/,
                      Matrices& /*next*/) const {}
   /// d.recurrent_state comes as the gradient of `next` and becomes that of in.recurrent_state. The gradient of

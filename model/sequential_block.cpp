@@ -1,4 +1,5 @@
-// Attention, then feed-forward (Vaswani et al. 2017, arXiv:1706.03762; pre-norm: Xiong et al. 2020, arXiv:2002.04745).
+// Attention, then feed-forward (Vaswani et al. 2017, arXiv:1706.03762; pre-norm: Xiong et al. 2020,
+// arXiv:2002.04745).
 //
 //   pre-norm    x += attention(norm1(x)),        x += feed_forward(norm2(x))
 //   post-norm   x = norm1(x + attention(x)),     x = norm2(x + feed_forward(x))
@@ -25,7 +26,8 @@ class SequentialBlock final : public Block {
   }
 
   void forward(const SequenceInput& s, const BlockWeights& weights, const std::vector<int>* rows, Rng& rng,
-               BlockActivations& a, BlockWorkspace& workspace, Matrix& x, Matrices& recurrent_state) const override {
+               BlockActivations& a, BlockWorkspace& workspace, Matrix& x,
+               Matrices& recurrent_state) const override {
     const Parameters& p = s.parameters;
     const bool dropping = s.sequence.training && shape_.dropout > 0;
     a.attention.recurrent_state = recurrent_state;
@@ -57,8 +59,8 @@ class SequentialBlock final : public Block {
   }
 
   void backward(const SequenceInput& s, const BlockWeights& weights, const std::vector<int>* rows,
-                BlockActivations& a, BlockWorkspace& workspace, Matrix& d_x, Matrices& d_tables, Matrices& d_recurrent_state,
-                Gradients& d) const override {
+                BlockActivations& a, BlockWorkspace& workspace, Matrix& d_x, Matrices& d_tables,
+                Matrices& d_recurrent_state, Gradients& d) const override {
     const Parameters& p = s.parameters;
     const Index T = a.attention.input.rows();
     const bool dropping = s.sequence.training && shape_.dropout > 0, carries = !rows && !d_recurrent_state.empty();
@@ -77,7 +79,8 @@ class SequentialBlock final : public Block {
                                 d_tables, d_recurrent_state, d);
     }
     if (dropping) d_contribution.array() *= a.feed_forward_mask.array();
-    feed_forward_.backward(weights.feed_forward, a.feed_forward, d_contribution, workspace.d_activated, d_branch, d);
+    feed_forward_.backward(weights.feed_forward, a.feed_forward, d_contribution, workspace.d_activated, d_branch,
+                           d);
     if (shape_.pre_norm) {
       layer_norm_backward(p, norm2_, a.norm2, d_branch, d_x, d);
     } else {
@@ -103,7 +106,7 @@ class SequentialBlock final : public Block {
   }
 
   std::vector<AttentionMap> inspect(const SequenceInput& s, BlockActivations& a,
-                               BlockWorkspace& workspace) const override {
+                                    BlockWorkspace& workspace) const override {
     return attention_.inspect(s, a.attention, workspace.attention);
   }
 

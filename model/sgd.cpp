@@ -1,5 +1,5 @@
-// Stochastic gradient descent with momentum (Polyak 1964; Sutskever et al. 2013), as PyTorch's SGD computes it, but
-// with decoupled weight decay.
+// Stochastic gradient descent with momentum (Polyak 1964; Sutskever et al. 2013), as PyTorch's SGD computes it,
+// but with decoupled weight decay.
 //
 //   velocity = momentum velocity + g,   p = p - rate velocity, after weight decay
 #include "model/optimizer.h"

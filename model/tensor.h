@@ -11,8 +11,8 @@ struct IndexError : std::logic_error {
 };
 [[noreturn]] inline void fail_index(const char* condition) { throw IndexError(condition); }
 }  // namespace posbench
-#define eigen_assert(condition) \
-  do { \
+#define eigen_assert(condition)                           \
+  do {                                                    \
     if (!(condition)) ::posbench::fail_index(#condition); \
   } while (false)
 #endif

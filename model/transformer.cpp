@@ -63,8 +63,8 @@ const std::vector<int>* Transformer::rows_after(size_t layer, const Sequence& s)
   return layer + 1 == blocks_.size() ? &s.target_positions : nullptr;
 }
 
-std::vector<AttentionMap> Transformer::inspect(const Parameters& p, const Sequence& s, const Tables& tables, int layer,
-                                          Activations& a) const {
+std::vector<AttentionMap> Transformer::inspect(const Parameters& p, const Sequence& s, const Tables& tables,
+                                               int layer, Activations& a) const {
   const size_t n = static_cast<size_t>(layer);
   return blocks_[n]->inspect({s, p, tables}, a.blocks[n], a.workspace);
 }

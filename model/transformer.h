@@ -58,7 +58,8 @@ class Transformer {
   void constrain(Parameters& parameters) const { encoding_.constrain(parameters); }
 
   /// What a layer made of the sequence that forward saw last: AttentionLayer::inspect.
-  std::vector<AttentionMap> inspect(const Parameters&, const Sequence&, const Tables&, int layer, Activations&) const;
+  std::vector<AttentionMap> inspect(const Parameters&, const Sequence&, const Tables&, int layer,
+                                    Activations&) const;
 
   /// Useful multiply-adds of one forward over T tokens with A target positions: products with weights, after the
   /// last attention of those alone, and attention with a causal pair counted once.

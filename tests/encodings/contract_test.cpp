@@ -2,9 +2,9 @@
 #include <map>
 #include <set>
 
-#include "encodings/certificate.h"
-#include "encodings/decorator.h"
-#include "encodings/properties.h"
+#include "harness/verify/double_precision/certificate.h"
+#include "encodings/parts/decorator.h"
+#include "harness/verify/double_precision/properties.h"
 #include "tests/catch.h"
 
 using namespace posbench;
@@ -31,15 +31,36 @@ TEST_CASE("every backward agrees with finite differences") {
     for (const bool causal : {true, false}) {
       if (!is_defined(spec, causal)) continue;
       DYNAMIC_SECTION(text << (causal ? ", causal" : ", bidirectional")) {
-        for (const auto& [heads, length, pre_norm] : std::vector<std::tuple<int, int, bool>>{
-                 {1, 1, true}, {1, 6, false}, {2, 13, false}, {3, 7, true}, {4, 20, true}}) {
-          const Worst worst = gradient_error(spec, small_shape(heads, causal, pre_norm), length);
-          INFO(worst.where << ", heads " << heads << ", length " << length << (pre_norm ? ", pre" : ", post"));
+        for (const auto& [heads, length, pre_norm, dropout] : std::vector<std::tuple<int, int, bool, double>>{
+                 {1, 1, true, 0}, {1, 6, false, 0.3}, {2, 13, false, 0}, {3, 7, true, 0.3}, {4, 20, true, 0}}) {
+          ModelShape shape = small_shape(heads, causal, pre_norm);
+          shape.dropout = dropout;
+          const Worst worst = gradient_error(spec, shape, length);
+          INFO(worst.where << ", heads " << heads << ", length " << length << (pre_norm ? ", pre" : ", post")
+                           << ", dropout " << dropout);
           CHECK(worst.error <= kMaxError);
         }
       }
     }
   }
+}
+
+TEST_CASE("a registration without a name, a family, an equation or a source is refused with a line that says so") {
+  EncodingInfo info{.name = "mine", .family = Family::rotary, .equation = "score = 0", .source = "nobody"};
+  CHECK_NOTHROW(check_info(info));
+  EncodingInfo other = info;
+  other.equation.clear();
+  CHECK_THROWS_WITH(check_info(other),
+                    "the registration of encoding 'mine' states no equation; add .equation to it");
+  other = info;
+  other.source.clear();
+  CHECK_THROWS_WITH(check_info(other), "the registration of encoding 'mine' states no source; add .source to it");
+  other = info;
+  other.family = Family::unstated;
+  CHECK_THROWS_WITH(check_info(other), "the registration of encoding 'mine' states no family; add .family to it");
+  other = info;
+  other.name.clear();
+  CHECK_THROWS_WITH(check_info(other), Catch::Contains("states no name"));
 }
 
 TEST_CASE("every backward agrees with finite differences in parallel blocks") {
@@ -94,7 +115,8 @@ TEST_CASE("one layer tells the order of earlier tokens apart, but for the encodi
 }
 
 TEST_CASE("a shift of all positions moves the outputs of no relative encoding, and of every absolute one") {
-  const std::set<Relative> relative{Relative::yes, Relative::accumulated, Relative::counted, Relative::order_of_keys};
+  const std::set<Relative> relative{Relative::yes, Relative::accumulated, Relative::counted,
+                                    Relative::order_of_keys};
   for (const std::string& name : encodings().names()) {
     const EncodingInfo& info = encodings().find(name).info;
     DYNAMIC_SECTION(name << ", relative: " << text(info.relative)) {

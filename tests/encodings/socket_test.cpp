@@ -2,7 +2,7 @@
 // and what it does with the gradients that come back.
 #include <cmath>
 
-#include "encodings/certificate.h"
+#include "harness/verify/double_precision/certificate.h"
 #include "model/attention.h"
 #include "model/transformer.h"
 #include "tests/catch.h"
@@ -62,7 +62,8 @@ class EveryStage final : public PositionEncoding {
     recurrent_state[0].array().rowwise() *= p[start_].row(0).array();
   }
   void embed_backward(const Sequence& s, const Parameters& p, const Tables& tables, const Matrix& x,
-                      const Matrices& d_recurrent_state, Matrix& d_x, Matrices& d_tables, Gradients& d) const override {
+                      const Matrices& d_recurrent_state, Matrix& d_x, Matrices& d_tables,
+                      Gradients& d) const override {
     for (Index t = 0; t < x.rows(); ++t) {
       const auto moved = (x.row(t) + wave(s, tables, t) * p[token_].row(0)).eval();
       d[start_].row(0) += d_recurrent_state[0].row(t).cwiseProduct(moved);
@@ -72,7 +73,8 @@ class EveryStage final : public PositionEncoding {
     }
   }
 
-  /// 3. q k^T / sqrt(D) + tables + the recurrent state of the key, times v_j(0), + what the query's x says of this head
+  /// 3. q k^T / sqrt(D) + tables + the recurrent state of the key, times v_j(0), + what the query's x says of this
+  ///    head
   void score(const AttentionInput& in, Heads& scores) const override {
     PositionEncoding::score(in, scores);
     const RowMajor said = in.x * in.parameters[score_[in.layer]];
@@ -165,6 +167,35 @@ class EveryStage final : public PositionEncoding {
   std::vector<Parameter> score_, mix_, carry_;  // (C, H), (1, H), (1, C), one for each layer
 };
 
+/// A score that is scaled for each head, registered for one layer and read for all.
+class PastItsParameter final : public PositionEncoding {
+ public:
+  PastItsParameter(const ModelShape& shape, ParameterLayout& layout)
+      : PositionEncoding(shape), scale_(layout.constant("scale", 1, shape.heads, 1)) {}
+
+  void score(const AttentionInput& in, Heads& scores) const override {
+    PositionEncoding::score(in, scores);
+    for (Index h = 0; h < shape_.heads; ++h) scores[h] *= in.parameters[scale_](in.layer, h);
+  }
+  void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
+    Heads scores = d_scores, d_scaled = d_scores;
+    PositionEncoding::score(in, scores);
+    for (Index h = 0; h < shape_.heads; ++h) {
+      Real sum = 0;
+      for (Index i = 0; i < in.length(); ++i) {
+        const Index keys = visible(i, in.length(), shape_.causal);
+        sum += d_scores[h].row(i).head(keys).dot(scores[h].row(i).head(keys));
+      }
+      d.parameters[scale_](in.layer, h) += sum;
+      d_scaled[h] *= in.parameters[scale_](in.layer, h);
+    }
+    PositionEncoding::score_backward(in, d_scaled, d);
+  }
+
+ private:
+  Parameter scale_;  // (1, H)
+};
+
 std::unique_ptr<PositionEncoding> every_stage(const ModelShape& shape, ParameterLayout& layout) {
   return std::make_unique<EveryStage>(shape, layout);
 }
@@ -179,6 +210,7 @@ TEST_CASE("gradients pass through every stage of the socket, in every shape of m
           ModelShape shape = small_shape(2, causal, pre_norm);
           shape.tied_embeddings = tied;
           shape.gelu = gelu;
+          shape.dropout = tied ? 0 : 0.3;
           shape.layers = 3;
           const Worst worst = gradient_error(every_stage, shape, 9);
           INFO(worst.where << (causal ? ", causal" : ", bidirectional") << (pre_norm ? ", pre" : ", post")
@@ -255,4 +287,14 @@ TEST_CASE("a sequence that begins another's positions is served by its tables, a
     model.finish(parameters, own, &apart);
   }
   CHECK((together.flat - apart.flat).norm() < 1e-12 * apart.flat.norm());
+}
+
+TEST_CASE("an encoding that reads past its parameter fails its certificate, with the stage and the condition") {
+  const Worst worst =
+      gradient_error([](const ModelShape& shape,
+                        ParameterLayout& layout) { return std::make_unique<PastItsParameter>(shape, layout); },
+                     small_shape(2, true, true), 7);
+  CHECK(std::isinf(worst.error));
+  CHECK(worst.where.starts_with("score: an index outside a matrix"));
+  CHECK(worst.where.find("row < rows()") != std::string::npos);
 }

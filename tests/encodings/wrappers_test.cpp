@@ -1,7 +1,7 @@
 // What encodings that wrap others, or read indices from the task, promise beyond their equations.
-#include "encodings/certificate.h"
+#include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
-#include "encodings/rotary.h"
+#include "harness/verify/double_precision/certificate.h"
 #include "model/transformer.h"
 #include "tests/catch.h"
 
@@ -104,7 +104,8 @@ TEST_CASE("dynamic NTK works its tables out for every length, the others share t
   }
 }
 
-TEST_CASE("offsets of digit positions are for training alone, and without digit positions every token has the same row") {
+TEST_CASE(
+    "offsets of digit positions are for training alone, and without digit positions every token has the same row") {
   for (const std::string name : {"abacus", "coupled"}) {
     ParameterLayout layout;
     const auto encoding = make_encoding(Spec{name, {}}, small_shape(2, true, true), layout);

@@ -59,8 +59,7 @@ TEST_CASE("SGD with momentum: two steps worked by hand") {
   const Parameter pair = layout.entries()[0].parameter;
   Parameters p(layout);
   Gradients g(layout);
-  const auto sgd =
-      make_optimizer({.kind = OptimizerKind::sgd, .momentum = 0.9, .weight_decay = 0.1}, layout);
+  const auto sgd = make_optimizer({.kind = OptimizerKind::sgd, .momentum = 0.9, .weight_decay = 0.1}, layout);
   OptimizerState state = sgd->initial_state(layout);
   p[pair] << 2, -1;
   g[pair] << 1, -2;

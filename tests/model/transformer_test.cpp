@@ -43,8 +43,8 @@ TEST_CASE("the logits at a position, and their gradient, do not depend on the ot
   const BlockKind block = GENERATE(BlockKind::sequential, BlockKind::parallel);
   for (const bool causal : {true, false}) {
     for (const bool pre_norm : {true, false}) {
-      INFO((causal ? "causal" : "bidirectional") << (pre_norm ? ", pre-norm" : ", post-norm")
-                                                 << (block == BlockKind::parallel ? ", parallel" : ""));
+      INFO((causal ? "causal" : "bidirectional")
+           << (pre_norm ? ", pre-norm" : ", post-norm") << (block == BlockKind::parallel ? ", parallel" : ""));
       const ModelShape shape{.vocabulary = 6,
                              .layers = 3,
                              .width = 8,
@@ -94,8 +94,8 @@ TEST_CASE("a parallel block adds attention and feed-forward of the same input to
   RowMajor up = n * parameter("blocks.0.feed_forward.up.weight");
   for (Real& u : up.reshaped())
     u = u / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (u + 0.044715 * u * u * u)));
-  const RowMajor y = x + v * parameter("blocks.0.attention.out.weight") +
-                     up * parameter("blocks.0.feed_forward.down.weight");
+  const RowMajor y =
+      x + v * parameter("blocks.0.attention.out.weight") + up * parameter("blocks.0.feed_forward.down.weight");
   const RowMajor logits = norm(y) * parameter("output.weight");
   CHECK((logits - a.logits).cwiseAbs().maxCoeff() < 1e-12);
 }

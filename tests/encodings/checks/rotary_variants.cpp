@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "encodings/rotary.h"
+#include "encodings/parts/rotary.h"
 #include "tests/encodings/checks/checks.h"
 
 namespace posbench {
@@ -114,8 +114,8 @@ double xpos_score(const Json& s, int m, int n, const Json& scale_base) {
   return bench.score()[0](m, n) * 2;
 }
 
-/// x at a position, rotated as a query or as a key; exponents count from the middle of the eight positions: that is
-/// undone.
+/// x at a position, rotated as a query or as a key; exponents count from the middle of the eight positions: that
+/// is undone.
 RowMajor xpos_vector(const Json& s, const Json& vector, int position, bool key) {
   const Bench bench = xpos(s, 8, s.at("scale_base"));
   const Rotations& r = rotations(bench);
