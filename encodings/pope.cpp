@@ -110,8 +110,8 @@ class Pope final : public PositionEncoding {
  private:
   static constexpr double kMin = -2 * std::numbers::pi;
 
-  /// The queries' cosines and sines are constants, (T, D) each, the same for all heads. Those of the keys are values,
-  /// (T, D) each, for every head.
+  /// The queries' cosines and sines are constants, (T, D) each, the same for all heads. Those of the keys are
+  /// values, (T, D) each, for every head.
   static size_t key_cosine(Index h) { return 2 * static_cast<size_t>(h); }
   static size_t key_sine(Index h) { return key_cosine(h) + 1; }
 

@@ -244,8 +244,8 @@ class StageChecks {
     Matrix d_x(T_, shape_.width);
     fill_normal(f_.rng, 1, d_x);
     stage_ = "embed";
-    encoding_.embed_backward(f_.sequence, f_.parameters, tables_, x_, random_like(recurrent_state_), d_x, d_tables_,
-                             d_parameters_);
+    encoding_.embed_backward(f_.sequence, f_.parameters, tables_, x_, random_like(recurrent_state_), d_x,
+                             d_tables_, d_parameters_);
     for (int layer = 0; layer < shape_.layers; ++layer) {
       Heads d_scores = random_heads(T_, T_), attention = random_heads(T_, T_), d_attention = random_heads(T_, T_);
       hide_later_keys(d_scores);
