@@ -19,6 +19,7 @@
 #include "harness/merge.h"
 #include "harness/reports.h"
 #include "harness/run.h"
+#include "model/kernels.h"
 
 namespace posbench {
 namespace {
@@ -339,6 +340,7 @@ int main(int argc, char** argv) {
   Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that outgrows a limit is an error of write() like a full disk
   try {
+    if (const char* name = std::getenv("POSBENCH_ISA")) posbench::use_instruction_set(name);
     return posbench::run_command_line(argc, argv);
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "posbench: %s\n", error.what());

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "model/kernels.h"
+
 namespace posbench {
 
 void AdamW::step(const Gradients& gradients, double learning_rate, Parameters& parameters) {
@@ -22,7 +24,8 @@ void AdamW::step(const Gradients& gradients, double learning_rate, Parameters& p
 }
 
 double clip(Gradients& gradients, double most) {
-  const double norm = gradients.flat.norm();
+  const Real* g = gradients.flat.data();
+  const double norm = std::sqrt(kernels().dot(g, g, gradients.flat.size()));
   if (norm > most) gradients.flat *= static_cast<Real>(most / norm);
   return norm;
 }

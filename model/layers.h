@@ -9,11 +9,11 @@
 namespace posbench {
 
 /// y = x w + b.   x (T, C), w (C, O), b (1, O), y (T, O).
-void linear(const In& x, const Factor& w, const In& b, Out y);
+void linear(const In& x, const MatrixOperand& w, const In& b, Out y);
 /// d_x += d_y w^T,   d_w += x^T d_y,   d_b += the column sums of d_y.
-void linear_backward(const In& x, const Factor& w, const In& d_y, Out d_x, Out d_w, Out d_b);
+void linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b);
 /// The same where d_x starts here: d_x = d_y w^T.
-void first_linear_backward(const In& x, const Factor& w, const In& d_y, Out d_x, Out d_w, Out d_b);
+void first_linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b);
 
 /// Layer normalization (Ba et al. 2016, arXiv:1607.06450): every row shifted and scaled to mean 0 and variance 1,
 /// then times gain (1, C) plus bias (1, C). Keeps the normalized rows and 1 / standard deviation (T, 1) for the

@@ -5,10 +5,10 @@
 #include <new>
 #include <vector>
 
+#include "model/scalar.h"
+
 namespace posbench {
 
-using Real = POSBENCH_REAL;  // float in training, double where gradients are checked
-using Index = Eigen::Index;
 using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
 using MatrixView = Eigen::Map<RowMajor>;

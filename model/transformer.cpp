@@ -280,7 +280,7 @@ void Transformer::backward(const Parameters& p, const Sequence& s, StepTables& s
     const Real scale = 1 / std::sqrt(static_cast<Real>(C));
     multiply(d_logits, p[embedding_], a.d_final_input, scale);
     multiply_add(d_logits.transpose(), a.final_input, d[embedding_], scale);
-    d[output_.bias].row(0) += d_logits.colwise().sum();
+    kernels().add_column_sums(rows(d_logits), d[output_.bias].data());
   } else {
     first_linear_backward(a.final_input, step.output, d_logits, a.d_final_input, d[output_.weight],
                           d[output_.bias]);

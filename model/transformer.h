@@ -48,10 +48,10 @@ struct Activations {
 /// only when a sequence's positions do not begin those at hand.
 struct StepTables {
   struct Weights {
-    Panels qkv, out, up, down;
+    PackedWeights qkv, out, up, down;
   };
   std::vector<Weights> blocks;
-  Panels output;
+  PackedWeights output;
   bool copied = false;  // blocks and output
 
   Positions positions;
