@@ -1,4 +1,4 @@
-#include "base/at_once.h"
+#include "base/parallel_for.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace posbench {
 
-void at_once(size_t count, int jobs, const std::function<void(size_t)>& f) {
+void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f) {
   std::atomic<size_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;

@@ -12,7 +12,7 @@ Bilevel::Bilevel(const std::string& name, int rows, double stride, const Spec& i
 
 Positions Bilevel::positions(const Sequence& s, Rng& rng) const {
   Positions positions = inner().positions(s, rng);
-  for_each_place(s.segments,
+  for_each_value(s.segments,
                  [&](Index t, int inter, int) { positions.at[t] = static_cast<Real>(stride_ * inter); });
   return positions;
 }
@@ -20,7 +20,7 @@ Positions Bilevel::positions(const Sequence& s, Rng& rng) const {
 void Bilevel::embed(const Sequence& s, const Parameters& p, const Tables& tables, Matrix& x,
                     Tables& carried) const {
   const auto table = p[intra_];
-  for_each_place(s.segments, [&](Index t, int, int intra) {
+  for_each_value(s.segments, [&](Index t, int, int intra) {
     x.row(t) += table.row(std::min<Index>(intra, table.rows() - 1));
   });
   inner().embed(s, p, tables, x, carried);
@@ -30,7 +30,7 @@ void Bilevel::embed_backward(const Sequence& s, const Parameters& p, const Table
                              const Tables& d_carried, Matrix& d_x, Tables& d_tables, Gradients& d) const {
   inner().embed_backward(s, p, tables, x, d_carried, d_x, d_tables, d);
   auto d_table = d[intra_];
-  for_each_place(s.segments, [&](Index t, int, int intra) {
+  for_each_value(s.segments, [&](Index t, int, int intra) {
     d_table.row(std::min<Index>(intra, d_table.rows() - 1)) += d_x.row(t);
   });
 }

@@ -9,7 +9,7 @@ namespace posbench {
 
 /// f(token, inter, intra): the segments before the token's own, and the tokens before it in its own.
 template <class F>
-void for_each_place(const std::vector<int>& segments, F f) {
+void for_each_value(const std::vector<int>& segments, F f) {
   int inter = 0, intra = 0;
   for (size_t t = 0; t < segments.size(); ++t) {
     const bool first = t > 0 && segments[t] != segments[t - 1];

@@ -25,7 +25,7 @@ std::map<std::string, std::string> origin(const Experiment& e) {
 }
 
 constexpr const char* kState = "state";  // the metadata that is no matrix and no origin
-constexpr double kMost = std::numeric_limits<double>::max();
+constexpr double kMax = std::numeric_limits<double>::max();
 
 Json write_state(const TrainingState& state) {
   const AdamW::State& optimizer = state.optimizer.state;
@@ -41,7 +41,7 @@ Json write_state(const TrainingState& state) {
 
 void read_state(const Field& json, const TrainingOptions& options, TrainingState& state) {
   state.step = static_cast<int>(json["step"].integer(0, options.steps));
-  state.loss_sum = json["loss_sum"].number(-kMost, kMost);
+  state.loss_sum = json["loss_sum"].number(-kMax, kMax);
   state.loss_count = static_cast<int>(json["loss_count"].integer(0, state.step));
   state.perfect = static_cast<int>(json["perfect"].integer(0, state.step));
   state.stopped_early = json["stopped_early"].flag();
@@ -78,25 +78,25 @@ std::filesystem::path checkpoint_path(const std::filesystem::path& run, const Ex
 }
 
 void write_checkpoint(const std::filesystem::path& path, const Experiment& e, const Model& model,
-                      const Search& search, double seconds) {
+                      const LearningRateSweep& sweep, double seconds) {
   SafeTensors file{.metadata = origin(e), .tensors = {}};
-  const TrainingState& state = search.state;
+  const TrainingState& state = sweep.state;
   Json json = write_state(state);
   json["seconds"] = seconds;
   add_parameters(model.layout, state.parameters, "", file);
   add_parameters(model.layout, state.optimizer.state.mean, "adamw.mean.", file);
   add_parameters(model.layout, state.optimizer.state.square, "adamw.square.", file);
-  if (search.best) {
-    json["tried"] = write_list(search.tried, [](const RateResult& rate) { return to_json(rate); });
-    json["best"] = write_best(*search.best);
-    add_parameters(model.layout, search.best->parameters, "best.", file);
+  if (sweep.best) {
+    json["tried"] = write_list(sweep.tried, [](const RateResult& rate) { return to_json(rate); });
+    json["best"] = write_best(*sweep.best);
+    add_parameters(model.layout, sweep.best->parameters, "best.", file);
   }
   file.metadata[kState] = compact(json);
   write_file(path, to_bytes(file));
 }
 
 double read_checkpoint(const std::filesystem::path& path, const Experiment& e, const Model& model,
-                       Search& search) {
+                       LearningRateSweep& sweep) {
   const std::string name = path.string();
   const SafeTensors file = parse_safetensors(read_file(path), name);
   const auto text = [&](const std::string& key) {
@@ -112,7 +112,7 @@ double read_checkpoint(const std::filesystem::path& path, const Experiment& e, c
   const Json json = parse_json(text(kState), place);
   const Field field(json, place);
   const TrainingOptions& options = e.task->config.training;
-  Search read(model, options, e.seed);
+  LearningRateSweep read(model, options, e.seed);
   if (field.has("tried")) {
     const Field tried = field["tried"];
     read.tried = read_rates(tried);
@@ -126,7 +126,7 @@ double read_checkpoint(const std::filesystem::path& path, const Experiment& e, c
   read.state.parameters = read_parameters(model.layout, file, "", name);
   read.state.optimizer.state.mean = read_parameters(model.layout, file, "adamw.mean.", name);
   read.state.optimizer.state.square = read_parameters(model.layout, file, "adamw.square.", name);
-  const double seconds = field["seconds"].number(0, kMost);
+  const double seconds = field["seconds"].number(0, kMax);
   search = std::move(read);
   return seconds;
 }

@@ -12,12 +12,12 @@ namespace posbench {
 std::filesystem::path checkpoint_path(const std::filesystem::path& run, const ExperimentId&);
 
 /// `seconds` were spent on the experiment up to here.
-void write_checkpoint(const std::filesystem::path&, const Experiment&, const Model&, const Search&,
+void write_checkpoint(const std::filesystem::path&, const Experiment&, const Model&, const LearningRateSweep&,
                       double seconds);
 
 /// Sets the search to what was written; returns the seconds. Throws std::runtime_error with one line that names
 /// the file and the place in it where it is damaged or belongs to another experiment, configuration or version;
 /// the search is then what it was.
-double read_checkpoint(const std::filesystem::path&, const Experiment&, const Model&, Search&);
+double read_checkpoint(const std::filesystem::path&, const Experiment&, const Model&, LearningRateSweep&);
 
 }  // namespace posbench

@@ -165,7 +165,7 @@ void TrainingOptions::describe(OptionTable& o) {
 void EvaluationOptions::describe(OptionTable& o) {
   o.integer("sequences", sequences, 1, 100'000'000, "test sequences of each split");
   o.choice(
-      "layout", layout, {"by_attention", "fed_back", "slots"},
+      "layout", layout, {"by_attention", "teacher_forced", "slots"},
       "how answers are asked for: by_attention feeds them back to causal models and gives slots to bidirectional");
 }
 
@@ -196,14 +196,14 @@ Config Config::for_task(const std::string& task) const {
 
 Layout Config::layout() const {
   switch (evaluation.layout) {
-    case AnswerLayout::fed_back:
-      return Layout::fed_back;
+    case AnswerLayout::teacher_forced:
+      return Layout::teacher_forced;
     case AnswerLayout::slots:
       return Layout::slots;
     case AnswerLayout::by_attention:
       break;
   }
-  return model.attention == Attention::causal ? Layout::fed_back : Layout::slots;
+  return model.attention == Attention::causal ? Layout::teacher_forced : Layout::slots;
 }
 
 std::vector<std::string> select(const std::string& list, const std::string& kind) {
@@ -240,25 +240,25 @@ std::vector<std::string> select(const std::string& list, const std::string& kind
 }
 
 std::vector<std::uint64_t> parse_seeds(const std::string& text) {
-  constexpr std::uint64_t kMost = 1'000'000'000'000;
+  constexpr std::uint64_t kMax = 1'000'000'000'000;
   std::vector<std::uint64_t> seeds;
   const bool is_list = text.find(',') != text.npos;
   for (const std::string& piece : split(text, ',')) {
     if (piece.empty() && !seeds.empty()) continue;  // a list of one is written "5,"
     std::uint64_t seed = 0;
     const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), seed);
-    if (error != std::errc{} || end != piece.data() + piece.size() || seed > kMost ||
+    if (error != std::errc{} || end != piece.data() + piece.size() || seed > kMax ||
         std::find(seeds.begin(), seeds.end(), seed) != seeds.end()) {
       throw std::invalid_argument(
-          fmt::format("seeds '{}': expected how many (3) or different numbers (0,5,7) up to {}", text, kMost));
+          fmt::format("seeds '{}': expected how many (3) or different numbers (0,5,7) up to {}", text, kMax));
     }
     seeds.push_back(seed);
   }
   if (is_list) return seeds;
-  constexpr std::uint64_t kMostSeeds = 10000;
-  if (seeds.empty() || seeds[0] == 0 || seeds[0] > kMostSeeds) {
+  constexpr std::uint64_t kMaxSeeds = 10000;
+  if (seeds.empty() || seeds[0] == 0 || seeds[0] > kMaxSeeds) {
     throw std::invalid_argument(
-        fmt::format("seeds '{}': expected how many, from 1 to {}, or a list such as 0,5,7", text, kMostSeeds));
+        fmt::format("seeds '{}': expected how many, from 1 to {}, or a list such as 0,5,7", text, kMaxSeeds));
   }
   std::vector<std::uint64_t> first(seeds[0]);
   for (size_t n = 0; n < first.size(); ++n) first[n] = n;

@@ -19,7 +19,7 @@ namespace posbench {
 enum class Attention { causal, bidirectional };
 enum class Norm { pre, post };
 enum class Activation { gelu, relu };
-enum class AnswerLayout { by_attention, fed_back, slots };
+enum class AnswerLayout { by_attention, teacher_forced, slots };
 
 struct ModelOptions {
   int layers = 2, width = 64, heads = 4, feed_forward = 0;

@@ -21,7 +21,7 @@ struct SampleRequest {
   int count = 3;
   std::optional<int> length;
   std::uint64_t seed = 0;
-  Layout layout = Layout::fed_back;
+  Layout layout = Layout::teacher_forced;
 };
 std::string sample_text(const SampleRequest&);
 Json sample_json(const SampleRequest&);

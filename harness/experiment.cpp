@@ -12,20 +12,20 @@ std::optional<ExperimentResult> run_experiment(const Experiment& e, const Experi
   try {
     const Model model = make_model(e.encoding, e.task->shape);
     result.parameters = model.layout.count();
-    Search search(model, config.training, e.seed);
+    LearningRateSweep sweep(model, config.training, e.seed);
     if (events.begun) events.begun(model, search);
     const bool done = train(model, e.task->trained(), config.training, e.seed, search,
-                            [&](const Search& s) { return events.after_step(model, s); });
+                            [&](const LearningRateSweep& s) { return events.after_step(model, s); });
     if (!done) return std::nullopt;
 
-    const TrainingState& best = *search.best;
+    const TrainingState& best = *sweep.best;
     result.steps = best.step;
     result.stopped_early = best.stopped_early;
     result.learning_curve = best.curve;
-    const bool searched = search.tried.size() > 1;
+    const bool searched = sweep.tried.size() > 1;
     if (searched) {
       result.learning_rate = best.learning_rate;
-      result.learning_rates = search.tried;
+      result.learning_rates = sweep.tried;
     }
     if (best.diverged_step) {
       result.status = Status::diverged;

@@ -19,8 +19,8 @@ struct Experiment {
 
 /// What goes on around an experiment; each but `after_step` may be empty.
 struct ExperimentEvents {
-  std::function<void(const Model&, Search&)> begun;  // may set the search to where an earlier run left it
-  std::function<bool(const Model&, const Search&)> after_step;   // whether to go on
+  std::function<void(const Model&, LearningRateSweep&)> begun;  // may set the search to where an earlier run left it
+  std::function<bool(const Model&, const LearningRateSweep&)> after_step;   // whether to go on
   std::function<void(const Model&, const Parameters&)> trained;  // those that are tested; not where it diverged
 };
 

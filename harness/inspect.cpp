@@ -18,7 +18,7 @@
 namespace posbench {
 namespace {
 
-constexpr Index kMostTokens = 160;  // of a page: its maps have a cell for every pair
+constexpr Index kMaxTokens = 160;  // of a page: its maps have a cell for every pair
 
 /// All that can be told of one model and one example.
 struct Inspection {
@@ -200,11 +200,11 @@ Plot plot(const Inspection& seen, size_t layer, size_t head, const std::string& 
 }
 
 std::string page(const Inspection& seen) {
-  if (seen.length() > kMostTokens) {
+  if (seen.length() > kMaxTokens) {
     throw std::invalid_argument(
         fmt::format("the example has {} tokens, more than the {} of a page; choose another --example, --split or "
                     "--length, or --format json",
-                    seen.length(), kMostTokens));
+                    seen.length(), kMaxTokens));
   }
   Page page{.title = fmt::format("What {} learned", seen.id.encoding), .notes = notes(seen)};
   for (size_t layer = 0; layer < seen.layers.size(); ++layer) {

@@ -34,7 +34,7 @@ struct Arguments {
   std::string show_name;
   CheckRequest check;
   SampleRequest sample;
-  std::string sample_layout = "fed_back";
+  std::string sample_layout = "teacher_forced";
   BenchRequest bench;
   CompareRequest compare;
   MergeRequest merge;
@@ -140,14 +140,14 @@ void add_sample(CLI::App& app, Arguments& a) {
   sample->add_option("--split", a.sample.split, "which split");
   sample->add_option("--length", a.sample.length, "draw all at this length")->check(CLI::Range(1, 100000));
   sample->add_option("-s,--seed", a.sample.seed, "of the examples");
-  sample->add_option("--layout", a.sample_layout, "fed_back or slots")
-      ->check(CLI::IsMember({"fed_back", "slots"}));
+  sample->add_option("--layout", a.sample_layout, "teacher_forced or slots")
+      ->check(CLI::IsMember({"teacher_forced", "slots"}));
   sample->add_flag("--json", a.json, "as JSON");
   sample->footer(
       "Examples:\n  posbench sample flip_flop -n 3 --split ood_sparse\n  posbench sample reverse_string --layout "
       "slots --json");
   sample->callback([&] {
-    a.sample.layout = a.sample_layout == "slots" ? Layout::slots : Layout::fed_back;
+    a.sample.layout = a.sample_layout == "slots" ? Layout::slots : Layout::teacher_forced;
     const std::string text = a.json ? sample_json(a.sample).dump(2) + "\n" : sample_text(a.sample);
     std::fputs(text.c_str(), stdout);
   });

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "base/at_once.h"
+#include "base/parallel_for.h"
 #include "harness/context.h"
 #include "harness/run.h"
 #include "harness/run_directory.h"
@@ -27,8 +27,8 @@ struct ShardRun {
 
 /// "a, b, c and 17 more".
 std::string some(const std::vector<std::string>& names) {
-  constexpr size_t kMost = 5;
-  const size_t shown = std::min(names.size(), kMost);
+  constexpr size_t kMax = 5;
+  const size_t shown = std::min(names.size(), kMax);
   std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<long>(shown), ", "));
   return shown < names.size() ? fmt::format("{} and {} more", text, names.size() - shown) : text;
 }

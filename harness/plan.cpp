@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "base/at_once.h"
+#include "base/parallel_for.h"
 #include "harness/progress.h"
 #include "harness/run.h"
 #include "results/table.h"
@@ -25,20 +25,20 @@ double thread_seconds() { return cpu_seconds(CLOCK_THREAD_CPUTIME_ID); }
 
 /// Seconds of one training step, from a few with fewer sequences where there are many.
 double step_seconds(const Experiment& e, const Model& model, TrainingState& state) {
-  constexpr int kMostSequences = 32, kMostSteps = 8;
+  constexpr int kMaxSequences = 32, kMaxSteps = 8;
   constexpr double kEnough = 0.1;
   TrainingOptions options = e.task->config.training;
-  const int batch = std::min(options.batch, kMostSequences);
+  const int batch = std::min(options.batch, kMaxSequences);
   const double scale = static_cast<double>(options.batch) / batch;
   options.batch = batch;
-  options.steps = options.validate_every = kMostSteps + 2;  // more than are run
+  options.steps = options.validate_every = kMaxSteps + 2;  // more than are run
   options.early_stop = 0;
   int measured = -1;  // the first warms up
   double start = 0, seconds = 0;
   train(model, e.task->trained(), options, 0, state, [&](const TrainingState&) {
     if (++measured == 0) start = thread_seconds();
     seconds = thread_seconds() - start;
-    return measured < 1 || (measured < kMostSteps && seconds < kEnough);
+    return measured < 1 || (measured < kMaxSteps && seconds < kEnough);
   });
   return scale * seconds / std::max(1, measured);
 }
@@ -75,7 +75,7 @@ double estimate(const Experiment& e) {
 /// Seconds of each, measured `jobs` at once, as they would run.
 std::vector<double> measure(const std::vector<Experiment>& experiments, int jobs) {
   std::vector<double> seconds(experiments.size());
-  at_once(experiments.size(), jobs, [&](size_t i) { seconds[i] = estimate(experiments[i]); });
+  parallel_for(experiments.size(), jobs, [&](size_t i) { seconds[i] = estimate(experiments[i]); });
   return seconds;
 }
 
@@ -83,7 +83,7 @@ std::vector<double> measure(const std::vector<Experiment>& experiments, int jobs
 /// is measured with one encoding and each encoding on one task, since time is nearly a product of what the two
 /// cost; and some pairs throughout say by how much that is wrong in all.
 std::vector<double> estimates(const std::vector<Experiment>& experiments, int jobs) {
-  constexpr size_t kMostPairs = 64, kSamples = 32;
+  constexpr size_t kMaxPairs = 64, kSamples = 32;
   std::map<std::pair<std::string, std::string>, Experiment> pairs;
   for (const Experiment& e : experiments) pairs.try_emplace({e.task->spec, e.encoding.text()}, e);
 
@@ -91,14 +91,14 @@ std::vector<double> estimates(const std::vector<Experiment>& experiments, int jo
   std::map<std::string, size_t> of_task, of_encoding;  // places in `chosen`
   const Experiment& first = experiments.front();
   const auto choose = [&](const Experiment& e) { return chosen.push_back(e), chosen.size() - 1; };
-  if (pairs.size() > kMostPairs) {
+  if (pairs.size() > kMaxPairs) {
     for (const Experiment& e : experiments) {
       const std::string encoding = e.encoding.text();
       if (of_task.count(e.task->spec) == 0) of_task[e.task->spec] = choose({e.task, first.encoding, e.seed});
       if (of_encoding.count(encoding) == 0) of_encoding[encoding] = choose({first.task, e.encoding, e.seed});
     }
   }
-  const size_t samples = chosen.size(), stride = pairs.size() > kMostPairs ? pairs.size() / kSamples : 1;
+  const size_t samples = chosen.size(), stride = pairs.size() > kMaxPairs ? pairs.size() / kSamples : 1;
   size_t n = 0;
   for (const auto& [names, e] : pairs) {
     if (n++ % stride == 0) choose(e);

@@ -9,7 +9,7 @@
 #include "results/printable.h"
 #include "results/report_page.h"
 #include "results/report_table.h"
-#include "results/side_by_side.h"
+#include "results/merged_report.h"
 
 namespace posbench {
 namespace {
@@ -33,7 +33,7 @@ std::vector<NamedReport> named(const std::vector<std::filesystem::path>& paths,
 
 std::string report_text(const std::vector<NamedReport>& runs, Format format, bool color) {
   if (format == Format::html) return report_page(runs);
-  const SideBySide all = side_by_side(runs);
+  const MergedReport all = merge_reports(runs);
   const Summary summary = summarize(all.report);
   if (format == Format::csv) return csv(split_table(summary));
   if (format == Format::json) {

@@ -16,7 +16,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/at_once.h"
+#include "base/parallel_for.h"
 #include "harness/checkpoint.h"
 #include "harness/context.h"
 #include "harness/plan.h"
@@ -86,7 +86,7 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
     directory.append(result, seconds);
     progress.finished(result, seconds);
   };
-  events.begun = [&](const Experiment& e, const Model& model, Search& search) -> double {
+  events.begun = [&](const Experiment& e, const Model& model, LearningRateSweep& sweep) -> double {
     const std::filesystem::path checkpoint = checkpoint_path(path, e.id());
     std::error_code ignored;
     if (!exists(checkpoint, ignored)) return 0;
@@ -97,7 +97,7 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
       return 0;
     }
   };
-  events.keep = [&](const Experiment& e, const Model& model, const Search& search, double seconds) {
+  events.keep = [&](const Experiment& e, const Model& model, const LearningRateSweep& sweep, double seconds) {
     write_checkpoint(checkpoint_path(path, e.id()), e, model, search, seconds);
   };
   events.keep_every = request.checkpoint_every;

@@ -20,7 +20,7 @@ std::vector<Drawn> draw(const SampleStream& samples, const PositionEncoding& enc
     Sequence& s = drawn.sequence;
     s.tokens = e.tokens;
     s.segments = e.segments;
-    s.places = e.places;
+    s.places = e.digit_positions;
     s.training = training;
     if (training) {
       for (size_t t = 0; t < e.targets.size(); ++t) {

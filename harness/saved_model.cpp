@@ -25,8 +25,8 @@ const std::string& find(const SafeTensors& file, const std::string& key, const s
 
 std::string file_stem(const ExperimentId& id) {
   const std::string exact = fmt::format("{}-{}-{}", id.task, id.encoding, id.seed);
-  constexpr size_t kMost = 150;  // of the 255 that file systems take
-  std::string stem = exact.substr(0, kMost);
+  constexpr size_t kMax = 150;  // of the 255 that file systems take
+  std::string stem = exact.substr(0, kMax);
   for (char& c : stem) {
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.') c = '_';
   }

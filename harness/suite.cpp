@@ -6,7 +6,7 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "base/at_once.h"
+#include "base/parallel_for.h"
 #include "base/text.h"
 
 namespace posbench {
@@ -57,18 +57,18 @@ double work(const TaskSetup& task) {
 }
 
 /// What one experiment tells of itself: its work, and when its state is to be kept.
-class Telling {
+class ProgressObserver {
  public:
-  Telling(const Experiment& experiment, const SuiteEvents& events)
+  ProgressObserver(const Experiment& experiment, const SuiteEvents& events)
       : experiment_(experiment),
         events_(events),
         work_left_(experiment.work),
         work_of_step_(work_left_ / (1.1 * steps(experiment.task->config.training))) {}
 
   ExperimentEvents events(const std::function<bool()>& go_on) {
-    return {.begun = [this](const Model& model, Search& search) { begun(model, search); },
+    return {.begun = [this](const Model& model, LearningRateSweep& sweep) { begun(model, search); },
             .after_step = [this, go_on](const Model& model,
-                                        const Search& search) { return after_step(model, search, go_on()); },
+                                        const LearningRateSweep& sweep) { return after_step(model, search, go_on()); },
             .trained =
                 [this](const Model& model, const Parameters& parameters) {
                   if (events_.trained) events_.trained(experiment_, model, parameters);
@@ -87,13 +87,13 @@ class Telling {
     events_.advanced(steps * work_of_step_);
     work_left_ -= steps * work_of_step_;
   }
-  void begun(const Model& model, Search& search) {
+  void begun(const Model& model, LearningRateSweep& sweep) {
     if (events_.begun) earlier_ = events_.begun(experiment_, model, search);
     kept_ = seconds();
-    advance(search.state.step);
-    for (const RateResult& rate : search.tried) advance(rate.steps);
+    advance(sweep.state.step);
+    for (const RateResult& rate : sweep.tried) advance(rate.steps);
   }
-  bool after_step(const Model& model, const Search& search, bool go_on) {
+  bool after_step(const Model& model, const LearningRateSweep& sweep, bool go_on) {
     advance(1);
     if (events_.keep && (!go_on || seconds() - kept_ >= events_.keep_every)) {
       events_.keep(experiment_, model, search, seconds());
@@ -143,7 +143,7 @@ Suite make_suite(const Config& config, Shard shard) {
 
 std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs) {
   std::vector<TaskBaseline> baselines(suite.tasks.size());
-  at_once(baselines.size(), jobs, [&](size_t i) { baselines[i] = measure_baselines(*suite.tasks[i]); });
+  parallel_for(baselines.size(), jobs, [&](size_t i) { baselines[i] = measure_baselines(*suite.tasks[i]); });
   return baselines;
 }
 
@@ -151,14 +151,14 @@ void run_suite(const std::vector<Experiment>& experiments, int jobs, const std::
                const SuiteEvents& events) {
   std::atomic<bool> failed{false};
   std::mutex mutex;
-  at_once(experiments.size(), jobs, [&](size_t i) {
+  parallel_for(experiments.size(), jobs, [&](size_t i) {
     if (stop || failed) return;
     try {
-      Telling telling(experiments[i], events);
-      const auto result = run_experiment(experiments[i], telling.events([&] { return !stop && !failed; }));
+      ProgressObserver observer(experiments[i], events);
+      const auto result = run_experiment(experiments[i], observer.events([&] { return !stop && !failed; }));
       if (!result) return;
       const std::lock_guard lock(mutex);
-      telling.finished(*result);
+      observer.finished(*result);
     } catch (...) {
       failed = true;
       throw;

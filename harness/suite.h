@@ -35,9 +35,9 @@ struct SuiteEvents {
   std::function<void(const ExperimentResult&, double seconds)> finished;  // one at a time
   /// An experiment begins: sets its search to where an earlier run left it, if one did, and returns the seconds
   /// spent on it until then.
-  std::function<double(const Experiment&, const Model&, Search&)> begun;
+  std::function<double(const Experiment&, const Model&, LearningRateSweep&)> begun;
   /// Every so many seconds of an experiment, and when it is stopped: to go on from later.
-  std::function<void(const Experiment&, const Model&, const Search&, double seconds)> keep;
+  std::function<void(const Experiment&, const Model&, const LearningRateSweep&, double seconds)> keep;
   double keep_every = 60;
   std::function<void(const Experiment&, const Model&, const Parameters&)> trained;
 };

@@ -119,7 +119,7 @@ class Certificate {
 
   Json measure() {
     json_ = {
-        {"task", setup_.spec}, {"samples", kSamples}, {"oracle", oracle_ != nullptr}, {"layouts", {"fed_back"}}};
+        {"task", setup_.spec}, {"samples", kSamples}, {"oracle", oracle_ != nullptr}, {"layouts", {"teacher_forced"}}};
     if (!setup_.info->causal_only) json_["layouts"].push_back("slots");
     const std::unordered_set<std::uint64_t> trained = fingerprints({setup_.trained(), "train", 0});
     const TaskBaseline baseline = measure_baselines(setup_);
@@ -128,7 +128,7 @@ class Certificate {
       Json& json = json_["splits"][split.name];
       const Task& task = *setup_.tasks[i];
       json["lengths"] = task.lengths().values().size();
-      check_samples(split, Layout::fed_back, &json);
+      check_samples(split, Layout::teacher_forced, &json);
       if (!setup_.info->causal_only) check_samples(split, Layout::slots, nullptr);
       check_recurrence(split, task, trained, json);
       json["chance"] = baseline.splits[i].chance;

@@ -109,9 +109,9 @@ TaskSetup make_task_setup(const Config& config, const std::string& text) {
         "model.attention to causal and evaluation.layout to by_attention, or leave the task out",
         spec.name));
   }
-  if (setup.config.model.attention == Attention::bidirectional && layout == Layout::fed_back) {
+  if (setup.config.model.attention == Attention::bidirectional && layout == Layout::teacher_forced) {
     throw std::invalid_argument(
-        "evaluation.layout is fed_back, which shows a bidirectional model the answers; set it to slots");
+        "evaluation.layout is teacher_forced, which shows a bidirectional model the answers; set it to slots");
   }
   setup.splits = setup.info->splits;
   const auto more = config.splits.find(spec.name);

@@ -83,7 +83,7 @@ TrainingState::TrainingState(const Model& model, const TrainingOptions& options,
   model.encoding->constrain(parameters);
 }
 
-Search::Search(const Model& model, const TrainingOptions& options, std::uint64_t seed)
+LearningRateSweep::LearningRateSweep(const Model& model, const TrainingOptions& options, std::uint64_t seed)
     : state(model, options, seed) {}
 
 SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples,
@@ -168,17 +168,17 @@ bool train(const Model& model, const Task& task, const TrainingOptions& options,
 }
 
 bool train(const Model& model, const Task& task, const TrainingOptions& options, std::uint64_t seed,
-           Search& search, const std::function<bool(const Search&)>& after_step) {
+           LearningRateSweep& sweep, const std::function<bool(const LearningRateSweep&)>& after_step) {
   const size_t rates = options.learning_rates.size();
-  while (search.tried.size() < rates) {
+  while (sweep.tried.size() < rates) {
     bool go_on = true;
-    const bool done = train(model, task, options, seed, search.state,
+    const bool done = train(model, task, options, seed, sweep.state,
                             [&](const TrainingState&) { return go_on = after_step(search); });
     if (!done) return false;
-    search.tried.push_back(figures(search.state));
-    if (!search.best || better(search.state, *search.best)) search.best = std::move(search.state);
-    if (search.tried.size() == rates) break;
-    search.state = TrainingState(model, options, seed, search.tried.size());
+    sweep.tried.push_back(figures(sweep.state));
+    if (!sweep.best || better(sweep.state, *sweep.best)) sweep.best = std::move(sweep.state);
+    if (sweep.tried.size() == rates) break;
+    sweep.state = TrainingState(model, options, seed, sweep.tried.size());
     if (!go_on) return false;
   }
   return true;

@@ -44,8 +44,8 @@ struct TrainingState {
 
 /// Training at each learning rate in turn, from the same initial values and on the same samples, between two
 /// steps.
-struct Search {
-  Search(const Model&, const TrainingOptions&, std::uint64_t seed);
+struct LearningRateSweep {
+  LearningRateSweep(const Model&, const TrainingOptions&, std::uint64_t seed);
 
   std::vector<RateResult> tried;      // the learning rates that are done with
   std::optional<TrainingState> best;  // of those
@@ -66,7 +66,7 @@ bool train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed
 /// The same at every learning rate of the options. The best is the one whose last look at the validation stream
 /// found the most sequences right; among equals the most tokens; then the one with the lowest loss since the look
 /// before; then the lowest rate. One that diverged is worse than any that did not.
-bool train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, Search&,
-           const std::function<bool(const Search&)>& after_step);
+bool train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, LearningRateSweep&,
+           const std::function<bool(const LearningRateSweep&)>& after_step);
 
 }  // namespace posbench

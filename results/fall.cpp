@@ -1,4 +1,4 @@
-#include "results/fall.h"
+#include "results/threshold_length.h"
 
 #include <algorithm>
 #include <set>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kResamples = 200;
 
-/// The first place from which the falling fit of the accuracies is below kFalls; counts.size() where it never is.
+/// The first place from which the falling fit of the accuracies is below kThreshold; counts.size() where it never is.
 /// Pool adjacent violators: what rises joins what stands before it, until nothing rises.
 size_t first_below(const std::vector<Count>& counts) {
   struct Block {
@@ -27,7 +27,7 @@ size_t first_below(const std::vector<Count>& counts) {
     }
     blocks.push_back(block);
   }
-  const auto below = [](const Block& block) { return accuracy(block.count) < kFalls; };
+  const auto below = [](const Block& block) { return accuracy(block.count) < kThreshold; };
   const auto found = std::find_if(blocks.begin(), blocks.end(), below);
   return found == blocks.end() ? counts.size() : found->begin;
 }
@@ -42,7 +42,7 @@ size_t first_below(const std::vector<std::vector<Count>>& seeds, const std::vect
 
 }  // namespace
 
-std::optional<Fall> find_fall(const std::vector<Curve>& curves) {
+std::optional<ThresholdLength> find_threshold_length(const std::vector<Curve>& curves) {
   std::set<int> places;
   for (const Curve& curve : curves) {
     for (const auto& [place, count] : curve) places.insert(place);
@@ -61,7 +61,7 @@ std::optional<Fall> find_fall(const std::vector<Curve>& curves) {
   }
 
   const auto place = [&](size_t i) { return i < grid.size() ? std::optional(grid[i]) : std::nullopt; };
-  Fall fall{.tested_to = grid.back(), .at = place(first_below(seeds, all)), .has_interval = seeds.size() >= 2};
+  ThresholdLength fall{.tested_to = grid.back(), .at = place(first_below(seeds, all)), .has_interval = seeds.size() >= 2};
   if (!fall.has_interval) return fall;
   Rng rng = stream(0, "fall");
   std::vector<size_t> draws(kResamples);

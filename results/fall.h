@@ -8,22 +8,22 @@
 
 namespace posbench {
 
-constexpr double kFalls = 0.9;  // the token accuracy below which a length or a distance is too far
+constexpr double kThreshold = 0.9;  // the token accuracy below which a length or a distance is too far
 
 /// Token accuracy by length or by distance, of one seed.
 using Curve = std::map<int, Count>;
 
-/// Where accuracy first falls below kFalls. It is that of all seeds together, and its best falling fit (isotonic
+/// Where accuracy first falls below kThreshold. It is that of all seeds together, and its best falling fit (isotonic
 /// regression), lest a few unlucky examples count as a fall.
-struct Fall {
+struct ThresholdLength {
   int tested_to = 0;             // the greatest length or distance
   std::optional<int> at;         // the first one below; nothing where none is
   bool has_interval = false;     // which needs two seeds
   std::optional<int> low, high;  // 95 % interval of `at`, by bootstrap over seeds; nothing: beyond tested_to
-  bool operator==(const Fall&) const = default;
+  bool operator==(const ThresholdLength&) const = default;
 };
 
 /// Nothing where there is nothing to look at.
-std::optional<Fall> find_fall(const std::vector<Curve>& seeds);
+std::optional<ThresholdLength> find_threshold_length(const std::vector<Curve>& seeds);
 
 }  // namespace posbench

@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/at_once.h"
+#include "base/parallel_for.h"
 #include "results/printable.h"
 
 namespace posbench {
@@ -342,7 +342,7 @@ std::optional<Json> read_fast(const Text& text, const Stream& stream) {
         if (!stream.skips(key)) append(rest, key, copied(member));
       }
     });
-    at_once(items.size(), jobs, [&](size_t i) {
+    parallel_for(items.size(), jobs, [&](size_t i) {
       parse_fast(items[i], 2, nullptr, [&](const simdjson::dom::element& item) { stream.take_fast(item, i); });
     });
   } catch (const std::exception&) {

@@ -11,17 +11,17 @@ namespace posbench {
 enum class Axis { length, distance };
 
 /// Neighbouring lengths or distances that a plot shows as one: single ones have few cases.
-struct Stretch {
+struct LengthBin {
   int from = 0, to = 0;  // both included
   bool trained = false;  // in distribution
 };
 
-/// The stretches of a task, ascending: at most eight of each split. A place that several splits test counts as in
+/// The length_bins of a task, ascending: at most eight of each split. A place that several splits test counts as in
 /// the first of them.
-std::vector<Stretch> stretches(const std::vector<const ExperimentResult*>& of_task, Axis);
+std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& of_task, Axis);
 
 /// The token accuracy of one encoding in a stretch. An experiment that did not finish got nothing right.
-struct StretchAccuracy {
+struct BinAccuracy {
   double mean = 0;    // over seeds
   Interval interval;  // 95 %, by Student's t over seeds, within [0, 1]; of one seed, Wilson's
   int seeds = 0;
@@ -29,7 +29,7 @@ struct StretchAccuracy {
 };
 
 /// For each stretch; nothing where no seed has a case in it.
-std::vector<std::optional<StretchAccuracy>> accuracies(const std::vector<Stretch>&,
+std::vector<std::optional<BinAccuracy>> accuracies(const std::vector<LengthBin>&,
                                                        const std::vector<const ExperimentResult*>& of_encoding,
                                                        Axis);
 

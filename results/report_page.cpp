@@ -8,7 +8,7 @@
 #include <set>
 
 #include "results/page.h"
-#include "results/places.h"
+#include "results/length_bins.h"
 #include "results/summary.h"
 
 namespace posbench {
@@ -137,8 +137,8 @@ Section ranking(const Source& source) {
 }
 
 /// "24 (20 to 30)"; where it does not fall, "beyond 256".
-void write_fall(const std::string& encoding, const std::string& task, const char* of,
-                const std::optional<Fall>& fall, Json& rows) {
+void write_threshold_length(const std::string& encoding, const std::string& task, const char* of,
+                const std::optional<ThresholdLength>& fall, Json& rows) {
   if (!fall) return;
   const auto number = [&](const std::optional<int>& at) {
     return at ? Json(*at) : Json(fmt::format("beyond {}", fall->tested_to));
@@ -162,8 +162,8 @@ Section falls(const Source& source) {
                         {"high", "high"},
                         {"tested_to", "tested to"}}};
   for (const SummaryRow& row : source.summary.rows) {
-    write_fall(row.encoding, row.task, "length", row.length, plot.rows);
-    write_fall(row.encoding, row.task, "distance", row.distance, plot.rows);
+    write_threshold_length(row.encoding, row.task, "length", row.length, plot.rows);
+    write_threshold_length(row.encoding, row.task, "distance", row.distance, plot.rows);
   }
   return {"How far encodings carry", "", {plot}};
 }
@@ -194,10 +194,10 @@ Section accuracy_by(const Source& source, Axis axis) {
     for (const auto& [encoding, experiments] : source.experiments.at(task)) {
       all.insert(all.end(), experiments.begin(), experiments.end());
     }
-    const std::vector<Stretch> places = stretches(all, axis);
+    const std::vector<LengthBin> places = length_bins(all, axis);
     if (places.size() < 2) continue;
     int trained_to = -1, trained_from = -1;
-    for (const Stretch& place : places) {
+    for (const LengthBin& place : places) {
       if (place.trained && trained_from < 0) trained_from = place.from;
       if (place.trained) trained_to = place.to;
     }
@@ -214,7 +214,7 @@ Section accuracy_by(const Source& source, Axis axis) {
                           {"to", "to"},
                           {"seeds", "seeds"},
                           {"cases", "cases"}}};
-    plot.signals = {{"x_title", unit}, {"y_title", "token accuracy"}, {"level", {kFalls}}};
+    plot.signals = {{"x_title", unit}, {"y_title", "token accuracy"}, {"level", {kThreshold}}};
     if (trained_to >= 0) plot.signals["trained"] = {trained_from, trained_to};
     section.plots.push_back(curves(
         source, task, std::move(plot),
@@ -368,7 +368,7 @@ std::string provenance(const NamedReport& run) {
 }  // namespace
 
 std::string report_page(std::span<const NamedReport> runs) {
-  const SideBySide all = side_by_side(runs);
+  const MergedReport all = merge_reports(runs);
   const Summary summary = summarize(all.report);
   const Source source = make_source(all.report, summary);
   Page page{.title = "Position encodings: accuracy in and out of distribution", .names = source.encodings};

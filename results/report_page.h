@@ -4,7 +4,7 @@
 #include <string>
 
 #include "results/compare.h"
-#include "results/side_by_side.h"
+#include "results/merged_report.h"
 
 namespace posbench {
 

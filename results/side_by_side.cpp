@@ -1,4 +1,4 @@
-#include "results/side_by_side.h"
+#include "results/merged_report.h"
 
 #include <fmt/format.h>
 
@@ -56,8 +56,8 @@ void add_times(const Json& timing, const std::map<std::string, std::string>& nam
 
 }  // namespace
 
-SideBySide side_by_side(std::span<const NamedReport> runs) {
-  SideBySide all;
+MergedReport merge_reports(std::span<const NamedReport> runs) {
+  MergedReport all;
   all.report.timing["experiments"] = Json::array();
   const std::map<std::string, int> counts = count_runs(runs);
   std::set<ExperimentId> seen;

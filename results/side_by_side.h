@@ -8,7 +8,7 @@
 
 namespace posbench {
 
-struct SideBySide {
+struct MergedReport {
   Report report;                      // of all; its config and context are empty
   std::vector<std::string> warnings;  // what a reader should know of how the runs differ
 };
@@ -16,6 +16,6 @@ struct SideBySide {
 /// Puts the experiments of all runs into one report. An encoding that more than one run has is named after its run
 /// too: "cope (runs/before)". Throws std::runtime_error where a task has another version or other splits in two
 /// runs, so that their accuracies do not stand beside each other.
-SideBySide side_by_side(std::span<const NamedReport>);
+MergedReport merge_reports(std::span<const NamedReport>);
 
 }  // namespace posbench

@@ -105,7 +105,7 @@ Curve by_distance(const ExperimentResult& experiment) {
   return curve;
 }
 
-std::optional<Fall> fall_over_seeds(const Experiments& experiments, Curve (*curve)(const ExperimentResult&)) {
+std::optional<ThresholdLength> fall_over_seeds(const Experiments& experiments, Curve (*curve)(const ExperimentResult&)) {
   std::vector<Curve> curves;
   Curve nothing_right;  // what an experiment that did not finish would have been asked
   for (const ExperimentResult* experiment : experiments) {
@@ -114,7 +114,7 @@ std::optional<Fall> fall_over_seeds(const Experiments& experiments, Curve (*curv
   }
   for (auto& [place, count] : nothing_right) count.correct = 0;
   curves.resize(experiments.size(), nothing_right);
-  return find_fall(curves);
+  return find_threshold_length(curves);
 }
 
 SummaryRow summarize(const TaskBaseline& task, const Experiments& experiments) {

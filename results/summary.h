@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "results/fall.h"
+#include "results/threshold_length.h"
 #include "results/ranking.h"
 #include "results/report.h"
 #include "results/statistics.h"
@@ -42,7 +42,7 @@ struct SummaryRow {
   std::optional<SplitSummary> in_distribution, out_of_distribution;  // nothing where the task has no such split
   // Nothing where no experiment recorded any. A length that several splits test counts as in the first of them:
   // tasks list what changes less before what changes more.
-  std::optional<Fall> length, distance;
+  std::optional<ThresholdLength> length, distance;
 };
 
 struct Ranking {

@@ -40,7 +40,7 @@ Json integer_or_null(const std::optional<int>& value) { return value ? Json(*val
 
 /// The whole is null where nothing was recorded; an end of its interval, or the fall itself, where it lies beyond
 /// what was tested.
-Json write_fall(const std::optional<Fall>& fall) {
+Json write_threshold_length(const std::optional<ThresholdLength>& fall) {
   if (!fall) return nullptr;
   Json json;
   json["at"] = integer_or_null(fall->at);
@@ -73,7 +73,7 @@ Json to_json(const SummaryRow& row) {
   json["in_distribution"] = row.in_distribution ? write_split(*row.in_distribution) : Json(nullptr);
   json["out_of_distribution"] = row.out_of_distribution ? write_split(*row.out_of_distribution) : Json(nullptr);
   json["splits"] = write_list(row.splits, write_split);
-  json["falls_below_0.9"] = {{"length", write_fall(row.length)}, {"distance", write_fall(row.distance)}};
+  json["falls_below_0.9"] = {{"length", write_threshold_length(row.length)}, {"distance", write_threshold_length(row.distance)}};
   return json;
 }
 

@@ -67,20 +67,20 @@ class Addition final : public Task {
     append(b, operands_reversed, question, places);
     segments.resize(question.size(), 1);
 
-    std::vector<int> answer, answer_places;
-    append(sum, answer_reversed, answer, answer_places);
+    std::vector<int> answer, answer_digit_positions;
+    append(sum, answer_reversed, answer, answer_digit_positions);
     answer.push_back(kEquals);
     const int slots = length + 2;
     if (answer_reversed) {
-      answer_places = ascending_places(slots);
+      answer_digit_positions = ascending_digit_positions(slots);
     } else if (!options_.pad) {
-      answer_places.assign(slots, 0);
+      answer_digit_positions.assign(slots, 0);
     }
 
     Example example = ask_terminated(layout_, std::move(question), kEquals, std::move(answer), slots, kEquals);
     segments.resize(example.tokens.size(), 2);
     example.segments = std::move(segments);
-    set_places(layout_, std::move(places), answer_places, example);
+    set_digit_positions(layout_, std::move(places), answer_digit_positions, example);
     return example;
   }
 
@@ -95,7 +95,7 @@ class Addition final : public Task {
 
   /// The number as it is written, and the places of its digits.
   static void append(const Digits& number, bool reversed, std::vector<int>& tokens, std::vector<int>& places) {
-    const std::vector<int> ascending = ascending_places(static_cast<int>(number.size()));
+    const std::vector<int> ascending = ascending_digit_positions(static_cast<int>(number.size()));
     if (reversed) {
       tokens.insert(tokens.end(), number.begin(), number.end());
       places.insert(places.end(), ascending.begin(), ascending.end());

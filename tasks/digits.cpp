@@ -83,10 +83,10 @@ std::vector<int> ascending_places(int count) {
 }
 
 void set_places(Layout layout, std::vector<int> question, const std::vector<int>& answer, Example& example) {
-  example.places = std::move(question);
-  if (layout == Layout::fed_back) example.places.push_back(0);
-  example.places.insert(example.places.end(), answer.begin(), answer.end());
-  example.places.resize(example.tokens.size());
+  example.digit_positions = std::move(question);
+  if (layout == Layout::teacher_forced) example.digit_positions.push_back(0);
+  example.digit_positions.insert(example.digit_positions.end(), answer.begin(), answer.end());
+  example.digit_positions.resize(example.tokens.size());
 }
 
 }  // namespace posbench

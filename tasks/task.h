@@ -13,7 +13,7 @@ constexpr int kIgnore = -1;
 
 /// How an answer of several tokens stands in the sequence; the question stands before it in both.
 enum class Layout {
-  fed_back,  // each answer token is read one place after it was asked for: for causal models
+  teacher_forced,  // each answer token is read one place after it was asked for: for causal models
   slots,  // answer places hold an empty token and are all asked at once: for bidirectional models, which would see
           // a fed-back answer, and for causal ones on request
 };

@@ -90,7 +90,7 @@ TEST_CASE("a trained model is saved, and used again as it was") {
   const Experiment& e = suite.experiments.at(0);
   const auto path = directory / "model.safetensors";
   const auto result = run_experiment(
-      e, {.after_step = [](const Model&, const Search&) { return true; },
+      e, {.after_step = [](const Model&, const LearningRateSweep&) { return true; },
           .trained = [&](const Model& model,
                          const Parameters& parameters) { save_model(path, e, model, parameters); }});
   const SavedModel saved = load_model(path);

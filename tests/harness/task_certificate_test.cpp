@@ -62,7 +62,7 @@ TEST_CASE("the certificate of a task names a missing oracle, an unsteady generat
 }
 
 TEST_CASE("a test stream that repeats training is more than chance explains, and any other is not") {
-  const auto task = tasks().find("parity_check").make(Spec{"parity_check", {}}, Layout::fed_back);
+  const auto task = tasks().find("parity_check").make(Spec{"parity_check", {}}, Layout::teacher_forced);
   const SampleStream training{*task, "train", 0}, test{*task, "test:in_distribution", 0}, fresh{*task, "fresh", 1};
   const Recurrence honest = recurrence(training, test, fresh);
   CHECK_FALSE(honest.excessive());
