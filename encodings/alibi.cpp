@@ -11,9 +11,9 @@
 // other suggestion. `learned` makes the logarithm of each slope a parameter, one set for all layers.
 #include <cmath>
 
-#include "encodings/additive_bias.h"
+#include "encodings/parts/additive_bias.h"
 #include "encodings/registry.h"
-#include "encodings/slopes.h"
+#include "encodings/parts/slopes.h"
 
 namespace posbench {
 namespace {

@@ -8,9 +8,9 @@
 // sqrt(D)): query_gate=true; v is treated as u, and o_h is kept as that code keeps it in the key-gated form.
 #include <cmath>
 
-#include "encodings/forget_gate.h"
+#include "encodings/parts/forget_gate.h"
 #include "encodings/registry.h"
-#include "encodings/slopes.h"
+#include "encodings/parts/slopes.h"
 #include "model/product.h"
 
 namespace posbench {

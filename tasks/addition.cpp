@@ -18,8 +18,8 @@
 // then as far from the start of each number. Cho et al. 2024, arXiv:2405.20671, pads and reverses the answer.
 #include <algorithm>
 
-#include "tasks/digits.h"
-#include "tasks/examples.h"
+#include "tasks/parts/digits.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -59,12 +59,12 @@ class Addition final : public Task {
 
     const bool operands_reversed = options_.reversed == Reversed::all;
     const bool answer_reversed = options_.reversed != Reversed::none;
-    std::vector<int> question, places, segments;
-    append(a, operands_reversed, question, places);
+    std::vector<int> question, digit_positions, segments;
+    append(a, operands_reversed, question, digit_positions);
     question.push_back(kPlus);
-    places.push_back(0);
+    digit_positions.push_back(0);
     segments.assign(question.size(), 0);
-    append(b, operands_reversed, question, places);
+    append(b, operands_reversed, question, digit_positions);
     segments.resize(question.size(), 1);
 
     std::vector<int> answer, answer_digit_positions;
@@ -80,7 +80,7 @@ class Addition final : public Task {
     Example example = ask_terminated(layout_, std::move(question), kEquals, std::move(answer), slots, kEquals);
     segments.resize(example.tokens.size(), 2);
     example.segments = std::move(segments);
-    set_digit_positions(layout_, std::move(places), answer_digit_positions, example);
+    set_digit_positions(layout_, std::move(digit_positions), answer_digit_positions, example);
     return example;
   }
 
@@ -94,14 +94,14 @@ class Addition final : public Task {
   }
 
   /// The number as it is written, and the places of its digits.
-  static void append(const Digits& number, bool reversed, std::vector<int>& tokens, std::vector<int>& places) {
+  static void append(const Digits& number, bool reversed, std::vector<int>& tokens, std::vector<int>& digit_positions) {
     const std::vector<int> ascending = ascending_digit_positions(static_cast<int>(number.size()));
     if (reversed) {
       tokens.insert(tokens.end(), number.begin(), number.end());
-      places.insert(places.end(), ascending.begin(), ascending.end());
+      digit_positions.insert(digit_positions.end(), ascending.begin(), ascending.end());
     } else {
       tokens.insert(tokens.end(), number.rbegin(), number.rend());
-      places.insert(places.end(), ascending.rbegin(), ascending.rend());
+      digit_positions.insert(digit_positions.end(), ascending.rbegin(), ascending.rend());
     }
   }
 

@@ -26,7 +26,7 @@ struct Example {
   std::vector<int> distances;  // how far back the evidence of each scored place lies, in the task's unit; or empty
   std::vector<int> segments;   // (T) the word, item, operand or line a token belongs to
   std::vector<int> candidates;  // ids that answers at scored places are chosen among; empty: the whole vocabulary
-  std::vector<int> places;      // (T) the decimal place of the digit read at t, or due in the empty slot t: 1 the
+  std::vector<int> digit_positions;      // (T) the decimal place of the digit read at t, or due in the empty slot t: 1 the
                                 // least significant, 0 none, or not known before it is said; or empty
 };
 

@@ -2,9 +2,9 @@
 #include <map>
 #include <set>
 
-#include "encodings/certificate.h"
-#include "encodings/decorator.h"
-#include "encodings/properties.h"
+#include "harness/verify/double_precision/certificate.h"
+#include "encodings/parts/decorator.h"
+#include "harness/verify/double_precision/properties.h"
 #include "tests/catch.h"
 
 using namespace posbench;

@@ -10,10 +10,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "harness/checkpoint.h"
-#include "harness/run_directory.h"
-#include "harness/safetensors.h"
+#include "harness/runs/checkpoint.h"
+#include "harness/runs/run_directory.h"
+#include "harness/runs/safetensors.h"
 #include "tests/harness/temporary.h"
+#include "results/reports/report_json.h"
 
 using namespace posbench;
 
@@ -36,7 +37,7 @@ struct Training {
       {.profile = "smoke", .tasks = "parity_check", .encodings = "none", .learning_rates = "1e-3,1e-2"}));
   const Experiment& experiment = suite.experiments[0];
   Model model = make_model(experiment.encoding, experiment.task->shape);
-  LearningRateSweep sweep{model, experiment.task->config.training, 0};
+  LearningRateSweep sweep{model, experiment.task->options.training, 0};
   SafeTensors checkpoint;
 };
 

@@ -1,10 +1,10 @@
-#include "harness/experiment.h"
+#include "harness/training/experiment.h"
 
 #include <cmath>
 #include <limits>
 
 #include "encodings/registry.h"
-#include "harness/suite.h"
+#include "harness/runs/suite.h"
 #include "tests/catch.h"
 
 using namespace posbench;

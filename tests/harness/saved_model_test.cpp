@@ -1,10 +1,10 @@
-#include "harness/saved_model.h"
+#include "harness/runs/saved_model.h"
 
 #include <nlohmann/json.hpp>
 
-#include "harness/files.h"
-#include "harness/safetensors.h"
-#include "harness/suite.h"
+#include "harness/runs/files.h"
+#include "harness/runs/safetensors.h"
+#include "harness/runs/suite.h"
 #include "tests/catch.h"
 #include "tests/harness/temporary.h"
 

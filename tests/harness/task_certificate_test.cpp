@@ -1,10 +1,10 @@
 // What the certificate of a task finds, shown on tasks that are wrong.
-#include "harness/task_certificate.h"
+#include "harness/verify/task_certificate.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 
@@ -55,7 +55,7 @@ TEST_CASE("the certificate of a task names a missing oracle, an unsteady generat
   };
   const Json lopsided = certify_task("unfair"), unsteady = certify_task("unfair:steady=false");
   CHECK_FALSE(lopsided["passed"].get<bool>());
-  CHECK(has(lopsided, "no oracle: add to tasks/oracles.cpp"));
+  CHECK(has(lopsided, "no oracle: add to harness/verify/oracles.cpp"));
   CHECK(has(lopsided, "split in_distribution: one answer has a share of 0.7"));
   CHECK_FALSE(has(lopsided, "the same seed"));
   CHECK(has(unsteady, "split in_distribution: the same seed gives another sample 0"));

@@ -1,10 +1,10 @@
-#include "results/report_page.h"
+#include "results/presentation/report_page.h"
 
 #include <set>
 
-#include "results/page.h"
-#include "results/page_template.h"
-#include "results/length_bins.h"
+#include "results/presentation/page.h"
+#include "results/presentation/page_template.h"
+#include "results/presentation/length_bins.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
 

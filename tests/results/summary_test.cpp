@@ -1,7 +1,8 @@
-#include "results/summary.h"
+#include "results/statistics/summary.h"
 
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
+#include "results/reports/report_json.h"
 
 using namespace posbench;
 

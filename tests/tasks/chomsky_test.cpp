@@ -1,6 +1,6 @@
 // The worked examples of the reference, section 6.3, and what the fifteen tasks of Deletang et al. 2023 promise
 // beyond the contract.
-#include "tasks/oracles.h"
+#include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 

@@ -1,7 +1,7 @@
 // What every task must satisfy, over the registry.
 #include <set>
 
-#include "tasks/oracles.h"
+#include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 
@@ -20,7 +20,7 @@ std::vector<Layout> layouts(const TaskInfo& info) {
 
 TEST_CASE("every task has an oracle row") {
   for (const std::string& name : tasks().names()) {
-    INFO("add to tests/tasks/oracles.cpp:   {\"" << name << "\", [](const Example& e) { return ...; }},");
+    INFO("add to harness/verify/oracles.cpp:   {\"" << name << "\", [](const Example& e) { return ...; }},");
     CHECK(oracles().count(name) == 1);
   }
 }

@@ -1,7 +1,8 @@
 // The big integers of the tasks against arithmetic digit by digit, at the longest published length.
-#include "tasks/digits.h"
+#include "tasks/parts/digits.h"
 #include "tasks/registry.h"
-#include "tasks/schoolbook.h"
+#include "harness/verify/oracles.h"
+#include "harness/verify/schoolbook.h"
 #include "tests/catch.h"
 
 using namespace posbench;

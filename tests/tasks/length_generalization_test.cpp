@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tasks/oracles.h"
+#include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 

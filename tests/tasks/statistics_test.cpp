@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "tasks/oracles.h"
+#include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 

@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "tasks/examples.h"
-#include "tasks/oracles.h"
+#include "tasks/parts/examples.h"
+#include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 
