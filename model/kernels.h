@@ -46,9 +46,9 @@ struct Kernels {
   /// model/layers.h and model/attention.h say what these compute.
   void (*softmax)(ConstRows scores, bool causal, Rows attention);
   void (*softmax_backward)(ConstRows attention, bool causal, ConstRows d_attention, Rows d_scores);
-  void (*normalize_rows)(ConstRows x, const Real* gain, const Real* bias, Rows normalized, Real* inverse_deviation,
+  void (*layer_norm)(ConstRows x, const Real* gain, const Real* bias, Rows normalized, Real* rstd,
                          Rows y);
-  void (*normalize_rows_backward)(const Real* gain, ConstRows normalized, const Real* inverse_deviation,
+  void (*layer_norm_backward)(const Real* gain, ConstRows normalized, const Real* rstd,
                                   ConstRows d_y, Rows d_x, Real* d_gain, Real* d_bias);
   void (*gelu)(Rows x, Rows y);
   /// Returns the sum over rows of -log softmax(logits)[target]; d_logits = weight (softmax - 1 at the target)

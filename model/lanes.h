@@ -123,23 +123,21 @@ L reversed(L values) {
     return __builtin_shufflevector(values, values, 3, 2, 1, 0);
 }
 
-/// Lane k becomes what lane k + N was; 0 where there is none.
+/// Lane k becomes what lane k + N was, or `rest` where there is none.
 template <int N>
-Lanes moved_down(Lanes v) {
-  constexpr Lanes kZero{};
+Lanes moved_down(Lanes v, Lanes rest = Lanes{}) {
   if constexpr (kLanes == 8)
-    return __builtin_shufflevector(v, kZero, N, 1 + N, 2 + N, 3 + N, 4 + N, 5 + N, 6 + N, 7 + N);
+    return __builtin_shufflevector(v, rest, N, 1 + N, 2 + N, 3 + N, 4 + N, 5 + N, 6 + N, 7 + N);
   else
-    return __builtin_shufflevector(v, kZero, N, 1 + N, 2 + N, 3 + N);
+    return __builtin_shufflevector(v, rest, N, 1 + N, 2 + N, 3 + N);
 }
-/// Lane k becomes what lane k - N was; 0 where there is none.
+/// Lane k becomes what lane k - N was, or `rest` where there is none.
 template <int N>
-Lanes moved_up(Lanes v) {
-  constexpr Lanes kZero{};
+Lanes moved_up(Lanes v, Lanes rest = Lanes{}) {
   if constexpr (kLanes == 8)
-    return __builtin_shufflevector(kZero, v, 8 - N, 9 - N, 10 - N, 11 - N, 12 - N, 13 - N, 14 - N, 15 - N);
+    return __builtin_shufflevector(rest, v, 8 - N, 9 - N, 10 - N, 11 - N, 12 - N, 13 - N, 14 - N, 15 - N);
   else
-    return __builtin_shufflevector(kZero, v, 4 - N, 5 - N, 6 - N, 7 - N);
+    return __builtin_shufflevector(rest, v, 4 - N, 5 - N, 6 - N, 7 - N);
 }
 
 /// Of each lane and all after it.
@@ -154,6 +152,13 @@ inline Lanes prefix_sums(Lanes v) {
   v += moved_up<1>(v);
   v += moved_up<2>(v);
   if constexpr (kLanes == 8) v += moved_up<4>(v);
+  return v;
+}
+inline Lanes prefix_products(Lanes v) {
+  const Lanes one = Lanes{} + 1;
+  v *= moved_up<1>(v, one);
+  v *= moved_up<2>(v, one);
+  if constexpr (kLanes == 8) v *= moved_up<4>(v, one);
   return v;
 }
 

@@ -17,12 +17,12 @@ void first_linear_backward(const In& x, const MatrixOperand& w, const In& d_y, O
 }
 
 void normalize_rows(const In& x, const In& gain, const In& bias, Out normalized, Out inverse_deviation, Out y) {
-  kernels().normalize_rows(rows(x), gain.data(), bias.data(), rows(normalized), inverse_deviation.data(), rows(y));
+  kernels().layer_norm(rows(x), gain.data(), bias.data(), rows(normalized), inverse_deviation.data(), rows(y));
 }
 
 void normalize_rows_backward(const In& gain, const In& normalized, const In& inverse_deviation, const In& d_y,
                              Out d_x, Out d_gain, Out d_bias) {
-  kernels().normalize_rows_backward(gain.data(), rows(normalized), inverse_deviation.data(), rows(d_y), rows(d_x),
+  kernels().layer_norm_backward(gain.data(), rows(normalized), inverse_deviation.data(), rows(d_y), rows(d_x),
                                     d_gain.data(), d_bias.data());
 }
 

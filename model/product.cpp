@@ -29,7 +29,7 @@ MatrixOperand MatrixOperand::transpose() const {
   return m;
 }
 
-void PackedWeights::fill(const In& weights, bool transposed) {
+void PackedMatrix::fill(const In& weights, bool transposed) {
   operand_ = MatrixOperand(weights);
   pack(operand_, packed_);
   if (transposed) pack(operand_.transpose(), packed_transpose_);

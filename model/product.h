@@ -25,7 +25,7 @@ struct MatrixOperand : Operand {
 };
 
 /// Weights that many products take on the right: copied once in the order in which they read them.
-class PackedWeights {
+class PackedMatrix {
  public:
   /// `transposed`: their transpose will stand on the right, too. The weights themselves must stay where they are.
   void fill(const In& weights, bool transposed);

@@ -2,6 +2,7 @@
 #pragma once
 #include <Eigen/Core>
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -37,12 +38,21 @@ class Matrix : public MatrixView {
   using MatrixView::operator=;
 
   void resize(Index rows, Index cols) {
-    if (rows * cols > storage_.size()) storage_.resize(rows * cols);
-    new (static_cast<MatrixView*>(this)) MatrixView(storage_.data(), rows, cols);
+    if (rows * cols > capacity_) {
+      capacity_ = rows * cols;
+      storage_.reset(new (kCacheLine) Real[static_cast<size_t>(capacity_)]);
+    }
+    new (static_cast<MatrixView*>(this)) MatrixView(storage_.get(), rows, cols);
   }
 
  private:
-  Vector storage_;
+  static constexpr std::align_val_t kCacheLine{64};  // so that the widest vectors do not lie across two
+  struct Delete {
+    void operator()(Real* values) const { ::operator delete[](values, kCacheLine); }
+  };
+
+  std::unique_ptr<Real[], Delete> storage_;
+  Index capacity_ = 0;
 };
 
 /// One matrix for each head.

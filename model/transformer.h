@@ -48,10 +48,10 @@ struct Activations {
 /// only when a sequence's positions do not begin those at hand.
 struct StepTables {
   struct Weights {
-    PackedWeights qkv, out, up, down;
+    PackedMatrix qkv, out, up, down;
   };
   std::vector<Weights> blocks;
-  PackedWeights output;
+  PackedMatrix output;
   bool copied = false;  // blocks and output
 
   Positions positions;

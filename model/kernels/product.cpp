@@ -14,7 +14,7 @@ namespace {
 constexpr Index kDepth = 256;
 constexpr Index kFewRows = 12;      // of a: too few to repay the copy of a panel
 constexpr Index kFarColumns = 128;  // of a transposed: so far apart, they are first copied into rows ...
-constexpr Index kManyColumns = 48;  // ... where the result has so many that the copy repays
+constexpr Index kManyColumns = 96;  // ... where the result has so many that the copy repays
 constexpr Index kNearRows = 200;    // of b: closer together than so many scalars, they are read where they are
 constexpr Index kApart = 16;        // more than its columns between rows of such a copy
 constexpr Index kRegisters = kWide > kLanes ? 24 : 12;  // vectors of the result that are summed at once
@@ -109,7 +109,13 @@ struct Target {
   Index stride;  // between rows, in scalars
   const Real* start;
   Index start_stride;
+  Index columns;  // fewer than the panel's where the last vector is not full, which kPartial allows
 };
+#ifdef __AVX512VL__
+constexpr bool kPartial = true;  // stores of a few lanes cost no more than others
+#else
+constexpr bool kPartial = false;
+#endif
 
 /// R rows of N vectors from `row` on: scale times the sum over k < depth of a's column k times the panel's row k.
 /// `stride` is that of a: between its rows, or, where it is transposed, between its columns.
@@ -136,15 +142,23 @@ template <class V, int R, int N, bool kTransposed, bool kAdd>
       for (int n = 0; n < N; ++n) sum[r][n] += x * b[n];
     }
   }
+  const auto finish = [&](auto last) {  // lanes of the last vector
 #pragma GCC unroll 24
-  for (int r = 0; r < R; ++r) {
+    for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 2
-    for (int n = 0; n < N; ++n) {
-      const V value = scale * sum[r][n];
-      const Real* start = kAdd ? target.start + (row + r) * target.start_stride + n * kLanesOf<V> : nullptr;
-      store(kAdd ? load<V>(start) + value : value, to + r * target.stride + n * kLanesOf<V>);
+      for (int n = 0; n < N; ++n) {
+        const V value = scale * sum[r][n];
+        const Index column = n * kLanesOf<V>, lanes = n + 1 < N ? kLanesOf<V> : Index{last};
+        const Real* start = kAdd ? target.start + (row + r) * target.start_stride + column : nullptr;
+        store(kAdd ? load<V>(start, lanes, 0) + value : value, to + r * target.stride + column, lanes);
+      }
     }
-  }
+  };
+  const Index last = target.columns - (N - 1) * kLanesOf<V>;
+  if (!kPartial || last == kLanesOf<V>)
+    finish(std::integral_constant<Index, kLanesOf<V>>{});
+  else
+    finish(last);
 }
 
 /// The rows of b from `top` to `bottom`, in some of its columns, as vectors side by side.
@@ -192,17 +206,18 @@ void columns(const Operand& a, Index row, Index end, const Panel& panel, Real sc
   }
 }
 
-/// `width` columns of the result, from row `first` on; where that is not 0, only entries up to a diagonal are wanted, at
-/// which these columns begin.
-void columns(Index width, const Operand& a, Index first, const Panel& panel, Real scale, const Target& target) {
+/// `width` columns of the result: from row `row` on, and those of a second vector from row `second_row` on.
+void columns(Index width, const Operand& a, Index row, Index second_row, const Panel& panel, Real scale,
+             const Target& target) {
   if (width == 2 * kWide) {
-    const Index right = first > 0 ? std::min(first + kWide, a.rows) : 0;  // where the second vector comes in
-    if (right > first) columns<Wide, 1>(a, first, right, panel, scale, target);
-    columns<Wide, 2>(a, right, a.rows, panel, scale, target);
+    Target first = target;
+    first.columns = kWide;
+    if (row < second_row) columns<Wide, 1>(a, row, second_row, panel, scale, first);
+    columns<Wide, 2>(a, second_row, a.rows, panel, scale, target);
   } else if (kWide > kLanes && width == kWide) {
-    columns<Wide, 1>(a, first, a.rows, panel, scale, target);
+    columns<Wide, 1>(a, row, a.rows, panel, scale, target);
   } else {
-    columns<Lanes, 1>(a, first, a.rows, panel, scale, target);
+    columns<Lanes, 1>(a, row, a.rows, panel, scale, target);
   }
 }
 
@@ -237,7 +252,9 @@ void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Inde
     }
     for (Index first = 0; first < b.cols;) {
       const Index rest = b.cols - first, width = panel_width(rest), count = std::min(rest, width);
-      const Index row = std::clamp(first - last_diagonal, Index{0}, a.rows);  // rows above see nothing of these
+      // Rows above these see nothing of the columns, and of those in the second vector.
+      const Index row = std::clamp(first - last_diagonal, Index{0}, a.rows);
+      const Index second_row = std::clamp(first + kWide - last_diagonal, Index{0}, a.rows);
       Panel panel{top, bottom, b.data + top * b.row_stride + first, b.row_stride};
       if (b.packed != nullptr) {
         panel = {top, bottom, b.packed + top * packed_columns(b.cols) + first * depth, width};
@@ -247,16 +264,17 @@ void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Inde
         panel = {top, bottom, copy, width};
       }
       Real* const to = result.data + first;
-      if (count == width) {
-        columns(width, left, row, panel, scale,
-                {to, result.stride, start ? start + first : nullptr, start_stride});
+      if (kPartial || count == width) {
+        columns(width, left, row, second_row, panel, scale,
+                {to, result.stride, start ? start + first : nullptr, start_stride, count});
       } else {  // the last columns do not fill their vectors
         Real* const whole = edge.of_size(a.rows * width);
-        columns(width, left, row, panel, scale, {whole, width, nullptr, 0});
+        columns(width, left, row, second_row, panel, 1, {whole, width, nullptr, 0, width});
         for (Index i = row; i < a.rows; ++i) {
           for_each_lanes(count, [&](Index j, Index lanes) {
-            const Lanes before = start ? load(start + i * start_stride + first + j, lanes, 0) : Lanes{};
-            store(before + load(whole + i * width + j), to + i * result.stride + j, lanes);
+            const Lanes value = scale * load(whole + i * width + j);
+            store(start ? load(start + i * start_stride + first + j, lanes, 0) + value : value,
+                  to + i * result.stride + j, lanes);
           });
         }
       }

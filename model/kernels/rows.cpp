@@ -82,7 +82,7 @@ void softmax_backward(ConstRows attention, bool causal, ConstRows d_attention, R
   }
 }
 
-void normalize_rows(ConstRows x, const Real* gain, const Real* bias, Rows normalized, Real* inverse_deviation,
+void layer_norm(ConstRows x, const Real* gain, const Real* bias, Rows normalized, Real* rstd,
                     Rows y) {
   const Real fraction = 1 / static_cast<Real>(x.cols);
   for (Index first = 0; first < x.rows; first += kSideBySide) {
@@ -101,10 +101,10 @@ void normalize_rows(ConstRows x, const Real* gain, const Real* bias, Rows normal
         const Lanes off = load(in + c, count, mean) - mean;
         squares += off * off;
       });
-      inverse_deviation[t] = 1 / std::sqrt(fraction * sum(squares) + kNormEpsilon);
+      rstd[t] = 1 / std::sqrt(fraction * sum(squares) + kNormEpsilon);
     }
     for (Index t = first; t < end; ++t) {
-      const Real *in = x.data + t * x.stride, mean = means[t - first], inverse = inverse_deviation[t];
+      const Real *in = x.data + t * x.stride, mean = means[t - first], inverse = rstd[t];
       Real *z = normalized.data + t * normalized.stride, *out = y.data + t * y.stride;
       for_each<Wide>(x.cols, [&](Index c, auto count) {
         const Wide value = (load<Wide>(in + c, count, mean) - mean) * inverse;
@@ -115,13 +115,13 @@ void normalize_rows(ConstRows x, const Real* gain, const Real* bias, Rows normal
   }
 }
 
-void normalize_rows_backward(const Real* gain, ConstRows normalized, const Real* inverse_deviation, ConstRows d_y,
+void layer_norm_backward(const Real* gain, ConstRows normalized, const Real* rstd, ConstRows d_y,
                              Rows d_x, Real* d_gain, Real* d_bias) {
   // With z the normalized row and g = gain * d_y:   d_x = (g - mean(g) - z mean(g z)) / deviation
   const Real fraction = 1 / static_cast<Real>(d_y.cols);
   for (Index t = 0; t < d_y.rows; ++t) {
     const Real *z = normalized.data + t * normalized.stride, *d = d_y.data + t * d_y.stride;
-    const Real inverse = inverse_deviation[t];
+    const Real inverse = rstd[t];
     Real* d_in = d_x.data + t * d_x.stride;
     Lanes total{}, along{};
     for_each_lanes(d_y.cols, [&](Index c, auto count) {
@@ -187,7 +187,7 @@ void add_column_sums(ConstRows x, Real* sums) {
   });
 }
 
-/// The sum over n of term(n, count), `count` lanes or one, in two vectors that take turns.
+/// The sum over n of term(n, count), which gives `count` lanes, in two vectors that take turns.
 template <class F>
 Real sum_of(Index size, F term) {
   constexpr std::integral_constant<Index, kLanes> kAll;
@@ -202,21 +202,12 @@ Real sum_of(Index size, F term) {
     even += term(n, kAll);
     n += kLanes;
   }
-  Real total = sum(even);
-  for (; n < size; ++n) total += term(n, std::integral_constant<Index, 1>{});
-  return total;
-}
-
-template <class Count>
-auto read(const Real* from, Count) {
-  if constexpr (Count::value == 1)
-    return *from;
-  else
-    return load(from);
+  if (n < size) even += term(n, size - n);
+  return sum(even);
 }
 
 Real dot(const Real* x, const Real* y, Index size) {
-  return sum_of(size, [=](Index n, auto count) { return read(x + n, count) * read(y + n, count); });
+  return sum_of(size, [=](Index n, auto count) { return load(x + n, count, 0) * load(y + n, count, 0); });
 }
 
 template <class F>
@@ -231,13 +222,13 @@ const Kernels kernel_table{
     .pack = pack_kernel,
     .softmax = softmax,
     .softmax_backward = softmax_backward,
-    .normalize_rows = normalize_rows,
-    .normalize_rows_backward = normalize_rows_backward,
+    .layer_norm = layer_norm,
+    .layer_norm_backward = layer_norm_backward,
     .gelu = gelu,
     .cross_entropy = cross_entropy,
     .add_column_sums = add_column_sums,
     .sum = [](const Real* x, Index size) {
-      return sum_of(size, [=](Index n, auto count) { return read(x + n, count); });
+      return sum_of(size, [=](Index n, auto count) { return load(x + n, count, 0); });
     },
     .dot = dot,
     .exponential = [](const Real* x, Index size, Real* y) { 

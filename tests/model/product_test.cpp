@@ -28,7 +28,7 @@ TEST_CASE("a product agrees with Eigen's at sizes that do and do not fill vector
         CHECK(distance(result, 2 * a * b) < 1e-12);
         multiply(a_turned.transpose(), b_turned.transpose(), result);
         CHECK(distance(result, a * b) < 1e-12);
-        PackedWeights packed, packed_turned;
+        PackedMatrix packed, packed_turned;
         packed.fill(b, false);
         packed_turned.fill(b_turned, true);
         multiply(a, packed, result);
