@@ -2,6 +2,7 @@
 //
 //   m = m + (1 - beta1) (g - m),   v = v + (1 - beta2) (g^2 - v)
 //   p = p - rate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon), after weight decay
+#include "model/lanes.h"
 #include "model/optimizer.h"
 
 namespace posbench {
@@ -19,18 +20,24 @@ class AdamW final : public Optimizer {
 
   void step(const Gradients& gradients, double learning_rate, OptimizerState& state,
             Parameters& parameters) const override {
-    auto mean = state.tensors.at("mean").flat.array(), square = state.tensors.at("square").flat.array();
+    Real *mean = state.tensors.at("mean").flat.data(), *square = state.tensors.at("square").flat.data();
     const double beta1_power = state.scalars.at("beta1_power") *= options_.beta1;
     const double beta2_power = state.scalars.at("beta2_power") *= options_.beta2;
     const Real beta1 = static_cast<Real>(options_.beta1), beta2 = static_cast<Real>(options_.beta2);
     const Real rate = static_cast<Real>(learning_rate / (1 - beta1_power));
-    const Real correction = static_cast<Real>(1 / (1 - beta2_power)),
-               epsilon = static_cast<Real>(options_.epsilon);
-    const auto g = gradients.flat.array();
-    mean += (1 - beta1) * (g - mean);
-    square += (1 - beta2) * (g.square() - square);
+    const Real correction = static_cast<Real>(1 / (1 - beta2_power)), epsilon = static_cast<Real>(options_.epsilon);
     weight_decay_.apply(learning_rate, parameters);
-    parameters.flat.array() -= rate * mean / ((square * correction).sqrt() + epsilon);
+    const Real* gradient = gradients.flat.data();
+    Real* parameter = parameters.flat.data();
+    for_each_lanes(parameters.flat.size(), [&](Index n, Index count) {
+      const Lanes g = load(gradient + n, count, 0);
+      const Lanes m = load(mean + n, count, 0), v = load(square + n, count, 0);
+      const Lanes new_m = m + (1 - beta1) * (g - m), new_v = v + (1 - beta2) * (g * g - v);
+      store(new_m, mean + n, count);
+      store(new_v, square + n, count);
+      const Lanes step = rate * new_m / (square_root(new_v * correction) + epsilon);
+      store(load(parameter + n, count, 0) - step, parameter + n, count);
+    });
   }
 
  private:

@@ -71,7 +71,7 @@ class AttentionLayer {
   AttentionLayer(const ModelShape&, const PositionEncoding&, int layer, const std::string& name, ParameterLayout&);
 
   struct PackedWeights {
-    Panels qkv, out;
+    PackedMatrix qkv, out;
   };
   void pack(const Parameters&, bool backward, PackedWeights&) const;
 

@@ -21,7 +21,7 @@ class FeedForward {
   FeedForward(const ModelShape&, const std::string& name, ParameterLayout&);
 
   struct PackedWeights {
-    Panels up, down;
+    PackedMatrix up, down;
   };
   void pack(const Parameters&, bool backward, PackedWeights&) const;
 

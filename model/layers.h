@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "model/numeric.h"
 #include "model/parameters.h"
 #include "model/product.h"
 
@@ -30,11 +31,11 @@ struct NormActivations {
 };
 
 /// y = x w + b.   x (T, C), w (C, O), b (1, O), y (T, O).
-void linear(const In& x, const Factor& w, const In& b, Out y);
+void linear(const In& x, const MatrixOperand& w, const In& b, Out y);
 /// d_x += d_y w^T,   d_w += x^T d_y,   d_b += the column sums of d_y.
-void linear_backward(const In& x, const Factor& w, const In& d_y, Out d_x, Out d_w, Out d_b);
+void linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b);
 /// The same where d_x starts here: d_x = d_y w^T.
-void first_linear_backward(const In& x, const Factor& w, const In& d_y, Out d_x, Out d_w, Out d_b);
+void first_linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b);
 
 /// Layer normalization (Ba et al. 2016, arXiv:1607.06450): every row shifted and scaled to mean 0 and variance 1,
 /// then times gain (1, C) plus bias (1, C). Keeps the normalized rows and rstd = 1 / standard deviation (T, 1) for
@@ -54,14 +55,12 @@ void layer_norm_backward(const Parameters&, const NormParameters&, const NormAct
 void gelu(Out x, Out y);
 void relu(Out x, Out y);
 
-/// log(1 + e^x) of a number, of an array expression, and of all entries of a matrix, where y may be x.
-/// log(sigmoid(x)) = -softplus(-x).
+/// log(1 + e^x) of a number and of an array expression; of a matrix: model/numeric.h.
 inline Real softplus(Real x) { return std::log1p(std::exp(x)); }
 template <class Array>
 auto softplus(const Eigen::ArrayBase<Array>& x) {
   return x.derived().max(Real(0)) + (-x.derived().abs()).exp().log1p();
 }
-void softplus(const In& x, Out y);
 
 /// LeakyReLU of an array expression: x, or leak x where that is larger; 0 <= leak <= 1.
 template <class Array>

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "model/kernels.h"
+
 namespace posbench {
 
 std::unique_ptr<const Optimizer> make_optimizer(const OptimizerOptions& options, const ParameterLayout& layout) {
@@ -36,7 +38,8 @@ void WeightDecay::apply(double learning_rate, Parameters& parameters) const {
 }
 
 double clip(Gradients& gradients, double max_norm) {
-  const double norm = gradients.flat.norm();
+  const Real* g = gradients.flat.data();
+  const double norm = std::sqrt(kernels().dot(g, g, gradients.flat.size()));
   if (norm > max_norm) gradients.flat *= static_cast<Real>(max_norm / norm);
   return norm;
 }

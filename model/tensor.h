@@ -19,13 +19,14 @@ struct IndexError : std::logic_error {
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <vector>
 
+#include "model/scalar.h"
+
 namespace posbench {
 
-using Real = POSBENCH_REAL;  // float in training, double where gradients are checked
-using Index = Eigen::Index;
 using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
 using MatrixView = Eigen::Map<RowMajor>;
@@ -54,12 +55,21 @@ class Matrix : public MatrixView {
   using MatrixView::operator=;
 
   void resize(Index rows, Index cols) {
-    if (rows * cols > storage_.size()) storage_.resize(rows * cols);
-    new (static_cast<MatrixView*>(this)) MatrixView(storage_.data(), rows, cols);
+    if (rows * cols > capacity_) {
+      capacity_ = rows * cols;
+      storage_.reset(new (kCacheLine) Real[static_cast<size_t>(capacity_)]);
+    }
+    new (static_cast<MatrixView*>(this)) MatrixView(storage_.get(), rows, cols);
   }
 
  private:
-  Vector storage_;
+  static constexpr std::align_val_t kCacheLine{64};  // so that the widest vectors do not lie across two
+  struct Delete {
+    void operator()(Real* values) const { ::operator delete[](values, kCacheLine); }
+  };
+
+  std::unique_ptr<Real[], Delete> storage_;
+  Index capacity_ = 0;
 };
 
 /// Integers that belong to pairs of tokens: the rows that they read, the distances that they have.

@@ -131,7 +131,7 @@ void Transformer::output_backward(const Parameters& p, const StepTables& step, A
   if (shape_.tied_embeddings) {
     multiply(d_logits, p[embedding_], a.d_final_input, tied_scale(shape_));
     multiply_add(d_logits.transpose(), a.final_input, d[embedding_], tied_scale(shape_));
-    d[output_.bias].row(0) += d_logits.colwise().sum();
+    kernels().add_column_sums(rows(d_logits), d[output_.bias].data());
   } else {
     first_linear_backward(a.final_input, step.output, d_logits, a.d_final_input, d[output_.weight],
                           d[output_.bias]);

@@ -27,7 +27,7 @@ struct Activations {
 /// only when a sequence's positions do not begin those at hand.
 struct StepTables {
   std::vector<BlockWeights> blocks;
-  Panels output;
+  PackedMatrix output;
   bool packed = false;  // blocks and output
 
   Positions positions;

@@ -4,10 +4,12 @@
 #include <Eigen/Core>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "harness/commands/commands.h"
 #include "harness/runs/context.h"
+#include "model/kernels.h"
 
 namespace posbench {
 namespace {
@@ -49,6 +51,7 @@ int main(int argc, char** argv) {
   Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that outgrows a limit is an error of write() like a full disk
   try {
+    if (const char* name = std::getenv("POSBENCH_ISA")) posbench::use_instruction_set(name);
     return posbench::run_command_line(argc, argv);
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "posbench: %s\n", error.what());

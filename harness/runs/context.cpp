@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "harness/runs/build.h"
+#include "model/kernels.h"
 
 namespace posbench {
 namespace {
@@ -40,6 +41,7 @@ std::string version() {
 Json context(const std::vector<std::string>& command) {
   return {{"host", host()},
           {"cpu", cpu()},
+          {"instruction_set", instruction_set()},
           {"cores", std::thread::hardware_concurrency()},
           {"compiler", kBuildCompiler},
           {"flags", kBuildFlags},
