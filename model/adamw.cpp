@@ -1,7 +1,7 @@
 // AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101).
 //
 //   m = m + (1 - beta1) (g - m),   v = v + (1 - beta2) (g^2 - v)
-//   p = p - rate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon), after weight decay
+//   p = keep p - rate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon),   keep: weight decay
 #include "model/lanes.h"
 #include "model/optimizer.h"
 
@@ -26,17 +26,19 @@ class AdamW final : public Optimizer {
     const Real beta1 = static_cast<Real>(options_.beta1), beta2 = static_cast<Real>(options_.beta2);
     const Real rate = static_cast<Real>(learning_rate / (1 - beta1_power));
     const Real correction = static_cast<Real>(1 / (1 - beta2_power)), epsilon = static_cast<Real>(options_.epsilon);
-    weight_decay_.apply(learning_rate, parameters);
     const Real* gradient = gradients.flat.data();
     Real* parameter = parameters.flat.data();
-    for_each_lanes(parameters.flat.size(), [&](Index n, Index count) {
-      const Lanes g = load(gradient + n, count, 0);
-      const Lanes m = load(mean + n, count, 0), v = load(square + n, count, 0);
-      const Lanes new_m = m + (1 - beta1) * (g - m), new_v = v + (1 - beta2) * (g * g - v);
-      store(new_m, mean + n, count);
-      store(new_v, square + n, count);
-      const Lanes step = rate * new_m / (square_root(new_v * correction) + epsilon);
-      store(load(parameter + n, count, 0) - step, parameter + n, count);
+    weight_decay_.for_each_range(learning_rate, [&](Real keep, Index offset, Index size) {
+      for_each_lanes(size, [&](Index first, Index count) {
+        const Index n = offset + first;
+        const Lanes g = load(gradient + n, count, 0);
+        const Lanes m = load(mean + n, count, 0), v = load(square + n, count, 0);
+        const Lanes new_m = m + (1 - beta1) * (g - m), new_v = v + (1 - beta2) * (g * g - v);
+        store(new_m, mean + n, count);
+        store(new_v, square + n, count);
+        const Lanes step = rate * new_m / (square_root(new_v * correction) + epsilon);
+        store(keep * load(parameter + n, count, 0) - step, parameter + n, count);
+      });
     });
   }
 
