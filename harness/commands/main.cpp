@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "harness/commands/commands.h"
+#include "harness/commands/licenses.h"
 #include "harness/runs/context.h"
 
 namespace posbench {
@@ -15,6 +16,9 @@ namespace {
 int run_command_line(int argc, char** argv) {
   CLI::App app{"posbench: what can a transformer's position encoding do, and where does it break?"};
   app.set_version_flag("--version", version());
+  app.add_flag_callback(
+      "--licenses", [] { throw CLI::CallForVersion(license_notices(), 0); },
+      "Print the licence notices of what is linked and embedded, and exit");
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"

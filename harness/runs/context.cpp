@@ -34,7 +34,8 @@ std::string cpu() {
 std::string timestamp() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 std::string version() {
-  return fmt::format("posbench {} (commit {}; {}; {})", kBuildVersion, kBuildCommit, kBuildCompiler, kBuildFlags);
+  return fmt::format("posbench {} (commit {}; {}; {}; instruction set {})", kBuildVersion, kBuildCommit, kBuildCompiler,
+                     kBuildFlags, kBuildInstructionSet);
 }
 
 Json context(const std::vector<std::string>& command) {
