@@ -1,7 +1,6 @@
 // The command line. Each verb is a file of its own; here are the exit codes:
 // 0 fine; 1 it ran and the answer is no; 2 bad usage, configuration or input; 3 internal failure; 130 interrupted.
 #include <CLI/CLI.hpp>
-#include <Eigen/Core>
 #include <csignal>
 #include <cstdio>
 #include <stdexcept>
@@ -48,9 +47,6 @@ int run_command_line(int argc, char** argv) {
 }  // namespace posbench
 
 int main(int argc, char** argv) {
-  // Eigen cuts long sums where the caches of the machine suggest; fixed sizes give the same bytes on every
-  // machine.
-  Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that outgrows a limit is an error of write() like a full disk
   try {
     return posbench::run_command_line(argc, argv);
