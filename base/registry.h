@@ -21,12 +21,7 @@ class Registry {
  public:
   explicit Registry(std::string kind) : kind_(std::move(kind)) {}
 
-  void add(std::string name, Entry entry) {
-    if (!entries_.emplace(name, std::move(entry)).second) refused_.push_back(std::move(name));
-  }
-
-  /// Names that were added a second time; the first entry stands.
-  const std::vector<std::string>& refused() const { return refused_; }
+  void add(std::string name, Entry entry) { entries_.emplace(std::move(name), std::move(entry)); }
 
   bool contains(std::string_view name) const { return entries_.find(name) != entries_.end(); }
 
@@ -47,7 +42,6 @@ class Registry {
  private:
   std::string kind_;
   std::map<std::string, Entry, std::less<>> entries_;
-  std::vector<std::string> refused_;
 };
 
 /// Options as the spec sets them; the others keep their defaults.

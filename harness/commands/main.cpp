@@ -6,8 +6,10 @@
 #include <stdexcept>
 
 #include "harness/commands/commands.h"
+#include "harness/commands/completion.h"
 #include "harness/commands/licenses.h"
 #include "harness/runs/context.h"
+#include "harness/runs/plugins.h"
 
 namespace posbench {
 namespace {
@@ -18,6 +20,7 @@ int run_command_line(int argc, char** argv) {
   app.add_flag_callback(
       "--licenses", [] { throw CLI::CallForVersion(license_notices(), 0); },
       "Print the licence notices of what is linked and embedded, and exit");
+  app.add_flag_callback("--man-page", [&app] { throw CLI::CallForVersion(man_page(app), 0); })->group("");  // hidden
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
@@ -26,11 +29,23 @@ int run_command_line(int argc, char** argv) {
       "  posbench show cope             what it computes, and its options\n"
       "Exit codes: 0 fine; 1 it ran and the answer is no; 2 bad usage or input; 3 internal failure; 130 "
       "interrupted.");
+  app.add_option_function<std::vector<std::string>>(
+         "--plugin",
+         [](const std::vector<std::string>& paths) {
+           for (const std::string& path : paths) load_plugin(path);
+         },
+         "A shared library with encodings and tasks of your own; may be repeated (docs/plugins.md)")
+      ->envname("POSBENCH_PLUGINS")
+      ->delimiter(':')
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("FILE");
   Invocation invocation{.words = {argv, argv + argc}};
   for (const auto add : {add_run, add_list, add_show, add_sample, add_check, add_merge, add_compare, add_report,
-                         add_inspect, add_bench}) {
+                         add_inspect, add_bench, add_verify, add_completion}) {
     add(app, invocation);
   }
+  for (CLI::App* verb : app.get_subcommands({})) verb->fallthrough();  // --plugin may stand behind the verb
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "harness/runs/build.h"
+#include "harness/runs/plugins.h"
 
 namespace posbench {
 namespace {
@@ -39,7 +40,7 @@ std::string version() {
 }
 
 Json context(const std::vector<std::string>& command) {
-  return {{"host", host()},
+  Json context = {{"host", host()},
           {"cpu", cpu()},
           {"cores", std::thread::hardware_concurrency()},
           {"compiler", kBuildCompiler},
@@ -53,6 +54,11 @@ Json context(const std::vector<std::string>& command) {
                                           NLOHMANN_JSON_VERSION_PATCH)}}},
           {"started", timestamp()},
           {"command", fmt::format("{}", fmt::join(command, " "))}};
+  for (const Plugin& plugin : plugins()) {
+    context["plugins"].push_back(
+        {{"file", plugin.file}, {"sha256", plugin.sha256}, {"encodings", plugin.encodings}, {"tasks", plugin.tasks}});
+  }
+  return context;
 }
 
 }  // namespace posbench

@@ -7,7 +7,7 @@
 
 namespace posbench {
 
-/// Machine, compiler, commit, library versions and the command, as of now.
+/// Machine, compiler, commit, library versions, plug-ins and the command, as of now.
 Json context(const std::vector<std::string>& command);
 
 /// "posbench 0.1.0 (commit ...; GNU 12.2.0; -O3 ...; instruction set x86-64-v3)".

@@ -74,16 +74,10 @@ void load_plugin(const std::string& path) {
   if (dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
     throw std::invalid_argument(fmt::format("plug-in {}: {}", path, printable(dlerror())));
   }
-  std::vector<std::string> taken = encodings().refused();
-  taken.insert(taken.end(), tasks().refused().begin(), tasks().refused().end());
-  if (!taken.empty()) {
-    throw std::invalid_argument(fmt::format("plug-in {}: registers '{}', which there is already; choose another .name", path,
-                                            fmt::join(taken, "', '")));
-  }
   const Plugin plugin{fs::path(path).filename().string(), hash, added(encodings_before, encodings().names()),
                       added(tasks_before, tasks().names())};
   if (plugin.encodings.empty() && plugin.tasks.empty()) {
-    throw std::invalid_argument(fmt::format("plug-in {}: registers no encoding and no task", path));
+    throw std::invalid_argument(fmt::format("plug-in {}: registers no encoding and no task that there is not yet", path));
   }
   loaded().push_back(plugin);
 }
