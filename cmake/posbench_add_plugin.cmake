@@ -11,10 +11,11 @@ function(posbench_add_plugin name)
     set_target_properties(${name}_${half} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   endforeach()
   target_compile_definitions(${name}_float PRIVATE POSBENCH_REAL=float)
-  target_compile_definitions(${name}_double PRIVATE POSBENCH_REAL=double posbench=posbench_double)
+  target_compile_definitions(${name}_double PRIVATE POSBENCH_REAL=double posbench=posbench_double
+                                                    POSBENCH_CHECKED_INDICES)
   # As the program's own: optimized in every build type, so that it finds the same numbers.
   target_compile_options(${name}_float PRIVATE -O3)
-  target_compile_options(${name}_double PRIVATE -O1)
+  target_compile_options(${name}_double PRIVATE -O1 -UNDEBUG)
 
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_abi.cpp
        "#include \"harness/runs/plugin_abi.h\"\n"
@@ -23,4 +24,5 @@ function(posbench_add_plugin name)
   add_library(${name} MODULE $<TARGET_OBJECTS:${name}_float> $<TARGET_OBJECTS:${name}_double>
                              ${CMAKE_CURRENT_BINARY_DIR}/${name}_abi.cpp)
   target_link_libraries(${name} PRIVATE posbench::plugin)
+  target_compile_definitions(${name} PRIVATE POSBENCH_REAL=float)
 endfunction()

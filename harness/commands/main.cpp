@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "harness/commands/commands.h"
@@ -10,6 +11,7 @@
 #include "harness/commands/licenses.h"
 #include "harness/runs/context.h"
 #include "harness/runs/plugins.h"
+#include "model/kernels.h"
 
 namespace posbench {
 namespace {
@@ -64,6 +66,7 @@ int run_command_line(int argc, char** argv) {
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that outgrows a limit is an error of write() like a full disk
   try {
+    if (const char* name = std::getenv("POSBENCH_ISA")) posbench::use_instruction_set(name);
     return posbench::run_command_line(argc, argv);
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "posbench: %s\n", error.what());

@@ -13,6 +13,7 @@
 
 #include "harness/runs/build.h"
 #include "harness/runs/plugins.h"
+#include "model/kernels.h"
 
 namespace posbench {
 namespace {
@@ -36,12 +37,13 @@ std::string timestamp() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtim
 
 std::string version() {
   return fmt::format("posbench {} (commit {}; {}; {}; instruction set {})", kBuildVersion, kBuildCommit, kBuildCompiler,
-                     kBuildFlags, kBuildInstructionSet);
+                     kBuildFlags, instruction_set());
 }
 
 Json context(const std::vector<std::string>& command) {
   Json context = {{"host", host()},
           {"cpu", cpu()},
+          {"instruction_set", instruction_set()},
           {"cores", std::thread::hardware_concurrency()},
           {"compiler", kBuildCompiler},
           {"flags", kBuildFlags},

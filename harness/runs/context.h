@@ -10,7 +10,7 @@ namespace posbench {
 /// Machine, compiler, commit, library versions, plug-ins and the command, as of now.
 Json context(const std::vector<std::string>& command);
 
-/// "posbench 0.1.0 (commit ...; GNU 12.2.0; -O3 ...; instruction set x86-64-v3)".
+/// "posbench 0.1.0 (commit ...; GNU 12.2.0; -O3 ...; instruction set v4)".
 std::string version();
 
 /// The time now, in UTC: 2026-11-20T16:02:31Z.

@@ -2,9 +2,8 @@
 // memory. Both compile this text; a plug-in carries it where the program finds it without running any of the plug-in's
 // code.
 #pragma once
-#include <Eigen/Core>
-
 #include "harness/runs/header_hash.h"
+#include "model/tensor.h"
 
 #define POSBENCH_TEXT_OF(x) #x
 #define POSBENCH_TEXT(x) POSBENCH_TEXT_OF(x)

@@ -45,7 +45,7 @@ struct RunRecord {
 /// Throws std::invalid_argument with one line that names the file and the place in it.
 RunRecord read_run(const std::filesystem::path&);
 
-/// The first place where two configurations differ, in words: "training/steps was 3 and is now 4". Empty where
+/// The first difference of two configurations in words: "training.steps was 3 and is now 4". Empty where
 /// they are the same.
 std::string difference(const Json& before, const Json& now);
 

@@ -1,4 +1,4 @@
-// An independent statement of every task: from what the model reads, the answers at the scored places. `posbench
+// An independent statement of every task: from what the model reads, the answers at the scored positions. `posbench
 // check` and the tests hold the generators to it. A new task owes one row here.
 #pragma once
 #include <functional>
@@ -13,7 +13,7 @@ namespace posbench {
 
 using Tokens = std::vector<int>;
 
-/// The answers in the order of Example::scored. Reads tokens and scored places; must not read targets.
+/// The answers in the order of Example::scored. Reads tokens and scored positions; must not read targets.
 class Oracle {
  public:
   /// `also`: options under which it still holds, beside the length and what splits change.

@@ -39,13 +39,14 @@ class Mine final : public DistanceBias {
 
 const RegisterEncoding<Mine> registered{{
     .name = "mine",
-    .family = "bias by distance",
+    .family = Family::bias_by_distance,
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) + a_h log(1 + |i - j|)",
     .source = "a template, templates/plugin",
     .touches = "B",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
     .content_dependent = "no",
 }};
 

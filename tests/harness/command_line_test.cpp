@@ -210,7 +210,7 @@ TEST_CASE("a certificate passes and says how well") {
   CHECK(json["certificates"][0]["worst_gradient_error"] < 1e-6);
   CHECK(json["certificates"][0]["properties"]["agree"] == true);
   CHECK(json["certificates"][1]["properties"]["extrapolates"]["measured"] == "defined");
-  CHECK(json["certificates"][2]["splits"]["ood_far2"]["largest_share"]["measured"] < 0.15);
+  CHECK(json["certificates"][2]["splits"]["ood_far2"]["largest_answer_fraction"]["measured"] < 0.15);
 }
 
 TEST_CASE("check takes globs, and the variants that an encoding names") {
