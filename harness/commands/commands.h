@@ -21,5 +21,7 @@ void add_compare(CLI::App&, Invocation&);
 void add_report(CLI::App&, Invocation&);
 void add_inspect(CLI::App&, Invocation&);
 void add_bench(CLI::App&, Invocation&);
+void add_verify(CLI::App&, Invocation&);
+void add_completion(CLI::App&, Invocation&);
 
 }  // namespace posbench

@@ -137,7 +137,7 @@ std::string difference(const Json& before, const Json& now) {
 std::string version_difference(const Json& before, const Json& now) {
   const auto version = [](const Json& context) {
     Json version = Json::object();
-    for (const char* key : {"commit", "compiler", "flags", "versions"}) {
+    for (const char* key : {"commit", "compiler", "flags", "versions", "plugins"}) {
       if (context.contains(key)) version[key] = context[key];
     }
     return version;

@@ -49,7 +49,7 @@ RunRecord read_run(const std::filesystem::path&);
 /// they are the same.
 std::string difference(const Json& before, const Json& now);
 
-/// The first of compiler, flags, commit and library versions in which two contexts differ: "commit was A and is
+/// The first of compiler, flags, commit, library versions and plug-ins in which two contexts differ: "commit was A and is
 /// now B". Empty where there is none, and the same configuration gives the same bytes.
 std::string version_difference(const Json& before, const Json& now);
 

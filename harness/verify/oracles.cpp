@@ -163,8 +163,8 @@ bool Oracle::states(const Spec& spec, const TaskInfo& info) const {
                      [&](const auto& option) { return known.count(option.first) > 0; });
 }
 
-const std::map<std::string, Oracle>& oracles() {
-  static const std::map<std::string, Oracle> rows{
+static std::map<std::string, Oracle>& all_oracles() {
+  static std::map<std::string, Oracle> rows{
       {"addition",
        [](const Example& e) {  // both numbers and the sum are written least significant digit first
          const auto [a, b] = operands(10, question(e));
@@ -701,5 +701,9 @@ const std::map<std::string, Oracle>& oracles() {
   };
   return rows;
 }
+
+const std::map<std::string, Oracle>& oracles() { return all_oracles(); }
+
+RegisterOracle::RegisterOracle(const std::string& task, Oracle oracle) { all_oracles().emplace(task, std::move(oracle)); }
 
 }  // namespace posbench

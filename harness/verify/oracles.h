@@ -32,4 +32,13 @@ class Oracle {
 
 const std::map<std::string, Oracle>& oracles();
 
+/// The oracle of a task in a plug-in, as an object beside its registration.
+struct RegisterOracle {
+#ifdef posbench  // compiled in double precision, where there are no tasks to check
+  RegisterOracle(const std::string&, const Oracle&) {}
+#else
+  RegisterOracle(const std::string& task, Oracle);
+#endif
+};
+
 }  // namespace posbench

@@ -243,3 +243,12 @@ TEST_CASE("reports are compared and tabulated") {
   CHECK(read_whole(directory / "one.csv").starts_with("task,encoding,split"));
   CHECK(posbench_command(directory, "compare one two --format html").code == 2);
 }
+
+TEST_CASE("--licenses prints a notice for each library that is linked or embedded") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = posbench_command(directory, "--licenses");
+  CHECK(outcome.code == 0);
+  for (const std::string library : {"Eigen", "nlohmann/json", "CLI11", "{fmt}", "simdjson", "Boost", "Vega and D3"})
+    CHECK(outcome.out.find("==== " + library) != std::string::npos);
+  CHECK(outcome.out.find("Boost Software License - Version 1.0") != std::string::npos);
+}
