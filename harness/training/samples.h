@@ -26,6 +26,7 @@ struct SampleStream {
 
 /// A sample with what the model needs besides.
 struct Drawn {
+  std::uint64_t index = 0;  // in its stream
   SampleStream::Sample sample;
   Sequence sequence;         // asks for every place with a target in training, for the scored places otherwise
   std::vector<int> targets;  // of the places that are asked for
