@@ -186,17 +186,22 @@ void export_samples(const ExportRequest& request) {
 
 void add_export(CLI::App& app, Invocation&) {
   const auto request = std::make_shared<ExportRequest>();
-  CLI::App* command = app.add_subcommand("export", "Write the samples of a task, as run uses them, for other programs");
+  CLI::App* command =
+      app.add_subcommand("export", "Write the samples of a task, as run uses them, for other programs");
   command->add_option("task", request->task, "a task, with options if wanted")->required();
   command->add_option("--purpose", request->purpose, "train (without it), validation or test:SPLIT");
   command->add_option("-s,--seed", request->seed, "of the experiment that uses these samples; 0 without it");
-  command->add_option("--first", request->first, "number of the first sample; 0 without it")->check(CLI::Range(0.0, 1e12));
+  command->add_option("--first", request->first, "number of the first sample; 0 without it")
+      ->check(CLI::Range(0.0, 1e12));
   command->add_option("-n,--count", request->count, "how many; 1000 without it")->check(CLI::Range(1.0, 1e12));
   command->add_option("--format", request->format, "jsonl, npz or safetensors; as FILE ends without it")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, SampleFormat>{
-          {"jsonl", SampleFormat::jsonl}, {"npz", SampleFormat::npz}, {"safetensors", SampleFormat::safetensors}}));
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, SampleFormat>{{"jsonl", SampleFormat::jsonl},
+                                              {"npz", SampleFormat::npz},
+                                              {"safetensors", SampleFormat::safetensors}}));
   command->add_option("-o,--output", request->output, "a file; jsonl goes to standard output without it");
-  command->add_option("--manifest", request->manifest, "where to say what the samples are; FILE.manifest.json without it");
+  command->add_option("--manifest", request->manifest,
+                      "where to say what the samples are; FILE.manifest.json without it");
   add_configuration(*command, request->config);
   command->footer(
       "Examples:\n"

@@ -9,8 +9,8 @@
 
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
-#include "harness/runs/files.h"
 #include "harness/commands/output.h"
+#include "harness/runs/files.h"
 #include "harness/runs/sample_set.h"
 #include "harness/runs/saved_model.h"
 #include "harness/runs/suite.h"
@@ -107,8 +107,8 @@ Json model_json(const SavedModel& saved, bool initial) {
 }
 
 void write_logits(const ForwardRequest& request, const Config& config, const SavedModel& saved) {
-  const SampleSet set = make_sample_set(config, saved.task->spec, "test:" + request.split,
-                                        request.seed, request.first, request.count);
+  const SampleSet set = make_sample_set(config, saved.task->spec, "test:" + request.split, request.seed,
+                                        request.first, request.count);
   const SampleStream samples = set.stream();
   const ModelShape& shape = saved.model.shape;
   size_t longest = 0, most_scored = 0;
@@ -182,17 +182,21 @@ void forward(const ForwardRequest& request) {
 
 void add_forward(CLI::App& app, Invocation&) {
   const auto request = std::make_shared<ForwardRequest>();
-  CLI::App* command = app.add_subcommand("forward", "Logits of a saved model on given samples, as answers to score");
-  command->add_option("run", request->run,
-                      "a run directory of 'posbench run --save-models'; with --initial also a configuration")
+  CLI::App* command =
+      app.add_subcommand("forward", "Logits of a saved model on given samples, as answers to score");
+  command
+      ->add_option("run", request->run,
+                   "a run directory of 'posbench run --save-models'; with --initial also a configuration")
       ->required();
   command->add_option("task", request->task, "a task of the run, with options as there")->required();
   command->add_option("encoding", request->encoding, "an encoding of the run, with options as there")->required();
   command->add_option("-s,--seed", request->seed, "of the experiment; 0 without it");
   command->add_flag("--initial", request->initial, "the model before training");
   command->add_option("--split", request->split, "whose samples; in_distribution without it");
-  command->add_option("--first", request->first, "number of the first sample; 0 without it")->check(CLI::Range(0.0, 1e12));
-  command->add_option("-n,--count", request->count, "how many samples; 512 without it")->check(CLI::Range(1.0, 1e12));
+  command->add_option("--first", request->first, "number of the first sample; 0 without it")
+      ->check(CLI::Range(0.0, 1e12));
+  command->add_option("-n,--count", request->count, "how many samples; 512 without it")
+      ->check(CLI::Range(1.0, 1e12));
   command->add_option("--format", request->format, "npz or safetensors; as FILE ends without it")
       ->transform(CLI::CheckedTransformer(std::map<std::string, ArrayFormat>{
           {"npz", ArrayFormat::npz}, {"safetensors", ArrayFormat::safetensors}}));

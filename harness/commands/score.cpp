@@ -2,17 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "harness/commands/commands.h"
+#include "harness/commands/outcome.h"
+#include "harness/commands/output.h"
 #include "harness/runs/answers.h"
 #include "harness/runs/context.h"
 #include "harness/runs/files.h"
-#include "harness/commands/output.h"
-#include "harness/commands/outcome.h"
 #include "harness/runs/run_directory.h"
 #include "results/presentation/report_table.h"
 
@@ -223,9 +223,11 @@ int score(const ScoreRequest& request) {
 
 void add_score(CLI::App& app, Invocation& invocation) {
   const auto request = std::make_shared<ScoreRequest>();
-  CLI::App* command = app.add_subcommand("score", "A report of a model that was trained elsewhere, from its answers");
-  command->add_option("answers", request->answers,
-                    ".npz, .safetensors or .jsonl, each beside its FILE.manifest.json; all splits of a task")
+  CLI::App* command =
+      app.add_subcommand("score", "A report of a model that was trained elsewhere, from its answers");
+  command
+      ->add_option("answers", request->answers,
+                   ".npz, .safetensors or .jsonl, each beside its FILE.manifest.json; all splits of a task")
       ->required();
   command->add_option("-o,--output", request->output, "the report to write")->required();
   command->add_option("--name", request->name, "of the model, where manifests do not say");

@@ -12,9 +12,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/printable.h"
 #include "harness/runs/files.h"
 #include "results/json/json.h"
-#include "base/printable.h"
 
 // An .npz file is a zip archive (PKWARE's APPNOTE 6.3) whose members are .npy files (NumPy's format 1.0). Both are
 // a few fixed records when nothing is compressed, and no zip library writes several members side by side, which

@@ -29,8 +29,9 @@ using Ints = std::vector<int>;
 
 /// A small run with saved models.
 void run_two_encodings(const TemporaryDirectory& directory) {
-  REQUIRE(posbench_command(directory, "run --profile smoke -t last_x_retrieval -e cope,randomized -s 3, --save-models "
-                                      "-q -o run")
+  REQUIRE(posbench_command(directory,
+                           "run --profile smoke -t last_x_retrieval -e cope,randomized -s 3, --save-models "
+                           "-q -o run")
               .code == 0);
 }
 
@@ -47,8 +48,9 @@ std::string forward_all(const TemporaryDirectory& directory, const std::string& 
   const auto sequences = read_report(directory / "run/report.json").experiments.at(0).splits.at(0).sequences;
   for (const std::string& split : splits_of(directory)) {
     const std::string file = encoding + "-" + split + ".npz";
-    const Outcome done = posbench_command(directory, "forward run last_x_retrieval " + encoding + " -s 3 --split " +
-                                                         split + " -n " + std::to_string(sequences) + " -o " + file);
+    const Outcome done =
+        posbench_command(directory, "forward run last_x_retrieval " + encoding + " -s 3 --split " + split +
+                                        " -n " + std::to_string(sequences) + " -o " + file);
     CAPTURE(done.error);
     REQUIRE(done.code == 0);
     files += " " + file;
@@ -67,8 +69,9 @@ TEST_CASE("exported samples are those of the stream that run trains and tests on
   const Outcome out = posbench_command(
       directory, "export " + task + " --purpose " + purpose + " -s 5 --first 7 -n 20 --manifest about.json");
   REQUIRE(out.code == 0);
-  REQUIRE(posbench_command(directory, "export " + task + " --purpose " + purpose + " -s 5 --first 7 -n 20 -o x.npz")
-              .code == 0);
+  REQUIRE(
+      posbench_command(directory, "export " + task + " --purpose " + purpose + " -s 5 --first 7 -n 20 -o x.npz")
+          .code == 0);
   const std::vector<Json> lines = read_lines(out.out);
   REQUIRE(lines.size() == 20);
   const ArrayReader npz(directory / "x.npz");
@@ -143,7 +146,8 @@ TEST_CASE("answers of a model from elsewhere become a report that stands beside 
     std::string answers;
     for (const Json& line : read_lines(read_whole(directory / (split + ".jsonl")))) {
       Ints ids;
-      for (const int t : line["scored_positions"].get<Ints>()) ids.push_back(line["targets"][static_cast<size_t>(t)]);
+      for (const int t : line["scored_positions"].get<Ints>())
+        ids.push_back(line["targets"][static_cast<size_t>(t)]);
       answers += Json{{"index", line["index"]}, {"answers", ids}}.dump() + "\n";
     }
     directory.write(split + ".answers.jsonl", answers);
@@ -167,12 +171,14 @@ TEST_CASE("answers of a model from elsewhere become a report that stands beside 
   CHECK(beside.code == 0);
   CHECK(beside.out.find("oracle") != beside.out.npos);
   CHECK(posbench_command(directory, "compare run oracle.json --match cope=oracle").code == 2);
-  CHECK(posbench_command(directory, "compare run oracle.json --match cope=oracle --allow-different-budget").code == 0);
+  CHECK(posbench_command(directory, "compare run oracle.json --match cope=oracle --allow-different-budget").code ==
+        0);
 }
 
 TEST_CASE("answers that cannot be scored are refused in one line, and nothing is written") {
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory, "export even_pairs --purpose test:in_distribution -n 3 -o x.jsonl").code == 0);
+  REQUIRE(posbench_command(directory, "export even_pairs --purpose test:in_distribution -n 3 -o x.jsonl").code ==
+          0);
   const Json about = read_json(directory / "x.jsonl.manifest.json");
   const auto refused = [&](const std::string& answers, const Json& manifest, const std::string& file = "a.jsonl",
                            const std::string& flags = "--name m") {
@@ -196,8 +202,8 @@ TEST_CASE("answers that cannot be scored are refused in one line, and nothing is
         "posbench: a.jsonl: sample 3 is none of 0 to 2, which its manifest names");
   CHECK(refused(line(0, "\"answers\": []") + line(1, one) + line(2, one), about) ==
         "posbench: a.jsonl: sample 0 has 1 scored positions, and answers for 0");
-  CHECK(refused(line(0, "\"answers\": [99]") + line(1, one) + line(2, one), about).find(
-            "the answer at scored position 0 is 99, expected 0 to") != std::string::npos);
+  CHECK(refused(line(0, "\"answers\": [99]") + line(1, one) + line(2, one), about)
+            .find("the answer at scored position 0 is 99, expected 0 to") != std::string::npos);
   CHECK(refused(line(0, "\"logits\": [[1, 2]]") + line(1, one), about) ==
         "posbench: a.jsonl:2: expected 'answers' in every line, or 'logits' in every line");
   CHECK(refused(good.substr(0, good.size() - 5), about) == "posbench: a.jsonl:3: the last line is cut off");
@@ -252,7 +258,8 @@ TEST_CASE("the losses of a traced run are those of its learning curve") {
   while (std::getline(lines, line)) {
     double rate = 0, loss = 0;
     int step = 0;
-    if (std::sscanf(line.c_str(), "%lf,%d,%lf", &rate, &step, &loss) == 3 && rate == e.learning_rate && step > from)
+    if (std::sscanf(line.c_str(), "%lf,%d,%lf", &rate, &step, &loss) == 3 && rate == e.learning_rate &&
+        step > from)
       sum += loss;
   }
   CHECK(sum / (e.steps - from) == Approx(*e.final_loss).epsilon(1e-12));

@@ -68,7 +68,8 @@ int train(const std::string& spec, const Json& manifest, std::ifstream& lines, i
   Activations activations;
   Matrix d_logits;
   Rng unused;
-  const int warm_up = static_cast<int>(std::ceil(options["warm_up"].get<double>() * options["steps"].get<double>()));
+  const int warm_up =
+      static_cast<int>(std::ceil(options["warm_up"].get<double>() * options["steps"].get<double>()));
   for (int step = 0; step < steps; ++step) {
     const int batch = options["batch"];
     std::vector<Sequence> sequences(batch);
