@@ -15,6 +15,8 @@
 #include "harness/runs/files.h"
 #include "harness/runs/run_directory.h"
 #include "results/presentation/report_table.h"
+#include "results/reports/experiment_json.h"
+#include "results/reports/report_json.h"
 
 namespace posbench {
 namespace {
