@@ -182,7 +182,7 @@ void RunDirectory::create() {
   // Were the new manifest there before the old lines are gone, these might be taken for its own.
   fs::remove(path_ / kReport);
   fs::remove(path_ / kPage);
-  for (const char* folder : {"models", "checkpoints"}) fs::remove_all(path_ / folder);
+  for (const char* folder : {"models", "checkpoints", "losses"}) fs::remove_all(path_ / folder);
   lock_->truncate(0);
   lock_->flush();
   write_file(path_ / kManifest, pretty(to_json(record_.manifest)));

@@ -15,7 +15,8 @@ std::vector<Drawn> draw(const SampleStream& samples, const PositionEncoding& enc
   std::vector<Drawn> batch(count);
   for (int n = 0; n < count; ++n) {
     Drawn& drawn = batch[n];
-    drawn.sample = samples(first + n);
+    drawn.index = first + n;
+    drawn.sample = samples(drawn.index);
     const Example& e = drawn.sample.example;
     Sequence& s = drawn.sequence;
     s.tokens = e.tokens;
@@ -30,7 +31,7 @@ std::vector<Drawn> draw(const SampleStream& samples, const PositionEncoding& enc
       s.target_positions = e.scored;
     }
     for (const int t : s.target_positions) drawn.targets.push_back(e.targets[t]);
-    Rng rng = stream(samples.seed, samples.purpose + ":positions", first + n);
+    Rng rng = stream(samples.seed, samples.purpose + ":positions", drawn.index);
     s.positions = encoding.positions(s, rng);
   }
   std::stable_sort(batch.begin(), batch.end(), [](const Drawn& a, const Drawn& b) {

@@ -26,6 +26,7 @@ struct SampleStream {
 
 /// A sample with what the model needs besides.
 struct Drawn {
+  std::uint64_t index = 0;  // in its stream
   SampleStream::Sample sample;
   Sequence sequence;         // its target positions: all with a target in training, the scored ones otherwise
   std::vector<int> targets;  // at the target positions

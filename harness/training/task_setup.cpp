@@ -1,6 +1,7 @@
 #include "harness/training/task_setup.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -8,6 +9,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "base/text.h"
 #include "harness/training/samples.h"
 
 namespace posbench {
@@ -136,6 +138,15 @@ TaskSetup make_task_setup(const ExperimentOptions& options, const std::string& t
 
 SplitKind kind(const TaskInfo::Split& split) {
   return split.name == "in_distribution" ? SplitKind::in_distribution : SplitKind::out_of_distribution;
+}
+
+size_t find_split(const TaskSetup& task, const std::string& name) {
+  std::vector<std::string> names;
+  for (const TaskInfo::Split& split : task.splits) names.push_back(split.name);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  throw std::invalid_argument(fmt::format("task '{}' has no split '{}'{} (its splits: {})", task.spec, name,
+                                          did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 TaskBaseline measure_baselines(const TaskSetup& setup, int count) {

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "encodings/registry.h"
+#include "harness/training/tally.h"
 #include "model/denormals.h"
 #include "model/training_step.h"
 
@@ -82,10 +83,7 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
                      int sequences) {
   const FlushDenormals flush;
   constexpr int kChunk = 64;
-  SplitResult result;
-  result.sequences = sequences;
-  std::map<int, LengthResult> by_length;
-  std::map<int, DistanceResult> by_distance;
+  Tally tally;
   StepTables tables;
   Activations activations;
   Rng unused;  // dropout is for training
@@ -94,29 +92,13 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
       const auto& [example, length] = drawn.sample;
       model.transformer->prepare(parameters, drawn.sequence, tables, nullptr);
       model.transformer->forward(parameters, drawn.sequence, tables, unused, activations);
-      Count token, sequence{0, 1};
-      for (size_t n = 0; n < drawn.targets.size(); ++n) {
-        const bool right =
-            answer(activations.logits, static_cast<Index>(n), example.candidates) == drawn.targets[n];
-        token += {right, 1};
-        if (example.distances.empty()) continue;
-        DistanceResult& at = by_distance[example.distances[n]];
-        at.distance = example.distances[n];
-        at.token += {right, 1};
-      }
-      if (token.total == 0) continue;
-      sequence.correct = token.correct == token.total;
-      LengthResult& at = by_length[length];
-      at.length = length;
-      at.token += token;
-      at.sequence += sequence;
-      result.token += token;
-      result.sequence += sequence;
+      std::vector<bool> right;
+      for (size_t n = 0; n < drawn.targets.size(); ++n)
+        right.push_back(answer(activations.logits, static_cast<Index>(n), example.candidates) == drawn.targets[n]);
+      tally.add(example, length, right);
     }
   }
-  for (const auto& [length, counts] : by_length) result.by_length.push_back(counts);
-  for (const auto& [distance, counts] : by_distance) result.by_distance.push_back(counts);
-  return result;
+  return tally.result();
 }
 
 bool train(const Model& model, const Task& task, const TrainingOptions& options, std::uint64_t seed,
@@ -132,6 +114,7 @@ bool train(const Model& model, const Task& task, const TrainingOptions& options,
       break;
     }
     ++state.step;
+    state.loss = loss;
     state.loss_sum += loss;
     ++state.loss_count;
     if (state.step % options.validate_every == 0 || state.step == options.steps) {

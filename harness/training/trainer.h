@@ -35,6 +35,7 @@ struct TrainingState {
   Parameters parameters;
   OptimizerState optimizer;
   int step = 0;         // updates done
+  double loss = 0;      // of the last update
   double loss_sum = 0;  // since the last point of the curve
   int loss_count = 0;
   int perfect = 0;  // looks at the validation stream in a row without an error
