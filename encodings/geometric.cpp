@@ -1,5 +1,5 @@
-// Geometric attention: keys are visited by distance from the query, and each takes a share of what is left of the
-// attention; the nearest strong match wins, on whichever side.
+// Geometric attention: keys are visited by distance from the query, and each takes a fraction of what is left of
+// the attention; the nearest strong match wins, on whichever side.
 //
 //   z_h(i, j) = alpha q_i . k_j + beta + (back_h . x_i + b_h if j < i, front_h . x_i + f_h if j > i)
 //   w(i, j)   = sigmoid(z(i, j)) times the product of 1 - sigmoid(z(i, m)) over the keys m visited before j
@@ -21,7 +21,7 @@
 namespace posbench {
 namespace {
 
-constexpr Real kLeastSum = Real(1e-12);  // rows are divided by no less
+constexpr Real kMinSum = Real(1e-12);  // rows are divided by no less
 
 class Geometric final : public PositionEncoding {
  public:
@@ -84,7 +84,7 @@ class Geometric final : public PositionEncoding {
         weight.resize(keys);
         break_stick(fraction, i, weight);
         const Real all = kernels().sum(weight.data(), keys);
-        copy_row(weight, 1 / std::max(all, kLeastSum), in.length(), attention[h].row(i).data());
+        copy_row(weight, 1 / std::max(all, kMinSum), in.length(), attention[h].row(i).data());
       }
     }
   }
@@ -124,7 +124,7 @@ class Geometric final : public PositionEncoding {
 
 const RegisterEncoding<Geometric> registered{{
     .name = "geometric",
-    .family = "attention variant",
+    .family = Family::attention_variant,
     .equation = "attention(i, j) ~ sigmoid(z_ij) times the product of 1 - sigmoid(z_im) over keys m nearer to i, "
                 "rows divided "
                 "by their sums; z = alpha q . k + beta + a preference for left or right that x_i decides",
@@ -134,10 +134,10 @@ const RegisterEncoding<Geometric> registered{{
              "equal distance the right neighbour is visited first.",
     .touches = "L",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "order of keys",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::order_of_keys,
     .content_dependent = "query and key",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
 }};
 
 }  // namespace

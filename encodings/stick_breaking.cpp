@@ -1,5 +1,5 @@
-// Stick-breaking attention: keys are visited from the query backwards, and each takes a share of what is left of
-// the attention; the nearest strong match wins. It replaces the softmax, and needs no other position.
+// Stick-breaking attention: keys are visited from the query backwards, and each takes a fraction of what is left
+// of the attention; the nearest strong match wins. It replaces the softmax, and needs no other position.
 //
 //   z(i, j) = q_i . k_j / sqrt(D)
 //   A(i, j) = sigmoid(z(i, j)) times the product of 1 - sigmoid(z(i, m)) over j < m < i
@@ -91,7 +91,7 @@ class StickBreaking final : public PositionEncoding {
 
 const RegisterEncoding<StickBreaking> registered{{
     .name = "stick_breaking",
-    .family = "attention variant",
+    .family = Family::attention_variant,
     .equation = "attention(i, j) = sigmoid(z_ij) times the product of 1 - sigmoid(z_im) over j < m < i, z = q . k "
                 "/ sqrt(D)",
     .source = "Tan et al. 2024, arXiv:2410.17980; shawntan/stickbreaking-attention",
@@ -99,10 +99,10 @@ const RegisterEncoding<StickBreaking> registered{{
              "remainder.",
     .causal_only = true,
     .touches = "L",
-    .extrapolates = "yes",
-    .relative = "order of keys",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::order_of_keys,
     .content_dependent = "query and key",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
     .variants = {"include_self=true", "include_self=true,remainder=true", "remainder=true"},
 }};
 

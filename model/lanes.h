@@ -102,6 +102,20 @@ void store(V values, Real* to, Index count) {
 #endif
 }
 
+/// The square root, correctly rounded: Eigen's for floats starts from an approximation that differs between
+/// processors.
+inline Lanes square_root(Lanes x) {
+#ifdef __AVX__
+  if constexpr (sizeof(Real) == 4)
+    return Lanes(_mm256_sqrt_ps(__m256(x)));
+  else
+    return Lanes(_mm256_sqrt_pd(__m256d(x)));
+#else
+  for (Index n = 0; n < kLanes; ++n) x[n] = std::sqrt(x[n]);
+  return x;
+#endif
+}
+
 /// 0, 1, 2, ...
 inline Lanes places() {
   Lanes values;

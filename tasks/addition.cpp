@@ -9,12 +9,12 @@
 // digits is uniform, without leading zeros but for 0 itself. The answer ends with a second =. There are slots for
 // the longest sum of such operands and its =, and those after the = are to say = as well, unscored.
 //
-// Example::places tells encodings that index digits (Abacus, position coupling) where each stands in its number.
+// Example::positions tells encodings that index digits (Abacus, position coupling) where each stands in its number.
 // Those of an unpadded answer with its most significant digit first are 0: nobody knows them before the answer is
 // complete.
 //
 // Kazemnejad et al. 2023, arXiv:2305.19466, writes reversed=none and all pairs of 1..8 digits equally often; here
-// lengths are equally often. McLeish et al. 2024, arXiv:2405.17399, reverses all, which is our default: a place is
+// lengths are equally often. McLeish et al. 2024, arXiv:2405.17399, reverses all, which is our default: a position is
 // then as far from the start of each number. Cho et al. 2024, arXiv:2405.20671, pads and reverses the answer.
 #include <algorithm>
 
@@ -93,7 +93,7 @@ class Addition final : public Task {
     return number;
   }
 
-  /// The number as it is written, and the places of its digits.
+  /// The number as it is written, and the positions of its digits.
   static void append(const Digits& number, bool reversed, std::vector<int>& tokens, std::vector<int>& digit_positions) {
     const std::vector<int> ascending = ascending_digit_positions(static_cast<int>(number.size()));
     if (reversed) {
@@ -121,7 +121,7 @@ const RegisterTask<Addition> registered{{
     .length_unit = "digits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "9..16"}}, "up to twice the trained lengths"}},
-    .largest_share = 0.18,
+    .largest_answer_fraction = 0.18,
 }};
 
 }  // namespace

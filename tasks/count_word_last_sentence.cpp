@@ -2,7 +2,7 @@
 //
 //   2 2 1 0 . 3 2 0 1 . ? 2   ->   #1
 //
-// The answer is uniform over 0..largest, and the last sentence holds the asked word that often, at uniform places.
+// The answer is uniform over 0..largest, and the last sentence holds the asked word that often, at uniform positions.
 // In earlier sentences each word is the asked one with probability `distractors`. All other words are uniform.
 //
 // After Golovneva et al. 2024, arXiv:2405.18719, Table 1, which asks large models how often a word occurs in the
@@ -63,7 +63,7 @@ class CountWordLastSentence final : public Task {
     int words = options_.words.draw(rng);
     while (words < answer) words = options_.words.draw(rng);
     std::vector<int> last(words, kIgnore);
-    for (const int place : distinct(rng, words, answer)) last[place] = asked;
+    for (const int position : distinct(rng, words, answer)) last[position] = asked;
     for (int& word : last) {
       if (word == kIgnore) word = other_word(asked, rng);
     }

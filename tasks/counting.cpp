@@ -5,7 +5,7 @@
 // A program of `length` statements, each drawn with weights set : pass : increment. A set takes any variable, an
 // increment one that has been set; an increment of nothing, or past the maximum, is drawn again as any statement.
 // The variable asked for is one that has been set; a program that sets none is drawn again. The distance is the
-// number of tokens from the place that asks back to the variable's last reset.
+// number of tokens from the position that asks back to the variable's last reset.
 //
 // Golovneva et al. 2024, arXiv:2405.18719, Table 3 and projects/cope of facebookresearch/RAM: 1, 3 or 5
 // variables, 3..512 statements, weights 1 : 50 : 7. They redraw the length too where no variable was set, and cut
@@ -66,7 +66,7 @@ class Counting final : public Task {
   enum Word { kEquals, kSemicolon, kIncrement, kPass, kPrint, kZero };
 
   struct Variable {
-    int name, value, reset;  // reset: the place of the last set
+    int name, value, reset;  // reset: the position of the last set
   };
   struct Program {
     std::vector<int> tokens, segments;
@@ -131,7 +131,7 @@ const RegisterTask<Counting> registered{{
                 {{"length", "65..128"}},
                 "up to twice the trained lengths, with the trained mixture"},
                {"ood_length4", {{"length", "129..256"}}, "up to four times the trained lengths, same mixture"}},
-    .largest_share = 0.25,
+    .largest_answer_fraction = 0.25,
 }};
 
 }  // namespace

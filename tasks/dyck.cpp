@@ -6,7 +6,7 @@
 // one that opens has a uniform type. This walk, on condition that it is back at depth 0 after `length` pairs: so
 // lengths are as asked for. A likely opening makes it stay deep. Every closing bracket is scored, by an argmax
 // over the closing types; as published, training takes every next token, and the end. The distance is the number
-// of tokens from the place that asks back to the bracket that opened.
+// of tokens from the position that asks back to the bracket that opened.
 //
 // Dyck-(k,D): Hewitt et al. 2020, arXiv:2010.07515; Yao et al. 2021, arXiv:2105.11115, with 8 types to
 // depth 10, trained on up to 700 brackets and tested on 701 to 1400.
@@ -57,17 +57,17 @@ class Dyck final : public Task {
   }
 
   Example sample(int length, Rng& rng) const override {
-    std::vector<int> sequence, scored, distances, segments, open;  // open: the places of open brackets
+    std::vector<int> sequence, scored, distances, segments, open;  // open: the positions of open brackets
     int segment = 0;
     for (int left = 2 * length; left > 0; --left) {
-      const int place = static_cast<int>(sequence.size()), depth = static_cast<int>(open.size());
+      const int position = static_cast<int>(sequence.size()), depth = static_cast<int>(open.size());
       segments.push_back(segment);
       if (chance(rng, opening(depth) * home_[left - 1][depth + 1] / home_[left][depth])) {
-        open.push_back(place);
+        open.push_back(position);
         sequence.push_back(uniform(rng, 0, options_.types - 1));
       } else {
-        scored.push_back(place - 1);
-        distances.push_back(place - 1 - open.back());
+        scored.push_back(position - 1);
+        distances.push_back(position - 1 - open.back());
         sequence.push_back(options_.types + sequence[open.back()]);
         open.pop_back();
         segment += open.empty();

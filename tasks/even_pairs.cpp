@@ -48,7 +48,7 @@ const RegisterTask<EvenPairs> registered{{
     .length_unit = "bits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
-    .largest_share = 0.53,
+    .largest_answer_fraction = 0.53,
 }};
 
 }  // namespace

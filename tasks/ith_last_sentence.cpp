@@ -2,7 +2,7 @@
 //
 //   0 8 3 . 2 2 15 . 9 1 . ?2   ->   15        words 0..7, topics 8..15; the second sentence from the end
 //
-// A sentence is a topic word at a uniform place among filler words. The sentence asked for is uniform among the
+// A sentence is a topic word at a uniform position among filler words. The sentence asked for is uniform among the
 // last `farthest`; the distance is which: 1 for the last sentence.
 //
 // After Golovneva et al. 2024, arXiv:2405.18719, Table 1, whose point it makes into data; all of it is ours.

@@ -3,9 +3,9 @@
 //   k0 k4 v9 / k2 v7 v13 v8 / k0 v11 / k2 v7 v13 v8        asks for v7, v13 and v8 in the last pair
 //
 // A key or a value is 1 to 3 distinct ids, every such tuple of its length equally likely, each length too. A value
-// is drawn when its key first stands and kept. One pair stands at a uniform place and again at the end. Every
+// is drawn when its key first stands and kept. One pair stands at a uniform position and again at the end. Every
 // value token of a key seen before is scored. Where keys differ in length nobody can know that a key has ended, so
-// the answer is chosen among the ids of values. The distance is the number of tokens from the place that asks back
+// the answer is chosen among the ids of values. The distance is the number of tokens from the position that asks back
 // to the same value token.
 //
 // Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab: 7 key ids, 8 value ids and one of padding, 128 tokens,
@@ -100,14 +100,14 @@ class MadFuzzyInContextRecall final : public Task {
     int count = 0;
     void append(const Ids& key) {
       sequence.insert(sequence.end(), key.begin(), key.end());
-      const int place = static_cast<int>(sequence.size());
+      const int position = static_cast<int>(sequence.size());
       if (const auto before = last.find(key); before != last.end()) {
         for (size_t n = 0; n < value[key].size(); ++n) {
-          scored.push_back(place - 1 + static_cast<int>(n));
-          distances.push_back(place - 1 - before->second);
+          scored.push_back(position - 1 + static_cast<int>(n));
+          distances.push_back(position - 1 - before->second);
         }
       }
-      last[key] = place;
+      last[key] = position;
       sequence.insert(sequence.end(), value[key].begin(), value[key].end());
       segments.insert(segments.end(), key.size() + value[key].size(), count++);
     }

@@ -41,13 +41,13 @@ class MadSelectiveCopying final : public Task {
 
   Example sample(int length, Rng& rng) const override {
     const std::vector<int> data = uniform_tokens(rng, length, 0, options_.tokens - 1);
-    const int blanks = static_cast<int>(std::lround(options_.blanks * length)), places = length + blanks;
+    const int blanks = static_cast<int>(std::lround(options_.blanks * length)), positions = length + blanks;
     std::vector<int> before(length, 0);  // how many blanks stand right before data token n
     for (int b = 0; b < blanks; ++b) ++before[uniform(rng, 0, length - 1)];
     std::vector<int> question, distances;
     for (int n = 0; n < length; ++n) {
       question.insert(question.end(), before[n], blank());
-      distances.push_back(places + 1 + n - static_cast<int>(question.size()));
+      distances.push_back(positions + 1 + n - static_cast<int>(question.size()));
       question.push_back(data[n]);
     }
     question.push_back(marker());

@@ -62,7 +62,7 @@ const RegisterTask<Reverse> registered{{
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/24/28/32/36/40"}}, "up to twice the trained lengths"}},
-    .largest_share = 0.09,
+    .largest_answer_fraction = 0.09,
 }};
 
 }  // namespace

@@ -71,7 +71,7 @@ const RegisterTask<StackManipulation> registered{{
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
-    .largest_share = 0.49,
+    .largest_answer_fraction = 0.49,
 }};
 
 }  // namespace

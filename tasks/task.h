@@ -13,8 +13,8 @@ constexpr int kIgnore = -1;
 
 /// How an answer of several tokens stands in the sequence; the question stands before it in both.
 enum class Layout {
-  teacher_forced,  // each answer token is read one place after it was asked for: for causal models
-  slots,  // answer places hold an empty token and are all asked at once: for bidirectional models, which would see
+  teacher_forced,  // each answer token is read one position after it was asked for: for causal models
+  slots,  // answer positions hold an empty token and are all asked at once: for bidirectional models, which would see
           // a fed-back answer, and for causal ones on request
 };
 
@@ -22,11 +22,11 @@ enum class Layout {
 struct Example {
   std::vector<int> tokens;     // (T) ids in [0, vocabulary)
   std::vector<int> targets;    // (T) the id to learn at t, or kIgnore where nothing is asked
-  std::vector<int> scored;     // the places whose answers accuracy counts, ascending; each has a target
-  std::vector<int> distances;  // how far back the evidence of each scored place lies, in the task's unit; or empty
+  std::vector<int> scored;     // the positions whose answers accuracy counts, ascending; each has a target
+  std::vector<int> distances;  // how far back the evidence of each scored position lies, in the task's unit; or empty
   std::vector<int> segments;   // (T) the word, item, operand or line a token belongs to
-  std::vector<int> candidates;  // ids that answers at scored places are chosen among; empty: the whole vocabulary
-  std::vector<int> digit_positions;      // (T) the decimal place of the digit read at t, or due in the empty slot t: 1 the
+  std::vector<int> candidates;  // ids that answers at scored positions are chosen among; empty: the whole vocabulary
+  std::vector<int> digit_positions;      // (T) the decimal position of the digit read at t, or due in the empty slot t: 1 the
                                 // least significant, 0 none, or not known before it is said; or empty
 };
 
@@ -34,7 +34,7 @@ class Task {
  public:
   virtual ~Task() = default;
   virtual int vocabulary() const = 0;
-  /// The share of scored places that a uniform guess among the possible answers gets right.
+  /// The fraction of scored positions that a uniform guess among the possible answers gets right.
   virtual double chance_level() const = 0;
   /// The lengths that examples are drawn at, in the task's unit.
   virtual const Integers& lengths() const = 0;
@@ -61,7 +61,7 @@ struct TaskInfo {
     std::string why;                                           // the one cause that it isolates
   };
   std::vector<Split> splits;  // in_distribution first
-  double largest_share = 0;   // promised: no answer is more frequent, in any split; 0: than the chance level
+  double largest_answer_fraction = 0;   // promised: no answer is more frequent, in any split; 0: than the chance level
 };
 
 }  // namespace posbench

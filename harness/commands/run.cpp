@@ -22,6 +22,7 @@
 #include "harness/commands/progress.h"
 #include "harness/runs/checkpoint.h"
 #include "harness/runs/context.h"
+#include "harness/runs/loss_trace.h"
 #include "harness/runs/plan.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/saved_model.h"
@@ -37,7 +38,7 @@ struct RunRequest {
   Existing existing = Existing::refuse;
   Shard shard;
   double checkpoint_every = 60;  // seconds of an experiment
-  bool dry_run = false, show_config = false, save_models = false;
+  bool dry_run = false, show_config = false, save_models = false, trace_loss = false;
   Verbosity verbosity = Verbosity::normal;
   std::string color = "auto";
   std::vector<std::string> command;  // as it was typed
@@ -94,6 +95,7 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
   if (open.empty()) return;
   make_folder(path / "checkpoints");
   if (request.save_models) make_folder(path / "models");
+  if (request.trace_loss) make_folder(path / "losses");
 
   Progress progress(request.verbosity, static_cast<int>(open.size()), total_work);
   SuiteEvents events;
@@ -102,7 +104,7 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
     directory.append(result, seconds);
     progress.finished(result, seconds);
   };
-  events.begun = [&](const Experiment& e, const Model& model, LearningRateSweep& sweep) -> double {
+  const auto resume = [&](const Experiment& e, const Model& model, LearningRateSweep& sweep) -> double {
     const std::filesystem::path checkpoint = checkpoint_path(path, e.id());
     std::error_code ignored;
     if (!exists(checkpoint, ignored)) return 0;
@@ -113,6 +115,16 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
       return 0;
     }
   };
+  events.begun = [&](const Experiment& e, const Model& model, LearningRateSweep& sweep) {
+    const double seconds = resume(e, model, sweep);
+    if (request.trace_loss) begin_trace(trace_path(path, e.id()), sweep);
+    return seconds;
+  };
+  if (request.trace_loss) {
+    events.after_step = [&](const Experiment& e, const LearningRateSweep& sweep) {
+      add_to_trace(trace_path(path, e.id()), sweep);
+    };
+  }
   events.keep = [&](const Experiment& e, const Model& model, const LearningRateSweep& sweep, double seconds) {
     write_checkpoint(checkpoint_path(path, e.id()), e, model, sweep, seconds);
   };
@@ -216,8 +228,6 @@ void add_run(CLI::App& app, Invocation& invocation) {
   };
   const auto request = std::make_shared<Request>();
   CLI::App* command = app.add_subcommand("run", "Train every encoding on every task and report accuracy");
-  command->add_option("--profile", request->config.profile,
-                  "named settings ('posbench list profiles'); quick without it");
   command->add_option("-t,--tasks", request->config.tasks,
                   "comma-separated specs and globs; a leading - excludes; all is all");
   command->add_option("-e,--encodings", request->config.encodings, "the same for encodings, as in -e 'all,-dape*'");
@@ -225,12 +235,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
   command->add_option("-j,--jobs", request->jobs, "experiments at once, one thread each; all cores without it")
       ->check(CLI::Range(1, 4096));
   command->add_option("-o,--output", request->directory, "run directory; runs/DATE-TIME without it");
-  command->add_option("--config", request->config.file, "a configuration file, or a report, whose run is repeated");
-  command->add_option("--set", request->config.settings,
-                  "one setting, as in --set model.width=128 ('posbench list settings')")
-      ->take_all()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_configuration(*command, request->config);
   command->add_option(
       "--learning-rates", request->config.learning_rates,
       "several, as in 3e-4,1e-3,3e-3: each experiment is trained at each of them, and tested at the one "
@@ -242,6 +247,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
                   "seconds of an experiment between two checkpoints (60); 0: one after every step")
       ->check(CLI::Range(0.0, 1e9));
   command->add_flag("--save-models", request->save_models, "keep what was learned, in models/*.safetensors of the run");
+  command->add_flag("--trace-loss", request->trace_loss, "keep the loss of every step, in losses/*.csv of the run");
   command->add_flag("--dry-run", request->dry_run,
                 "print the experiments, their parameters and, from a calibration of some seconds, their time");
   command->add_flag("--show-config", request->show_config, "print the configuration that results, as JSON");

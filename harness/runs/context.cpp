@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "harness/runs/build.h"
+#include "harness/runs/plugins.h"
 #include "model/kernels.h"
 
 namespace posbench {
@@ -35,11 +36,12 @@ std::string cpu() {
 std::string timestamp() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 std::string version() {
-  return fmt::format("posbench {} (commit {}; {}; {})", kBuildVersion, kBuildCommit, kBuildCompiler, kBuildFlags);
+  return fmt::format("posbench {} (commit {}; {}; {}; instruction set {})", kBuildVersion, kBuildCommit, kBuildCompiler,
+                     kBuildFlags, instruction_set());
 }
 
 Json context(const std::vector<std::string>& command) {
-  return {{"host", host()},
+  Json context = {{"host", host()},
           {"cpu", cpu()},
           {"instruction_set", instruction_set()},
           {"cores", std::thread::hardware_concurrency()},
@@ -54,6 +56,11 @@ Json context(const std::vector<std::string>& command) {
                                           NLOHMANN_JSON_VERSION_PATCH)}}},
           {"started", timestamp()},
           {"command", fmt::format("{}", fmt::join(command, " "))}};
+  for (const Plugin& plugin : plugins()) {
+    context["plugins"].push_back(
+        {{"file", plugin.file}, {"sha256", plugin.sha256}, {"encodings", plugin.encodings}, {"tasks", plugin.tasks}});
+  }
+  return context;
 }
 
 }  // namespace posbench

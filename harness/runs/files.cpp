@@ -45,6 +45,16 @@ void File::write(std::string_view text) {
   }
 }
 
+void File::write_at(off_t offset, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = pwrite(descriptor_, text.data(), text.size(), offset);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("write");
+    text.remove_prefix(static_cast<size_t>(n));
+    offset += n;
+  }
+}
+
 std::string File::read() {
   std::string text, chunk(1 << 20, '\0');
   for (;;) {
@@ -75,6 +85,13 @@ bool File::lock() {
   return flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
+void replace_file(const fs::path& temporary, const fs::path& path) {
+  std::error_code error;
+  fs::rename(temporary, path, error);
+  if (error) throw FileError(fmt::format("cannot write {}: {}", path.string(), error.message()));
+  flush_folder(path);
+}
+
 void write_file(const fs::path& path, std::string_view text) {
   const fs::path temporary = path.string() + ".tmp";
   try {
@@ -83,10 +100,7 @@ void write_file(const fs::path& path, std::string_view text) {
       file.write(text);
       file.flush();
     }
-    std::error_code error;
-    fs::rename(temporary, path, error);
-    if (error) throw FileError(fmt::format("cannot write {}: {}", path.string(), error.message()));
-    flush_folder(path);
+    replace_file(temporary, path);
   } catch (const FileError&) {
     std::error_code ignored;
     fs::remove(temporary, ignored);

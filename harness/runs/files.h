@@ -20,6 +20,7 @@ class File {
   ~File();
 
   void write(std::string_view text);
+  void write_at(off_t offset, std::string_view text);
   std::string read();  // the rest of it
   void flush();        // to the disk
   off_t size() const;
@@ -34,6 +35,8 @@ class File {
   int descriptor_;
 };
 
+/// Renames a file that is complete and flushed, with its new name flushed too.
+void replace_file(const std::filesystem::path& temporary, const std::filesystem::path&);
 /// Writes a whole file by a temporary one beside it and a rename, flushed to disk.
 void write_file(const std::filesystem::path&, std::string_view text);
 std::string read_file(const std::filesystem::path&);

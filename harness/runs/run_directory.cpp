@@ -12,6 +12,7 @@
 
 #include "harness/runs/checkpoint.h"
 #include "results/presentation/report_page.h"
+#include "results/json/difference.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
 
@@ -128,20 +129,15 @@ RunRecord read_run(const fs::path& path) {
 }
 
 std::string difference(const Json& before, const Json& now) {
-  const Json patch = Json::diff(before, now);
-  if (patch.empty()) return "";
-  const std::string place = patch.at(0).at("path");
-  const Json::json_pointer pointer(place);
-  const auto value = [&](const Json& json) {
-    return json.contains(pointer) ? shown(json.at(pointer)) : "missing";
-  };
-  return fmt::format("{} was {} and is now {}", place.empty() ? "it" : place.substr(1), value(before), value(now));
+  const std::optional<JsonDifference> found = first_difference(before, now);
+  if (!found) return "";
+  return fmt::format("{} was {} and is now {}", found->path.empty() ? "it" : found->path, found->first, found->second);
 }
 
 std::string version_difference(const Json& before, const Json& now) {
   const auto version = [](const Json& context) {
     Json version = Json::object();
-    for (const char* key : {"commit", "compiler", "flags", "versions"}) {
+    for (const char* key : {"commit", "compiler", "flags", "versions", "plugins"}) {
       if (context.contains(key)) version[key] = context[key];
     }
     return version;
@@ -186,7 +182,7 @@ void RunDirectory::create() {
   // Were the new manifest there before the old lines are gone, these might be taken for its own.
   fs::remove(path_ / kReport);
   fs::remove(path_ / kPage);
-  for (const char* folder : {"models", "checkpoints"}) fs::remove_all(path_ / folder);
+  for (const char* folder : {"models", "checkpoints", "losses"}) fs::remove_all(path_ / folder);
   lock_->truncate(0);
   lock_->flush();
   write_file(path_ / kManifest, pretty(to_json(record_.manifest)));

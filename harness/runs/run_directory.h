@@ -45,11 +45,11 @@ struct RunRecord {
 /// Throws std::invalid_argument with one line that names the file and the place in it.
 RunRecord read_run(const std::filesystem::path&);
 
-/// The first place where two configurations differ, in words: "training/steps was 3 and is now 4". Empty where
+/// The first difference of two configurations in words: "training.steps was 3 and is now 4". Empty where
 /// they are the same.
 std::string difference(const Json& before, const Json& now);
 
-/// The first of compiler, flags, commit and library versions in which two contexts differ: "commit was A and is
+/// The first of compiler, flags, commit, library versions and plug-ins in which two contexts differ: "commit was A and is
 /// now B". Empty where there is none, and the same configuration gives the same bytes.
 std::string version_difference(const Json& before, const Json& now);
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "encodings/registry.h"
 #include "harness/runs/files.h"
 #include "harness/runs/safetensors.h"
 #include "harness/runs/suite.h"
@@ -50,6 +51,18 @@ void save_model(const std::filesystem::path& path, const Experiment& e, const Mo
                    {"model", compact(config["model"])}, {"config", compact(config)}};
   add_parameters(model.layout, parameters, "", file);
   write_file(path, to_bytes(file));
+}
+
+std::filesystem::path find_model(const std::filesystem::path& run, const std::string& task_spec,
+                                 const std::string& encoding_spec, std::uint64_t seed) {
+  const Spec task = Spec::parse(task_spec), encoding = Spec::parse(encoding_spec);
+  const ExperimentId id{tasks().find(task.name).canonical(task).text(),
+                        encodings().find(encoding.name).canonical(encoding).text(), seed};
+  const std::filesystem::path path = model_path(run, id);
+  if (std::filesystem::exists(path)) return path;
+  throw std::invalid_argument(fmt::format(
+      "{} is not there: {} keeps no model of '{}' on '{}' with seed {}; 'posbench run --save-models' keeps them",
+      path.string(), run.string(), id.encoding, id.task, id.seed));
 }
 
 SavedModel load_model(const std::filesystem::path& path) {

@@ -95,6 +95,7 @@ class ProgressObserver {
   }
   bool after_step(const Model& model, const LearningRateSweep& sweep, bool go_on) {
     advance(1);
+    if (events_.after_step) events_.after_step(experiment_, sweep);
     if (events_.keep && (!go_on || seconds() - kept_ >= events_.keep_every)) {
       events_.keep(experiment_, model, sweep, seconds());
       kept_ = seconds();

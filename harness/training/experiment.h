@@ -17,7 +17,7 @@ struct Experiment {
   ExperimentId id() const { return {task->spec, encoding.text(), seed}; }
 };
 
-/// What goes on around an experiment; each but `after_step` may be empty.
+/// What goes on around an experiment; each may be empty.
 struct ExperimentEvents {
   std::function<void(const Model&, LearningRateSweep&)> begun;  // may set the sweep to where an earlier run left it
   std::function<bool(const Model&, const LearningRateSweep&)> after_step;   // whether to go on

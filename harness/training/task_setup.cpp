@@ -1,6 +1,7 @@
 #include "harness/training/task_setup.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -8,6 +9,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "base/text.h"
 #include "harness/training/samples.h"
 
 namespace posbench {
@@ -30,14 +32,6 @@ using View = std::function<Keys(const Example&, int length)>;
 
 std::uint64_t pair(int a, int b) { return static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint32_t>(b); }
 
-/// Numbers whose sums tell bags of tokens apart: SplitMix64's finalizer (Steele, Lea, Flood 2014).
-std::uint64_t code(int token) {
-  std::uint64_t x = static_cast<std::uint64_t>(token + 1) * 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 template <class F>
 Keys for_each_scored(const Example& e, F key) {
   Keys keys;
@@ -59,7 +53,7 @@ const std::map<std::string, View>& views() {
          std::uint64_t bag = 0;
          int read = 0;
          return for_each_scored(e, [&](int t) {
-           while (read < t) bag += code(e.tokens[read++]);
+           while (read < t) bag += mix(static_cast<std::uint64_t>(e.tokens[read++]));  // sums of hashes identify bags
            return bag;
          });
        }}};
@@ -144,6 +138,15 @@ TaskSetup make_task_setup(const ExperimentOptions& options, const std::string& t
 
 SplitKind kind(const TaskInfo::Split& split) {
   return split.name == "in_distribution" ? SplitKind::in_distribution : SplitKind::out_of_distribution;
+}
+
+size_t find_split(const TaskSetup& task, const std::string& name) {
+  std::vector<std::string> names;
+  for (const TaskInfo::Split& split : task.splits) names.push_back(split.name);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  throw std::invalid_argument(fmt::format("task '{}' has no split '{}'{} (its splits: {})", task.spec, name,
+                                          did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 TaskBaseline measure_baselines(const TaskSetup& setup, int count) {

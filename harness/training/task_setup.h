@@ -29,6 +29,9 @@ TaskSetup make_task_setup(const ExperimentOptions&, const std::string& spec,
 
 SplitKind kind(const TaskInfo::Split&);
 
+/// The index of a split among those of the task. Throws std::invalid_argument where it has none of this name.
+size_t find_split(const TaskSetup&, const std::string& name);
+
 /// What the best predictors that ignore most of the question reach on each split, measured: always the same
 /// answer; the answer that goes with the last token read; with the place in the answer, for each length; with the
 /// set of tokens in the question. Each learns the most frequent answer on one half of the samples and is scored on

@@ -1,4 +1,4 @@
-// An independent statement of every task: from what the model reads, the answers at the scored places. `posbench
+// An independent statement of every task: from what the model reads, the answers at the scored positions. `posbench
 // check` and the tests hold the generators to it. A new task owes one row here.
 #pragma once
 #include <functional>
@@ -13,7 +13,7 @@ namespace posbench {
 
 using Tokens = std::vector<int>;
 
-/// The answers in the order of Example::scored. Reads tokens and scored places; must not read targets.
+/// The answers in the order of Example::scored. Reads tokens and scored positions; must not read targets.
 class Oracle {
  public:
   /// `also`: options under which it still holds, beside the length and what splits change.
@@ -31,5 +31,14 @@ class Oracle {
 };
 
 const std::map<std::string, Oracle>& oracles();
+
+/// The oracle of a task in a plug-in, as an object beside its registration.
+struct RegisterOracle {
+#ifdef posbench  // compiled in double precision, where there are no tasks to check
+  RegisterOracle(const std::string&, const Oracle&) {}
+#else
+  RegisterOracle(const std::string& task, Oracle);
+#endif
+};
 
 }  // namespace posbench

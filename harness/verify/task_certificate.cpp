@@ -56,8 +56,8 @@ std::uint64_t fingerprint(const Example& e) {
   return hash;
 }
 
-/// How often each answer is asked for, and by how much the share of the most frequent one may be off.
-class Shares {
+/// How often each answer is asked for, and by how much the fraction of the most frequent one may be off.
+class Fractions {
  public:
   void add(const Tokens& answers) {
     for (const int answer : answers) ++counts_[answer];
@@ -145,11 +145,11 @@ class Certificate {
     faults_.push_back(fmt::format("split {}: {}", split.name, fmt::format(format, std::forward<Args>(args)...)));
   }
 
-  /// Samples one by one; where `json` is given, the shares of their answers too.
+  /// Samples one by one; where `json` is given, the fractions of their answers too.
   void check_samples(const TaskInfo::Split& split, Layout layout, Json* json) {
     const std::unique_ptr<Task> task = make_task(spec_, split, layout);
     const SampleStream samples{*task, "test:" + split.name, 0};
-    Shares shares;
+    Fractions fractions;
     for (int n = 0; n < kSamples; ++n) {
       const auto [e, length] = samples(n);
       const std::string wrong = fault(e, setup_.shape.vocabulary);
@@ -159,14 +159,14 @@ class Certificate {
       const Tokens given = answers(e);
       if (oracle_ != nullptr && (*oracle_)(e) != given)
         return found(split, "the oracle has another answer to sample {}, of length {}", n, length);
-      shares.add(given);
+      fractions.add(given);
     }
     if (json == nullptr) return;
-    const double declared = setup_.info->largest_share > 0 ? setup_.info->largest_share : task->chance_level();
-    const double largest = shares.largest();
-    (*json)["largest_share"] = {{"measured", largest}, {"declared", declared}};
-    if (canonical_.options.empty() && largest > declared + kErrors * shares.error())
-      found(split, "one answer has a share of {:.3f}, more than the {:.3f} declared", largest, declared);
+    const double declared = setup_.info->largest_answer_fraction > 0 ? setup_.info->largest_answer_fraction : task->chance_level();
+    const double largest = fractions.largest();
+    (*json)["largest_answer_fraction"] = {{"measured", largest}, {"declared", declared}};
+    if (canonical_.options.empty() && largest > declared + kErrors * fractions.error())
+      found(split, "one answer has a fraction of {:.3f}, more than the {:.3f} declared", largest, declared);
   }
 
   /// How often samples of the test stream stand in the training stream, and how often fresh draws of the same
@@ -175,7 +175,7 @@ class Certificate {
                         const std::unordered_set<std::uint64_t>& trained, Json& json) {
     const Recurrence r{recurrences(trained, {task, "test:" + split.name, 0}),
                        recurrences(trained, {task, "recurrence:" + split.name, 1}), kSamples};
-    json["seen_in_training"] = {{"share", static_cast<double>(r.seen) / r.samples},
+    json["seen_in_training"] = {{"fraction", static_cast<double>(r.seen) / r.samples},
                                 {"by_chance", static_cast<double>(r.by_chance) / r.samples}};
     if (r.excessive())
       found(split, "{} of {} samples were in training, and by chance {} would be", r.seen, r.samples, r.by_chance);

@@ -76,6 +76,7 @@ struct SplitResult {
   std::int64_t sequences = 0;               // evaluated
   Count token;                              // of scored positions
   Count sequence;                           // of sequences with a scored position: those with every one right
+  std::optional<double> loss;               // mean cross-entropy of scored positions, where it was worked out
   std::vector<LengthResult> by_length;      // ascending
   std::vector<DistanceResult> by_distance;  // ascending; empty where the task defines no distance
   bool operator==(const SplitResult&) const = default;
@@ -85,6 +86,7 @@ struct ExperimentResult {
   ExperimentId id;
   int task_version = 1;
   Status status = Status::ok;
+  std::string description;           // of a model that was trained elsewhere, in its author's words; or empty
   std::string reason;                // one line; not empty where the status is not ok
   std::optional<int> diverged_step;  // the step whose loss was not finite; set where the status is diverged
   std::int64_t parameters = 0;       // scalars learned; 0 where the experiment failed before there was a model

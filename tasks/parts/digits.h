@@ -26,13 +26,13 @@ struct BinaryOperands {
 BinaryOperands binary_operands(Rng&, int length);
 
 /// `first 2 second`, then `result 2` as ask_terminated() lays it out around empty tokens of id 3. Segments: 0 and
-/// 1 the operands, 2 the result. With places.
+/// 1 the operands, 2 the result. With positions.
 Example ask_binary(Layout, const BinaryOperands&, const Digits& result, int slots);
 
-/// 1, 2, ..., count: the places of digits that are written least significant first.
+/// 1, 2, ..., count: the positions of digits that are written least significant first.
 std::vector<int> ascending_digit_positions(int count);
 
-/// Gives the example its places: those of the question, then those of the answer, which are read one token late
+/// Gives the example its positions: those of the question, then those of the answer, which are read one token late
 /// where the answer is fed back.
 void set_digit_positions(Layout, std::vector<int> question, const std::vector<int>& answer, Example&);
 
