@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/printable.h"
 #include "harness/runs/build.h"
 
 namespace posbench {
@@ -51,7 +52,7 @@ Json context(const std::vector<std::string>& command) {
             {"nlohmann_json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
                                           NLOHMANN_JSON_VERSION_PATCH)}}},
           {"started", timestamp()},
-          {"command", fmt::format("{}", fmt::join(command, " "))}};
+          {"command", valid_utf8(fmt::format("{}", fmt::join(command, " ")))}};
 }
 
 }  // namespace posbench

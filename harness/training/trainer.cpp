@@ -15,6 +15,7 @@ double loss_of_batch(const Model& model, const Parameters& parameters, const Sam
                      std::uint64_t first_sample, int count, StepTables& tables, Activations& activations,
                      Matrix& d_logits, Gradients& gradients) {
   const std::vector<Drawn> batch = draw(samples, *model.encoding, true, first_sample, count);
+  const Index outputs = samples.answers_only ? samples.task.answers() : samples.task.vocabulary();
   size_t asked = 0;
   for (const Drawn& drawn : batch) asked += drawn.targets.size();
   gradients.flat.setZero();
@@ -25,7 +26,9 @@ double loss_of_batch(const Model& model, const Parameters& parameters, const Sam
     Rng dropout = stream(samples.seed, "dropout", first_sample + n);
     model.transformer->forward(parameters, sequence, tables, dropout, activations);
     d_logits.resize(activations.logits.rows(), activations.logits.cols());
-    loss += cross_entropy(activations.logits, batch[n].targets, 1.0 / static_cast<double>(asked), d_logits);
+    d_logits.rightCols(d_logits.cols() - outputs).setZero();
+    loss += cross_entropy(activations.logits.leftCols(outputs), batch[n].targets, 1.0 / static_cast<double>(asked),
+                          d_logits.leftCols(outputs));
     model.transformer->backward(parameters, sequence, tables, activations, d_logits, gradients);
   }
   model.transformer->finish(parameters, tables, &gradients);
@@ -55,10 +58,10 @@ bool better(const TrainingState& a, const TrainingState& b) {
 
 }  // namespace
 
-int answer(const Matrix& logits, Index n, const std::vector<int>& candidates) {
+int answer(const Matrix& logits, Index n, const std::vector<int>& candidates, Index outputs) {
   if (candidates.empty()) {
     Index best = 0;
-    logits.row(n).maxCoeff(&best);
+    logits.row(n).head(outputs).maxCoeff(&best);
     return static_cast<int>(best);
   }
   int best = candidates.front();
@@ -86,26 +89,28 @@ TrainingState::TrainingState(const Model& model, const TrainingOptions& options,
 LearningRateSweep::LearningRateSweep(const Model& model, const TrainingOptions& options, std::uint64_t seed)
     : state(model, options, seed) {}
 
-SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples,
-                     int sequences) {
+SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples, int sequences,
+                     const std::function<bool()>& go_on) {
   const FlushDenormals flush;
   constexpr int kChunk = 64;
+  const Index outputs = samples.answers_only ? samples.task.answers() : samples.task.vocabulary();
   SplitResult result;
-  result.sequences = sequences;
   std::map<int, LengthResult> by_length;
   std::map<int, DistanceResult> by_distance;
   StepTables tables;
   Activations activations;
   Rng unused;  // dropout is for training
-  for (int first = 0; first < sequences; first += kChunk) {
-    for (const Drawn& drawn : draw(samples, *model.encoding, false, first, std::min(kChunk, sequences - first))) {
+  for (int first = 0; first < sequences && (!go_on || go_on()); first += kChunk) {
+    const int count = std::min(kChunk, sequences - first);
+    result.sequences += count;
+    for (const Drawn& drawn : draw(samples, *model.encoding, false, first, count)) {
       const auto& [example, length] = drawn.sample;
       model.transformer->prepare(parameters, drawn.sequence, tables, nullptr);
       model.transformer->forward(parameters, drawn.sequence, tables, unused, activations);
       Count token, sequence{0, 1};
       for (size_t n = 0; n < drawn.targets.size(); ++n) {
         const bool right =
-            answer(activations.logits, static_cast<Index>(n), example.candidates) == drawn.targets[n];
+            answer(activations.logits, static_cast<Index>(n), example.candidates, outputs) == drawn.targets[n];
         token += {right, 1};
         if (example.distances.empty()) continue;
         DistanceResult& at = by_distance[example.distances[n]];
@@ -130,7 +135,9 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
 bool train(const Model& model, const Task& task, const TrainingOptions& options, std::uint64_t seed,
            TrainingState& state, const std::function<bool(const TrainingState&)>& after_step) {
   const FlushDenormals flush;
-  const SampleStream samples{task, "train", seed}, validation{task, "validation", seed};
+  const bool answers_only = options.outputs == Outputs::answers;
+  SampleStream samples{task, "train", seed, std::nullopt, answers_only};
+  const SampleStream validation{task, "validation", seed, std::nullopt, answers_only};
   const int warm_up = static_cast<int>(std::ceil(options.warm_up * options.steps));
   StepTables tables;
   Activations activations;
@@ -138,6 +145,10 @@ bool train(const Model& model, const Task& task, const TrainingOptions& options,
   Gradients gradients(model.layout);
   while (state.step < options.steps && !state.stopped_early && !state.diverged_step) {
     const std::uint64_t first_sample = static_cast<std::uint64_t>(state.step) * options.batch;
+    if (options.lengths == BatchLengths::same) {
+      Rng rng = stream(seed, "lengths", static_cast<std::uint64_t>(state.step));
+      samples.length = task.lengths().draw(rng);
+    }
     const double loss = loss_of_batch(model, state.parameters, samples, first_sample, options.batch, tables,
                                       activations, d_logits, gradients);
     if (!std::isfinite(loss) || !std::isfinite(clip(gradients, options.clip))) {
@@ -152,12 +163,12 @@ bool train(const Model& model, const Task& task, const TrainingOptions& options,
     state.loss_sum += loss;
     ++state.loss_count;
     if (state.step % options.validate_every == 0 || state.step == options.steps) {
-      const SplitResult looked = evaluate(model, state.parameters, validation, options.validation_sequences);
+      const SplitResult validated = evaluate(model, state.parameters, validation, options.validation_sequences);
       const auto rate = [](const Count& c) { return c.total > 0 ? static_cast<double>(c.correct) / c.total : 0; };
       state.curve.push_back(
-          {state.step, state.loss_sum / state.loss_count, rate(looked.token), rate(looked.sequence)});
+          {state.step, state.loss_sum / state.loss_count, rate(validated.token), rate(validated.sequence)});
       state.loss_sum = state.loss_count = 0;
-      state.perfect = looked.token.correct == looked.token.total ? state.perfect + 1 : 0;
+      state.perfect = validated.token.correct == validated.token.total ? state.perfect + 1 : 0;
       state.stopped_early =
           options.early_stop > 0 && state.perfect >= options.early_stop && state.step < options.steps;
     }
