@@ -27,6 +27,7 @@ class BinaryAddition final : public Task {
   BinaryAddition(const Options& options, Layout layout) : options_(options), layout_(layout) {}
 
   int vocabulary() const override { return 4; }
+  int answers() const override { return 3; }
   double chance_level() const override { return 1.0 / 3; }
   const Integers& lengths() const override { return options_.length; }
   std::string word(int token) const override { return std::string(1, "01+_"[token]); }

@@ -24,6 +24,7 @@ class BucketSort final : public Task {
   BucketSort(const Options& options, Layout layout) : options_(options), layout_(layout) {}
 
   int vocabulary() const override { return 6; }
+  int answers() const override { return 5; }
   double chance_level() const override { return 0.2; }
   const Integers& lengths() const override { return options_.length; }
   std::string word(int token) const override { return token == kBlank ? "_" : std::to_string(token); }

@@ -24,6 +24,7 @@ class MissingDuplicateString final : public Task {
   MissingDuplicateString(const Options& options, Layout layout) : options_(options), layout_(layout) {}
 
   int vocabulary() const override { return 5; }
+  int answers() const override { return 2; }
   double chance_level() const override { return 0.5; }
   const Integers& lengths() const override { return options_.length; }
   std::string word(int token) const override { return std::string(1, "01?._"[token]); }

@@ -31,6 +31,7 @@ class ModularArithmetic final : public Task {
   ModularArithmetic(const Options& options, Layout layout) : options_(options), layout_(layout) {}
 
   int vocabulary() const override { return 9; }
+  int answers() const override { return 5; }
   double chance_level() const override { return 0.2; }
   const Integers& lengths() const override { return options_.length; }
   std::string word(int token) const override { return std::string(1, "01234+-*_"[token]); }

@@ -28,6 +28,7 @@ class StackManipulation final : public Task {
   StackManipulation(const Options& options, Layout layout) : options_(options), layout_(layout) {}
 
   int vocabulary() const override { return 6; }
+  int answers() const override { return 3; }
   double chance_level() const override { return 1.0 / 3; }
   const Integers& lengths() const override { return options_.length; }
   std::string word(int token) const override {

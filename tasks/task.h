@@ -25,6 +25,7 @@ struct Example {
   std::vector<int> scored;     // the positions whose answers accuracy counts, ascending; each has a target
   std::vector<int> distances;  // how far back the evidence of each scored position lies, in the task's unit; or empty
   std::vector<int> segments;   // (T) the word, item, operand or line a token belongs to
+  int length = 0;               // in the task's unit, where the generator drew another one than requested
   std::vector<int> candidates;  // ids that answers at scored positions are chosen among; empty: the whole vocabulary
   std::vector<int> digit_positions;      // (T) the decimal position of the digit read at t, or due in the empty slot t: 1 the
                                 // least significant, 0 none, or not known before it is said; or empty
@@ -34,6 +35,8 @@ class Task {
  public:
   virtual ~Task() = default;
   virtual int vocabulary() const = 0;
+  /// Every target is an id below this: the alphabet of the answers.
+  virtual int answers() const { return vocabulary(); }
   /// The fraction of scored positions that a uniform guess among the possible answers gets right.
   virtual double chance_level() const = 0;
   /// The lengths that examples are drawn at, in the task's unit.

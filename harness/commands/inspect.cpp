@@ -65,9 +65,12 @@ Inspection look(const InspectRequest& request) {
   Inspection seen{.id = saved.experiment.id(), .split = request.split, .causal = model.shape.causal};
   for (const int token : example.tokens) seen.words.push_back(task.word(token));
   seen.scored = example.scored;
+  const bool answers_only = saved.task->options.training.outputs == Outputs::answers;
+  const Index outputs = answers_only ? task.answers() : task.vocabulary();
   for (size_t n = 0; n < seen.scored.size(); ++n) {
     seen.expected_words.push_back(task.word(drawn.targets[n]));
-    seen.answer_words.push_back(task.word(answer(activations.logits, static_cast<Index>(n), example.candidates)));
+    seen.answer_words.push_back(
+        task.word(answer(activations.logits, static_cast<Index>(n), example.candidates, outputs)));
   }
   for (int layer = 0; layer < model.shape.layers; ++layer) {
     seen.layers.push_back(

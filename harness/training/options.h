@@ -15,6 +15,8 @@ enum class Attention { causal, bidirectional };
 enum class Norm { pre, post };
 enum class Activation { gelu, relu };
 enum class AnswerLayout { by_attention, teacher_forced, slots };
+enum class Outputs { vocabulary, answers };
+enum class BatchLengths { each, same };
 
 struct ModelOptions {
   int layers = 2, width = 64, heads = 4, feed_forward = 0;
@@ -39,6 +41,8 @@ struct TrainingOptions {
   double clip = 1;
   int validate_every = 100, validation_sequences = 128;
   int early_stop = 0;
+  Outputs outputs = Outputs::vocabulary;
+  BatchLengths lengths = BatchLengths::each;
   void describe(OptionTable&);
   OptimizerOptions optimizer_options() const;
 };

@@ -149,12 +149,15 @@ size_t find_split(const TaskSetup& task, const std::string& name) {
                                           did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
-TaskBaseline measure_baselines(const TaskSetup& setup, int count) {
+TaskBaseline measure_baselines(const TaskSetup& setup, int count, const std::function<bool()>& go_on) {
   TaskBaseline baseline{setup.spec, setup.info->version, {}};
   for (size_t i = 0; i < setup.splits.size(); ++i) {
     const SampleStream samples{*setup.tasks[i], "baseline:" + setup.splits[i].name, 0};
     std::vector<SampleStream::Sample> drawn;
-    for (int n = 0; n < count; ++n) drawn.push_back(samples(n));
+    for (int n = 0; n < count; ++n) {
+      if (go_on && !go_on()) return baseline;
+      drawn.push_back(samples(n));
+    }
     SplitBaseline split{setup.splits[i].name, kind(setup.splits[i]), setup.tasks[i]->chance_level(), {}};
     for (const auto& [name, view] : views()) split.trivial[name] = measure(drawn, view);
     baseline.splits.push_back(std::move(split));

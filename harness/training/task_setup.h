@@ -1,5 +1,6 @@
 // A task as a run uses it: built for every split, measured, and ready before anything is trained.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,8 +36,9 @@ size_t find_split(const TaskSetup&, const std::string& name);
 /// What the best predictors that ignore most of the question reach on each split, measured: always the same
 /// answer; the answer that goes with the last token read; with the place in the answer, for each length; with the
 /// set of tokens in the question. Each learns the most frequent answer on one half of the samples and is scored on
-/// the other.
+/// the other. Where `go_on` is given and answers false, the rest is left out.
 constexpr int kBaselineSamples = 4000;
-TaskBaseline measure_baselines(const TaskSetup&, int samples = kBaselineSamples);
+TaskBaseline measure_baselines(const TaskSetup&, int samples = kBaselineSamples,
+                               const std::function<bool()>& go_on = {});
 
 }  // namespace posbench

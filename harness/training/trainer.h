@@ -38,7 +38,7 @@ struct TrainingState {
   double loss = 0;      // of the last update
   double loss_sum = 0;  // since the last point of the curve
   int loss_count = 0;
-  int perfect = 0;  // looks at the validation stream in a row without an error
+  int perfect = 0;  // validations in a row without an error
   std::vector<CurvePoint> curve;
   bool stopped_early = false;
   std::optional<int> diverged_step;
@@ -54,19 +54,22 @@ struct LearningRateSweep {
   TrainingState state;                // at the next one, while there is one
 };
 
-/// The likeliest id for row n of the logits, among the candidates where there are any.
-int answer(const Matrix& logits, Index n, const std::vector<int>& candidates);
+/// The likeliest id for row n of the logits: among the candidates where there are any, otherwise among the ids below
+/// `outputs`.
+int answer(const Matrix& logits, Index n, const std::vector<int>& candidates, Index outputs);
 
-/// Accuracies of a model on the samples of a stream, in all and by length and distance.
-SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, int sequences);
+/// Accuracies of a model on the samples of a stream, in all and by length and distance. Where `go_on` is given and
+/// answers false, the result is of fewer sequences.
+SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, int sequences,
+                     const std::function<bool()>& go_on = {});
 
 /// Trains up to options.steps. After each step `after_step` may stop it for later by answering false; the state
 /// then goes on where it stands. Returns whether there is nothing left to do.
 bool train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, TrainingState&,
            const std::function<bool(const TrainingState&)>& after_step);
 
-/// The same at every learning rate of the options. The best is the one whose last look at the validation stream
-/// found the most sequences right; among equals the most tokens; then the one with the lowest loss since the look
+/// The same at every learning rate of the options. The best is the one whose last validation
+/// found the most sequences right; among equals the most tokens; then the one with the lowest loss since the validation
 /// before; then the lowest rate. One that diverged is worse than any that did not.
 bool train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, LearningRateSweep&,
            const std::function<bool(const LearningRateSweep&)>& after_step);

@@ -21,25 +21,6 @@ constexpr int kTwice = 10;       // one in so many is drawn a second time
 /// Sampling errors that a measurement may be off: by chance, once in 100 000 times.
 constexpr double kErrors = 4.5;
 
-/// What is wrong with an example; empty where nothing is.
-std::string fault(const Example& e, int vocabulary) {
-  const auto outside = [&](int id) { return id < 0 || id >= vocabulary; };
-  if (e.targets.size() != e.tokens.size() || e.segments.size() != e.tokens.size())
-    return "lists of different lengths";
-  if (std::any_of(e.tokens.begin(), e.tokens.end(), outside)) return "a token outside the vocabulary";
-  if (std::any_of(e.targets.begin(), e.targets.end(), [&](int id) { return id != kIgnore && outside(id); })) {
-    return "a target outside the vocabulary";
-  }
-  if (e.scored.empty()) return "nothing is scored";
-  for (const int t : e.scored) {
-    if (t < 0 || t >= static_cast<int>(e.tokens.size()) || e.targets[t] == kIgnore)
-      return "a scored place without a target";
-    if (!e.candidates.empty() && std::count(e.candidates.begin(), e.candidates.end(), e.targets[t]) == 0)
-      return "an answer outside the candidates";
-  }
-  return "";
-}
-
 Tokens answers(const Example& e) {
   Tokens answers;
   for (const int t : e.scored) answers.push_back(e.targets[t]);
@@ -152,7 +133,7 @@ class Certificate {
     Fractions fractions;
     for (int n = 0; n < kSamples; ++n) {
       const auto [e, length] = samples(n);
-      const std::string wrong = fault(e, setup_.shape.vocabulary);
+      const std::string wrong = e.scored.empty() ? "no position is scored" : fault(e, setup_.shape.vocabulary, task->answers());
       if (!wrong.empty()) return found(split, "{} (sample {}, length {})", wrong, n, length);
       if (n % kTwice == 0 && fingerprint(samples(n).example) != fingerprint(e))
         return found(split, "the same seed gives another sample {}", n);

@@ -229,21 +229,30 @@ struct Text {
 
 /// Not into a std::string, which would fill its memory with zeros first.
 Text read_text(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
+  constexpr std::uintmax_t kMaxFile = 0xFFFF'FFFF, kMaxPipe = std::uintmax_t{1} << 30;  // bytes; simdjson takes 2^32 - 1
+  const auto refuse = [&](const std::string& why) {
+    throw std::runtime_error(printable(fmt::format("{}: {}", file.string(), why)));
+  };
   std::error_code unknown;
+  if (std::filesystem::is_character_file(file, unknown) || std::filesystem::is_block_file(file, unknown))
+    refuse("is a device, expected a file or a pipe");
+  std::ifstream in(file, std::ios::binary);
   const std::uintmax_t expected = std::filesystem::file_size(file, unknown);
+  const std::uintmax_t most = unknown ? kMaxPipe : kMaxFile;
+  if (!unknown && expected > most) refuse(fmt::format("has {} bytes, expected up to {}", expected, most));
   size_t capacity = unknown ? 1 << 20 : expected + 1;  // a pipe has no size to ask for
   Text text{std::make_unique_for_overwrite<char[]>(capacity + simdjson::SIMDJSON_PADDING)};
   while (in && !std::filesystem::is_directory(file)) {
     in.read(text.bytes.get() + text.size, static_cast<std::streamsize>(capacity - text.size));
     text.size += static_cast<size_t>(in.gcount());
     if (text.size < capacity) continue;
+    if (text.size > most) refuse(fmt::format("has more than {} bytes", most));
     capacity *= 2;
     auto longer = std::make_unique_for_overwrite<char[]>(capacity + simdjson::SIMDJSON_PADDING);
     std::copy_n(text.bytes.get(), text.size, longer.get());
     text.bytes = std::move(longer);
   }
-  if (!in.eof()) throw std::runtime_error(fmt::format("{}: cannot be read as a file", file.string()));
+  if (!in.eof()) refuse("cannot be read as a file");
   return text;
 }
 

@@ -45,7 +45,7 @@ const TemporaryDirectory& trained() {
 
 }  // namespace
 
-TEST_CASE("what a trained encoding learned is told as its equation has it") {
+TEST_CASE("what a trained encoding learned is reported as its equation has it") {
   const TemporaryDirectory& directory = trained();
   const auto inspected = [&](const std::string& encoding) {
     const Outcome outcome =
