@@ -3,7 +3,7 @@
 
 namespace posbench {
 
-/// A file could not be written or read: not the fault of what was to be written.
+/// A file could not be read or written. Not thrown for invalid content.
 class FileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,15 +1,15 @@
-// Threads.
+// A loop over threads.
 #pragma once
 #include <cstddef>
 #include <functional>
 
 namespace posbench {
 
-/// Calls f(0) ... f(count - 1), `jobs` at once, one thread each. What one throws keeps further ones from beginning
-/// and is thrown again from here.
+/// Calls f(0) ... f(count - 1) on `jobs` threads. After an exception no further call starts, and the first
+/// exception is rethrown here.
 void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f);
 
-/// How many threads the machine runs at once, as far as it says.
+/// The number of hardware threads, or 1 if it is unknown.
 int all_cores();
 
 }  // namespace posbench

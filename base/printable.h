@@ -1,14 +1,14 @@
-// Text from a file, made safe to show.
+// Makes text from a file safe to print.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace posbench {
 
-/// Control characters, which could break a line or drive a terminal, become '?'.
+/// Replaces control characters, which could break a line or control a terminal, by '?'.
 std::string printable(std::string_view text);
 
-/// Not empty, and safe to show.
+/// Whether the text is not empty and safe to print.
 bool is_name(std::string_view text);
 
 }  // namespace posbench

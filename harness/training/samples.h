@@ -1,4 +1,4 @@
-// Examples as the model reads them, drawn from streams that anyone can draw again.
+// Examples as the model reads them, from reproducible random streams.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace posbench {
 
-/// One endless row of examples: the n-th depends on the task and its options, the seed, the purpose and n alone.
+/// An endless stream of examples. Example n depends only on the task and its options, the seed, the purpose and n.
 struct SampleStream {
   const Task& task;
   std::string purpose;  // "train", "validation", "test:ood_sparse"
   std::uint64_t seed = 0;
-  std::optional<int> length;  // of every example; drawn from those of the task without it
+  std::optional<int> length;  // of every example; if empty, drawn from the lengths of the task
 
   struct Sample {
     Example example;
@@ -24,14 +24,15 @@ struct SampleStream {
   Sample operator()(std::uint64_t index) const;
 };
 
-/// A sample with what the model needs besides.
+/// A sample and the model input made from it.
 struct Drawn {
   SampleStream::Sample sample;
-  Sequence sequence;         // its target positions: all with a target in training, the scored ones otherwise
+  Sequence sequence;         // target positions: all with a target in training, else the scored ones
   std::vector<int> targets;  // at the target positions
 };
 
-/// The samples first .. first + count - 1, longest first, so that the tables of one serve those after it.
+/// The samples first .. first + count - 1, longest first, so that shorter sequences can reuse the tables of longer
+/// ones.
 std::vector<Drawn> draw(const SampleStream&, const PositionEncoding&, bool training, std::uint64_t first,
                         int count);
 

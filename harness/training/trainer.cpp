@@ -10,7 +10,7 @@
 namespace posbench {
 namespace {
 
-/// One update at the state's step.
+/// One optimizer update at state.step.
 StepResult update(const Model& model, const SampleStream& samples, const TrainingOptions& options,
                   const Optimizer& optimizer, TrainingState& state, TrainingWorkspace& workspace) {
   const std::uint64_t first = static_cast<std::uint64_t>(state.step) * options.batch;
@@ -35,7 +35,7 @@ RateResult figures(const TrainingState& state) {
   return figures;
 }
 
-/// Whether a learning rate is to be preferred to another.
+/// Whether the learning rate of `a` is preferred to that of `b`.
 bool better(const TrainingState& a, const TrainingState& b) {
   if (a.diverged_step || b.diverged_step) return b.diverged_step && (!a.diverged_step || a.step > b.step);
   const auto rank = [](const TrainingState& state) {
@@ -88,7 +88,7 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
   std::map<int, DistanceResult> by_distance;
   StepTables tables;
   Activations activations;
-  Rng unused;  // dropout is for training
+  Rng unused;  // dropout is applied in training only
   for (int first = 0; first < sequences; first += kChunk) {
     for (const Drawn& drawn : draw(samples, *model.encoding, false, first, std::min(kChunk, sequences - first))) {
       const auto& [example, length] = drawn.sample;
