@@ -65,7 +65,7 @@ struct Positions {
 struct Sequence {
   std::vector<int> tokens;           // (T) ids in [0, vocabulary)
   std::vector<int> segments;         // (T) the word, operand or line a token belongs to
-  std::vector<int> digit_positions;  // (T) decimal position of a digit in its number, from 1; 0 elsewhere; or empty
+  std::vector<int> digit_positions;  // (T) decimal position of a digit in its number, from 1; else 0; or empty
   std::vector<int> target_positions;  // (A) the positions whose logits are computed
   bool training = false;
   Positions positions;  // from stage 1

@@ -26,7 +26,7 @@ struct Example {
   std::vector<int> distances;  // of each scored position back to its evidence, in the task's unit; or empty
   std::vector<int> segments;   // (T) the word, item, operand or line a token belongs to
   std::vector<int> candidates;  // ids among which answers are chosen; empty: the whole vocabulary
-  std::vector<int> digit_positions;  // (T) the decimal position of the digit read at t, or predicted in the slot t:
+  std::vector<int> digit_positions;  // (T) the decimal position of the digit read at t, or predicted in slot t:
                                      // from 1, the least significant; 0: none, or unknown at that time; or empty
 };
 
