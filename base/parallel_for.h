@@ -1,4 +1,4 @@
-// Threads.
+// A loop over threads.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -14,7 +14,7 @@ namespace posbench {
 void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f,
                   const std::function<void(int threads)>& fewer = {});
 
-/// How many threads the machine runs at once, as far as it says.
+/// The number of hardware threads, or 1 if it is unknown.
 int all_cores();
 
 }  // namespace posbench

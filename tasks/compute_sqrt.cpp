@@ -7,7 +7,7 @@
 // most frequent bit of each position is right for 1/2 + 1/length.
 //
 // Deletang et al. 2023, arXiv:2207.02098, section 4. The paper writes numbers least significant bit first, its
-// code the other way round; the code made the published numbers, so its order is the default.
+// code most significant bit first; the code made the published numbers, so its order is the default.
 #include <algorithm>
 
 #include "tasks/parts/digits.h"

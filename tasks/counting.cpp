@@ -3,9 +3,9 @@
 //   a = 0 ; pass; a ++; b = 0 ; pass; a ++; b ++; print a   ->   2
 //
 // A program of `length` statements, each drawn with weights set : pass : increment. A set takes any variable, an
-// increment one that has been set; an increment of nothing, or past the maximum, is drawn again as any statement.
-// The variable asked for is one that has been set; a program that sets none is drawn again. The distance is the
-// number of tokens from the position that asks back to the variable's last reset.
+// increment one that has been set; an increment without such a variable, or past the maximum, is drawn again as
+// any statement. The queried variable has been set; a program that sets none is drawn again. The distance is the
+// number of tokens from the target position back to the variable's last reset.
 //
 // Golovneva et al. 2024, arXiv:2405.18719, Table 3 and projects/cope of facebookresearch/RAM: 1, 3 or 5
 // variables, 3..512 statements, weights 1 : 50 : 7. They draw the length again, too, where no variable was set, and cut

@@ -30,7 +30,7 @@ class CycleNavigation final : public Task {
 
   Example sample(int length, Rng& rng) const override {
     const std::vector<int> steps = uniform_tokens(rng, length, 0, 2);
-    const int right = std::accumulate(steps.begin(), steps.end(), 0);  // in all, `length` too far
+    const int right = std::accumulate(steps.begin(), steps.end(), 0);  // the sum of steps plus `length`
     return ask(layout_, steps, kBlank, {(right + 4 * length) % 5});    // 4 is -1 modulo 5
   }
 

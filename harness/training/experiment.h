@@ -1,4 +1,4 @@
-// One experiment: a model trained from scratch on a task, then evaluated on every split of it.
+// One experiment: a model is trained from scratch on a task, then evaluated on each of its splits.
 #pragma once
 #include <functional>
 #include <optional>
@@ -12,7 +12,7 @@ struct Experiment {
   const TaskSetup* task = nullptr;
   Spec encoding;
   std::uint64_t seed = 0;
-  double work = 0;  // what its time is roughly proportional to
+  double work = 0;  // roughly proportional to the run time
 
   ExperimentId id() const { return {task->spec, encoding.text(), seed}; }
 };

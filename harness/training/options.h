@@ -1,4 +1,4 @@
-// What a model, its training and its evaluation may be set to.
+// The settings of a model, of its training and of its evaluation.
 #pragma once
 #include <functional>
 #include <string>
@@ -32,7 +32,7 @@ struct ModelOptions {
 
 struct TrainingOptions {
   int steps = 1000, batch = 32;
-  std::vector<double> learning_rates{3e-3};  // several, ascending: each is tried, the best in validation tested
+  std::vector<double> learning_rates{3e-3};  // if several, ascending: the best in validation is tested
   double warm_up = 0.05;
   Decay decay = Decay::cosine;
   OptimizerKind optimizer = OptimizerKind::adamw;
@@ -60,7 +60,7 @@ struct ExperimentOptions {
 
   /// Calls f with the name and the options of each section: "model", "training", "evaluation".
   void for_each_section(const std::function<void(const std::string& section, const OptionTable&)>& f);
-  /// Sets "training.steps" and the like. Throws std::invalid_argument.
+  /// Sets "training.steps" and the like. Throws std::invalid_argument for an unknown name or a bad value.
   void set(const std::string& name, const std::string& value);
   Layout layout() const;
 };

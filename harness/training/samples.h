@@ -1,4 +1,4 @@
-// Examples as the model reads them, drawn from streams that anyone can draw again.
+// Examples as the model reads them, from reproducible random streams.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -29,7 +29,7 @@ struct SampleStream {
   Sample operator()(std::uint64_t index) const;
 };
 
-/// A sample with what the model needs besides.
+/// A sample and the model input made from it.
 struct Drawn {
   std::uint64_t index = 0;  // in its stream
   SampleStream::Sample sample;

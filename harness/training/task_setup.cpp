@@ -15,7 +15,7 @@
 namespace posbench {
 namespace {
 
-/// T of the longest of some samples at the greatest length: the same for every seed and encoding.
+/// T of the longest of some samples at the greatest length. It is the same for every seed and encoding.
 int longest_sequence(const Task& task) {
   constexpr int kSamples = 256;
   size_t longest = 0;
@@ -26,7 +26,7 @@ int longest_sequence(const Task& task) {
   return static_cast<int>(longest);
 }
 
-/// What a trivial predictor looks at, for each scored place of an example, as a key of its table.
+/// What a trivial predictor reads for each scored position of an example, as keys of its table.
 using Keys = std::vector<std::uint64_t>;
 using View = std::function<Keys(const Example&, int length)>;
 
@@ -43,8 +43,7 @@ const std::map<std::string, View>& views() {
   static const std::map<std::string, View> views{
       {"constant", [](const Example& e, int) { return Keys(e.scored.size()); }},
       {"last_token",
-       [](const Example& e,
-          int) {  // the token read there, and the one before it, which a blank or marker may follow
+       [](const Example& e, int) {  // the token read there and the one before it, since the last may be a blank
          return for_each_scored(e, [&](int t) { return pair(e.tokens[t], t > 0 ? e.tokens[t - 1] : kIgnore); });
        }},
       {"position",
@@ -53,7 +52,8 @@ const std::map<std::string, View>& views() {
          std::uint64_t bag = 0;
          int read = 0;
          return for_each_scored(e, [&](int t) {
-           while (read < t) bag += mix(static_cast<std::uint64_t>(e.tokens[read++]));  // sums of hashes identify bags
+           // a sum of hashes identifies a multiset
+           while (read < t) bag += mix(static_cast<std::uint64_t>(e.tokens[read++]));
            return bag;
          });
        }}};

@@ -1,4 +1,4 @@
-// A task as a run uses it: built for every split, measured, and ready before anything is trained.
+// A task as a run uses it: built and measured for every split before training starts.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,17 +14,17 @@ namespace posbench {
 struct TaskSetup {
   std::string spec;
   const TaskInfo* info = nullptr;
-  ExperimentOptions options;                 // as they hold for this task
-  std::vector<TaskInfo::Split> own_splits;   // that the user added or redefined
-  std::vector<TaskInfo::Split> splits;       // in_distribution first; the user's last
+  ExperimentOptions options;                 // with the overrides for this task
+  std::vector<TaskInfo::Split> own_splits;   // added or redefined by the user
+  std::vector<TaskInfo::Split> splits;       // in_distribution first; those of the user last
   std::vector<std::unique_ptr<Task>> tasks;  // one for each split
   ModelShape shape;                          // with the vocabulary and the lengths of this task
 
   const Task& trained() const { return *tasks.front(); }
 };
 
-/// `own_splits` come after those of the task, or replace one of the same name. Throws std::invalid_argument where
-/// the task, its options, a split or the model's attention do not go together.
+/// `own_splits` are appended to those of the task, or replace one of the same name. Throws std::invalid_argument
+/// if the task, its options, a split and the model's attention are not compatible.
 TaskSetup make_task_setup(const ExperimentOptions&, const std::string& spec,
                           std::vector<TaskInfo::Split> own_splits = {});
 

@@ -41,7 +41,7 @@ RateResult figures(const TrainingState& state) {
   return figures;
 }
 
-/// Whether a learning rate is to be preferred to another.
+/// Whether the learning rate of `a` is preferred to that of `b`.
 bool better(const TrainingState& a, const TrainingState& b) {
   if (a.diverged_step || b.diverged_step) return b.diverged_step && (!a.diverged_step || a.step > b.step);
   const auto rank = [](const TrainingState& state) {
