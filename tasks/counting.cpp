@@ -8,10 +8,10 @@
 // number of tokens from the target position back to the variable's last reset.
 //
 // Golovneva et al. 2024, arXiv:2405.18719, Table 3 and projects/cope of facebookresearch/RAM: 1, 3 or 5
-// variables, 3..512 statements, weights 1 : 50 : 7. They draw the length again, too, where no variable was set, and cut
-// what exceeds 512 tokens from the left; we keep the length and never cut. Their padding and start tokens, which
-// carry nothing, are left out. `redraw=length` draws the length again as they do, which makes programs longer: their
-// mean is 279 statements for 3..512 and pass=50, and 257.5 with the length kept.
+// variables, 3..512 statements, weights 1 : 50 : 7. They also draw the length again if no variable was set, and
+// truncate from the left to 512 tokens; we keep the length and never truncate. Their padding and start tokens,
+// which have no information, are left out. `redraw=length` draws the length again as they do, which makes programs
+// longer: their mean is 279 statements for 3..512 and pass=50, and 257.5 with the length kept.
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 

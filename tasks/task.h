@@ -26,9 +26,9 @@ struct Example {
   std::vector<int> distances;  // of each scored position back to its evidence, in the task's unit; or empty
   std::vector<int> segments;   // (T) the word, item, operand or line a token belongs to
   int length = 0;               // in the task's unit, where the generator drew another one than requested
-  std::vector<int> candidates;  // ids that answers at scored positions are chosen among; empty: the whole vocabulary
-  std::vector<int> digit_positions;      // (T) the decimal position of the digit read at t, or due in the empty slot t: 1 the
-                                // least significant, 0 none, or not known before it is said; or empty
+  std::vector<int> candidates;  // ids among which answers are chosen; empty: the whole vocabulary
+  std::vector<int> digit_positions;  // (T) the decimal position of the digit read at t, or predicted in slot t:
+                                     // from 1, the least significant; 0: none, or unknown at that time; or empty
 };
 
 class Task {

@@ -58,7 +58,8 @@ void TrainingOptions::describe(OptionTable& o) {
   o.number("clip", clip, 1e-6, 1e9, "largest Euclidean norm of the gradient");
   o.integer("validate_every", validate_every, 1, 100'000'000, "steps between two validations");
   o.integer("validation_sequences", validation_sequences, 1, 1'000'000, "sequences of each validation");
-  o.integer("early_stop", early_stop, 0, 1000, "patience: stop after this many validations in a row without an error; 0: never");
+  o.integer("early_stop", early_stop, 0, 1000,
+            "patience: stop after this many validations in a row without an error; 0: never");
   o.choice("outputs", outputs, {"vocabulary", "answers"},
            "what the loss and the predictions choose among: all tokens, or those that the task's answers can have");
   o.omit_default();

@@ -1,4 +1,4 @@
-// What a model got right on the samples of a split.
+// Counts the right answers of a model on the samples of a split.
 #pragma once
 #include <map>
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace posbench {
 
-/// Counts in all, by length and by distance.
+/// Counts overall, by length and by distance.
 class Tally {
  public:
-  /// `right`: for each scored place of the example, whether its answer was right. `length`: in the task's unit.
+  /// `right`: for each scored position of the example, whether its answer was right. `length`: in the task's unit.
   void add(const Example&, int length, const std::vector<bool>& right);
 
   SplitResult result() const;  // without name and kind

@@ -30,13 +30,14 @@ TaskSetup make_task_setup(const ExperimentOptions&, const std::string& spec,
 
 SplitKind kind(const TaskInfo::Split&);
 
-/// The index of a split among those of the task. Throws std::invalid_argument where it has none of this name.
+/// The index of a split among those of the task. Throws std::invalid_argument if it has none of this name.
 size_t find_split(const TaskSetup&, const std::string& name);
 
-/// What the best predictors that ignore most of the question reach on each split, measured: always the same
-/// answer; the answer that goes with the last token read; with the place in the answer, for each length; with the
-/// set of tokens in the question. Each learns the most frequent answer on one half of the samples and is scored on
-/// the other. Where `go_on` is given and answers false, the rest is left out.
+/// Measures the trivial baselines of each split: the accuracy of predictors that ignore most of the question. They
+/// predict from nothing (constant), from the last two tokens read (last_token), from the position in the sequence
+/// and the length (position), or from the multiset of tokens read before (bag_of_tokens). Each learns the most
+/// frequent answer for each key on one half of the samples and is scored on the other half. If `go_on` is given
+/// and returns false, the remaining measurements are left out.
 constexpr int kBaselineSamples = 4000;
 TaskBaseline measure_baselines(const TaskSetup&, int samples = kBaselineSamples,
                                const std::function<bool()>& go_on = {});

@@ -11,7 +11,7 @@
 namespace posbench {
 namespace {
 
-/// One update at the state's step.
+/// One optimizer update at state.step.
 StepResult update(const Model& model, SampleStream& samples, const TrainingOptions& options,
                   const Optimizer& optimizer, TrainingState& state, TrainingWorkspace& workspace) {
   const std::uint64_t first = static_cast<std::uint64_t>(state.step) * options.batch;
@@ -92,7 +92,7 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
   Tally tally;
   StepTables tables;
   Activations activations;
-  Rng unused;  // dropout is for training
+  Rng unused;  // dropout is applied in training only
   for (int first = 0; first < sequences && (!go_on || go_on()); first += kChunk) {
     const int count = std::min(kChunk, sequences - first);
     result.sequences += count;

@@ -36,7 +36,7 @@ struct TrainingState {
   OptimizerState optimizer;
   int step = 0;         // updates done
   double loss = 0;      // of the last update
-  double loss_sum = 0;  // since the last point of the curve
+  double loss_sum = 0;  // since the last validation
   int loss_count = 0;
   int perfect = 0;  // validations in a row without an error
   std::vector<CurvePoint> curve;
@@ -54,12 +54,12 @@ struct LearningRateSweep {
   TrainingState state;                // of the current learning rate
 };
 
-/// The likeliest id for row n of the logits: among the candidates where there are any, otherwise among the ids below
+/// The id with the largest logit in row n: among the candidates if there are any, otherwise among the ids below
 /// `outputs`.
 int answer(const Matrix& logits, Index n, const std::vector<int>& candidates, Index outputs);
 
-/// Accuracies of a model on the samples of a stream, in all and by length and distance. Where `go_on` is given and
-/// answers false, the result is of fewer sequences.
+/// Accuracies of a model on the first `sequences` samples of a stream: overall, by length and by distance. If
+/// `go_on` is given and returns false, the result has fewer sequences.
 SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, int sequences,
                      const std::function<bool()>& go_on = {});
 
@@ -68,9 +68,9 @@ SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, int s
 bool train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, TrainingState&,
            const std::function<bool(const TrainingState&)>& after_step);
 
-/// The same at every learning rate of the options. The best is the one whose last validation
-/// found the most sequences right; among equals the most tokens; then the one with the lowest loss since the validation
-/// before; then the lowest rate. One that diverged is worse than any that did not.
+/// The same at every learning rate of the options. The best rate has the highest sequence accuracy in its last
+/// validation. Ties are broken by token accuracy, then by the lowest mean training loss since the validation
+/// before, then by the lowest rate. A rate that diverged is worse than any that did not.
 bool train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, LearningRateSweep&,
            const std::function<bool(const LearningRateSweep&)>& after_step);
 

@@ -240,7 +240,7 @@ Text read_text(const std::filesystem::path& file) {
   const std::uintmax_t expected = std::filesystem::file_size(file, unknown);
   const std::uintmax_t most = unknown ? kMaxPipe : kMaxFile;
   if (!unknown && expected > most) refuse(fmt::format("has {} bytes, expected up to {}", expected, most));
-  size_t capacity = unknown ? 1 << 20 : expected + 1;  // a pipe has no size to ask for
+  size_t capacity = unknown ? 1 << 20 : expected + 1;  // a pipe has no size
   Text text{std::make_unique_for_overwrite<char[]>(capacity + simdjson::SIMDJSON_PADDING)};
   while (in && !std::filesystem::is_directory(file)) {
     in.read(text.bytes.get() + text.size, static_cast<std::streamsize>(capacity - text.size));

@@ -76,8 +76,8 @@ struct SplitResult {
   SplitKind kind = SplitKind::in_distribution;
   std::int64_t sequences = 0;               // evaluated
   Count token;                              // of scored positions
-  Count sequence;                           // of sequences with a scored position: those with every one right
-  std::optional<double> loss;               // mean cross-entropy of scored positions, where it was worked out
+  Count sequence;                           // of sequences with scored positions: right if every one is
+  std::optional<double> loss;               // mean cross-entropy of scored positions, if computed
   std::vector<LengthResult> by_length;      // ascending
   std::vector<DistanceResult> by_distance;  // ascending; empty if the task defines no distance
   bool operator==(const SplitResult&) const = default;
@@ -88,9 +88,9 @@ struct ExperimentResult {
   int task_version = 1;
   Status status = Status::ok;
   std::string description;           // of a model that was trained elsewhere, in its author's words; or empty
-  std::string reason;                // one line; not empty where the status is not ok
-  std::optional<int> diverged_step;  // the step whose loss was not finite; set where the status is diverged
-  std::int64_t parameters = 0;       // scalars learned; 0 where the experiment failed before there was a model
+  std::string reason;                // one line; not empty if the status is not ok
+  std::optional<int> diverged_step;  // the step whose loss was not finite; set if the status is diverged
+  std::int64_t parameters = 0;       // learned scalars; 0 if the experiment failed before there was a model
   int steps = 0;                     // optimizer steps done
   bool stopped_early = false;
   std::optional<double> final_loss;     // empty if not finite or missing; then `reason` says why
