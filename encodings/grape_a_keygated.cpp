@@ -8,15 +8,15 @@
 // sqrt(D)): query_gate=true; v is treated as u, and o_h is kept as that code keeps it in the key-gated form.
 #include <cmath>
 
-#include "encodings/parts/forget_gate.h"
-#include "encodings/registry.h"
 #include "encodings/parts/slopes.h"
+#include "encodings/registry.h"
+#include "model/layers.h"
 #include "model/product.h"
 
 namespace posbench {
 namespace {
 
-constexpr Real kLeastNorm = Real(1e-6);
+constexpr Real kMinNorm = Real(1e-6);
 
 class GrapeKeyGated final : public PositionEncoding {
  public:
@@ -39,13 +39,12 @@ class GrapeKeyGated final : public PositionEncoding {
     }
   }
 
-  /// {i - j}
   void tables(const Parameters&, const Positions& positions, Tables& tables) const override {
     const Index T = positions.size();
-    tables.resize(1);
-    tables[0].resize(T, T);
+    Matrix& distances = tables.constants<Constants>().distances;
+    distances.resize(T, T);
     for (Index i = 0; i < T; ++i) {
-      for (Index j = 0; j < T; ++j) tables[0](i, j) = positions.distance(i, j);
+      for (Index j = 0; j < T; ++j) distances(i, j) = positions.distance(i, j);
     }
   }
 
@@ -53,6 +52,7 @@ class GrapeKeyGated final : public PositionEncoding {
     PositionEncoding::score(in, scores);
     Matrix &logits = in.scratch(in.length(), 1), &keys = in.scratch(1, in.length()),
            &queries = in.scratch(1, in.length());
+    const Matrix& distances = in.tables.constants<Constants>().distances;
     queries.setZero();
     for (Index h = 0; h < shape_.heads; ++h) {
       gate(in, key_gates_, h, in.k[h], logits, keys);
@@ -60,7 +60,7 @@ class GrapeKeyGated final : public PositionEncoding {
       const Real slope = this->slope(in, h);
       for (Index i = 0; i < in.length(); ++i) {
         scores[h].row(i).head(i + 1).array() -=
-            slope * in.tables[0].row(i).head(i + 1).array() * (keys.row(0).head(i + 1).array() + queries(0, i));
+            slope * distances.row(i).head(i + 1).array() * (keys.row(0).head(i + 1).array() + queries(0, i));
       }
     }
   }
@@ -71,13 +71,14 @@ class GrapeKeyGated final : public PositionEncoding {
     Matrix &key_logits = in.scratch(T, 1), &query_logits = in.scratch(T, 1), &keys = in.scratch(1, T);
     Matrix &queries = in.scratch(1, T), &d_keys = in.scratch(1, T), &d_queries = in.scratch(1, T),
            &row = in.scratch(1, T);
+    const Matrix& distances = in.tables.constants<Constants>().distances;
     queries.setZero();
     for (Index h = 0; h < shape_.heads; ++h) {
       gate(in, key_gates_, h, in.k[h], key_logits, keys);
       if (!query_gates_.empty()) gate(in, query_gates_, h, in.q[h], query_logits, queries);
       d_keys.setZero();  // of the gates, over -slope
       for (Index i = 0; i < T; ++i) {
-        row.leftCols(i + 1) = d_scores[h].row(i).head(i + 1).cwiseProduct(in.tables[0].row(i).head(i + 1));
+        row.leftCols(i + 1) = d_scores[h].row(i).head(i + 1).cwiseProduct(distances.row(i).head(i + 1));
         d_keys.leftCols(i + 1) += row.leftCols(i + 1);
         d_queries(0, i) = row.leftCols(i + 1).sum();
       }
@@ -95,9 +96,13 @@ class GrapeKeyGated final : public PositionEncoding {
   }
 
  private:
+  struct Constants {
+    Matrix distances;  // (T, T): i - j
+  };
+
   /// m_h softplus(o_h)
   Real slope(const AttentionInput& in, Index h) const {
-    return static_cast<Real>(slopes_[h]) * std::log1p(std::exp(in.parameters[strengths_[in.layer]](0, h)));
+    return static_cast<Real>(slopes_[h]) * softplus(in.parameters[strengths_[in.layer]](0, h));
   }
 
   /// gates (1, T) = softplus(logits), logits (T, 1) = y u / (|u| sqrt(D))
@@ -105,14 +110,14 @@ class GrapeKeyGated final : public PositionEncoding {
             Matrix& logits, Matrix& result) const {
     const auto u = in.parameters[gates[in.layer]].row(h);
     multiply(y, u.transpose(), logits);
-    logits *= scale() / std::max(u.norm(), kLeastNorm);
+    logits *= scale() / std::max(u.norm(), kMinNorm);
     result = logits.transpose();
     softplus(result, result);
   }
   void gate_backward(const AttentionInput& in, const std::vector<Parameter>& gates, Index h, const Matrix& y,
                      Matrix& logits, const Matrix& d_gates, AttentionGradient& d, Matrix& d_y) const {
     const auto u = in.parameters[gates[in.layer]].row(h);
-    const Real norm = std::max(u.norm(), kLeastNorm);
+    const Real norm = std::max(u.norm(), kMinNorm);
     logits.array() = d_gates.transpose().array() * logits.array().logistic() * (scale() / norm);  // of y . u
     multiply_add(logits, u, d_y);
     auto d_u = d.parameters[gates[in.layer]].row(h);
@@ -127,7 +132,7 @@ class GrapeKeyGated final : public PositionEncoding {
 
 const RegisterEncoding<GrapeKeyGated> registered{{
     .name = "grape_a_keygated",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation =
         "score_h(i, j) = q_i . k_j / sqrt(D) - (i - j) m_h softplus(o_h) softplus(u_h . k_j / sqrt(D)), |u_h| = 1",
     .source = "Zhang et al. 2025, arXiv:2512.07805; model-architectures/GRAPE",
@@ -136,10 +141,10 @@ const RegisterEncoding<GrapeKeyGated> registered{{
     .causal_only = true,
     .touches = "B Q",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "yes",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
     .content_dependent = "key",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
     .variants = {"query_gate=true"},
 }};
 

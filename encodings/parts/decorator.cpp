@@ -4,17 +4,7 @@
 
 namespace posbench {
 
-std::optional<Spec> wrapped(const Spec& spec) {
-  std::string base;
-  for (const OptionInfo& option : encodings().find(spec.name).options) {
-    if (option.name == "base" && option.type == "text") base = option.value;
-  }
-  if (base.empty()) return std::nullopt;
-  for (const auto& [name, value] : spec.options) {
-    if (name == "base") base = value;
-  }
-  return Spec::parse(base);
-}
+std::optional<Spec> wrapped(const Spec& spec) { return encodings().find(spec.name).wrapped(spec); }
 
 bool is_defined(const Spec& spec, bool causal) {
   if (const std::optional<Spec> base = wrapped(spec); base && !is_defined(*base, causal)) return false;

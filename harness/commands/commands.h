@@ -24,5 +24,7 @@ void add_export(CLI::App&, Invocation&);
 void add_score(CLI::App&, Invocation&);
 void add_forward(CLI::App&, Invocation&);
 void add_bench(CLI::App&, Invocation&);
+void add_verify(CLI::App&, Invocation&);
+void add_completion(CLI::App&, Invocation&);
 
 }  // namespace posbench

@@ -79,7 +79,7 @@ void write_jsonl(const SampleSet& set, const std::optional<std::filesystem::path
       write_lines(set, [&](const std::string& text) { file.write(text); });
       file.flush();
     }
-    replace_file(temporary, *output);
+    rename_file(temporary, *output);
   } catch (...) {
     std::error_code ignored;
     std::filesystem::remove(temporary, ignored);

@@ -85,12 +85,12 @@ struct Maps {
     attention = scores;
     const Index T = static_cast<Index>(drawn.sequence.tokens.size());
     for (int layer = 0; layer < shape.layers; ++layer) {
-      for (Insight& insight :
-           saved.model.transformer->inspect(saved.parameters, drawn.sequence, tables.values, layer, activations)) {
-        if (insight.name != "score" && insight.name != "attention") continue;
-        std::vector<float>& to = insight.name == "score" ? scores : attention;
+      for (AttentionMap& map_of_layer :
+           saved.model.transformer->inspect(saved.parameters, drawn.sequence, tables.tables, layer, activations)) {
+        if (map_of_layer.name != "score" && map_of_layer.name != "attention") continue;
+        std::vector<float>& to = map_of_layer.name == "score" ? scores : attention;
         for (size_t h = 0; h < H; ++h) {
-          Matrix& values = insight.values[h];
+          Matrix& values = map_of_layer.values[h];
           for (Index i = 0; shape.causal && i < T; ++i) values.row(i).tail(T - 1 - i).setZero();
           put_matrix(values, T, T, to, (static_cast<size_t>(layer) * H + h) * map, static_cast<Index>(longest));
         }

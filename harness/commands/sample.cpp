@@ -1,7 +1,10 @@
 // `posbench sample`: examples of a task, to read.
+#include <cerrno>
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/file_error.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/describe.h"
 
@@ -20,15 +23,16 @@ void add_sample(CLI::App& app, Invocation&) {
   sample->add_option("--length", request->length, "draw all at this length")->check(CLI::Range(1, 100000));
   sample->add_option("-s,--seed", request->seed, "of the examples");
   sample->add_option("--layout", request->layout_name, "teacher_forced or slots")
-      ->check(CLI::IsMember({"teacher_forced", "slots", "fed_back"}));
+      ->check(CLI::IsMember({"teacher_forced", "slots", "teacher_forced"}));
   sample->add_flag("--json", request->json, "as JSON");
   sample->footer(
       "Examples:\n  posbench sample flip_flop -n 3 --split ood_sparse\n  posbench sample reverse_string --layout "
       "slots --json");
   sample->callback([request] {
     request->layout = request->layout_name == "slots" ? Layout::slots : Layout::teacher_forced;
-    const std::string text = request->json ? sample_json(*request).dump(2) + "\n" : sample_text(*request);
-    std::fputs(text.c_str(), stdout);
+    write_samples(*request, request->json, [](const std::string& text) {
+      if (std::fputs(text.c_str(), stdout) < 0) throw FileError("cannot write to standard output", errno);
+    });
   });
 }
 

@@ -251,7 +251,7 @@ void ArrayWriter::finish() {
     s.file->write_at(static_cast<off_t>(s.end), directory + archive_end(s.arrays.size(), s.end, directory.size()));
   s.file->flush();
   s.file.reset();
-  replace_file(s.temporary, s.path);
+  rename_file(s.temporary, s.path);
   s.finished = true;
 }
 

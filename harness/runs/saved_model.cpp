@@ -16,6 +16,10 @@
 namespace posbench {
 namespace {
 
+constexpr const char* kOrientation =
+    "a linear map is stored as (inputs, outputs), y = x W + b; the matrices called projection of txl, xlnet and "
+    "rel_sin_bidir are stored as (outputs, inputs)";
+
 const std::string& find(const SafeTensors& file, const std::string& key, const std::string& name) {
   const auto found = file.metadata.find(key);
   if (found == file.metadata.end())
@@ -48,7 +52,11 @@ void save_model(const std::filesystem::path& path, const Experiment& e, const Mo
   const Json config = to_json(config_of(e));
   file.metadata = {{"format", "posbench model 1"},      {"task", e.task->spec},
                    {"encoding", e.encoding.text()},     {"seed", fmt::format("{}", e.seed)},
-                   {"model", compact(config["model"])}, {"config", compact(config)}};
+                   {"model", compact(config["model"])}, {"config", compact(config)},
+                   {"vocabulary", fmt::format("{}", model.shape.vocabulary)},
+                   {"trained_length", fmt::format("{}", model.shape.trained_length)},
+                   {"longest", fmt::format("{}", model.shape.longest)},
+                   {"orientation", kOrientation}};
   add_parameters(model.layout, parameters, "", file);
   write_file(path, to_bytes(file));
 }

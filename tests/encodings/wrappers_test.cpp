@@ -1,6 +1,7 @@
 // What encodings that wrap others, or read indices from the task, promise beyond their equations.
-#include "harness/verify/double_precision/certificate.h"
+#include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
+#include "harness/verify/double_precision/certificate.h"
 #include "model/transformer.h"
 #include "tests/catch.h"
 
@@ -23,7 +24,7 @@ Sequence sequence(int length) {
   Sequence s;
   s.tokens.assign(static_cast<size_t>(length), 0);
   s.segments.assign(static_cast<size_t>(length), 0);
-  for (int t = 0; t < length; ++t) s.asked.push_back(t);
+  for (int t = 0; t < length; ++t) s.target_positions.push_back(t);
   return s;
 }
 
@@ -99,18 +100,19 @@ TEST_CASE("dynamic NTK works its tables out for every length, the others share t
     model.prepare(parameters, longer, step, nullptr);
     model.prepare(parameters, shorter, step, nullptr);
     INFO(spec);
-    CHECK((step.values[0].rows() == 30) == shared);
+    CHECK((step.tables.constants<Rotations>().cosine.rows() == 30) == shared);
   }
 }
 
-TEST_CASE("offsets of digit places are for training alone, and without places every token has the same row") {
+TEST_CASE(
+    "offsets of digit positions are for training alone, and without digit positions every token has the same row") {
   for (const std::string name : {"abacus", "coupled"}) {
     ParameterLayout layout;
     const auto encoding = make_encoding(Spec{name, {}}, small_shape(2, true, true), layout);
     Sequence s = sequence(4);
     Rng rng = stream(2, name);
     CHECK(encoding->positions(s, rng).at == std::vector<Real>{0, 0, 0, 0});
-    s.places = {1, 2, 0, 1};
+    s.digit_positions = {1, 2, 0, 1};
     CHECK(encoding->positions(s, rng).at == std::vector<Real>{1, 2, 0, 1});
     s.training = true;
     const std::vector<Real> at = encoding->positions(s, rng).at;

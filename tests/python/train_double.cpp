@@ -10,9 +10,7 @@
 #include <numeric>
 
 #include "encodings/registry.h"
-#include "model/adamw.h"
-#include "model/layers.h"
-#include "model/transformer.h"
+#include "model/training_step.h"
 
 namespace posbench {
 namespace {
@@ -41,13 +39,13 @@ bool read_sample(std::ifstream& lines, Sequence& sequence, std::vector<int>& tar
   std::string line;
   if (!std::getline(lines, line)) return false;
   const Json json = Json::parse(line);
-  sequence = {.tokens = json["tokens"], .segments = json["segments"], .places = json["digit_positions"]};
+  sequence = {.tokens = json["tokens"], .segments = json["segments"], .digit_positions = json["digit_positions"]};
   sequence.training = true;
   targets.clear();
   const std::vector<int> all = json["targets"];
   for (size_t t = 0; t < all.size(); ++t) {
     if (all[t] < 0) continue;
-    sequence.asked.push_back(static_cast<int>(t));
+    sequence.target_positions.push_back(static_cast<int>(t));
     targets.push_back(all[t]);
   }
   return true;
@@ -62,11 +60,13 @@ int train(const std::string& spec, const Json& manifest, std::ifstream& lines, i
   Parameters parameters = initialize(layout, manifest["seed"]);
   for (double& value : parameters.flat) value = static_cast<double>(static_cast<float>(value));
   encoding->constrain(parameters);
-  AdamW optimizer(layout, {options["beta1"], options["beta2"], options["epsilon"], options["weight_decay"]});
-  Gradients gradients(layout);
-  StepTables tables;
-  Activations activations;
-  Matrix d_logits;
+  const auto optimizer = make_optimizer({.beta1 = options["beta1"],
+                                         .beta2 = options["beta2"],
+                                         .epsilon = options["epsilon"],
+                                         .weight_decay = options["weight_decay"]},
+                                        layout);
+  OptimizerState state = optimizer->initial_state(layout);
+  TrainingWorkspace workspace(layout);
   Rng unused;
   const int warm_up =
       static_cast<int>(std::ceil(options["warm_up"].get<double>() * options["steps"].get<double>()));
@@ -74,27 +74,18 @@ int train(const std::string& spec, const Json& manifest, std::ifstream& lines, i
     const int batch = options["batch"];
     std::vector<Sequence> sequences(batch);
     std::vector<std::vector<int>> targets(batch);
-    size_t asked = 0;
+    std::vector<LabelledSequence> labelled;
     for (int n = 0; n < batch; ++n) {
       if (!read_sample(lines, sequences[n], targets[n])) return 1;
       sequences[n].positions = encoding->positions(sequences[n], unused);
-      asked += targets[n].size();
+      labelled.push_back({sequences[n], targets[n]});
     }
-    gradients.flat.setZero();
-    double loss = 0;
-    for (int n = 0; n < batch; ++n) {
-      model.prepare(parameters, sequences[n], tables, &gradients);
-      model.forward(parameters, sequences[n], tables, unused, activations);
-      d_logits.resize(activations.logits.rows(), activations.logits.cols());
-      loss += cross_entropy(activations.logits, targets[n], 1.0 / static_cast<double>(asked), d_logits);
-      model.backward(parameters, sequences[n], tables, activations, d_logits, gradients);
-    }
-    model.finish(parameters, tables, &gradients);
-    clip(gradients, options["clip"]);
     const double rate = options["learning_rate"];
-    optimizer.step(gradients, rate * schedule(Decay::cosine, step, options["steps"], warm_up), parameters);
-    encoding->constrain(parameters);
-    std::printf("%.17g\n", loss);
+    const StepResult result =
+        training_step(model, labelled, [](size_t) { return Rng(); }, options["clip"],
+                      rate * schedule(Decay::cosine, step, options["steps"], warm_up), *optimizer, state, parameters,
+                      workspace);
+    std::printf("%.17g\n", result.loss);
   }
   return 0;
 }
