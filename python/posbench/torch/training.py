@@ -50,6 +50,8 @@ class Training:
 def shape_of(task: Task) -> Shape:
     """The model of a task under its configuration."""
     about, model = task.manifest, task.manifest["settings"]["model"]
+    if model.get("block", "sequential") != "sequential":
+        raise InputError(f"model.block is {model['block']}; posbench.torch has sequential blocks only")
     return Shape(vocabulary=about["vocabulary"], trained_length=about["trained_length"],
                  longest_length=about["longest_length"], layers=model["layers"], width=model["width"],
                  heads=model["heads"], feed_forward=model["feed_forward"], causal=model["attention"] == "causal",
@@ -137,7 +139,9 @@ def clip(parameters: Sequence[Tensor], most: float) -> Tensor:
     return norm
 
 
-def make_optimizer(model: Transformer, options: Mapping[str, Any]) -> torch.optim.AdamW:
+def make_optimizer(model: Transformer, options: Mapping[str, Any]) -> torch.optim.Optimizer:
+    if options.get("optimizer", "adamw") != "adamw":
+        raise InputError(f"training.optimizer is {options['optimizer']}; posbench.torch has adamw only")
     return torch.optim.AdamW(model.parameters(), lr=0.0, betas=(options["beta1"], options["beta2"]),
                              eps=options["epsilon"], weight_decay=options["weight_decay"])
 
