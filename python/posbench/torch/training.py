@@ -23,6 +23,7 @@ from .model import Transformer
 
 MakeEncoding = Callable[[Shape], Encoding]
 _TEST_BATCH = 128
+_ONLY = {"optimizer": "adamw", "decayed_parameters": "all", "outputs": "vocabulary"}  # settings that others lack here
 
 
 @dataclass
@@ -140,8 +141,6 @@ def clip(parameters: Sequence[Tensor], most: float) -> Tensor:
 
 
 def make_optimizer(model: Transformer, options: Mapping[str, Any]) -> torch.optim.Optimizer:
-    if options.get("optimizer", "adamw") != "adamw":
-        raise InputError(f"training.optimizer is {options['optimizer']}; posbench.torch has adamw only")
     return torch.optim.AdamW(model.parameters(), lr=0.0, betas=(options["beta1"], options["beta2"]),
                              eps=options["epsilon"], weight_decay=options["weight_decay"])
 
@@ -151,6 +150,9 @@ def train(model: Transformer, task: Task, seed: int = 0, steps: int | None = Non
     """Trains a model on the stream of a task and a seed, by the settings `training.*` of its configuration. `steps`
     ends it sooner; `told` is called after every look at the validation stream."""
     options = task.manifest["settings"]["training"]
+    for name, value in _ONLY.items():
+        if options.get(name, value) != value:
+            raise InputError(f"training.{name} is {options[name]}; posbench.torch has {value} only")
     rate = options["learning_rate"]
     if not isinstance(rate, (int, float)):
         raise InputError(f"training.learning_rate is {rate}; posbench.torch trains at one learning rate")
