@@ -3,7 +3,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS posbench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS posbench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 install(TARGETS core_archive core plugin EXPORT posbenchTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/posbench)
 install(EXPORT posbenchTargets NAMESPACE posbench:: DESTINATION ${package})

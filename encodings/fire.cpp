@@ -186,7 +186,7 @@ const RegisterEncoding<Fire> registered{{
                 "-> 32 -> H",
     .source =
         "Li et al. 2023, arXiv:2310.04418, section 3; its listing in VITA-Group/TAPE and chuanyang-Zheng/DAPE",
-    .notes = "L is half of the trained length here, 512 in the paper (threshold=512), which short sequences never "
+    .notes = "L is half of the trained length here, rounded down, 512 in the paper (threshold=512), which short sequences never "
              "reach and long ones then leave the trained range with. No code of the authors' was found; FIRE-S "
              "(shared_layers=true) is from memory.",
     .causal_only = true,

@@ -193,7 +193,8 @@ const RegisterEncoding<SelectiveRope> registered{{
     .source = "Movahedi et al. 2025, arXiv:2511.17388; timurcarstensen/selective-rope",
     .notes = "Gate and bias are options, off as in the code's defaults; its normalization of queries and keys "
              "after the "
-             "rotation is left out.",
+             "rotation is left out. Each head's slice of the token is divided by its own norm, not the whole vector by "
+             "the vector's.",
     .causal_only = true,
     .touches = "R P",
     .learned = true,

@@ -31,6 +31,8 @@ using IntLanes = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_
 constexpr Index kWide = sizeof(Wide) / sizeof(Real);  // as many as the processor takes at once, for work without sums
 
 template <class V>
+concept VectorOfLanes = std::is_same_v<V, Lanes> || std::is_same_v<V, Wide>;
+template <class V>
 constexpr Index kLanesOf = sizeof(V) / sizeof(Real);
 
 template <class V = Lanes>
@@ -252,7 +254,7 @@ Real across(L values, F f) {
   }
 }
 /// a > b ? a : b, which GCC does not find in one instruction.
-template <class V>
+template <VectorOfLanes V>
 V larger(V a, V b) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(V) == 64 && sizeof(Real) == 4) return V(_mm512_maskz_max_ps(0xffff, __m512(a), __m512(b)));
@@ -301,7 +303,7 @@ using BitsOf = std::conditional_t<sizeof(V) == 64, WideBits, NarrowBits>;
 /// e^x to 2e-7 of itself; 0 below -87, where floats end, and e^88 above 88. NaN stays NaN.
 ///   e^x = 2^n e^r,   n the nearest integer to x / log 2, |r| <= log 2 / 2,
 ///   e^r = 1 + r + r^2 (a polynomial whose largest relative error there is least)
-template <class V>
+template <VectorOfLanes V>
 V exponential(V x) {
   if constexpr (std::is_same_v<Real, double>) {
     for (Index n = 0; n < kLanesOf<V>; ++n) x[n] = std::exp(x[n]);
@@ -330,14 +332,14 @@ V exponential(V x) {
 }
 
 /// 1 / (1 + e^-x)
-template <class V>
+template <VectorOfLanes V>
 V sigmoid(V x) {
   return 1 / (1 + exponential(-x));
 }
 
 /// log(1 + e^x) to 3e-7 of itself: max(x, 0) + log(1 + e),   e = e^-|x|,
 ///   log(1 + e) = 2 atanh(t),   t = e / (2 + e) <= 1 / 3,   atanh(t) / t a polynomial in t^2
-template <class V>
+template <VectorOfLanes V>
 V softplus(V x) {
   const V positive = x > V{} ? x : V{}, e = exponential(x - 2 * positive);
   if constexpr (std::is_same_v<Real, double>) {

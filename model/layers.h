@@ -1,6 +1,6 @@
-// The layers of the transformer as free functions, each forward beside its backward. A backward receives what its
-// forward received (and gave, where that helps), then the gradient of the result, then what it fills. It adds into
-// what it fills.
+// The layers of the transformer as free functions, each forward next to its backward. A backward receives the
+// arguments (and, where useful, results) of its forward, then the gradient of the result, then its outputs. It
+// adds to its outputs.
 #pragma once
 #include <cmath>
 #include <span>
@@ -24,7 +24,7 @@ struct NormParameters {
   Parameter gain, bias;
 };
 NormParameters add_norm(ParameterLayout&, const std::string& name, Index width);
-/// What the backward of a layer normalization reads again: the normalized rows (T, C), and 1 / standard deviation
+/// What the backward of a layer normalization needs: the normalized rows (T, C), and rstd = 1 / standard deviation
 /// (T, 1).
 struct NormActivations {
   Matrix normalized, rstd;
@@ -34,7 +34,7 @@ struct NormActivations {
 void linear(const In& x, const MatrixOperand& w, const In& b, Out y);
 /// d_x += d_y w^T,   d_w += x^T d_y,   d_b += the column sums of d_y.
 void linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b);
-/// The same where d_x starts here: d_x = d_y w^T.
+/// The same, but overwrites d_x: d_x = d_y w^T.
 void first_linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b);
 
 /// Layer normalization (Ba et al. 2016, arXiv:1607.06450): every row shifted and scaled to mean 0 and variance 1,
@@ -44,14 +44,14 @@ void layer_norm(const In& x, const In& gain, const In& bias, Out normalized, Out
 void layer_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y, Out d_x, Out d_gain,
                          Out d_bias);
 
-/// The same for the parameters of a model; y and what is kept are sized here.
+/// The same for the parameters of a model. Resizes y and the activations.
 void layer_norm(const Parameters&, const NormParameters&, const Matrix& x, NormActivations&, Matrix& y);
 void layer_norm_backward(const Parameters&, const NormParameters&, const NormActivations&, const Matrix& d_y,
                          Matrix& d_x, Gradients&);
 
-/// y = GELU(x) in its tanh form (Hendrycks and Gimpel 2016, arXiv:1606.08415), x / 2 (1 + tanh(u)) = x sigmoid(2
-/// u) with u = sqrt(2 / pi) (x + 0.044715 x^3). x becomes the derivative dy / dx, which is all that the backward
-/// needs: d_x = derivative d_y.
+/// y = GELU(x) in its tanh form (Hendrycks and Gimpel 2016, arXiv:1606.08415):
+/// x / 2 (1 + tanh(u)) = x sigmoid(2 u) with u = sqrt(2 / pi) (x + 0.044715 x^3).
+/// x is overwritten by the derivative dy / dx, which is all that the backward needs: d_x = derivative * d_y.
 void gelu(Out x, Out y);
 void relu(Out x, Out y);
 
@@ -62,13 +62,13 @@ auto softplus(const Eigen::ArrayBase<Array>& x) {
   return x.derived().max(Real(0)) + (-x.derived().abs()).exp().log1p();
 }
 
-/// LeakyReLU of an array expression: x, or leak x where that is larger; 0 <= leak <= 1.
+/// LeakyReLU of an array expression: max(x, leak x); 0 <= leak <= 1.
 template <class Array>
 auto leaky_relu(const Eigen::ArrayBase<Array>& x, Real leak) {
   return x.derived().max(leak * x.derived());
 }
-/// Its derivative, from what it was given or from what it gave, as their signs are the same: 1 above zero and leak
-/// below, without a branch.
+/// Its derivative, 1 above zero and leak below, without a branch. x may be the input or the output of leaky_relu,
+/// which have the same sign.
 template <class Array>
 auto leaky_relu_derivative(const Eigen::ArrayBase<Array>& x, Real leak) {
   constexpr Real kSteep = Real(1e30);
@@ -84,7 +84,7 @@ void gather(const In& x, std::span<const int> rows, Out y);
 /// Row rows[n] of d_x += row n of d_y.
 void scatter_add(const In& d_y, std::span<const int> rows, Out d_x);
 
-/// Zeroes each entry of x with this probability and divides the others by 1 - probability. The mask keeps the
+/// Zeroes each entry of x with this probability and divides the others by 1 - probability. The mask holds the
 /// factors: d_x = mask * d_y.
 void dropout(double probability, Rng&, Matrix& mask, Matrix& x);
 

@@ -6,8 +6,15 @@
 namespace posbench {
 namespace {
 
+/// Whether the rows of m follow each other in memory.
+template <class M>
+bool contiguous(const M& m) {
+  return m.outerStride() == m.cols();
+}
+
 void entrywise(void (*f)(const Real*, Index, Real*), const In& x, Out& y) {
   eigen_assert(x.rows() == y.rows() && x.cols() == y.cols());
+  if (contiguous(x) && contiguous(y)) return f(x.data(), x.size(), y.data());
   for (Index i = 0; i < x.rows(); ++i) f(x.row(i).data(), x.cols(), y.row(i).data());
 }
 
@@ -75,6 +82,7 @@ void sine_cosine(const In& angles, Out sines, Out cosines) {
 }
 
 Real sum(const In& x) {
+  if (contiguous(x)) return kernels().sum(x.data(), x.size());
   Real total = 0;
   for (Index i = 0; i < x.rows(); ++i) total += kernels().sum(x.row(i).data(), x.cols());
   return total;
@@ -82,17 +90,15 @@ Real sum(const In& x) {
 
 Real dot(const In& a, const In& b) {
   eigen_assert(a.rows() == b.rows() && a.cols() == b.cols());
+  if (contiguous(a) && contiguous(b)) return kernels().dot(a.data(), b.data(), a.size());
   Real total = 0;
   for (Index i = 0; i < a.rows(); ++i) total += kernels().dot(a.row(i).data(), b.row(i).data(), a.cols());
   return total;
 }
 
 void add_column_sums(const In& x, Out sums) {
+  eigen_assert(x.cols() == sums.size());
   kernels().add_column_sums({x.data(), x.rows(), x.cols(), x.outerStride()}, sums.data());
-}
-
-void add_row_sums(const In& x, Out sums) {
-  for (Index i = 0; i < x.rows(); ++i) sums(i, 0) += kernels().sum(x.row(i).data(), x.cols());
 }
 
 }  // namespace posbench

@@ -1,11 +1,11 @@
-// Numbers and matrices. Everything is row-major: a row is what belongs to one token.
+// Scalars and matrices. Everything is row-major; a row belongs to one token.
 #pragma once
 #ifdef POSBENCH_CHECKED_INDICES
 #include <stdexcept>
 #include <string>
 
 namespace posbench {
-/// An entry outside a matrix was read or written, or shapes do not fit.
+/// An entry outside a matrix was read or written, or shapes do not match.
 struct IndexError : std::logic_error {
   using logic_error::logic_error;
 };
@@ -32,7 +32,7 @@ using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
 using MatrixView = Eigen::Map<RowMajor>;
 using ConstMatrixView = Eigen::Map<const RowMajor>;
 
-/// Arguments that are matrices, parts of one, or parameters: read, and filled.
+/// Arguments that are matrices, blocks of a matrix, or parameters: In is read, Out is written.
 using In = Eigen::Ref<const RowMajor>;
 using Out = Eigen::Ref<RowMajor>;
 
@@ -63,7 +63,7 @@ class Matrix : public MatrixView {
   }
 
  private:
-  static constexpr std::align_val_t kCacheLine{64};  // so that the widest vectors do not lie across two
+  static constexpr std::align_val_t kCacheLine{64};  // so that no vector load crosses a cache line
   struct Delete {
     void operator()(Real* values) const { ::operator delete[](values, kCacheLine); }
   };
@@ -72,10 +72,10 @@ class Matrix : public MatrixView {
   Index capacity_ = 0;
 };
 
-/// Integers that belong to pairs of tokens: the rows that they read, the distances that they have.
+/// An integer for each pair of tokens: the table row that it reads, or its distance.
 using IndexMatrix = Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Matrices of an encoding's own choosing.
+/// Matrices whose number and shapes an encoding chooses.
 using Matrices = std::vector<Matrix>;
 /// One matrix for each head.
 using Heads = Matrices;
@@ -89,7 +89,7 @@ inline void set_zero(Matrices& matrices) {
   for (Matrix& matrix : matrices) matrix.setZero();
 }
 
-/// `others` become as many, and as large.
+/// Resizes `others` to the number and the shapes of `matrices`.
 inline void resize_like(const Matrices& matrices, Matrices& others) {
   others.resize(matrices.size());
   for (size_t n = 0; n < matrices.size(); ++n) others[n].resize(matrices[n].rows(), matrices[n].cols());

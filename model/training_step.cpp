@@ -13,12 +13,14 @@ double loss_and_gradient(const Transformer& model, const Parameters& parameters,
   gradients.flat.setZero();
   double loss = 0;
   for (size_t n = 0; n < batch.size(); ++n) {
-    const auto& [sequence, targets] = batch[n];
+    const auto& [sequence, targets, outputs] = batch[n];
     model.prepare(parameters, sequence, tables, &gradients);
     Rng rng = dropout(n);
     model.forward(parameters, sequence, tables, rng, activations);
     d_logits.resize(activations.logits.rows(), activations.logits.cols());
-    loss += cross_entropy(activations.logits, targets, weight, d_logits);
+    const Index used = outputs > 0 ? outputs : d_logits.cols();
+    d_logits.rightCols(d_logits.cols() - used).setZero();
+    loss += cross_entropy(activations.logits.leftCols(used), targets, weight, d_logits.leftCols(used));
     model.backward(parameters, sequence, tables, activations, d_logits, gradients);
   }
   model.finish(parameters, tables, &gradients);

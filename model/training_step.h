@@ -13,6 +13,7 @@ namespace posbench {
 struct LabelledSequence {
   const Sequence& sequence;
   const std::vector<int>& targets;  // (A): the ids at the sequence's target positions
+  Index outputs = 0;                // the loss chooses among the ids below this; 0: among the whole vocabulary
 };
 
 /// Memory of a step, reused from step to step.

@@ -1,9 +1,9 @@
-// Common words: the words of a list that come several times, where all others come once.
+// Common words: the words of a list that occur several times, while all others occur once.
 //
 //   w9 w4 w2 w9 w7 w2 w2 w9 =   ->   w2 w9        common=2, repeats=3
 //
-// Words are uniform among those of the vocabulary, and the list is in random order, which does not matter. The
-// answer is in the order of the vocabulary, so that there is one.
+// Words are uniform over the vocabulary, and the list is in random order, which does not matter. The answer is in
+// the order of the vocabulary, so that it is unique.
 //
 // Hsieh et al. 2024 (RULER), arXiv:2404.06654; code NVIDIA/RULER: ten common words, 30 times each, the others 3
 // times; below 4096 tokens 6 times and once.

@@ -1,10 +1,10 @@
-// Compositional associative recall: a value for every pair of two keys, neither of which tells it alone.
+// Compositional associative recall: a value for every pair of two keys, neither of which determines it alone.
 //
-//   a1 b5 v9  a2 b5 v8  a1 b6 v7  a2 b6 v10  _ _ _ a2 b6 _ a1 b5 _        asks for v10 at b6, for v9 at b5
+//   a1 b5 v9  a2 b5 v8  a1 b6 v7  a2 b6 v10  _ _ _ a2 b6 _ a1 b5 _        targets: v10 at b6, v9 at b5
 //
-// There are `grid` first and as many second keys; all grid x grid pairs come in random order with different
-// values. What follows is gaps of three tokens; each pair stands at the start of another one, drawn as in
-// `mqar`, among zeros. The distance is the number of tokens from the second key back to the value.
+// There are `grid` first and `grid` second keys; all grid x grid pairs appear in random order with different
+// values. Then follow gaps of three tokens; each pair is at the start of a different gap, drawn as in `mqar`, and
+// the rest is zeros. The distance is the number of tokens from the second key back to the value.
 //
 // Code HazyResearch/zoology, data/compositional_mqar.py: grid=2, at 30 tokens in its example.
 #include <stdexcept>

@@ -7,7 +7,7 @@
 // most frequent bit of each position is right for 1/2 + 1/length.
 //
 // Deletang et al. 2023, arXiv:2207.02098, section 4. The paper writes numbers least significant bit first, its
-// code the other way round; the code made the published numbers, so its order is the default.
+// code most significant bit first; the code made the published numbers, so its order is the default.
 #include <algorithm>
 
 #include "tasks/parts/digits.h"
@@ -33,6 +33,7 @@ class ComputeSqrt final : public Task {
   ComputeSqrt(const Options& options, Layout layout) : options_(options), layout_(layout) {}
 
   int vocabulary() const override { return 3; }  // 0, 1, _
+  int answers() const override { return 2; }
   double chance_level() const override { return 0.5; }
   const Integers& lengths() const override { return options_.length; }
   std::string word(int token) const override { return token == kBlank ? "_" : std::to_string(token); }

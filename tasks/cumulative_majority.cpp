@@ -1,9 +1,9 @@
 // Cumulative majority: after every bit, are at least half of the bits so far ones?
 //
-//   1 0 0 1 1        asks for 1 1 0 1 1
+//   1 0 0 1 1        targets: 1 1 0 1 1
 //
-// Bits are uniform; a tie counts as one, which makes 1 somewhat more frequent. Nothing is fed back: a position
-// reads a bit, not an answer, and both layouts are the same. The distance is the number of bits that count.
+// Bits are uniform; a tie counts as one, which makes 1 somewhat more frequent. There is no teacher forcing: a
+// position reads a bit, never an answer, so both layouts are the same. The distance is the number of bits counted.
 //
 // Code HazyResearch/zoology, data/circuits.py: 16 bits.
 #include "tasks/registry.h"
@@ -28,7 +28,7 @@ class CumulativeMajority final : public Task {
   Example sample(int length, Rng& rng) const override {
     Example example{.tokens = uniform_tokens(rng, length, 0, 1)};
     example.segments.assign(length, 0);
-    int lead = 0;  // of ones over zeros
+    int lead = 0;  // ones minus zeros
     for (int t = 0; t < length; ++t) {
       lead += example.tokens[t] == 1 ? 1 : -1;
       example.targets.push_back(lead >= 0);

@@ -1,9 +1,9 @@
 // Cumulative parity: after every bit, is the number of ones so far odd?
 //
-//   1 0 1 1 0        asks for 1 1 0 1 1
+//   1 0 1 1 0        targets: 1 1 0 1 1
 //
-// Bits are uniform, and so are the answers. Nothing is fed back: a position reads a bit, not an answer, and both
-// layouts are the same. The distance is the number of bits that count.
+// Bits are uniform, and so are the answers. There is no teacher forcing: a position reads a bit, never an answer,
+// so both layouts are the same. The distance is the number of bits counted.
 //
 // Code HazyResearch/zoology, data/circuits.py. It is the running form of `parity_check`, and `group_word` for
 // the group of order two.

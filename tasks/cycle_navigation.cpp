@@ -23,13 +23,14 @@ class CycleNavigation final : public Task {
   CycleNavigation(const Options& options, Layout layout) : options_(options), layout_(layout) {}
 
   int vocabulary() const override { return 6; }  // 0..4, _
+  int answers() const override { return 5; }
   double chance_level() const override { return 0.2; }
   const Integers& lengths() const override { return options_.length; }
   std::string word(int token) const override { return token == kBlank ? "_" : std::to_string(token); }
 
   Example sample(int length, Rng& rng) const override {
     const std::vector<int> steps = uniform_tokens(rng, length, 0, 2);
-    const int right = std::accumulate(steps.begin(), steps.end(), 0);  // in all, `length` too far
+    const int right = std::accumulate(steps.begin(), steps.end(), 0);  // the sum of steps plus `length`
     return ask(layout_, steps, kBlank, {(right + 4 * length) % 5});    // 4 is -1 modulo 5
   }
 

@@ -1,10 +1,10 @@
-// Forgetting associative recall: some keys get another value; each key is asked for its last one.
+// Forgetting associative recall: some keys get a new value; the answer for each key is its latest value.
 //
-//   k2 v8 k4 v7 | k2 v9 | _ _ k4 _ k2 _        asks for v7 at the last k4, for v9 at the last k2
+//   k2 v8 k4 v7 | k2 v9 | _ _ k4 _ k2 _        targets: v7 at the last k4, v9 at the last k2
 //
-// First come all pairs, then `updates` of their keys with a new value, then the questions: gaps, keys and
-// values are as in `mqar`, among zeros. The distance is the number of tokens from the question back to the last
-// value; of a key that got a new one, the old value stands further back.
+// First come all pairs, then `updates` of their keys with a new value, then the questions: gaps, keys and values
+// are as in `mqar`, the rest is zeros. The distance is the number of tokens from the question back to the latest
+// value; the old value of an updated key is further back.
 //
 // Code HazyResearch/zoology, data/forgetting_mqar.py: 8 pairs and 4 updates.
 #include <stdexcept>

@@ -2,10 +2,10 @@
 //
 //   . w5 . . w9 . w5 w1 . w5 w9 . =   ->   w5 w9 w1
 //
-// The word of rank k comes floor(length k^-alpha / zeta(alpha)) times; rank 1 is always the same token, a dot,
-// and is to be ignored. Which word has which rank is random, and so is the order. The answer is in the order of
-// rank, which the counts tell: lengths at which two of its ranks, or its last and the next, come equally often
-// are refused.
+// The word of rank k occurs floor(length k^-alpha / zeta(alpha)) times; rank 1 is always the same token, a dot,
+// and is to be ignored. The other ranks are assigned at random, and the order of the text is random. The answer is
+// in the order of rank, which follows from the counts. Lengths at which two ranks of the answer, or the last one
+// and the next, have equal counts are rejected.
 //
 // Hsieh et al. 2024 (RULER), arXiv:2404.06654; code NVIDIA/RULER: alpha=2.
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace posbench {
 namespace {
 
-/// Riemann's zeta function, to about 1e-9: a sum, and what is left of it by Euler and Maclaurin.
+/// Riemann's zeta function, to about 1e-9: a partial sum and the remainder by the Euler-Maclaurin formula.
 double zeta(double alpha) {
   constexpr int kTerms = 1000;
   double sum = 0;

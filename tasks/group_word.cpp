@@ -1,15 +1,14 @@
-// Group word problem: the product of all elements so far, asked for after each.
+// Group word problem: after each element, the product of all elements so far.
 //
 //   begin 23145 21354   ->   23145 at the first, 13254 at the second        one-line notation
 //
-// Elements are independent and uniform, so that products are uniform too; each is one token, and pq applies p
-// first. As far as is known, a fixed number of layers can answer at any length for z60 (abelian) and for a4xz5,
-// s3 and s4 (solvable), but not for a5 and s5: a control for position encodings, none of which should help
-// there.
+// Elements are independent and uniform, so products are uniform too; each element is one token, and pq applies p
+// first. As far as is known, a fixed number of layers can answer at any length for z60 (abelian) and for a4xz5, s3
+// and s4 (solvable), but not for a5 and s5. The latter are a control: no position encoding should help there.
 //
-// Merrill, Petty, Sabharwal 2024, arXiv:2404.08819; code jopetty/word-problem, which numbers elements in
-// another order and also asks for `begin` at `begin`. Nothing is fed back: a position reads an element, not an
-// answer, and both layouts are the same.
+// Merrill, Petty, Sabharwal 2024, arXiv:2404.08819; code jopetty/word-problem, which numbers elements in another
+// order and also has a target `begin` at `begin`. There is no teacher forcing: a position reads an element, never
+// an answer, so both layouts are the same.
 #include <algorithm>
 #include <numeric>
 

@@ -5,12 +5,12 @@
 //   0 5 7 + 0 6 8 =                     ->   5 2 1 .                       hints=0
 //   h4 0 h5 5 h6 7 + h4 0 h5 6 h6 8 =   ->   h4 1 h5 2 h6 5 .              reversed=false
 //
-// Zeros fill both numbers to one position more than the longer has, so that each position of the sum has its two
-// digits. Hints come in order from a uniform beginning, so that long numbers have hints that short ones
+// Zeros pad both numbers to one digit more than the longer has, so that each digit of the sum has two digits of
+// the operands. Hints are consecutive from a uniform start, so that long numbers use hints that short ones
 // trained. Operands are drawn as in `addition`.
 //
-// Predicted to generalize to longer numbers with hints and the sum reversed, and worse otherwise: then it has a
-// short RASP-L program (Zhou et al. 2023, arXiv:2310.16028; code apple/ml-np-rasp, examples/add.py and
+// Predicted to generalize to longer numbers with hints and a reversed sum, because it then has a short RASP-L
+// program, and worse otherwise (Zhou et al. 2023, arXiv:2310.16028; code apple/ml-np-rasp, examples/add.py and
 // test_add.py, whose prompt this is).
 #include <algorithm>
 #include <stdexcept>
@@ -89,13 +89,14 @@ class IndexHintAddition final : public Task {
     return number;
   }
 
-  /// Out of position n, counted from 0 at the least significant digit.
+  /// The carry out of digit n, counted from 0 at the least significant digit.
   static int carry(const Digits& a, const Digits& b, const Digits& sum, int n) {
     const int into = (sum[n] - a[n] - b[n] + 20) % 10;
     return (a[n] + b[n] + into) / 10;
   }
 
-  void append(int first, int count, int n, int digit, std::vector<int>& tokens, std::vector<int>& digit_positions) const {
+  void append(int first, int count, int n, int digit, std::vector<int>& tokens,
+              std::vector<int>& digit_positions) const {
     if (options_.hints > 0) {
       tokens.push_back(first + count - 1 - n);
       digit_positions.push_back(0);

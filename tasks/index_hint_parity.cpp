@@ -1,15 +1,15 @@
-// Parity with index hints and a scratchpad: the parity so far, after every one.
+// Parity with index hints and a scratchpad: after every 1, the parity so far.
 //
-//   h4 1 h5 0 h6 1 h7 1 =   ->   h4 1 h6 0 h7 1 .        hints name positions, and the steps are those of the ones
+//   h4 1 h5 0 h6 1 h7 1 =   ->   h4 1 h6 0 h7 1 .        hints name positions; a step for every 1
 //   1 0 1 1 =               ->   1 1 0 1 .               hints=0: a step for every bit
 //   h4 1 h5 0 h6 1 h7 1 =   ->   1                       scratchpad=false
 //
-// Hints come in order from a uniform beginning, so that long sequences have hints that short ones trained. The
-// last step's parity is the answer; where no bit is one, the answer is its end alone. In slots, there are as
-// many as ones could need.
+// Hints are consecutive from a uniform start, so that long sequences use hints that short ones trained. The parity
+// of the last step is the answer; without a 1, the answer is only the end token. There are as many slots as a
+// sequence of ones needs.
 //
-// Predicted to generalize to longer sequences with hints and scratchpad, and not without: then it has a short
-// RASP-L program, which finds the next one by its hint and flips the parity said last (Zhou et al. 2023,
+// Predicted to generalize to longer sequences with hints and scratchpad, and not without: it then has a short
+// RASP-L program, which finds the next 1 by its hint and flips the last parity of the answer (Zhou et al. 2023,
 // arXiv:2310.16028). `parity_check` is the task without either.
 #include <stdexcept>
 

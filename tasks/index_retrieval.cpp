@@ -4,14 +4,14 @@
 //   A k T w end 2 =     ->   T
 //   A k T w end k =     ->   3          query=index
 //
-// Items are distinct letters; indices start at 1 and are one token each. Which end is counted from is uniform,
-// and so is the index, up to `farthest` or to the length of the list. The distance is the index. Counted from
-// the start, an item has the same absolute position in a list of any length; counted from the end, the same position
+// Items are distinct letters; indices start at 1 and are one token each. The end to count from is uniform, and so
+// is the index, up to `farthest` or to the length of the list. The distance is the index. Counted from the start,
+// an item has the same absolute position in a list of any length; counted from the end, it has the same position
 // relative to the question.
 //
 // Zhang et al. 2026, arXiv:2605.07127 (The Position Curse), who prompt large models with lists of letters or
-// words, and find that they count from the end far worse than from the start. There the anchor may be another
-// item, too: `indirect_indexing` is that form.
+// words, and find that counting from the end is far less accurate than from the start. There the anchor may also
+// be another item: `indirect_indexing` is that form.
 #include <algorithm>
 
 #include "tasks/parts/examples.h"

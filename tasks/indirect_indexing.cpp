@@ -1,10 +1,11 @@
-// Indirect indexing: the character that stands some positions to the left or the right of a given one.
+// Indirect indexing: the character some positions to the left or the right of a given one.
 //
 //   A B S C O P Z G , Z , - 3 ,   ->   C
 //
-// The letters of the string are distinct. The source is any of them, the shift any of those that stay inside
-// the string; + 0 asks for the source itself. Content finds the source, position finds the answer beside it, so
-// a score that mixes the two has to learn every letter at every shift. The distance is the size of the shift.
+// The letters of the string are distinct. The source is any of them, the shift any that stays inside the string;
+// the answer to + 0 is the source itself. Content identifies the source, position identifies the answer relative
+// to it, so a score that mixes the two has to learn every letter at every shift. The distance is the absolute
+// value of the shift.
 //
 // Gopalakrishnan et al. 2025, arXiv:2509.10534, section 4 and appendix A.1: 20 to 40 letters out of A-Z and
 // a-z, shifts of -15..15, each digit and each sign one token. RoPE reaches 11 % there, PoPE 95 %.
@@ -62,7 +63,7 @@ class IndirectIndexing final : public Task {
  private:
   static constexpr int kLetters = 52, kDigit = 52, kComma = 62, kPlus = 63, kMinus = 64;
 
-  /// The positions of a uniform source, and of one of the targets that it has.
+  /// The position of a uniform source, and that of a uniform target among those in reach.
   std::pair<int, int> draw_positions(int length, Rng& rng) const {
     std::vector<int> targets;
     int source = 0;

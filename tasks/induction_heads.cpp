@@ -1,9 +1,9 @@
-// Induction heads: what followed the trigger, when the trigger comes again?
+// Induction heads: after the second trigger, predict the token that followed the first.
 //
 //   3 7 ! 5 1 0 5 !   ->   5
 //
-// All other tokens are uniform; the trigger's first position is uniform, at least two tokens before the last, or one
-// of the last `farthest`. The distance is the number of tokens from the second trigger back to the answer.
+// All other tokens are uniform. The first position of the trigger is uniform, at least two tokens before the last,
+// or among the last `farthest`. The distance is the number of tokens from the second trigger back to the answer.
 //
 // Gu & Dao 2023, arXiv:2312.00752, section 4.1.2 and appendix E.1: 16 ids, trained at 256 tokens, tested from 64
 // to 2^20. The paper does not give the layout; this one follows the earlier task of H3.

@@ -1,12 +1,13 @@
-// Interleaved majority: the majority of every third bit, for each of the three strings that take turns.
+// Interleaved majority: the majority of every third bit, for each of three interleaved strings.
 //
 //   0 1 1  0 0 1  1 0 1 =   ->   0 0 1        the strings are 0 0 1, 1 0 0 and 1 1 1
 //
-// Each string's number of zeros is uniform over 0 to all; ties are drawn again. All strings are of one length.
+// The number of zeros of each string is uniform over 0 to its length; ties are drawn again. All strings have the
+// same length.
 //
-// Predicted to generalize to longer sequences only with positions: bits are told apart by their position modulo
-// the number of strings, which C-RASP[periodic, local] expresses and C-RASP without positional relations does
-// not (Huang et al. 2024, arXiv:2410.02140; code lacoco-lab/length_generalization: three strings, 3 to 50 bits
+// Predicted to generalize to longer sequences only with positions: the strings are distinguished by position
+// modulo their number, which C-RASP[periodic, local] expresses and C-RASP without positional relations does not
+// (Huang et al. 2024, arXiv:2410.02140; code lacoco-lab/length_generalization: three strings, 3 to 50 bits
 // trained, 51..100 and 101..150 tested).
 #include <algorithm>
 

@@ -1,16 +1,16 @@
-// I-th word: the i-th particular word of a sentence, where others are not counted.
+// I-th word: the i-th word of a particular kind in a sentence; other words are not counted.
 //
 //   the N5 a is N2 of N7 1 =   ->   N5        from=start
 //   the N5 a is N2 of N7 1 =   ->   N7        from=end
 //
-// Each word is one of eight fillers, or with probability `probability` a particular one, a noun, say, which is
-// uniform among its kind; at least one is. The question is an index, uniform among those that the sentence has,
-// up to `farthest`. The distance is the number of words from the question back to the answer: the count of
-// nouns tells it, and no count of words.
+// Each word is one of eight fillers or, with probability `probability`, a particular word (say, a noun), which is
+// uniform among its kind; there is at least one. The question is an index, uniform among those that the sentence
+// has, up to `farthest`. The distance is the number of words from the question back to the answer. The answer
+// follows from a count of nouns, not from a count of words.
 //
-// Golovneva et al. 2024, arXiv:2405.18719, section 1, names the need: to attend to the i-th particular word,
-// noun or sentence, which positions of tokens cannot say. `ith_last_sentence` is the form over sentences, and
-// `last_x_retrieval` the one from the end whose marker is apart from its payload.
+// Golovneva et al. 2024, arXiv:2405.18719, section 1, names the problem: attending to the i-th particular word,
+// noun or sentence, which token positions cannot express. `ith_last_sentence` is the form over sentences, and
+// `last_x_retrieval` the one from the end with the marker separate from its payload.
 #include <algorithm>
 
 #include "tasks/parts/examples.h"

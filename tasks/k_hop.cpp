@@ -1,15 +1,16 @@
-// K-hop induction heads: find where the token was read before, take what followed it, and go on from there.
+// K-hop induction heads: find the previous occurrence of the token, take the token after it, and repeat from
+// there.
 //
-//   hops2 b a e b c a b e b d e a        asks for c at the last a: a b (7th token), b c (5th token)
+//   hops2 b a e b c a b e b d e a        target at the last a: c, by a b (7th token), b c (5th token)
 //
-// One hop from a position goes to the token after the nearest earlier one that is alike: there `a` was followed by
-// b, and `b` before that by c. The first token says how many hops, uniform over `hops`; every position asks for
-// where they end, and for ~ where one of them finds nothing. Tokens are uniform, but for neighbours, which
-// differ. Nothing is fed back, and both layouts are the same. The distance is the number of positions that the
-// hops go back; 0 for ~.
+// One hop from a position goes to the token after the nearest earlier occurrence of the same token: there `a` was
+// followed by b, and `b` before that by c. The first token gives the number of hops, uniform over `hops`. The
+// target of every position is the token where the hops end, or ~ if one of them finds nothing. Tokens are uniform,
+// except that neighbours differ. There is no teacher forcing, so both layouts are the same. The distance is the
+// number of positions from the position back to the end of the hops; 0 for ~.
 //
-// Sanford, Hsu, Telgarsky 2024, arXiv:2402.09268, section 4: floor(log2 k) + 2 layers are enough, and as far as
-// is known needed; 4 tokens, 100 positions, 0 to 16 hops, of which 2 to 6 layers learn as many as that tells.
+// Sanford, Hsu, Telgarsky 2024, arXiv:2402.09268, section 4: floor(log2 k) + 2 layers are enough and, as far as is
+// known, needed; 4 tokens, 100 positions, 0 to 16 hops, where 2 to 6 layers learn as many hops as that predicts.
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -41,8 +42,8 @@ class KHop final : public Task {
   Example sample(int length, Rng& rng) const override {
     const int hops = options_.hops.draw(rng);
     Example example{.tokens = {nothing() + hops}, .targets = {kIgnore}};
-    std::vector<int> next(1, 0);                  // of each position, where one hop from it ends; 0 is nowhere
-    std::vector<int> after(options_.symbols, 0);  // of each token, the position after its latest
+    std::vector<int> next(1, 0);                  // for each position, where one hop from it ends; 0: nowhere
+    std::vector<int> after(options_.symbols, 0);  // for each token, the position after its latest occurrence
     for (int t = 1; t <= length; ++t) {
       const int before = example.tokens.back();
       const int token = t == 1 ? uniform(rng, 0, options_.symbols - 1)

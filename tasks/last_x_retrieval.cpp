@@ -3,15 +3,15 @@
 //   X5 Y3 X6 Y4 Y5 Q   ->   6        the last X is two items back from the end
 //   X5 Y3 X6 Y4 Y5 Q   ->   5        which=2: the last X but one
 //
-// Items are a marker and a payload; payloads are uniform whatever the marker, so a payload alone never tells
-// its marker. The option `distance` is the number of Y items after the last X, drawn uniformly; each item
-// before the last X is an X with probability `rho`, and `which` - 1 of them at least are: the last X is never
-// so early that they do not fit. The distance reported is the number of items after the X that is asked for. An
-// encoding whose scores add a term for content (margin D) and a term for position (margin d for each step)
-// prefers the nearest Y to the last X from a distance of about D / d on.
+// Items are a marker and a payload; payloads are uniform whatever the marker, so a payload alone never shows its
+// marker. The option `distance` is the number of Y items after the last X, drawn uniformly. Each item before the
+// last X is an X with probability `rho`, and at least `which` - 1 of them are; the last X is never so early that
+// they do not fit. The reported distance is the number of items after the queried X. An encoding whose scores add
+// a term for content (margin D) and a term for position (margin d for each step) prefers the nearest Y to the last
+// X from a distance of about D / d.
 //
-// Golovneva et al. 2024, arXiv:2405.18719, section 3, which argues about this task and trains nothing on it:
-// the vocabulary, the lengths and the splits are ours.
+// Golovneva et al. 2024, arXiv:2405.18719, section 3, which analyzes this task and trains nothing on it: the
+// vocabulary, the lengths and the splits are ours.
 #include <algorithm>
 #include <stdexcept>
 
@@ -59,7 +59,7 @@ class LastXRetrieval final : public Task {
 
   Example sample(int length, Rng& rng) const override {
     const int last_x = std::max(length - 1 - options_.distance.draw(rng), options_.which - 1);
-    std::vector<int> question, segments, xs;  // xs: the items that are one
+    std::vector<int> question, segments, xs;  // xs: the indices of the X items
     for (int item = 0; item < length; ++item) {
       const bool is_x = item == last_x || (item < last_x && chance(rng, options_.rho));
       if (is_x) xs.push_back(item);

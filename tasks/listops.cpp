@@ -2,9 +2,9 @@
 //
 //   [MAX 2 9 [MIN 4 7 ] 0 ] =   ->   9
 //
-// Operations are the minimum, the maximum, the median (the mean of the middle two, rounded down, where there
-// are two) and the sum modulo ten ([SM). One starts as the whole; each further one takes the position of a uniform
-// digit that is nested less than `depth` deep. Each has 2 to `arguments` arguments.
+// Operations are the minimum, the maximum, the median (the mean of the middle two, rounded down, if there are two)
+// and the sum modulo ten ([SM). The tree starts with one operation; each further one replaces a uniform digit that
+// is nested less than `depth` deep. Each has 2 to `arguments` arguments.
 //
 // Nangia & Bowman 2018, arXiv:1804.06028; in the form of Tay et al. 2021 (Long Range Arena), arXiv:2011.04006;
 // code google-research/long-range-arena: 500 to 2000 tokens, depth 10, up to 10 arguments, brackets of pairs
@@ -32,7 +32,7 @@ class ListOps final : public Task {
   };
 
   ListOps(const Options& options, Layout layout) : options_(options), layout_(layout) {
-    // Two arguments each, depth d holds 2^d - 1 operations.
+    // With two arguments each, a tree of depth d has at most 2^d - 1 operations.
     if (options.depth < 20 && options.length.max() > (1 << options.depth) - 1) {
       throw std::invalid_argument(
           fmt::format("task 'listops': depth {} may hold only {} operations, not {}; raise it or lower length",
@@ -51,7 +51,7 @@ class ListOps final : public Task {
   Example sample(int length, Rng& rng) const override {
     std::vector<Node> tree{{.depth = 0}};
     for (int n = 0; n < length; ++n) {
-      std::vector<int> open;  // digits that may become an operation
+      std::vector<int> open;  // digits that an operation may replace
       for (size_t i = 0; i < tree.size(); ++i) {
         if (tree[i].arguments.empty() && tree[i].depth < options_.depth) open.push_back(static_cast<int>(i));
       }
@@ -70,11 +70,11 @@ class ListOps final : public Task {
  private:
   static constexpr int kMin = 10, kMax = 11, kMedian = 12, kSum = 13, kClose = 14, kBlank = 15;
   struct Node {
-    int token = 0, depth = 0;  // the operations around it
+    int token = 0, depth = 0;  // depth: the number of enclosing operations
     std::vector<int> arguments;
   };
 
-  /// Appends the tokens of a node and gives its value.
+  /// Appends the tokens of a node and returns its value.
   static int write(const std::vector<Node>& tree, int node, std::vector<int>& tokens) {
     tokens.push_back(tree[node].token);
     if (tree[node].arguments.empty()) return tree[node].token;

@@ -1,10 +1,11 @@
-// Local count: how often the token has been read already in the run that it stands in.
+// Local count: how often the token has already occurred in the current run.
 //
-//   7 7 7 2 2 7 7 7 7        asks at each position for 0 1 2 0 1 0 1 2 3
+//   7 7 7 2 2 7 7 7 7        targets: 0 1 2 0 1 0 1 2 3
 //
-// Runs are of uniform length, and neighbours are of different tokens. Tokens of other runs may be the same, so
-// that counting all of them is wrong. Nothing is fed back: a position reads a token, not an answer, and both
-// layouts are the same. The distance is the way back to the start of the run, which is the answer.
+// Runs have uniform length, and neighbouring runs have different tokens. Other runs may have the same token, so
+// that counting all its occurrences is wrong. There is no teacher forcing: a position reads a token, never an
+// answer, so both layouts are the same. The distance is the number of tokens back to the start of the run, which
+// is the answer.
 //
 // Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax: 16 tokens, runs of 2..48, sequences of
 // about 64..128 tokens trained and up to 4096 tested.

@@ -1,15 +1,14 @@
-// Majority: the token that is read most often.
+// Majority: the most frequent token.
 //
 //   b a b b a =   ->   b
 //
-// With two tokens, how many are `a` is uniform over 0 to all, and the rest are `b`, in random order; with more,
-// tokens are independent and uniform. Ties are drawn again. The order does not matter.
+// With two tokens, the number of `a` is uniform over 0 to all, and the rest are `b`, in random order; with more
+// tokens, they are independent and uniform. Ties are drawn again. The order does not matter.
 //
-// Predicted to generalize to longer sequences, with and without positions: the tokens are compared by uniform
-// attention alone, which C-RASP without positional relations expresses (Huang et al. 2024, arXiv:2410.02140;
-// code lacoco-lab/length_generalization: bin_majority, and majority with symbols=26; lengths up to 50 trained,
-// 51..100 and 101..150 tested). Zhou et al. 2023, arXiv:2310.16028, call it mode, and find a short RASP-L
-// program.
+// Predicted to generalize to longer sequences, with and without positions: uniform attention alone compares the
+// counts, which C-RASP without positional relations expresses (Huang et al. 2024, arXiv:2410.02140; code
+// lacoco-lab/length_generalization: bin_majority, and majority with symbols=26; lengths up to 50 trained, 51..100
+// and 101..150 tested). Zhou et al. 2023, arXiv:2310.16028, call it mode, and find a short RASP-L program.
 #include <algorithm>
 
 #include "tasks/parts/examples.h"
@@ -57,7 +56,7 @@ class Majority final : public Task {
     return tokens;
   }
 
-  /// kIgnore where several are equally frequent.
+  /// The most frequent token; kIgnore for a tie.
   int most_frequent(const std::vector<int>& tokens) const {
     std::vector<int> counts(options_.symbols, 0);
     for (const int token : tokens) ++counts[token];

@@ -25,6 +25,7 @@ class ModularArithmeticBrackets final : public Task {
   ModularArithmeticBrackets(const Options& options, Layout layout) : options_(options), layout_(layout) {}
 
   int vocabulary() const override { return 11; }
+  int answers() const override { return 5; }
   double chance_level() const override { return 0.2; }
   const Integers& lengths() const override { return options_.length; }
   std::string word(int token) const override { return std::string(1, "01234+-*()_"[token]); }

@@ -1,12 +1,12 @@
-// Multi-query associative recall: key-value pairs, then each key once more, asking for its value.
+// Multi-query associative recall: key-value pairs, then each key once more as a query for its value.
 //
-//   k2 v8 k4 v7 _ _ k4 _ _ _ k2 _        asks for v7 at the second k4, for v8 at the second k2
+//   k2 v8 k4 v7 _ _ k4 _ _ _ k2 _        targets: v7 at the second k4, v8 at the second k2
 //
-// Keys and values are drawn without repetition. What follows the pairs is (length - 2 pairs) / 2 gaps of two
-// tokens; each key stands at the start of another one, gap j = 1, 2, ... drawn without repetition with probability
-// proportional to j^(power - 1): short ways are favoured, power=1 makes all alike. Values are read at the second
-// keys and never inserted, so both kinds of model see the same. The distance is the number of tokens from the
-// second key back to the value.
+// Keys and values are drawn without repetition. The pairs are followed by (length - 2 pairs) / 2 gaps of two
+// tokens. Each key is at the start of a different gap; gap j = 1, 2, ... is drawn without repetition with
+// probability proportional to j^(power - 1): short distances are favoured, power=1 makes all equally likely.
+// Values are targets at the second keys and never inserted, so causal and bidirectional models read the same
+// tokens. The distance is the number of tokens from the second key back to the value.
 //
 // Arora, Eyuboglu et al. 2023, arXiv:2312.04927; code HazyResearch/zoology: vocabulary 8192, length/pairs 64/4,
 // 128/8, 256/16 and 512/64; requires 4 pairs <= length. Filler is 0 there too, or random ids on request.

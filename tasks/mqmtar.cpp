@@ -2,10 +2,10 @@
 //
 //   _ a3 a9 : a1 a7 _ _ _ a9 a3 : a4 a4 _   ? a9 a3 ? a3 a9 =   ->   a4 a4 a1 a7
 //
-// Each pair has a slot of its own, length / pairs tokens long, and a position in it that is uniform; a space ends
-// it. Pairs take `fraction` of the length, as many as go in. Keys and values are of one alphabet and all
-// different, so that a token alone tells neither. The queries are uniform among the keys, and may repeat. The
-// distance is the number of tokens from where a value's token is asked for back to where it stands.
+// Each pair has a slot of its own, length / pairs tokens long, and a uniform position in it; a space ends it.
+// Pairs take `fraction` of the length, as many as fit. Keys and values have the same alphabet and are all
+// different, so that a single token identifies neither. The queries are uniform among the keys, and may repeat.
+// The distance is the number of tokens from the target position of a value's token back to that token.
 //
 // Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax: 256 tokens in words of two, 4 queries,
 // fraction=0.8, lengths of 32..64 trained and of 64 to 65536 tested.
@@ -91,7 +91,7 @@ class Mqmtar final : public Task {
   int pair_tokens() const { return options_.key + 1 + options_.value; }
   int pairs(int length) const { return static_cast<int>(length * options_.fraction / (pair_tokens() + 1)); }
 
-  /// Different words, uniform.
+  /// Uniform words, all different.
   std::vector<std::vector<int>> words(int tokens, int count, Rng& rng) const {
     std::vector<std::vector<int>> words;
     while (static_cast<int>(words.size()) < count) {

@@ -1,9 +1,9 @@
-// N-back: the token that was read n positions before, asked for at every position.
+// N-back: at every position, the token n positions before.
 //
-//   5 2 7 7 1        steps=2: asks for 5 at the first 7, 2 at the second, 7 at 1
+//   5 2 7 7 1        steps=2, targets: 5 at the first 7, 2 at the second, 7 at 1
 //
-// Tokens are uniform, and nothing but their distance tells which is asked for. Nothing is fed back: a position
-// reads a token, not an answer, and both layouts are the same. The first `steps` positions ask for nothing.
+// Tokens are uniform, and only the distance identifies the target. There is no teacher forcing: a position reads a
+// token, never an answer, so both layouts are the same. The first `steps` positions have no target.
 //
 // Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax: steps=2, 16 tokens, lengths of 32..64
 // trained and of 64 to 4096 tested.

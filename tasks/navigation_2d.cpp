@@ -1,15 +1,15 @@
-// Navigation in two dimensions: what is there, each time that a walk comes back to a position.
+// Navigation in two dimensions: what a cell shows, each time that a walk returns to it.
 //
-//   E o3 E _ W o3 N o7 S o3        asks for o3 after W and after S
+//   E o3 E _ W o3 N o7 S o3        targets: o3 after W and after S
 //
-// The world is a square that wraps around, where each cell is empty, `_`, or shows one of `objects`, drawn
-// afresh for every walk. A walk takes a uniform direction for some steps, then another; after each step the
-// cell is shown. Every step to a cell seen before is scored. A walk that comes back nowhere has its last step
-// turned back. The distance is the number of steps since the cell was seen last; only adding up the steps
-// between tells that it is the same.
+// The world is a square that wraps around. Each cell is empty, `_`, or shows one of `objects`, drawn anew for
+// every walk. A walk takes a uniform direction for some steps, then another; after each step the cell is shown.
+// Every step to a cell seen before is scored. In a walk without such a step, the last step is reversed. The
+// distance is the number of steps since the cell was last seen; only the sum of the steps between shows that it is
+// the same cell.
 //
-// Rambaud et al. 2025 (MapFormer), arXiv:2511.19279: 64 by 64 cells, half of them empty, 16 objects, 1 to 10
-// steps in one direction, 128 steps trained; after Whittington et al. 2020. As read in an independent
+// Rambaud et al. 2025 (MapFormer), arXiv:2511.19279: 64 by 64 cells, half of them empty, 16 objects, 1 to 10 steps
+// in one direction, 128 steps trained; after Whittington et al. 2020. These figures are from an independent
 // implementation, code PrashRangarajan/mapformer.
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
@@ -65,7 +65,7 @@ class Navigation2d final : public Task {
       sequence.insert(sequence.end(), {move, shown[y * options_.size + x]});
       segments.insert(segments.end(), {n, n});
     }
-    segments.pop_back();  // the last observation is only asked for
+    segments.pop_back();  // the last observation is a target only
     Example example = predict_next(std::move(sequence), std::move(scored), Loss::clean);
     example.distances = std::move(distances);
     example.segments = std::move(segments);

@@ -1,11 +1,11 @@
-// N-gram lookup: what follows a few tokens wherever they stand in a string.
+// N-gram lookup: the tokens that follow a given n-gram in a string.
 //
 //   q x a b c d e f u | b c d =   ->   e f u        form=suffix: the key comes after the string
 //   b c d | q x a b c d e f u =   ->   e f u        form=prefix: the key comes before it
 //
-// The string is uniform, but for the key, which is found in it once; its position is uniform among those that
-// leave room for the answer. With a suffix key, attention may go from the key to where it stood; with a prefix
-// key, whatever is to be found must be known while the string is read. The distance is the number of tokens
+// The string is uniform, except that the key occurs in it exactly once, at a uniform position among those that
+// leave room for the answer. With a suffix key, attention may go from the key back to its occurrence; with a
+// prefix key, the model must know what to find while it reads the string. The distance is the number of tokens
 // back to the answer.
 //
 // Jelassi et al. 2024, arXiv:2402.01032; code sjelassi/transformers_ssm_copy: 26 letters, keys of three.

@@ -2,11 +2,11 @@
 //
 //   2 8 | 5 2 | 5 9 | 9 3 / 5 8 =   ->   5 2 8
 //
-// From the start, `degree` arms of `length` nodes, the start included, go out; no two nodes are alike. Edges
-// come in random order, then the start and the end of one arm. Fed back, all nodes but the second follow from
-// the one said before, and training learns those: the second, which takes the whole arm from its end back to
-// its start, is left at 1 / degree. In slots nothing is fed back. With reversed=true the answer goes from the
-// end to the start, which is easy.
+// From the start, `degree` arms of `length` nodes, the start included, go out; all nodes are different. Edges are
+// in random order, followed by the start and the end of one arm. With teacher forcing, all nodes but the second
+// follow from the node before, and training learns those. The second needs the whole arm from its end back to its
+// start; its accuracy stays at 1 / degree. In slots there is no teacher forcing. With reversed=true the answer
+// goes from the end to the start, which is easy.
 //
 // Bachmann & Nagarajan 2024, arXiv:2403.06963; code gregorbachmann/Next-Token-Failures: 50 nodes; degree/length
 // 2/5, 2/2, 2/3 and 5/3; trained and tested alike.

@@ -1,14 +1,14 @@
-// PosGen: a sequence of sums that is as hard to continue at any position as at the first.
+// PosGen: a sequence of modular sums that is equally hard to continue at every position.
 //
 //   2 0 3 1 | 6 3 6 2 3 0 4 2        form=recurrent:      far token x[l - 4]             (modulus 7)
 //   2 0 3 1 | 6 5 0 6 6 0 0 1        form=cot:            far token x[0]
 //   2 0 3 1 | 6 5 5 2 1 4 1 0        form=semirecurrent:  far token x[(l - 4) / 2], rounded down
 //
 // Token l is the sum modulo `modulus` of the `near` tokens before it and of `far` tokens that start at the far
-// token; the first near + far tokens are uniform. Every later token is scored, from position `scored_from` on:
-// where longer sequences are tested, the positions that training never saw. The distance is the way back to the
-// first of the far tokens: always the same for `recurrent`, the whole sequence for `cot` (chain of thought),
-// half of it for `semirecurrent`.
+// token; the first near + far tokens are uniform. Later tokens are scored from position `scored_from` on: in
+// splits of longer sequences, the positions unseen in training. The distance is that back to the first of the far
+// tokens: constant for `recurrent`, the whole sequence for `cot` (chain of thought), half of it for
+// `semirecurrent`.
 //
 // Wang et al. 2024, arXiv:2403.00071, section 5; code sheryc/resonance_rope: near=3, far=1, modulus=17, 64
 // tokens trained, accuracy on the unseen positions of 256.

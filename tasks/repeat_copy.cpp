@@ -1,9 +1,9 @@
-// Repeat copy: the same tokens again, of which there are only two kinds.
+// Repeat copy: the same tokens again, with only two different ones.
 //
 //   a b b a a =   ->   a b b a a =
 //
-// The token read last stood in many positions, and so did the last few tokens: only the position in the sequence
-// tells what follows. The answer ends with a second separator, as in `copy`.
+// The last token read, and the last few tokens, occurred at many positions: only the position in the sequence
+// determines the next token. The answer ends with a second separator, as in `copy`.
 //
 // Predicted not to generalize to longer sequences: no short RASP-L program is known (Zhou et al. 2023,
 // arXiv:2310.16028), and the task is not in C-RASP[periodic, local] (Huang et al. 2024, arXiv:2410.02140; code

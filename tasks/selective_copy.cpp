@@ -2,12 +2,12 @@
 //
 //   3 B B 2 1 B 1 B 0 |   ->   3 2 1 1 0
 //
-// Data tokens are uniform, their positions among the blanks a uniform set. There are `blanks` blanks for each data
-// token. The distance is the number of tokens from the position that asks for a data token back to that token: it
-// grows with the blanks, while the number of data tokens between the two does not.
+// Data tokens are uniform, and so is the set of their positions among the blanks. There are `blanks` blanks for
+// each data token. The distance is the number of tokens from the target position of a data token back to that
+// token: it grows with the blanks, while the number of data tokens between the two does not.
 //
-// Golovneva et al. 2024, arXiv:2405.18719, Table 2: 256 data tokens (unconfirmed), and 256, 128 or 512 blanks; by
-// inference its error is of whole sequences. Their vocabulary is not stated; 16 data tokens are ours.
+// Golovneva et al. 2024, arXiv:2405.18719, Table 2: 256 data tokens (unconfirmed), and 256, 128 or 512 blanks; we
+// infer that its error is of whole sequences. Their vocabulary is not stated; 16 data tokens are ours.
 #include <cmath>
 
 #include "tasks/parts/examples.h"

@@ -2,13 +2,13 @@
 //
 //   _ 6 _ _ 6 7 _ 7 5 _ | | | | |   ->   6 6 7 7 5
 //
-// Data tokens are uniform, their positions among the blanks a uniform set, with `blanks` blanks for each. Answers are
-// never fed back, neither in a causal model nor in a bidirectional one: that is the published form. The distance
-// is the number of tokens from the marker that asks for a data token back to that token.
+// Data tokens are uniform, and so is the set of their positions among the blanks, with `blanks` blanks for each.
+// There is no teacher forcing in either layout, as published. The distance is the number of tokens from the target
+// marker of a data token back to that token.
 //
-// Gu & Dao 2023, arXiv:2312.00752, section 4.1.1 and appendix E.1: 16 data tokens out of 14 and length 4096. The
-// lineage is the copying data of state-spaces/s4, whose blanks come on top of the 16 data tokens and 16 markers:
-// blanks=256.
+// Gu & Dao 2023, arXiv:2312.00752, section 4.1.1 and appendix E.1: 16 data tokens out of 14 and length 4096. It
+// derives from the copying data of state-spaces/s4, where the blanks are in addition to the 16 data tokens and 16
+// markers: blanks=256.
 #include <cmath>
 
 #include "tasks/parts/examples.h"

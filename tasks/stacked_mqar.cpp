@@ -1,13 +1,13 @@
 // Stacked associative recall: each pair of a key and a value is one token, and so is each question.
 //
-//   k3:v5 k0:v2 k7:v4 k0? k7? k3?        asks for v2, v4 and v5 at the questions
+//   k3:v5 k0:v2 k7:v4 k0? k7? k3?        targets: v2, v4 and v5 at the questions
 //
-// Pairs are different in key and value and come in `passes`, each in another order; then every key is asked for
-// once, in yet another order. No order matters and no two tokens belong together: what recall needs beside
-// this, `mqar` adds. The distance is the number of tokens back to the pair's last pass.
+// Pairs differ in key and value and are given in `passes`, each in another order; then every key is queried once,
+// in yet another order. Neither the order of tokens nor their adjacency matters, in contrast to `mqar`. The
+// distance is the number of tokens back to the pair in the last pass.
 //
-// Code HazyResearch/zoology, data/stacked_mqar.py, where a token is the embeddings of key and value side by
-// side, the value's zero in a question. Passes after Arora et al. 2024, arXiv:2407.05483.
+// Code HazyResearch/zoology, data/stacked_mqar.py, where a token concatenates the embeddings of key and value,
+// with zeros as the value of a question. Passes after Arora et al. 2024, arXiv:2407.05483.
 #include <numeric>
 #include <stdexcept>
 
@@ -75,7 +75,7 @@ class StackedMqar final : public Task {
   int first_query() const { return options_.keys * options_.keys; }
   int first_value() const { return first_query() + options_.keys; }
 
-  /// Different ones, in random order.
+  /// All different, in random order.
   std::vector<int> draw(int count, Rng& rng) const {
     std::vector<int> ids = distinct(rng, options_.keys, count);
     shuffle<int>(ids, rng);

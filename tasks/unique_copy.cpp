@@ -1,9 +1,9 @@
-// Unique copy: the same tokens again, no two of which are alike.
+// Unique copy: the same tokens again, all different.
 //
 //   3 7 1 9 =   ->   3 7 1 9 =
 //
-// Each token tells where it stood, so an induction head (find the token read last, take the one after it)
-// copies at any length. The answer ends with a second separator, as in `copy`.
+// Each token occurs once, so an induction head (find the last token read, take the one after it) copies at any
+// length. The answer ends with a second separator, as in `copy`.
 //
 // Predicted to generalize to longer sequences, with positions: the task has a short RASP-L program (Zhou et al.
 // 2023, arXiv:2310.16028), and is in C-RASP[periodic, local] but needs its local relation (Huang et al. 2024,

@@ -1,11 +1,10 @@
-// Variable tracking: all variables that got one value, directly or from one another.
+// Variable tracking: all variables that were assigned one value, directly or through another variable.
 //
 //   . x = 7 ; . k = 3 ; y = x ; . . m = k ; z = y ; .  7 =   ->   x y z
 //
-// Each chain starts with a value and hands it on `hops` times; chains are of different variables and values.
-// Their statements stand in random order among noise, each chain's in order. The question is the value of one
-// chain, the answer its variables in order. The distance is the number of tokens back to a variable's
-// statement.
+// Each chain starts with a value and passes it on `hops` times; chains have different variables and values. Their
+// statements are in random order among noise, each chain's in order. The question is the value of one chain, the
+// answer its variables in order. The distance is the number of tokens back to a variable's statement.
 //
 // Hsieh et al. 2024 (RULER), arXiv:2404.06654; code NVIDIA/RULER: one chain of 4 hops, as text among sentences
 // of noise.

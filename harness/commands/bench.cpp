@@ -235,11 +235,11 @@ std::int64_t memory_of(const Spec& encoding, const Size& size) {
       bytes = peak_memory() - before;
     } catch (const std::exception&) {  // which the parent will meet, too
     }
-    _exit(write(ends[1], &bytes, sizeof bytes) == sizeof bytes ? 0 : 1);
+    _exit(::write(ends[1], &bytes, sizeof bytes) == sizeof bytes ? 0 : 1);
   }
   close(ends[1]);
   std::int64_t bytes = 0;
-  if (child < 0 || read(ends[0], &bytes, sizeof bytes) != sizeof bytes) bytes = 0;
+  if (child < 0 || ::read(ends[0], &bytes, sizeof bytes) != sizeof bytes) bytes = 0;
   close(ends[0]);
   if (child > 0) waitpid(child, nullptr, 0);
   return bytes;

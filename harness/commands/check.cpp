@@ -94,13 +94,9 @@ void print_encoding(const Json& c) {
       p["extrapolates"]["untrained_rows"].get<int>(), 100 * p["extrapolates"]["growth"].get<double>(),
       word("relative"), p["relative"]["moved"].get<double>(), word("distance_decay"),
       100 * p["distance_decay"]["falling_heads"].get<double>());
-  if (!p["agree"].get<bool>() && Spec::parse(c["encoding"].get<std::string>()).options.empty()) {
-    std::string stated;
-    for (const auto& [name, property] : p.items()) {
-      if (property.is_object()) stated += fmt::format(" {} {};", name, property["stated"].get<std::string>());
-    }
-    fmt::print("       what its file states is not what was measured:{}\n", stated);
-  }
+  if (!p.contains("corrections") || !Spec::parse(c["encoding"].get<std::string>()).options.empty()) return;
+  for (const Json& correction : p["corrections"])
+    fmt::print("       in its registration, {}\n", correction.get<std::string>());
 }
 
 void print_task(const Json& c) {

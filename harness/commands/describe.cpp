@@ -116,11 +116,34 @@ Named find_split(const SampleRequest& request) {
                                           fmt::join(names, ", ")));
 }
 
-std::vector<SampleStream::Sample> draw_samples(const SampleRequest& request, const Task& task) {
-  std::vector<SampleStream::Sample> samples;
-  const SampleStream stream{task, "test:" + request.split, request.seed, request.length};
-  for (int n = 0; n < request.count; ++n) samples.push_back(stream(n));
-  return samples;
+std::string sample_text(const Task& task, const SampleStream::Sample& sample) {
+  const auto& [example, length] = sample;
+  const auto is_scored = [&scored = example.scored](size_t t) {
+    return std::find(scored.begin(), scored.end(), static_cast<int>(t)) != scored.end();
+  };
+  std::string words, ids, answers, wanted;
+  for (size_t t = 0; t < example.tokens.size(); ++t) {
+    const std::string mark = is_scored(t) ? "*" : "";
+    words += fmt::format(" {}{}", task.word(example.tokens[t]), mark);
+    ids += fmt::format(" {}{}", example.tokens[t], mark);
+    if (!is_scored(t)) continue;
+    answers += fmt::format(" {}", task.word(example.targets[t]));
+    wanted += fmt::format(" {}", example.targets[t]);
+  }
+  const std::string text = fmt::format(
+      "length {}, {} tokens; * marks what is scored\n  words  {}\n  ids    {}\n  answer {}   (ids{})\n", length,
+      example.tokens.size(), words, ids, answers, wanted);
+  if (example.distances.empty()) return text;
+  return text + fmt::format("  distance {}\n", fmt::join(example.distances, " "));
+}
+
+Json sample_json(const Task& task, const SampleStream::Sample& sample) {
+  const auto& [e, length] = sample;
+  Json words = Json::array();
+  for (const int token : e.tokens) words.push_back(task.word(token));
+  return {{"length", length},           {"tokens", e.tokens},     {"words", words},
+          {"targets", e.targets},       {"scored", e.scored},     {"distances", e.distances},
+          {"segments", e.segments},     {"candidates", e.candidates}};
 }
 
 }  // namespace
@@ -221,46 +244,20 @@ std::string show_text(const std::string& text) {
                   spec.name, did_you_mean(spec.name, names)));
 }
 
-std::string sample_text(const SampleRequest& request) {
+void write_samples(const SampleRequest& request, bool json, const std::function<void(const std::string&)>& write) {
   const auto [split, task] = find_split(request);
-  std::string text;
-  for (const auto& [example, length] : draw_samples(request, *task)) {
-    const auto is_scored = [&scored = example.scored](size_t t) {
-      return std::find(scored.begin(), scored.end(), static_cast<int>(t)) != scored.end();
-    };
-    std::string words, ids, answers, wanted;
-    for (size_t t = 0; t < example.tokens.size(); ++t) {
-      const std::string mark = is_scored(t) ? "*" : "";
-      words += fmt::format(" {}{}", task->word(example.tokens[t]), mark);
-      ids += fmt::format(" {}{}", example.tokens[t], mark);
-      if (!is_scored(t)) continue;
-      answers += fmt::format(" {}", task->word(example.targets[t]));
-      wanted += fmt::format(" {}", example.targets[t]);
+  const SampleStream stream{*task, "test:" + request.split, request.seed, request.length};
+  if (json)
+    write(fmt::format("{{\n\"task\": {},\n\"split\": {},\n\"samples\": [\n", compact(request.task),
+                      compact(request.split)));
+  for (int n = 0; n < request.count; ++n) {
+    const SampleStream::Sample sample = stream(static_cast<std::uint64_t>(n));
+    if (json) {
+      write(compact(sample_json(*task, sample)) + (n + 1 < request.count ? ",\n" : "\n]\n}\n"));
+    } else {
+      write(sample_text(*task, sample));
     }
-    text += fmt::format(
-        "length {}, {} tokens; * marks what is scored\n  words  {}\n  ids    {}\n  answer {}   (ids{})\n", length,
-        example.tokens.size(), words, ids, answers, wanted);
-    if (!example.distances.empty()) text += fmt::format("  distance {}\n", fmt::join(example.distances, " "));
   }
-  return text;
-}
-
-Json sample_json(const SampleRequest& request) {
-  const auto [split, task] = find_split(request);
-  Json list = Json::array();
-  for (const auto& [e, length] : draw_samples(request, *task)) {
-    Json words = Json::array();
-    for (const int token : e.tokens) words.push_back(task->word(token));
-    list.push_back({{"length", length},
-                    {"tokens", e.tokens},
-                    {"words", words},
-                    {"targets", e.targets},
-                    {"scored", e.scored},
-                    {"distances", e.distances},
-                    {"segments", e.segments},
-                    {"candidates", e.candidates}});
-  }
-  return {{"task", request.task}, {"split", request.split}, {"samples", list}};
 }
 
 }  // namespace posbench

@@ -47,29 +47,8 @@ struct Inspection {
   std::string place(Index t) const { return fmt::format("{} {}", t, words[static_cast<size_t>(t)]); }
 };
 
-std::filesystem::path find_model(const InspectRequest& request) {
-  const Spec task = Spec::parse(request.task), encoding = Spec::parse(request.encoding);
-  const ExperimentId id{tasks().find(task.name).canonical(task).text(),
-                        encodings().find(encoding.name).canonical(encoding).text(), request.seed};
-  const std::filesystem::path path = model_path(request.run, id);
-  if (std::filesystem::exists(path)) return path;
-  throw std::invalid_argument(fmt::format(
-      "{} is not there: {} keeps no model of '{}' on '{}' with seed {}; 'posbench run --save-models' keeps them",
-      path.string(), request.run.string(), id.encoding, id.task, id.seed));
-}
-
-/// The place of the split among those of the task.
-size_t find_split(const TaskSetup& task, const std::string& name) {
-  std::vector<std::string> names;
-  for (const TaskInfo::Split& split : task.splits) names.push_back(split.name);
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<size_t>(found - names.begin());
-  throw std::invalid_argument(fmt::format("task '{}' has no split '{}'{} (its splits: {})", task.spec, name,
-                                          did_you_mean(name, names), fmt::join(names, ", ")));
-}
-
 Inspection look(const InspectRequest& request) {
-  const SavedModel saved = load_model(find_model(request));
+  const SavedModel saved = load_model(find_model(request.run, request.task, request.encoding, request.seed));
   const size_t split = find_split(*saved.task, request.split);
   const Task& task = *saved.task->tasks[split];
   const Model& model = saved.model;
@@ -86,9 +65,12 @@ Inspection look(const InspectRequest& request) {
   Inspection seen{.id = saved.experiment.id(), .split = request.split, .causal = model.shape.causal};
   for (const int token : example.tokens) seen.words.push_back(task.word(token));
   seen.scored = example.scored;
+  const bool answers_only = saved.task->options.training.outputs == Outputs::answers;
+  const Index outputs = answers_only ? task.answers() : task.vocabulary();
   for (size_t n = 0; n < seen.scored.size(); ++n) {
     seen.expected_words.push_back(task.word(drawn.targets[n]));
-    seen.answer_words.push_back(task.word(answer(activations.logits, static_cast<Index>(n), example.candidates)));
+    seen.answer_words.push_back(
+        task.word(answer(activations.logits, static_cast<Index>(n), example.candidates, outputs)));
   }
   for (int layer = 0; layer < model.shape.layers; ++layer) {
     seen.layers.push_back(

@@ -55,8 +55,8 @@ void read_state(const Field& json, const TrainingOptions& options, TrainingState
   state.curve = read_curve(json["learning_curve"]);
   if (json.has("diverged_step"))
     state.diverged_step = static_cast<int>(json["diverged_step"].integer(0, options.steps));
-  const bool looked = state.step == options.steps || state.stopped_early;
-  if (looked && state.curve.empty()) json["learning_curve"].fail("expected the looks up to its end");
+  const bool validated = state.step == options.steps || state.stopped_early;
+  if (validated && state.curve.empty()) json["learning_curve"].fail("expected the validations up to its end");
 }
 
 /// The best learning rate of those that were tried; its parameters stand apart, and its optimizer is done with.
@@ -72,7 +72,7 @@ TrainingState read_best(const Field& json, const Model& model, const Experiment&
   TrainingState best(model, options, e.seed);
   read_state(json, options, best);
   best.learning_rate = json["learning_rate"].number(0, 1);
-  if (!best.diverged_step && best.curve.empty()) json["learning_curve"].fail("expected the looks up to its end");
+  if (!best.diverged_step && best.curve.empty()) json["learning_curve"].fail("expected the validations up to its end");
   return best;
 }
 
@@ -113,9 +113,9 @@ double read_checkpoint(const std::filesystem::path& path, const Experiment& e, c
       fail(name, "__metadata__." + key, text(key), fmt::format("expected {}", shown(Json(expected))));
     }
   }
-  const std::string place = name + ": __metadata__.state";
-  const Json json = parse_json(text(kState), place);
-  const Field field(json, place);
+  const std::string position = name + ": __metadata__.state";
+  const Json json = parse_json(text(kState), position);
+  const Field field(json, position);
   const TrainingOptions& options = e.task->options.training;
   LearningRateSweep read(model, options, e.seed);
   if (field.has("tried")) {

@@ -66,6 +66,29 @@ std::vector<std::string> tasks_of_key(const std::string& key, const std::string&
   return names;
 }
 
+/// Refuses a value whose JSON type is not the setting's own, as in "width": "64".
+void check_type(const Config& config, const std::string& section, const std::string& name, const Json& value) {
+  Config copy = config;
+  copy.for_each_section([&](const std::string& of, const OptionTable& table) {
+    if (of != section) return;
+    for (const Option& option : table.all()) {
+      if (option.name != name) continue;
+      const std::string& type = option.type;
+      const bool fits = type == "integer"    ? value.is_number_integer()
+                        : type == "number"   ? value.is_number()
+                        : type == "flag"     ? value.is_boolean()
+                        : type == "numbers"  ? value.is_number() || value.is_array() || value.is_string()
+                        : type == "integers" ? value.is_number_integer() || value.is_array() || value.is_string()
+                                             : value.is_string();
+      const bool quoted_number = type == "numbers" && value.is_string() &&
+                                 value.get_ref<const std::string&>().find(',') == std::string::npos;
+      if (fits && !quoted_number) return;
+      refuse(name, fmt::format("is {}, expected {}, as JSON writes it{}", shown(value), option.expected,
+                               value.is_string() ? ": without quotation marks" : ""));
+    }
+  });
+}
+
 void read_splits(const Json& json, const std::string& where, Config& config) {
   for (const auto& [key, splits] : expect_object(json, where).items()) {
     std::vector<TaskInfo::Split> read;
@@ -231,10 +254,11 @@ void overlay(const Json& json, const std::string& where, Config& config) {
   static const std::vector<std::string> known{"profile", "description", "model", "training", "evaluation",
                                               "tasks",   "encodings",   "seeds", "splits",   "overrides"};
   const auto read_key = [&](const std::string& key, const Json& value) {
-    const std::string place = where + ": " + key;
+    const std::string position = where + ": " + key;
     try {
       if (key == "model" || key == "training" || key == "evaluation") {
-        for (const auto& [name, option] : expect_object(value, place).items()) {
+        for (const auto& [name, option] : expect_object(value, position).items()) {
+          check_type(config, key, name, option);
           set_for_all(config, key + "." + name, setting(option, name));
         }
       } else if (key == "tasks") {
@@ -253,7 +277,7 @@ void overlay(const Json& json, const std::string& where, Config& config) {
       }
     } catch (const std::invalid_argument& error) {
       const std::string message = error.what();
-      refuse(message.starts_with(key) ? where : place, message);
+      refuse(message.starts_with(key) ? where : position, message);
     }
   };
   for (const auto& [key, value] : expect_object(json, where).items()) {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/printable.h"
 #include "harness/runs/build.h"
 #include "harness/runs/plugins.h"
 #include "model/kernels.h"
@@ -55,7 +56,7 @@ Json context(const std::vector<std::string>& command) {
             {"nlohmann_json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
                                           NLOHMANN_JSON_VERSION_PATCH)}}},
           {"started", timestamp()},
-          {"command", fmt::format("{}", fmt::join(command, " "))}};
+          {"command", valid_utf8(fmt::format("{}", fmt::join(command, " ")))}};
   for (const Plugin& plugin : plugins()) {
     context["plugins"].push_back(
         {{"file", plugin.file}, {"sha256", plugin.sha256}, {"encodings", plugin.encodings}, {"tasks", plugin.tasks}});

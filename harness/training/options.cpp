@@ -14,7 +14,8 @@ void ModelOptions::describe(OptionTable& o) {
   o.choice("attention", attention, {"causal", "bidirectional"}, "whether a token sees only those before it");
   o.choice("norm", norm, {"pre", "post"}, "layer normalization before each half of a block, or after its sum");
   o.choice("activation", activation, {"gelu", "relu"}, "of the feed-forward layers");
-  o.number("dropout", dropout, 0, 0.9, "probability of zeroing an entry of the embeddings and of each sublayer's output in training");
+  o.number("dropout", dropout, 0, 0.9,
+           "probability of zeroing an entry of the embeddings and of each sublayer's output in training");
   o.flag("tied_embeddings", tied_embeddings, "the output layer uses the token embeddings");
   o.choice("block", block, {"sequential", "parallel"},
            "attention, then feed-forward; or both from the same input, as in GPT-J");
@@ -58,6 +59,11 @@ void TrainingOptions::describe(OptionTable& o) {
   o.integer("validate_every", validate_every, 1, 100'000'000, "steps between two validations");
   o.integer("validation_sequences", validation_sequences, 1, 1'000'000, "sequences of each validation");
   o.integer("early_stop", early_stop, 0, 1000, "patience: stop after this many validations in a row without an error; 0: never");
+  o.choice("outputs", outputs, {"vocabulary", "answers"},
+           "what the loss and the predictions choose among: all tokens, or those that the task's answers can have");
+  o.omit_default();
+  o.choice("lengths", lengths, {"each", "same"}, "each sequence of a batch draws its length, or all have the same");
+  o.omit_default();
 }
 
 OptimizerOptions TrainingOptions::optimizer_options() const {
@@ -74,7 +80,8 @@ void EvaluationOptions::describe(OptionTable& o) {
   o.integer("sequences", sequences, 1, 100'000'000, "test sequences of each split");
   o.choice(
       "layout", layout, {"by_attention", "teacher_forced", "slots"},
-      "how answers are predicted: by_attention is teacher_forced for causal models and slots for bidirectional ones",
+      "how answers are predicted: "
+      "by_attention is teacher_forced for causal models and slots for bidirectional ones",
       {{"teacher_forced", "teacher_forced"}});
 }
 

@@ -14,7 +14,7 @@
 namespace posbench {
 namespace {
 
-/// The tokens before the first scored position: the question of a task that asks once.
+/// The tokens before the first scored position: the question of a task with one answer.
 Tokens question(const Example& e) { return {e.tokens.begin(), e.tokens.begin() + e.scored.front()}; }
 
 int count(const Tokens& tokens, int token) {
@@ -33,15 +33,15 @@ Tokens joined(Tokens a, const Tokens& b) {
   return a;
 }
 
-/// The numbers before and after the first `sign`; the second is empty where there is none.
+/// The numbers before and after the first `sign`; the second is empty if there is no sign.
 std::pair<Tokens, Tokens> operands(int sign, const Tokens& tokens) {
   const auto found = std::find(tokens.begin(), tokens.end(), sign);
   if (found == tokens.end()) return {tokens, {}};
   return {Tokens(tokens.begin(), found), Tokens(found + 1, tokens.end())};
 }
 
-/// The value modulo 5 of an expression whose token t reads signs[t], by two stacks (Dijkstra's shunting yard). A
-/// minus where no number stands before it is a sign, written ~ on the stack.
+/// The value modulo 5 of an expression whose token t is written signs[t], by two stacks (Dijkstra's shunting
+/// yard). A minus without a number before it is a unary minus, written ~ on the stack.
 int evaluate(const Tokens& tokens, const std::string& signs) {
   std::vector<int> values;
   std::string pending;
@@ -99,7 +99,7 @@ std::vector<Tokens> permutations_of(int points, bool even_only) {
   return result;
 }
 
-/// The value of ListOps tokens, by a stack of lists. ids: digits, then the operations, then what closes them.
+/// The value of ListOps tokens, by a stack of lists. ids: digits, then the operations, then the closing bracket.
 int evaluate_lists(const Tokens& tokens) {
   std::vector<Tokens> lists{{}};  // the operation, then its arguments; the first list is the whole
   for (const int token : tokens) {
@@ -122,8 +122,8 @@ int evaluate_lists(const Tokens& tokens) {
   return lists.front().at(0);
 }
 
-/// What a walk saw the last time at each scored position, where the world is so large; empty where the scored positions
-/// are not those of such a world.
+/// What each scored position showed at its previous visit, if the world is of this size; empty if the scored
+/// positions do not fit such a world.
 Tokens seen_before(const Example& e, int size) {
   std::map<std::pair<int, int>, int> shown;
   std::pair<int, int> position{0, 0};
@@ -140,7 +140,7 @@ Tokens seen_before(const Example& e, int size) {
   return scored == e.scored ? answers : Tokens{};
 }
 
-/// After each scored key, the value that followed it the last time, where keys stand at even positions.
+/// For each scored key, the value that followed its last occurrence. Keys are at even positions.
 Tokens latest_values(const Example& e) {
   Tokens values;
   for (const int t : e.scored) {
@@ -265,7 +265,7 @@ static std::map<std::string, Oracle>& all_oracles() {
        {[](const Example& e) {
           constexpr int kTypes = 8;
           Tokens closing;
-          for (const int t : e.scored) {  // the nearest opening bracket that nothing up to t closes
+          for (const int t : e.scored) {  // the nearest opening bracket that is not closed up to t
             int opened = t;
             for (int closed = 0; e.tokens[opened] >= kTypes || closed > 0; --opened) {
               closed += e.tokens[opened] >= kTypes ? 1 : -1;
@@ -317,7 +317,7 @@ static std::map<std::string, Oracle>& all_oracles() {
         },
         {"symbols"}}},
       {"group_word",
-       [](const Example& e) {  // of a5 and of s3 to s5: follows each point
+       [](const Example& e) {  // for a5 and s3 to s5: follows each point
          static const std::map<int, std::vector<Tokens>> groups{{60, permutations_of(5, true)},
                                                                 {6, permutations_of(3, false)},
                                                                 {24, permutations_of(4, false)},
@@ -332,7 +332,7 @@ static std::map<std::string, Oracle>& all_oracles() {
          return products;
        }},
       {"index_hint_addition",
-       [](const Example& e) {  // as by default: ids up to 12 are no hints
+       [](const Example& e) {  // for the default options: ids up to 12 are no hints
          const auto [a, b] = operands(10, question(e));
          Tokens digits[2], hints;
          for (const int token : a) (token < 13 ? digits[0] : hints).push_back(token);
@@ -347,7 +347,7 @@ static std::map<std::string, Oracle>& all_oracles() {
          return joined(answer, {12});
        }},
       {"index_hint_parity",
-       [](const Example& e) {  // as by default: a hint before every bit
+       [](const Example& e) {  // for the default options: a hint before every bit
          const Tokens asked = question(e);
          Tokens steps;
          for (size_t t = 1; t < asked.size(); t += 2) {
@@ -404,7 +404,7 @@ static std::map<std::string, Oracle>& all_oracles() {
        {[](const Example& e) {
           constexpr int kFillers = 8;
           const int stop = e.tokens.end()[-2];
-          int sentences = e.tokens.back() - stop;  // full stops on the way back to the sentence asked for
+          int sentences = e.tokens.back() - stop;  // full stops from the end back to the queried sentence
           size_t t = e.tokens.size() - 1;
           while (sentences > 0) sentences -= e.tokens[--t] == stop;
           while (e.tokens[--t] < kFillers) continue;
@@ -415,7 +415,7 @@ static std::map<std::string, Oracle>& all_oracles() {
        {[](const Example& e) {
           constexpr int kNoun = 8, kIndex = 24;
           const Tokens sentence = question(e);
-          int left = sentence.back() - kIndex;  // nouns before the one that is asked for
+          int left = sentence.back() - kIndex;  // nouns before the queried one
           size_t t = 0;
           for (; sentence[t] < kNoun || left > 0; ++t) left -= sentence[t] >= kNoun;
           return Tokens{sentence[t]};
@@ -475,7 +475,7 @@ static std::map<std::string, Oracle>& all_oracles() {
        {[](const Example& e) {
           constexpr int kKeys = 7;
           Tokens answers;
-          std::vector<std::pair<Tokens, Tokens>> pairs{{}};  // what was read, cut where a key follows a value
+          std::vector<std::pair<Tokens, Tokens>> pairs{{}};  // the tokens read, split where a key follows a value
           for (int t = 0; t <= e.scored.back(); ++t) {
             const bool is_key = e.tokens[t] < kKeys;
             if (is_key && !pairs.back().second.empty()) pairs.emplace_back();
@@ -490,7 +490,7 @@ static std::map<std::string, Oracle>& all_oracles() {
         {"loss"}}},
       {"mad_in_context_recall", {latest_values, {"vocabulary", "loss"}}},
       {"mad_memorization",
-       [](const Example& e) {  // 127 keys; nothing but the mapping's own definition can tell
+       [](const Example& e) {  // 127 keys; only the mapping itself has the answers
          Tokens values(128);
          std::iota(values.begin(), values.end(), 127);
          Rng rng = stream(12345, "mad_memorization");
@@ -559,7 +559,7 @@ static std::map<std::string, Oracle>& all_oracles() {
         },
         {"symbols"}}},
       {"navigation_2d",
-       {[](const Example& e) {  // of two worlds that the walk may be in, the larger tells no less
+       {[](const Example& e) {  // if both world sizes fit, the larger one is no less informative
           const Tokens answers = seen_before(e, 16);
           return answers.empty() ? seen_before(e, 8) : answers;
         },
@@ -594,7 +594,7 @@ static std::map<std::string, Oracle>& all_oracles() {
         },
         {"nodes"}}},
       {"polynomial",
-       [](const Example& e) {  // like terms together, then Horner
+       [](const Example& e) {  // collects like terms, then Horner
          const auto number = [](int id) { return id < 10 ? id : 9 - id; };
          const Tokens asked = question(e);
          int coefficients[4] = {}, value = 0;
@@ -605,7 +605,7 @@ static std::map<std::string, Oracle>& all_oracles() {
          return Tokens{(value % 10 + 10) % 10};
        }},
       {"posgen",
-       [](const Example& e) {  // recurrent, of four tokens: two such sums differ by their ends
+       [](const Example& e) {  // form=recurrent, sums of four: consecutive sums differ by their ends
          Tokens answers;
          for (const int t : e.scored) {
            const int next = t < 4 ? std::accumulate(e.tokens.begin(), e.tokens.begin() + 4, 0)
@@ -641,7 +641,7 @@ static std::map<std::string, Oracle>& all_oracles() {
            std::replace(tried.begin(), tried.end(), 9, x);
            if (evaluate(tried, "01234+-()") == value.at(0)) solutions.push_back(x);
          }
-         return solutions;  // one, or the test fails
+         return solutions;  // exactly one, or the test fails
        }},
       {"sorting",
        {[](const Example& e) {
@@ -652,7 +652,7 @@ static std::map<std::string, Oracle>& all_oracles() {
         },
         {"symbols"}}},
       {"stack_manipulation",
-       [](const Example& e) {  // from the last action back: a pop takes the nearest bit before it that is left
+       [](const Example& e) {  // from the last action back: a pop removes the nearest remaining bit before it
          const Tokens asked = question(e);
          Tokens stack;
          int pops = 0;

@@ -6,7 +6,7 @@ Example recall(int pairs, const RecallIds& ids, double noise, Loss loss, Rng& rn
   const int first_noise = ids.keys + ids.values, kept = uniform(rng, 0, pairs - 2);
   std::vector<int> sequence, scored, distances, seen;
   std::vector<int> value(ids.keys, kIgnore),
-      last(ids.keys, kIgnore);  // of each key: its value, and the position of that
+      last(ids.keys, kIgnore);  // of each key: its value, and the latest position of the value
   for (int pair = 0; pair < pairs; ++pair) {
     const bool probe = pair == pairs - 1;
     if (!probe && pair != kept && chance(rng, noise)) {

@@ -15,7 +15,7 @@ std::vector<int> distinct_ids(Rng& rng, int first, int count, int wanted) {
 }
 
 std::vector<int> power_law_gaps(Rng& rng, int count, int wanted, double power) {
-  // Of independent exponential times, the first `wanted` come in by such draws.
+  // The first `wanted` of independent exponential arrival times have the distribution of such draws.
   std::vector<std::pair<double, int>> arrivals;
   for (int g = 0; g < count; ++g) {
     const double weight = std::pow(g + 1, power - 1);

@@ -94,7 +94,7 @@ TEST_CASE(
   const std::string bytes = read_whole(path);
   for (const double share : {0.0, 0.3, 0.6, 0.99}) {
     std::filesystem::resize_file(path, static_cast<std::uintmax_t>(static_cast<double>(bytes.size()) * share));
-    CHECK(message(e).ends_with("it is cut off or damaged"));
+    CHECK(message(e).ends_with("it is truncated or damaged"));
     directory.write("c.safetensors", bytes);
   }
   std::string flipped = bytes;

@@ -9,10 +9,9 @@
 #include <cstdlib>
 
 #include "encodings/registry.h"
-#include "model/adamw.h"
 #include "model/denormals.h"
-#include "model/layers.h"
-#include "model/transformer.h"
+#include "model/kernels.h"
+#include "model/training_step.h"
 
 using namespace posbench;
 
@@ -25,17 +24,17 @@ struct Example {
   std::vector<int> targets;
 };
 
-/// Of a length that fills no vector, with every third place asked.
+/// Of a length that fills no vector; two of three positions are target positions.
 Example draw(const PositionEncoding& encoding, int length, Rng& rng) {
   Example e;
   e.sequence.training = true;
   e.sequence.tokens = uniform_tokens(rng, length, 0, kVocabulary - 1);
-  e.sequence.places = uniform_tokens(rng, length, 0, 3);
+  e.sequence.digit_positions = uniform_tokens(rng, length, 0, 3);
   for (int t = 0; t < length; ++t) {
     e.sequence.segments.push_back(t / 5);
-    if (t % 3 != 1) e.sequence.asked.push_back(t);
+    if (t % 3 != 1) e.sequence.target_positions.push_back(t);
   }
-  e.targets = uniform_tokens(rng, static_cast<int>(e.sequence.asked.size()), 0, kVocabulary - 1);
+  e.targets = uniform_tokens(rng, static_cast<int>(e.sequence.target_positions.size()), 0, kVocabulary - 1);
   e.sequence.positions = encoding.positions(e.sequence, rng);
   return e;
 }
@@ -52,26 +51,17 @@ std::uint64_t train(const Spec& spec, ModelShape shape, int steps) {
   const Transformer model(shape, layout, *encoding);
   Parameters parameters = initialize(layout, 1);
   encoding->constrain(parameters);
-  Gradients gradients(layout);
-  AdamW optimizer(layout, {.weight_decay = 0.01});
-  StepTables tables;
-  Activations activations;
-  Matrix d_logits;
+  const auto optimizer = make_optimizer({.weight_decay = 0.01}, layout);
+  OptimizerState state = optimizer->initial_state(layout);
+  TrainingWorkspace workspace(layout);
   Rng rng = stream(1, "same bytes");
   for (int step = 0; step < steps; ++step) {
-    gradients.flat.setZero();
-    for (const int length : {21, 13, 37}) {
-      const Example e = draw(*encoding, length, rng);
-      model.prepare(parameters, e.sequence, tables, &gradients);
-      model.forward(parameters, e.sequence, tables, rng, activations);
-      d_logits.resize(activations.logits.rows(), activations.logits.cols());
-      cross_entropy(activations.logits, e.targets, 0.01, d_logits);
-      model.backward(parameters, e.sequence, tables, activations, d_logits, gradients);
-    }
-    model.finish(parameters, tables, &gradients);
-    clip(gradients, 1);
-    optimizer.step(gradients, 3e-3, parameters);
-    encoding->constrain(parameters);
+    std::vector<Example> examples;
+    for (const int length : {21, 13, 37}) examples.push_back(draw(*encoding, length, rng));
+    std::vector<LabelledSequence> batch;
+    for (const Example& e : examples) batch.push_back({e.sequence, e.targets});
+    const auto dropout = [&](size_t n) { return stream(1, "dropout", static_cast<std::uint64_t>(step) * 3 + n); };
+    training_step(model, batch, dropout, 1, 3e-3, *optimizer, state, parameters, workspace);
   }
   return hash(0xcbf29ce484222325, parameters.flat);
 }

@@ -3,6 +3,8 @@
 // halves.
 #include "harness/verify/certify.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -21,7 +23,11 @@ nlohmann::ordered_json properties(const std::string& text) {
   bool agree = true;
   for (const PropertyWord& word : property_words(spec, p)) {
     json[word.property] = {{"measured", word.measured}, {"stated", word.stated}};
-    agree = agree && word.measured == word.expected;
+    if (word.measured == word.expected) continue;
+    agree = false;
+    const bool none = word.property == "relative" && word.measured == "none";
+    json["corrections"].push_back(fmt::format("{}: stated \"{}\", measured \"{}\": write \"{}\"", word.property,
+                                              word.stated, word.measured, none ? "-" : word.measured));
   }
   json["distinct"].update(
       {{"positions", p.distinct}, {"of", p.trained}, {"far", p.distinct_far}, {"of_far", p.longest}});
@@ -87,6 +93,11 @@ nlohmann::ordered_json certify(const std::string& text) {
   } catch (const std::invalid_argument& error) {  // options that rule the longest sequence out
     if (is_default) throw;
     json["properties"] = {{"not_measured", error.what()}};
+  }
+  if (is_default && (moved > 1e-6) == info.permutation_invariant) {
+    json["properties"]["corrections"].push_back(
+        fmt::format("permutation_invariant: stated {}, and the order of tokens moves the output by {:.1e}: write {}",
+                    info.permutation_invariant, moved, !info.permutation_invariant));
   }
   json["passed"] = worst.error <= 1e-6 && json["causal"] && finite &&
                    (!is_default || ((moved > 1e-6) == !info.permutation_invariant && json["properties"]["agree"]));

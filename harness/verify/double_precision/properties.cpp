@@ -28,7 +28,7 @@ ModelShape shape() {
   return shape;
 }
 
-using Rows = std::set<std::pair<std::string, Index>>;  // of parameters, by name
+using ReachedRows = std::set<std::pair<std::string, Index>>;  // of parameters, by name
 
 /// One layer of attention, reading a sequence of equal tokens.
 class Layer {
@@ -94,7 +94,7 @@ class Layer {
   }
 
   /// Marks the rows of parameters that random gradients of scores and outputs reach. The sequence is then spent.
-  void mark_reached(Rows& reached) {
+  void mark_reached(ReachedRows& reached) {
     const Index T = x_.rows(), D = shape_.head_width(), H = shape_.heads;
     Gradients d_parameters(layout_);
     Heads d_q, d_k, d_v, d_scores, d_attention, d_output;
@@ -263,14 +263,14 @@ std::string text(MeasuredRelative measured) {
 
 Properties measure_properties(const Spec& spec) {
   Properties p{.trained = kTrained, .longest = kLongest, .finite = true};
-  Rows reached, reached_far;
+  ReachedRows reached, reached_far;
   std::vector<RowMajor> near_rows, far_rows;  // attention of the last query, for each draw and head
   std::vector<double> growths;                // for each draw and head
   int falling = 0, differing = 0;
   for (int draw = 0; draw < kDraws; ++draw) {
     Layer layer(spec, draw);
     std::vector<Reach> near(layer.heads()), far(layer.heads());
-    const auto visit = [&](int length, bool training, int draws, std::vector<Reach>& ranges, Rows& rows) {
+    const auto visit = [&](int length, bool training, int draws, std::vector<Reach>& ranges, ReachedRows& rows) {
       const int strengths = static_cast<int>(std::size(kStrengths));
       for (int n = 0; n < draws; ++n) {
         if (!layer.draw_positions(length, training) && n >= strengths) break;  // the same again
