@@ -12,7 +12,7 @@ add_library(core_archive STATIC
             results/types/experiment_result.cpp $<TARGET_OBJECTS:base> $<TARGET_OBJECTS:tasks> $<TARGET_OBJECTS:model_float>
             $<TARGET_PROPERTY:model_float,INTERFACE_SOURCES> $<TARGET_OBJECTS:training>)
 set_target_properties(core_archive PROPERTIES OUTPUT_NAME posbench INTERFACE_LINK_LIBRARIES "")
-target_link_libraries(core_archive INTERFACE Eigen3::Eigen fmt::fmt Threads::Threads)
+target_link_libraries(core_archive INTERFACE Eigen3::Eigen ${fmt_library} Threads::Threads)
 target_compile_features(core_archive INTERFACE cxx_std_20)
 target_compile_options(core_archive INTERFACE ${instruction_options})
 target_compile_definitions(core_archive INTERFACE POSBENCH_REAL=float ${definitions})

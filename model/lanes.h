@@ -102,6 +102,18 @@ void store(V values, Real* to, Index count) {
 #endif
 }
 
+/// The same numbers, of which the compiler does not know that they are products: a sum with them is not contracted to
+/// a fused multiply-add, which compilers do in one place and not in another.
+template <class V>
+V rounded(V values) {
+#if defined(__x86_64__)
+  asm("" : "+v"(values));
+#elif defined(__aarch64__)
+  asm("" : "+w"(values));
+#endif
+  return values;
+}
+
 /// The square root, correctly rounded: Eigen's for floats starts from an approximation that differs between
 /// processors.
 inline Lanes square_root(Lanes x) {

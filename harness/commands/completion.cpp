@@ -69,7 +69,7 @@ std::string bash(const std::vector<VerbWords>& all) {
   }
   for (const ValueKind kind : kLists)
     lists += fmt::format("    {}) echo {} ;;\n", to_text(kind), quoted(fmt::format("{}", fmt::join(names_of(kind), " "))));
-  return fmt::format(R"(# bash completion of posbench, made by 'posbench completion bash'.
+  return fmt::format(R"bash(# bash completion of posbench, made by 'posbench completion bash'.
 _posbench_verbs={}
 _posbench_options() {{
   case $1 in
@@ -90,9 +90,9 @@ _posbench_names() {{
 _posbench_spec_options() {{
   case $1 in
 {}  esac
-}})",
+}})bash",
                      quoted(verbs), options, values, positionals, lists, spec_options_cases()) +
-         R"(
+         R"bash(
 _posbench() {
   local line=${COMP_LINE:0:COMP_POINT} cur verb= kind= position=0 word before= candidate
   local -a words
@@ -148,7 +148,7 @@ _posbench() {
   [[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
 }
 complete -F _posbench posbench
-)";
+)bash";
 }
 
 /// A text as zsh reads it between brackets or behind a colon, inside single quotes.
@@ -193,7 +193,7 @@ std::string zsh(const std::vector<VerbWords>& all) {
     verbs += fmt::format("    '{}:{}'\n", verb.name, zsh_text(verb.description));
     cases += fmt::format("      {}) _arguments -s{} ;;\n", verb.name, arguments);
   }
-  return fmt::format(R"(#compdef posbench
+  return fmt::format(R"zsh(#compdef posbench
 # zsh completion of posbench, made by 'posbench completion zsh'.
 _posbench_names() {{
   local -a names
@@ -220,7 +220,7 @@ _posbench() {{
   esac
 }}
 if [ "$funcstack[1]" = _posbench ]; then _posbench "$@"; else compdef _posbench posbench; fi
-)",
+)zsh",
                      lists, verbs, global, cases);
 }
 

@@ -55,10 +55,9 @@ void append_line(std::string& text, std::uint64_t index, const SampleStream::Sam
 
 void write_lines(const SampleSet& set, const std::function<void(const std::string&)>& write) {
   constexpr size_t kPiece = 1 << 18;
-  const SampleStream samples = set.stream();
   std::string text;
   for (std::uint64_t n = 0; n < set.count; ++n) {
-    append_line(text, set.first + n, samples(set.first + n));
+    append_line(text, set.first + n, set.sample(set.first + n));
     if (text.size() < kPiece) continue;
     write(text);
     text.clear();
@@ -93,10 +92,9 @@ struct Sizes {
 };
 
 Sizes measure(const SampleSet& set) {
-  const SampleStream samples = set.stream();
   Sizes sizes;
   for (std::uint64_t n = 0; n < set.count; ++n) {
-    const Example e = samples(set.first + n).example;
+    const Example e = set.sample(set.first + n).example;
     sizes.tokens = std::max(sizes.tokens, e.tokens.size());
     sizes.scored = std::max(sizes.scored, e.scored.size());
     sizes.candidates = std::max(sizes.candidates, e.candidates.size());
@@ -131,10 +129,9 @@ void write_arrays(const SampleSet& set, ArrayFormat format, const std::filesyste
   const size_t distances = optional("distances", sizes.distances > 0 ? sizes.scored : 0);
   const size_t candidates = optional("candidates", sizes.candidates);
   ArrayWriter file(output, format, arrays, {{"manifest", compact(manifest(set))}});
-  const SampleStream samples = set.stream();
   for (std::uint64_t n = 0; n < set.count; ++n) {
     const std::uint64_t index = set.first + n;
-    const auto [e, length] = samples(index);
+    const auto [e, length] = set.sample(index);
     file.append(kIndex, std::vector<std::int64_t>{static_cast<std::int64_t>(index)});
     file.append(kLength, std::vector<std::int32_t>{length});
     append_row(file, kTokens, e.tokens, sizes.tokens, 0);

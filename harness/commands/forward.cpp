@@ -20,7 +20,7 @@ namespace posbench {
 namespace {
 
 struct ForwardRequest {
-  std::filesystem::path run;  // a run directory; with `initial` also a configuration file
+  std::filesystem::path run;  // a run directory or a saved model; with `initial` a run directory or a configuration
   std::string task, encoding;
   std::uint64_t seed = 0;
   bool initial = false;  // the model before training, else the saved one
@@ -46,14 +46,15 @@ Config read_config(const std::filesystem::path& path) {
   });
 }
 
-SavedModel make_initial(const ForwardRequest& request, const Config& config) {
-  const Spec task = Spec::parse(request.task), encoding = Spec::parse(request.encoding);
+std::pair<SavedModel, Config> make_initial(const ForwardRequest& request) {
+  Config config = read_config(request.run);
+  const ExperimentId id = experiment_id(request.task, request.encoding, request.seed);
   SavedModel made;
-  made.task = std::make_unique<TaskSetup>(setup_task(config, tasks().find(task.name).canonical(task).text()));
-  made.experiment = {made.task.get(), encodings().find(encoding.name).canonical(encoding), request.seed};
+  made.task = std::make_unique<TaskSetup>(setup_task(config, id.task));
+  made.experiment = {made.task.get(), Spec::parse(id.encoding), id.seed};
   made.model = make_model(made.experiment.encoding, made.task->shape);
-  made.parameters = TrainingState(made.model, made.task->options.training, request.seed).parameters;
-  return made;
+  made.parameters = TrainingState(made.model, made.task->options.training, id.seed).parameters;
+  return {std::move(made), std::move(config)};
 }
 
 ArrayFormat format_of(const ForwardRequest& request) {
@@ -104,6 +105,23 @@ Json model_json(const SavedModel& saved, bool initial) {
           {"parameters", saved.model.layout.count()},
           {"description", initial ? "the initial model of posbench" : "a saved model of posbench"},
           {"trained_as_configured", !initial}};
+}
+
+/// The model that training left, and the configuration that it was trained under.
+std::pair<SavedModel, Config> find_saved(const ForwardRequest& request) {
+  if (request.run.extension() != ".safetensors") {
+    Config config = read_config(request.run);
+    return {load_model(find_model(request.run, request.task, request.encoding, request.seed)), std::move(config)};
+  }
+  SavedModel saved = load_model(request.run);
+  const ExperimentId id = saved.experiment.id(), asked = experiment_id(request.task, request.encoding, request.seed);
+  if (id != asked) {
+    throw std::runtime_error(fmt::format("{} is a model of '{}' on '{}' with seed {}, not of '{}' on '{}' with seed {}",
+                                         request.run.string(), id.encoding, id.task, id.seed, asked.encoding,
+                                         asked.task, asked.seed));
+  }
+  Config config = config_of(saved.experiment);
+  return {std::move(saved), std::move(config)};
 }
 
 void write_logits(const ForwardRequest& request, const Config& config, const SavedModel& saved) {
@@ -169,10 +187,7 @@ void forward(const ForwardRequest& request) {
     throw std::invalid_argument(
         "nowhere to write to; add -o FILE for logits, or --model-output FILE for the model");
   if (request.output) format_of(request);
-  const Config config = read_config(request.run);
-  const SavedModel saved = request.initial ? make_initial(request, config) : as_input([&] {
-    return load_model(find_model(request.run, request.task, request.encoding, request.seed));
-  });
+  const auto [saved, config] = request.initial ? make_initial(request) : as_input([&] { return find_saved(request); });
   find_split(*saved.task, request.split);
   if (request.model_output) save_model(*request.model_output, saved.experiment, saved.model, saved.parameters);
   if (request.output) write_logits(request, config, saved);
@@ -186,7 +201,7 @@ void add_forward(CLI::App& app, Invocation&) {
       app.add_subcommand("forward", "Logits of a saved model on given samples, as answers to score");
   command
       ->add_option("run", request->run,
-                   "a run directory of 'posbench run --save-models'; with --initial also a configuration")
+                   "a run directory of 'posbench run --save-models', or a saved model; with --initial a configuration, too")
       ->required();
   command->add_option("task", request->task, "a task of the run, with options as there")->required();
   command->add_option("encoding", request->encoding, "an encoding of the run, with options as there")->required();

@@ -110,7 +110,7 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
   }
   if (open.empty()) return;
   directory.make_folders();
-  if (request.trace_loss) make_folder(path / "losses");
+  if (request.trace_loss) make_folder(path / kLossFolder);
 
   Progress progress(request.verbosity, static_cast<int>(open.size()), total_work);
   SuiteEvents events;

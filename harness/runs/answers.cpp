@@ -152,13 +152,12 @@ std::unique_ptr<Answers> read_answers(const std::filesystem::path& path) {
 
 SplitResult score(const Answers& answers, const SampleSet& set, const std::string& file) {
   const std::vector<size_t> rows = match_rows(answers, set, file);
-  const SampleStream samples = set.stream();
   const int vocabulary = set.task->shape.vocabulary;
   Tally tally;
   double loss = 0;
   std::vector<double> logits;
   for (std::uint64_t n = 0; n < set.count; ++n) {
-    const auto [example, length] = samples(set.first + n);
+    const auto [example, length] = set.sample(set.first + n);
     const size_t row = rows[n];
     const std::string sample = fmt::format("sample {}", set.first + n);
     if (answers.places(row) < static_cast<std::int64_t>(example.scored.size())) {
@@ -182,6 +181,7 @@ SplitResult score(const Answers& answers, const SampleSet& set, const std::strin
         refuse(file, fmt::format("{} has {} logits at a position, expected {}, the vocabulary", sample,
                                  logits.size(), vocabulary));
       }
+      logits.resize(static_cast<size_t>(set.outputs()));
       if (std::any_of(logits.begin(), logits.end(), [](double x) { return std::isnan(x) || x == HUGE_VAL; }))
         refuse(file, fmt::format("{}: a logit at scored position {} is NaN or infinite", sample, place));
       right.push_back(likeliest(logits, example.candidates) == target);

@@ -14,7 +14,7 @@ constexpr const char* kHeader = "learning_rate,step,loss\n";
 }  // namespace
 
 std::filesystem::path trace_path(const std::filesystem::path& run, const ExperimentId& id) {
-  return run / "losses" / (file_stem(id) + ".csv");
+  return run / kLossFolder / (file_stem(id) + ".csv");
 }
 
 void begin_trace(const std::filesystem::path& path, const LearningRateSweep& sweep) {

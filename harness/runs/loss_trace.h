@@ -6,6 +6,8 @@
 
 namespace posbench {
 
+constexpr const char* kLossFolder = "losses";
+
 /// Where a run directory keeps the losses of an experiment: losses/*.csv.
 std::filesystem::path trace_path(const std::filesystem::path& run, const ExperimentId&);
 

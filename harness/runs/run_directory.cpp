@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "harness/runs/checkpoint.h"
+#include "harness/runs/loss_trace.h"
 #include "harness/runs/saved_model.h"
 #include "results/presentation/report_page.h"
 #include "results/json/difference.h"
@@ -246,8 +247,9 @@ void RunDirectory::remove_results(const Manifest& replaced) {
   for (const ExperimentId& id : replaced.experiments) {
     remove_file(model_path(path_, id));
     remove_file(checkpoint_path(path_, id));
+    remove_file(trace_path(path_, id));
   }
-  for (const char* folder : {kModels, kCheckpoints}) {
+  for (const char* folder : {kModels, kCheckpoints, kLossFolder}) {
     remove_temporaries(path_ / folder);
     rmdir((path_ / folder).c_str());  // stays where it holds anything else
   }

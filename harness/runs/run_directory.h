@@ -4,6 +4,7 @@
 //   report.json        made from those lines at the end
 //   report.html        its page of plots
 //   models/            trained parameters, with --save-models
+//   losses/            the loss of every step, with --trace-loss
 //   checkpoints/       the state of experiments that are being trained, to continue from after an interruption
 //
 // One process at a time uses a run directory: it holds a lock on experiments.jsonl, and writes lines to that very file.

@@ -60,6 +60,18 @@ SampleSet make_sample_set(const Config& config, const std::string& task, const s
   return set;
 }
 
+SampleStream::Sample SampleSet::sample(std::uint64_t n) const {
+  SampleStream samples = stream();
+  if (purpose == "train" && task->options.training.lengths == BatchLengths::same)
+    samples.length = length_of_batch(samples, n / static_cast<std::uint64_t>(task->options.training.batch));
+  return samples(n);
+}
+
+int SampleSet::outputs() const {
+  const Task& made = *task->tasks[split];
+  return task->options.training.outputs == Outputs::answers ? made.answers() : made.vocabulary();
+}
+
 Json manifest(const SampleSet& set) {
   const TaskSetup& task = *set.task;
   const Task& made = *task.tasks[set.split];
@@ -75,6 +87,7 @@ Json manifest(const SampleSet& set) {
           {"first", set.first},
           {"count", set.count},
           {"vocabulary", made.vocabulary()},
+          {"outputs", set.outputs()},
           {"words", words},
           {"chance", made.chance_level()},
           {"length_unit", task.info->length_unit},

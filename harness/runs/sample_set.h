@@ -17,7 +17,11 @@ struct SampleSet {
   size_t split = 0;     // of the task
   std::uint64_t seed = 0, first = 0, count = 0;
 
+  /// Sample n of the stream, as training draws it: where the sequences of a batch have one length, that of its batch.
+  SampleStream::Sample sample(std::uint64_t n) const;
   SampleStream stream() const { return {*task->tasks[split], purpose, seed}; }
+  /// The ids that predictions choose among are those below this.
+  int outputs() const;
 };
 
 /// Throws std::invalid_argument where the task, its options or the purpose are unknown.

@@ -61,11 +61,15 @@ void save_model(const std::filesystem::path& path, const Experiment& e, const Mo
   write_file(path, to_bytes(file));
 }
 
-std::filesystem::path find_model(const std::filesystem::path& run, const std::string& task_spec,
-                                 const std::string& encoding_spec, std::uint64_t seed) {
-  const Spec task = Spec::parse(task_spec), encoding = Spec::parse(encoding_spec);
-  const ExperimentId id{tasks().find(task.name).canonical(task).text(),
-                        encodings().find(encoding.name).canonical(encoding).text(), seed};
+ExperimentId experiment_id(const std::string& task, const std::string& encoding, std::uint64_t seed) {
+  const Spec of_task = Spec::parse(task), of_encoding = Spec::parse(encoding);
+  return {tasks().find(of_task.name).canonical(of_task).text(),
+          encodings().find(of_encoding.name).canonical(of_encoding).text(), seed};
+}
+
+std::filesystem::path find_model(const std::filesystem::path& run, const std::string& task,
+                                 const std::string& encoding, std::uint64_t seed) {
+  const ExperimentId id = experiment_id(task, encoding, seed);
   const std::filesystem::path path = model_path(run, id);
   if (std::filesystem::exists(path)) return path;
   throw std::invalid_argument(fmt::format(

@@ -36,6 +36,11 @@ SampleStream::Sample SampleStream::operator()(std::uint64_t index) const {
   return sample;
 }
 
+int length_of_batch(const SampleStream& samples, std::uint64_t step) {
+  Rng rng = stream(samples.seed, "lengths", step);
+  return samples.task.lengths().draw(rng);
+}
+
 std::vector<Drawn> draw(const SampleStream& samples, const PositionEncoding& encoding, bool training,
                         std::uint64_t first, int count) {
   std::vector<Drawn> batch(count);

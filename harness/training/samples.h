@@ -29,6 +29,9 @@ struct SampleStream {
   Sample operator()(std::uint64_t index) const;
 };
 
+/// The length of all sequences of the batch of a step, where these have one length.
+int length_of_batch(const SampleStream&, std::uint64_t step);
+
 /// A sample and the model input made from it.
 struct Drawn {
   std::uint64_t index = 0;  // in its stream

@@ -15,10 +15,8 @@ namespace {
 StepResult update(const Model& model, SampleStream& samples, const TrainingOptions& options,
                   const Optimizer& optimizer, TrainingState& state, TrainingWorkspace& workspace) {
   const std::uint64_t first = static_cast<std::uint64_t>(state.step) * options.batch;
-  if (options.lengths == BatchLengths::same) {
-    Rng rng = stream(samples.seed, "lengths", static_cast<std::uint64_t>(state.step));
-    samples.length = samples.task.lengths().draw(rng);
-  }
+  if (options.lengths == BatchLengths::same)
+    samples.length = length_of_batch(samples, static_cast<std::uint64_t>(state.step));
   const std::vector<Drawn> drawn = draw(samples, *model.encoding, true, first, options.batch);
   const Index outputs = samples.answers_only ? samples.task.answers() : samples.task.vocabulary();
   std::vector<LabelledSequence> batch;
@@ -95,7 +93,6 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
   Rng unused;  // dropout is applied in training only
   for (int first = 0; first < sequences && (!go_on || go_on()); first += kChunk) {
     const int count = std::min(kChunk, sequences - first);
-    result.sequences += count;
     for (const Drawn& drawn : draw(samples, *model.encoding, false, first, count)) {
       const auto& [example, length] = drawn.sample;
       model.transformer->prepare(parameters, drawn.sequence, tables, nullptr);

@@ -147,7 +147,7 @@ template <class V, int R, int N, bool kTransposed, bool kAdd>
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 2
       for (int n = 0; n < N; ++n) {
-        const V value = scale * sum[r][n];
+        const V value = rounded(scale * sum[r][n]);
         const Index column = n * kLanesOf<V>, lanes = n + 1 < N ? kLanesOf<V> : Index{last};
         const Real* start = kAdd ? target.start + (row + r) * target.start_stride + column : nullptr;
         store(kAdd ? load<V>(start, lanes, 0) + value : value, to + r * target.stride + column, lanes);
@@ -272,7 +272,7 @@ void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Inde
         columns(width, left, row, second_row, panel, 1, {whole, width, nullptr, 0, width});
         for (Index i = row; i < a.rows; ++i) {
           for_each_lanes(count, [&](Index j, Index lanes) {
-            const Lanes value = scale * load(whole + i * width + j);
+            const Lanes value = rounded(scale * load(whole + i * width + j));
             store(start ? load(start + i * start_stride + first + j, lanes, 0) + value : value,
                   to + i * result.stride + j, lanes);
           });

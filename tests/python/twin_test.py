@@ -52,6 +52,19 @@ def losses(task: posbench.Task, make, steps: int) -> np.ndarray:
     return np.array(pt.train(model, task, SEED, steps=steps).losses)
 
 
+def difference_of_trained(task: posbench.Task, spec: str) -> float:
+    """Between the logits of a model that was trained here and those of the program, which read it from a file."""
+    with tempfile.TemporaryDirectory() as name:
+        path, logits = Path(name) / "model.safetensors", Path(name) / "logits.npz"
+        model = pt.initial_model(task, pt.encodings.ALL[spec], SEED)
+        pt.train(model, task, SEED, steps=5)
+        pt.save_parameters(model, path, task.manifest, seed=SEED)
+        subprocess.run([PROGRAM, "forward", path, TASK, spec, "--seed", str(SEED), "-n", "16", "-o", logits], check=True)
+        samples = task.samples("test:in_distribution", seed=SEED, count=16)
+        difference = np.abs(np.load(logits)["logits"] - pt.training.scored_logits(model, samples))
+    return float(difference[samples.scored_positions >= 0].max())
+
+
 def main() -> int:
     worst = {}
     task = posbench.task(TASK, settings=SETTINGS)
@@ -63,6 +76,10 @@ def main() -> int:
             double = np.abs(double).max()
             worst[spec] = single.logits / LOGITS, double / DOUBLE, single.losses / FLOAT
             print(f"{spec:<32}{single.logits:>10.1e}{double:>10.1e}{single.losses:>10.1e}", flush=True)
+    for spec in ("fire", "cope"):
+        trained = difference_of_trained(task, spec)
+        worst[f"{spec}, trained"] = (trained / LOGITS,)
+        print(f"{spec + ', trained, by a file':<32}{trained:>10.1e}")
     for what, settings in VARIANTS.items():
         task = posbench.task(TASK, settings={**SETTINGS, **settings})
         causal = "model.attention" not in settings

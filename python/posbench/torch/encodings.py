@@ -180,7 +180,8 @@ class Fire(Encoding):
     def score(self, a: Attention) -> Tensor:
         c, mu, w1, b1, w2, b2 = (getattr(self, f"fire_{part}_{a.layer}") for part in ("c", "mu", "w1", "b1", "w2", "b2"))
         threshold = mu.abs() * max(1, self.shape.trained_length // 2)
-        reach = torch.maximum(a.positions[..., :, None], threshold)
+        query = a.positions[..., :, None]
+        reach = torch.where(threshold > query, threshold, query)
         reach = reach if a.positions.dim() == 1 else reach[:, None]
         share = torch.log1p(c.abs() * a.distance.clamp(min=0)) / (torch.log1p(c.abs() * reach) + 1e-6)
         bias = functional.relu(share[..., None] * w1[0] + b1[0]) @ w2 + b2[0]

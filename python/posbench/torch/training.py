@@ -23,6 +23,7 @@ from .model import Transformer
 
 MakeEncoding = Callable[[Shape], Encoding]
 _TEST_BATCH = 128
+_ONLY = {"optimizer": "adamw", "decayed_parameters": "all", "outputs": "vocabulary"}  # settings that others lack here
 
 
 @dataclass
@@ -50,6 +51,8 @@ class Training:
 def shape_of(task: Task) -> Shape:
     """The model of a task under its configuration."""
     about, model = task.manifest, task.manifest["settings"]["model"]
+    if model.get("block", "sequential") != "sequential":
+        raise InputError(f"model.block is {model['block']}; posbench.torch has sequential blocks only")
     return Shape(vocabulary=about["vocabulary"], trained_length=about["trained_length"],
                  longest_length=about["longest_length"], layers=model["layers"], width=model["width"],
                  heads=model["heads"], feed_forward=model["feed_forward"], causal=model["attention"] == "causal",
@@ -137,7 +140,7 @@ def clip(parameters: Sequence[Tensor], most: float) -> Tensor:
     return norm
 
 
-def make_optimizer(model: Transformer, options: Mapping[str, Any]) -> torch.optim.AdamW:
+def make_optimizer(model: Transformer, options: Mapping[str, Any]) -> torch.optim.Optimizer:
     return torch.optim.AdamW(model.parameters(), lr=0.0, betas=(options["beta1"], options["beta2"]),
                              eps=options["epsilon"], weight_decay=options["weight_decay"])
 
@@ -147,6 +150,9 @@ def train(model: Transformer, task: Task, seed: int = 0, steps: int | None = Non
     """Trains a model on the stream of a task and a seed, by the settings `training.*` of its configuration. `steps`
     ends it sooner; `told` is called after every look at the validation stream."""
     options = task.manifest["settings"]["training"]
+    for name, value in _ONLY.items():
+        if options.get(name, value) != value:
+            raise InputError(f"training.{name} is {options[name]}; posbench.torch has {value} only")
     rate = options["learning_rate"]
     if not isinstance(rate, (int, float)):
         raise InputError(f"training.learning_rate is {rate}; posbench.torch trains at one learning rate")
