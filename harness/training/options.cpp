@@ -83,7 +83,7 @@ void EvaluationOptions::describe(OptionTable& o) {
       "layout", layout, {"by_attention", "teacher_forced", "slots"},
       "how answers are predicted: "
       "by_attention is teacher_forced for causal models and slots for bidirectional ones",
-      {{"teacher_forced", "teacher_forced"}});
+      {{"fed_back", "teacher_forced"}});
 }
 
 void ExperimentOptions::set(const std::string& name, const std::string& value) {

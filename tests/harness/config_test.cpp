@@ -93,6 +93,13 @@ TEST_CASE("a configuration that was written reads back as the same") {
   CHECK(to_json(make_config({.file = report})) == to_json(config));
 }
 
+TEST_CASE("a configuration with the former name of an answer layout is still read") {
+  const TemporaryDirectory directory;
+  const auto file = directory.write("config.json", R"({"profile": "smoke", "evaluation": {"layout": "fed_back"}})");
+  CHECK(make_config({.file = file}).evaluation.layout == AnswerLayout::teacher_forced);
+  CHECK(to_json(make_config({.file = file}))["evaluation"]["layout"] == "teacher_forced");
+}
+
 TEST_CASE("splits of a configuration may be given for all tasks of a family") {
   const TemporaryDirectory directory;
   const auto file = directory.write("config.json", R"({"profile": "smoke", "tasks": "parity_check", "splits": {
