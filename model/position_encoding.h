@@ -76,11 +76,18 @@ class Scratch {
     matrices_[used_].resize(rows, cols);
     return matrices_[used_++];
   }
-  void release() { used_ = 0; }
+  /// The same for each head.
+  Heads& heads(Index count, Index rows, Index cols) {
+    if (used_heads_ == heads_.size()) heads_.emplace_back();
+    resize(heads_[used_heads_], count, rows, cols);
+    return heads_[used_heads_++];
+  }
+  void release() { used_ = used_heads_ = 0; }
 
  private:
   std::deque<Matrix> matrices_;
-  size_t used_ = 0;
+  std::deque<Heads> heads_;
+  size_t used_ = 0, used_heads_ = 0;
 };
 
 /// What an attention layer offers its encoding, for one sequence. C = width, H = heads, D = C / H.
