@@ -31,8 +31,8 @@ bool Integers::parse(std::string_view text, Integers& value) {
     int low = 0, high = 0;
     const bool numbers =
         posbench::parse(text.substr(0, dots), low) && posbench::parse(text.substr(dots + 2), high);
-    constexpr int kMost = 1 << 20;  // an interval is kept as a list
-    if (!numbers || low > high || high / 2 - low / 2 > kMost / 2) return false;
+    constexpr int kMax = 1 << 20;  // an interval is kept as a list
+    if (!numbers || low > high || high / 2 - low / 2 > kMax / 2) return false;
     value = Integers{low, high};
     return true;
   }
@@ -118,10 +118,13 @@ void OptionTable::text(std::string name, std::string& value, std::string expecte
 }
 
 void OptionTable::choice_index(std::string name, std::vector<std::string> names, std::string help,
-                               std::function<size_t()> get, std::function<void(size_t)> set) {
+                               Aliases aliases, std::function<size_t()> get, std::function<void(size_t)> set) {
   options_.push_back({std::move(name), "choice", fmt::format("one of {}", fmt::join(names, ", ")), std::move(help),
                       [names, get] { return names[get()]; },
-                      [names, set](std::string_view text) {
+                      [names, aliases, set](std::string_view text) {
+                        for (const auto& [former, current] : aliases) {
+                          if (text == former) text = current;
+                        }
                         const auto found = std::find(names.begin(), names.end(), text);
                         if (found == names.end()) return false;
                         set(static_cast<size_t>(found - names.begin()));

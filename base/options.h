@@ -50,12 +50,15 @@ class OptionTable {
   void flag(std::string name, bool& value, std::string help);
   void integers(std::string name, Integers& value, int low, int high, std::string help);
   void text(std::string name, std::string& value, std::string expected, std::string help);
+  /// Former names of choices, which are still read.
+  using Aliases = std::vector<std::pair<std::string, std::string>>;
   /// `value` is an enumeration whose enumerators 0, 1, ... have these names.
   template <class Enum>
-  void choice(std::string name, Enum& value, std::vector<std::string> names, std::string help) {
+  void choice(std::string name, Enum& value, std::vector<std::string> names, std::string help,
+              Aliases aliases = {}) {
     choice_index(
-        std::move(name), std::move(names), std::move(help), [&value] { return static_cast<size_t>(value); },
-        [&value](size_t i) { value = static_cast<Enum>(i); });
+        std::move(name), std::move(names), std::move(help), std::move(aliases),
+        [&value] { return static_cast<size_t>(value); }, [&value](size_t i) { value = static_cast<Enum>(i); });
   }
 
   const std::vector<Option>& all() const { return options_; }
@@ -65,7 +68,7 @@ class OptionTable {
   void set(std::string_view name, std::string_view text, const std::string& owner) const;
 
  private:
-  void choice_index(std::string name, std::vector<std::string> names, std::string help,
+  void choice_index(std::string name, std::vector<std::string> names, std::string help, Aliases aliases,
                     std::function<size_t()> get, std::function<void(size_t)> set);
   std::vector<Option> options_;
 };

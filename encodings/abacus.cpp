@@ -8,7 +8,7 @@
 // the same where numbers stand with their least significant digit first, as it demands. There P starts with
 // deviation 1 before a normalization; here like learned_abs, N(0, C^-0.5). With a task that marks no digits every
 // token has P[0]: no position at all, NoPE.
-#include "encodings/digit_places.h"
+#include "encodings/parts/digit_places.h"
 #include "encodings/registry.h"
 
 namespace posbench {

@@ -12,7 +12,7 @@
 // Godavarti 2026, arXiv:2606.24975, whose text was not at hand beyond its abstract; the equations are those of the
 // same author's JoFormer, mahesh-godavarti/joformer and later files of his, which sum from the end: differences
 // are the same. His random angles, drawn for each token and fixed, are not here.
-#include "encodings/contextual_rotary.h"
+#include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/layers.h"

@@ -11,10 +11,10 @@
 // other suggestion. `learned` makes the logarithm of each slope a parameter, one set for all layers.
 #include <cmath>
 
-#include "encodings/additive_bias.h"
-#include "encodings/hidden.h"
+#include "encodings/parts/additive_bias.h"
+#include "encodings/parts/hidden.h"
 #include "encodings/registry.h"
-#include "encodings/slopes.h"
+#include "encodings/parts/slopes.h"
 
 namespace posbench {
 namespace {

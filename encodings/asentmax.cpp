@@ -10,9 +10,9 @@
 // start as N(0, 0.02).
 #include <cmath>
 
-#include "encodings/entmax_rows.h"
+#include "encodings/parts/entmax_rows.h"
 #include "encodings/registry.h"
-#include "encodings/scaled_scores.h"
+#include "encodings/parts/scaled_scores.h"
 #include "model/attention.h"
 #include "model/product.h"
 

@@ -8,9 +8,9 @@
 // prior for all layers, or one for each (per_layer=true). Its form with SSMax is ssmax:base=bam.
 #include <cmath>
 
-#include "encodings/distance_bias.h"
+#include "encodings/parts/distance_bias.h"
 #include "encodings/registry.h"
-#include "encodings/slopes.h"
+#include "encodings/parts/slopes.h"
 
 namespace posbench {
 namespace {

@@ -7,7 +7,7 @@
 // paper, a full stop or a newline ends one and belongs to it). He et al. 2024, arXiv:2401.16421, section 4;
 // zhenyuhe00/BiPE, where the 96 stands: as many tokens as a segment of its text might have. Bidirectional models
 // count segments either way alike. P starts like learned_abs here, N(0, C^-0.5).
-#include "encodings/bilevel.h"
+#include "encodings/parts/bilevel.h"
 #include "encodings/registry.h"
 
 namespace posbench {

@@ -8,7 +8,7 @@
 // paper, a full stop or a newline ends one and belongs to it). He et al. 2024, arXiv:2401.16421, section 4;
 // zhenyuhe00/BiPE. P starts like learned_abs here, N(0, C^-0.5). Without segments all but the embedded places are
 // alike.
-#include "encodings/bilevel.h"
+#include "encodings/parts/bilevel.h"
 #include "encodings/registry.h"
 
 namespace posbench {

@@ -14,7 +14,7 @@
 // position. w, v ~ N(0, 0.02), b = 0, as in the code.
 #include <cmath>
 
-#include "encodings/forget_gate.h"
+#include "encodings/parts/forget_gate.h"
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/layers.h"

@@ -8,7 +8,7 @@
 // RoPE is f = base^(-2 / D) with pairs from 0. Veisi et al. 2025, arXiv:2507.23083, known here only from notes on
 // the paper; no code was found: that pairs count from 1 and the sum includes t is unverified, the pairing
 // (interleaved) and the initial W, N(0, C^-0.5), are ours. Causal: a token's angle counts the tokens before it.
-#include "encodings/contextual_rotary.h"
+#include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
 #include "model/product.h"
 

@@ -8,7 +8,7 @@
 // digit's and the random start moves all, as here: unlike abacus, whose 0 stays. Its indices fall with
 // significance where ours rise, which only renames the rows. P starts like learned_abs here, N(0, C^-0.5). With a
 // task that marks no digits every token of a sequence has the same row: no position at all, NoPE.
-#include "encodings/digit_places.h"
+#include "encodings/parts/digit_places.h"
 #include "encodings/registry.h"
 
 namespace posbench {

@@ -11,7 +11,7 @@
 // which is base=(kerple_log:per_layer=true), and fire as it stands; its FIRE uses LeakyReLU,
 // base=(fire:activation=leaky_relu). The paper is causal; a bidirectional model takes any base that is defined
 // there.
-#include "encodings/dape_network.h"
+#include "encodings/parts/dape_network.h"
 #include "encodings/registry.h"
 
 namespace posbench {

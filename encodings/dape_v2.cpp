@@ -7,7 +7,7 @@
 // inputs: the hidden value one key beyond the query counts, except for the last query of a sequence, where the
 // convolution's padding is zero (as released). Options, bases and initial values as in DAPE; the released
 // `rope_dapev2` (base=none here) is built for 2 H channels and stops; H is used.
-#include "encodings/dape_network.h"
+#include "encodings/parts/dape_network.h"
 #include "encodings/registry.h"
 
 namespace posbench {

@@ -10,7 +10,7 @@
 // (interleaved) is ours.
 #include <numbers>
 
-#include "encodings/contextual_rotary.h"
+#include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
 #include "model/product.h"
 

@@ -17,9 +17,9 @@
 // models. Rows of P for distances beyond the trained length stay as they started.
 #include <cmath>
 
-#include "encodings/distances.h"
+#include "encodings/parts/distances.h"
 #include "encodings/registry.h"
-#include "encodings/relative_rows.h"
+#include "encodings/parts/relative_rows.h"
 #include "model/attention.h"
 #include "model/layers.h"
 #include "model/product.h"

@@ -5,8 +5,8 @@
 //
 // z: the base's scores. Correia et al. 2019, arXiv:1909.00015; Vasylenko et al. 2025, arXiv:2506.16640, which
 // pairs it with NAPE (the default base); deep-spin/asentmax, deep-spin/entmax. alpha is fixed.
-#include "encodings/decorator.h"
-#include "encodings/entmax_rows.h"
+#include "encodings/parts/decorator.h"
+#include "encodings/parts/entmax_rows.h"
 #include "encodings/registry.h"
 
 namespace posbench {

@@ -17,8 +17,8 @@
 // chuanyang-Zheng/DAPE. No code of the authors' was found. Causal only: with keys after the query xi is undefined.
 #include <cmath>
 
-#include "encodings/additive_bias.h"
-#include "encodings/distances.h"
+#include "encodings/parts/additive_bias.h"
+#include "encodings/parts/distances.h"
 #include "encodings/registry.h"
 #include "model/product.h"
 

@@ -17,7 +17,7 @@
 #include <numbers>
 
 #include "encodings/registry.h"
-#include "encodings/rotary.h"
+#include "encodings/parts/rotary.h"
 #include "model/attention.h"
 #include "model/product.h"
 

@@ -11,7 +11,7 @@
 // the two bounds open, and 2 and 128 are ours.
 #include <cmath>
 
-#include "encodings/forget_gate.h"
+#include "encodings/parts/forget_gate.h"
 #include "encodings/registry.h"
 
 namespace posbench {

@@ -14,7 +14,7 @@
 #include <cmath>
 
 #include "encodings/registry.h"
-#include "encodings/stick.h"
+#include "encodings/parts/stick.h"
 #include "model/attention.h"
 #include "model/layers.h"
 

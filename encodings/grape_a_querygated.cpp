@@ -4,7 +4,7 @@
 //
 // m_h: ALiBi's slopes; v_h learned and divided by its norm; softplus(o_h) starts at 1. Zhang et al. 2025,
 // arXiv:2512.07805; model-architectures/GRAPE, where v ~ N(0, D^-0.5).
-#include "encodings/grape_gates.h"
+#include "encodings/parts/grape_gates.h"
 #include "encodings/registry.h"
 
 namespace posbench {

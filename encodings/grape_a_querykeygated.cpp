@@ -5,7 +5,7 @@
 //
 // m_h: ALiBi's slopes; u_h and v_h learned and divided by their norms; softplus(o_h) starts at 1. Zhang et al.
 // 2025, arXiv:2512.07805; model-architectures/GRAPE, where u, v ~ N(0, D^-0.5).
-#include "encodings/grape_gates.h"
+#include "encodings/parts/grape_gates.h"
 #include "encodings/registry.h"
 
 namespace posbench {

@@ -10,8 +10,8 @@
 #include <cmath>
 
 #include "encodings/registry.h"
-#include "encodings/rotary.h"
-#include "encodings/slopes.h"
+#include "encodings/parts/rotary.h"
+#include "encodings/parts/slopes.h"
 #include "model/attention.h"
 #include "model/product.h"
 

@@ -8,7 +8,7 @@
 // those of gate=softplus, omega_t = softplus(w . x_t + b), near 0.001; with the sigmoid, which it computes, omega
 // starts near 0.39. It rotates the other way and normalizes queries and keys; we do neither. w starts at N(0, 0.5
 // C^-0.5), as there.
-#include "encodings/contextual_rotary.h"
+#include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
 #include "model/product.h"
 

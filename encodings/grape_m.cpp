@@ -6,7 +6,7 @@
 // Adam, whose steps do not depend on the size of a gradient. Zhang et al. 2025, arXiv:2512.07805, section 3.1, the
 // commuting form on the coordinate planes; model-architectures/GRAPE, which rotates the other way and normalizes
 // queries and keys; we do neither.
-#include "encodings/contextual_rotary.h"
+#include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
 
 namespace posbench {

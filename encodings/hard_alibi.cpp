@@ -5,8 +5,8 @@
 //   score_h(i, j) = q_i . k_j / sqrt(D) for the others
 //
 // Jelassi et al. 2024, arXiv:2402.01032; sjelassi/transformers_ssm_copy, where M = 8 of 16 heads.
-#include "encodings/distance_bias.h"
-#include "encodings/hidden.h"
+#include "encodings/parts/distance_bias.h"
+#include "encodings/parts/hidden.h"
 #include "encodings/registry.h"
 
 namespace posbench {

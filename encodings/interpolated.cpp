@@ -21,9 +21,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "encodings/decorator.h"
+#include "encodings/parts/decorator.h"
 #include "encodings/registry.h"
-#include "encodings/rotary.h"
+#include "encodings/parts/rotary.h"
 
 namespace posbench {
 namespace {

@@ -9,7 +9,7 @@
 // out. The paper is causal; bidirectionally the kernel cannot tell left from right.
 #include <cmath>
 
-#include "encodings/kerple.h"
+#include "encodings/parts/kerple.h"
 #include "encodings/registry.h"
 
 namespace posbench {

@@ -8,7 +8,7 @@
 // scores, exp(-a d^p), is left out. The paper is causal; bidirectionally the kernel cannot tell left from right.
 #include <cmath>
 
-#include "encodings/kerple.h"
+#include "encodings/parts/kerple.h"
 #include "encodings/registry.h"
 
 namespace posbench {

@@ -8,9 +8,9 @@
 // 2025, arXiv:2511.19279, read in a re-implementation, PrashRangarajan/mapformer: the authors' code was not found,
 // and another file of that repository multiplies the two attentions after a softmax each, which it calls the
 // paper's: unverified.
-#include "encodings/path_integration.h"
+#include "encodings/parts/path_integration.h"
 #include "encodings/registry.h"
-#include "encodings/rotary.h"
+#include "encodings/parts/rotary.h"
 #include "model/attention.h"
 
 namespace posbench {

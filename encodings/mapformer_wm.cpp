@@ -9,8 +9,8 @@
 // range. Rambaud et al. 2025, arXiv:2511.19279, read in a re-implementation, PrashRangarajan/mapformer: the
 // authors' code was not found. Its pairs are interleaved and its range is 64, the size of its map. Initial
 // weights, N(0, 1 / inputs), are ours.
-#include "encodings/contextual_rotary.h"
-#include "encodings/path_integration.h"
+#include "encodings/parts/contextual_rotary.h"
+#include "encodings/parts/path_integration.h"
 #include "encodings/registry.h"
 
 namespace posbench {

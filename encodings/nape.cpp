@@ -7,7 +7,7 @@
 // that far keys get exactly 0 in the heads with a penalty.
 #include <cmath>
 
-#include "encodings/distance_bias.h"
+#include "encodings/parts/distance_bias.h"
 #include "encodings/registry.h"
 
 namespace posbench {

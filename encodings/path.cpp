@@ -9,7 +9,7 @@
 // and the convolution K no bias either. convolution=false leaves out K and the SiLU, a smaller form than the
 // published one. The queries are walked to their keys, O(T^2 D), where the paper works in blocks: the result is
 // the same. Initial values: U(-1, 1) / sqrt(inputs), and c = 0.
-#include "encodings/reflections.h"
+#include "encodings/parts/reflections.h"
 #include "encodings/registry.h"
 
 namespace posbench {

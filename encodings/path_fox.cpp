@@ -5,8 +5,8 @@
 //
 // Yang et al. 2025, arXiv:2505.16381; fla-org/flash-linear-attention, where the gates stand inside the scale,
 // unlike FoX's. Options as in path; w ~ N(0, 0.02), b = 0.
-#include "encodings/forget_gate.h"
-#include "encodings/reflections.h"
+#include "encodings/parts/forget_gate.h"
+#include "encodings/parts/reflections.h"
 #include "encodings/registry.h"
 
 namespace posbench {

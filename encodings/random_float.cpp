@@ -8,7 +8,7 @@
 // formulas are as other literature quotes them, and the range S is ours, since the frequencies and slopes that the
 // bases have there are not known to us: with S = L, the default, neighbours are one apart on average. Sinusoids,
 // RoPE and ALiBi are the paper's bases.
-#include "encodings/decorator.h"
+#include "encodings/parts/decorator.h"
 #include "encodings/registry.h"
 
 namespace posbench {

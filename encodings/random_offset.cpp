@@ -7,7 +7,7 @@
 // Huang et al. 2024, arXiv:2410.02140; lacoco-lab/length_generalization, whose learned absolute embeddings are the
 // default base, with a row for every position up to the longest of any split. range=K is SHAPE: Kiyono et al.
 // 2021, arXiv:2109.05644, with sinusoids and K = 500. For relative bases nothing changes, and they are refused.
-#include "encodings/decorator.h"
+#include "encodings/parts/decorator.h"
 #include "encodings/registry.h"
 
 namespace posbench {

@@ -13,7 +13,7 @@
 // rows.
 #include <numeric>
 
-#include "encodings/decorator.h"
+#include "encodings/parts/decorator.h"
 #include "encodings/registry.h"
 
 namespace posbench {

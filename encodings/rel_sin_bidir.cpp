@@ -14,7 +14,7 @@
 // gives a pair S(T - 1 - (i - j)), which changes with the length of the sequence; their experiments are
 // bidirectional.
 #include "encodings/registry.h"
-#include "encodings/relative_sinusoids.h"
+#include "encodings/parts/relative_sinusoids.h"
 
 namespace posbench {
 namespace {

@@ -7,7 +7,7 @@
 // in the layers from `first_layer` on; those below are RoPE. arXiv:2512.14391 (2025); SakanaAI/repo: there layer 5
 // of 16 is the first, here by default the same share of the layers. Positions are not accumulated: where all
 // layers predict them, only the causal mask tells orders apart. The weights start at N(0, 1 / inputs), ours.
-#include "encodings/contextual_rotary.h"
+#include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
 #include "model/product.h"
 

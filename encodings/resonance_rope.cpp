@@ -7,7 +7,7 @@
 // Wang et al. 2024, arXiv:2403.00071, section 4; sheryc/resonance_rope. Its combination with YaRN is
 // interpolated:method=yarn,resonance=true.
 #include "encodings/registry.h"
-#include "encodings/rotary.h"
+#include "encodings/parts/rotary.h"
 
 namespace posbench {
 namespace {

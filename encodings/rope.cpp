@@ -6,7 +6,7 @@
 // Su et al. 2021, arXiv:2104.09864, section 3.2. Which components make a pair is a convention: interleaved as in
 // RoFormer (the default), or half a head apart as in GPT-NeoX and LLaMA.
 #include "encodings/registry.h"
-#include "encodings/rotary.h"
+#include "encodings/parts/rotary.h"
 
 namespace posbench {
 namespace {

@@ -9,7 +9,7 @@
 #include <numbers>
 
 #include "encodings/registry.h"
-#include "encodings/rotary.h"
+#include "encodings/parts/rotary.h"
 
 namespace posbench {
 namespace {

@@ -6,7 +6,7 @@
 // Barbero et al. 2024, arXiv:2410.06205, section 6. fraction=1 is RoPE, fraction=0 is NoPE; the exponent keeps the
 // full D. The rule was read in google-deepmind/gemma and in ports, which agree, not in the authors' own code.
 #include "encodings/registry.h"
-#include "encodings/rotary.h"
+#include "encodings/parts/rotary.h"
 
 namespace posbench {
 namespace {

@@ -7,7 +7,7 @@
 // and Komatsuzaki 2021) and GPT-NeoX (Black et al. 2022, arXiv:2204.06745), whose quarter of a head is the default
 // here; the `rope` of Kazemnejad et al. 2023, arXiv:2305.19466, is this one.
 #include "encodings/registry.h"
-#include "encodings/rotary.h"
+#include "encodings/parts/rotary.h"
 
 namespace posbench {
 namespace {

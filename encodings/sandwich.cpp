@@ -12,7 +12,7 @@
 // NVIDIA/NeMo restates it.
 #include <cmath>
 
-#include "encodings/distance_bias.h"
+#include "encodings/parts/distance_bias.h"
 #include "encodings/registry.h"
 
 namespace posbench {

@@ -12,7 +12,7 @@
 // released default, and theta is fixed. Movahedi et al. 2025, arXiv:2511.17388; timurcarstensen/selective-rope,
 // whose configurations have rank 32 and its class 16. There queries and keys may be normalized after the rotation;
 // here never. Weights start at N(0, 1 / inputs), the convolution uniform within 1/2.
-#include "encodings/contextual_rotary.h"
+#include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
 #include "model/product.h"
 

@@ -7,7 +7,7 @@
 // to the values as well: shaw_kv. Where causal, only the rows up to K are used. CoPE's baseline `rel` is clip=0 (a
 // vector for every trained distance) with shared_table=true.
 #include "encodings/registry.h"
-#include "encodings/relative_keys.h"
+#include "encodings/parts/relative_keys.h"
 
 namespace posbench {
 namespace {

@@ -8,7 +8,7 @@
 // tensorflow/tensor2tensor, which leaves the initial values to its framework: ours are N(0, D^-0.5) for A and N(0,
 // 0.02) for B, so that outputs start as plain attention's. Where causal, only the rows up to K are used.
 #include "encodings/registry.h"
-#include "encodings/relative_keys.h"
+#include "encodings/parts/relative_keys.h"
 
 namespace posbench {
 namespace {

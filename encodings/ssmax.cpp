@@ -15,7 +15,7 @@
 #include <cmath>
 
 #include "encodings/registry.h"
-#include "encodings/scaled_scores.h"
+#include "encodings/parts/scaled_scores.h"
 #include "model/attention.h"
 
 namespace posbench {

@@ -10,7 +10,7 @@
 // remainder=true gives what is left to the token's own value, o_i += (1 - sum of A(i, j)) v_i, as in that
 // repository's tests.
 #include "encodings/registry.h"
-#include "encodings/stick.h"
+#include "encodings/parts/stick.h"
 #include "model/attention.h"
 
 namespace posbench {

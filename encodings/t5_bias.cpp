@@ -10,9 +10,9 @@
 // in its initial values; we keep it, so that encodings differ only in position. The initial values of B are those
 // of a common port; the original leaves them to its framework. Buckets that only sequences beyond the trained
 // length reach stay as they started.
-#include "encodings/distance_bias.h"
+#include "encodings/parts/distance_bias.h"
 #include "encodings/registry.h"
-#include "encodings/t5_buckets.h"
+#include "encodings/parts/t5_buckets.h"
 
 namespace posbench {
 namespace {

@@ -16,9 +16,9 @@
 // out.
 #include <cmath>
 
-#include "encodings/decorator.h"
+#include "encodings/parts/decorator.h"
 #include "encodings/registry.h"
-#include "encodings/rotary.h"
+#include "encodings/parts/rotary.h"
 #include "model/attention.h"
 #include "model/product.h"
 

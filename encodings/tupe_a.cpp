@@ -12,7 +12,7 @@
 // beyond the trained length stay as they started; places beyond the table read its last row, which the paper
 // leaves undefined.
 #include "encodings/registry.h"
-#include "encodings/tupe.h"
+#include "encodings/parts/tupe.h"
 
 namespace posbench {
 namespace {

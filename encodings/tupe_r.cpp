@@ -10,10 +10,10 @@
 //
 // Ke et al. 2020, arXiv:2006.15595, section 3; guolinke/TUPE. B starts at N(0, 1) in that code, which creates it
 // after it has initialized the rest with 0.02: option deviation. N = 32 and max_distance = 128 are T5's.
-#include "encodings/distances.h"
+#include "encodings/parts/distances.h"
 #include "encodings/registry.h"
-#include "encodings/t5_buckets.h"
-#include "encodings/tupe.h"
+#include "encodings/parts/t5_buckets.h"
+#include "encodings/parts/tupe.h"
 
 namespace posbench {
 namespace {

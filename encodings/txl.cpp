@@ -10,7 +10,7 @@
 // then cuts both signs, as XLNet does. The code drops out entries of S and has no biases in the projections of q,
 // k and v; ours has no memory of earlier segments.
 #include "encodings/registry.h"
-#include "encodings/relative_sinusoids.h"
+#include "encodings/parts/relative_sinusoids.h"
 
 namespace posbench {
 namespace {

@@ -9,9 +9,9 @@
 // which component has which pair (a, b). s = 0 takes the largest divisor of D that is at most 8.
 #include <cmath>
 
-#include "encodings/distances.h"
+#include "encodings/parts/distances.h"
 #include "encodings/registry.h"
-#include "encodings/relative_rows.h"
+#include "encodings/parts/relative_rows.h"
 
 namespace posbench {
 namespace {

@@ -10,7 +10,7 @@
 // two streams, which are another training, and `bi_data`, with which half of a batch reads negated distances, for
 // the sake of text that runs backwards; all sequences here run one way.
 #include "encodings/registry.h"
-#include "encodings/relative_sinusoids.h"
+#include "encodings/parts/relative_sinusoids.h"
 #include "model/attention.h"
 #include "model/product.h"
 

@@ -18,8 +18,8 @@
 // then as far from the start of each number. Cho et al. 2024, arXiv:2405.20671, pads and reverses the answer.
 #include <algorithm>
 
-#include "tasks/digits.h"
-#include "tasks/examples.h"
+#include "tasks/parts/digits.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -59,28 +59,28 @@ class Addition final : public Task {
 
     const bool operands_reversed = options_.reversed == Reversed::all;
     const bool answer_reversed = options_.reversed != Reversed::none;
-    std::vector<int> question, places, segments;
-    append(a, operands_reversed, question, places);
+    std::vector<int> question, digit_positions, segments;
+    append(a, operands_reversed, question, digit_positions);
     question.push_back(kPlus);
-    places.push_back(0);
+    digit_positions.push_back(0);
     segments.assign(question.size(), 0);
-    append(b, operands_reversed, question, places);
+    append(b, operands_reversed, question, digit_positions);
     segments.resize(question.size(), 1);
 
-    std::vector<int> answer, answer_places;
-    append(sum, answer_reversed, answer, answer_places);
+    std::vector<int> answer, answer_digit_positions;
+    append(sum, answer_reversed, answer, answer_digit_positions);
     answer.push_back(kEquals);
     const int slots = length + 2;
     if (answer_reversed) {
-      answer_places = ascending_places(slots);
+      answer_digit_positions = ascending_digit_positions(slots);
     } else if (!options_.pad) {
-      answer_places.assign(slots, 0);
+      answer_digit_positions.assign(slots, 0);
     }
 
     Example example = ask_terminated(layout_, std::move(question), kEquals, std::move(answer), slots, kEquals);
     segments.resize(example.tokens.size(), 2);
     example.segments = std::move(segments);
-    set_places(layout_, std::move(places), answer_places, example);
+    set_digit_positions(layout_, std::move(digit_positions), answer_digit_positions, example);
     return example;
   }
 
@@ -94,14 +94,14 @@ class Addition final : public Task {
   }
 
   /// The number as it is written, and the places of its digits.
-  static void append(const Digits& number, bool reversed, std::vector<int>& tokens, std::vector<int>& places) {
-    const std::vector<int> ascending = ascending_places(static_cast<int>(number.size()));
+  static void append(const Digits& number, bool reversed, std::vector<int>& tokens, std::vector<int>& digit_positions) {
+    const std::vector<int> ascending = ascending_digit_positions(static_cast<int>(number.size()));
     if (reversed) {
       tokens.insert(tokens.end(), number.begin(), number.end());
-      places.insert(places.end(), ascending.begin(), ascending.end());
+      digit_positions.insert(digit_positions.end(), ascending.begin(), ascending.end());
     } else {
       tokens.insert(tokens.end(), number.rbegin(), number.rend());
-      places.insert(places.end(), ascending.rbegin(), ascending.rend());
+      digit_positions.insert(digit_positions.end(), ascending.rbegin(), ascending.rend());
     }
   }
 

@@ -10,8 +10,8 @@
 // Deletang et al. 2023, arXiv:2207.02098, section 4. There is no fed-back layout there; ours stops at the
 // terminator, as a decoder would, and does not ask for the zeros. Their chance level of 1/2 leaves the terminator
 // out of the guesses.
-#include "tasks/digits.h"
-#include "tasks/examples.h"
+#include "tasks/parts/digits.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

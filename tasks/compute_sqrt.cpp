@@ -10,8 +10,8 @@
 // code the other way round; the code made the published numbers, so its order is the default.
 #include <algorithm>
 
-#include "tasks/digits.h"
-#include "tasks/examples.h"
+#include "tasks/parts/digits.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

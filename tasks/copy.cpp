@@ -12,7 +12,7 @@
 //
 // Kazemnejad et al. 2023, arXiv:2305.19466; code McGill-NLP/length-generalization: copy_multi (100
 // tokens), copy_repeat_single, copy_replace_double and their `2x`. The prompt in words ("Copy: ...") is left out.
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -10,7 +10,7 @@
 // drawn again.
 #include <stdexcept>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -11,7 +11,7 @@
 // variables, 3..512 statements, weights 1 : 50 : 7. They redraw the length too where no variable was set, and cut
 // what exceeds 512 tokens from the left; we keep the length and never cut. Their padding and start tokens, which
 // carry nothing, are left out.
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

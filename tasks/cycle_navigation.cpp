@@ -7,7 +7,7 @@
 // Deletang et al. 2023, arXiv:2207.02098, section 4. Steps and places share ids.
 #include <numeric>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

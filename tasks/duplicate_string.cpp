@@ -3,7 +3,7 @@
 //   1 0 1 _   ->   1 0 1 1 0 1
 //
 // Deletang et al. 2023, arXiv:2207.02098, section 4. `copy` is the form over more symbols that must also stop.
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -12,7 +12,7 @@
 // depth 10, trained on up to 700 brackets and tested on 701 to 1400.
 #include <numeric>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -7,7 +7,7 @@
 // bits on; a single bit has no pairs, and the answer 0.
 //
 // Deletang et al. 2023, arXiv:2207.02098, section 4.
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

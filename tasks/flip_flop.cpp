@@ -9,7 +9,7 @@
 // Liu et al. 2023, arXiv:2306.00946: 256 instructions, p_ignore 0.8 trained, 0.1 and 0.98 tested, accuracy per
 // read. Golovneva et al. 2024, arXiv:2405.18719, Table 2, use it with more ignored instructions out of
 // distribution.
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

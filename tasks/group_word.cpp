@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

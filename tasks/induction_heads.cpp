@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -8,7 +8,7 @@
 //
 // After Olsson et al. 2022, arXiv:2209.11895, who measure induction heads on repeated random tokens; lengths are
 // ours.
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

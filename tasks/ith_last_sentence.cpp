@@ -8,7 +8,7 @@
 // After Golovneva et al. 2024, arXiv:2405.18719, Table 1, whose point it makes into data; all of it is ours.
 #include <stdexcept>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -11,7 +11,7 @@
 // vocabulary, the lengths and the splits are ours.
 #include <stdexcept>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -11,7 +11,7 @@
 // code McGill-NLP/length-generalization, where it is text ("If b = +1, d = - b. Then, what is the value of d?").
 #include <numeric>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

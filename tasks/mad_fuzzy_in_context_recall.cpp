@@ -17,7 +17,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -6,7 +6,7 @@
 // token.
 //
 // Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab: 16 ids, half of them keys, and 128 tokens.
-#include "tasks/mad_recall.h"
+#include "tasks/parts/mad_recall.h"
 #include "tasks/registry.h"
 
 namespace posbench {

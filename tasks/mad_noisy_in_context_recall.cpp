@@ -7,7 +7,7 @@
 // Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab: 16 ids of keys and values, 16 of noise, 128 tokens,
 // noise 0.2, and 0.4, 0.6, 0.8 where harder. Their spared pair may be the last, which is never noise; ours is one
 // before it.
-#include "tasks/mad_recall.h"
+#include "tasks/parts/mad_recall.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -11,7 +11,7 @@
 // 223 blanks before the marker: blanks=13.9375.
 #include <cmath>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

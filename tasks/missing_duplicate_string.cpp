@@ -8,7 +8,7 @@
 // Deletang et al. 2023, arXiv:2207.02098, section 4. Padding that makes the length odd is the code's.
 #include <utility>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

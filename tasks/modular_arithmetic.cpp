@@ -10,7 +10,7 @@
 // than the other answers. The code has an input id for a blank that never occurs; here that id is the empty token.
 #include <utility>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

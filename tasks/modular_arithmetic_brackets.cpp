@@ -8,8 +8,8 @@
 //
 // Deletang et al. 2023, arXiv:2207.02098, section 4. The code has input ids for x and =, which never occur; ours
 // are left out.
-#include "tasks/examples.h"
-#include "tasks/expressions.h"
+#include "tasks/parts/examples.h"
+#include "tasks/parts/expressions.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -5,7 +5,7 @@
 //
 // Deletang et al. 2023, arXiv:2207.02098, section 4. The paper counts from one and its code from zero; the code
 // made the published numbers, so its order is the default.
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -6,7 +6,7 @@
 // Deletang et al. 2023, arXiv:2207.02098. Bits are uniform, so both answers are equally likely.
 #include <numeric>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -7,7 +7,7 @@
 //
 // Kazemnejad et al. 2023, arXiv:2305.19466; code McGill-NLP/length-generalization, where it is text
 // ("Evaluate at x = - 2 in 3 * x ** 2 + ..."). Each number is one token here.
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -8,7 +8,7 @@
 //
 // Kazemnejad et al. 2023, arXiv:2305.19466; code McGill-NLP/length-generalization: reverse_multi (100
 // tokens), reverse_multi_2x, reverse_then_copy. The prompt in words ("Reverse: ...") is left out.
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

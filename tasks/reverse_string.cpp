@@ -4,7 +4,7 @@
 //
 // Deletang et al. 2023, arXiv:2207.02098, section 4. The answer is as long as the question, so nothing ends it;
 // `reverse` is the form over more symbols that must also stop.
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -10,7 +10,7 @@
 // inference its error is of whole sequences. Their vocabulary is not stated; 16 data tokens are ours.
 #include <cmath>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

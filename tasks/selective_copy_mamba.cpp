@@ -11,7 +11,7 @@
 // blanks=256.
 #include <cmath>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -9,8 +9,8 @@
 // Deletang et al. 2023, arXiv:2207.02098, section 4.
 #include <utility>
 
-#include "tasks/examples.h"
-#include "tasks/expressions.h"
+#include "tasks/parts/examples.h"
+#include "tasks/parts/expressions.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -9,7 +9,7 @@
 // numbers from 10 (the paper says 0) to 9999.
 #include <algorithm>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

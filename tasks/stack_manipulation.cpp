@@ -12,7 +12,7 @@
 // out of the guesses.
 #include <algorithm>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -7,7 +7,7 @@
 // Kazemnejad et al. 2023, arXiv:2305.19466; code McGill-NLP/length-generalization.
 #include <numeric>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {

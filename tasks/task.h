@@ -13,7 +13,7 @@ constexpr int kIgnore = -1;
 
 /// How an answer of several tokens stands in the sequence; the question stands before it in both.
 enum class Layout {
-  fed_back,  // each answer token is read one place after it was asked for: for causal models
+  teacher_forced,  // each answer token is read one place after it was asked for: for causal models
   slots,  // answer places hold an empty token and are all asked at once: for bidirectional models, which would see
           // a fed-back answer, and for causal ones on request
 };
@@ -26,7 +26,7 @@ struct Example {
   std::vector<int> distances;  // how far back the evidence of each scored place lies, in the task's unit; or empty
   std::vector<int> segments;   // (T) the word, item, operand or line a token belongs to
   std::vector<int> candidates;  // ids that answers at scored places are chosen among; empty: the whole vocabulary
-  std::vector<int> places;      // (T) the decimal place of the digit read at t, or due in the empty slot t: 1 the
+  std::vector<int> digit_positions;      // (T) the decimal place of the digit read at t, or due in the empty slot t: 1 the
                                 // least significant, 0 none, or not known before it is said; or empty
 };
 

@@ -2,16 +2,16 @@
 #include <map>
 #include <set>
 
-#include "encodings/certificate.h"
-#include "encodings/decorator.h"
-#include "encodings/properties.h"
+#include "harness/verify/double_precision/certificate.h"
+#include "encodings/parts/decorator.h"
+#include "harness/verify/double_precision/properties.h"
 #include "tests/catch.h"
 
 using namespace posbench;
 
 namespace {
 
-constexpr double kMostError = 1e-6;
+constexpr double kMaxError = 1e-6;
 
 /// Every encoding with its defaults, and with the variants that it names.
 std::vector<std::string> specs() {
@@ -35,7 +35,7 @@ TEST_CASE("every backward agrees with finite differences") {
                  {1, 1, true}, {1, 6, false}, {2, 13, false}, {3, 7, true}, {4, 20, true}}) {
           const Worst worst = gradient_error(spec, small_shape(heads, causal, pre_norm), length);
           INFO(worst.where << ", heads " << heads << ", length " << length << (pre_norm ? ", pre" : ", post"));
-          CHECK(worst.error <= kMostError);
+          CHECK(worst.error <= kMaxError);
         }
       }
     }

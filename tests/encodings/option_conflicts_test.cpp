@@ -1,5 +1,5 @@
 // Options that make no sense together are refused in one line that says what to do.
-#include "encodings/certificate.h"
+#include "harness/verify/double_precision/certificate.h"
 #include "tests/catch.h"
 
 using namespace posbench;

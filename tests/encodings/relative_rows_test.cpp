@@ -1,4 +1,4 @@
-#include "encodings/relative_rows.h"
+#include "encodings/parts/relative_rows.h"
 
 #include <algorithm>
 

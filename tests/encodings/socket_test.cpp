@@ -2,7 +2,7 @@
 // and what it does with the gradients that come back.
 #include <cmath>
 
-#include "encodings/certificate.h"
+#include "harness/verify/double_precision/certificate.h"
 #include "model/attention.h"
 #include "model/transformer.h"
 #include "tests/catch.h"

@@ -1,7 +1,7 @@
 // What encodings that wrap others, or read indices from the task, promise beyond their equations.
 #include <set>
 
-#include "encodings/certificate.h"
+#include "harness/verify/double_precision/certificate.h"
 #include "encodings/registry.h"
 #include "model/transformer.h"
 #include "tests/catch.h"

@@ -10,10 +10,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "harness/checkpoint.h"
-#include "harness/run_directory.h"
-#include "harness/safetensors.h"
+#include "harness/runs/checkpoint.h"
+#include "harness/runs/run_directory.h"
+#include "harness/runs/safetensors.h"
 #include "tests/harness/temporary.h"
+#include "results/reports/report_json.h"
 
 using namespace posbench;
 
@@ -25,10 +26,10 @@ const char* const kManifest = R"({"config": {}, "context": {}, "experiments": [
 /// An experiment with a checkpoint, whose state is replaced.
 struct Training {
   explicit Training(const std::filesystem::path& path) {
-    search.tried = {{.learning_rate = 0.001, .diverged_step = 0}};
-    search.best = search.state;
-    search.best->diverged_step = 0;
-    write_checkpoint(path, experiment, model, search, 0);
+    sweep.tried = {{.learning_rate = 0.001, .diverged_step = 0}};
+    sweep.best = sweep.state;
+    sweep.best->diverged_step = 0;
+    write_checkpoint(path, experiment, model, sweep, 0);
     checkpoint = parse_safetensors(read_whole(path), path.string());
   }
 
@@ -36,7 +37,7 @@ struct Training {
       {.profile = "smoke", .tasks = "parity_check", .encodings = "none", .learning_rates = "1e-3,1e-2"}));
   const Experiment& experiment = suite.experiments[0];
   Model model = make_model(experiment.encoding, experiment.task->shape);
-  Search search{model, experiment.task->config.training, 0};
+  LearningRateSweep sweep{model, experiment.task->options.training, 0};
   SafeTensors checkpoint;
 };
 
@@ -65,9 +66,9 @@ void read(char reader, const std::string& text) {
       break;
     case 'c': {
       training.checkpoint.metadata["state"] = text;
-      Search search = training.search;
+      LearningRateSweep sweep = training.sweep;
       read_checkpoint(directory.write("checkpoint.safetensors", to_bytes(training.checkpoint)),
-                      training.experiment, training.model, search);
+                      training.experiment, training.model, sweep);
       break;
     }
     default:

@@ -1,6 +1,6 @@
-#include "harness/checkpoint.h"
+#include "harness/runs/checkpoint.h"
 
-#include "harness/suite.h"
+#include "harness/runs/suite.h"
 #include "tests/catch.h"
 #include "tests/harness/temporary.h"
 
@@ -16,9 +16,9 @@ Config small_config() {
 }
 
 /// Trains until so many learning rates are done with and the next has done so many steps.
-void train_until(const Model& model, const Experiment& e, Search& search, size_t rates, int step) {
-  train(model, e.task->trained(), e.task->config.training, e.seed, search,
-        [&](const Search& s) { return s.tried.size() < rates || s.state.step < step; });
+void train_until(const Model& model, const Experiment& e, LearningRateSweep& sweep, size_t rates, int step) {
+  train(model, e.task->trained(), e.task->options.training, e.seed, sweep,
+        [&](const LearningRateSweep& s) { return s.tried.size() < rates || s.state.step < step; });
 }
 
 }  // namespace
@@ -32,11 +32,11 @@ TEST_CASE("training goes on from a checkpoint as if it had not been interrupted"
   const Suite suite = make_suite(config);
   const Experiment& e = suite.experiments[0];
   const Model model = make_model(e.encoding, e.task->shape);
-  const int steps = e.task->config.training.steps, step = at_its_end ? steps : steps / 2 + 3;  // between two looks
-  Search whole(model, e.task->config.training, e.seed), part = whole;
+  const int steps = e.task->options.training.steps, step = at_its_end ? steps : steps / 2 + 3;  // between two looks
+  LearningRateSweep whole(model, e.task->options.training, e.seed), part = whole;
   train_until(model, e, whole, 3, 0);
-  std::optional<Search> kept;
-  train(model, e.task->trained(), e.task->config.training, e.seed, part, [&](const Search& s) {
+  std::optional<LearningRateSweep> kept;
+  train(model, e.task->trained(), e.task->options.training, e.seed, part, [&](const LearningRateSweep& s) {
     if (s.tried.size() < rate || s.state.step < step) return true;
     kept = s;
     write_checkpoint(directory / "c.safetensors", e, model, s, 12.5);
@@ -44,7 +44,7 @@ TEST_CASE("training goes on from a checkpoint as if it had not been interrupted"
   });
   REQUIRE(kept);
 
-  Search again(model, e.task->config.training, e.seed);
+  LearningRateSweep again(model, e.task->options.training, e.seed);
   CHECK(read_checkpoint(directory / "c.safetensors", e, model, again) == 12.5);
   CHECK(again.state.step == step);
   CHECK(again.state.learning_rate == config.training.learning_rates[rate]);
@@ -64,12 +64,12 @@ TEST_CASE(
   const Suite suite = make_suite(small_config());
   const Experiment& e = suite.experiments[0];
   const Model model = make_model(e.encoding, e.task->shape);
-  Search search(model, e.task->config.training, e.seed);
-  train_until(model, e, search, 0, 5);
-  write_checkpoint(path, e, model, search, 1);
+  LearningRateSweep sweep(model, e.task->options.training, e.seed);
+  train_until(model, e, sweep, 0, 5);
+  write_checkpoint(path, e, model, sweep, 1);
   const auto message = [&](const Experiment& other) -> std::string {
     const Model its_model = make_model(other.encoding, other.task->shape);
-    Search fresh(its_model, other.task->config.training, other.seed);
+    LearningRateSweep fresh(its_model, other.task->options.training, other.seed);
     try {
       read_checkpoint(path, other, its_model, fresh);
     } catch (const std::runtime_error& error) {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "results/json.h"
+#include "results/json/json.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
 #include "tests/harness/temporary.h"

@@ -1,9 +1,10 @@
-#include "harness/config.h"
+#include "harness/runs/config.h"
+#include "harness/runs/suite.h"
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "harness/task_setup.h"
+#include "harness/training/task_setup.h"
 #include "tests/catch.h"
 #include "tests/harness/temporary.h"
 
@@ -96,7 +97,7 @@ TEST_CASE("a configuration adds splits to a task, and redefines those that test 
   const TemporaryDirectory directory;
   const auto file = directory.write("config.json", R"({"profile": "smoke", "tasks": "parity_check", "splits": {
     "parity_check": {"ood_mine": {"length": 9}, "ood_length": {"length": "41/60"}}}})");
-  const TaskSetup setup = make_task_setup(make_config({.file = file}), "parity_check");
+  const TaskSetup setup = setup_task(make_config({.file = file}), "parity_check");
   REQUIRE(setup.splits.size() == 3);
   CHECK(setup.splits[1].name == "ood_length");
   CHECK(setup.tasks[1]->lengths().values() == std::vector<int>{41, 60});

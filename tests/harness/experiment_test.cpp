@@ -1,10 +1,10 @@
-#include "harness/experiment.h"
+#include "harness/training/experiment.h"
 
 #include <cmath>
 #include <limits>
 
 #include "encodings/registry.h"
-#include "harness/suite.h"
+#include "harness/runs/suite.h"
 #include "tests/catch.h"
 
 using namespace posbench;
@@ -38,7 +38,7 @@ Config small_config(const std::string& tasks, const std::string& encodings) {
 ExperimentResult run_alone(const Config& config) {
   const Suite suite = make_suite(config);
   REQUIRE(suite.experiments.size() == 1);
-  return *run_experiment(suite.experiments[0], {.after_step = [](const Model&, const Search&) { return true; }});
+  return *run_experiment(suite.experiments[0], {.after_step = [](const Model&, const LearningRateSweep&) { return true; }});
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ TEST_CASE("every profile can be run") {
     for (size_t n = 0; n < suite.experiments.size(); n += stride) {
       const Experiment& e = suite.experiments[n];
       CAPTURE(e.id().task, e.id().encoding);
-      const auto result = run_experiment(e, {.after_step = [](const Model&, const Search&) { return true; }});
+      const auto result = run_experiment(e, {.after_step = [](const Model&, const LearningRateSweep&) { return true; }});
       CHECK(result->status == Status::ok);
     }
   }

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "results/json.h"
+#include "results/json/json.h"
 #include "tests/catch.h"
 #include "tests/harness/process.h"
 #include "tests/harness/temporary.h"

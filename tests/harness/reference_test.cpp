@@ -2,11 +2,12 @@
 // the same numbers.
 #include <nlohmann/json.hpp>
 
-#include "results/json.h"
-#include "results/report.h"
+#include "results/json/json.h"
+#include "results/types/report.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
 #include "tests/harness/temporary.h"
+#include "results/reports/report_json.h"
 
 using namespace posbench;
 

@@ -1,9 +1,10 @@
-#include "harness/run_directory.h"
+#include "harness/runs/run_directory.h"
 
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
 #include "tests/harness/temporary.h"
+#include "results/reports/report_json.h"
 
 using namespace posbench;
 

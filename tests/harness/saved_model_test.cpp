@@ -1,10 +1,10 @@
-#include "harness/saved_model.h"
+#include "harness/runs/saved_model.h"
 
 #include <nlohmann/json.hpp>
 
-#include "harness/files.h"
-#include "harness/safetensors.h"
-#include "harness/suite.h"
+#include "harness/runs/files.h"
+#include "harness/runs/safetensors.h"
+#include "harness/runs/suite.h"
 #include "tests/catch.h"
 #include "tests/harness/temporary.h"
 
@@ -90,7 +90,7 @@ TEST_CASE("a trained model is saved, and used again as it was") {
   const Experiment& e = suite.experiments.at(0);
   const auto path = directory / "model.safetensors";
   const auto result = run_experiment(
-      e, {.after_step = [](const Model&, const Search&) { return true; },
+      e, {.after_step = [](const Model&, const LearningRateSweep&) { return true; },
           .trained = [&](const Model& model,
                          const Parameters& parameters) { save_model(path, e, model, parameters); }});
   const SavedModel saved = load_model(path);

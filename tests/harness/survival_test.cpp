@@ -7,7 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "results/json.h"
+#include "results/json/json.h"
 #include "tests/catch.h"
 #include "tests/harness/process.h"
 #include "tests/harness/temporary.h"

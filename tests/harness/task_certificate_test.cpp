@@ -1,10 +1,10 @@
 // What the certificate of a task finds, shown on tasks that are wrong.
-#include "harness/task_certificate.h"
+#include "harness/verify/task_certificate.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tasks/examples.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 
@@ -55,14 +55,14 @@ TEST_CASE("the certificate of a task names a missing oracle, an unsteady generat
   };
   const Json lopsided = certify_task("unfair"), unsteady = certify_task("unfair:steady=false");
   CHECK_FALSE(lopsided["passed"].get<bool>());
-  CHECK(has(lopsided, "no oracle: add to tasks/oracles.cpp"));
+  CHECK(has(lopsided, "no oracle: add to harness/verify/oracles.cpp"));
   CHECK(has(lopsided, "split in_distribution: one answer has a share of 0.7"));
   CHECK_FALSE(has(lopsided, "the same seed"));
   CHECK(has(unsteady, "split in_distribution: the same seed gives another sample 0"));
 }
 
 TEST_CASE("a test stream that repeats training is more than chance explains, and any other is not") {
-  const auto task = tasks().find("parity_check").make(Spec{"parity_check", {}}, Layout::fed_back);
+  const auto task = tasks().find("parity_check").make(Spec{"parity_check", {}}, Layout::teacher_forced);
   const SampleStream training{*task, "train", 0}, test{*task, "test:in_distribution", 0}, fresh{*task, "fresh", 1};
   const Recurrence honest = recurrence(training, test, fresh);
   CHECK_FALSE(honest.excessive());

@@ -1,9 +1,10 @@
-#include "results/compare.h"
+#include "results/json/json.h"
+#include "results/statistics/compare.h"
 
 #include <algorithm>
 #include <array>
 
-#include "results/compare_text.h"
+#include "results/presentation/compare_text.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
 

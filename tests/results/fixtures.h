@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "results/report.h"
+#include "results/types/report.h"
 
 namespace posbench {
 

@@ -1,4 +1,4 @@
-#include "results/json.h"
+#include "results/json/json.h"
 
 #include <simdjson.h>
 #include <unistd.h>

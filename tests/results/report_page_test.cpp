@@ -1,10 +1,10 @@
-#include "results/report_page.h"
+#include "results/presentation/report_page.h"
 
 #include <set>
 
-#include "results/page.h"
-#include "results/page_template.h"
-#include "results/places.h"
+#include "results/presentation/page.h"
+#include "results/presentation/page_template.h"
+#include "results/presentation/length_bins.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
 
@@ -71,7 +71,7 @@ TEST_CASE("numbers that are not finite are null on a page") {
 
 TEST_CASE("neighbouring lengths are taken together until each point has enough cases") {
   const ExperimentResult many = by_length(100, 50), few = by_length(1, 1);
-  const std::vector<Stretch> of_many = stretches({&many}, Axis::length);
+  const std::vector<LengthBin> of_many = length_bins({&many}, Axis::length);
   REQUIRE(of_many.size() == 16);  // eight of each split
   CHECK(of_many.front().from == 1);
   CHECK(of_many.front().to == 5);
@@ -81,15 +81,15 @@ TEST_CASE("neighbouring lengths are taken together until each point has enough c
   CHECK(!of_many[8].trained);
   CHECK(of_many.back().to == 60);
   for (size_t i = 1; i < of_many.size(); ++i) CHECK(of_many[i].from == of_many[i - 1].to + 1);
-  CHECK(stretches({&few}, Axis::length).size() == 2);
-  CHECK(stretches({&few}, Axis::distance).empty());
+  CHECK(length_bins({&few}, Axis::length).size() == 2);
+  CHECK(length_bins({&few}, Axis::distance).empty());
 }
 
 TEST_CASE("accuracy at a place is the mean over seeds, and what did not finish got nothing right") {
   const ExperimentResult half = by_length(100, 50), all = by_length(100, 100);
   ExperimentResult failed;
   failed.status = Status::failed;
-  const std::vector<Stretch> places{{1, 40, true}, {41, 60, false}, {61, 70, false}};
+  const std::vector<LengthBin> places{{1, 40, true}, {41, 60, false}, {61, 70, false}};
   const auto one = accuracies(places, {&half}, Axis::length);
   REQUIRE((one[0] && one[1]));
   CHECK(one[0]->mean == 1);
@@ -111,7 +111,7 @@ TEST_CASE("runs stand side by side, and what both have is named after its run") 
   }
   after.config["training"]["steps"] = 400;
   const NamedReport runs[] = {{"a", before}, {"b", after}};
-  const SideBySide both = side_by_side(runs);
+  const MergedReport both = merge_reports(runs);
   std::set<std::string> names;
   for (const ExperimentResult& e : both.report.experiments) names.insert(e.id.encoding);
   CHECK(names == std::set<std::string>{"cope:positions=16 (a)", "cope:positions=16 (b)", "rope", "alibi"});
@@ -119,7 +119,7 @@ TEST_CASE("runs stand side by side, and what both have is named after its run") 
   CHECK(both.report.experiments.size() == 14);
   REQUIRE(!both.warnings.empty());
   CHECK(both.warnings.front() == "config.training.steps is 200 in a and 400 in b");
-  CHECK(side_by_side({runs, 1}).report.experiments == before.experiments);
+  CHECK(merge_reports({runs, 1}).report.experiments == before.experiments);
 }
 
 TEST_CASE("runs that do not stand side by side are refused, with the reason") {
@@ -134,7 +134,7 @@ TEST_CASE("runs that do not stand side by side are refused, with the reason") {
   const auto refusal = [&](const Report& other, const char* name) {
     const NamedReport runs[] = {{"a", before}, {name, other}};
     try {
-      side_by_side(runs);
+      merge_reports(runs);
     } catch (const std::runtime_error& error) {
       return std::string(error.what());
     }

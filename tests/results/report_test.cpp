@@ -1,13 +1,15 @@
-#include "results/report.h"
+#include "results/types/report.h"
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 
-#include "results/statistics.h"
+#include "results/statistics/statistics.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
+#include "results/reports/report_json.h"
+#include "results/reports/experiment_json.h"
 
 using namespace posbench;
 

@@ -1,9 +1,9 @@
-#include "results/statistics.h"
+#include "results/statistics/statistics.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "results/json.h"
+#include "results/json/json.h"
 #include "tests/catch.h"
 
 using namespace posbench;

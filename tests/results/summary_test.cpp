@@ -1,7 +1,8 @@
-#include "results/summary.h"
+#include "results/statistics/summary.h"
 
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
+#include "results/reports/report_json.h"
 
 using namespace posbench;
 
@@ -88,18 +89,18 @@ TEST_CASE("a length that two splits test counts as in the first of them") {
 }
 
 TEST_CASE("a fall is the first place where accuracy is below 90 %") {
-  const auto at = [](const Curve& curve) { return find_fall({curve})->at; };
+  const auto at = [](const Curve& curve) { return find_threshold_length({curve})->at; };
   CHECK(at(curve({{10, 1}, {20, 0.95}, {30, 0.89}, {40, 0.5}})) == 30);
   CHECK(at(curve({{10, 0.5}, {20, 0.2}})) == 10);
   CHECK(!at(curve({{10, 1}, {20, 0.9}})));
-  CHECK(!find_fall({Curve{}, Curve{}}));
-  CHECK(!find_fall({}));
+  CHECK(!find_threshold_length({Curve{}, Curve{}}));
+  CHECK(!find_threshold_length({}));
 }
 
 TEST_CASE("a few unlucky examples are no fall") {
   Curve dipped = curve({{10, 1}, {20, 1}, {40, 0.97}, {50, 0.4}});
   dipped[30] = {8, 10};
-  const Fall fall = *find_fall({dipped});
+  const ThresholdLength fall = *find_threshold_length({dipped});
   CHECK(fall.at == 50);
   CHECK(fall.tested_to == 50);
   CHECK(!fall.has_interval);
@@ -107,13 +108,13 @@ TEST_CASE("a few unlucky examples are no fall") {
 
 TEST_CASE("the interval of a fall spans its seeds, and may reach beyond what was tested") {
   const Curve early = curve({{10, 1}, {20, 0.5}, {30, 0.1}}), late = curve({{10, 1}, {20, 1}, {30, 1}});
-  const Fall fall = *find_fall({early, early, late, late});
+  const ThresholdLength fall = *find_threshold_length({early, early, late, late});
   CHECK(fall.has_interval);
   CHECK(fall.at == 20);
   CHECK(fall.low == 20);
   CHECK(!fall.high);
-  CHECK(find_fall({early, early, late, late}) == fall);
-  const Fall sure = *find_fall({early, early, early});
+  CHECK(find_threshold_length({early, early, late, late}) == fall);
+  const ThresholdLength sure = *find_threshold_length({early, early, early});
   CHECK(sure.low == 20);
   CHECK(sure.high == 20);
 }

@@ -1,7 +1,7 @@
-#include "results/table.h"
+#include "results/presentation/table.h"
 
-#include "results/printable.h"
-#include "results/report_table.h"
+#include "base/printable.h"
+#include "results/presentation/report_table.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
 

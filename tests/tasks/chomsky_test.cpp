@@ -1,6 +1,6 @@
 // The worked examples of the reference, section 6.3, and what the fifteen tasks of Deletang et al. 2023 promise
 // beyond the contract.
-#include "tasks/oracles.h"
+#include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 
@@ -78,7 +78,7 @@ TEST_CASE("a sequence of a Chomsky task is as long as published") {
 TEST_CASE("after its terminator an answer is zeros, unscored, in slots, and over where it is fed back") {
   for (const char* task : {"stack_manipulation", "binary_addition", "binary_multiplication"}) {
     for (int n = 0; n < 50; ++n) {
-      const Example slots = draw(task, Layout::slots, 12, n), fed = draw(task, Layout::fed_back, 12, n);
+      const Example slots = draw(task, Layout::slots, 12, n), fed = draw(task, Layout::teacher_forced, 12, n);
       CHECK(scored_answers(slots) == scored_answers(fed));
       CHECK(scored_answers(slots).back() == 2);
       CHECK(fed.scored.back() == static_cast<int>(fed.tokens.size()) - 1);
@@ -112,19 +112,19 @@ TEST_CASE("an even length of modular arithmetic is one less, as in the code, or 
 }
 
 TEST_CASE("a bit of a binary number has its place, as it is read or as it is due in a slot") {
-  const Example fed = draw("binary_addition", Layout::fed_back, 9),
+  const Example fed = draw("binary_addition", Layout::teacher_forced, 9),
                 slots = draw("binary_addition", Layout::slots, 9);
   for (const Example* e : {&fed, &slots}) {
     int place = 0, operand = 0;
-    REQUIRE(e->places.size() == e->tokens.size());
+    REQUIRE(e->digit_positions.size() == e->tokens.size());
     for (int t = 0; t < 9; ++t) {
       place = e->tokens[t] == 2 ? 0 : place + 1;
-      CHECK(e->places[t] == place);
+      CHECK(e->digit_positions[t] == place);
       CHECK(e->segments[t] == operand);
       operand += e->tokens[t] == 2;
     }
     CHECK(e->segments.back() == 2);
   }
-  for (size_t t = 9; t < fed.tokens.size(); ++t) CHECK(fed.places[t] == static_cast<int>(t) - 9);
-  for (size_t t = 9; t < slots.tokens.size(); ++t) CHECK(slots.places[t] == static_cast<int>(t) - 8);
+  for (size_t t = 9; t < fed.tokens.size(); ++t) CHECK(fed.digit_positions[t] == static_cast<int>(t) - 9);
+  for (size_t t = 9; t < slots.tokens.size(); ++t) CHECK(slots.digit_positions[t] == static_cast<int>(t) - 8);
 }

@@ -1,7 +1,7 @@
 // What every task must satisfy, over the registry.
 #include <set>
 
-#include "tasks/oracles.h"
+#include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 
@@ -12,15 +12,15 @@ namespace {
 constexpr int kSamples = 300;  // of each split; `posbench check` draws more
 
 std::vector<Layout> layouts(const TaskInfo& info) {
-  if (info.causal_only) return {Layout::fed_back};
-  return {Layout::fed_back, Layout::slots};
+  if (info.causal_only) return {Layout::teacher_forced};
+  return {Layout::teacher_forced, Layout::slots};
 }
 
 }  // namespace
 
 TEST_CASE("every task has an oracle row") {
   for (const std::string& name : tasks().names()) {
-    INFO("add to tests/tasks/oracles.cpp:   {\"" << name << "\", [](const Example& e) { return ...; }},");
+    INFO("add to harness/verify/oracles.cpp:   {\"" << name << "\", [](const Example& e) { return ...; }},");
     CHECK(oracles().count(name) == 1);
   }
 }
@@ -48,7 +48,7 @@ TEST_CASE("every task keeps the contract in every split and layout") {
 
             REQUIRE(e.targets.size() == e.tokens.size());
             REQUIRE(e.segments.size() == e.tokens.size());
-            REQUIRE((e.places.empty() || e.places.size() == e.tokens.size()));
+            REQUIRE((e.digit_positions.empty() || e.digit_positions.size() == e.tokens.size()));
             for (const int token : e.tokens) REQUIRE((token >= 0 && token < vocabulary));
             for (const int target : e.targets)
               REQUIRE((target == kIgnore || (target >= 0 && target < vocabulary)));

@@ -1,7 +1,8 @@
 // The big integers of the tasks against arithmetic digit by digit, at the longest published length.
-#include "tasks/digits.h"
+#include "tasks/parts/digits.h"
 #include "tasks/registry.h"
-#include "tasks/schoolbook.h"
+#include "harness/verify/oracles.h"
+#include "harness/verify/schoolbook.h"
 #include "tests/catch.h"
 
 using namespace posbench;
@@ -33,7 +34,7 @@ TEST_CASE("the smallest numbers are exact, and zero is one digit") {
 
 TEST_CASE("samples of the number tasks at length 500 keep to the oracle") {
   for (const char* task : {"binary_addition", "binary_multiplication", "compute_sqrt", "addition"}) {
-    const auto made = tasks().find(task).make(Spec{task, {}}, Layout::fed_back);
+    const auto made = tasks().find(task).make(Spec{task, {}}, Layout::teacher_forced);
     for (int n = 0; n < 10; ++n) {
       Rng rng = stream(0, "long", n);
       const Example e = made->sample(500, rng);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tasks/oracles.h"
+#include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 
@@ -17,7 +17,7 @@ struct Drawn {
   Tokens question, answers;  // the answers at the scored places
 };
 
-Drawn draw(const std::string& spec, int length, int index = 0, Layout layout = Layout::fed_back) {
+Drawn draw(const std::string& spec, int length, int index = 0, Layout layout = Layout::teacher_forced) {
   const Spec parsed = Spec::parse(spec);
   Drawn drawn{.task = tasks().find(parsed.name).make(parsed, layout)};
   Rng rng = stream(0, "forms", index);
@@ -132,14 +132,14 @@ TEST_CASE("the digits of an addition have their places, and none where they woul
     ++index;
   }
   const auto places = [&](const std::string& spec, Layout layout) {
-    return draw(spec, 3, index, layout).example.places;
+    return draw(spec, 3, index, layout).example.digit_positions;
   };
-  CHECK(places("addition", Layout::fed_back) == Tokens{1, 2, 0, 1, 2, 3, 0, 1, 2, 3});
+  CHECK(places("addition", Layout::teacher_forced) == Tokens{1, 2, 0, 1, 2, 3, 0, 1, 2, 3});
   CHECK(places("addition", Layout::slots) == Tokens{1, 2, 0, 1, 2, 3, 1, 2, 3, 4, 5});
-  CHECK(places("addition:reversed=answer", Layout::fed_back) == Tokens{2, 1, 0, 3, 2, 1, 0, 1, 2, 3});
-  CHECK(places("addition:reversed=none", Layout::fed_back) == Tokens{2, 1, 0, 3, 2, 1, 0, 0, 0, 0});
+  CHECK(places("addition:reversed=answer", Layout::teacher_forced) == Tokens{2, 1, 0, 3, 2, 1, 0, 1, 2, 3});
+  CHECK(places("addition:reversed=none", Layout::teacher_forced) == Tokens{2, 1, 0, 3, 2, 1, 0, 0, 0, 0});
   CHECK(places("addition:reversed=none", Layout::slots) == Tokens{2, 1, 0, 3, 2, 1, 0, 0, 0, 0, 0});
-  CHECK(places("addition:reversed=none,pad=true", Layout::fed_back) == Tokens{3, 2, 1, 0, 3, 2, 1, 0, 4, 3, 2, 1});
+  CHECK(places("addition:reversed=none,pad=true", Layout::teacher_forced) == Tokens{3, 2, 1, 0, 3, 2, 1, 0, 4, 3, 2, 1});
   CHECK(places("addition:reversed=none,pad=true", Layout::slots) == Tokens{3, 2, 1, 0, 3, 2, 1, 4, 3, 2, 1, 0});
 }
 

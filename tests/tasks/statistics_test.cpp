@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "tasks/oracles.h"
+#include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 std::unique_ptr<Task> make(const std::string& spec) {
   const Spec parsed = Spec::parse(spec);
-  return tasks().find(parsed.name).make(parsed, Layout::fed_back);
+  return tasks().find(parsed.name).make(parsed, Layout::teacher_forced);
 }
 
 /// The mean of a measurement over samples, and the error of that mean.

@@ -3,15 +3,15 @@
 #include <map>
 #include <set>
 
-#include "tasks/examples.h"
-#include "tasks/oracles.h"
+#include "tasks/parts/examples.h"
+#include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 
 using namespace posbench;
 
 TEST_CASE("an answer is fed back one place late, or asked for in empty slots, at the same places") {
-  const Example fed = ask(Layout::fed_back, {7, 8}, 9, {1, 2, 3}, 2);
+  const Example fed = ask(Layout::teacher_forced, {7, 8}, 9, {1, 2, 3}, 2);
   CHECK(fed.tokens == Tokens{7, 8, 9, 1, 2});
   CHECK(fed.targets == Tokens{kIgnore, kIgnore, 1, 2, 3});
   CHECK(fed.scored == Tokens{2, 3});
@@ -40,7 +40,7 @@ TEST_CASE("last-x retrieval refuses a distance that its items cannot hold") {
   CHECK_THROWS_WITH(
       tasks()
           .find("last_x_retrieval")
-          .make(Spec::parse("last_x_retrieval:length=8,distance=3..8"), Layout::fed_back),
+          .make(Spec::parse("last_x_retrieval:length=8,distance=3..8"), Layout::teacher_forced),
       "task 'last_x_retrieval': distance 3..8 needs more than 8 items; shorten it or lengthen length");
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("flip-flop: the worked example") {
 }
 
 TEST_CASE("flip-flop trains on every next token where its loss is noisy, and scores the reads alone") {
-  const auto flip_flop = tasks().find("flip_flop").make(Spec::parse("flip_flop:loss=noisy"), Layout::fed_back);
+  const auto flip_flop = tasks().find("flip_flop").make(Spec::parse("flip_flop:loss=noisy"), Layout::teacher_forced);
   Rng rng = stream(0, "noisy");
   const Example e = flip_flop->sample(32, rng);
   CHECK(Tokens(e.targets.begin(), e.targets.end() - 1) == Tokens(e.tokens.begin() + 1, e.tokens.end()));
@@ -60,24 +60,24 @@ TEST_CASE("flip-flop trains on every next token where its loss is noisy, and sco
 }
 
 TEST_CASE("selective copy: the worked example") {
-  const Example e = ask(Layout::fed_back, {3, 4, 4, 2, 1, 4, 1, 4, 0}, 5, {3, 2, 1, 1, 0});
+  const Example e = ask(Layout::teacher_forced, {3, 4, 4, 2, 1, 4, 1, 4, 0}, 5, {3, 2, 1, 1, 0});
   CHECK(oracles().at("selective_copy")(e) == Tokens{3, 2, 1, 1, 0});
 }
 
 TEST_CASE("selective copy: the published illustration, D B B C F B F B E to D C F F E") {
-  const Example e = ask(Layout::fed_back, {3, 6, 6, 2, 5, 6, 5, 6, 4}, 7, {3, 2, 5, 5, 4});
+  const Example e = ask(Layout::teacher_forced, {3, 6, 6, 2, 5, 6, 5, 6, 4}, 7, {3, 2, 5, 5, 4});
   CHECK(oracles().at("selective_copy")(e) == Tokens{3, 2, 5, 5, 4});
 }
 
 TEST_CASE("counting has the published vocabulary, but for padding and start") {
   for (const auto& [variables, published] : {std::pair{1, 19}, {3, 21}, {5, 23}}) {
     const Spec spec = Spec::parse(fmt::format("counting:variables={}", variables));
-    CHECK(tasks().find("counting").make(spec, Layout::fed_back)->vocabulary() == published - 2);
+    CHECK(tasks().find("counting").make(spec, Layout::teacher_forced)->vocabulary() == published - 2);
   }
 }
 
 TEST_CASE("counting: the worked example") {
-  const auto counting = tasks().find("counting").make(Spec::parse("counting:variables=3"), Layout::fed_back);
+  const auto counting = tasks().find("counting").make(Spec::parse("counting:variables=3"), Layout::teacher_forced);
   const Example e{.tokens = {0, 3, 8, 4, 6, 0, 5, 1, 3, 8, 4, 6, 0, 5, 1, 5, 7, 0}, .scored = {17}};
   std::string words;
   for (const int token : e.tokens) words += counting->word(token) + " ";
@@ -93,7 +93,7 @@ TEST_CASE("selective copy, Mamba's form: the worked example") {
 TEST_CASE("answers of the forms that are published with slots are never fed back") {
   for (const std::string name : {"selective_copy_mamba", "mad_selective_copying"}) {
     Rng rng = stream(0, name);
-    const Example e = tasks().find(name).make(Spec{name, {}}, Layout::fed_back)->sample(16, rng);
+    const Example e = tasks().find(name).make(Spec{name, {}}, Layout::teacher_forced)->sample(16, rng);
     for (const int t : e.scored) CHECK(e.tokens[t] == e.tokens[e.scored.front()]);
   }
 }
@@ -111,7 +111,7 @@ TEST_CASE("count a word in the last sentence counts nothing of an earlier one, a
 TEST_CASE("i-th last sentence: topics counted from the end") {
   const Tokens sentences{0, 8, 3, 16, 2, 2, 15, 16, 9, 1, 16};
   for (const auto& [asked, topic] : {std::pair{1, 9}, {2, 15}, {3, 8}}) {
-    const Example e = ask(Layout::fed_back, sentences, 16 + asked, {topic});
+    const Example e = ask(Layout::teacher_forced, sentences, 16 + asked, {topic});
     CHECK(oracles().at("ith_last_sentence")(e) == Tokens{topic});
   }
 }
@@ -123,7 +123,7 @@ TEST_CASE("multi-query associative recall: the worked example") {
 
 TEST_CASE("multi-query associative recall asks for every key once, among zeros or random ids") {
   for (const std::string filler : {"zero", "random"}) {
-    const auto mqar = tasks().find("mqar").make(Spec::parse("mqar:filler=" + filler), Layout::fed_back);
+    const auto mqar = tasks().find("mqar").make(Spec::parse("mqar:filler=" + filler), Layout::teacher_forced);
     for (int n = 0; n < 100; ++n) {
       Rng rng = stream(0, "mqar", n);
       const Example e = mqar->sample(64, rng);
@@ -139,7 +139,7 @@ TEST_CASE("multi-query associative recall asks for every key once, among zeros o
 }
 
 TEST_CASE("induction heads: what followed the trigger") {
-  const Example e = ask(Layout::fed_back, {3, 7, 15, 5, 1, 0, 5}, 15, {5});
+  const Example e = ask(Layout::teacher_forced, {3, 7, 15, 5, 1, 0, 5}, 15, {5});
   CHECK(oracles().at("induction_heads")(e) == Tokens{5});
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("fuzzy in-context recall: a key is told by all of its tokens") {
 
 TEST_CASE("in-context recall scores every value of a key seen before, and the last") {
   for (const std::string name : {"mad_in_context_recall", "mad_noisy_in_context_recall"}) {
-    const auto task = tasks().find(name).make(Spec{name, {}}, Layout::fed_back);
+    const auto task = tasks().find(name).make(Spec{name, {}}, Layout::teacher_forced);
     for (int n = 0; n < 100; ++n) {
       Rng rng = stream(0, name, n);
       const Example e = task->sample(32, rng);
@@ -181,7 +181,7 @@ TEST_CASE("in-context recall scores every value of a key seen before, and the la
 TEST_CASE("fuzzy in-context recall ends with a pair that stood before, within its length") {
   const auto task = tasks()
                         .find("mad_fuzzy_in_context_recall")
-                        .make(Spec::parse("mad_fuzzy_in_context_recall:length=18..40"), Layout::fed_back);
+                        .make(Spec::parse("mad_fuzzy_in_context_recall:length=18..40"), Layout::teacher_forced);
   for (int n = 0; n < 2000; ++n) {
     Rng rng = stream(0, "fuzzy", n);
     const int length = task->lengths().draw(rng);
@@ -209,7 +209,7 @@ TEST_CASE("memorization maps keys to distinct values, the same in every split") 
   std::map<int, int> value;
   std::set<int> values;
   for (const TaskInfo::Split& split : entry.info.splits) {
-    const auto task = make_task(Spec{"mad_memorization", {}}, split, Layout::fed_back);
+    const auto task = make_task(Spec{"mad_memorization", {}}, split, Layout::teacher_forced);
     for (int n = 0; n < 100; ++n) {
       Rng rng = stream(n, split.name);
       const Example e = task->sample(task->lengths().draw(rng), rng);
@@ -229,7 +229,7 @@ TEST_CASE("Dyck: the bracket that closes is the one opened last") {
 }
 
 TEST_CASE("Dyck scores every closing bracket, chosen among the closing ones, and keeps its depth and length") {
-  const auto dyck = tasks().find("dyck").make(Spec::parse("dyck:depth=3,types=2,length=10"), Layout::fed_back);
+  const auto dyck = tasks().find("dyck").make(Spec::parse("dyck:depth=3,types=2,length=10"), Layout::teacher_forced);
   CHECK(dyck->vocabulary() == 5);
   int deepest = 0;
   for (int n = 0; n < 200; ++n) {
@@ -275,5 +275,5 @@ TEST_CASE("options at odds with one another are refused with what to change") {
        "value"},
   }));
   const Spec parsed = Spec::parse(spec);
-  CHECK_THROWS_WITH(tasks().find(parsed.name).make(parsed, Layout::fed_back), message);
+  CHECK_THROWS_WITH(tasks().find(parsed.name).make(parsed, Layout::teacher_forced), message);
 }

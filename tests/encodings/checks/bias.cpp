@@ -1,4 +1,4 @@
-#include "encodings/slopes.h"
+#include "encodings/parts/slopes.h"
 #include "tests/encodings/checks/checks.h"
 
 namespace posbench {

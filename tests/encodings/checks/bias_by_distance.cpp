@@ -1,4 +1,4 @@
-#include "encodings/t5_buckets.h"
+#include "encodings/parts/t5_buckets.h"
 #include "tests/encodings/checks/checks.h"
 
 namespace posbench {

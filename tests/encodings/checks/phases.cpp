@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "encodings/contextual_rotary.h"
+#include "encodings/parts/contextual_rotary.h"
 #include "tests/encodings/checks/checks.h"
 
 namespace posbench {

@@ -1,8 +1,8 @@
 // Encodings of 2024 to 2026, held to values that their authors' programs compute.
 #include <fmt/format.h>
 
-#include "encodings/entmax_rows.h"
-#include "encodings/rotary.h"
+#include "encodings/parts/entmax_rows.h"
+#include "encodings/parts/rotary.h"
 #include "tests/encodings/checks/checks.h"
 
 namespace posbench {

@@ -1,4 +1,4 @@
-#include "encodings/rotary.h"
+#include "encodings/parts/rotary.h"
 
 #include "tests/encodings/checks/checks.h"
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "encodings/rotary.h"
+#include "encodings/parts/rotary.h"
 #include "tests/encodings/checks/checks.h"
 
 namespace posbench {

@@ -1,0 +1,38 @@
+#include "encodings/parts/bilevel.h"
+
+#include "encodings/registry.h"
+
+namespace posbench {
+
+Bilevel::Bilevel(const std::string& name, int rows, double stride, const Spec& inner, const ModelShape& shape,
+                 ParameterLayout& layout)
+    : Decorator(shape, make_encoding(inner, shape, layout)),
+      stride_(stride),
+      intra_(layout.normal(name + ".intra", rows, shape.width, 1 / std::sqrt(shape.width))) {}
+
+Positions Bilevel::positions(const Sequence& s, Rng& rng) const {
+  Positions positions = inner().positions(s, rng);
+  for_each_value(s.segments,
+                 [&](Index t, int inter, int) { positions.at[t] = static_cast<Real>(stride_ * inter); });
+  return positions;
+}
+
+void Bilevel::embed(const Sequence& s, const Parameters& p, const Tables& tables, Matrix& x,
+                    Tables& carried) const {
+  const auto table = p[intra_];
+  for_each_value(s.segments, [&](Index t, int, int intra) {
+    x.row(t) += table.row(std::min<Index>(intra, table.rows() - 1));
+  });
+  inner().embed(s, p, tables, x, carried);
+}
+
+void Bilevel::embed_backward(const Sequence& s, const Parameters& p, const Tables& tables, const Matrix& x,
+                             const Tables& d_carried, Matrix& d_x, Tables& d_tables, Gradients& d) const {
+  inner().embed_backward(s, p, tables, x, d_carried, d_x, d_tables, d);
+  auto d_table = d[intra_];
+  for_each_value(s.segments, [&](Index t, int, int intra) {
+    d_table.row(std::min<Index>(intra, d_table.rows() - 1)) += d_x.row(t);
+  });
+}
+
+}  // namespace posbench

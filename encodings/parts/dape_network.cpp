@@ -1,0 +1,264 @@
+#include "encodings/parts/dape_network.h"
+
+#include <cmath>
+
+#include "encodings/registry.h"
+#include "model/attention.h"
+#include "model/product.h"
+
+namespace posbench {
+namespace {
+
+constexpr Real kLeak = Real(0.01);  // slope of LeakyReLU below 0
+constexpr Real kSteep = Real(1e30);
+constexpr Index kColumns = 192;  // of a block: enough for the matrix products, few enough for the nearest cache
+constexpr Index kApart = 24;     // rows whose strides are powers of two would push each other out of the cache
+
+/// Successive queries whose keys stand side by side in the columns of one matrix, each query's apart by `reach`
+/// columns.
+struct Block {
+  Index first, end, columns;
+};
+
+}  // namespace
+
+void DapeOptions::describe(OptionTable& o) {
+  o.text("base", base, "a bias by distance, or none", "the biases that the network adapts");
+  o.integer("hidden", hidden, 1, 4096, "inner width of the network");
+  o.choice("combine", combine, {"concatenate", "add", "multiply"}, "what the network reads of scores and biases");
+  o.flag("residual", residual, "add the bias itself to the score, beside the network's output");
+}
+
+Dape::Dape(const std::string& name, Index taps, const DapeOptions& options, const ModelShape& shape,
+           ParameterLayout& layout)
+    : Decorator(shape, make_encoding(Spec::parse(options.base), shape, layout)),
+      options_(options),
+      bias_(dynamic_cast<const AdditiveBias*>(&inner())),
+      taps_(taps),
+      channels_((bias_ && options.combine == Combine::concatenate ? 2 : 1) * shape.heads) {
+  if (bias_ == nullptr && Spec::parse(options.base).name != "none") {
+    throw std::invalid_argument(fmt::format(
+        "encoding '{}': base is '{}', expected a bias by distance (alibi, kerple_log, fire, ...) or none", name,
+        options.base));
+  }
+  if (bias_ == nullptr && (options.combine != Combine::concatenate || !options.residual)) {
+    throw std::invalid_argument(
+        fmt::format("encoding '{}': with base none there is no bias; leave out combine and residual", name));
+  }
+  const Index inputs = taps * channels_, H = shape.heads;
+  const double in_bound = 1 / std::sqrt(inputs), out_bound = 1 / std::sqrt(taps * options.hidden);
+  for (int layer = 0; layer < shape.layers; ++layer) {
+    const auto add = [&](const char* part, Index rows, Index cols, double bound) {
+      return layout.uniform(fmt::format("{}.{}.{}", name, layer, part), rows, cols, -bound, bound);
+    };
+    in_weights_.push_back(add("in.weight", options.hidden, inputs, in_bound));
+    in_biases_.push_back(add("in.bias", 1, options.hidden, in_bound));
+    out_weights_.push_back(add("out.weight", taps * H, options.hidden, out_bound));
+    out_biases_.push_back(add("out.bias", 1, H, out_bound));
+  }
+}
+
+/// The network of one layer, a block of queries at a time. In all matrices rows are channels and columns keys.
+struct Dape::Network {
+  Network(const Dape& dape, const AttentionInput& in)
+      : dape(dape),
+        in(in),
+        T(in.length()),
+        H(dape.shape_.heads),
+        reach(dape.taps_ / 2),
+        in_weight(in.parameters[dape.in_weights_[in.layer]]),
+        in_bias(in.parameters[dape.in_biases_[in.layer]]),
+        out_weight(in.parameters[dape.out_weights_[in.layer]]),
+        out_bias(in.parameters[dape.out_biases_[in.layer]]),
+        inputs(buffer(in_weight.cols())),
+        hidden(buffer(in_weight.rows())),
+        outputs(buffer(out_weight.rows())) {}
+
+  Matrix& buffer(Index rows) const { return in.scratch(rows, std::max(kColumns, T + 3 * reach + kApart)); }
+  const Matrix& bias(Index h) const { return in.tables[dape.bias_->table(in.layer, static_cast<size_t>(h))]; }
+  Index keys(Index i) const { return visible(i, T, dape.shape_.causal); }
+  /// Keys at which the second map reads what the first gave: those seen, and one beyond where there is one.
+  Index live(Index i) const { return std::min(keys(i) + reach, T); }
+
+  template <class F>
+  void for_each_block(F f) const {
+    for (Block b{0, 0, 0}; b.end < T;) {
+      b = {b.end, b.end, reach};
+      while (b.end < T && (b.end == b.first || b.columns + live(b.end) + reach <= kColumns)) {
+        b.columns += live(b.end++) + reach;
+      }
+      f(b);
+    }
+  }
+  /// f(query, the column of its key 0, its keys)
+  template <class F>
+  void for_each_query(const Block& b, F f) const {
+    for (Index i = b.first, column = reach; i < b.end; ++i) {
+      f(i, column, keys(i));
+      column += live(i) + reach;
+    }
+  }
+  /// Where a channel at these keys of a query stands for tap t of the first map, which reads t - reach keys
+  /// further on.
+  auto read(Matrix& m, Index t, Index channel, Index column, Index keys) const {
+    return m.row(t * dape.channels_ + channel).segment(column + reach - t, keys).array();
+  }
+  /// Where the second map's tap t has what it gives head h at these keys, from t - reach keys further on.
+  auto given(Matrix& m, Index t, Index h, Index column, Index keys) const {
+    return m.row(t * H + h).segment(column + t - reach, keys).array();
+  }
+
+  /// inputs, hidden and outputs of this block; content(h, i) is a row of scores.
+  template <class Content>
+  void forward(const Block& b, Content content) {
+    auto x = inputs.leftCols(b.columns), y = hidden.leftCols(b.columns);
+    if (reach > 0) x.setZero();
+    for_each_query(b, [&](Index i, Index column, Index keys) {
+      for (Index t = 0; t < dape.taps_; ++t) {
+        for (Index h = 0; h < H; ++h) {
+          auto channel = read(inputs, t, h, column, keys);
+          channel = content(h, i).head(keys).array();
+          if (dape.bias_ == nullptr) continue;
+          const auto row = bias(h).row(i).head(keys).array();
+          switch (dape.options_.combine) {
+            case Combine::concatenate:
+              read(inputs, t, H + h, column, keys) = row;
+              break;
+            case Combine::add:
+              channel += row;
+              break;
+            case Combine::multiply:
+              channel *= row;
+              break;
+          }
+        }
+      }
+    });
+    multiply(in_weight, x, y);
+    for (Index n = 0; n < y.rows(); ++n) {
+      auto row = y.row(n).array();
+      row = (row + in_bias(0, n)).max(kLeak * (row + in_bias(0, n)));
+    }
+    hide_gaps(b, hidden);
+    multiply(out_weight, y, outputs.leftCols(b.columns));
+  }
+
+  /// The columns between the queries are no keys: the second map reads zero there.
+  void hide_gaps(const Block& b, Matrix& m) const {
+    m.leftCols(reach).setZero();
+    for_each_query(b, [&](Index i, Index column, Index) { m.middleCols(column + live(i), reach).setZero(); });
+  }
+
+  const Dape& dape;
+  const AttentionInput& in;
+  Index T, H, reach;
+  ConstMatrixView in_weight, in_bias;    // (hidden, taps channels), (1, hidden)
+  ConstMatrixView out_weight, out_bias;  // (taps H, hidden), (1, H)
+  Matrix& inputs;                        // (taps channels, columns), tap by tap
+  Matrix& hidden;                        // (hidden, columns), after the LeakyReLU
+  Matrix& outputs;                       // (taps H, columns), tap by tap
+};
+
+void Dape::score(const AttentionInput& in, Heads& scores) const {
+  PositionEncoding::score(in, scores);
+  Network network(*this, in);
+  network.for_each_block([&](const Block& b) {
+    network.forward(b, [&](Index h, Index i) { return scores[h].row(i); });
+    network.for_each_query(b, [&](Index i, Index column, Index keys) {
+      for (Index h = 0; h < network.H; ++h) {
+        auto row = scores[h].row(i).head(keys).array();
+        row += network.out_bias(0, h);
+        if (bias_ && options_.residual) row += network.bias(h).row(i).head(keys).array();
+        for (Index t = 0; t < taps_; ++t) row += network.given(network.outputs, t, h, column, keys);
+      }
+    });
+  });
+}
+
+std::vector<Insight> Dape::inspect(const AttentionInput& in) const {
+  const Index T = in.length();
+  Insight before{"bias before the network", {}}, after{"bias after the network", {}};
+  Heads content(shape_.heads, Matrix(T, T));
+  after.values = content;
+  PositionEncoding::score(in, content);
+  score(in, after.values);
+  for (size_t h = 0; h < content.size(); ++h) {
+    after.values[h] -= content[h];
+    if (bias_) before.values.emplace_back(in.tables[bias_->table(in.layer, h)].topLeftCorner(T, T));
+  }
+  return bias_ ? std::vector<Insight>{before, after} : std::vector<Insight>{after};
+}
+
+void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
+  Network network(*this, in);
+  const Index T = network.T, H = network.H;
+  Matrix &content = in.scratch(H * T, T), &d_content = in.scratch(H * T, T);  // head below head
+  const bool learned = bias_ && bias_->learned();
+  auto d_in_weight = d.parameters[in_weights_[in.layer]], d_in_bias = d.parameters[in_biases_[in.layer]];
+  auto d_out_weight = d.parameters[out_weights_[in.layer]], d_out_bias = d.parameters[out_biases_[in.layer]];
+  Matrix &d_inputs = network.buffer(network.inputs.rows()), &d_hidden = network.buffer(network.hidden.rows());
+  Matrix& d_outputs = network.buffer(network.outputs.rows());
+  for (Index h = 0; h < H; ++h) {
+    dot_product(in.q[h], in.k[h], scale(), shape_.causal, content.middleRows(h * T, T));
+    d_content.middleRows(h * T, T) = d_scores[h];
+  }
+
+  network.for_each_block([&](const Block& b) {
+    network.forward(b, [&](Index h, Index i) { return content.row(h * T + i); });
+    const auto x = network.inputs.leftCols(b.columns), y = network.hidden.leftCols(b.columns);
+    auto d_x = d_inputs.leftCols(b.columns), d_y = d_hidden.leftCols(b.columns),
+         d_z = d_outputs.leftCols(b.columns);
+
+    if (network.reach > 0) d_z.setZero();
+    network.for_each_query(b, [&](Index i, Index column, Index keys) {
+      for (Index h = 0; h < H; ++h) {
+        const auto row = d_scores[h].row(i).head(keys).array();
+        d_out_bias(0, h) += row.sum();
+        for (Index t = 0; t < taps_; ++t) network.given(d_outputs, t, h, column, keys) = row;
+      }
+    });
+    multiply_add(d_z, y.transpose(), d_out_weight);
+    multiply(network.out_weight.transpose(), d_z, d_y);
+    d_y.array() *= (y.array() * kSteep).min(Real(1)).max(kLeak);  // its slope, without a branch
+    network.hide_gaps(b, d_hidden);
+    d_in_bias.row(0) += d_y.rowwise().sum().transpose();
+    multiply_add(d_y, x.transpose(), d_in_weight);
+    multiply(network.in_weight.transpose(), d_y, d_x);
+
+    network.for_each_query(b, [&](Index i, Index column, Index keys) {
+      for (Index h = 0; h < H; ++h) {
+        auto d_row = d_content.row(h * T + i).head(keys).array();
+        for (Index t = 0; t < taps_; ++t) {
+          const auto d_channel = network.read(d_inputs, t, h, column, keys);
+          if (options_.combine == Combine::multiply) {
+            d_row += d_channel * network.bias(h).row(i).head(keys).array();
+          } else {
+            d_row += d_channel;
+          }
+        }
+        if (!learned) continue;
+        auto d_bias = d.tables[bias_->table(in.layer, static_cast<size_t>(h))].row(i).head(keys).array();
+        if (options_.residual) d_bias += d_scores[h].row(i).head(keys).array();
+        for (Index t = 0; t < taps_; ++t) {
+          const auto d_channel = network.read(d_inputs, t, h, column, keys);
+          switch (options_.combine) {
+            case Combine::concatenate:
+              d_bias += network.read(d_inputs, t, H + h, column, keys);
+              break;
+            case Combine::add:
+              d_bias += d_channel;
+              break;
+            case Combine::multiply:
+              d_bias += d_channel * content.row(h * T + i).head(keys).array();
+              break;
+          }
+        }
+      }
+    });
+  });
+  for (Index h = 0; h < H; ++h) {
+    dot_product_backward(in.q[h], in.k[h], scale(), shape_.causal, d_content.middleRows(h * T, T), d.q[h], d.k[h]);
+  }
+}
+
+}  // namespace posbench

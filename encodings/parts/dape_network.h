@@ -1,0 +1,46 @@
+// DAPE, data-adaptive position encoding: the network over scores and biases that its two versions share.
+#pragma once
+#include <string>
+
+#include "base/options.h"
+#include "encodings/parts/additive_bias.h"
+#include "encodings/parts/decorator.h"
+
+namespace posbench {
+
+enum class Combine { concatenate, add, multiply };
+
+struct DapeOptions {
+  std::string base = "alibi";
+  int hidden = 32;
+  Combine combine = Combine::concatenate;
+  bool residual = true;
+  void describe(OptionTable&);
+};
+
+/// score_h(i, j) = A_h + B_h + f_h(all heads' A and B at this pair, or at it and its neighbours along the keys)
+///
+/// A: q k^T / sqrt(D). B: the biases of the base. f: a linear map from `channels` to `hidden`,
+/// LeakyReLU, a linear map to H; each reads `taps` keys, 1 or 3, in the middle of which stands its own. Beyond the
+/// keys that a query sees its inputs are zero; what its second map reads is zero only beyond the sequence.
+class Dape : public Decorator {
+ public:
+  /// Adds NAME.LAYER.in.weight (hidden, taps channels), .in.bias, .out.weight (taps H, hidden) and .out.bias.
+  /// Throws std::invalid_argument where the base is no bias, or options are set that a base of `none` has no use
+  /// for.
+  Dape(const std::string& name, Index taps, const DapeOptions&, const ModelShape&, ParameterLayout&);
+
+  void score(const AttentionInput&, Heads& scores) const override;
+  void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const override;
+  std::vector<Insight> inspect(const AttentionInput&) const override;
+
+ private:
+  struct Network;
+
+  DapeOptions options_;
+  const AdditiveBias* bias_;  // the inner encoding; null where the base is none
+  Index taps_, channels_;     // channels: 2 H where concatenated, else H
+  std::vector<Parameter> in_weights_, in_biases_, out_weights_, out_biases_;  // one for each layer
+};
+
+}  // namespace posbench

@@ -1,0 +1,22 @@
+// Biases that are a function of distance alone: worked out for each distance, not for each pair.
+#pragma once
+#include "encodings/parts/additive_bias.h"
+
+namespace posbench {
+
+/// bias_n(i, j) = f_n(distance(i, j)) for each of the n = H or layers x H biases.
+class DistanceBias : public AdditiveBias {
+ public:
+  using AdditiveBias::AdditiveBias;
+
+  /// values(n, m) = f_n(distances(0, m))
+  virtual void values(const Parameters&, const In& distances, Out values) const = 0;
+  /// Owed by those that have something learned.
+  virtual void values_backward(const Parameters&, const In& /*distances*/, const In& /*d_values*/,
+                               Gradients&) const {}
+
+  void bias(const Parameters&, const Positions&, Tables& bias) const final;
+  void bias_backward(const Parameters&, const Positions&, const Tables& d_bias, Gradients&) const final;
+};
+
+}  // namespace posbench

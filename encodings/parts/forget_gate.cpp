@@ -1,0 +1,77 @@
+#include "encodings/parts/forget_gate.h"
+
+#include <fmt/format.h>
+
+#include "model/layers.h"
+
+namespace posbench {
+
+void softplus(const In& x, Out y) { y = x.array().max(Real(0)) + (-x.array().abs()).exp().log1p(); }
+
+void accumulate(Matrix& values) {
+  for (Index h = 0; h < values.rows(); ++h) {
+    for (Index t = 1; t < values.cols(); ++t) values(h, t) += values(h, t - 1);
+  }
+}
+
+void accumulate_backward(Matrix& d_values) {
+  for (Index h = 0; h < d_values.rows(); ++h) {
+    for (Index t = d_values.cols() - 1; t > 0; --t) d_values(h, t - 1) += d_values(h, t);
+  }
+}
+
+void add_differences(const In& levels, Real weight, Heads& scores) {
+  for (Index h = 0; h < levels.rows(); ++h) {
+    const auto level = levels.row(h).array();
+    for (Index i = 0; i < levels.cols(); ++i) {
+      scores[h].row(i).head(i + 1).array() += weight * (level(i) - level.head(i + 1));
+    }
+  }
+}
+
+void add_differences_backward(Real weight, const Heads& d_scores, Out d_levels) {
+  for (Index h = 0; h < d_levels.rows(); ++h) {
+    auto d_level = d_levels.row(h);
+    for (Index i = 0; i < d_levels.cols(); ++i) {
+      const auto row = d_scores[h].row(i).head(i + 1);
+      d_level.head(i + 1) -= weight * row;
+      d_level(i) += weight * row.sum();
+    }
+  }
+}
+
+ForgetGate::ForgetGate(const std::string& name, Real sign, double initial_bias, const ModelShape& shape,
+                       ParameterLayout& layout)
+    : sign_(sign) {
+  for (int layer = 0; layer < shape.layers; ++layer) {
+    weights_.push_back(
+        layout.normal(fmt::format("{}.gate.{}.weight", name, layer), shape.width, shape.heads, 0.02));
+    biases_.push_back(layout.constant(fmt::format("{}.gate.{}.bias", name, layer), 1, shape.heads, initial_bias));
+  }
+}
+
+void ForgetGate::add(const AttentionInput& in, Real weight, Heads& scores) const {
+  const Parameter &w = weights_[in.layer], &b = biases_[in.layer];
+  Matrix &logits = in.scratch(in.length(), w.cols), &levels = in.scratch(w.cols, in.length());
+  linear(in.x, in.parameters[w], in.parameters[b], logits);
+  logits *= -sign_;
+  softplus(logits, logits);
+  levels = -logits.transpose();
+  accumulate(levels);
+  add_differences(levels, weight, scores);
+}
+
+void ForgetGate::add_backward(const AttentionInput& in, Real weight, const Heads& d_scores,
+                              AttentionGradient& d) const {
+  const Parameter &w = weights_[in.layer], &b = biases_[in.layer];
+  Matrix &logits = in.scratch(in.length(), w.cols), &d_levels = in.scratch(w.cols, in.length());
+  d_levels.setZero();
+  add_differences_backward(weight, d_scores, d_levels);
+  accumulate_backward(d_levels);
+  linear(in.x, in.parameters[w], in.parameters[b], logits);
+  // the slope of log sigmoid(s z) is s sigmoid(-s z)
+  logits.array() = d_levels.transpose().array() * sign_ * (-sign_ * logits.array()).logistic();
+  linear_backward(in.x, in.parameters[w], logits, d.x, d.parameters[w], d.parameters[b]);
+}
+
+}  // namespace posbench

@@ -1,0 +1,44 @@
+#include "encodings/parts/kerple.h"
+
+namespace posbench {
+namespace {
+
+constexpr Real kLeast = 0.01;
+
+}  // namespace
+
+Kerple::Kerple(const std::string& name, bool per_layer, Range r1, Range r2, const ModelShape& shape,
+               ParameterLayout& layout)
+    : DistanceBias(shape), range1_(r1), range2_(r2) {
+  const Index sets = per_layer ? shape.layers : 1;
+  r1_ = layout.uniform(name + ".r1", sets, shape.heads, 0, r1.high);
+  r2_ = layout.uniform(name + ".r2", sets, shape.heads, 0, r2.high);
+}
+
+void Kerple::constrain(Parameters& p) const {
+  p[r1_] = p[r1_].cwiseMax(kLeast).cwiseMin(static_cast<Real>(range1_.most));
+  p[r2_] = p[r2_].cwiseMax(kLeast).cwiseMin(static_cast<Real>(range2_.most));
+}
+
+void Kerple::values(const Parameters& p, const In& distances, Out values) const {
+  const auto r1 = p[r1_], r2 = p[r2_];
+  for (Index n = 0; n < values.rows(); ++n) {
+    for (Index m = 0; m < distances.cols(); ++m) {
+      values(n, m) = kernel(r1.data()[n], r2.data()[n], std::abs(distances(0, m))).kernel;
+    }
+  }
+}
+
+void Kerple::values_backward(const Parameters& p, const In& distances, const In& d_values, Gradients& d) const {
+  const auto r1 = p[r1_], r2 = p[r2_];
+  auto d_r1 = d[r1_], d_r2 = d[r2_];
+  for (Index n = 0; n < d_values.rows(); ++n) {
+    for (Index m = 0; m < distances.cols(); ++m) {
+      const Value value = kernel(r1.data()[n], r2.data()[n], std::abs(distances(0, m)));
+      d_r1.data()[n] += d_values(n, m) * value.d_r1;
+      d_r2.data()[n] += d_values(n, m) * value.d_r2;
+    }
+  }
+}
+
+}  // namespace posbench

@@ -1,0 +1,58 @@
+#include "encodings/parts/path_integration.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "encodings/parts/contextual_rotary.h"
+#include "model/product.h"
+
+namespace posbench {
+
+PathIntegration::PathIntegration(const std::string& name, Index rank, double range, const ModelShape& shape,
+                                 ParameterLayout& layout) {
+  require_pairs(shape, name);
+  const Index pairs = shape.head_width() / 2;
+  in_ = layout.normal(name + ".in", shape.width, rank, 1 / std::sqrt(shape.width));
+  out_ = layout.normal(name + ".out", rank, shape.heads * pairs, 1 / std::sqrt(rank));
+  omega_ = layout.add(name + ".omega", shape.heads, pairs, [pairs, range](Rng&, Index, Index n) {
+    const double share = static_cast<double>(n) / static_cast<double>(std::max<Index>(1, pairs - 1));
+    return 2 * std::numbers::pi * std::pow(range, -share);
+  });
+}
+
+void PathIntegration::embed(const Parameters& p, const Matrix& x, Tables& carried) const {
+  carried.resize(1);
+  carried[0].resize(x.rows(), out_.cols);
+  for (Index t = 0; t < x.rows(); ++t) carried[0].row(t).noalias() = (x.row(t) * p[in_]).eval() * p[out_];
+  accumulate(carried[0]);
+}
+
+void PathIntegration::embed_backward(const Parameters& p, const Matrix& x, const Tables& d_carried, Matrix& d_x,
+                                     Gradients& d) const {
+  RowMajor d_step = RowMajor::Zero(1, out_.cols), d_low(1, in_.cols), low(1, in_.cols);
+  for (Index t = x.rows() - 1; t >= 0; --t) {  // the step of t is in every sum from t on
+    d_step += d_carried[0].row(t);
+    multiply(x.row(t), p[in_], low);
+    multiply(d_step, p[out_].transpose(), d_low);
+    multiply_add(low.transpose(), d_step, d[out_]);
+    multiply_add(x.row(t).transpose(), d_low, d[in_]);
+    multiply_add(d_low, p[in_].transpose(), d_x.row(t));
+  }
+}
+
+Matrix& PathIntegration::angles(const AttentionInput& in) const {
+  Matrix& angles = in.scratch(in.length(), out_.cols);
+  const auto omega = in.parameters[omega_].reshaped<Eigen::RowMajor>(1, out_.cols);
+  angles.array() = in.carried[0].array().rowwise() * omega.row(0).array();
+  return angles;
+}
+
+void PathIntegration::angles_backward(const AttentionInput& in, const Matrix& d_angles,
+                                      AttentionGradient& d) const {
+  const auto omega = in.parameters[omega_].reshaped<Eigen::RowMajor>(1, out_.cols);
+  d.carried[0].array() += d_angles.array().rowwise() * omega.row(0).array();
+  auto d_omega = d.parameters[omega_];
+  d_omega.reshaped<Eigen::RowMajor>(1, out_.cols) += d_angles.cwiseProduct(in.carried[0]).colwise().sum();
+}
+
+}  // namespace posbench

@@ -1,0 +1,262 @@
+#include "encodings/parts/relative_rows.h"
+
+#include "model/attention.h"
+#include "model/lanes.h"
+#include "model/product.h"
+
+namespace posbench {
+namespace {
+
+constexpr Index kBlock = 32;  // tokens taken together
+
+template <int N>
+using Step = std::integral_constant<int, N>;
+
+/// A block of tokens on one side, and the rows that its pairs have.
+struct Block {
+  Index first, count;  // tokens
+  Index low, rows;     // low, low + 1, ..., low + rows - 1
+  const PairRows& pairs;
+  Side side;
+  bool causal;
+
+  /// Where a query's pairs stand in a matrix (count, rows): start + stride j + index(i, j).
+  Index start(Index i) const { return (side == Side::query ? i - first : -first) * rows - low; }
+  Index stride() const { return side == Side::query ? 0 : rows; }
+  Index place(Index i, Index j) const { return start(i) + stride() * j + static_cast<Index>(pairs.index(i, j)); }
+
+  /// f(i, first key, end of keys) for every query with a pair in the block.
+  template <class F>
+  void for_each_query(Index length, F f) const {
+    if (side == Side::query) {
+      for (Index i = first; i < first + count; ++i) f(i, Index{0}, visible(i, length, causal));
+    } else {
+      for (Index i = causal ? first : 0; i < length; ++i) {
+        f(i, first, std::min(visible(i, length, causal), first + count));
+      }
+    }
+  }
+
+  /// f(i, j) for every pair.
+  template <class F>
+  void for_each_pair(Index length, F f) const {
+    for_each_query(length, [&](Index i, Index begin, Index end) {
+      for (Index j = begin; j < end; ++j) f(i, j);
+    });
+  }
+
+  /// square(i, j, step) for whole squares of pairs from (i, j) on, in which rows change by 1, 0 or -1 from one of
+  /// a token's pairs to the next; row(i, j, end) for the other pairs, of at most kLanes keys from j on.
+  template <class Square, class Row>
+  void for_each_square(Index length, Square square, Row row) const {
+    const bool by_query = side == Side::query;
+    const Index queries = by_query ? first + count : length, keys = by_query ? length : first + count;
+    for (Index i = by_query ? first : 0; i < queries; i += kLanes) {
+      const Index below = std::min(i + kLanes, queries);
+      for (Index j = by_query ? 0 : first; j < std::min(keys, visible(below - 1, length, causal)); j += kLanes) {
+        const Index right = std::min(j + kLanes, keys);
+        const bool whole = below == i + kLanes && right == j + kLanes && right <= visible(i, length, causal);
+        const Real run = whole ? pairs.runs(i / kLanes, j / kLanes) : kMixed;
+        if (run == kMixed) {
+          for (Index query = i; query < below; ++query)
+            row(query, j, std::min(right, visible(query, length, causal)));
+        } else if (run == 0) {
+          square(i, j, Step<0>{});
+        } else if ((run == 1) == by_query) {
+          square(i, j, Step<-1>{});
+        } else {
+          square(i, j, Step<1>{});
+        }
+      }
+    }
+  }
+};
+
+/// pairs(i, j) += the entry of products where the pair stands
+void pick(const Block& block, const Matrix& products, Out pairs) {
+  const bool by_query = block.side == Side::query;
+  block.for_each_square(
+      pairs.rows(),
+      [&](Index i, Index j, auto step) {
+        Lanes square[kLanes];  // a token's pairs in each row
+        for (Index n = 0; n < kLanes; ++n) {
+          const Real* from = products.data() + (by_query ? block.place(i + n, j) : block.place(i, j + n));
+          if constexpr (step == 0) square[n] = Lanes{} + *from;
+          if constexpr (step == 1) square[n] = load(from);
+          if constexpr (step == -1) square[n] = reversed(load(from - kLanes + 1));
+        }
+        if (!by_query) transpose(square);
+        for (Index n = 0; n < kLanes; ++n) {
+          Real* to = pairs.row(i + n).data() + j;
+          store(load(to) + square[n], to);
+        }
+      },
+      [&](Index i, Index begin, Index end) {
+        const Real *index = block.pairs.index.row(i).data(), *from = products.data() + block.start(i);
+        Real* to = pairs.row(i).data();
+        for (Index j = begin; j < end; ++j) to[j] += from[block.stride() * j + static_cast<Index>(index[j])];
+      });
+}
+/// The entry of d_products where the pair stands += d_pairs(i, j)
+void pick_backward(const Block& block, const In& d_pairs, Matrix& d_products) {
+  const bool by_query = block.side == Side::query;
+  block.for_each_square(
+      d_pairs.rows(),
+      [&](Index i, Index j, auto step) {
+        Lanes square[kLanes];
+        for (Index n = 0; n < kLanes; ++n) square[n] = load(d_pairs.row(i + n).data() + j);
+        if (!by_query) transpose(square);
+        for (Index n = 0; n < kLanes; ++n) {
+          Real* to = d_products.data() + (by_query ? block.place(i + n, j) : block.place(i, j + n));
+          if constexpr (step == 0) *to += sum(square[n]);
+          if constexpr (step == 1) store(load(to) + square[n], to);
+          if constexpr (step == -1) store(load(to - kLanes + 1) + reversed(square[n]), to - kLanes + 1);
+        }
+      },
+      [&](Index i, Index begin, Index end) {
+        const Real *index = block.pairs.index.row(i).data(), *from = d_pairs.row(i).data();
+        Real* to = d_products.data() + block.start(i);
+        for (Index j = begin; j < end; ++j) to[block.stride() * j + static_cast<Index>(index[j])] += from[j];
+      });
+}
+
+/// f(block) for all blocks of the tokens on this side, where the table has so many rows.
+template <class F>
+void for_each_block(Index length, Index table_rows, const PairRows& pairs, Side side, bool causal, F f) {
+  for (Index first = 0; first < length; first += kBlock) {
+    Block block{first, std::min(kBlock, length - first), 0, 0, pairs, side, causal};
+    Lanes low = Lanes{} + pairs.index(first, first), high = low;
+    const auto reach = [&](Lanes rows) {
+      low = rows < low ? rows : low;
+      high = larger(rows, high);
+    };
+    block.for_each_square(
+        length,
+        [&](Index i, Index j, auto) {
+          reach(Lanes{} + pairs.index(i + kLanes - 1, j));
+          reach(Lanes{} + pairs.index(i, j + kLanes - 1));
+        },
+        [&](Index i, Index begin, Index end) {
+          const Real* row = pairs.index.row(i).data() + begin;
+          if (begin < end) reach(load(row, end - begin, *row));
+        });
+    const Index lowest = static_cast<Index>(-largest(-low)),
+                needed = static_cast<Index>(largest(high)) - lowest + 1;
+    const Index whole = (needed + kLanes - 1) / kLanes * kLanes;
+    block.rows = std::min(whole, table_rows);  // so that products end with a vector
+    block.low = std::min(lowest, table_rows - block.rows);
+    f(block);
+  }
+}
+
+/// Random positions give nearly every pair a row of its own. A block with more rows than this goes pair by pair:
+/// most of its products would be picked by nobody.
+Index most_rows(Index length) { return 4 * std::max(length, kBlock); }
+
+/// Room for the products of any block that has no more rows than that.
+Matrix& products_of(Index length, const In& rows, Scratch& scratch) {
+  return scratch(std::min(kBlock, length), std::min(rows.rows(), most_rows(length)));
+}
+
+}  // namespace
+
+void find_runs(const Matrix& index, Matrix& runs) {
+  const Index squares = (index.rows() + kLanes - 1) / kLanes;
+  runs.resize(squares, squares);
+  runs.setConstant(kMixed);
+  for (Index i = 0; i + kLanes <= index.rows(); i += kLanes) {
+    for (Index j = 0; j + kLanes <= index.rows(); j += kLanes) {
+      const Real step = index(i + 1, j) - index(i, j);
+      bool run = std::abs(step) <= 1;
+      for (Index n = 0; run && n < kLanes; ++n)
+        run = equal(load(index.row(i + n).data() + j), index(i, j) + step * (static_cast<Real>(n) - places()));
+      if (run) runs(i / kLanes, j / kLanes) = step;
+    }
+  }
+}
+
+void add_row_products(const In& x, const In& rows, const PairRows& pairs, Side side, Real scale, bool causal,
+                      Scratch& scratch, Out scores) {
+  const Index T = x.rows();
+  Matrix& products = products_of(T, rows, scratch);
+  for_each_block(T, rows.rows(), pairs, side, causal, [&](const Block& block) {
+    if (block.rows > most_rows(T)) {
+      block.for_each_pair(T, [&](Index i, Index j) {
+        scores(i, j) +=
+            scale * x.row(side == Side::query ? i : j).dot(rows.row(static_cast<Index>(pairs.index(i, j))));
+      });
+      return;
+    }
+    products.resize(block.count, block.rows);
+    multiply(x.middleRows(block.first, block.count), rows.middleRows(block.low, block.rows).transpose(), products,
+             scale);
+    pick(block, products, scores);
+  });
+}
+
+void add_row_products_backward(const In& x, const In& rows, const PairRows& pairs, Side side, Real scale,
+                               bool causal, const In& d_scores, Scratch& scratch, Out d_x, Out d_rows) {
+  const Index T = x.rows();
+  Matrix& d_products = products_of(T, rows, scratch);
+  for_each_block(T, rows.rows(), pairs, side, causal, [&](const Block& block) {
+    if (block.rows > most_rows(T)) {
+      block.for_each_pair(T, [&](Index i, Index j) {
+        const Index t = side == Side::query ? i : j, n = static_cast<Index>(pairs.index(i, j));
+        const Real d = scale * d_scores(i, j);
+        d_x.row(t) += d * rows.row(n);
+        d_rows.row(n) += d * x.row(t);
+      });
+      return;
+    }
+    d_products.resize(block.count, block.rows);
+    d_products.setZero();
+    pick_backward(block, d_scores, d_products);
+    multiply_add(d_products, rows.middleRows(block.low, block.rows), d_x.middleRows(block.first, block.count),
+                 scale);
+    multiply_add(d_products.transpose(), x.middleRows(block.first, block.count),
+                 d_rows.middleRows(block.low, block.rows), scale);
+  });
+}
+
+void add_row_mixture(const In& weights, const In& rows, const PairRows& pairs, bool causal, Scratch& scratch,
+                     Out output) {
+  const Index T = weights.rows();
+  Matrix& by_row = products_of(T, rows, scratch);
+  for_each_block(T, rows.rows(), pairs, Side::query, causal, [&](const Block& block) {
+    if (block.rows > most_rows(T)) {
+      block.for_each_pair(T, [&](Index i, Index j) {
+        output.row(i) += weights(i, j) * rows.row(static_cast<Index>(pairs.index(i, j)));
+      });
+      return;
+    }
+    by_row.resize(block.count, block.rows);
+    by_row.setZero();
+    pick_backward(block, weights, by_row);
+    multiply_add(by_row, rows.middleRows(block.low, block.rows), output.middleRows(block.first, block.count));
+  });
+}
+
+void add_row_mixture_backward(const In& weights, const In& rows, const PairRows& pairs, bool causal,
+                              const In& d_output, Scratch& scratch, Out d_weights, Out d_rows) {
+  const Index T = weights.rows();
+  Matrix& by_row = products_of(T, rows, scratch);
+  for_each_block(T, rows.rows(), pairs, Side::query, causal, [&](const Block& block) {
+    if (block.rows > most_rows(T)) {
+      block.for_each_pair(T, [&](Index i, Index j) {
+        const Index n = static_cast<Index>(pairs.index(i, j));
+        d_weights(i, j) += d_output.row(i).dot(rows.row(n));
+        d_rows.row(n) += weights(i, j) * d_output.row(i);
+      });
+      return;
+    }
+    const auto d = d_output.middleRows(block.first, block.count);
+    by_row.resize(block.count, block.rows);
+    by_row.setZero();
+    pick_backward(block, weights, by_row);
+    multiply_add(by_row.transpose(), d, d_rows.middleRows(block.low, block.rows));
+    multiply(d, rows.middleRows(block.low, block.rows).transpose(), by_row);
+    pick(block, by_row, d_weights);
+  });
+}
+
+}  // namespace posbench

@@ -1,0 +1,132 @@
+#include "encodings/parts/relative_sinusoids.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "encodings/parts/distances.h"
+#include "encodings/parts/relative_rows.h"
+#include "model/attention.h"
+#include "model/product.h"
+
+namespace posbench {
+namespace {
+
+enum {
+  kIndex,
+  kRuns,
+  kSinusoids,
+  kProjected
+};  // tables: (T, T) and how it runs, (N, C), and (N, C) for each layer
+
+}  // namespace
+
+RelativeSinusoids::RelativeSinusoids(SinusoidConventions conventions, const ModelShape& shape,
+                                     ParameterLayout& layout)
+    : PositionEncoding(shape), conventions_(std::move(conventions)) {
+  const std::string& name = conventions_.name;
+  const Index C = shape.width, H = shape.heads, D = shape.head_width();
+  if (C % 2 != 0) {
+    throw std::invalid_argument(
+        fmt::format("encoding '{}' pairs sines with cosines: width must be even, and is {}", name, C));
+  }
+  const double deviation = conventions_.xavier ? 0 : 0.02, bound = std::sqrt(3.0 / static_cast<double>(C));
+  for (int layer = 0; layer < shape.layers; ++layer) {
+    const std::string suffix = fmt::format(".{}", layer), pair = conventions_.untied ? suffix : "";
+    if (layer == 0 || conventions_.untied) {
+      content_.push_back(layout.normal(name + ".u" + pair, H, D, deviation));
+      position_.push_back(layout.normal(name + ".w" + pair, H, D, deviation));
+    }
+    projection_.push_back(conventions_.xavier ? layout.uniform(name + ".projection" + suffix, C, C, -bound, bound)
+                                              : layout.normal(name + ".projection" + suffix, C, C, 0.02));
+    if (conventions_.learned_scale) {
+      scales_.push_back(layout.constant(name + ".scale" + suffix, 1, 1, 1 / std::sqrt(static_cast<double>(D))));
+    }
+  }
+}
+
+void RelativeSinusoids::tables(const Parameters& p, const Positions& positions, Tables& tables) const {
+  const Index C = shape_.width, pairs = C / 2;
+  tables.resize(kProjected + projection_.size());
+  Matrix distances;
+  distinct_distances(positions, shape_.causal, distances, tables[kIndex]);
+  find_runs(tables[kIndex], tables[kRuns]);
+  const Index N = distances.cols();
+  tables[kSinusoids].resize(N, C);
+  for (Index m = 0; m < pairs; ++m) {
+    const double frequency = std::pow(10000.0, -2.0 * static_cast<double>(m) / static_cast<double>(C));
+    const Index sine = conventions_.interleaved ? 2 * m : m,
+                cosine = conventions_.interleaved ? 2 * m + 1 : pairs + m;
+    for (Index n = 0; n < N; ++n) {
+      double argument = (conventions_.key_minus_query ? -1 : 1) * static_cast<double>(distances(0, n));
+      if (conventions_.clamp > 0) {
+        argument = std::clamp(argument, -double{1} * conventions_.clamp, double{1} * conventions_.clamp);
+      }
+      tables[kSinusoids](n, sine) = static_cast<Real>(std::sin(argument * frequency));
+      tables[kSinusoids](n, cosine) = static_cast<Real>(std::cos(argument * frequency));
+    }
+  }
+  for (size_t layer = 0; layer < projection_.size(); ++layer) {
+    tables[kProjected + layer].resize(N, C);
+    multiply(tables[kSinusoids], p[projection_[layer]].transpose(), tables[kProjected + layer]);
+  }
+}
+
+void RelativeSinusoids::tables_backward(const Parameters&, const Positions&, const Tables& tables,
+                                        const Tables& d_tables, Gradients& d) const {
+  for (size_t layer = 0; layer < projection_.size(); ++layer) {
+    multiply_add(d_tables[kProjected + layer].transpose(), tables[kSinusoids], d[projection_[layer]]);
+  }
+}
+
+Matrix& RelativeSinusoids::shifted(const AttentionInput& in, const std::vector<Parameter>& bias, size_t h) const {
+  Matrix& shifted = in.scratch(in.length(), shape_.head_width());
+  shifted = in.q[h];
+  shifted.rowwise() += in.parameters[of_layer(bias, in.layer)].row(static_cast<Index>(h));
+  return shifted;
+}
+
+Real RelativeSinusoids::score_scale(const AttentionInput& in) const {
+  return conventions_.learned_scale ? in.parameters[scales_[in.layer]](0, 0) : scale();
+}
+
+void RelativeSinusoids::score(const AttentionInput& in, Heads& scores) const {
+  const Index D = shape_.head_width();
+  const Real s = score_scale(in);
+  const Matrix& projected = in.tables[kProjected + in.layer];
+  for (size_t h = 0; h < scores.size(); ++h) {
+    dot_product(shifted(in, content_, h), in.k[h], s, shape_.causal, scores[h]);
+    add_row_products(shifted(in, position_, h), projected.middleCols(static_cast<Index>(h) * D, D),
+                     {in.tables[kIndex], in.tables[kRuns]}, Side::query, s, shape_.causal, in.scratch, scores[h]);
+  }
+}
+
+void RelativeSinusoids::score_backward(const AttentionInput& in, const Heads& d_scores,
+                                       AttentionGradient& d) const {
+  const Index T = in.length(), D = shape_.head_width();
+  const Real s = score_scale(in);
+  const Matrix& projected = in.tables[kProjected + in.layer];
+  Matrix& d_projected = d.tables[kProjected + in.layer];
+  auto d_u = d.parameters[of_layer(content_, in.layer)], d_w = d.parameters[of_layer(position_, in.layer)];
+  for (size_t h = 0; h < d_scores.size(); ++h) {
+    const Index column = static_cast<Index>(h) * D, row = static_cast<Index>(h);
+    const Matrix &content = shifted(in, content_, h), &position = shifted(in, position_, h);
+    Matrix &d_content = in.scratch(T, D), &d_position = in.scratch(T, D);
+    d_content.setZero();
+    d_position.setZero();
+    dot_product_backward(content, in.k[h], s, shape_.causal, d_scores[h], d_content, d.k[h]);
+    add_row_products_backward(position, projected.middleCols(column, D), {in.tables[kIndex], in.tables[kRuns]},
+                              Side::query, s, shape_.causal, d_scores[h], in.scratch, d_position,
+                              d_projected.middleCols(column, D));
+    d.q[h] += d_content + d_position;
+    d_u.row(row) += d_content.colwise().sum();
+    d_w.row(row) += d_position.colwise().sum();
+    if (conventions_.learned_scale) {  // scores are linear in (content, position), so these sums are s d_s
+      d.parameters[scales_[in.layer]](0, 0) +=
+          (content.cwiseProduct(d_content).sum() + position.cwiseProduct(d_position).sum()) / s;
+    }
+  }
+}
+
+}  // namespace posbench

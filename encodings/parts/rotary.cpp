@@ -1,0 +1,138 @@
+#include "encodings/parts/rotary.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+
+#include "model/attention.h"
+
+namespace posbench {
+namespace {
+
+/// f(a, b, n) for the two components a, b of each pair n.
+template <class F>
+void for_each_pair(Pairing pairing, Index pairs, F f) {
+  if (pairing == Pairing::interleaved) {
+    for (Index n = 0; n < pairs; ++n) f(2 * n, 2 * n + 1, n);
+  } else {
+    for (Index n = 0; n < pairs; ++n) f(n, n + pairs, n);
+  }
+}
+
+}  // namespace
+
+void rotate(const In& x, const In& cosine, const In& sine, Pairing pairing, Out y) {
+  const Index pairs = cosine.cols(), rest = x.cols() - 2 * pairs;
+  for (Index t = 0; t < x.rows(); ++t) {
+    const Real *from = x.row(t).data(), *c = cosine.row(t).data(), *s = sine.row(t).data();
+    Real* to = y.row(t).data();
+    for_each_pair(pairing, pairs, [=](Index a, Index b, Index n) {
+      to[a] = from[a] * c[n] - from[b] * s[n];
+      to[b] = from[a] * s[n] + from[b] * c[n];
+    });
+  }
+  y.rightCols(rest) = x.rightCols(rest);
+}
+
+void rotate_backward(const In& d_y, const In& cosine, const In& sine, Pairing pairing, Out d_x) {
+  const Index pairs = cosine.cols(), rest = d_y.cols() - 2 * pairs;
+  for (Index t = 0; t < d_y.rows(); ++t) {
+    const Real *from = d_y.row(t).data(), *c = cosine.row(t).data(), *s = sine.row(t).data();
+    Real* to = d_x.row(t).data();
+    for_each_pair(pairing, pairs, [=](Index a, Index b, Index n) {
+      to[a] += from[a] * c[n] + from[b] * s[n];
+      to[b] += from[b] * c[n] - from[a] * s[n];
+    });
+  }
+  d_x.rightCols(rest) += d_y.rightCols(rest);
+}
+
+void rotate_angle_backward(const In& y, const In& d_y, Pairing pairing, Out d_angle) {
+  for (Index t = 0; t < y.rows(); ++t) {
+    const Real *value = y.row(t).data(), *d = d_y.row(t).data();
+    Real* to = d_angle.row(t).data();
+    for_each_pair(pairing, d_angle.cols(),
+                  [=](Index a, Index b, Index n) { to[n] += d[b] * value[a] - d[a] * value[b]; });
+  }
+}
+
+void rotate_factors_backward(const In& x, const In& d_y, Pairing pairing, Out d_cosine, Out d_sine) {
+  for (Index t = 0; t < x.rows(); ++t) {
+    const Real *from = x.row(t).data(), *d = d_y.row(t).data();
+    Real *d_c = d_cosine.row(t).data(), *d_s = d_sine.row(t).data();
+    for_each_pair(pairing, d_cosine.cols(), [=](Index a, Index b, Index n) {
+      d_c[n] += d[a] * from[a] + d[b] * from[b];
+      d_s[n] += d[b] * from[a] - d[a] * from[b];
+    });
+  }
+}
+
+std::vector<double> rope_frequencies(Index width, double base) {
+  std::vector<double> frequencies;
+  for (Index n = 0; n < width / 2; ++n) {
+    frequencies.push_back(std::pow(base, -2.0 * static_cast<double>(n) / static_cast<double>(width)));
+  }
+  return frequencies;
+}
+
+void round_wavelengths(std::vector<double>& frequencies) {
+  constexpr double kTurn = 2 * std::numbers::pi;
+  for (double& w : frequencies) {
+    if (w != 0) w = kTurn / std::max(1.0, std::round(kTurn / w));
+  }
+}
+
+void require_pairs(const ModelShape& shape, const std::string& name) {
+  if (shape.head_width() % 2 == 0) return;
+  throw std::invalid_argument(
+      fmt::format("encoding '{}' rotates pairs: the head width must be even, and width {} over {} heads gives {}",
+                  name, shape.width, shape.heads, shape.head_width()));
+}
+
+Rotary::Rotary(const ModelShape& shape, Pairing pairing, const std::string& name)
+    : PositionEncoding(shape), pairing_(pairing) {
+  require_pairs(shape, name);
+}
+
+void Rotary::rotations(const Positions& positions, const Spectrum& spectrum, Tables& tables) const {
+  const Index pairs = static_cast<Index>(spectrum.frequencies.size());
+  tables.resize(2);
+  for (Matrix& table : tables) table.resize(positions.size(), pairs);
+  for (Index t = 0; t < positions.size(); ++t) {
+    for (Index n = 0; n < pairs; ++n) {  // angles in double: positions may be large
+      const double angle = static_cast<double>(positions.at[t]) * spectrum.frequencies[n];
+      tables[0](t, n) = static_cast<Real>(spectrum.amplitude * std::cos(angle));
+      tables[1](t, n) = static_cast<Real>(spectrum.amplitude * std::sin(angle));
+    }
+  }
+}
+
+void Rotary::score(const AttentionInput& in, Heads& scores) const {
+  const Index T = in.length();
+  const size_t keys = in.tables.size() - 2;  // the last two tables are the keys', and may be the queries' too
+  Matrix &q = in.scratch(T, shape_.head_width()), &k = in.scratch(T, shape_.head_width());
+  for (size_t h = 0; h < scores.size(); ++h) {
+    rotate(in.q[h], in.tables[0].topRows(T), in.tables[1].topRows(T), pairing_, q);
+    rotate(in.k[h], in.tables[keys].topRows(T), in.tables[keys + 1].topRows(T), pairing_, k);
+    dot_product(q, k, scale(), shape_.causal, scores[h]);
+  }
+}
+
+void Rotary::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
+  const Index T = in.length(), D = shape_.head_width();
+  const size_t keys = in.tables.size() - 2;
+  Matrix &q = in.scratch(T, D), &k = in.scratch(T, D), &d_q = in.scratch(T, D), &d_k = in.scratch(T, D);
+  for (size_t h = 0; h < d_scores.size(); ++h) {
+    rotate(in.q[h], in.tables[0].topRows(T), in.tables[1].topRows(T), pairing_, q);
+    rotate(in.k[h], in.tables[keys].topRows(T), in.tables[keys + 1].topRows(T), pairing_, k);
+    d_q.setZero();
+    d_k.setZero();
+    dot_product_backward(q, k, scale(), shape_.causal, d_scores[h], d_q, d_k);
+    rotate_backward(d_q, in.tables[0].topRows(T), in.tables[1].topRows(T), pairing_, d.q[h]);
+    rotate_backward(d_k, in.tables[keys].topRows(T), in.tables[keys + 1].topRows(T), pairing_, d.k[h]);
+  }
+}
+
+}  // namespace posbench

@@ -1,0 +1,87 @@
+#include "encodings/parts/tupe.h"
+
+#include "model/attention.h"
+#include "model/layers.h"
+
+namespace posbench {
+
+Tupe::Tupe(const std::string& name, const TupeOptions& options, const ModelShape& shape, ParameterLayout& layout)
+    : AdditiveBias(shape),
+      reset_(options.reset == Reset::always || (options.reset == Reset::bidirectional && !shape.causal)),
+      places_(options.positions > 0 ? options.positions : shape.longest) {
+  constexpr double kDeviation = 0.02;
+  const Index C = shape.width;
+  table_ = layout.normal(name + ".positions", places_ + (reset_ ? 1 : 0), C, kDeviation);
+  gain_ = layout.constant(name + ".norm.weight", 1, C, 1);
+  shift_ = layout.constant(name + ".norm.bias", 1, C, 0);
+  query_ = layout.normal(name + ".query.weight", C, C, kDeviation);
+  query_bias_ = layout.constant(name + ".query.bias", 1, C, 0);
+  key_ = layout.normal(name + ".key.weight", C, C, kDeviation);
+  key_bias_ = layout.constant(name + ".key.bias", 1, C, 0);
+}
+
+Tupe::Projected Tupe::project(const Parameters& p, const Positions& positions) const {
+  Projected result;
+  const Index first = reset_ ? 1 : 0;  // the row of place 0
+  if (reset_) result.rows = {0, 1};
+  for (Index t = first; t < positions.size(); ++t) {
+    const Index place = static_cast<Index>(std::round(positions.at[t]));
+    result.rows.push_back(first + std::clamp<Index>(place, 0, places_ - 1));
+  }
+  const Index R = static_cast<Index>(result.rows.size()), C = shape_.width;
+  Matrix x(R, C);
+  for (Index r = 0; r < R; ++r) x.row(r) = p[table_].row(result.rows[r]);
+  for (Matrix* m : {&result.normalized, &result.y, &result.q, &result.k}) m->resize(R, C);
+  result.inverse_deviation.resize(R, 1);
+  normalize_rows(x, p[gain_], p[shift_], result.normalized, result.inverse_deviation, result.y);
+  linear(result.y, p[query_], p[query_bias_], result.q);
+  linear(result.y, p[key_], p[key_bias_], result.k);
+  return result;
+}
+
+void Tupe::bias(const Parameters& p, const Positions& positions, Tables& bias) const {
+  const Projected s = project(p, positions);
+  const Index T = positions.size(), D = shape_.head_width();
+  for (size_t h = 0; h < bias.size(); ++h) {
+    const auto q = s.q.middleCols(static_cast<Index>(h) * D, D), k = s.k.middleCols(static_cast<Index>(h) * D, D);
+    dot_product(q.bottomRows(T), k.bottomRows(T), content_scale(), shape_.causal, bias[h]);
+    if (reset_) {
+      bias[h].col(0).setConstant(content_scale() * q.row(1).dot(k.row(1)));
+      bias[h].row(0).setConstant(content_scale() * q.row(0).dot(k.row(0)));
+    }
+  }
+}
+
+void Tupe::bias_backward(const Parameters& p, const Positions& positions, const Tables& d_bias,
+                         Gradients& d) const {
+  const Projected s = project(p, positions);
+  const Index T = positions.size(), D = shape_.head_width(), R = static_cast<Index>(s.rows.size()),
+              C = shape_.width;
+  Matrix d_q(R, C), d_k(R, C), d_y(R, C), d_x(R, C), d_pairs(T, T);
+  for (Matrix* m : {&d_q, &d_k, &d_y, &d_x}) m->setZero();
+  for (size_t h = 0; h < d_bias.size(); ++h) {
+    const Index column = static_cast<Index>(h) * D;
+    const auto q = s.q.middleCols(column, D), k = s.k.middleCols(column, D);
+    auto d_query = d_q.middleCols(column, D), d_key = d_k.middleCols(column, D);
+    d_pairs = d_bias[h];
+    if (reset_) {  // one number for row 0, another for the rest of column 0
+      const Real from = content_scale() * d_pairs.row(0).head(visible(0, T, shape_.causal)).sum();
+      const Real to = content_scale() * d_pairs.col(0).tail(T - 1).sum();
+      d_query.row(0) += from * k.row(0);
+      d_key.row(0) += from * q.row(0);
+      d_query.row(1) += to * k.row(1);
+      d_key.row(1) += to * q.row(1);
+      d_pairs.row(0).setZero();
+      d_pairs.col(0).setZero();
+    }
+    dot_product_backward(q.bottomRows(T), k.bottomRows(T), content_scale(), shape_.causal, d_pairs,
+                         d_query.bottomRows(T), d_key.bottomRows(T));
+  }
+  linear_backward(s.y, p[query_], d_q, d_y, d[query_], d[query_bias_]);
+  linear_backward(s.y, p[key_], d_k, d_y, d[key_], d[key_bias_]);
+  normalize_rows_backward(p[gain_], s.normalized, s.inverse_deviation, d_y, d_x, d[gain_], d[shift_]);
+  auto d_table = d[table_];
+  for (Index r = 0; r < R; ++r) d_table.row(s.rows[r]) += d_x.row(r);
+}
+
+}  // namespace posbench

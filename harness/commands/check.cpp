@@ -1,0 +1,162 @@
+// `posbench check`: certificates of encodings and tasks.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "encodings/registry.h"
+#include "harness/commands/commands.h"
+#include "harness/verify/certify.h"
+#include "harness/commands/describe.h"
+#include "harness/verify/task_certificate.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+struct CheckRequest {
+  std::vector<std::string> names;  // of tasks and encodings, globs and specs; none is all
+  bool variants = false;           // and the variants of the encodings among them
+  bool json = false;
+};
+
+/// Names, globs and specs of encodings and tasks, each once; all of them for none.
+std::vector<std::string> specs(std::vector<std::string> names) {
+  if (names.empty()) names = {"*"};
+  std::vector<std::string> known = encodings().names(), specs;
+  const std::vector<std::string> more = tasks().names();
+  known.insert(known.end(), more.begin(), more.end());
+  const auto add = [&](const std::string& spec) {
+    if (std::find(specs.begin(), specs.end(), spec) == specs.end()) specs.push_back(spec);
+  };
+  for (const std::string& name : names) {
+    if (name.find_first_of("*?[") < name.find(':')) {
+      const size_t before = specs.size();
+      for (const std::string& candidate : known) {
+        if (fnmatch(name.c_str(), candidate.c_str(), 0) == 0) add(candidate);
+      }
+      if (specs.size() == before)
+        throw std::invalid_argument(fmt::format("'{}' matches no encoding or task", name));
+      continue;
+    }
+    const Spec spec = Spec::parse(name);
+    if (std::find(known.begin(), known.end(), spec.name) == known.end()) show_text(name);  // says what is near
+    add((encodings().contains(spec.name) ? encodings().find(spec.name).canonical(spec)
+                                         : tasks().find(spec.name).canonical(spec))
+            .text());
+  }
+  return specs;
+}
+
+/// With the variants that each encoding names, behind it.
+std::vector<std::string> with_variants(const std::vector<std::string>& specs) {
+  std::vector<std::string> all;
+  for (const std::string& spec : specs) {
+    all.push_back(spec);
+    if (!encodings().contains(spec)) continue;  // a task, or a spec with options
+    for (const std::string& options : encodings().find(spec).info.variants) all.push_back(spec + ":" + options);
+  }
+  return all;
+}
+
+void print_encoding(const Json& c) {
+  fmt::print("{} {:<44} worst gradient error {:.1e} ({})\n", c["passed"].get<bool>() ? "pass" : "FAIL",
+             c["encoding"].get<std::string>(), c["worst_gradient_error"].get<double>(),
+             c["where"].get<std::string>());
+  for (const Json& g : c["gradients"]) {
+    fmt::print("       {:<14} {:<5} {:.1e}  {}\n", g["attention"].get<std::string>(), g["norm"].get<std::string>(),
+               g["worst_error"].get<double>(), g["where"].get<std::string>());
+  }
+  const auto yes = [&](const char* key) { return c[key].get<bool>() ? "yes" : "NO"; };
+  fmt::print(
+      "       causal to the bit: {}; finite at length 1 and at 4 times the trained: {}; moved by order: {:.1e}, "
+      "by a "
+      "shift of all places: {:.1e}\n",
+      yes("causal"), yes("finite"), c["order_sensitivity"].get<double>(), c["shift_sensitivity"].get<double>());
+  const Json& p = c["properties"];
+  if (p.contains("not_measured"))
+    return fmt::print("       properties not measured: {}\n", p["not_measured"].get<std::string>());
+  const auto word = [&](const char* key) { return p[key]["measured"].get<std::string>(); };
+  fmt::print(
+      "       places distinct: {} ({} of {}, {} of {}); in range beyond the trained length: {} ({} untrained "
+      "rows, "
+      "scores {:+.0f} %)\n"
+      "       relative only: {} (moved {:.1e}); weaker with distance: {} ({:.0f} % of heads)\n",
+      word("distinct"), p["distinct"]["places"].get<int>(), p["distinct"]["of"].get<int>(),
+      p["distinct"]["far"].get<int>(), p["distinct"]["of_far"].get<int>(), word("extrapolates"),
+      p["extrapolates"]["untrained_rows"].get<int>(), 100 * p["extrapolates"]["growth"].get<double>(),
+      word("relative"), p["relative"]["moved"].get<double>(), word("fades"),
+      100 * p["fades"]["falling_heads"].get<double>());
+  if (!p["agree"].get<bool>() && Spec::parse(c["encoding"].get<std::string>()).options.empty()) {
+    std::string stated;
+    for (const auto& [name, property] : p.items()) {
+      if (property.is_object()) stated += fmt::format(" {} {};", name, property["stated"].get<std::string>());
+    }
+    fmt::print("       what its file states is not what was measured:{}\n", stated);
+  }
+}
+
+void print_task(const Json& c) {
+  fmt::print("{} {:<32} {}\n", c["passed"].get<bool>() ? "pass" : "FAIL", c["task"].get<std::string>(),
+             c["oracle"].get<bool>()
+                 ? fmt::format("compared with the oracle on {} samples of each split, {}", c["samples"].get<int>(),
+                               fmt::join(c["layouts"].get<std::vector<std::string>>(), " and "))
+                 : "not compared with an oracle, which knows the task without these options");
+  for (const Json& fault : c["faults"]) fmt::print("       {}\n", fault.get<std::string>());
+  for (const auto& [name, split] : c["splits"].items()) {
+    std::string trivial;
+    for (const auto& [view, accuracy] : split["trivial"].items())
+      trivial += fmt::format("  {} {:.3f}", view, accuracy.get<double>());
+    fmt::print("       {:<20} chance {:.3f}{}\n", name, split["chance"].get<double>(), trivial);
+    if (!split.contains("largest_share")) continue;
+    fmt::print("       {:<20} largest share {:.3f}, declared {:.3f}; seen in training {:.4f}, by chance {:.4f}\n",
+               "", split["largest_share"]["measured"].get<double>(),
+               split["largest_share"]["declared"].get<double>(), split["seen_in_training"]["share"].get<double>(),
+               split["seen_in_training"]["by_chance"].get<double>());
+  }
+}
+
+/// Prints certificates one by one. Returns whether all passed.
+bool check(const CheckRequest& request) {
+  std::vector<std::string> checked = specs(request.names);
+  if (request.variants) checked = with_variants(checked);
+  Json certificates = Json::array();
+  bool passed = true;
+  for (const std::string& spec : checked) {
+    const bool encoding = encodings().contains(Spec::parse(spec).name);
+    const Json certificate = encoding ? posbench_double::certify(spec) : certify_task(spec);
+    passed = passed && certificate["passed"].get<bool>();
+    if (request.json) {
+      certificates.push_back(certificate);
+    } else {
+      encoding ? print_encoding(certificate) : print_task(certificate);
+      std::fflush(stdout);
+    }
+  }
+  if (request.json) fmt::print("{}\n", Json{{"certificates", certificates}}.dump(2));
+  return passed;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Invocation& invocation) {
+  const auto request = std::make_shared<CheckRequest>();
+  CLI::App* command =
+      app.add_subcommand("check", "The certificate of encodings and tasks: gradients, causality, generators");
+  command->add_option("names", request->names,
+                    "encodings and tasks, with options or globs if wanted; all of them without a name");
+  command->add_flag("--variants", request->variants,
+                  "each encoding also with the options that take another path through its code");
+  command->add_flag("--json", request->json, "as JSON");
+  command->footer(
+      "Examples:\n  posbench check\n  posbench check cope:gates=separate rope flip_flop\n"
+      "  posbench check 'dape*' randomized --variants");
+  command->callback([request, &invocation] { invocation.code = check(*request) ? 0 : 1; });
+}
+
+}  // namespace posbench

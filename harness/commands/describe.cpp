@@ -1,0 +1,265 @@
+#include "harness/commands/describe.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "base/text.h"
+#include "encodings/registry.h"
+#include "harness/training/samples.h"
+#include "harness/training/task_setup.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+Json options_json(const std::vector<OptionInfo>& options) {
+  Json list = Json::array();
+  for (const OptionInfo& o : options) {
+    list.push_back(
+        {{"name", o.name}, {"type", o.type}, {"default", o.value}, {"expected", o.expected}, {"help", o.help}});
+  }
+  return list;
+}
+
+std::string options_text(const std::vector<OptionInfo>& options) {
+  if (options.empty()) return "options: none\n";
+  std::string text = "options:\n";
+  for (const OptionInfo& o : options) {
+    text += fmt::format("  {:<16} {:<12} {}; {}\n", o.name, o.value.empty() ? "-" : o.value, o.help, o.expected);
+  }
+  return text;
+}
+
+std::vector<OptionInfo> settings() {
+  std::vector<OptionInfo> infos;
+  const auto add = [&](const char* section, auto options) {
+    OptionTable table;
+    options.describe(table);
+    for (const Option& o : table.all())
+      infos.push_back({std::string(section) + "." + o.name, o.type, o.get(), o.expected, o.help});
+  };
+  add("model", ModelOptions{});
+  add("training", TrainingOptions{});
+  add("evaluation", EvaluationOptions{});
+  return infos;
+}
+
+std::string field(const std::string& name, const std::string& value) {
+  return value.empty() ? "" : fmt::format("{:<15} {}\n", name + ":", value);
+}
+
+std::string changes(const TaskInfo::Split& split) {
+  std::vector<std::string> pieces;
+  for (const auto& [option, value] : split.options) pieces.push_back(option + "=" + value);
+  return pieces.empty() ? "-" : fmt::format("{}", fmt::join(pieces, ", "));
+}
+
+std::string show_encoding(const EncodingEntry& entry) {
+  const EncodingInfo& info = entry.info;
+  return fmt::format("{} (encoding, {})\n\n", info.name, info.family) + field("equation", info.equation) +
+         field("source", info.source) + field("notes", info.notes) +
+         field("models", info.causal_only ? "causal" : "causal, bidirectional") + field("touches", info.touches) +
+         field("learned", info.learned ? "yes" : "no") + field("relative", info.relative) +
+         field("content", info.content_dependent) + field("extrapolates", info.extrapolates) +
+         field("distinct", info.distinct) + field("fades", info.fades) + "\n" + options_text(entry.options);
+}
+
+std::string show_task(const std::string& spec, const TaskEntry& entry) {
+  const TaskInfo& info = entry.info;
+  const TaskSetup setup = make_task_setup(ExperimentOptions{}, spec);
+  const TaskBaseline baseline = measure_baselines(setup);
+  std::string text = fmt::format("{} (task, {}, version {})\n\n", info.name, info.family, info.version) +
+                     field("definition", info.definition) + field("source", info.source) +
+                     field("published as", info.published_name) + field("published use", info.published) +
+                     field("models", info.causal_only ? "causal" : "causal, bidirectional (answer slots)") +
+                     field("length unit", info.length_unit) + field("distance unit", info.distance_unit) +
+                     field("vocabulary", fmt::format("{}", setup.shape.vocabulary)) +
+                     field("longest", fmt::format("about {} tokens as trained, {} in any split",
+                                                  setup.shape.trained_length, setup.shape.longest));
+  text += "\n" + options_text(entry.options) + "\nsplits:\n";
+  for (const TaskInfo::Split& split : setup.splits) {
+    text += fmt::format("  {:<20} {:<36} {}\n", split.name, changes(split), split.why);
+  }
+  text += "\naccuracy by token without reading the question (measured on 2000 samples each):\n";
+  for (const SplitBaseline& split : baseline.splits) {
+    text += fmt::format("  {:<20} chance {:.3f}", split.name, split.chance);
+    for (const auto& [name, accuracy] : split.trivial) text += fmt::format(", {} {:.3f}", name, accuracy);
+    text += "\n";
+  }
+  return text;
+}
+
+struct Named {
+  const TaskInfo::Split* split;
+  std::unique_ptr<Task> task;
+};
+
+Named find_split(const SampleRequest& request) {
+  const Spec spec = Spec::parse(request.task);
+  const TaskInfo& info = tasks().find(spec.name).info;
+  if (info.causal_only && request.layout == Layout::slots) {
+    throw std::invalid_argument(
+        fmt::format("task '{}' asks inside its sequences and has no answer slots", spec.name));
+  }
+  std::vector<std::string> names;
+  for (const TaskInfo::Split& split : info.splits) {
+    if (split.name == request.split) return {&split, make_task(spec, split, request.layout)};
+    names.push_back(split.name);
+  }
+  throw std::invalid_argument(fmt::format("task '{}' has no split '{}'{} (its splits: {})", spec.name,
+                                          request.split, did_you_mean(request.split, names),
+                                          fmt::join(names, ", ")));
+}
+
+std::vector<SampleStream::Sample> draw_samples(const SampleRequest& request, const Task& task) {
+  std::vector<SampleStream::Sample> samples;
+  const SampleStream stream{task, "test:" + request.split, request.seed, request.length};
+  for (int n = 0; n < request.count; ++n) samples.push_back(stream(n));
+  return samples;
+}
+
+}  // namespace
+
+std::string list_text(const std::string& what) {
+  std::string text;
+  if (what == "tasks") {
+    for (const std::string& name : tasks().names()) {
+      const TaskInfo& info = tasks().find(name).info;
+      text += fmt::format("{:<28} {:<26} {}\n", name, info.family, info.definition);
+    }
+  } else if (what == "encodings") {
+    for (const std::string& name : encodings().names()) {
+      const EncodingInfo& info = encodings().find(name).info;
+      text += fmt::format("{:<18} {:<18} {:<21} {}\n", name, info.family,
+                          info.causal_only ? "causal" : "causal, bidirectional", info.source);
+    }
+  } else if (what == "profiles") {
+    for (const auto& [name, json] : profiles()) {
+      text += fmt::format("{:<12} {}\n", name, Json::parse(json).value("description", ""));
+    }
+  } else {
+    for (const OptionInfo& o : settings()) {
+      text += fmt::format("{:<32} {:<14} {}; {}\n", o.name, o.value, o.help, o.expected);
+    }
+  }
+  return text;
+}
+
+Json list_json(const std::string& what) {
+  Json list = Json::array();
+  if (what == "tasks") {
+    for (const std::string& name : tasks().names()) {
+      const auto& [info, options, canonical, make] = tasks().find(name);
+      Json splits = Json::array();
+      for (const TaskInfo::Split& split : info.splits) {
+        Json changed = Json::object();
+        for (const auto& [option, value] : split.options) changed[option] = value;
+        splits.push_back({{"name", split.name}, {"options", changed}, {"why", split.why}});
+      }
+      list.push_back({{"id", name},
+                      {"family", info.family},
+                      {"version", info.version},
+                      {"definition", info.definition},
+                      {"source", info.source},
+                      {"published_name", info.published_name},
+                      {"published", info.published},
+                      {"causal_only", info.causal_only},
+                      {"length_unit", info.length_unit},
+                      {"distance_unit", info.distance_unit},
+                      {"options", options_json(options)},
+                      {"splits", splits}});
+    }
+  } else if (what == "encodings") {
+    for (const std::string& name : encodings().names()) {
+      const auto& [info, options, canonical, make] = encodings().find(name);
+      list.push_back({{"id", name},
+                      {"family", info.family},
+                      {"equation", info.equation},
+                      {"source", info.source},
+                      {"notes", info.notes},
+                      {"causal_only", info.causal_only},
+                      {"touches", info.touches},
+                      {"learned", info.learned},
+                      {"extrapolates", info.extrapolates},
+                      {"relative", info.relative},
+                      {"content_dependent", info.content_dependent},
+                      {"distinct", info.distinct},
+                      {"fades", info.fades},
+                      {"variants", info.variants},
+                      {"options", options_json(options)}});
+    }
+  } else if (what == "profiles") {
+    for (const auto& [name, json] : profiles()) {
+      Json profile{{"id", name}};
+      profile.update(Json::parse(json));
+      list.push_back(profile);
+    }
+  } else {
+    list = options_json(settings());
+  }
+  return {{what, list}};
+}
+
+std::string show_text(const std::string& text) {
+  const Spec spec = Spec::parse(text);
+  if (encodings().contains(spec.name)) return show_encoding(encodings().find(spec.name));
+  if (tasks().contains(spec.name))
+    return show_task(tasks().find(spec.name).canonical(spec).text(), tasks().find(spec.name));
+  if (profiles().count(text) > 0) return profiles().at(text);
+  std::vector<std::string> names = encodings().names();
+  const std::vector<std::string> more = tasks().names();
+  names.insert(names.end(), more.begin(), more.end());
+  for (const auto& [name, json] : profiles()) names.push_back(name);
+  throw std::invalid_argument(
+      fmt::format("no encoding, task or profile is called '{}'{} ('posbench list encodings', 'list tasks' and "
+                  "'list profiles' show all)",
+                  spec.name, did_you_mean(spec.name, names)));
+}
+
+std::string sample_text(const SampleRequest& request) {
+  const auto [split, task] = find_split(request);
+  std::string text;
+  for (const auto& [example, length] : draw_samples(request, *task)) {
+    const auto is_scored = [&scored = example.scored](size_t t) {
+      return std::find(scored.begin(), scored.end(), static_cast<int>(t)) != scored.end();
+    };
+    std::string words, ids, answers, wanted;
+    for (size_t t = 0; t < example.tokens.size(); ++t) {
+      const std::string mark = is_scored(t) ? "*" : "";
+      words += fmt::format(" {}{}", task->word(example.tokens[t]), mark);
+      ids += fmt::format(" {}{}", example.tokens[t], mark);
+      if (!is_scored(t)) continue;
+      answers += fmt::format(" {}", task->word(example.targets[t]));
+      wanted += fmt::format(" {}", example.targets[t]);
+    }
+    text += fmt::format(
+        "length {}, {} tokens; * marks what is scored\n  words  {}\n  ids    {}\n  answer {}   (ids{})\n", length,
+        example.tokens.size(), words, ids, answers, wanted);
+    if (!example.distances.empty()) text += fmt::format("  distance {}\n", fmt::join(example.distances, " "));
+  }
+  return text;
+}
+
+Json sample_json(const SampleRequest& request) {
+  const auto [split, task] = find_split(request);
+  Json list = Json::array();
+  for (const auto& [e, length] : draw_samples(request, *task)) {
+    Json words = Json::array();
+    for (const int token : e.tokens) words.push_back(task->word(token));
+    list.push_back({{"length", length},
+                    {"tokens", e.tokens},
+                    {"words", words},
+                    {"targets", e.targets},
+                    {"scored", e.scored},
+                    {"distances", e.distances},
+                    {"segments", e.segments},
+                    {"candidates", e.candidates}});
+  }
+  return {{"task", request.task}, {"split", request.split}, {"samples", list}};
+}
+
+}  // namespace posbench

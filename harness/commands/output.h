@@ -1,0 +1,42 @@
+// Where a command's result goes, and in which form.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace posbench {
+
+enum class Format { console, markdown, csv, json, html };
+
+struct Output {
+  std::optional<std::filesystem::path> file;  // instead of stdout
+  std::optional<Format> format;
+  std::string color = "auto";    // of the console: auto, always or never
+};
+
+/// Adds --color.
+void add_color(CLI::App&, std::string& color);
+/// Adds -o, --format and --color.
+void add_output(CLI::App&, Output&);
+
+/// Whether standard output is coloured, given the value of --color; NO_COLOR is respected.
+bool wants_color(const std::string& color);
+
+/// Without one: as the file's name ends, otherwise console.
+Format format(const Output&);
+
+void write(const Output&, const std::string& text);
+
+/// f(), where what goes wrong is the user's to mend.
+template <class F>
+auto as_input(F f) {
+  try {
+    return f();
+  } catch (const std::runtime_error& error) {
+    throw std::invalid_argument(error.what());
+  }
+}
+
+}  // namespace posbench

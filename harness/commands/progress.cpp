@@ -1,0 +1,105 @@
+#include "harness/commands/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "results/statistics/statistics.h"
+
+namespace posbench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Sequence accuracy in distribution, then the worst out of distribution.
+std::string outcome(const ExperimentResult& result) {
+  if (result.status != Status::ok) return to_text(result.status) + ": " + result.reason;
+  std::string text;
+  const std::string rate = result.learning_rate ? fmt::format(", learning rate {}", *result.learning_rate) : "";
+  double worst = 2;
+  for (const SplitResult& split : result.splits) {
+    const double right = accuracy(split.sequence);
+    if (split.kind == SplitKind::in_distribution) {
+      text = fmt::format("{:.3f} in distribution", right);
+    } else {
+      worst = std::min(worst, right);
+    }
+  }
+  return (worst <= 1 ? fmt::format("{}, {:.3f} at worst out of it", text, worst) : text) + rate;
+}
+
+}  // namespace
+
+std::string duration(double seconds) {
+  if (seconds < 99.5) return fmt::format("{:.0f} s", seconds);
+  const int minutes = static_cast<int>(std::lround(seconds / 60));
+  if (minutes < 100) return fmt::format("{} min", minutes);
+  return fmt::format("{} h {} min", minutes / 60, minutes % 60);
+}
+
+Progress::Progress(Verbosity verbosity, int experiments, double work)
+    : verbosity_(verbosity),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      experiments_(experiments),
+      work_(work),
+      start_(Clock::now()),
+      drawn_(start_) {}
+
+std::string Progress::time_left() const {
+  const double elapsed = seconds_since(start_);
+  if (elapsed < 2 || work_done_ <= 0) return "estimating the time left";
+  return "about " + duration(elapsed * (work_ - work_done_) / work_done_) + " left";
+}
+
+void Progress::draw() {
+  if (!terminal_ || verbosity_ == Verbosity::quiet) return;
+  constexpr int kWidth = 30;
+  const int filled = static_cast<int>(kWidth * std::min(1.0, work_done_ / std::max(work_, 1e-9)));
+  fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] {}/{}, {}", "", filled, "", kWidth - filled, done_, experiments_,
+             time_left());
+  std::fflush(stderr);
+  drawn_ = Clock::now();
+}
+
+void Progress::advance(double work) {
+  const std::lock_guard lock(mutex_);
+  work_done_ += work;
+  if (seconds_since(drawn_) > 0.2) draw();
+}
+
+void Progress::finished(const ExperimentResult& result, double seconds) {
+  const std::lock_guard lock(mutex_);
+  ++done_;
+  if (verbosity_ == Verbosity::quiet) return;
+  if (terminal_) fmt::print(stderr, "\r\x1b[K");
+  const std::string left = done_ < experiments_ ? "; " + time_left() : "";
+  fmt::print(stderr, "[{}/{}] {} on {}, seed {}: {} ({}{})\n", done_, experiments_, result.id.encoding,
+             result.id.task, result.id.seed, outcome(result), duration(seconds), terminal_ ? "" : left);
+  if (verbosity_ == Verbosity::verbose) {
+    for (const CurvePoint& point : result.learning_curve) {
+      fmt::print(stderr, "    step {}: loss {:.4f}, validation {:.3f} of tokens, {:.3f} of sequences\n",
+                 point.step, point.loss.value_or(NAN), point.validation_token, point.validation_sequence);
+    }
+  }
+  draw();
+}
+
+void Progress::warn(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  fmt::print(stderr, "{}{}\n", terminal_ && verbosity_ != Verbosity::quiet ? "\r\x1b[K" : "", text);
+  draw();
+}
+
+void Progress::close() {
+  const std::lock_guard lock(mutex_);
+  if (terminal_ && verbosity_ != Verbosity::quiet) fmt::print(stderr, "\r\x1b[K");
+}
+
+}  // namespace posbench

@@ -1,0 +1,35 @@
+// `posbench sample`: examples of a task, to read.
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "harness/commands/commands.h"
+#include "harness/commands/describe.h"
+
+namespace posbench {
+
+void add_sample(CLI::App& app, Invocation&) {
+  struct Request : SampleRequest {
+    std::string layout_name = "teacher_forced";
+    bool json = false;
+  };
+  const auto request = std::make_shared<Request>();
+  CLI::App* sample = app.add_subcommand("sample", "Print examples of a task, in words and in ids");
+  sample->add_option("task", request->task, "a task, with options if wanted")->required();
+  sample->add_option("-n,--count", request->count, "how many")->check(CLI::Range(1, 1000000));
+  sample->add_option("--split", request->split, "which split");
+  sample->add_option("--length", request->length, "draw all at this length")->check(CLI::Range(1, 100000));
+  sample->add_option("-s,--seed", request->seed, "of the examples");
+  sample->add_option("--layout", request->layout_name, "teacher_forced or slots")
+      ->check(CLI::IsMember({"teacher_forced", "slots", "fed_back"}));
+  sample->add_flag("--json", request->json, "as JSON");
+  sample->footer(
+      "Examples:\n  posbench sample flip_flop -n 3 --split ood_sparse\n  posbench sample reverse_string --layout "
+      "slots --json");
+  sample->callback([request] {
+    request->layout = request->layout_name == "slots" ? Layout::slots : Layout::teacher_forced;
+    const std::string text = request->json ? sample_json(*request).dump(2) + "\n" : sample_text(*request);
+    std::fputs(text.c_str(), stdout);
+  });
+}
+
+}  // namespace posbench

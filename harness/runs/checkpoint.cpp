@@ -1,0 +1,136 @@
+#include "harness/runs/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "harness/runs/context.h"
+#include "harness/runs/files.h"
+#include "harness/runs/safetensors.h"
+#include "harness/runs/suite.h"
+#include "harness/runs/saved_model.h"
+#include "results/reports/experiment_json.h"
+
+namespace posbench {
+namespace {
+
+/// What a checkpoint must share with the training that goes on from it.
+std::map<std::string, std::string> origin(const Experiment& e) {
+  return {{"format", "posbench checkpoint 1"},
+          {"version", version()},
+          {"task", e.task->spec},
+          {"encoding", e.encoding.text()},
+          {"seed", fmt::format("{}", e.seed)},
+          {"config", compact(to_json(e.task->options))}};
+}
+
+constexpr const char* kState = "state";  // the metadata that is no matrix and no origin
+constexpr double kMax = std::numeric_limits<double>::max();
+
+Json write_state(const TrainingState& state) {
+  const AdamW::State& optimizer = state.optimizer.state;
+  return {{"step", state.step},
+          {"loss_sum", state.loss_sum},
+          {"loss_count", state.loss_count},
+          {"perfect", state.perfect},
+          {"stopped_early", state.stopped_early},
+          {"beta1_power", optimizer.beta1_power},
+          {"beta2_power", optimizer.beta2_power},
+          {"learning_curve", write_list(state.curve, [](const CurvePoint& point) { return to_json(point); })}};
+}
+
+void read_state(const Field& json, const TrainingOptions& options, TrainingState& state) {
+  state.step = static_cast<int>(json["step"].integer(0, options.steps));
+  state.loss_sum = json["loss_sum"].number(-kMax, kMax);
+  state.loss_count = static_cast<int>(json["loss_count"].integer(0, state.step));
+  state.perfect = static_cast<int>(json["perfect"].integer(0, state.step));
+  state.stopped_early = json["stopped_early"].flag();
+  state.optimizer.state.beta1_power = json["beta1_power"].number(0, 1);
+  state.optimizer.state.beta2_power = json["beta2_power"].number(0, 1);
+  state.curve = read_curve(json["learning_curve"]);
+  if (json.has("diverged_step"))
+    state.diverged_step = static_cast<int>(json["diverged_step"].integer(0, options.steps));
+  const bool looked = state.step == options.steps || state.stopped_early;
+  if (looked && state.curve.empty()) json["learning_curve"].fail("expected the looks up to its end");
+}
+
+/// The best learning rate of those that were tried; its parameters stand apart, and its optimizer is done with.
+Json write_best(const TrainingState& best) {
+  Json json = write_state(best);
+  json["learning_rate"] = best.learning_rate;
+  if (best.diverged_step) json["diverged_step"] = *best.diverged_step;
+  return json;
+}
+
+TrainingState read_best(const Field& json, const Model& model, const Experiment& e) {
+  const TrainingOptions& options = e.task->options.training;
+  TrainingState best(model, options, e.seed);
+  read_state(json, options, best);
+  best.learning_rate = json["learning_rate"].number(0, 1);
+  if (!best.diverged_step && best.curve.empty()) json["learning_curve"].fail("expected the looks up to its end");
+  return best;
+}
+
+}  // namespace
+
+std::filesystem::path checkpoint_path(const std::filesystem::path& run, const ExperimentId& id) {
+  return run / "checkpoints" / (file_stem(id) + ".safetensors");
+}
+
+void write_checkpoint(const std::filesystem::path& path, const Experiment& e, const Model& model,
+                      const LearningRateSweep& sweep, double seconds) {
+  SafeTensors file{.metadata = origin(e), .tensors = {}};
+  const TrainingState& state = sweep.state;
+  Json json = write_state(state);
+  json["seconds"] = seconds;
+  add_parameters(model.layout, state.parameters, "", file);
+  add_parameters(model.layout, state.optimizer.state.mean, "adamw.mean.", file);
+  add_parameters(model.layout, state.optimizer.state.square, "adamw.square.", file);
+  if (sweep.best) {
+    json["tried"] = write_list(sweep.tried, [](const RateResult& rate) { return to_json(rate); });
+    json["best"] = write_best(*sweep.best);
+    add_parameters(model.layout, sweep.best->parameters, "best.", file);
+  }
+  file.metadata[kState] = compact(json);
+  write_file(path, to_bytes(file));
+}
+
+double read_checkpoint(const std::filesystem::path& path, const Experiment& e, const Model& model,
+                       LearningRateSweep& sweep) {
+  const std::string name = path.string();
+  const SafeTensors file = parse_safetensors(read_file(path), name);
+  const auto text = [&](const std::string& key) {
+    const auto found = file.metadata.find(key);
+    return found == file.metadata.end() ? "" : found->second;
+  };
+  for (const auto& [key, expected] : origin(e)) {
+    if (text(key) != expected) {
+      fail(name, "__metadata__." + key, text(key), fmt::format("expected {}", shown(Json(expected))));
+    }
+  }
+  const std::string place = name + ": __metadata__.state";
+  const Json json = parse_json(text(kState), place);
+  const Field field(json, place);
+  const TrainingOptions& options = e.task->options.training;
+  LearningRateSweep read(model, options, e.seed);
+  if (field.has("tried")) {
+    const Field tried = field["tried"];
+    read.tried = read_rates(tried);
+    if (read.tried.empty() || read.tried.size() >= options.learning_rates.size())
+      tried.fail(fmt::format("expected some, but not all, of {} learning rates", options.learning_rates.size()));
+    read.best = read_best(field["best"], model, e);
+    read.best->parameters = read_parameters(model.layout, file, "best.", name);
+  }
+  read.state.learning_rate = options.learning_rates[read.tried.size()];
+  read_state(field, options, read.state);
+  read.state.parameters = read_parameters(model.layout, file, "", name);
+  read.state.optimizer.state.mean = read_parameters(model.layout, file, "adamw.mean.", name);
+  read.state.optimizer.state.square = read_parameters(model.layout, file, "adamw.square.", name);
+  const double seconds = field["seconds"].number(0, kMax);
+  sweep = std::move(read);
+  return seconds;
+}
+
+}  // namespace posbench

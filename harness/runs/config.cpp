@@ -1,0 +1,286 @@
+#include "harness/runs/config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "base/text.h"
+#include "encodings/registry.h"
+#include "base/printable.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+Json typed(const Option& option) {
+  const std::string text = option.get();
+  const bool is_text = option.type == "text" || option.type == "choice" || option.type == "integers" ||
+                       (option.type == "numbers" && text.find(',') != text.npos);
+  return is_text ? Json(text) : Json::parse(text);
+}
+
+std::string untyped(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+[[noreturn]] void refuse(const std::string& where, const std::string& what) {
+  throw std::invalid_argument(printable(where + ": " + what));
+}
+
+const Json& expect_object(const Json& json, const std::string& where) {
+  if (!json.is_object()) refuse(where, "expected an object");
+  return json;
+}
+
+std::string join_list(const Json& json, const std::string& where) {
+  if (json.is_string()) return json.get<std::string>();
+  std::vector<std::string> items;
+  if (json.is_array()) {
+    for (const Json& item : json) items.push_back(untyped(item));
+  }
+  if (items.empty()) refuse(where, "expected a list that is not empty, or comma-separated text");
+  return fmt::format("{}", fmt::join(items, ","));
+}
+
+/// The value of a setting as a user would write it.
+std::string setting(const Json& value, const std::string& name) {
+  if (value.is_object() || value.is_null()) refuse(name, "expected a number, true, false, text or a list");
+  return value.is_array() ? join_list(value, name) : untyped(value);
+}
+
+void read_splits(const Json& json, const std::string& where, Config& config) {
+  for (const auto& [task, splits] : expect_object(json, where).items()) {
+    tasks().find(task);
+    config.splits[task].clear();
+    for (const auto& [name, options] : expect_object(splits, where + "." + task).items()) {
+      TaskInfo::Split split{name, {}, "from the configuration"};
+      if (name == "in_distribution")
+        refuse(where + "." + task, "'in_distribution' is what is trained on; give the task options instead");
+      for (const auto& [option, value] : expect_object(options, where + "." + task + "." + name).items()) {
+        split.options.emplace_back(option, untyped(value));
+      }
+      config.splits[task].push_back(std::move(split));
+    }
+  }
+}
+
+/// Removes a setting from those of a task.
+void erase(Settings& settings, const std::string& name) {
+  std::erase_if(settings, [&](const auto& setting) { return setting.first == name; });
+}
+
+/// Sets it for every task, over the overrides of what was read before.
+void set_for_all(Config& config, const std::string& name, const std::string& value) {
+  config.set(name, value);
+  for (auto& [task, settings] : config.overrides) erase(settings, name);
+  std::erase_if(config.overrides, [](const auto& of_task) { return of_task.second.empty(); });
+}
+
+void read_overrides(const Json& json, const std::string& where, Config& config) {
+  for (const auto& [task, settings] : expect_object(json, where).items()) {
+    tasks().find(task);
+    for (const auto& [name, value] : expect_object(settings, where + "." + task).items()) {
+      Config scratch;
+      scratch.set(name, setting(value, name));  // refuses now what would be refused later
+      erase(config.overrides[task], name);
+      config.overrides[task].emplace_back(name, setting(value, name));
+    }
+  }
+}
+
+std::string profile_name(const Json& json, const std::string& where) {
+  if (!json.contains("profile")) return "quick";
+  if (!json["profile"].is_string()) refuse(where, "profile: expected a text");
+  return json["profile"].get<std::string>();
+}
+
+/// The configuration in a file: the whole of it, or that of a report.
+Json read_config_file(const std::filesystem::path& path) {
+  Json json = read_json(path);
+  if (json.is_object() && json.contains("config") && json.contains("experiments")) return json["config"];
+  return json;
+}
+
+}  // namespace
+
+ExperimentOptions Config::for_task(const std::string& task) const {
+  ExperimentOptions options = *this;
+  const auto found = overrides.find(task);
+  if (found != overrides.end()) {
+    for (const auto& [name, value] : found->second) options.set(name, value);
+  }
+  return options;
+}
+
+std::vector<std::string> select(const std::string& list, const std::string& kind) {
+  const bool of_tasks = kind == "task";
+  const std::vector<std::string> names = of_tasks ? tasks().names() : encodings().names();
+  std::vector<std::string> selected;
+  for (std::string item : split_specs(list)) {
+    const bool exclude = item.starts_with('-');
+    if (exclude) item.erase(0, 1);
+    std::vector<std::string> matches;
+    if (item == "all") {
+      matches = names;
+    } else if (item.find_first_of("*?[") < item.find(':')) {
+      std::copy_if(names.begin(), names.end(), std::back_inserter(matches),
+                   [&](const std::string& name) { return fnmatch(item.c_str(), name.c_str(), 0) == 0; });
+      if (matches.empty()) {
+        throw std::invalid_argument(
+            fmt::format("'{0}' matches no {1} ('posbench list {1}s' shows all {2})", item, kind, names.size()));
+      }
+    } else {
+      const Spec spec = Spec::parse(item);
+      matches.push_back(
+          (of_tasks ? tasks().find(spec.name).canonical(spec) : encodings().find(spec.name).canonical(spec))
+              .text());
+    }
+    for (const std::string& match : matches) {
+      const auto found = std::find(selected.begin(), selected.end(), match);
+      if (exclude && found != selected.end()) selected.erase(found);
+      if (!exclude && found == selected.end()) selected.push_back(match);
+    }
+  }
+  if (selected.empty()) throw std::invalid_argument(fmt::format("'{}' selects no {}", list, kind));
+  return selected;
+}
+
+std::vector<std::uint64_t> parse_seeds(const std::string& text) {
+  constexpr std::uint64_t kMax = 1'000'000'000'000;
+  std::vector<std::uint64_t> seeds;
+  const bool is_list = text.find(',') != text.npos;
+  for (const std::string& piece : split(text, ',')) {
+    if (piece.empty() && !seeds.empty()) continue;  // a list of one is written "5,"
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), seed);
+    if (error != std::errc{} || end != piece.data() + piece.size() || seed > kMax ||
+        std::find(seeds.begin(), seeds.end(), seed) != seeds.end()) {
+      throw std::invalid_argument(
+          fmt::format("seeds '{}': expected how many (3) or different numbers (0,5,7) up to {}", text, kMax));
+    }
+    seeds.push_back(seed);
+  }
+  if (is_list) return seeds;
+  constexpr std::uint64_t kMaxSeeds = 10000;
+  if (seeds.empty() || seeds[0] == 0 || seeds[0] > kMaxSeeds) {
+    throw std::invalid_argument(
+        fmt::format("seeds '{}': expected how many, from 1 to {}, or a list such as 0,5,7", text, kMaxSeeds));
+  }
+  std::vector<std::uint64_t> first(seeds[0]);
+  for (size_t n = 0; n < first.size(); ++n) first[n] = n;
+  return first;
+}
+
+Config make_config(const ConfigRequest& request) {
+  Config config;
+  Json file;
+  std::string file_name;
+  if (request.file) {
+    file_name = request.file->string();
+    try {
+      file = read_config_file(*request.file);
+    } catch (const std::runtime_error& error) {
+      throw std::invalid_argument(error.what());
+    }
+    expect_object(file, file_name);
+  }
+  config.profile = request.profile.value_or(request.file ? profile_name(file, file_name) : "quick");
+  const auto profile = profiles().find(config.profile);
+  if (profile == profiles().end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, text] : profiles()) names.push_back(name);
+    const std::string message = fmt::format("unknown profile '{}'{} (profiles: {})", config.profile,
+                                            did_you_mean(config.profile, names), fmt::join(names, ", "));
+    if (!request.profile && request.file) refuse(file_name, message);
+    throw std::invalid_argument(message);
+  }
+  overlay(Json::parse(profile->second), "profile " + config.profile, config);
+  if (request.file) overlay(file, file_name, config);
+  for (const std::string& setting : request.settings) {
+    const size_t equals = setting.find('=');
+    if (equals == setting.npos)
+      throw std::invalid_argument(fmt::format("'{}' is not SECTION.OPTION=VALUE", setting));
+    set_for_all(config, setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  if (request.learning_rates) set_for_all(config, "training.learning_rate", *request.learning_rates);
+  if (request.tasks) config.tasks = select(*request.tasks, "task");
+  if (request.encodings) config.encodings = select(*request.encodings, "encoding");
+  if (request.seeds) config.seeds = parse_seeds(*request.seeds);
+  return config;
+}
+
+void overlay(const Json& json, const std::string& where, Config& config) {
+  static const std::vector<std::string> known{"profile", "description", "model", "training", "evaluation",
+                                              "tasks",   "encodings",   "seeds", "splits",   "overrides"};
+  const auto read_key = [&](const std::string& key, const Json& value) {
+    const std::string place = where + ": " + key;
+    try {
+      if (key == "model" || key == "training" || key == "evaluation") {
+        for (const auto& [name, option] : expect_object(value, place).items()) {
+          set_for_all(config, key + "." + name, setting(option, name));
+        }
+      } else if (key == "tasks") {
+        config.tasks = select(join_list(value, key), "task");
+      } else if (key == "encodings") {
+        config.encodings = select(join_list(value, key), "encoding");
+      } else if (key == "seeds") {
+        config.seeds =
+            parse_seeds(value.is_array() && value.size() == 1 ? value[0].dump() + "," : join_list(value, key));
+      } else if (key == "splits") {
+        read_splits(value, key, config);
+      } else if (key == "overrides") {
+        read_overrides(value, key, config);
+      } else if (std::find(known.begin(), known.end(), key) == known.end()) {
+        refuse(key, fmt::format("unknown key{} (known: {})", did_you_mean(key, known), fmt::join(known, ", ")));
+      }
+    } catch (const std::invalid_argument& error) {
+      const std::string message = error.what();
+      refuse(message.starts_with(key) ? where : place, message);
+    }
+  };
+  for (const auto& [key, value] : expect_object(json, where).items()) {
+    if (key != "overrides") read_key(key, value);
+  }
+  if (json.contains("overrides")) read_key("overrides", json["overrides"]);
+}
+
+Config config_from_json(const Json& json, const std::string& where) {
+  Config config;
+  overlay(json, where, config);
+  if (config.tasks.empty() || config.encodings.empty() || config.seeds.empty())
+    refuse(where, "expected a whole configuration, with tasks, encodings and seeds");
+  config.profile = profile_name(json, where);
+  return config;
+}
+
+Json to_json(const ExperimentOptions& options) {
+  Json json;
+  ExperimentOptions copy = options;
+  copy.for_each_section([&](const std::string& section, const OptionTable& table) {
+    for (const Option& option : table.all()) json[section][option.name] = typed(option);
+  });
+  return json;
+}
+
+Json to_json(const Config& config) {
+  Json json{{"profile", config.profile}};
+  json.update(to_json(static_cast<const ExperimentOptions&>(config)));
+  json["tasks"] = config.tasks;
+  json["encodings"] = config.encodings;
+  json["seeds"] = config.seeds;
+  for (const auto& [task, splits] : config.splits) {
+    for (const TaskInfo::Split& split : splits) {
+      Json& options = json["splits"][task][split.name] = Json::object();
+      for (const auto& [name, value] : split.options) options[name] = value;
+    }
+  }
+  for (const auto& [task, settings] : config.overrides) {
+    for (const auto& [name, value] : settings) json["overrides"][task][name] = value;
+  }
+  return json;
+}
+
+}  // namespace posbench

@@ -1,0 +1,19 @@
+// Where and when a run was made: what the report's `context` says, and `--version`.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "results/json/json.h"
+
+namespace posbench {
+
+/// Machine, compiler, commit, library versions and the command, as of now.
+Json context(const std::vector<std::string>& command);
+
+/// "posbench 0.1.0 (commit ..., g++ ..., flags ...)".
+std::string version();
+
+/// The time now, in UTC: 2026-11-20T16:02:31Z.
+std::string timestamp();
+
+}  // namespace posbench

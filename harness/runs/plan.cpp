@@ -1,0 +1,149 @@
+#include "harness/runs/plan.h"
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <numeric>
+
+#include "base/parallel_for.h"
+
+namespace posbench {
+namespace {
+
+/// CPU time, so that whatever else the machine does just now is not counted.
+double cpu_seconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+double thread_seconds() { return cpu_seconds(CLOCK_THREAD_CPUTIME_ID); }
+
+/// Seconds of one training step, from a few with fewer sequences where there are many.
+double step_seconds(const Experiment& e, const Model& model, TrainingState& state) {
+  constexpr int kMaxSequences = 32, kMaxSteps = 8;
+  constexpr double kEnough = 0.1;
+  TrainingOptions options = e.task->options.training;
+  const int batch = std::min(options.batch, kMaxSequences);
+  const double scale = static_cast<double>(options.batch) / batch;
+  options.batch = batch;
+  options.steps = options.validate_every = kMaxSteps + 2;  // more than are run
+  options.early_stop = 0;
+  int measured = -1;  // the first warms up
+  double start = 0, seconds = 0;
+  train(model, e.task->trained(), options, 0, state, [&](const TrainingState&) {
+    if (++measured == 0) start = thread_seconds();
+    seconds = thread_seconds() - start;
+    return measured < 1 || (measured < kMaxSteps && seconds < kEnough);
+  });
+  return scale * seconds / std::max(1, measured);
+}
+
+/// Seconds of one evaluated sequence of a split.
+double sequence_seconds(const Experiment& e, const Model& model, const TrainingState& state, size_t split) {
+  constexpr double kEnough = 0.02;
+  const SampleStream samples{*e.task->tasks[split], "estimate", 0};
+  for (int sequences = 4;; sequences *= 4) {
+    const double start = thread_seconds();
+    evaluate(model, state.parameters, samples, sequences);
+    const double seconds = thread_seconds() - start;
+    if (seconds > kEnough || sequences >= 64) return seconds / sequences;
+  }
+}
+
+/// Seconds of the whole experiment.
+double estimate(const Experiment& e) {
+  const ExperimentOptions& config = e.task->options;
+  const TrainingOptions& training = config.training;
+  const Model model = make_model(e.encoding, e.task->shape);
+  TrainingState state(model, training, 0);
+  const int rates = static_cast<int>(training.learning_rates.size());
+  double seconds = rates * (training.steps * step_seconds(e, model, state));
+  const int looks = rates * ((training.steps + training.validate_every - 1) / training.validate_every);
+  for (size_t split = 0; split < e.task->splits.size(); ++split) {
+    const double sequences = config.evaluation.sequences +
+                             (split == 0 ? static_cast<double>(looks) * training.validation_sequences : 0);
+    seconds += sequences * sequence_seconds(e, model, state, split);
+  }
+  return seconds;
+}
+
+/// Seconds of each, measured `jobs` at once, as they would run.
+std::vector<double> measure(const std::vector<Experiment>& experiments, int jobs) {
+  std::vector<double> seconds(experiments.size());
+  parallel_for(experiments.size(), jobs, [&](size_t i) { seconds[i] = estimate(experiments[i]); });
+  return seconds;
+}
+
+/// Seconds of each experiment, whatever its seed. Where there are many pairs of a task and an encoding, each task
+/// is measured with one encoding and each encoding on one task, since time is nearly a product of what the two
+/// cost; and some pairs throughout say by how much that is wrong in all.
+std::vector<double> estimates(const std::vector<Experiment>& experiments, int jobs) {
+  constexpr size_t kMaxPairs = 64, kSamples = 32;
+  std::map<std::pair<std::string, std::string>, Experiment> pairs;
+  for (const Experiment& e : experiments) pairs.try_emplace({e.task->spec, e.encoding.text()}, e);
+
+  std::vector<Experiment> chosen;
+  std::map<std::string, size_t> of_task, of_encoding;  // places in `chosen`
+  const Experiment& first = experiments.front();
+  const auto choose = [&](const Experiment& e) { return chosen.push_back(e), chosen.size() - 1; };
+  if (pairs.size() > kMaxPairs) {
+    for (const Experiment& e : experiments) {
+      const std::string encoding = e.encoding.text();
+      if (of_task.count(e.task->spec) == 0) of_task[e.task->spec] = choose({e.task, first.encoding, e.seed});
+      if (of_encoding.count(encoding) == 0) of_encoding[encoding] = choose({first.task, e.encoding, e.seed});
+    }
+  }
+  const size_t samples = chosen.size(), stride = pairs.size() > kMaxPairs ? pairs.size() / kSamples : 1;
+  size_t n = 0;
+  for (const auto& [names, e] : pairs) {
+    if (n++ % stride == 0) choose(e);
+  }
+
+  const std::vector<double> seconds = measure(chosen, jobs);
+  std::map<std::pair<std::string, std::string>, double> known;
+  double measured = 0, predicted = 0;
+  const auto product = [&](const Experiment& e) {
+    return seconds[of_task.at(e.task->spec)] * seconds[of_encoding.at(e.encoding.text())] /
+           seconds[of_encoding.at(first.encoding.text())];
+  };
+  for (size_t i = samples; i < chosen.size(); ++i) {
+    known[{chosen[i].task->spec, chosen[i].encoding.text()}] = seconds[i];
+    measured += seconds[i];
+    if (samples > 0) predicted += product(chosen[i]);
+  }
+  std::vector<double> estimates;
+  for (const Experiment& e : experiments) {
+    const auto found = known.find({e.task->spec, e.encoding.text()});
+    estimates.push_back(found != known.end() ? found->second : product(e) * measured / predicted);
+  }
+  return estimates;
+}
+
+/// Seconds of measuring the trivial predictors, which is done at the end.
+double baseline_seconds(const Suite& suite) {
+  constexpr int kShare = 40;
+  double seconds = 0;
+  for (const auto& task : suite.tasks) {
+    const double start = thread_seconds();
+    measure_baselines(*task, kBaselineSamples / kShare);
+    seconds += kShare * (thread_seconds() - start);
+  }
+  return seconds;
+}
+
+}  // namespace
+
+Plan make_plan(const Suite& suite, int jobs) {
+  Plan plan;
+  if (suite.experiments.empty()) return plan;
+  const double startup = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID), baselines = baseline_seconds(suite);
+  plan.seconds = estimates(suite.experiments, jobs);
+  const double total = std::accumulate(plan.seconds.begin(), plan.seconds.end(), 0.0);
+  const double longest = *std::max_element(plan.seconds.begin(), plan.seconds.end());
+  const int threads = std::min(jobs, all_cores());
+  plan.core_seconds = startup + total + baselines;
+  plan.wall_seconds = startup + std::max(total / threads, longest) + baselines / threads;
+  return plan;
+}
+
+}  // namespace posbench

@@ -1,0 +1,18 @@
+// How long a suite would take here.
+#pragma once
+#include <vector>
+
+#include "harness/runs/suite.h"
+
+namespace posbench {
+
+struct Plan {
+  std::vector<double> seconds;  // of each experiment of the suite, on one core
+  double core_seconds = 0;      // of the whole, all cores together
+  double wall_seconds = 0;      // of the whole, with the jobs asked for
+};
+
+/// Estimates the time from a calibration of some seconds, with as many threads as would run.
+Plan make_plan(const Suite&, int jobs);
+
+}  // namespace posbench

@@ -1,0 +1,74 @@
+#include "harness/runs/saved_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/crc.hpp>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "harness/runs/files.h"
+#include "harness/runs/safetensors.h"
+#include "harness/runs/suite.h"
+
+namespace posbench {
+namespace {
+
+const std::string& find(const SafeTensors& file, const std::string& key, const std::string& name) {
+  const auto found = file.metadata.find(key);
+  if (found == file.metadata.end())
+    throw std::runtime_error(fmt::format("{}: __metadata__.{} is missing; it is no model of posbench", name, key));
+  return found->second;
+}
+
+}  // namespace
+
+std::string file_stem(const ExperimentId& id) {
+  const std::string exact = fmt::format("{}-{}-{}", id.task, id.encoding, id.seed);
+  constexpr size_t kMax = 150;  // of the 255 that file systems take
+  std::string stem = exact.substr(0, kMax);
+  for (char& c : stem) {
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.') c = '_';
+  }
+  if (stem == exact) return stem;
+  boost::crc_32_type crc;
+  crc.process_bytes(exact.data(), exact.size());
+  return fmt::format("{}-{:08x}", stem, crc.checksum());
+}
+
+std::filesystem::path model_path(const std::filesystem::path& run, const ExperimentId& id) {
+  return run / "models" / (file_stem(id) + ".safetensors");
+}
+
+void save_model(const std::filesystem::path& path, const Experiment& e, const Model& model,
+                const Parameters& parameters) {
+  SafeTensors file;
+  const Json config = to_json(config_of(e));
+  file.metadata = {{"format", "posbench model 1"},      {"task", e.task->spec},
+                   {"encoding", e.encoding.text()},     {"seed", fmt::format("{}", e.seed)},
+                   {"model", compact(config["model"])}, {"config", compact(config)}};
+  add_parameters(model.layout, parameters, "", file);
+  write_file(path, to_bytes(file));
+}
+
+SavedModel load_model(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  const SafeTensors file = parse_safetensors(read_file(path), name);
+  const auto text = [&](const std::string& key) { return find(file, key, name); };
+  SavedModel saved;
+  try {
+    const std::string config_place = name + ": __metadata__.config";
+    const Config config = config_from_json(parse_json(text("config"), config_place), config_place);
+    saved.task = std::make_unique<TaskSetup>(setup_task(config, text("task")));
+    saved.experiment = {saved.task.get(), Spec::parse(text("encoding")), parse_seeds(text("seed") + ",").at(0)};
+    saved.model = make_model(saved.experiment.encoding, saved.task->shape);
+  } catch (const std::invalid_argument& error) {
+    throw std::runtime_error(std::string(error.what()).starts_with(name) ? error.what()
+                                                                         : name + ": " + error.what());
+  }
+  saved.parameters = read_parameters(saved.model.layout, file, "", name);
+  return saved;
+}
+
+}  // namespace posbench

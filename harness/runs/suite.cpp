@@ -1,0 +1,186 @@
+#include "harness/runs/suite.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <mutex>
+#include <stdexcept>
+
+#include "base/parallel_for.h"
+#include "base/text.h"
+
+namespace posbench {
+namespace {
+
+/// Mean T, and mean number of places asked for, over some samples of a task.
+struct Size {
+  double length = 0, asked = 0;
+};
+
+Size mean_size(const Task& task, bool training) {
+  constexpr int kSamples = 32;
+  Size size;
+  for (int n = 0; n < kSamples; ++n) {
+    const Example example = SampleStream{task, "size", 0}(n).example;
+    size.length += static_cast<double>(example.tokens.size()) / kSamples;
+    size_t asked = example.scored.size();
+    if (training) {
+      asked = static_cast<size_t>(
+          std::count_if(example.targets.begin(), example.targets.end(), [](int t) { return t != kIgnore; }));
+    }
+    size.asked += static_cast<double>(asked) / kSamples;
+  }
+  return size;
+}
+
+/// Optimizer steps at all learning rates together.
+double steps(const TrainingOptions& training) {
+  return static_cast<double>(training.steps) * static_cast<double>(training.learning_rates.size());
+}
+
+/// Multiply-adds of the products with weights and of attention in an experiment on a task, training and evaluation
+/// together.
+double work(const TaskSetup& task) {
+  ParameterLayout layout;
+  const PositionEncoding plain(task.shape);
+  const Transformer transformer(task.shape, layout, plain);
+  const auto forward = [&](const Task& t, bool training) {
+    const Size size = mean_size(t, training);
+    return transformer.multiply_adds(static_cast<Index>(size.length + 0.5), static_cast<Index>(size.asked + 0.5));
+  };
+  const TrainingOptions& training = task.options.training;
+  const double looks = steps(training) / training.validate_every + 1;
+  double work = forward(task.trained(), true) * 3 * steps(training) * training.batch;
+  work += forward(task.trained(), false) * looks * training.validation_sequences;
+  for (const auto& split : task.tasks) work += forward(*split, false) * task.options.evaluation.sequences;
+  return work;
+}
+
+/// What one experiment tells of itself: its work, and when its state is to be kept.
+class ProgressObserver {
+ public:
+  ProgressObserver(const Experiment& experiment, const SuiteEvents& events)
+      : experiment_(experiment),
+        events_(events),
+        work_left_(experiment.work),
+        work_of_step_(work_left_ / (1.1 * steps(experiment.task->options.training))) {}
+
+  ExperimentEvents events(const std::function<bool()>& go_on) {
+    return {.begun = [this](const Model& model, LearningRateSweep& sweep) { begun(model, sweep); },
+            .after_step = [this, go_on](const Model& model,
+                                        const LearningRateSweep& sweep) { return after_step(model, sweep, go_on()); },
+            .trained =
+                [this](const Model& model, const Parameters& parameters) {
+                  if (events_.trained) events_.trained(experiment_, model, parameters);
+                }};
+  }
+  void finished(const ExperimentResult& result) {
+    events_.advanced(work_left_);
+    events_.finished(result, seconds());
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  double seconds() const { return earlier_ + std::chrono::duration<double>(Clock::now() - start_).count(); }
+  void advance(int steps) {
+    events_.advanced(steps * work_of_step_);
+    work_left_ -= steps * work_of_step_;
+  }
+  void begun(const Model& model, LearningRateSweep& sweep) {
+    if (events_.begun) earlier_ = events_.begun(experiment_, model, sweep);
+    kept_ = seconds();
+    advance(sweep.state.step);
+    for (const RateResult& rate : sweep.tried) advance(rate.steps);
+  }
+  bool after_step(const Model& model, const LearningRateSweep& sweep, bool go_on) {
+    advance(1);
+    if (events_.keep && (!go_on || seconds() - kept_ >= events_.keep_every)) {
+      events_.keep(experiment_, model, sweep, seconds());
+      kept_ = seconds();
+    }
+    return go_on;
+  }
+
+  const Experiment& experiment_;
+  const SuiteEvents& events_;
+  const Clock::time_point start_ = Clock::now();
+  double earlier_ = 0, kept_ = 0;  // seconds: of former runs; when the state was last kept
+  double work_left_, work_of_step_;
+};
+
+}  // namespace
+
+std::string Shard::text() const { return fmt::format("{}/{}", index, of); }
+
+Shard Shard::parse(const std::string& text) {
+  const size_t slash = text.find('/');
+  Shard shard;
+  if (slash == text.npos || !posbench::parse(text.substr(0, slash), shard.index) ||
+      !posbench::parse(text.substr(slash + 1), shard.of) || shard.index < 1 || shard.index > shard.of) {
+    throw std::invalid_argument(fmt::format(
+        "shard '{}': expected K/N with K from 1 to N, which runs the experiments K, K + N, K + 2 N, ...", text));
+  }
+  return shard;
+}
+
+TaskSetup setup_task(const Config& config, const std::string& spec) {
+  const std::string name = Spec::parse(spec).name;
+  const auto own = config.splits.find(name);
+  return make_task_setup(config.for_task(name), spec,
+                         own == config.splits.end() ? std::vector<TaskInfo::Split>{} : own->second);
+}
+
+Config config_of(const Experiment& e) {
+  Config config;
+  static_cast<ExperimentOptions&>(config) = e.task->options;
+  config.tasks = {e.task->spec};
+  config.encodings = {e.encoding.text()};
+  config.seeds = {e.seed};
+  if (!e.task->own_splits.empty()) config.splits[e.task->info->name] = e.task->own_splits;
+  return config;
+}
+
+Suite make_suite(const Config& config, Shard shard) {
+  Suite suite;
+  size_t count = 0;
+  for (const std::string& task : config.tasks) {
+    suite.tasks.push_back(std::make_unique<TaskSetup>(setup_task(config, task)));
+    const double of_each = work(*suite.tasks.back());
+    for (const std::string& encoding : config.encodings) {
+      const Spec spec = Spec::parse(encoding);
+      make_model(spec, suite.tasks.back()->shape);
+      for (const std::uint64_t seed : config.seeds) {
+        if (shard.has(count++)) suite.experiments.push_back({suite.tasks.back().get(), spec, seed, of_each});
+      }
+    }
+  }
+  return suite;
+}
+
+std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs) {
+  std::vector<TaskBaseline> baselines(suite.tasks.size());
+  parallel_for(baselines.size(), jobs, [&](size_t i) { baselines[i] = measure_baselines(*suite.tasks[i]); });
+  return baselines;
+}
+
+void run_suite(const std::vector<Experiment>& experiments, int jobs, const std::atomic<bool>& stop,
+               const SuiteEvents& events) {
+  std::atomic<bool> failed{false};
+  std::mutex mutex;
+  parallel_for(experiments.size(), jobs, [&](size_t i) {
+    if (stop || failed) return;
+    try {
+      ProgressObserver observer(experiments[i], events);
+      const auto result = run_experiment(experiments[i], observer.events([&] { return !stop && !failed; }));
+      if (!result) return;
+      const std::lock_guard lock(mutex);
+      observer.finished(*result);
+    } catch (...) {
+      failed = true;
+      throw;
+    }
+  });
+}
+
+}  // namespace posbench

@@ -1,0 +1,100 @@
+#include "harness/training/options.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace posbench {
+
+void ModelOptions::describe(OptionTable& o) {
+  o.integer("layers", layers, 1, 64, "blocks of attention and feed-forward");
+  o.integer("width", width, 1, 8192, "channels of the residual stream; a multiple of heads");
+  o.integer("heads", heads, 1, 128, "attention heads");
+  o.integer("feed_forward", feed_forward, 0, 65536, "inner channels of the feed-forward layers; 0: 4 x width");
+  o.choice("attention", attention, {"causal", "bidirectional"}, "whether a token sees only those before it");
+  o.choice("norm", norm, {"pre", "post"}, "layer normalization before each half of a block, or after its sum");
+  o.choice("activation", activation, {"gelu", "relu"}, "of the feed-forward layers");
+  o.number("dropout", dropout, 0, 0.9, "probability of zeroing an entry of the embeddings and of each sublayer's output in training");
+  o.flag("tied_embeddings", tied_embeddings, "the output layer uses the token embeddings");
+}
+
+ModelShape ModelOptions::shape() const {
+  ModelShape shape;
+  shape.layers = layers;
+  shape.width = width;
+  shape.heads = heads;
+  shape.feed_forward = feed_forward;
+  shape.causal = attention == Attention::causal;
+  shape.pre_norm = norm == Norm::pre;
+  shape.gelu = activation == Activation::gelu;
+  shape.dropout = dropout;
+  shape.tied_embeddings = tied_embeddings;
+  return shape;
+}
+
+void TrainingOptions::describe(OptionTable& o) {
+  o.integer("steps", steps, 1, 100'000'000, "optimizer updates");
+  o.integer("batch", batch, 1, 65536, "sequences of each step");
+  o.numbers("learning_rate", learning_rates, 0, 1,
+            "at its peak; of several, each experiment is tested at the one that is best in validation");
+  o.number("warm_up", warm_up, 0, 1, "fraction of the steps over which the learning rate rises");
+  o.choice("decay", decay, {"cosine", "linear", "constant"}, "how the learning rate falls after the warm-up");
+  o.number("weight_decay", weight_decay, 0, 1, "of AdamW");
+  o.number("beta1", beta1, 0, 0.9999999, "of AdamW");
+  o.number("beta2", beta2, 0, 0.9999999, "of AdamW");
+  o.number("epsilon", epsilon, 1e-12, 1, "of AdamW");
+  o.number("clip", clip, 1e-6, 1e9, "largest Euclidean norm of the gradient");
+  o.integer("validate_every", validate_every, 1, 100'000'000, "steps between two validations");
+  o.integer("validation_sequences", validation_sequences, 1, 1'000'000, "sequences of each validation");
+  o.integer("early_stop", early_stop, 0, 1000, "patience: stop after this many validations in a row without an error; 0: never");
+}
+
+void EvaluationOptions::describe(OptionTable& o) {
+  o.integer("sequences", sequences, 1, 100'000'000, "test sequences of each split");
+  o.choice(
+      "layout", layout, {"by_attention", "teacher_forced", "slots"},
+      "how answers are predicted: by_attention is teacher_forced for causal models and slots for bidirectional ones",
+      {{"fed_back", "teacher_forced"}});
+}
+
+void ExperimentOptions::set(const std::string& name, const std::string& value) {
+  const size_t dot = name.find('.');
+  bool found = false;
+  for_each_section([&](const std::string& section, const OptionTable& table) {
+    if (dot == name.npos || name.substr(0, dot) != section) return;
+    table.set(name.substr(dot + 1), value, section);
+    found = true;
+  });
+  if (!found) {
+    throw std::invalid_argument(
+        fmt::format("unknown setting '{}'; expected model.OPTION, training.OPTION or evaluation.OPTION "
+                    "('posbench list settings' shows all)",
+                    name));
+  }
+}
+
+void ExperimentOptions::for_each_section(
+    const std::function<void(const std::string& section, const OptionTable&)>& f) {
+  const auto section = [&](const char* name, auto& options) {
+    OptionTable table;
+    options.describe(table);
+    f(name, table);
+  };
+  section("model", model);
+  section("training", training);
+  section("evaluation", evaluation);
+}
+
+Layout ExperimentOptions::layout() const {
+  switch (evaluation.layout) {
+    case AnswerLayout::teacher_forced:
+      return Layout::teacher_forced;
+    case AnswerLayout::slots:
+      return Layout::slots;
+    case AnswerLayout::by_attention:
+      break;
+  }
+  return model.attention == Attention::causal ? Layout::teacher_forced : Layout::slots;
+}
+
+}  // namespace posbench

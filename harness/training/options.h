@@ -1,0 +1,60 @@
+// What a model, its training and its evaluation may be set to.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/options.h"
+#include "model/adamw.h"
+#include "model/position_encoding.h"
+#include "tasks/task.h"
+
+namespace posbench {
+
+enum class Attention { causal, bidirectional };
+enum class Norm { pre, post };
+enum class Activation { gelu, relu };
+enum class AnswerLayout { by_attention, teacher_forced, slots };
+
+struct ModelOptions {
+  int layers = 2, width = 64, heads = 4, feed_forward = 0;
+  Attention attention = Attention::causal;
+  Norm norm = Norm::pre;
+  Activation activation = Activation::gelu;
+  double dropout = 0;
+  bool tied_embeddings = false;
+  void describe(OptionTable&);
+  ModelShape shape() const;
+};
+
+struct TrainingOptions {
+  int steps = 1000, batch = 32;
+  std::vector<double> learning_rates{3e-3};  // several, ascending: each is tried, the best in validation tested
+  double warm_up = 0.05;
+  Decay decay = Decay::cosine;
+  double weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  double clip = 1;
+  int validate_every = 100, validation_sequences = 128;
+  int early_stop = 0;
+  void describe(OptionTable&);
+};
+
+struct EvaluationOptions {
+  int sequences = 512;
+  AnswerLayout layout = AnswerLayout::by_attention;
+  void describe(OptionTable&);
+};
+
+struct ExperimentOptions {
+  ModelOptions model;
+  TrainingOptions training;
+  EvaluationOptions evaluation;
+
+  /// Calls f with the name and the options of each section: "model", "training", "evaluation".
+  void for_each_section(const std::function<void(const std::string& section, const OptionTable&)>& f);
+  /// Sets "training.steps" and the like. Throws std::invalid_argument.
+  void set(const std::string& name, const std::string& value);
+  Layout layout() const;
+};
+
+}  // namespace posbench

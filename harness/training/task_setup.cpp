@@ -1,0 +1,162 @@
+#include "harness/training/task_setup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "harness/training/samples.h"
+
+namespace posbench {
+namespace {
+
+/// T of the longest of some samples at the greatest length: the same for every seed and encoding.
+int longest_sequence(const Task& task) {
+  constexpr int kSamples = 256;
+  size_t longest = 0;
+  for (int n = 0; n < kSamples; ++n) {
+    Rng rng = stream(0, "longest", n);
+    longest = std::max(longest, task.sample(task.lengths().max(), rng).tokens.size());
+  }
+  return static_cast<int>(longest);
+}
+
+/// What a trivial predictor looks at, for each scored place of an example, as a key of its table.
+using Keys = std::vector<std::uint64_t>;
+using View = std::function<Keys(const Example&, int length)>;
+
+std::uint64_t pair(int a, int b) { return static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint32_t>(b); }
+
+/// Numbers whose sums tell bags of tokens apart: SplitMix64's finalizer (Steele, Lea, Flood 2014).
+std::uint64_t code(int token) {
+  std::uint64_t x = static_cast<std::uint64_t>(token + 1) * 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+template <class F>
+Keys for_each_scored(const Example& e, F key) {
+  Keys keys;
+  for (const int t : e.scored) keys.push_back(key(t));
+  return keys;
+}
+
+const std::map<std::string, View>& views() {
+  static const std::map<std::string, View> views{
+      {"constant", [](const Example& e, int) { return Keys(e.scored.size()); }},
+      {"last_token",
+       [](const Example& e,
+          int) {  // the token read there, and the one before it, which a blank or marker may follow
+         return for_each_scored(e, [&](int t) { return pair(e.tokens[t], t > 0 ? e.tokens[t - 1] : kIgnore); });
+       }},
+      {"position",
+       [](const Example& e, int length) { return for_each_scored(e, [&](int t) { return pair(length, t); }); }},
+      {"bag_of_tokens", [](const Example& e, int) {
+         std::uint64_t bag = 0;
+         int read = 0;
+         return for_each_scored(e, [&](int t) {
+           while (read < t) bag += code(e.tokens[read++]);
+           return bag;
+         });
+       }}};
+  return views;
+}
+
+double measure(const std::vector<SampleStream::Sample>& samples, const View& view) {
+  using Counts = std::map<int, int>;
+  std::unordered_map<std::uint64_t, Counts> answers;
+  Counts overall;
+  const size_t half = samples.size() / 2;
+  const auto for_each_answer = [&](size_t first, size_t last, auto f) {
+    for (size_t i = first; i < last; ++i) {
+      const auto& [example, length] = samples[i];
+      const Keys keys = view(example, length);
+      for (size_t n = 0; n < keys.size(); ++n) f(keys[n], example.targets[example.scored[n]]);
+    }
+  };
+  for_each_answer(0, half, [&](std::uint64_t key, int answer) { ++answers[key][answer], ++overall[answer]; });
+  const auto most_frequent = [](const Counts& counts) {
+    return std::max_element(counts.begin(), counts.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+  };
+  const int otherwise = overall.empty() ? kIgnore : most_frequent(overall);
+  std::int64_t correct = 0, total = 0;
+  for_each_answer(half, samples.size(), [&](std::uint64_t key, int answer) {
+    const auto seen = answers.find(key);
+    correct += answer == (seen == answers.end() ? otherwise : most_frequent(seen->second));
+    ++total;
+  });
+  return total > 0 ? static_cast<double>(correct) / static_cast<double>(total) : 0;
+}
+
+}  // namespace
+
+TaskSetup make_task_setup(const ExperimentOptions& options, const std::string& text,
+                          std::vector<TaskInfo::Split> own_splits) {
+  const Spec spec = Spec::parse(text);
+  TaskSetup setup;
+  setup.spec = text;
+  setup.info = &tasks().find(spec.name).info;
+  setup.options = options;
+  setup.own_splits = std::move(own_splits);
+  const Layout layout = options.layout();
+  if (setup.info->causal_only && layout == Layout::slots) {
+    throw std::invalid_argument(fmt::format(
+        "task '{}' asks inside its sequences, which a bidirectional model or answer slots would give away; set "
+        "model.attention to causal and evaluation.layout to by_attention, or leave the task out",
+        spec.name));
+  }
+  if (options.model.attention == Attention::bidirectional && layout == Layout::teacher_forced) {
+    throw std::invalid_argument(
+        "evaluation.layout is teacher_forced, which shows a bidirectional model the answers; set it to slots");
+  }
+  setup.splits = setup.info->splits;
+  for (const TaskInfo::Split& split : setup.own_splits) {
+    const auto same = std::find_if(setup.splits.begin(), setup.splits.end(),
+                                   [&](const TaskInfo::Split& s) { return s.name == split.name; });
+    if (same != setup.splits.end()) {
+      *same = split;
+    } else {
+      setup.splits.push_back(split);
+    }
+  }
+
+  setup.shape = options.model.shape();
+  for (const TaskInfo::Split& split : setup.splits) {
+    setup.tasks.push_back(make_task(spec, split, layout));
+    const int longest = longest_sequence(*setup.tasks.back());
+    if (setup.tasks.size() == 1) setup.shape.trained_length = longest;
+    setup.shape.longest = std::max(setup.shape.longest, longest);
+    if (setup.tasks.back()->vocabulary() != setup.trained().vocabulary()) {
+      throw std::invalid_argument(
+          fmt::format("task '{}': split '{}' changes the vocabulary, which a trained model cannot follow",
+                      spec.name, split.name));
+    }
+  }
+  setup.shape.vocabulary = setup.trained().vocabulary();
+  return setup;
+}
+
+SplitKind kind(const TaskInfo::Split& split) {
+  return split.name == "in_distribution" ? SplitKind::in_distribution : SplitKind::out_of_distribution;
+}
+
+TaskBaseline measure_baselines(const TaskSetup& setup, int count) {
+  TaskBaseline baseline{setup.spec, setup.info->version, {}};
+  for (size_t i = 0; i < setup.splits.size(); ++i) {
+    const SampleStream samples{*setup.tasks[i], "baseline:" + setup.splits[i].name, 0};
+    std::vector<SampleStream::Sample> drawn;
+    for (int n = 0; n < count; ++n) drawn.push_back(samples(n));
+    SplitBaseline split{setup.splits[i].name, kind(setup.splits[i]), setup.tasks[i]->chance_level(), {}};
+    for (const auto& [name, view] : views()) split.trivial[name] = measure(drawn, view);
+    baseline.splits.push_back(std::move(split));
+  }
+  return baseline;
+}
+
+}  // namespace posbench

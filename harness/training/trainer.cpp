@@ -1,0 +1,187 @@
+#include "harness/training/trainer.h"
+
+#include <cmath>
+#include <tuple>
+
+#include "encodings/registry.h"
+#include "model/denormals.h"
+#include "model/layers.h"
+
+namespace posbench {
+namespace {
+
+/// One update's loss, and its gradient.
+double loss_of_batch(const Model& model, const Parameters& parameters, const SampleStream& samples,
+                     std::uint64_t first_sample, int count, StepTables& tables, Activations& activations,
+                     Matrix& d_logits, Gradients& gradients) {
+  const std::vector<Drawn> batch = draw(samples, *model.encoding, true, first_sample, count);
+  size_t asked = 0;
+  for (const Drawn& drawn : batch) asked += drawn.targets.size();
+  gradients.flat.setZero();
+  double loss = 0;
+  for (size_t n = 0; n < batch.size(); ++n) {
+    const Sequence& sequence = batch[n].sequence;
+    model.transformer->prepare(parameters, sequence, tables, &gradients);
+    Rng dropout = stream(samples.seed, "dropout", first_sample + n);
+    model.transformer->forward(parameters, sequence, tables, dropout, activations);
+    d_logits.resize(activations.logits.rows(), activations.logits.cols());
+    loss += cross_entropy(activations.logits, batch[n].targets, 1.0 / static_cast<double>(asked), d_logits);
+    model.transformer->backward(parameters, sequence, tables, activations, d_logits, gradients);
+  }
+  model.transformer->finish(parameters, tables, &gradients);
+  return loss;
+}
+
+RateResult figures(const TrainingState& state) {
+  RateResult figures{
+      .learning_rate = state.learning_rate, .steps = state.step, .diverged_step = state.diverged_step};
+  if (state.diverged_step) return figures;
+  const CurvePoint& last = state.curve.back();
+  figures.final_loss = last.loss;
+  figures.validation_token = last.validation_token;
+  figures.validation_sequence = last.validation_sequence;
+  return figures;
+}
+
+/// Whether a learning rate is to be preferred to another.
+bool better(const TrainingState& a, const TrainingState& b) {
+  if (a.diverged_step || b.diverged_step) return b.diverged_step && (!a.diverged_step || a.step > b.step);
+  const auto rank = [](const TrainingState& state) {
+    const CurvePoint& last = state.curve.back();
+    return std::tuple(last.validation_sequence, last.validation_token, -last.loss.value_or(HUGE_VAL));
+  };
+  return rank(a) > rank(b);
+}
+
+}  // namespace
+
+int answer(const Matrix& logits, Index n, const std::vector<int>& candidates) {
+  if (candidates.empty()) {
+    Index best = 0;
+    logits.row(n).maxCoeff(&best);
+    return static_cast<int>(best);
+  }
+  int best = candidates.front();
+  for (const int id : candidates) {
+    if (logits(n, id) > logits(n, best)) best = id;
+  }
+  return best;
+}
+
+Model make_model(const Spec& encoding, const ModelShape& shape) {
+  Model model;
+  model.shape = shape;
+  model.encoding = make_encoding(encoding, shape, model.layout);
+  model.transformer = std::make_unique<Transformer>(shape, model.layout, *model.encoding);
+  return model;
+}
+
+TrainingState::TrainingState(const Model& model, const TrainingOptions& options, std::uint64_t seed, size_t rate)
+    : learning_rate(options.learning_rates.at(rate)),
+      parameters(initialize(model.layout, seed)),
+      optimizer(model.layout, {options.beta1, options.beta2, options.epsilon, options.weight_decay}) {
+  model.encoding->constrain(parameters);
+}
+
+LearningRateSweep::LearningRateSweep(const Model& model, const TrainingOptions& options, std::uint64_t seed)
+    : state(model, options, seed) {}
+
+SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples,
+                     int sequences) {
+  const FlushDenormals flush;
+  constexpr int kChunk = 64;
+  SplitResult result;
+  result.sequences = sequences;
+  std::map<int, LengthResult> by_length;
+  std::map<int, DistanceResult> by_distance;
+  StepTables tables;
+  Activations activations;
+  Rng unused;  // dropout is for training
+  for (int first = 0; first < sequences; first += kChunk) {
+    for (const Drawn& drawn : draw(samples, *model.encoding, false, first, std::min(kChunk, sequences - first))) {
+      const auto& [example, length] = drawn.sample;
+      model.transformer->prepare(parameters, drawn.sequence, tables, nullptr);
+      model.transformer->forward(parameters, drawn.sequence, tables, unused, activations);
+      Count token, sequence{0, 1};
+      for (size_t n = 0; n < drawn.targets.size(); ++n) {
+        const bool right =
+            answer(activations.logits, static_cast<Index>(n), example.candidates) == drawn.targets[n];
+        token += {right, 1};
+        if (example.distances.empty()) continue;
+        DistanceResult& at = by_distance[example.distances[n]];
+        at.distance = example.distances[n];
+        at.token += {right, 1};
+      }
+      if (token.total == 0) continue;
+      sequence.correct = token.correct == token.total;
+      LengthResult& at = by_length[length];
+      at.length = length;
+      at.token += token;
+      at.sequence += sequence;
+      result.token += token;
+      result.sequence += sequence;
+    }
+  }
+  for (const auto& [length, counts] : by_length) result.by_length.push_back(counts);
+  for (const auto& [distance, counts] : by_distance) result.by_distance.push_back(counts);
+  return result;
+}
+
+bool train(const Model& model, const Task& task, const TrainingOptions& options, std::uint64_t seed,
+           TrainingState& state, const std::function<bool(const TrainingState&)>& after_step) {
+  const FlushDenormals flush;
+  const SampleStream samples{task, "train", seed}, validation{task, "validation", seed};
+  const int warm_up = static_cast<int>(std::ceil(options.warm_up * options.steps));
+  StepTables tables;
+  Activations activations;
+  Matrix d_logits;
+  Gradients gradients(model.layout);
+  while (state.step < options.steps && !state.stopped_early && !state.diverged_step) {
+    const std::uint64_t first_sample = static_cast<std::uint64_t>(state.step) * options.batch;
+    const double loss = loss_of_batch(model, state.parameters, samples, first_sample, options.batch, tables,
+                                      activations, d_logits, gradients);
+    if (!std::isfinite(loss) || !std::isfinite(clip(gradients, options.clip))) {
+      state.diverged_step = state.step;
+      break;
+    }
+    state.optimizer.step(gradients,
+                         state.learning_rate * schedule(options.decay, state.step, options.steps, warm_up),
+                         state.parameters);
+    model.encoding->constrain(state.parameters);
+    ++state.step;
+    state.loss_sum += loss;
+    ++state.loss_count;
+    if (state.step % options.validate_every == 0 || state.step == options.steps) {
+      const SplitResult looked = evaluate(model, state.parameters, validation, options.validation_sequences);
+      const auto rate = [](const Count& c) { return c.total > 0 ? static_cast<double>(c.correct) / c.total : 0; };
+      state.curve.push_back(
+          {state.step, state.loss_sum / state.loss_count, rate(looked.token), rate(looked.sequence)});
+      state.loss_sum = state.loss_count = 0;
+      state.perfect = looked.token.correct == looked.token.total ? state.perfect + 1 : 0;
+      state.stopped_early =
+          options.early_stop > 0 && state.perfect >= options.early_stop && state.step < options.steps;
+    }
+    const bool done = state.step == options.steps || state.stopped_early;
+    if (!after_step(state)) return done;
+  }
+  return true;
+}
+
+bool train(const Model& model, const Task& task, const TrainingOptions& options, std::uint64_t seed,
+           LearningRateSweep& sweep, const std::function<bool(const LearningRateSweep&)>& after_step) {
+  const size_t rates = options.learning_rates.size();
+  while (sweep.tried.size() < rates) {
+    bool go_on = true;
+    const bool done = train(model, task, options, seed, sweep.state,
+                            [&](const TrainingState&) { return go_on = after_step(sweep); });
+    if (!done) return false;
+    sweep.tried.push_back(figures(sweep.state));
+    if (!sweep.best || better(sweep.state, *sweep.best)) sweep.best = std::move(sweep.state);
+    if (sweep.tried.size() == rates) break;
+    sweep.state = TrainingState(model, options, seed, sweep.tried.size());
+    if (!go_on) return false;
+  }
+  return true;
+}
+
+}  // namespace posbench

@@ -1,0 +1,203 @@
+#include "harness/verify/task_certificate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <unordered_set>
+
+#include "harness/training/samples.h"
+#include "harness/training/task_setup.h"
+#include "harness/verify/oracles.h"
+
+namespace posbench {
+namespace {
+
+constexpr int kSamples = 10000;  // of each split and layout
+constexpr int kTwice = 10;       // one in so many is drawn a second time
+/// Sampling errors that a measurement may be off: by chance, once in 100 000 times.
+constexpr double kErrors = 4.5;
+
+/// What is wrong with an example; empty where nothing is.
+std::string fault(const Example& e, int vocabulary) {
+  const auto outside = [&](int id) { return id < 0 || id >= vocabulary; };
+  if (e.targets.size() != e.tokens.size() || e.segments.size() != e.tokens.size())
+    return "lists of different lengths";
+  if (std::any_of(e.tokens.begin(), e.tokens.end(), outside)) return "a token outside the vocabulary";
+  if (std::any_of(e.targets.begin(), e.targets.end(), [&](int id) { return id != kIgnore && outside(id); })) {
+    return "a target outside the vocabulary";
+  }
+  if (e.scored.empty()) return "nothing is scored";
+  for (const int t : e.scored) {
+    if (t < 0 || t >= static_cast<int>(e.tokens.size()) || e.targets[t] == kIgnore)
+      return "a scored place without a target";
+    if (!e.candidates.empty() && std::count(e.candidates.begin(), e.candidates.end(), e.targets[t]) == 0)
+      return "an answer outside the candidates";
+  }
+  return "";
+}
+
+Tokens answers(const Example& e) {
+  Tokens answers;
+  for (const int t : e.scored) answers.push_back(e.targets[t]);
+  return answers;
+}
+
+/// Question and answers together, as a number that hardly any two share.
+std::uint64_t fingerprint(const Example& e) {
+  std::uint64_t hash = 0;
+  for (const std::vector<int>* list : {&e.tokens, &e.targets}) {
+    for (const int id : *list)
+      hash = (hash ^ static_cast<std::uint64_t>(id + 2)) * 0x9E3779B97F4A7C15u + (hash >> 29);
+  }
+  return hash;
+}
+
+/// How often each answer is asked for, and by how much the share of the most frequent one may be off.
+class Shares {
+ public:
+  void add(const Tokens& answers) {
+    for (const int answer : answers) ++counts_[answer];
+    samples_.push_back(answers);
+  }
+  double largest() const { return static_cast<double>(most_frequent().second) / asked(); }
+  double error() const {  // answers of one sample hang together: samples are what is independent
+    const auto [answer, count] = most_frequent();
+    double squares = 0;
+    for (const Tokens& sample : samples_) {
+      const double here = static_cast<double>(std::count(sample.begin(), sample.end(), answer));
+      squares += std::pow(here - largest() * static_cast<double>(sample.size()), 2);
+    }
+    return std::sqrt(squares) / asked();
+  }
+
+ private:
+  std::pair<int, int> most_frequent() const {
+    return *std::max_element(counts_.begin(), counts_.end(),
+                             [](const auto& a, const auto& b) { return a.second < b.second; });
+  }
+  double asked() const {
+    double asked = 0;
+    for (const auto& [answer, count] : counts_) asked += count;
+    return asked;
+  }
+
+  std::map<int, int> counts_;
+  std::vector<Tokens> samples_;
+};
+
+std::unordered_set<std::uint64_t> fingerprints(const SampleStream& samples) {
+  std::unordered_set<std::uint64_t> all;
+  for (int n = 0; n < kSamples; ++n) all.insert(fingerprint(samples(n).example));
+  return all;
+}
+
+int recurrences(const std::unordered_set<std::uint64_t>& trained, const SampleStream& samples) {
+  int seen = 0;
+  for (int n = 0; n < kSamples; ++n) seen += trained.count(fingerprint(samples(n).example)) > 0;
+  return seen;
+}
+
+class Certificate {
+ public:
+  explicit Certificate(const std::string& text)
+      : spec_(Spec::parse(text)),
+        setup_(make_task_setup(ExperimentOptions{}, text)),
+        canonical_(tasks().find(spec_.name).canonical(spec_)) {
+    const auto row = oracles().find(spec_.name);
+    if (row == oracles().end()) {
+      faults_.push_back(
+          fmt::format("no oracle: add to harness/verify/oracles.cpp   {{\"{}\", [](const Example& e) {{ return ...; }}}},",
+                      spec_.name));
+    } else if (row->second.states(canonical_, *setup_.info)) {
+      oracle_ = &row->second;
+    }
+  }
+
+  Json measure() {
+    json_ = {
+        {"task", setup_.spec}, {"samples", kSamples}, {"oracle", oracle_ != nullptr}, {"layouts", {"teacher_forced"}}};
+    if (!setup_.info->causal_only) json_["layouts"].push_back("slots");
+    const std::unordered_set<std::uint64_t> trained = fingerprints({setup_.trained(), "train", 0});
+    const TaskBaseline baseline = measure_baselines(setup_);
+    for (size_t i = 0; i < setup_.splits.size(); ++i) {
+      const TaskInfo::Split& split = setup_.splits[i];
+      Json& json = json_["splits"][split.name];
+      const Task& task = *setup_.tasks[i];
+      json["lengths"] = task.lengths().values().size();
+      check_samples(split, Layout::teacher_forced, &json);
+      if (!setup_.info->causal_only) check_samples(split, Layout::slots, nullptr);
+      check_recurrence(split, task, trained, json);
+      json["chance"] = baseline.splits[i].chance;
+      for (const auto& [name, accuracy] : baseline.splits[i].trivial) json["trivial"][name] = accuracy;
+    }
+    json_["faults"] = faults_;
+    json_["passed"] = faults_.empty();
+    return json_;
+  }
+
+ private:
+  template <class... Args>
+  void found(const TaskInfo::Split& split, fmt::format_string<Args...> format, Args&&... args) {
+    faults_.push_back(fmt::format("split {}: {}", split.name, fmt::format(format, std::forward<Args>(args)...)));
+  }
+
+  /// Samples one by one; where `json` is given, the shares of their answers too.
+  void check_samples(const TaskInfo::Split& split, Layout layout, Json* json) {
+    const std::unique_ptr<Task> task = make_task(spec_, split, layout);
+    const SampleStream samples{*task, "test:" + split.name, 0};
+    Shares shares;
+    for (int n = 0; n < kSamples; ++n) {
+      const auto [e, length] = samples(n);
+      const std::string wrong = fault(e, setup_.shape.vocabulary);
+      if (!wrong.empty()) return found(split, "{} (sample {}, length {})", wrong, n, length);
+      if (n % kTwice == 0 && fingerprint(samples(n).example) != fingerprint(e))
+        return found(split, "the same seed gives another sample {}", n);
+      const Tokens given = answers(e);
+      if (oracle_ != nullptr && (*oracle_)(e) != given)
+        return found(split, "the oracle has another answer to sample {}, of length {}", n, length);
+      shares.add(given);
+    }
+    if (json == nullptr) return;
+    const double declared = setup_.info->largest_share > 0 ? setup_.info->largest_share : task->chance_level();
+    const double largest = shares.largest();
+    (*json)["largest_share"] = {{"measured", largest}, {"declared", declared}};
+    if (canonical_.options.empty() && largest > declared + kErrors * shares.error())
+      found(split, "one answer has a share of {:.3f}, more than the {:.3f} declared", largest, declared);
+  }
+
+  /// How often samples of the test stream stand in the training stream, and how often fresh draws of the same
+  /// split do: chance explains that much.
+  void check_recurrence(const TaskInfo::Split& split, const Task& task,
+                        const std::unordered_set<std::uint64_t>& trained, Json& json) {
+    const Recurrence r{recurrences(trained, {task, "test:" + split.name, 0}),
+                       recurrences(trained, {task, "recurrence:" + split.name, 1}), kSamples};
+    json["seen_in_training"] = {{"share", static_cast<double>(r.seen) / r.samples},
+                                {"by_chance", static_cast<double>(r.by_chance) / r.samples}};
+    if (r.excessive())
+      found(split, "{} of {} samples were in training, and by chance {} would be", r.seen, r.samples, r.by_chance);
+  }
+
+  Spec spec_;
+  TaskSetup setup_;
+  Spec canonical_;
+  const Oracle* oracle_ = nullptr;
+  Json json_;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace
+
+bool Recurrence::excessive() const { return seen > by_chance + kErrors * std::sqrt(seen + by_chance + 1); }
+
+Recurrence recurrence(const SampleStream& training, const SampleStream& test, const SampleStream& fresh) {
+  const std::unordered_set<std::uint64_t> trained = fingerprints(training);
+  return {recurrences(trained, test), recurrences(trained, fresh), kSamples};
+}
+
+Json certify_task(const std::string& spec) { return Certificate(spec).measure(); }
+
+}  // namespace posbench

@@ -1,0 +1,465 @@
+#include "results/json/json.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "base/parallel_for.h"
+#include "base/printable.h"
+
+namespace posbench {
+namespace {
+
+constexpr size_t kMaxDepth = 64;
+constexpr size_t kMaxKeys = 10000;        // of one object: its keys are searched one by one
+constexpr size_t kMaxValues = 5'000'000;  // held at once
+constexpr size_t kMaxShown = 80;          // characters of a value in a message
+
+std::string shorten(std::string text) {
+  if (text.size() <= kMaxShown) return text;
+  size_t end = kMaxShown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a UTF-8 character
+  return text.substr(0, end) + "...";
+}
+
+/// Builds the value from the parser's events. nlohmann's own builder has no bound on depth, lets the last of two
+/// equal keys win, and takes quadratic time for many keys; with a callback, for long lists too.
+class Builder final : public nlohmann::json_sax<Json> {
+ public:
+  Builder(Json& root, const std::string& file, const Stream* stream) : root_(root), file_(file), stream_(stream) {}
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(std::int64_t value) override { return add(value); }
+  bool number_unsigned(std::uint64_t value) override { return add(value); }
+  bool number_float(double value, const std::string&) override { return add(value); }
+  bool string(std::string& value) override { return add(std::move(value)); }
+  bool binary(Json::binary_t& value) override { return add(std::move(value)); }
+  bool start_object(size_t) override { return open(Json::object()); }
+  bool start_array(size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(std::string& key) override {
+    const Json& object = *open_.back();
+    if (object.contains(key)) fail(fmt::format("an object has the key {} twice", shown(key)));
+    if (object.size() == kMaxKeys) fail(fmt::format("an object has more than {} keys", kMaxKeys));
+    key_ = std::move(key);
+    return true;
+  }
+
+  bool parse_error(size_t, const std::string&, const nlohmann::json::exception& error) override {
+    const std::string message = error.what();  // "[json.exception.parse_error.101] parse error at line 1, ..."
+    const size_t end = message.find("] ");
+    fail(shorten_long(end == message.npos ? message : message.substr(end + 2)));
+  }
+
+ private:
+  // The place stands first in such a message, and the last token read, which may be long, at its end.
+  static std::string shorten_long(const std::string& message) {
+    return message.size() <= 200 ? message : message.substr(0, 200) + "...";
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::runtime_error(printable(fmt::format("{}: {}", file_, what)));
+  }
+
+  Json& place(Json value) {
+    if (++values_ > kMaxValues) fail(fmt::format("it holds more than {} values", kMaxValues));
+    if (open_.empty()) return root_ = std::move(value);
+    Json& parent = *open_.back();
+    if (parent.is_array()) {
+      auto& list = parent.get_ref<Json::array_t&>();
+      list.push_back(std::move(value));
+      return list.back();
+    }
+    auto& object = parent.get_ref<Json::object_t&>();
+    object.Container::emplace_back(std::move(key_), std::move(value));  // key() saw that it is new
+    return object.back().second;
+  }
+  bool add(Json value) {
+    place(std::move(value));
+    return finish();
+  }
+  bool open(Json container) {
+    if (open_.size() == kMaxDepth) fail(fmt::format("lists and objects nest more than {} deep", kMaxDepth));
+    const bool streams = stream_ && open_.size() == 1 && container.is_array() && key_ == stream_->key;
+    open_.push_back(&place(std::move(container)));
+    if (streams) streamed_list_ = open_.back();
+    return true;
+  }
+  bool close() {
+    if (open_.back() == streamed_list_) streamed_list_ = nullptr;
+    open_.pop_back();
+    return finish();
+  }
+  /// A value is whole: an item of the streamed list goes out.
+  bool finish() {
+    if (open_.empty() || open_.back() != streamed_list_) return true;
+    stream_->take(root_, streamed_list_->back(), streamed_++);
+    streamed_list_->get_ref<Json::array_t&>().clear();
+    values_ = 0;
+    return true;
+  }
+
+  Json& root_;
+  const std::string& file_;
+  std::vector<Json*> open_;  // the lists and objects not yet closed, outermost first; only the last of them grows
+  std::string key_;          // of the member whose value comes next
+  const Stream* stream_;
+  Json* streamed_list_ = nullptr;  // while it is open
+  size_t streamed_ = 0;            // items
+  size_t values_ = 0;              // placed since the last of them
+};
+
+std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// Lists and objects inside each other, this one included; no more than `most` are looked for.
+int height(const Json& value, int most) {
+  if (!value.is_structured() || most == 0) return 0;
+  int inner = 0;
+  for (const Json& item : value) inner = std::max(inner, height(item, most - 1));
+  return 1 + inner;
+}
+
+void write(const Json& value, size_t indent, std::string& out) {
+  constexpr size_t kLine = 200;
+  const int height = posbench::height(value, 3);
+  if (height < 3) {
+    const std::string line = dump(value);
+    if (height < 2 || line.size() <= kLine) {
+      out += line;
+      return;
+    }
+  }
+  out += value.is_object() ? '{' : '[';
+  for (auto item = value.begin(); item != value.end(); ++item) {
+    out += item == value.begin() ? "\n" : ",\n";
+    out.append(indent + 1, ' ');
+    if (value.is_object()) out += dump(item.key()) + ": ";
+    write(*item, indent + 1, out);
+  }
+  out += '\n';
+  out.append(indent, ' ');
+  out += value.is_object() ? '}' : ']';
+}
+
+Json parse(std::string_view text, const std::string& file, const Stream* stream) {
+  Json value;
+  Builder builder(value, file, stream);
+  Json::sax_parse(text, &builder);
+  return value;
+}
+
+/// Whether the Builder would take what simdjson has parsed, `depth` lists and objects deep; `values` counts them.
+/// It may be asked where this is in doubt. The stream, where one is given, says which members are skipped.
+bool sound(simdjson::dom::element value, size_t depth, size_t& values, const Stream* stream = nullptr) {
+  constexpr size_t kFewKeys = 64;  // so that all can be compared
+  if (++values > kMaxValues) return false;
+  const bool list = value.is_array(), object = value.is_object();
+  if ((list || object) && depth == kMaxDepth) return false;
+  if (list) {
+    for (const simdjson::dom::element item : simdjson::dom::array(value)) {
+      if (!sound(item, depth + 1, values)) return false;
+    }
+  }
+  if (object) {
+    std::array<std::string_view, kFewKeys> keys;
+    size_t count = 0;
+    for (const auto& [key, member] : simdjson::dom::object(value)) {
+      const auto end = keys.begin() + count;
+      if (count == kFewKeys || std::find(keys.begin(), end, key) != end) return false;
+      keys[count++] = key;
+      if (stream != nullptr && stream->skips(key)) continue;
+      if (!sound(member, depth + 1, values)) return false;
+    }
+  }
+  return true;
+}
+
+void append(Json& object, std::string_view key, Json value) {
+  object.get_ref<Json::object_t&>().Json::object_t::Container::emplace_back(std::string(key), std::move(value));
+}
+
+Json copied(simdjson::dom::element value) {
+  using Type = simdjson::dom::element_type;
+  switch (value.type()) {
+    case Type::NULL_VALUE:
+      return nullptr;
+    case Type::BOOL:
+      return bool(value);
+    case Type::INT64:  // also where it is positive
+      return std::int64_t(value) < 0 ? Json(std::int64_t(value)) : Json(std::uint64_t(value));
+    case Type::UINT64:
+      return std::uint64_t(value);
+    case Type::DOUBLE:
+      return double(value);
+    case Type::STRING:
+      return std::string(std::string_view(value));
+    case Type::ARRAY: {
+      Json list = Json::array();
+      for (const simdjson::dom::element item : simdjson::dom::array(value)) list.push_back(copied(item));
+      return list;
+    }
+    case Type::OBJECT: {
+      Json object = Json::object();
+      for (const auto& [key, member] : simdjson::dom::object(value)) append(object, key, copied(member));
+      return object;
+    }
+  }
+  return nullptr;
+}
+
+/// The bytes of a file, with room behind them that simdjson may read.
+struct Text {
+  std::unique_ptr<char[]> bytes;
+  size_t size = 0;
+  std::string_view view() const { return {bytes.get(), size}; }
+};
+
+/// Not into a std::string, which would fill its memory with zeros first.
+Text read_text(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::error_code unknown;
+  const std::uintmax_t expected = std::filesystem::file_size(file, unknown);
+  size_t capacity = unknown ? 1 << 20 : expected + 1;  // a pipe has no size to ask for
+  Text text{std::make_unique_for_overwrite<char[]>(capacity + simdjson::SIMDJSON_PADDING)};
+  while (in && !std::filesystem::is_directory(file)) {
+    in.read(text.bytes.get() + text.size, static_cast<std::streamsize>(capacity - text.size));
+    text.size += static_cast<size_t>(in.gcount());
+    if (text.size < capacity) continue;
+    capacity *= 2;
+    auto longer = std::make_unique_for_overwrite<char[]>(capacity + simdjson::SIMDJSON_PADDING);
+    std::copy_n(text.bytes.get(), text.size, longer.get());
+    text.bytes = std::move(longer);
+  }
+  if (!in.eof()) throw std::runtime_error(fmt::format("{}: cannot be read as a file", file.string()));
+  return text;
+}
+
+/// Finds the items of the streamed list. It sees only brackets and strings: what it cuts out is then parsed.
+class Splitter {
+ public:
+  explicit Splitter(std::string_view text) : text_(text) {}
+
+  /// False where that is not a list of objects under a key of the outermost object.
+  bool split(const char* key) {
+    const std::string quoted = fmt::format("\"{}\"", key);
+    for (size_t depth = 0; at_ < text_.size();) {
+      const size_t begin = at_;
+      depth += pass();
+      if (depth == 1 && text_.substr(begin, at_ - begin) == quoted && next(':') && next('[')) return split_list();
+    }
+    return false;
+  }
+
+  /// The file with the list empty.
+  std::string rest() const { return std::string(text_.substr(0, list_begin_)).append(text_.substr(list_end_)); }
+  const std::vector<std::string_view>& items() const { return items_; }
+
+ private:
+  bool split_list() {
+    list_begin_ = list_end_ = at_;
+    if (next(']')) return true;
+    do {
+      if (!next('{')) return false;
+      const size_t begin = at_ - 1;
+      for (size_t depth = 1; depth > 0;) {
+        if (at_ == text_.size()) return false;
+        depth += pass();
+      }
+      items_.push_back(text_.substr(begin, at_ - begin));
+    } while (next(','));
+    list_end_ = at_;
+    return next(']');
+  }
+
+  /// Passes a character, or a string; returns the change in depth.
+  size_t pass() {
+    switch (text_[at_++]) {
+      case '{':
+      case '[':
+        return 1;
+      case '}':
+      case ']':
+        return -size_t{1};
+      case '"':
+        while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
+        at_ = std::min(at_ + 1, text_.size());
+        return 0;
+      default:
+        return 0;
+    }
+  }
+
+  /// Passes space, and the character where it comes next.
+  bool next(char expected) {
+    at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
+    if (at_ == text_.size() || text_[at_] != expected) return false;
+    ++at_;
+    return true;
+  }
+
+  std::string_view text_;
+  size_t at_ = 0, list_begin_ = 0, list_end_ = 0;
+  std::vector<std::string_view> items_;
+};
+
+/// f(value) of a text with room behind it. Throws what is derived of std::exception where something is wrong.
+template <class F>
+void parse_fast(std::string_view text, size_t depth, const Stream* stream, F f) {
+  thread_local simdjson::dom::parser parser;
+  const simdjson::dom::element value = parser.parse(text.data(), text.size(), false);
+  size_t values = 0;
+  if (!sound(value, depth, values, stream)) throw std::runtime_error("not for the fast way");
+  f(value);
+}
+
+/// The same as by the Builder, several times as fast. Nothing where something is wrong, which the Builder then
+/// names.
+std::optional<Json> read_fast(const Text& text, const Stream& stream) {
+  Splitter splitter(text.view());
+  if (!splitter.split(stream.key)) return std::nullopt;
+  std::string frame = splitter.rest();
+  frame.reserve(frame.size() + simdjson::SIMDJSON_PADDING);
+  const std::vector<std::string_view>& items = splitter.items();
+  constexpr size_t kWorthAThread = 32;
+  const int jobs = static_cast<int>(std::clamp<size_t>(items.size() / kWorthAThread, 1, all_cores()));
+  Json rest = Json::object();
+  try {
+    parse_fast(frame, 0, &stream, [&](const simdjson::dom::element& value) {
+      for (const auto& [key, member] : simdjson::dom::object(value)) {
+        if (!stream.skips(key)) append(rest, key, copied(member));
+      }
+    });
+    parallel_for(items.size(), jobs, [&](size_t i) {
+      parse_fast(items[i], 2, nullptr, [&](const simdjson::dom::element& item) { stream.take_fast(item, i); });
+    });
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+  return rest;
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, const std::string& file) { return parse(text, file, nullptr); }
+Json read_json(const std::filesystem::path& file) { return parse(read_text(file).view(), file.string(), nullptr); }
+Json read_json(const std::filesystem::path& file, const Stream& stream) {
+  const Text text = read_text(file);
+  if (std::optional<Json> rest = read_fast(text, stream)) return *std::move(rest);
+  return parse(text.view(), file.string(), &stream);
+}
+
+std::string compact(const Json& value) { return dump(value); }
+
+std::string pretty(const Json& value) {
+  std::string text;
+  write(value, 0, text);
+  return text + '\n';
+}
+
+std::string shown(const Json& value) {
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return "a list";
+  // A long text is cut before it is escaped: it may be a hundred megabytes.
+  if (value.is_string()) return shorten(compact(shorten(value.get_ref<const std::string&>())));
+  return compact(value);
+}
+
+void fail(const std::string& file, const std::string& place, const Json& value, const std::string& what) {
+  throw std::runtime_error(printable(fmt::format("{}: {} is {}, {}", file, place, shown(value), what)));
+}
+
+std::string Field::place() const {
+  if (!parent_) return key_ ? fmt::format("{}[{}]", key_, index_) : "";
+  const std::string before = parent_->place();
+  if (!key_) return fmt::format("{}[{}]", before, index_);
+  return before.empty() ? key_ : fmt::format("{}.{}", before, key_);
+}
+
+void Field::fail(const std::string& what) const {
+  const std::string place = this->place();
+  posbench::fail(*file_, place.empty() ? "the whole" : place, *value_, what);
+}
+
+Field Field::operator[](const char* key) const& {
+  const Json& object = this->object();
+  const auto found = object.find(key);
+  if (found != object.end()) return {*found, this, key, 0};
+  throw std::runtime_error(
+      printable(fmt::format("{}: {} is missing", *file_, Field{object, this, key, 0}.place())));
+}
+
+Field Field::operator[](size_t index) const& { return {value_->at(index), this, nullptr, index}; }
+
+bool Field::has(const char* key) const { return object().contains(key); }
+
+bool Field::null() const { return value_->is_null(); }
+
+size_t Field::size() const {
+  if (!value_->is_array()) fail("expected a list");
+  return value_->size();
+}
+
+const Json& Field::object() const {
+  if (!value_->is_object()) fail("expected an object");
+  return *value_;
+}
+
+std::string Field::text() const {
+  if (!value_->is_string()) fail("expected a text");
+  return value_->get<std::string>();
+}
+
+std::string Field::name() const {
+  std::string text = this->text();
+  if (!is_name(text)) fail("expected a name");
+  return text;
+}
+
+bool Field::flag() const {
+  if (!value_->is_boolean()) fail("expected true or false");
+  return value_->get<bool>();
+}
+
+std::int64_t Field::integer(std::int64_t low, std::int64_t high) const {
+  const bool fits = value_->is_number_unsigned() ? std::in_range<std::int64_t>(value_->get<std::uint64_t>())
+                                                 : value_->is_number_integer();
+  const std::int64_t value = fits ? value_->get<std::int64_t>() : 0;
+  if (!fits || value < low || value > high) fail(fmt::format("expected an integer from {} to {}", low, high));
+  return value;
+}
+
+std::uint64_t Field::natural() const {
+  if (!value_->is_number_integer() || (!value_->is_number_unsigned() && value_->get<std::int64_t>() < 0)) {
+    fail(fmt::format("expected an integer from 0 to {}", std::numeric_limits<std::uint64_t>::max()));
+  }
+  return value_->get<std::uint64_t>();
+}
+
+double Field::number(double low, double high) const {
+  const double value = value_->is_number() ? value_->get<double>() : std::numeric_limits<double>::quiet_NaN();
+  if (!(value >= low && value <= high)) fail(fmt::format("expected a number from {} to {}", low, high));
+  return value;
+}
+
+size_t Field::choice(const std::vector<std::string>& names) const {
+  const auto found = value_->is_string()
+                         ? std::find(names.begin(), names.end(), value_->get_ref<const std::string&>())
+                         : names.end();
+  if (found == names.end()) fail(fmt::format("expected one of {}", fmt::join(names, ", ")));
+  return static_cast<size_t>(found - names.begin());
+}
+
+}  // namespace posbench

@@ -1,0 +1,88 @@
+#include "results/presentation/merged_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "results/statistics/comparable.h"
+#include "base/printable.h"
+
+namespace posbench {
+namespace {
+
+void add_tasks(const NamedReport& run, Report& all) {
+  for (const TaskBaseline& task : run.report.tasks) {
+    const auto same_task = [&](const TaskBaseline& other) { return other.task == task.task; };
+    const auto found = std::find_if(all.tasks.begin(), all.tasks.end(), same_task);
+    const auto same_split = [](const SplitBaseline& a, const SplitBaseline& b) {
+      return a.name == b.name && a.kind == b.kind;
+    };
+    if (found == all.tasks.end()) {
+      all.tasks.push_back(task);
+    } else if (!std::equal(task.splits.begin(), task.splits.end(), found->splits.begin(), found->splits.end(),
+                           same_split)) {
+      throw std::runtime_error(printable(
+          fmt::format("{}: task '{}' has other splits than in a run before it; report the runs one by one",
+                      run.name, task.task)));
+    }
+  }
+}
+
+/// How often each encoding is there, once for each run.
+std::map<std::string, int> count_runs(std::span<const NamedReport> runs) {
+  std::map<std::string, int> counts;
+  for (const NamedReport& run : runs) {
+    std::set<std::string> encodings;
+    for (const ExperimentResult& experiment : run.report.experiments) encodings.insert(experiment.id.encoding);
+    for (const std::string& encoding : encodings) ++counts[encoding];
+  }
+  return counts;
+}
+
+/// The times of a run's experiments, under the names that its encodings have now.
+void add_times(const Json& timing, const std::map<std::string, std::string>& names, Json& all) {
+  if (!timing.contains("experiments") || !timing.at("experiments").is_array()) return;
+  for (Json time : timing.at("experiments")) {
+    if (!time.is_object() || !time.contains("encoding") || !time.at("encoding").is_string()) continue;
+    const auto name = names.find(time.at("encoding").get<std::string>());
+    if (name == names.end()) continue;
+    time["encoding"] = name->second;
+    all.push_back(std::move(time));
+  }
+}
+
+}  // namespace
+
+MergedReport merge_reports(std::span<const NamedReport> runs) {
+  MergedReport all;
+  all.report.timing["experiments"] = Json::array();
+  const std::map<std::string, int> counts = count_runs(runs);
+  std::set<ExperimentId> seen;
+  for (const NamedReport& run : runs) {
+    for (std::string& warning : check_comparable(runs.front(), run, /*allow_different_budget=*/true)) {
+      all.warnings.push_back(std::move(warning));
+    }
+    add_tasks(run, all.report);
+    std::map<std::string, std::string> names;
+    for (ExperimentResult experiment : run.report.experiments) {
+      std::string& name = names[experiment.id.encoding];
+      name = counts.at(experiment.id.encoding) == 1 ? experiment.id.encoding
+                                                    : fmt::format("{} ({})", experiment.id.encoding, run.name);
+      experiment.id.encoding = name;
+      if (!seen.insert(experiment.id).second) {
+        throw std::runtime_error(
+            printable(fmt::format("{}: '{}' on '{}' stands in a run before it under the same name; "
+                                  "give each run once",
+                                  run.name, name, experiment.id.task)));
+      }
+      all.report.experiments.push_back(std::move(experiment));
+    }
+    add_times(run.report.timing, names, all.report.timing["experiments"]);
+  }
+  return all;
+}
+
+}  // namespace posbench

@@ -1,0 +1,110 @@
+#include "results/presentation/page.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "results/presentation/page_template.h"
+
+namespace posbench {
+namespace {
+
+constexpr size_t kMaxDocument = 200'000;  // characters
+
+Json write_plot(const Plot& plot) {
+  Json columns = Json::array();
+  for (const Plot::Column& column : plot.columns)
+    columns.push_back({{"name", column.name}, {"title", column.title}});
+  return {{"kind", plot.kind},  {"title", plot.title},     {"about", plot.about},
+          {"columns", columns}, {"signals", plot.signals}, {"rows", plot.rows}};
+}
+
+Json write_section(const Section& section) {
+  return {{"title", section.title}, {"about", section.about}, {"plots", write_list(section.plots, write_plot)}};
+}
+
+std::string head(const Page& page) {
+  std::string text;
+  for (const std::string& note : page.notes) text += fmt::format("<p>{}</p>\n", html_text(note));
+  return text;
+}
+
+std::string documents(const Page& page) {
+  std::string text;
+  for (const Document& document : page.documents) {
+    std::string json = pretty(document.value);
+    if (json.size() > kMaxDocument) {
+      json.resize(kMaxDocument);
+      json += "... (cut; the whole is in the report)";
+    }
+    text += fmt::format(
+        "<details><summary>{}</summary><div class=\"scroll\" tabindex=\"0\"><pre>{}</pre></div></details>\n",
+        html_text(document.title), html_text(json));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string html_text(std::string_view text) {
+  std::string safe;
+  safe.reserve(text.size());
+  for (const char c : text) {
+    if (c == '&') {
+      safe += "&amp;";
+    } else if (c == '<') {
+      safe += "&lt;";
+    } else if (c == '>') {
+      safe += "&gt;";
+    } else if (c == '"') {
+      safe += "&quot;";
+    } else if (c == '\'') {
+      safe += "&#39;";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+std::string script_json(const Json& value) {
+  std::string safe;
+  const std::string text = compact(value);
+  safe.reserve(text.size());
+  for (const char c : text) {
+    if (c == '<' || c == '>' || c == '&') {  // in JSON these stand in strings only
+      safe += fmt::format("\\u{:04x}", static_cast<int>(c));
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+Json page_number(double value) {
+  return std::isfinite(value) ? Json(std::round(value * 1e6) / 1e6) : Json(nullptr);
+}
+
+std::string html(const Page& page) {
+  const std::map<std::string_view, std::function<std::string()>> parts{
+      {"title", [&] { return html_text(page.title); }},
+      {"head", [&] { return head(page); }},
+      {"documents", [&] { return documents(page); }},
+      {"data", [&] {
+         return script_json({{"names", page.names}, {"sections", write_list(page.sections, write_section)}});
+       }}};
+  std::string text;
+  std::string_view rest = kPageTemplate;
+  for (size_t begin = rest.find("{{"); begin != rest.npos; begin = rest.find("{{")) {
+    const std::string_view after = rest.substr(begin + 2);
+    const auto part = parts.find(after.substr(0, after.find("}}")));
+    text += rest.substr(0, begin);
+    text += part == parts.end() ? "{{" : part->second();
+    rest = part == parts.end() ? after : after.substr(part->first.size() + 2);
+  }
+  return text += rest;
+}
+
+}  // namespace posbench

@@ -1,0 +1,128 @@
+#include "results/presentation/report_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace posbench {
+namespace {
+
+/// Two digits, rounded down: 1.00 means that nothing was wrong.
+std::string two_digits(const std::optional<SplitSummary>& split) {
+  return split ? fmt::format("{:.2f}", std::floor(split->sequence.mean * 100 + 1e-9) / 100) : "-";
+}
+
+Cell accuracy_cell(const SummaryRow& row) {
+  const int seeds = static_cast<int>(row.seeds.size());
+  if (row.diverged + row.failed == seeds) return {row.failed == 0 ? "diverged" : "failed", Tone::bad};
+  std::string text = fmt::format("{}/{}", two_digits(row.in_distribution), two_digits(row.out_of_distribution));
+  if (row.diverged > 0) text += 'd';
+  if (row.failed > 0) text += 'f';
+  const bool solved = row.out_of_distribution && row.out_of_distribution->solved == 1;
+  return {text, row.diverged + row.failed > 0 ? Tone::bad : solved ? Tone::good : Tone::plain};
+}
+
+std::string number(double value) { return fmt::format("{:.6g}", value); }
+
+std::string low(const std::optional<Interval>& interval) { return interval ? number(interval->low) : ""; }
+std::string high(const std::optional<Interval>& interval) { return interval ? number(interval->high) : ""; }
+
+std::vector<Cell> split_cells(const SummaryRow& row, const SplitSummary& split) {
+  return {row.task,
+          row.encoding,
+          split.name,
+          to_text(split.kind),
+          std::to_string(row.seeds.size()),
+          std::to_string(row.diverged),
+          std::to_string(row.failed),
+          number(split.sequence.mean),
+          low(split.sequence.interval),
+          high(split.sequence.interval),
+          number(split.token.mean),
+          low(split.token.interval),
+          high(split.token.interval),
+          number(split.above_trivial.mean),
+          number(split.solved)};
+}
+
+std::string rank_text(const std::optional<MeanRank>& rank) {
+  if (!rank) return "-";
+  return fmt::format("{:.1f} ({:.1f} to {:.1f})", rank->mean, rank->interval.low, rank->interval.high);
+}
+
+}  // namespace
+
+Table accuracy_table(const Summary& summary) {
+  Table table{.columns = {{"encoding"}}};
+  std::map<std::string, size_t> columns, rows;
+  for (const SummaryRow& row : summary.rows) {
+    if (columns.emplace(row.task, table.columns.size()).second) table.columns.push_back({row.task, Align::right});
+  }
+  for (const Ranking& ranking : summary.ranking) {
+    rows.emplace(ranking.encoding, table.rows.size());
+    table.rows.emplace_back(table.columns.size(), Cell{""}).front().text = ranking.encoding;
+  }
+  for (const SummaryRow& row : summary.rows) {
+    table.rows[rows.at(row.encoding)][columns.at(row.task)] = accuracy_cell(row);
+  }
+  return table;
+}
+
+std::vector<std::string> accuracy_notes(const Summary& summary) {
+  const auto any = [&](auto test) { return std::any_of(summary.rows.begin(), summary.rows.end(), test); };
+  std::vector<std::string> notes = {
+      "sequence accuracy, in distribution / out of distribution, mean over seeds and splits, rounded down"};
+  if (any([](const SummaryRow& row) { return row.diverged > 0; })) {
+    notes.push_back("d: the loss of one or more seeds diverged; they count as 0");
+  }
+  if (any([](const SummaryRow& row) { return row.failed > 0; })) {
+    notes.push_back("f: one or more seeds failed; they count as 0");
+  }
+  if (any([](const SummaryRow& row) { return !row.in_distribution || !row.out_of_distribution; })) {
+    notes.push_back("-: the task has no such split");
+  }
+  return notes;
+}
+
+Table ranking_table(const Summary& summary) {
+  std::vector<Ranking> ranking = summary.ranking;
+  const auto place = [](const Ranking& r) { return r.out_of_distribution ? r.out_of_distribution->mean : 1e9; };
+  std::stable_sort(ranking.begin(), ranking.end(),
+                   [&](const Ranking& a, const Ranking& b) { return place(a) < place(b); });
+  Table table{.columns = {{"encoding"},
+                          {"mean rank out of distribution (95 %)", Align::right},
+                          {"in distribution (95 %)", Align::right},
+                          {"tasks", Align::right}}};
+  for (const Ranking& row : ranking) {
+    const std::optional<MeanRank>& any = row.in_distribution ? row.in_distribution : row.out_of_distribution;
+    table.rows.push_back({row.encoding, rank_text(row.out_of_distribution), rank_text(row.in_distribution),
+                          std::to_string(any ? any->tasks : 0)});
+  }
+  return table;
+}
+
+Table split_table(const Summary& summary) {
+  Table table{.columns = {{"task"}, {"encoding"}, {"split"}, {"kind"}}};
+  for (const char* header : {"seeds", "diverged", "failed", "sequence", "sequence_low", "sequence_high", "token",
+                             "token_low", "token_high", "above_trivial", "solved"}) {
+    table.columns.push_back({header, Align::right});
+  }
+  for (const SummaryRow& row : summary.rows) {
+    for (const SplitSummary& split : row.splits) table.rows.push_back(split_cells(row, split));
+  }
+  return table;
+}
+
+Table unfinished_table(const Report& report) {
+  Table table{.columns = {{"task"}, {"encoding"}, {"seed", Align::right}, {"status"}, {"reason"}}};
+  for (const ExperimentResult& experiment : report.experiments) {
+    if (experiment.status == Status::ok) continue;
+    table.rows.push_back({experiment.id.task, experiment.id.encoding, std::to_string(experiment.id.seed),
+                          Cell{to_text(experiment.status), Tone::bad}, experiment.reason});
+  }
+  return table;
+}
+
+}  // namespace posbench

@@ -1,0 +1,27 @@
+// The tables of a report.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "results/statistics/summary.h"
+#include "results/presentation/table.h"
+
+namespace posbench {
+
+/// Encodings as rows, tasks as columns; in each cell the mean sequence accuracy in / out of distribution over
+/// seeds. A letter after it says that some seeds diverged (d) or failed (f); where all did, a word stands instead.
+Table accuracy_table(const Summary&);
+
+/// What stands under it: the units, and the meaning of whatever letters and signs it uses.
+std::vector<std::string> accuracy_notes(const Summary&);
+
+/// Encodings by their mean rank out of distribution.
+Table ranking_table(const Summary&);
+
+/// Every number of the summary: a row for each task, encoding and split, for a spreadsheet.
+Table split_table(const Summary&);
+
+/// Experiments that did not finish, with their reasons.
+Table unfinished_table(const Report&);
+
+}  // namespace posbench

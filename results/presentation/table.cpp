@@ -1,0 +1,217 @@
+#include "results/presentation/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include "base/text.h"
+#include "base/printable.h"
+
+namespace posbench {
+namespace {
+
+constexpr int kGap = 2;  // spaces between columns
+
+/// Characters, not bytes.
+int width(std::string_view text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string padded(std::string_view text, int to, Align align) {
+  const std::string space(static_cast<size_t>(std::max(0, to - width(text))), ' ');
+  return align == Align::left ? fmt::format("{}{}", text, space) : fmt::format("{}{}", space, text);
+}
+
+std::string colored(const std::string& text, Tone tone) {
+  switch (tone) {
+    case Tone::good:
+      return fmt::format("\033[32m{}\033[0m", text);
+    case Tone::bad:
+      return fmt::format("\033[31m{}\033[0m", text);
+    case Tone::faint:
+      return fmt::format("\033[2m{}\033[0m", text);
+    case Tone::plain:
+      break;
+  }
+  return text;
+}
+
+/// Breaks a header, where it has places to break, into lines no wider than the cells or its widest piece.
+std::vector<std::string> wrapped(std::string_view header, int most) {
+  std::vector<std::string> pieces(1);
+  for (const char c : header) {
+    pieces.back() += c;
+    if (std::string_view("_:, ").find(c) != std::string_view::npos) pieces.emplace_back();
+  }
+  for (const std::string& piece : pieces) most = std::max(most, width(piece));
+  std::vector<std::string> lines(1);
+  for (const std::string& piece : pieces) {
+    if (width(lines.back()) + width(piece) > most) lines.emplace_back();
+    lines.back() += piece;
+  }
+  for (std::string& line : lines) line.erase(line.find_last_not_of(' ') + 1);
+  return lines;
+}
+
+/// A column as the console shows it.
+struct Layout {
+  std::vector<std::string> header;
+  std::vector<std::string> cells;
+  int width = 0;
+};
+
+Layout lay_out(const Table& table, size_t column) {
+  Layout layout;
+  int widest = 0;
+  for (const std::vector<Cell>& row : table.rows) {
+    layout.cells.push_back(printable(row[column].text));
+    widest = std::max(widest, width(layout.cells.back()));
+  }
+  layout.header = wrapped(printable(table.columns[column].header), widest);
+  layout.width = widest;
+  for (const std::string& line : layout.header) layout.width = std::max(layout.width, width(line));
+  return layout;
+}
+
+std::string without_trailing_space(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + '\n';
+}
+
+class ConsoleTable {
+ public:
+  ConsoleTable(const Table& table, const ConsoleStyle& style) : table_(table), style_(style) {
+    for (size_t column = 0; column < table.columns.size(); ++column) layouts_.push_back(lay_out(table, column));
+  }
+
+  std::string text() const {
+    std::string text;
+    for (const std::vector<size_t>& columns : blocks()) {
+      if (!text.empty()) text += '\n';
+      text += block(columns);
+    }
+    return text;
+  }
+
+ private:
+  /// The columns of each block: the first one, and as many of the others as fit.
+  std::vector<std::vector<size_t>> blocks() const {
+    std::vector<std::vector<size_t>> blocks = {{0}};
+    int used = layouts_[0].width;
+    for (size_t column = 1; column < layouts_.size(); ++column) {
+      const int more = kGap + layouts_[column].width;
+      if (style_.width > 0 && used + more > style_.width && blocks.back().size() > 1) {
+        blocks.push_back({0});
+        used = layouts_[0].width;
+      }
+      blocks.back().push_back(column);
+      used += more;
+    }
+    return blocks;
+  }
+
+  std::string block(const std::vector<size_t>& columns) const {
+    size_t lines = 0;
+    int total = -kGap;
+    for (const size_t column : columns) {
+      lines = std::max(lines, layouts_[column].header.size());
+      total += kGap + layouts_[column].width;
+    }
+    std::string text;
+    for (size_t line = 0; line < lines; ++line) {
+      text += joined(columns, [&](size_t column) {  // headers stand on the rule, however many lines they have
+        const std::vector<std::string>& header = layouts_[column].header;
+        const size_t blank = lines - header.size();
+        return padded(line < blank ? "" : header[line - blank], layouts_[column].width,
+                      table_.columns[column].align);
+      });
+    }
+    text += std::string(static_cast<size_t>(total), '-') + '\n';
+    for (size_t row = 0; row < table_.rows.size(); ++row) {
+      text += joined(columns, [&](size_t column) {
+        const std::string cell =
+            padded(layouts_[column].cells[row], layouts_[column].width, table_.columns[column].align);
+        return style_.color ? colored(cell, table_.rows[row][column].tone) : cell;
+      });
+    }
+    return text;
+  }
+
+  template <class CellText>
+  static std::string joined(const std::vector<size_t>& columns, CellText cell) {
+    std::string line;
+    for (const size_t column : columns) line += (column == columns.front() ? "" : "  ") + cell(column);
+    return without_trailing_space(std::move(line));
+  }
+
+  const Table& table_;
+  const ConsoleStyle& style_;
+  std::vector<Layout> layouts_;
+};
+
+std::string markdown_line(const std::vector<std::string>& cells) {
+  return fmt::format("| {} |\n", fmt::join(cells, " | "));
+}
+
+std::string csv_field(std::string text) {
+  double number = 0;
+  const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
+  if (formula && !parse(text, number)) text.insert(text.begin(), '\'');
+  if (text.find_first_of(",\"\r\n") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
+}  // namespace
+
+std::string markdown_text(std::string_view text) {
+  std::string safe;
+  for (const char c : printable(text)) {
+    if (c == '<') {
+      safe += "&lt;";
+    } else if (c == '>') {
+      safe += "&gt;";
+    } else if (c == '&') {
+      safe += "&amp;";
+    } else {
+      if (std::string_view("\\`*[]|~$#").find(c) != std::string_view::npos) safe += '\\';
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+std::string console(const Table& table, const ConsoleStyle& style) { return ConsoleTable(table, style).text(); }
+
+std::string markdown(const Table& table) {
+  std::vector<std::string> headers, rules;
+  for (const Column& column : table.columns) {
+    headers.push_back(markdown_text(column.header));
+    rules.push_back(column.align == Align::left ? ":--" : "--:");
+  }
+  std::string text = markdown_line(headers) + markdown_line(rules);
+  for (const std::vector<Cell>& row : table.rows) {
+    std::vector<std::string> cells;
+    for (const Cell& cell : row) cells.push_back(markdown_text(cell.text));
+    text += markdown_line(cells);
+  }
+  return text;
+}
+
+std::string csv(const Table& table) {
+  const auto line = [](const auto& items, auto text) {
+    std::string line;
+    for (const auto& item : items) line += (&item == &items.front() ? "" : ",") + csv_field(text(item));
+    return line + "\r\n";
+  };
+  std::string text = line(table.columns, [](const Column& column) { return column.header; });
+  for (const std::vector<Cell>& row : table.rows) {
+    text += line(row, [](const Cell& cell) { return cell.text; });
+  }
+  return text;
+}
+
+}  // namespace posbench

@@ -1,0 +1,281 @@
+#include "results/reports/experiment_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "results/statistics/statistics.h"
+#include "results/json/tape_field.h"
+
+// What reads is written for Field and for TapeField.
+namespace posbench {
+namespace {
+
+constexpr std::int64_t kMaxCount =
+    1'000'000'000'000;  // a double holds it, and sums of a whole file's do not overflow
+constexpr int kMaxInt = std::numeric_limits<int>::max();
+constexpr double kMaxNumber = std::numeric_limits<double>::max();
+
+// What is derived is as short as readers need it, since most of a report's bytes are such numbers.
+double rounded(double x, double unit) { return std::round(x * unit) / unit; }
+
+Json number_or_null(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+}
+
+Json write_count(Count count) {
+  Json json;
+  json["correct"] = count.correct;
+  json["total"] = count.total;
+  if (count.total == 0) {
+    json["accuracy"] = nullptr;
+    json["reason"] = "nothing was scored";
+  } else {
+    json["accuracy"] = rounded(accuracy(count), 1e6);
+  }
+  const Interval interval = wilson(count);
+  json["low"] = rounded(interval.low, 1e4);
+  json["high"] = rounded(interval.high, 1e4);
+  return json;
+}
+
+Json write_length(const LengthResult& result) {
+  Json json;
+  json["length"] = result.length;
+  json["token"] = write_count(result.token);
+  json["sequence"] = write_count(result.sequence);
+  return json;
+}
+
+Json write_distance(const DistanceResult& result) {
+  Json json;
+  json["distance"] = result.distance;
+  json["token"] = write_count(result.token);
+  return json;
+}
+
+Json write_split(const SplitResult& split) {
+  Json json;
+  json["name"] = split.name;
+  json["kind"] = to_text(split.kind);
+  json["sequences"] = split.sequences;
+  json["token"] = write_count(split.token);
+  json["sequence"] = write_count(split.sequence);
+  json["by_length"] = write_list(split.by_length, write_length);
+  json["by_distance"] = write_list(split.by_distance, write_distance);
+  return json;
+}
+
+template <class Field>
+Count read_count(const Field& json, std::int64_t least_total = 0) {
+  const Count count{json["correct"].integer(0, kMaxCount), json["total"].integer(least_total, kMaxCount)};
+  if (count.correct > count.total) json["correct"].fail(fmt::format("more than its total, {}", count.total));
+  return count;
+}
+
+template <class Field>
+std::optional<double> read_loss(const Field& json) {
+  if (json.null()) return std::nullopt;
+  return json.number(-kMaxNumber, kMaxNumber);
+}
+
+template <class Field>
+CurvePoint read_point(const Field& json) {
+  return {.step = static_cast<int>(json["step"].integer(0, kMaxInt)),
+          .loss = read_loss(json["loss"]),
+          .validation_token = json["validation_token"].number(0, 1),
+          .validation_sequence = json["validation_sequence"].number(0, 1)};
+}
+
+template <class Field>
+RateResult read_rate(const Field& json) {
+  RateResult rate{.learning_rate = json["learning_rate"].number(0, 1),
+                  .steps = static_cast<int>(json["steps"].integer(0, kMaxInt))};
+  if (json.has("diverged_step")) {
+    rate.diverged_step = static_cast<int>(json["diverged_step"].integer(0, kMaxInt));
+  } else {
+    rate.final_loss = json["final_loss"].number(-kMaxNumber, kMaxNumber);
+    rate.validation_token = json["validation_token"].number(0, 1);
+    rate.validation_sequence = json["validation_sequence"].number(0, 1);
+  }
+  return rate;
+}
+
+template <class Field>
+LengthResult read_length(const Field& json) {
+  return {.length = static_cast<int>(json["length"].integer(0, kMaxInt)),
+          .token = read_count(json["token"]),
+          .sequence = read_count(json["sequence"])};
+}
+
+template <class Field>
+DistanceResult read_distance(const Field& json) {
+  return {.distance = static_cast<int>(json["distance"].integer(0, kMaxInt)), .token = read_count(json["token"])};
+}
+
+/// A list whose items have ascending values of `key`.
+template <class T, class Key, class Field, class Read>
+std::vector<T> read_ascending(const Field& list, const char* key, Key T::*member, Read read) {
+  std::vector<T> items = read_list<T>(list, read);
+  for (size_t i = 1; i < items.size(); ++i) {
+    if (items[i].*member <= items[i - 1].*member) {
+      const Field item = list[i];
+      item[key].fail(fmt::format("not more than the {} before it, {}", key, items[i - 1].*member));
+    }
+  }
+  return items;
+}
+
+template <class Field>
+SplitResult read_split(const Field& json) {
+  SplitResult split{
+      .name = json["name"].name(),
+      .kind = static_cast<SplitKind>(json["kind"].choice(split_kind_names())),
+      .sequences = json["sequences"].integer(0, kMaxCount),
+      .token = read_count(json["token"], 1),
+      .sequence = read_count(json["sequence"], 1),
+      .by_length = read_ascending(json["by_length"], "length", &LengthResult::length, read_length<Field>),
+      .by_distance =
+          read_ascending(json["by_distance"], "distance", &DistanceResult::distance, read_distance<Field>)};
+  if (split.sequence.total > split.sequences) {
+    const Field sequence = json["sequence"];
+    sequence["total"].fail(fmt::format("more than the sequences of its split, {}", split.sequences));
+  }
+  return split;
+}
+
+/// What holds between the fields of an experiment.
+template <class Field>
+void check_splits(const Field& json, const ExperimentResult& result) {
+  const Field splits = json["splits"];
+  if (result.status != Status::ok && !result.splits.empty()) {
+    splits.fail(fmt::format("expected an empty one, as the experiment is {}", to_text(result.status)));
+  }
+  std::set<std::string> names;
+  for (size_t i = 0; i < result.splits.size(); ++i) {
+    if (names.insert(result.splits[i].name).second) continue;
+    const Field split = splits[i];
+    split["name"].fail("the name of an earlier split too");
+  }
+}
+
+/// Nothing in reports of before there was a choice, and where there was none.
+template <class Field>
+void read_learning_rates(const Field& json, ExperimentResult& result) {
+  if (!json.has("learning_rates")) return;
+  const Field chosen = json["learning_rate"];
+  result.learning_rate = chosen.number(0, 1);
+  result.learning_rates =
+      read_ascending(json["learning_rates"], "learning_rate", &RateResult::learning_rate, read_rate<Field>);
+  const auto is_chosen = [&](const RateResult& rate) { return rate.learning_rate == result.learning_rate; };
+  if (std::none_of(result.learning_rates.begin(), result.learning_rates.end(), is_chosen))
+    chosen.fail("not one of its 'learning_rates'");
+}
+
+/// What is not as it should be needs a reason in words.
+template <class Field>
+void check_reason(const Field& json, const ExperimentResult& result) {
+  if (!result.reason.empty()) return;
+  constexpr const char* kMissing = "and there is no 'reason' beside it";
+  if (result.status != Status::ok) json["status"].fail(kMissing);
+  if (!result.final_loss) json["final_loss"].fail(kMissing);
+  const auto lost = [](const CurvePoint& point) { return !point.loss; };
+  if (std::any_of(result.learning_curve.begin(), result.learning_curve.end(), lost)) {
+    json["learning_curve"].fail("with a loss of null, and there is no 'reason' beside it");
+  }
+}
+
+template <class Field>
+std::optional<int> read_diverged_step(const Field& json, Status status) {
+  if (status != Status::diverged) return std::nullopt;
+  return static_cast<int>(json["diverged_step"].integer(0, kMaxInt));
+}
+
+template <class Field>
+ExperimentResult read(const Field& json) {
+  ExperimentResult result;
+  result.id = {json["task"].name(), json["encoding"].name(), json["seed"].natural()};
+  result.task_version = static_cast<int>(json["task_version"].integer(1, kMaxInt));
+  result.status = static_cast<Status>(json["status"].choice(status_names()));
+  if (json.has("reason")) result.reason = json["reason"].text();
+  result.diverged_step = read_diverged_step(json, result.status);
+  result.parameters = json["parameters"].integer(0, kMaxCount);
+  result.steps = static_cast<int>(json["steps"].integer(0, kMaxInt));
+  result.stopped_early = json["stopped_early"].flag();
+  result.final_loss = read_loss(json["final_loss"]);
+  read_learning_rates(json, result);
+  result.learning_curve = read_ascending(json["learning_curve"], "step", &CurvePoint::step, read_point<Field>);
+  result.splits = read_list<SplitResult>(json["splits"], read_split<Field>);
+  check_reason(json, result);
+  check_splits(json, result);
+  return result;
+}
+
+}  // namespace
+
+SplitKind read_kind(const Field& json) { return static_cast<SplitKind>(json.choice(split_kind_names())); }
+
+Json to_json(const CurvePoint& point) {
+  Json json;
+  json["step"] = point.step;
+  json["loss"] = number_or_null(point.loss);
+  json["validation_token"] = point.validation_token;
+  json["validation_sequence"] = point.validation_sequence;
+  return json;
+}
+
+std::vector<CurvePoint> read_curve(const Field& json) {
+  return read_ascending(json, "step", &CurvePoint::step, read_point<Field>);
+}
+
+Json to_json(const RateResult& rate) {
+  Json json;
+  json["learning_rate"] = rate.learning_rate;
+  json["steps"] = rate.steps;
+  if (rate.diverged_step) json["diverged_step"] = *rate.diverged_step;
+  json["final_loss"] = number_or_null(rate.final_loss);
+  json["validation_token"] = number_or_null(rate.validation_token);
+  json["validation_sequence"] = number_or_null(rate.validation_sequence);
+  return json;
+}
+
+std::vector<RateResult> read_rates(const Field& json) {
+  return read_ascending(json, "learning_rate", &RateResult::learning_rate, read_rate<Field>);
+}
+
+Json to_json(const ExperimentResult& result) {
+  Json json;
+  json["task"] = result.id.task;
+  json["encoding"] = result.id.encoding;
+  json["seed"] = result.id.seed;
+  json["task_version"] = result.task_version;
+  json["status"] = to_text(result.status);
+  if (!result.reason.empty()) json["reason"] = result.reason;
+  if (result.diverged_step) json["diverged_step"] = *result.diverged_step;
+  json["parameters"] = result.parameters;
+  json["steps"] = result.steps;
+  json["stopped_early"] = result.stopped_early;
+  json["final_loss"] = number_or_null(result.final_loss);
+  if (result.learning_rate) {
+    json["learning_rate"] = *result.learning_rate;
+    json["learning_rates"] = write_list(result.learning_rates, [](const RateResult& r) { return to_json(r); });
+  }
+  json["learning_curve"] =
+      write_list(result.learning_curve, [](const CurvePoint& point) { return to_json(point); });
+  json["splits"] = write_list(result.splits, write_split);
+  return json;
+}
+
+ExperimentResult read_experiment(const Field& json) { return read<Field>(json); }
+ExperimentResult read_experiment(const simdjson::dom::element& json) { return read(TapeField(json)); }
+
+ExperimentResult experiment_from_json(const Json& json, const std::string& file) {
+  return read_experiment(Field(json, file));
+}
+
+}  // namespace posbench

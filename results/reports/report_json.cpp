@@ -1,0 +1,179 @@
+#include "results/reports/report_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+
+#include "results/reports/experiment_json.h"
+#include "results/reports/summary_json.h"
+
+namespace posbench {
+namespace {
+
+Json write_split(const SplitBaseline& split) {
+  Json json;
+  json["name"] = split.name;
+  json["kind"] = to_text(split.kind);
+  json["chance"] = split.chance;
+  json["trivial"] = Json::object();
+  for (const auto& [predictor, accuracy] : split.trivial) json["trivial"][predictor] = accuracy;
+  return json;
+}
+
+Json write_task(const TaskBaseline& task) {
+  Json json;
+  json["task"] = task.task;
+  json["version"] = task.version;
+  json["splits"] = write_list(task.splits, write_split);
+  return json;
+}
+
+SplitBaseline read_split(const Field& json) {
+  SplitBaseline split{
+      .name = json["name"].name(), .kind = read_kind(json["kind"]), .chance = json["chance"].number(0, 1)};
+  const Field trivial = json["trivial"];
+  for (const auto& [predictor, accuracy] : trivial.object().items()) {
+    split.trivial[predictor] = trivial[predictor.c_str()].number(0, 1);
+  }
+  return split;
+}
+
+TaskBaseline read_task(const Field& json) {
+  TaskBaseline task{.task = json["task"].name(),
+                    .version = static_cast<int>(json["version"].integer(1, std::numeric_limits<int>::max())),
+                    .splits = read_list<SplitBaseline>(json["splits"], read_split)};
+  std::set<std::string> names;
+  for (size_t i = 0; i < task.splits.size(); ++i) {
+    const Field splits = json["splits"];
+    const Field split = splits[i];
+    if (!names.insert(task.splits[i].name).second) split["name"].fail("the name of an earlier split too");
+  }
+  return task;
+}
+
+std::vector<TaskBaseline> read_tasks(const Field& json) {
+  std::vector<TaskBaseline> tasks = read_list<TaskBaseline>(json, read_task);
+  std::set<std::string> names;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    const Field task = json[i];
+    if (!names.insert(tasks[i].task).second) task["task"].fail("listed before");
+  }
+  return tasks;
+}
+
+/// What holds between an experiment and its task; null where that is not listed.
+void check_experiment(const ExperimentResult& experiment, const TaskBaseline* task, const std::string& file,
+                      const std::string& place) {
+  if (!task) fail(file, place + ".task", experiment.id.task, "not listed in 'tasks'");
+  if (task->version != experiment.task_version) {
+    fail(file, place + ".task_version", experiment.task_version, fmt::format("but {} in 'tasks'", task->version));
+  }
+  for (size_t i = 0; i < experiment.splits.size(); ++i) {
+    const SplitResult& split = experiment.splits[i];
+    const auto same = [&](const SplitBaseline& b) { return b.name == split.name && b.kind == split.kind; };
+    if (std::none_of(task->splits.begin(), task->splits.end(), same)) {
+      fail(file, fmt::format("{}.splits[{}].name", place, i), split.name,
+           fmt::format("not a split of its task with kind {}", to_text(split.kind)));
+    }
+  }
+  if (experiment.status == Status::ok && experiment.splits.size() != task->splits.size()) {
+    fail(file, place + ".splits", Json::array(),
+         fmt::format("with {} of the {} splits of its task", experiment.splits.size(), task->splits.size()));
+  }
+}
+
+void check_experiments(const Report& report, const std::string& file) {
+  std::map<std::string, const TaskBaseline*> tasks;
+  for (const TaskBaseline& task : report.tasks) tasks[task.task] = &task;
+  std::set<ExperimentId> seen;
+  for (size_t i = 0; i < report.experiments.size(); ++i) {
+    const ExperimentResult& experiment = report.experiments[i];
+    const std::string place = fmt::format("experiments[{}]", i);
+    const auto task = tasks.find(experiment.id.task);
+    check_experiment(experiment, task == tasks.end() ? nullptr : task->second, file, place);
+    if (!seen.insert(experiment.id).second) {
+      fail(file, place + ".seed", experiment.id.seed, "given before with the same task and encoding");
+    }
+  }
+}
+
+void check_version(const Json& json, const std::string& file) {
+  const Field root(json, file);
+  const Field version = root["schema_version"];
+  if (version.integer(1, std::numeric_limits<int>::max()) > kSchemaVersion) {
+    version.fail(
+        fmt::format("newer than {}, the newest that this posbench reads; use a newer posbench", kSchemaVersion));
+  }
+}
+
+/// All but the experiments.
+Report read_frame(const Json& json, const std::string& file) {
+  check_version(json, file);
+  const Field root(json, file);
+  return {.context = root["context"].object(),
+          .config = root["config"].object(),
+          .tasks = read_tasks(root["tasks"]),
+          .experiments = {},
+          .timing = root["timing"].object()};
+}
+
+/// What stands in a report besides, as its summary, which is worked out from the experiments.
+bool unread(std::string_view key) {
+  constexpr std::string_view kRead[] = {"schema_version", "context", "config", "tasks", "experiments", "timing"};
+  return std::find(std::begin(kRead), std::end(kRead), key) == std::end(kRead);
+}
+
+}  // namespace
+
+Json to_json(const Report& report) {
+  Json json;
+  json["schema_version"] = kSchemaVersion;
+  json["context"] = report.context;
+  json["config"] = report.config;
+  json["tasks"] = write_list(report.tasks, write_task);
+  json["experiments"] = write_list(report.experiments, [](const ExperimentResult& e) { return to_json(e); });
+  const Summary summary = summarize(report);
+  json["summary"] = write_list(summary.rows, [](const SummaryRow& row) { return to_json(row); });
+  json["ranking"] = write_list(summary.ranking, [](const Ranking& ranking) { return to_json(ranking); });
+  json["timing"] = report.timing;
+  return json;
+}
+
+Report report_from_json(const Json& json, const std::string& file) {
+  Report report = read_frame(json, file);
+  const Field root(json, file);
+  report.experiments =
+      read_list<ExperimentResult>(root["experiments"], [](const Field& item) { return read_experiment(item); });
+  check_experiments(report, file);
+  return report;
+}
+
+Report read_report(const std::filesystem::path& path) {
+  const std::string file = path.string();
+  std::vector<ExperimentResult> experiments;
+  std::mutex mutex;
+  const auto put = [&](ExperimentResult experiment, size_t index) {
+    const std::lock_guard lock(mutex);
+    if (experiments.size() <= index) experiments.resize(index + 1);
+    experiments[index] = std::move(experiment);
+  };
+  const auto take = [&](const Json& before, const Json& item, size_t index) {
+    if (index == 0 && before.contains("schema_version")) check_version(before, file);
+    put(read_experiment(Field(item, file, "experiments", index)), index);
+  };
+  const auto take_fast = [&](const simdjson::dom::element& item, size_t index) {
+    put(read_experiment(item), index);
+  };
+  const Json rest = read_json(path, {"experiments", take, take_fast, unread});
+  Report report = report_from_json(rest, file);  // refuses what is no list of experiments
+  report.experiments = std::move(experiments);
+  check_experiments(report, file);
+  return report;
+}
+
+}  // namespace posbench

@@ -1,0 +1,87 @@
+#include "results/reports/summary_json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace posbench {
+namespace {
+
+double rounded(double x) { return std::round(x * 1e6) / 1e6; }
+
+Json write_interval(const std::optional<Interval>& interval) {
+  if (!interval) return nullptr;
+  Json json;
+  json["low"] = rounded(interval->low);
+  json["high"] = rounded(interval->high);
+  return json;
+}
+
+Json write_spread(const Spread& spread) {
+  Json json;
+  json["mean"] = rounded(spread.mean);
+  json["interval"] = write_interval(spread.interval);
+  json["values"] = write_list(spread.values, rounded);
+  return json;
+}
+
+Json write_split(const SplitSummary& split) {
+  Json json;
+  json["name"] = split.name;
+  json["kind"] = to_text(split.kind);
+  json["token"] = write_spread(split.token);
+  json["sequence"] = write_spread(split.sequence);
+  json["above_trivial"] = write_spread(split.above_trivial);
+  json["solved"] = rounded(split.solved);
+  return json;
+}
+
+Json integer_or_null(const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); }
+
+/// The whole is null where nothing was recorded; an end of its interval, or the fall itself, where it lies beyond
+/// what was tested.
+Json write_threshold_length(const std::optional<ThresholdLength>& fall) {
+  if (!fall) return nullptr;
+  Json json;
+  json["at"] = integer_or_null(fall->at);
+  json["interval"] = nullptr;
+  if (fall->has_interval) {
+    json["interval"] = {{"low", integer_or_null(fall->low)}, {"high", integer_or_null(fall->high)}};
+  }
+  json["tested_to"] = fall->tested_to;
+  return json;
+}
+
+Json write_rank(const std::optional<MeanRank>& rank) {
+  if (!rank) return nullptr;
+  Json json;
+  json["mean"] = rounded(rank->mean);
+  json["interval"] = write_interval(rank->interval);
+  json["tasks"] = rank->tasks;
+  return json;
+}
+
+}  // namespace
+
+Json to_json(const SummaryRow& row) {
+  Json json;
+  json["task"] = row.task;
+  json["encoding"] = row.encoding;
+  json["seeds"] = row.seeds;
+  json["diverged"] = row.diverged;
+  json["failed"] = row.failed;
+  json["in_distribution"] = row.in_distribution ? write_split(*row.in_distribution) : Json(nullptr);
+  json["out_of_distribution"] = row.out_of_distribution ? write_split(*row.out_of_distribution) : Json(nullptr);
+  json["splits"] = write_list(row.splits, write_split);
+  json["falls_below_0.9"] = {{"length", write_threshold_length(row.length)}, {"distance", write_threshold_length(row.distance)}};
+  return json;
+}
+
+Json to_json(const Ranking& ranking) {
+  Json json;
+  json["encoding"] = ranking.encoding;
+  json["in_distribution"] = write_rank(ranking.in_distribution);
+  json["out_of_distribution"] = write_rank(ranking.out_of_distribution);
+  return json;
+}
+
+}  // namespace posbench

@@ -1,0 +1,11 @@
+// The summary as the report shows it.
+#pragma once
+#include "results/json/json.h"
+#include "results/statistics/summary.h"
+
+namespace posbench {
+
+Json to_json(const SummaryRow&);
+Json to_json(const Ranking&);
+
+}  // namespace posbench

@@ -1,0 +1,184 @@
+#include "results/statistics/comparable.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "base/printable.h"
+#include "results/json/json.h"
+
+namespace posbench {
+namespace {
+
+/// The first place at which two values differ: "steps is 1500 in a.json and 3000 in b.json".
+class Difference {
+ public:
+  Difference(const NamedReport& a, const NamedReport& b) : a_(a), b_(b) {}
+
+  std::optional<std::string> at(const std::string& place, const Json& a, const Json& b) const {
+    if (!a.is_object() || !b.is_object())
+      return a == b ? std::nullopt : std::optional(text(place, shown(a), shown(b)));
+    for (const auto& [key, value] : a.items()) {
+      const std::string inner = place.empty() ? key : place + "." + key;
+      if (!b.contains(key)) return text(inner, shown(value), "missing");
+      if (const auto difference = at(inner, value, b.at(key))) return difference;
+    }
+    for (const auto& [key, value] : b.items()) {
+      if (!a.contains(key)) return text(place.empty() ? key : place + "." + key, "missing", shown(value));
+    }
+    return std::nullopt;
+  }
+
+  /// Of one member of both.
+  std::optional<std::string> of(const std::string& place, const Json& a, const Json& b,
+                                const std::string& key) const {
+    const std::string inner = fmt::format("{}.{}", place, key);
+    const bool in_a = a.contains(key), in_b = b.contains(key);
+    if (in_a && in_b) return at(inner, a.at(key), b.at(key));
+    if (in_a == in_b) return std::nullopt;
+    return text(inner, in_a ? shown(a.at(key)) : "missing", in_b ? shown(b.at(key)) : "missing");
+  }
+
+ private:
+  std::string text(const std::string& place, const std::string& a, const std::string& b) const {
+    return fmt::format("{} is {} in {} and {} in {}", place, a, a_.name, b, b_.name);
+  }
+  const NamedReport &a_, &b_;
+};
+
+[[noreturn]] void refuse(const NamedReport& baseline, const NamedReport& candidate, const std::string& why) {
+  throw std::runtime_error(
+      printable(fmt::format("{} and {} cannot be compared: {}", baseline.name, candidate.name, why)));
+}
+
+const TaskBaseline* find(const Report& report, const std::string& task) {
+  const auto same = [&](const TaskBaseline& t) { return t.task == task; };
+  const auto found = std::find_if(report.tasks.begin(), report.tasks.end(), same);
+  return found == report.tasks.end() ? nullptr : &*found;
+}
+
+void check_versions(const NamedReport& baseline, const NamedReport& candidate) {
+  for (const TaskBaseline& task : baseline.report.tasks) {
+    const TaskBaseline* other = find(candidate.report, task.task);
+    if (!other || other->version == task.version) continue;
+    refuse(baseline, candidate,
+           fmt::format("task '{}' has version {} in the first and {} in the second, so its samples "
+                       "are others",
+                       task.task, task.version, other->version));
+  }
+}
+
+/// The names of the tasks that both have, without their options.
+std::set<std::string> common_tasks(const NamedReport& a, const NamedReport& b) {
+  std::set<std::string> names;
+  for (const TaskBaseline& task : a.report.tasks) {
+    if (find(b.report, task.task)) names.insert(spec_name(task.task));
+  }
+  return names;
+}
+
+const Json& member(const Json& json, const std::string& key) {
+  static const Json kNone = Json::object();
+  return json.contains(key) && json.at(key).is_object() ? json.at(key) : kNone;
+}
+
+/// What a task was trained with that the whole run was not, and what else changes how it is trained.
+std::optional<std::string> other_budget(const NamedReport& baseline, const NamedReport& candidate) {
+  const Difference difference(baseline, candidate);
+  const Json &a = baseline.report.config, &b = candidate.report.config;
+  for (const char* section : {"model", "training"}) {
+    if (auto found = difference.of("config", a, b, section)) return found;
+  }
+  for (const std::string& task : common_tasks(baseline, candidate)) {
+    if (auto found = difference.of("config.overrides", member(a, "overrides"), member(b, "overrides"), task)) {
+      return found;
+    }
+  }
+  return difference.of("config.evaluation", member(a, "evaluation"), member(b, "evaluation"), "layout");
+}
+
+/// Whether a task of that name, with whichever options, has the split.
+bool has_split(const Report& report, const std::string& task, const std::string& split) {
+  return std::any_of(report.tasks.begin(), report.tasks.end(), [&](const TaskBaseline& t) {
+    return spec_name(t.task) == task &&
+           std::any_of(t.splits.begin(), t.splits.end(), [&](const SplitBaseline& s) { return s.name == split; });
+  });
+}
+
+/// A split that users defined, or redefined for a task that has it, may have one name and mean two things.
+void check_own_splits(const NamedReport& baseline, const NamedReport& candidate) {
+  for (const std::string& task : common_tasks(baseline, candidate)) {
+    const Json& ours = member(member(baseline.report.config, "splits"), task);
+    const Json& theirs = member(member(candidate.report.config, "splits"), task);
+    std::set<std::string> names;
+    for (const Json* splits : {&ours, &theirs}) {
+      for (const auto& [split, options] : splits->items()) names.insert(split);
+    }
+    for (const std::string& split : names) {
+      const bool of_both = ours.contains(split) && theirs.contains(split);
+      const bool in_both = has_split(baseline.report, task, split) && has_split(candidate.report, task, split);
+      if (!of_both && !in_both) continue;
+      const auto found =
+          Difference(baseline, candidate).of(fmt::format("config.splits.{}", task), ours, theirs, split);
+      if (found) refuse(baseline, candidate, *found);
+    }
+  }
+}
+
+void warn_of_splits(const NamedReport& a, const NamedReport& b, std::vector<std::string>& warnings) {
+  for (const TaskBaseline& task : a.report.tasks) {
+    const TaskBaseline* other = find(b.report, task.task);
+    for (const SplitBaseline& split : task.splits) {
+      const auto same = [&](const SplitBaseline& s) { return s.name == split.name && s.kind == split.kind; };
+      if (!other || std::any_of(other->splits.begin(), other->splits.end(), same)) continue;
+      warnings.push_back(fmt::format("split '{}' of task '{}' is in {} only", split.name, task.task, a.name));
+    }
+  }
+}
+
+std::set<std::uint64_t> seeds(const Report& report) {
+  std::set<std::uint64_t> seeds;
+  for (const ExperimentResult& experiment : report.experiments) seeds.insert(experiment.id.seed);
+  return seeds;
+}
+
+void warn_of_seeds(const NamedReport& a, const NamedReport& b, std::vector<std::string>& warnings) {
+  const std::set<std::uint64_t> of_a = seeds(a.report), of_b = seeds(b.report);
+  std::vector<std::uint64_t> only;
+  std::set_difference(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), std::back_inserter(only));
+  if (!only.empty()) warnings.push_back(fmt::format("seeds in {} only: {}", a.name, fmt::join(only, ", ")));
+}
+
+}  // namespace
+
+std::vector<std::string> check_comparable(const NamedReport& baseline, const NamedReport& candidate,
+                                          bool allow_different_budget) {
+  check_versions(baseline, candidate);
+  check_own_splits(baseline, candidate);
+  const std::optional<std::string> budget = other_budget(baseline, candidate);
+  if (budget && !allow_different_budget) {
+    refuse(baseline, candidate,
+           *budget + " (--allow-different-budget compares what was trained in different ways)");
+  }
+  const Difference difference(baseline, candidate);
+  std::vector<std::string> warnings;
+  const auto warn = [&](const std::optional<std::string>& warning) {
+    if (warning) warnings.push_back(*warning);
+  };
+  warn(budget);
+  warn(difference.of("config.evaluation", member(baseline.report.config, "evaluation"),
+                     member(candidate.report.config, "evaluation"), "sequences"));
+  for (const char* key : {"cpu", "compiler", "flags", "versions"}) {
+    warn(difference.of("context", baseline.report.context, candidate.report.context, key));
+  }
+  warn_of_splits(baseline, candidate, warnings);
+  warn_of_splits(candidate, baseline, warnings);
+  warn_of_seeds(baseline, candidate, warnings);
+  warn_of_seeds(candidate, baseline, warnings);
+  return warnings;
+}
+
+}  // namespace posbench

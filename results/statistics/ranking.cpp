@@ -1,0 +1,93 @@
+#include "results/statistics/ranking.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace posbench {
+namespace {
+
+constexpr int kResamples = 1000;
+
+using TaskValues = std::vector<std::vector<double>>;  // [encoding][seed]
+
+/// The ranks of means; NaN where the mean is.
+std::vector<double> ranks(const std::vector<double>& means) {
+  std::vector<size_t> order;  // from the best on
+  for (size_t i = 0; i < means.size(); ++i) {
+    if (!std::isnan(means[i])) order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return means[a] > means[b]; });
+  std::vector<double> result(means.size(), std::numeric_limits<double>::quiet_NaN());
+  for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && means[order[end]] == means[order[begin]]) ++end;
+    const double shared = 0.5 * static_cast<double>(begin + 1 + end);  // of the ranks begin + 1 to end
+    for (size_t i = begin; i < end; ++i) result[order[i]] = shared;
+  }
+  return result;
+}
+
+std::vector<double> means(const TaskValues& task) {
+  std::vector<double> result;
+  for (const std::vector<double>& seeds : task) result.push_back(mean(seeds));
+  return result;
+}
+
+/// The same seeds for every encoding: they saw the same samples. Where one has more seeds than another, the place
+/// in its own list.
+std::vector<double> resampled_means(const TaskValues& task, Rng& rng) {
+  size_t most = 0;
+  for (const std::vector<double>& seeds : task) most = std::max(most, seeds.size());
+  std::vector<double> drawn(most);
+  for (double& place : drawn) place = uniform_real(rng);
+  std::vector<double> result;
+  for (const std::vector<double>& seeds : task) {
+    double sum = 0;
+    for (size_t i = 0; i < seeds.size(); ++i) {
+      sum += seeds[static_cast<size_t>(drawn[i] * static_cast<double>(seeds.size()))];
+    }
+    result.push_back(sum / static_cast<double>(seeds.size()));  // NaN where there are none
+  }
+  return result;
+}
+
+/// Sums the ranks of each encoding over tasks, and counts them.
+struct Sums {
+  explicit Sums(size_t encodings) : sum(encodings), tasks(encodings) {}
+  void add(const std::vector<double>& ranks) {
+    for (size_t i = 0; i < ranks.size(); ++i) {
+      if (!std::isnan(ranks[i])) sum[i] += ranks[i], ++tasks[i];
+    }
+  }
+  std::vector<double> sum;
+  std::vector<int> tasks;
+};
+
+}  // namespace
+
+std::vector<std::optional<MeanRank>> rank(const std::vector<TaskValues>& values) {
+  const size_t encodings = values.empty() ? 0 : values.front().size();
+  Sums all(encodings);
+  for (const TaskValues& task : values) all.add(ranks(means(task)));
+
+  std::vector<std::vector<double>> draws(encodings);
+  Rng rng = stream(0, "ranking");
+  for (int n = 0; n < kResamples; ++n) {
+    Sums drawn(encodings);
+    for (const int task : resample(rng, static_cast<int>(values.size()))) {
+      drawn.add(ranks(resampled_means(values[static_cast<size_t>(task)], rng)));
+    }
+    for (size_t i = 0; i < encodings; ++i) {
+      if (drawn.tasks[i] > 0) draws[i].push_back(drawn.sum[i] / drawn.tasks[i]);
+    }
+  }
+
+  std::vector<std::optional<MeanRank>> result(encodings);
+  for (size_t i = 0; i < encodings; ++i) {
+    if (all.tasks[i] == 0) continue;
+    result[i] = {all.sum[i] / all.tasks[i], percentile_interval(std::move(draws[i])), all.tasks[i]};
+  }
+  return result;
+}
+
+}  // namespace posbench

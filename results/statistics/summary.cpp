@@ -1,0 +1,172 @@
+#include "results/statistics/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace posbench {
+namespace {
+
+using Experiments = std::vector<const ExperimentResult*>;  // of one task and encoding
+
+struct Groups {
+  std::vector<std::string> encodings;  // by their first experiment
+  std::map<std::pair<std::string, std::string>, Experiments> by_task_and_encoding;
+};
+
+Groups group(const Report& report) {
+  Groups groups;
+  std::set<std::string> known;
+  for (const ExperimentResult& experiment : report.experiments) {
+    if (known.insert(experiment.id.encoding).second) groups.encodings.push_back(experiment.id.encoding);
+    groups.by_task_and_encoding[{experiment.id.task, experiment.id.encoding}].push_back(&experiment);
+  }
+  return groups;
+}
+
+Spread spread(std::vector<double> values) {
+  Spread spread{.values = std::move(values)};
+  spread.mean = mean(spread.values);
+  spread.interval = t_interval(spread.values);
+  if (spread.interval) {
+    spread.interval = Interval{std::max(0.0, spread.interval->low), std::min(1.0, spread.interval->high)};
+  }
+  return spread;
+}
+
+double share_solved(const Spread& sequence) {
+  const auto solved = [](double accuracy) { return accuracy >= kSolved; };
+  return static_cast<double>(std::count_if(sequence.values.begin(), sequence.values.end(), solved)) /
+         static_cast<double>(sequence.values.size());
+}
+
+double best_trivial(const SplitBaseline& split) {
+  double best = split.chance;
+  for (const auto& [predictor, accuracy] : split.trivial) best = std::max(best, accuracy);
+  return best;
+}
+
+SplitSummary summarize(const SplitBaseline& baseline, const Experiments& experiments) {
+  std::vector<double> token, sequence, above;
+  const double trivial = best_trivial(baseline);
+  for (const ExperimentResult* experiment : experiments) {
+    token.push_back(split_accuracy(*experiment, baseline.name, Metric::token));
+    sequence.push_back(split_accuracy(*experiment, baseline.name, Metric::sequence));
+    above.push_back(trivial < 1 ? std::clamp((token.back() - trivial) / (1 - trivial), 0.0, 1.0) : 0);
+  }
+  SplitSummary summary{.name = baseline.name,
+                       .kind = baseline.kind,
+                       .token = spread(std::move(token)),
+                       .sequence = spread(std::move(sequence)),
+                       .above_trivial = spread(std::move(above))};
+  summary.solved = share_solved(summary.sequence);
+  return summary;
+}
+
+/// The mean over the splits of a kind, seed by seed; a seed solves them where it solves each.
+std::optional<SplitSummary> summarize(SplitKind kind, const std::vector<SplitSummary>& splits) {
+  std::vector<const SplitSummary*> chosen;
+  for (const SplitSummary& split : splits) {
+    if (split.kind == kind) chosen.push_back(&split);
+  }
+  if (chosen.empty()) return std::nullopt;
+  const auto over_splits = [&](Spread SplitSummary::*accuracy, auto fold) {
+    std::vector<double> values((chosen.front()->*accuracy).values.size());
+    for (size_t seed = 0; seed < values.size(); ++seed) {
+      std::vector<double> of_seed;
+      for (const SplitSummary* split : chosen) of_seed.push_back((split->*accuracy).values[seed]);
+      values[seed] = fold(of_seed);
+    }
+    return spread(std::move(values));
+  };
+  const auto least = [](const std::vector<double>& x) { return *std::min_element(x.begin(), x.end()); };
+  return SplitSummary{.name = to_text(kind),
+                      .kind = kind,
+                      .token = over_splits(&SplitSummary::token, mean),
+                      .sequence = over_splits(&SplitSummary::sequence, mean),
+                      .above_trivial = over_splits(&SplitSummary::above_trivial, mean),
+                      .solved = share_solved(over_splits(&SplitSummary::sequence, least))};
+}
+
+Curve by_length(const ExperimentResult& experiment) {
+  Curve curve;
+  for (const SplitResult& split : experiment.splits) {
+    for (const LengthResult& result : split.by_length) curve.emplace(result.length, result.token);
+  }
+  return curve;
+}
+
+Curve by_distance(const ExperimentResult& experiment) {
+  Curve curve;
+  for (const SplitResult& split : experiment.splits) {
+    for (const DistanceResult& result : split.by_distance) curve.emplace(result.distance, result.token);
+  }
+  return curve;
+}
+
+std::optional<ThresholdLength> fall_over_seeds(const Experiments& experiments, Curve (*curve)(const ExperimentResult&)) {
+  std::vector<Curve> curves;
+  Curve nothing_right;  // what an experiment that did not finish would have been asked
+  for (const ExperimentResult* experiment : experiments) {
+    if (experiment->status != Status::ok) continue;
+    nothing_right = curves.emplace_back(curve(*experiment));
+  }
+  for (auto& [place, count] : nothing_right) count.correct = 0;
+  curves.resize(experiments.size(), nothing_right);
+  return find_threshold_length(curves);
+}
+
+SummaryRow summarize(const TaskBaseline& task, const Experiments& experiments) {
+  SummaryRow row{.task = task.task, .encoding = experiments.front()->id.encoding};
+  for (const ExperimentResult* experiment : experiments) {
+    row.seeds.push_back(experiment->id.seed);
+    row.diverged += experiment->status == Status::diverged;
+    row.failed += experiment->status == Status::failed;
+  }
+  for (const SplitBaseline& split : task.splits) row.splits.push_back(summarize(split, experiments));
+  row.in_distribution = summarize(SplitKind::in_distribution, row.splits);
+  row.out_of_distribution = summarize(SplitKind::out_of_distribution, row.splits);
+  row.length = fall_over_seeds(experiments, by_length);
+  row.distance = fall_over_seeds(experiments, by_distance);
+  return row;
+}
+
+using KindSummary = std::optional<SplitSummary> SummaryRow::*;
+
+std::vector<std::optional<MeanRank>> rank_by(const Report& report, const Summary& summary,
+                                             const std::vector<std::string>& encodings, KindSummary kind) {
+  std::map<std::string, size_t> task_places, encoding_places;
+  for (const TaskBaseline& task : report.tasks) task_places.emplace(task.task, task_places.size());
+  for (const std::string& encoding : encodings) encoding_places.emplace(encoding, encoding_places.size());
+  std::vector values(task_places.size(), std::vector<std::vector<double>>(encodings.size()));
+  for (const SummaryRow& row : summary.rows) {
+    if (row.*kind) values[task_places[row.task]][encoding_places[row.encoding]] = (row.*kind)->sequence.values;
+  }
+  return rank(values);
+}
+
+}  // namespace
+
+Summary summarize(const Report& report) {
+  const Groups groups = group(report);
+  Summary summary;
+  for (const TaskBaseline& task : report.tasks) {
+    for (const std::string& encoding : groups.encodings) {
+      const auto found = groups.by_task_and_encoding.find({task.task, encoding});
+      if (found != groups.by_task_and_encoding.end()) summary.rows.push_back(summarize(task, found->second));
+    }
+  }
+  const auto in = rank_by(report, summary, groups.encodings, &SummaryRow::in_distribution);
+  const auto out = rank_by(report, summary, groups.encodings, &SummaryRow::out_of_distribution);
+  for (size_t i = 0; i < in.size(); ++i) summary.ranking.push_back({groups.encodings[i], in[i], out[i]});
+  return summary;
+}
+
+const SummaryRow* find(const Summary& summary, const std::string& task, const std::string& encoding) {
+  const auto same = [&](const SummaryRow& row) { return row.task == task && row.encoding == encoding; };
+  const auto found = std::find_if(summary.rows.begin(), summary.rows.end(), same);
+  return found == summary.rows.end() ? nullptr : &*found;
+}
+
+}  // namespace posbench

@@ -1,0 +1,63 @@
+// What a person concludes from a report: for each task and encoding, over all seeds; and for each encoding, over
+// tasks.
+//
+// All seeds count. An experiment that diverged or failed has an accuracy of 0 on every split, raw and above
+// trivial, and solves nothing: leaving it out would reward encodings that are unstable. How many there are stands
+// beside each mean.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/statistics/threshold_length.h"
+#include "results/statistics/ranking.h"
+#include "results/types/report.h"
+#include "results/statistics/statistics.h"
+
+namespace posbench {
+
+constexpr double kSolved = 0.99;  // the sequence accuracy from which a split is solved
+
+/// One accuracy over seeds.
+struct Spread {
+  std::vector<double> values;  // one for each seed, in the order of Summary::Row::seeds
+  double mean = 0;
+  std::optional<Interval> interval;  // 95 % of the mean, by Student's t, within [0, 1]; needs two seeds
+};
+
+struct SplitSummary {
+  std::string name;  // of a split; of a kind, where it is the mean over the splits of that kind
+  SplitKind kind = SplitKind::in_distribution;
+  Spread token, sequence;
+  Spread above_trivial;  // (token accuracy - best trivial one) / (1 - best trivial one), within [0, 1]
+  double solved = 0;  // the share of seeds with a sequence accuracy of kSolved or more, on every split of a kind
+};
+
+/// One task and encoding.
+struct SummaryRow {
+  std::string task, encoding;
+  std::vector<std::uint64_t> seeds;                                  // in the order of the report
+  int diverged = 0, failed = 0;                                      // experiments
+  std::vector<SplitSummary> splits;                                  // as the task lists them
+  std::optional<SplitSummary> in_distribution, out_of_distribution;  // nothing where the task has no such split
+  // Nothing where no experiment recorded any. A length that several splits test counts as in the first of them:
+  // tasks list what changes less before what changes more.
+  std::optional<ThresholdLength> length, distance;
+};
+
+struct Ranking {
+  std::string encoding;
+  std::optional<MeanRank> in_distribution, out_of_distribution;  // by sequence accuracy
+};
+
+struct Summary {
+  std::vector<SummaryRow> rows;  // tasks as the report lists them; encodings by their first experiment
+  std::vector<Ranking> ranking;  // encodings by their first experiment
+};
+
+Summary summarize(const Report&);
+
+/// The row of a task and an encoding; null where there is none.
+const SummaryRow* find(const Summary&, const std::string& task, const std::string& encoding);
+
+}  // namespace posbench

@@ -1,0 +1,76 @@
+#include "results/statistics/threshold_length.h"
+
+#include <algorithm>
+#include <set>
+
+#include "results/statistics/statistics.h"
+
+namespace posbench {
+namespace {
+
+constexpr int kResamples = 200;
+
+/// The first place from which the falling fit of the accuracies is below kThreshold; counts.size() where it never is.
+/// Pool adjacent violators: what rises joins what stands before it, until nothing rises.
+size_t first_below(const std::vector<Count>& counts) {
+  struct Block {
+    size_t begin;
+    Count count;
+  };
+  std::vector<Block> blocks;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i].total == 0) continue;
+    Block block{i, counts[i]};
+    while (!blocks.empty() && accuracy(blocks.back().count) < accuracy(block.count)) {
+      block = {blocks.back().begin, block.count += blocks.back().count};
+      blocks.pop_back();
+    }
+    blocks.push_back(block);
+  }
+  const auto below = [](const Block& block) { return accuracy(block.count) < kThreshold; };
+  const auto found = std::find_if(blocks.begin(), blocks.end(), below);
+  return found == blocks.end() ? counts.size() : found->begin;
+}
+
+size_t first_below(const std::vector<std::vector<Count>>& seeds, const std::vector<int>& chosen) {
+  std::vector<Count> sums(seeds.front().size());
+  for (const int seed : chosen) {
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] += seeds[static_cast<size_t>(seed)][i];
+  }
+  return first_below(sums);
+}
+
+}  // namespace
+
+std::optional<ThresholdLength> find_threshold_length(const std::vector<Curve>& curves) {
+  std::set<int> places;
+  for (const Curve& curve : curves) {
+    for (const auto& [place, count] : curve) places.insert(place);
+  }
+  if (places.empty()) return std::nullopt;
+  const std::vector<int> grid(places.begin(), places.end());
+
+  std::vector<std::vector<Count>> seeds;
+  std::vector<int> all;
+  for (const Curve& curve : curves) {
+    all.push_back(static_cast<int>(seeds.size()));
+    std::vector<Count>& counts = seeds.emplace_back(grid.size());
+    for (size_t i = 0; i < grid.size(); ++i) {
+      if (const auto found = curve.find(grid[i]); found != curve.end()) counts[i] = found->second;
+    }
+  }
+
+  const auto place = [&](size_t i) { return i < grid.size() ? std::optional(grid[i]) : std::nullopt; };
+  ThresholdLength fall{.tested_to = grid.back(), .at = place(first_below(seeds, all)), .has_interval = seeds.size() >= 2};
+  if (!fall.has_interval) return fall;
+  Rng rng = stream(0, "fall");
+  std::vector<size_t> draws(kResamples);
+  for (size_t& draw : draws) draw = first_below(seeds, resample(rng, static_cast<int>(seeds.size())));
+  std::sort(draws.begin(), draws.end());
+  constexpr size_t kTail = kResamples * 25 / 1000;
+  fall.low = place(draws[kTail]);
+  fall.high = place(draws[kResamples - 1 - kTail]);
+  return fall;
+}
+
+}  // namespace posbench

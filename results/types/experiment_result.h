@@ -1,0 +1,109 @@
+// What one finished experiment leaves behind: plain values, which the harness fills in and the report keeps.
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace posbench {
+
+/// So many right out of so many. Its rate and its interval are functions (here and in results/statistics), not members.
+struct Count {
+  std::int64_t correct = 0, total = 0;
+  Count& operator+=(Count other) {
+    correct += other.correct, total += other.total;
+    return *this;
+  }
+  bool operator==(const Count&) const = default;
+};
+
+/// The fraction that is right; NaN of nothing.
+double accuracy(Count);
+
+struct ExperimentId {
+  std::string task, encoding;  // specs in their canonical form
+  std::uint64_t seed = 0;
+  auto operator<=>(const ExperimentId&) const = default;
+  bool operator==(const ExperimentId&) const = default;
+};
+
+enum class Status { ok, diverged, failed };
+enum class SplitKind { in_distribution, out_of_distribution };
+
+/// Which accuracy: of scored positions, or of sequences with all of them right.
+enum class Metric { token, sequence };
+
+std::string to_text(Status);     // "diverged"
+std::string to_text(SplitKind);  // "out_of_distribution"
+std::string to_text(Metric);     // "sequence"
+
+/// The texts of all enumerators, in their order.
+const std::vector<std::string>& status_names();
+const std::vector<std::string>& split_kind_names();
+
+struct CurvePoint {
+  int step = 0;                                          // optimizer steps done
+  std::optional<double> loss;                            // nothing where it is not finite
+  double validation_token = 0, validation_sequence = 0;  // accuracies on the validation stream
+  bool operator==(const CurvePoint&) const = default;
+};
+
+/// What became of a learning rate: what the choice among several looks at.
+struct RateResult {
+  double learning_rate = 0;
+  int steps = 0;                     // optimizer steps done
+  std::optional<int> diverged_step;  // the step whose loss was not finite; then there is nothing of the below
+  std::optional<double> final_loss, validation_token, validation_sequence;  // at the last look
+  bool operator==(const RateResult&) const = default;
+};
+
+struct LengthResult {
+  int length = 0;  // in the task's unit
+  Count token, sequence;
+  bool operator==(const LengthResult&) const = default;
+};
+
+struct DistanceResult {
+  int distance = 0;  // in the task's unit
+  Count token;
+  bool operator==(const DistanceResult&) const = default;
+};
+
+struct SplitResult {
+  std::string name;
+  SplitKind kind = SplitKind::in_distribution;
+  std::int64_t sequences = 0;               // evaluated
+  Count token;                              // of scored positions
+  Count sequence;                           // of sequences with a scored position: those with every one right
+  std::vector<LengthResult> by_length;      // ascending
+  std::vector<DistanceResult> by_distance;  // ascending; empty where the task defines no distance
+  bool operator==(const SplitResult&) const = default;
+};
+
+struct ExperimentResult {
+  ExperimentId id;
+  int task_version = 1;
+  Status status = Status::ok;
+  std::string reason;                // one line; not empty where the status is not ok
+  std::optional<int> diverged_step;  // the step whose loss was not finite; set where the status is diverged
+  std::int64_t parameters = 0;       // scalars learned; 0 where the experiment failed before there was a model
+  int steps = 0;                     // optimizer steps done
+  bool stopped_early = false;
+  std::optional<double> final_loss;     // nothing where it is not finite or there is none: then `reason` says why
+  std::optional<double> learning_rate;  // the one chosen in validation; nothing where there was only one
+  std::vector<RateResult> learning_rates;  // that it was chosen from, ascending
+  std::vector<CurvePoint> learning_curve;  // ascending in step
+  std::vector<SplitResult> splits;         // every split of the task where the status is ok, none where it is not
+  bool operator==(const ExperimentResult&) const = default;
+};
+
+/// The name in a spec: `cope` of `cope:positions=16`.
+std::string spec_name(const std::string& spec);
+
+/// Of a split that the task has; nothing where the experiment did not finish.
+std::optional<Count> split_count(const ExperimentResult&, const std::string& split, Metric);
+/// An experiment that did not finish got nothing right: 0.
+double split_accuracy(const ExperimentResult&, const std::string& split, Metric);
+
+}  // namespace posbench

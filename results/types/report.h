@@ -1,0 +1,32 @@
+// The report of a run (design, section 9).
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "results/types/experiment_result.h"
+#include "results/types/task_baseline.h"
+
+namespace posbench {
+
+using Json = nlohmann::ordered_json;
+
+struct Report {
+  Json context = Json::object();  // machine, compiler, commit, ...: passed through
+  Json config = Json::object();   // everything needed to repeat the run: passed through
+  std::vector<TaskBaseline> tasks;
+  std::vector<ExperimentResult> experiments;
+  Json timing = Json::object();  // passed through
+  bool operator==(const Report&) const = default;
+};
+
+/// The task's baselines; throws std::out_of_range where the report has no such task.
+const TaskBaseline& baseline(const Report&, const std::string& task);
+
+/// A report and what messages call it: its file.
+struct NamedReport {
+  std::string name;
+  const Report& report;
+};
+
+}  // namespace posbench

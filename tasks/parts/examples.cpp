@@ -1,0 +1,54 @@
+#include "tasks/parts/examples.h"
+
+#include <cassert>
+
+namespace posbench {
+
+Example ask(Layout layout, std::vector<int> question, int blank, const std::vector<int>& answer, int scored) {
+  assert(!answer.empty());
+  Example example{.tokens = std::move(question)};
+  const size_t first = example.tokens.size();
+  example.targets.assign(first, kIgnore);
+  example.segments.assign(first, 0);
+  for (size_t n = 0; n < answer.size(); ++n) {
+    example.tokens.push_back(n == 0 || layout == Layout::slots ? blank : answer[n - 1]);
+    example.targets.push_back(answer[n]);
+    example.segments.push_back(1);
+    if (scored < 0 || static_cast<int>(n) < scored) example.scored.push_back(static_cast<int>(first + n));
+  }
+  return example;
+}
+
+Example predict_next(std::vector<int> sequence, std::vector<int> scored, Loss loss) {
+  Example example{.tokens = std::move(sequence), .scored = std::move(scored)};
+  std::vector<int> next(example.tokens.begin() + 1, example.tokens.end());
+  example.tokens.pop_back();
+  example.segments.assign(next.size(), 0);
+  if (loss == Loss::noisy) {
+    example.targets = std::move(next);
+  } else {
+    example.targets.assign(next.size(), kIgnore);
+    for (const int t : example.scored) example.targets[t] = next[t];
+  }
+  return example;
+}
+
+Example ask_terminated(Layout layout, std::vector<int> question, int blank, std::vector<int> answer, int slots,
+                       int padding) {
+  const int scored = static_cast<int>(answer.size());
+  assert(scored <= slots);
+  if (layout == Layout::slots) answer.resize(slots, padding);
+  return ask(layout, std::move(question), blank, answer, scored);
+}
+
+std::vector<int> segments_ended_by(int delimiter, std::span<const int> tokens) {
+  std::vector<int> segments;
+  int segment = 0;
+  for (const int token : tokens) {
+    segments.push_back(segment);
+    segment += token == delimiter;
+  }
+  return segments;
+}
+
+}  // namespace posbench
