@@ -224,16 +224,17 @@ double grape_gate(const Case& c, const std::string& name, int h, const Heads& si
   return softplus(u.dot(side[h].row(t)) / u.norm() / std::sqrt(c.D));
 }
 
-/// W^n, W = exp(B - B^T), of head h.
+/// W^n, W = exp(B - B^T), of head h: orthogonal, so that its transpose is its inverse.
 RowMajor algebraic_power(const Case& c, int h, int n) {
-  const RowMajor b = c.matrix("algebraic.generators").middleRows(h * c.D, c.D),
-                 generator = (b - b.transpose()) * n;
-  RowMajor power = RowMajor::Identity(c.D, c.D), term = power;
-  for (int k = 1; k < 200; ++k) {
+  const RowMajor b = c.matrix("algebraic.generators").middleRows(h * c.D, c.D), generator = b - b.transpose();
+  const RowMajor identity = RowMajor::Identity(c.D, c.D);
+  RowMajor w = identity, term = identity, power = identity;
+  for (int k = 1; k < 60; ++k) {
     term = (term * generator / k).eval();
-    power += term;
+    w += term;
   }
-  return power;
+  for (int k = 0; k < std::abs(n); ++k) power = (power * w).eval();
+  return n < 0 ? RowMajor(power.transpose()) : power;
 }
 
 /// What the tokens from `from` up to `to`, without it, turn pair n of head h by.
@@ -304,7 +305,8 @@ const std::map<std::string, Row>& rows() {
                   1 + softplus(c.x_dot("asentmax.beta.1", i, h - 2)) * std::pow(std::log(i + 2), gamma);
               return factor * c.dot(h, i, j);
             },
-        .attention = entmax15}},
+        .attention = entmax15,
+        .bidirectional = false}},
       {"bam",
        {.score =
             [](const Case& c, int h, int i, int j) {
@@ -436,7 +438,8 @@ const std::map<std::string, Row>& rows() {
       {"entmax",
        {.score = [](const Case& c, int h, int i,
                     int j) { return c.dot(h, i, j) - (h < 2 ? (i - j) / (h + 1.0) : 0); },
-        .attention = entmax15}},
+        .attention = entmax15,
+        .bidirectional = false}},
       {"entmax:alpha=2,base=none",
        {.attention =
             [](const Case& c, int h, int i, int j) {  // the sparsemax: the threshold that leaves 1

@@ -92,8 +92,8 @@ const RegisterChecks asentmax_checks{
          Bench bench = asentmax(s);
          const RowMajor logits = matrix(s.at("scaled_logits"));
          bench.score();
-         for (Index i = 0; i < 4; ++i)
-           check_close(bench.scores[1](i, 0) / logits(i, 0), s.at("factor").at(static_cast<size_t>(i)));
+         for (Index i = 1; i < 4; ++i)
+           check_close(bench.scores[1](i, 1) / logits(i, 1), s.at("factor").at(static_cast<size_t>(i)));
        }},
       {"penalized_head", [](const Json& s) { check_close(asentmax(s).attend()[0], s.at("penalized_head")); }},
       {"scaled_head", [](const Json& s) { check_close(asentmax(s).attend()[1], s.at("scaled_head")); }},
