@@ -39,6 +39,7 @@ struct Option {
   std::string name, type, expected, help;     // expected: "an integer from 2 to 4096"
   std::function<std::string()> get;           // the value now, as a user would write it
   std::function<bool(std::string_view)> set;  // false where the text is not what is expected
+  bool omit_default = false;                  // left out of a configuration in JSON where it has its default
 };
 
 class OptionTable {
@@ -60,6 +61,10 @@ class OptionTable {
         std::move(name), std::move(names), std::move(help), std::move(aliases),
         [&value] { return static_cast<size_t>(value); }, [&value](size_t i) { value = static_cast<Enum>(i); });
   }
+
+  /// The option before this call came after the first reports: a configuration without it means its default, and
+  /// one with its default does without it, so that new reports compare with old ones.
+  void omit_default() { options_.back().omit_default = true; }
 
   const std::vector<Option>& all() const { return options_; }
 

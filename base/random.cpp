@@ -5,17 +5,13 @@
 #include <numbers>
 
 namespace posbench {
-namespace {
 
-// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): every input bit reaches every output bit.
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
-
-}  // namespace
 
 Rng stream(std::uint64_t seed, std::string_view purpose, std::uint64_t index) {
   std::uint64_t hash = mix(seed);

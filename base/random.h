@@ -12,6 +12,9 @@ namespace posbench {
 
 using Rng = std::mt19937_64;
 
+/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): a hash in which every input bit reaches every output bit.
+std::uint64_t mix(std::uint64_t);
+
 /// The stream that belongs to a seed, a purpose ("train", "test:ood_sparse", a parameter's name) and an index.
 /// Different arguments give unrelated streams.
 Rng stream(std::uint64_t seed, std::string_view purpose, std::uint64_t index = 0);

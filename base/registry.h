@@ -2,6 +2,8 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -21,7 +23,15 @@ class Registry {
  public:
   explicit Registry(std::string kind) : kind_(std::move(kind)) {}
 
-  void add(std::string name, Entry entry) { entries_.emplace(std::move(name), std::move(entry)); }
+  /// Throws std::logic_error where the name is empty or taken.
+  void add(std::string name, Entry entry) {
+    if (name.empty()) throw std::logic_error(fmt::format("an {} is registered without a name", kind_));
+    if (contains(name)) {
+      throw std::logic_error(
+          fmt::format("{} '{}' is registered twice; the .name of each registration must differ", kind_, name));
+    }
+    entries_.emplace(std::move(name), std::move(entry));
+  }
 
   bool contains(std::string_view name) const { return entries_.find(name) != entries_.end(); }
 
@@ -43,6 +53,17 @@ class Registry {
   std::string kind_;
   std::map<std::string, Entry, std::less<>> entries_;
 };
+
+/// Runs a registration before main(). Where it is faulty, the program ends with one line and exit code 3.
+template <class Registration>
+void register_or_exit(Registration registration) {
+  try {
+    registration();
+  } catch (const std::logic_error& error) {
+    fmt::print(stderr, "posbench: {}\n", error.what());
+    std::_Exit(3);
+  }
+}
 
 /// Options as the spec sets them; the others keep their defaults.
 template <class Options>

@@ -1,5 +1,5 @@
-// Accumulated rotations: RoPE whose angles are sums of what each token turns by, and which turn the values, too,
-// on their way from the key to the query.
+// Accumulated rotations: RoPE with angles that sum up an angle of each token from key to query, and that rotate the
+// values, too.
 //
 //   score_h(i, j) = R(Phi_i) q_i . R(Phi_j) k_j / sqrt(D)
 //   output_h(i)   = sum over j of attention_h(i, j) R(Phi_j - Phi_i) v_j
@@ -9,9 +9,9 @@
 //   angle=bounded  a_t = w_n tanh(x_t W + c), w_n = base^(-2 n / D)
 //
 // W (C, H D / 2), c (1, H D / 2) of each layer, uniform over +-C^-0.5. values=false turns queries and keys alone.
-// Godavarti 2026, arXiv:2606.24975, whose text was not at hand beyond its abstract; the equations are those of the
-// same author's JoFormer, mahesh-godavarti/joformer and later files of his, which sum from the end: differences
-// are the same. His random angles, drawn for each token and fixed, are not here.
+// Godavarti 2026, arXiv:2606.24975, of which only the abstract could be read. The equations are those of the
+// author's repository mahesh-godavarti/joformer and of a later version of it. It sums from the end of the sequence,
+// which gives the same differences. Its fixed random angles of each token are left out.
 #include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
 #include "model/attention.h"
@@ -29,9 +29,9 @@ class AccumulatedRope final : public ContextualRotary {
     double base = 10000;
     bool values = true;
     void describe(OptionTable& o) {
-      o.choice("angle", angle, {"linear", "bounded"}, "a token turns by any angle, or by RoPE's at the most");
+      o.choice("angle", angle, {"linear", "bounded"}, "the angle of a token: any, or at most RoPE's");
       o.number("base", base, 1.001, 1e9, "angle=bounded: w_n = base^(-2 n / D)");
-      o.flag("values", values, "turn the values, too");
+      o.flag("values", values, "rotate the values, too");
     }
   };
 
@@ -57,11 +57,11 @@ class AccumulatedRope final : public ContextualRotary {
     for (Index t = angles.rows() - 1; t > 0; --t)
       angles.row(t) = angles.row(t - 1);  // the step of t comes after it
     angles.row(0).setZero();
-    accumulate(angles);
+    cumsum_over_rows(angles);
     return angles;
   }
   void angles_backward(const AttentionInput& in, Matrix& d_angles, AttentionGradient& d) const override {
-    accumulate_backward(d_angles);
+    cumsum_over_rows_backward(d_angles);
     for (Index t = 0; t + 1 < d_angles.rows(); ++t) d_angles.row(t) = d_angles.row(t + 1);
     d_angles.bottomRows(1).setZero();
     if (options_.angle == Angle::bounded) {
@@ -139,7 +139,7 @@ class AccumulatedRope final : public ContextualRotary {
 
 const RegisterEncoding<AccumulatedRope> registered{{
     .name = "accumulated_rope",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation =
         "score(i, j) = R(Phi_i) q_i . R(Phi_j) k_j / sqrt(D),   output(i) = sum_j attention(i, j) R(Phi_j - "
         "Phi_i) v_j,   Phi_t = sum of x_s W + c over s < t",
@@ -149,8 +149,8 @@ const RegisterEncoding<AccumulatedRope> registered{{
     .causal_only = true,
     .touches = "R V P",
     .learned = true,
-    .extrapolates = "defined",
-    .relative = "accumulated",
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::accumulated,
     .content_dependent = "token",
     .variants = {"angle=bounded", "angle=bounded,values=false"},
 }};

@@ -10,8 +10,8 @@
 // trees and grids are not sequences.
 #include <cmath>
 
-#include "encodings/registry.h"
 #include "encodings/parts/rotary.h"
+#include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/product.h"
 
@@ -64,30 +64,30 @@ class Algebraic final : public PositionEncoding {
     });
   }
 
-  /// For each head W^t, flattened, (T, D D); then the decay of each pair (T, T).
+  /// Values: for each head W^t, flattened, (T, D D).
   void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
     const Index T = positions.size(), D = shape_.head_width();
-    tables.resize(static_cast<size_t>(shape_.heads) + 1);
+    tables.values.resize(static_cast<size_t>(shape_.heads));
     for (Index h = 0; h < shape_.heads; ++h) {
       const RowMajor w = exponential(generator(p, h));
-      Matrix& powers = tables[static_cast<size_t>(h)];
+      Matrix& powers = tables.values[static_cast<size_t>(h)];
       powers.resize(T, D * D);
       view(powers, 0) = RowMajor::Identity(D, D);
       for (Index t = 1; t < T; ++t) view(powers, t) = view(powers, t - 1) * w;
     }
-    Matrix& decay = tables.back();
+    Matrix& decay = tables.constants<Constants>().decay;
     decay.resize(T, T);
     for (Index i = 0; i < T; ++i) {
       for (Index j = 0; j < T; ++j)
         decay(i, j) = static_cast<Real>(std::pow(decay_, static_cast<double>(std::abs(i - j))));
     }
   }
-  void tables_backward(const Parameters& p, const Positions&, const Tables& tables, const Tables& d_tables,
+  void tables_backward(const Parameters& p, const Positions&, const Tables& tables, const Matrices& d_tables,
                        Gradients& d) const override {
     const Index D = shape_.head_width();
     for (Index h = 0; h < shape_.heads; ++h) {
       const RowMajor generator = this->generator(p, h), w = exponential(generator);
-      const Matrix& powers = tables[static_cast<size_t>(h)];
+      const Matrix& powers = tables.values[static_cast<size_t>(h)];
       RowMajor d_power = RowMajor::Zero(D, D), d_w = d_power;  // of W^t, from t = T - 1 downwards
       for (Index t = powers.rows() - 1; t > 0; --t) {
         d_power += view(d_tables[static_cast<size_t>(h)], t);
@@ -103,12 +103,12 @@ class Algebraic final : public PositionEncoding {
     const Index T = in.length(), D = shape_.head_width();
     Matrix &q = in.scratch(T, D), &k = in.scratch(T, D);
     for (size_t h = 0; h < scores.size(); ++h) {
-      turn(in.tables[h], in.q[h], q);
-      turn(in.tables[h], in.k[h], k);
+      turn(in.tables.values[h], in.q[h], q);
+      turn(in.tables.values[h], in.k[h], k);
       dot_product(q, k, scale(), shape_.causal, scores[h]);
       for (Index i = 0; i < T; ++i) {
         const Index keys = visible(i, T, shape_.causal);
-        scores[h].row(i).head(keys).array() *= in.tables.back().row(i).head(keys).array();
+        scores[h].row(i).head(keys).array() *= in.tables.constants<Constants>().decay.row(i).head(keys).array();
       }
     }
   }
@@ -117,18 +117,23 @@ class Algebraic final : public PositionEncoding {
     Matrix &q = in.scratch(T, D), &k = in.scratch(T, D), &d_q = in.scratch(T, D), &d_k = in.scratch(T, D);
     Matrix& d_products = in.scratch(T, T);
     for (size_t h = 0; h < d_scores.size(); ++h) {
-      turn(in.tables[h], in.q[h], q);
-      turn(in.tables[h], in.k[h], k);
-      d_products.array() = d_scores[h].array() * in.tables.back().topLeftCorner(T, T).array();
+      turn(in.tables.values[h], in.q[h], q);
+      turn(in.tables.values[h], in.k[h], k);
+      d_products.array() =
+          d_scores[h].array() * in.tables.constants<Constants>().decay.topLeftCorner(T, T).array();
       d_q.setZero();
       d_k.setZero();
       dot_product_backward(q, k, scale(), shape_.causal, d_products, d_q, d_k);
-      turn_backward(in.tables[h], in.q[h], d_q, d.q[h], d.tables[h]);
-      turn_backward(in.tables[h], in.k[h], d_k, d.k[h], d.tables[h]);
+      turn_backward(in.tables.values[h], in.q[h], d_q, d.q[h], d.tables[h]);
+      turn_backward(in.tables.values[h], in.k[h], d_k, d.k[h], d.tables[h]);
     }
   }
 
  private:
+  struct Constants {
+    Matrix decay;  // (T, T), of each pair
+  };
+
   ConstMatrixView view(const Matrix& powers, Index t) const {
     return {powers.row(t).data(), shape_.head_width(), shape_.head_width()};
   }
@@ -160,7 +165,7 @@ class Algebraic final : public PositionEncoding {
 
 const RegisterEncoding<Algebraic> registered{{
     .name = "algebraic",
-    .family = "contextual",
+    .family = Family::rotary,
     .equation = "score_h(i, j) = 0.98^|i - j| q_i . W_h^(j - i) k_j / sqrt(D),   W_h = exp(B_h - B_h^T)",
     .source = "Kogkalidis et al. 2023, arXiv:2312.16045; konstantinosKokos/ape",
     .notes =
@@ -168,8 +173,8 @@ const RegisterEncoding<Algebraic> registered{{
         "out.",
     .touches = "R",
     .learned = true,
-    .extrapolates = "yes, but defined with decay=1",
-    .relative = "yes",
+    .extrapolates = {Extrapolation::yes, "but defined with decay=1"},
+    .relative = Relative::yes,
     .content_dependent = "no",
     .variants = {"decay=1"},
 }};

@@ -11,9 +11,10 @@
 #include <cmath>
 
 #include "encodings/parts/entmax_rows.h"
-#include "encodings/registry.h"
 #include "encodings/parts/scaled_scores.h"
+#include "encodings/registry.h"
 #include "model/attention.h"
+#include "model/layers.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -24,6 +25,7 @@ class Asentmax final : public ScaledScores {
   struct Options {
     std::string base = "nape";
     double alpha = 1.5, range = 2;
+    std::string wrapped() const { return base; }
     void describe(OptionTable& o) {
       o.text("base", base, "any encoding", "the encoding whose scores are scaled and normalized");
       o.number("alpha", alpha, 1.01, 2, "1 would be the softmax; 2 is the sparsemax");
@@ -83,8 +85,6 @@ class Asentmax final : public ScaledScores {
   bool keeps_scores() const override { return false; }
 
  private:
-  static Real softplus(Real x) { return std::max(x, Real(0)) + std::log1p(std::exp(-std::abs(x))); }
-
   Real log_keys(const AttentionInput& in, Index i) const {
     return std::log(static_cast<Real>(1 + visible(i, in.length(), shape_.causal)));
   }
@@ -105,7 +105,7 @@ class Asentmax final : public ScaledScores {
 
 const RegisterEncoding<Asentmax> registered{{
     .name = "asentmax",
-    .family = "wrapper",
+    .family = Family::wrapper,
     .equation =
         "attention = alpha-entmax of (1 + softplus(x_i . b_h) (log n_i)^(r tanh(x_i . g_h))) z_h(i, j), z the "
         "base's scores",
@@ -115,11 +115,11 @@ const RegisterEncoding<Asentmax> registered{{
         "whose scaled heads have a bias, the bias is scaled too, as in the paper's equation.",
     .touches = "L",
     .learned = true,
-    .extrapolates = "defined",
-    .relative = "no",
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::no,
     .content_dependent = "query",
-    .distinct = "partly",
-    .fades = "no, as far keys share 0",
+    .distinct = Distinct::partly,
+    .distance_decay = {DistanceDecay::no, "as far keys share 0"},
     .variants = {"alpha=2", "base=alibi", "base=rope,alpha=1.25,range=1"},
 }};
 

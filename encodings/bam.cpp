@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "encodings/parts/distance_bias.h"
-#include "encodings/registry.h"
 #include "encodings/parts/slopes.h"
+#include "encodings/registry.h"
 
 namespace posbench {
 namespace {
@@ -32,10 +32,10 @@ class Bam final : public DistanceBias {
   Bam(const Options& options, const ModelShape& shape, ParameterLayout& layout)
       : DistanceBias(shape), options_(options), slopes_(alibi_slopes(shape.heads)) {
     const Index sets = options.per_layer ? shape.layers : 1;
-    scale_ =
-        layout.add("bam.scale", sets, shape.heads, [this](Rng&, Index, Index h) { return std::log(slopes_[h]); });
-    shape_exponent_ = layout.constant("bam.shape", sets, shape.heads, options.shape);
-    if (options.centre) centre_ = layout.constant("bam.centre", sets, shape.heads, 0);
+    scale_ = layout.no_decay(
+        layout.add("bam.scale", sets, shape.heads, [this](Rng&, Index, Index h) { return std::log(slopes_[h]); }));
+    shape_exponent_ = layout.no_decay(layout.constant("bam.shape", sets, shape.heads, options.shape));
+    if (options.centre) centre_ = layout.no_decay(layout.constant("bam.centre", sets, shape.heads, 0));
   }
 
   bool per_layer() const override { return options_.per_layer; }
@@ -77,7 +77,7 @@ class Bam final : public DistanceBias {
 
 const RegisterEncoding<Bam> registered{{
     .name = "bam",
-    .family = "bias by distance",
+    .family = Family::bias_by_distance,
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) - e^(a_h) (|j - i - c_h| + 1e-5)^(b_h)",
     .source = "Bianchessi et al. 2025, arXiv:2505.22842; ArthurSBianchessi/BAM",
     .notes =
@@ -85,10 +85,11 @@ const RegisterEncoding<Bam> registered{{
         "learned by the code's command line, and fixed at 0 in its model's defaults, as here.",
     .touches = "B",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
     .content_dependent = "no",
-    .fades = "no, but yes while all shapes are positive",
+    .distance_decay = {DistanceDecay::no, "but yes while all shapes are positive"},
     .variants = {"centre=true", "per_layer=true,shape=-0.5"},
 }};
 

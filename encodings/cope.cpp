@@ -46,7 +46,7 @@ class Cope final : public PositionEncoding {
     for (int layer = 0; layer < shape.layers; ++layer) {
       if (layer == 0 || !options.shared_table) {
         const std::string name = options.shared_table ? "cope.table" : fmt::format("cope.table.{}", layer);
-        tables_.push_back(layout.constant(name, rows, shape.head_width(), 0));
+        tables_.push_back(layout.no_decay(layout.constant(name, rows, shape.head_width(), 0)));
       }
       if (options.gates == Gates::separate) {
         gate_weights_.push_back(layout.normal(fmt::format("cope.gate.{}.weight", layer), C, C, 1 / std::sqrt(C)));
@@ -124,9 +124,10 @@ class Cope final : public PositionEncoding {
     }
   }
 
-  std::vector<Insight> inspect(const AttentionInput& in) const override {
+  std::vector<AttentionMap> inspect(const AttentionInput& in) const override {
     const Index T = in.length(), rows = in.parameters[table(in.layer)].rows();
-    Insight gate{"gate", Heads(shape_.heads, Matrix(Matrix::Zero(T, T)))}, counted{"counted position", gate.values};
+    AttentionMap gate{"gate", Heads(shape_.heads, Matrix(Matrix::Zero(T, T)))},
+        counted{"contextual position", gate.values};
     const Matrix* separate = separate_keys(in);
     for (size_t h = 0; h < gate.values.size(); ++h) {
       gates(in, separate, h, gate.values[h]);
@@ -182,7 +183,7 @@ class Cope final : public PositionEncoding {
 
 const RegisterEncoding<Cope> registered{{
     .name = "cope",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation = "score(i, j) = (q_i . k_j + q_i . e[p]) / sqrt(D), p = sum of sigmoid(q_i . k_m / sqrt(D)) over m "
                 "= j .. i, "
                 "e interpolated",
@@ -193,8 +194,8 @@ const RegisterEncoding<Cope> registered{{
     .causal_only = true,
     .touches = "Q L",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "counted",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::counted,
     .content_dependent = "query and key",
     .variants = {"gates=separate", "gates=separate,scaling=content,shared_table=true", "gates=values",
                  "positions=3", "scaling=content", "scaling=none"},

@@ -17,6 +17,7 @@ class Entmax final : public Decorator {
   struct Options {
     std::string base = "nape";
     double alpha = 1.5;
+    std::string wrapped() const { return base; }
     void describe(OptionTable& o) {
       o.text("base", base, "any encoding", "the encoding whose scores are normalized");
       o.number("alpha", alpha, 1.01, 2, "1 would be the softmax; 2 is the sparsemax");
@@ -43,18 +44,18 @@ class Entmax final : public Decorator {
 
 const RegisterEncoding<Entmax> registered{{
     .name = "entmax",
-    .family = "wrapper",
+    .family = Family::wrapper,
     .equation = "attention(i, j) = max((alpha - 1) z(i, j) - tau_i, 0)^(1 / (alpha - 1)), z the base's scores",
     .source = "Correia et al. 2019, arXiv:1909.00015; Vasylenko et al. 2025, arXiv:2506.16640; deep-spin/asentmax",
     .notes =
         "Takes the place of the base's normalization. alpha is fixed, as in the second paper; the first learns "
         "it. tau comes from Newton's method, where the code bisects.",
     .touches = "L",
-    .extrapolates = "as its base",
-    .relative = "as its base",
+    .extrapolates = Extrapolation::as_base,
+    .relative = Relative::as_base,
     .content_dependent = "as its base",
-    .distinct = "partly",
-    .fades = "no, as far keys share 0",
+    .distinct = Distinct::partly,
+    .distance_decay = {DistanceDecay::no, "as far keys share 0"},
     .variants = {"alpha=1.25", "alpha=2", "base=alibi", "base=rope"},
 }};
 

@@ -1,23 +1,22 @@
-// FoPE, Fourier position embedding: RoPE whose pairs turn with a sum of frequencies each, one of them dominant,
-// and whose pairs too slow to turn once within the trained length stay.
+// FoPE, Fourier position embedding: RoPE with a sum of frequencies for each pair, one of them dominant. Frequencies
+// too slow for one full turn within the trained length are left out, and their pairs do not turn.
 //
 //   score_h(i, j) = F(p_i) q_i . F(p_j) k_j / sqrt(D),   F(p) takes pair (a, b) to (c a - s b, s a + c b)
 //   c_n(p)        = sum over m of A_h(m, n) cos(p w_m),   s_n(p) = sum over m of B_h(m, n) sin(p w_m)
 //
 // over the N frequencies w_m = base^(-2 m / D) >= 2 pi / L, for the first min(N, D / 4) pairs; c = 1, s = 0 for
 // the others. A and B (N, pairs) of each layer and head: 1 for the pair's own frequency, plus N(0, sigma^2) for
-// all, with sigma = gain sqrt(2 / (pairs (N + H))), Xavier's as the code's library counts for three dimensions.
-// They are drawn once and stay (learned=false), as in the code; a seed of its own draws them here, since a model's
-// seed draws what is learned.
+// all, with sigma = gain sqrt(2 / (pairs (N + H))), Xavier's for a tensor (H, N, pairs). They are drawn once and not
+// learned, as in the code (option learned); here option seed draws them, because a model's seed draws parameters.
 //
 // Hua et al. 2024, arXiv:2412.17739; TsinghuaC3I/Fourier-Position-Embedding, components n and n + D / 2. Its
 // padding gives the other pairs s = 1 too, which turns them by 45 degrees and doubles their product: padding=ones.
-// Of frequencies all too slow, the fastest is kept.
+// Where all frequencies are too slow, the fastest is kept.
 #include <cmath>
 #include <numbers>
 
-#include "encodings/registry.h"
 #include "encodings/parts/rotary.h"
+#include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/product.h"
 
@@ -73,21 +72,22 @@ class Fope final : public PositionEncoding {
     }
   }
 
-  /// For each layer and head c and s (T, D / 2).
+  /// For each layer and head c and s (T, D / 2): values where they are learned, and constants elsewhere.
   void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
-    resize(tables, 2 * shape_.layers * shape_.heads, positions.size(), shape_.head_width() / 2);
+    Matrices& all = options_.learned ? tables.values : tables.constants<Matrices>();
+    resize(all, 2 * shape_.layers * shape_.heads, positions.size(), shape_.head_width() / 2);
     for (const bool sine : {false, true}) {
       const Matrix waves = this->waves(positions, sine);
       for (int layer = 0; layer < shape_.layers; ++layer) {
         for (Index h = 0; h < shape_.heads; ++h) {
-          Matrix& table = tables[index(layer, h, sine)];
+          Matrix& table = all[index(layer, h, sine)];
           table.setConstant(!sine || options_.padding == Padding::ones ? 1 : 0);
           multiply(waves, coefficients(p, layer, sine).middleRows(h * count(), count()), table.leftCols(turning_));
         }
       }
     }
   }
-  void tables_backward(const Parameters&, const Positions& positions, const Tables&, const Tables& d_tables,
+  void tables_backward(const Parameters&, const Positions& positions, const Tables&, const Matrices& d_tables,
                        Gradients& d) const override {
     if (!options_.learned) return;
     for (const bool sine : {false, true}) {
@@ -105,8 +105,8 @@ class Fope final : public PositionEncoding {
     const Index T = in.length(), D = shape_.head_width();
     Matrix &q = in.scratch(T, D), &k = in.scratch(T, D);
     for (Index h = 0; h < shape_.heads; ++h) {
-      const auto c = in.tables[index(in.layer, h, false)].topRows(T),
-                 s = in.tables[index(in.layer, h, true)].topRows(T);
+      const auto c = all(in.tables)[index(in.layer, h, false)].topRows(T),
+                 s = all(in.tables)[index(in.layer, h, true)].topRows(T);
       rotate(in.q[h], c, s, Pairing::half_split, q);
       rotate(in.k[h], c, s, Pairing::half_split, k);
       dot_product(q, k, scale(), shape_.causal, scores[h]);
@@ -117,7 +117,7 @@ class Fope final : public PositionEncoding {
     Matrix &q = in.scratch(T, D), &k = in.scratch(T, D), &d_q = in.scratch(T, D), &d_k = in.scratch(T, D);
     for (Index h = 0; h < shape_.heads; ++h) {
       const size_t cosine = index(in.layer, h, false), sine = index(in.layer, h, true);
-      const auto c = in.tables[cosine].topRows(T), s = in.tables[sine].topRows(T);
+      const auto c = all(in.tables)[cosine].topRows(T), s = all(in.tables)[sine].topRows(T);
       rotate(in.q[h], c, s, Pairing::half_split, q);
       rotate(in.k[h], c, s, Pairing::half_split, k);
       d_q.setZero();
@@ -133,6 +133,9 @@ class Fope final : public PositionEncoding {
   }
 
  private:
+  const Matrices& all(const Tables& tables) const {
+    return options_.learned ? tables.values : tables.constants<Matrices>();
+  }
   Index count() const { return static_cast<Index>(frequencies_.size()); }  // N
   size_t index(int layer, Index h, bool sine) const {
     return static_cast<size_t>(2 * (layer * shape_.heads + h) + (sine ? 1 : 0));
@@ -166,7 +169,7 @@ class Fope final : public PositionEncoding {
 
 const RegisterEncoding<Fope> registered{{
     .name = "fope",
-    .family = "rotary",
+    .family = Family::rotary,
     .equation =
         "score(i, j) = F(i) q_i . F(j) k_j / sqrt(D), F as RoPE's rotation with sums over w_m >= 2 pi / L of "
         "A(m, n) cos(p w_m) and B(m, n) sin(p w_m) for its cosines and sines",
@@ -174,8 +177,9 @@ const RegisterEncoding<Fope> registered{{
     .notes = "A and B are drawn once and not learned, as in the code. Its padding also turns the pairs that stand "
              "still by 45 degrees: option padding.",
     .touches = "R",
-    .extrapolates = "yes",
-    .relative = "no",
+    .takes_positions = TakesPositions::positions,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::no,
     .content_dependent = "no",
     .variants = {"gain=1,length=40", "learned=true,length=40", "padding=ones"},
 }};

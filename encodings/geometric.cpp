@@ -1,5 +1,5 @@
-// Geometric attention: keys are visited by distance from the query, and each takes a share of what is left of the
-// attention; the nearest strong match wins, on whichever side.
+// Geometric attention: keys are visited by distance from the query, and each takes a fraction of what is left of
+// the attention; the nearest strong match wins, on whichever side.
 //
 //   z_h(i, j) = alpha q_i . k_j + beta + (back_h . x_i + b_h if j < i, front_h . x_i + f_h if j > i)
 //   w(i, j)   = sigmoid(z(i, j)) times the product of 1 - sigmoid(z(i, m)) over the keys m visited before j
@@ -21,7 +21,7 @@
 namespace posbench {
 namespace {
 
-constexpr Real kLeastSum = Real(1e-12);  // rows are divided by no less
+constexpr Real kMinSum = Real(1e-12);  // rows are divided by no less
 
 /// The keys 0 .. keys - 1 without i, nearest first, right before left.
 auto outwards(Index i, Index keys) {
@@ -84,15 +84,15 @@ class Geometric final : public PositionEncoding {
   }
 
   void normalize(const AttentionInput& in, const Heads& scores, Heads& attention) const override {
-    Matrix& share = in.scratch(1, in.length());
+    Matrix& fraction = in.scratch(1, in.length());
     for (size_t h = 0; h < scores.size(); ++h) {
       for (Index i = 0; i < in.length(); ++i) {
         const Index keys = visible(i, in.length(), shape_.causal);
         auto row = attention[h].row(i).head(keys);
-        share.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
+        fraction.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
         row(i) = 0;
-        break_stick(share.data(), keys - 1, outwards(i, keys), attention[h].row(i).data());
-        row /= std::max(row.sum(), kLeastSum);
+        break_stick(fraction.data(), keys - 1, outwards(i, keys), attention[h].row(i).data());
+        row /= std::max(row.sum(), kMinSum);
       }
       hide_later(shape_.causal, attention[h]);
     }
@@ -100,7 +100,7 @@ class Geometric final : public PositionEncoding {
   bool keeps_scores() const override { return true; }
   void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
                           const Heads& d_attention, Heads& d_scores) const override {
-    Matrix& share = in.scratch(1, in.length());
+    Matrix& fraction = in.scratch(1, in.length());
     set_zero(d_scores);
     for (size_t h = 0; h < scores.size(); ++h) {
       for (Index i = 0; i < in.length(); ++i) {
@@ -111,9 +111,9 @@ class Geometric final : public PositionEncoding {
         const bool divided = row.sum() > Real(0.999);
         const Real along = divided ? row.dot(d_attention[h].row(i).head(keys)) : 0;
         const Real* d_weight = d_attention[h].row(i).data();
-        share.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
+        fraction.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
         break_stick_backward(
-            share.data(), keys - 1, outwards(i, keys), row.data(), [=](Index j) { return d_weight[j] - along; },
+            fraction.data(), keys - 1, outwards(i, keys), row.data(), [=](Index j) { return d_weight[j] - along; },
             d_scores[h].row(i).data());
       }
     }
@@ -130,7 +130,7 @@ class Geometric final : public PositionEncoding {
 
 const RegisterEncoding<Geometric> registered{{
     .name = "geometric",
-    .family = "attention variant",
+    .family = Family::attention_variant,
     .equation = "attention(i, j) ~ sigmoid(z_ij) times the product of 1 - sigmoid(z_im) over keys m nearer to i, "
                 "rows divided "
                 "by their sums; z = alpha q . k + beta + a preference for left or right that x_i decides",
@@ -140,10 +140,10 @@ const RegisterEncoding<Geometric> registered{{
              "equal distance the right neighbour is visited first.",
     .touches = "L",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "order of keys",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::order_of_keys,
     .content_dependent = "query and key",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
 }};
 
 }  // namespace

@@ -19,7 +19,7 @@ class GrapeKeyGated final : public GrapeGates {
 
 const RegisterEncoding<GrapeKeyGated> registered{{
     .name = "grape_a_keygated",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation =
         "score_h(i, j) = q_i . k_j / sqrt(D) - (i - j) m_h softplus(o_h) softplus(u_h . k_j / sqrt(D)), |u_h| = 1",
     .source = "Zhang et al. 2025, arXiv:2512.07805; model-architectures/GRAPE",
@@ -27,10 +27,10 @@ const RegisterEncoding<GrapeKeyGated> registered{{
     .causal_only = true,
     .touches = "B Q",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "yes",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
     .content_dependent = "key",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
 }};
 
 }  // namespace

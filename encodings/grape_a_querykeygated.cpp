@@ -20,7 +20,7 @@ class GrapeQueryKeyGated final : public GrapeGates {
 
 const RegisterEncoding<GrapeQueryKeyGated> registered{{
     .name = "grape_a_querykeygated",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) - (i - j) m_h softplus(o_h) (softplus(v_h . q_i / sqrt(D)) + "
                 "softplus(u_h . k_j / sqrt(D))), |u_h| = |v_h| = 1",
     .source = "Zhang et al. 2025, arXiv:2512.07805; model-architectures/GRAPE",
@@ -28,10 +28,10 @@ const RegisterEncoding<GrapeQueryKeyGated> registered{{
     .causal_only = true,
     .touches = "B Q",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "yes",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
     .content_dependent = "query and key",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
 }};
 
 }  // namespace

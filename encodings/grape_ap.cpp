@@ -9,10 +9,11 @@
 // neither normalized nor turned there, so that scores depend on where l stands, not on its distance alone.
 #include <cmath>
 
-#include "encodings/registry.h"
 #include "encodings/parts/rotary.h"
 #include "encodings/parts/slopes.h"
+#include "encodings/registry.h"
 #include "model/attention.h"
+#include "model/layers.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -47,12 +48,13 @@ class GrapeAp final : public PositionEncoding {
     }
   }
 
-  /// {cosines, sines} of the positions (T, P / 2)
   void tables(const Parameters&, const Positions& positions, Tables& tables) const override {
-    resize(tables, 2, positions.size(), width_ / 2);
+    Constants& c = tables.constants<Constants>();
+    c.cosine.resize(positions.size(), width_ / 2);
+    c.sine.resize(positions.size(), width_ / 2);
     for (Index t = 0; t < positions.size(); ++t) {
-      tables[0].row(t).setConstant(static_cast<Real>(std::cos(static_cast<double>(positions.at[t]))));
-      tables[1].row(t).setConstant(static_cast<Real>(-std::sin(static_cast<double>(positions.at[t]))));
+      c.cosine.row(t).setConstant(static_cast<Real>(std::cos(static_cast<double>(positions.at[t]))));
+      c.sine.row(t).setConstant(static_cast<Real>(-std::sin(static_cast<double>(positions.at[t]))));
     }
   }
 
@@ -99,7 +101,8 @@ class GrapeAp final : public PositionEncoding {
       dot_product_backward(of_head(p, h, width_), turned, Real(1) / static_cast<Real>(width_), true, agreement,
                            of_head(d_p, h, width_), d_turned);
       d_unit.setZero();
-      rotate_backward(d_turned, in.tables[0].topRows(T), in.tables[1].topRows(T), Pairing::half_split, d_unit);
+      const Constants& c = in.tables.constants<Constants>();
+      rotate_backward(d_turned, c.cosine.topRows(T), c.sine.topRows(T), Pairing::half_split, d_unit);
       for (Index t = 0; t < T; ++t) {
         const auto row = of_head(p, h, width_).row(t);
         const Real s = inverse_size(row), along = row.dot(d_unit.row(t)) / static_cast<Real>(width_);
@@ -111,7 +114,10 @@ class GrapeAp final : public PositionEncoding {
   }
 
  private:
-  static Real softplus(Real x) { return std::max(x, Real(0)) + std::log1p(std::exp(-std::abs(x))); }
+  struct Constants {
+    Matrix cosine, sine;  // (T, P / 2)
+  };
+
   template <class Row>
   Real inverse_size(const Row& row) const {
     return 1 / std::sqrt(row.squaredNorm() / static_cast<Real>(width_) + kLeastSquare);
@@ -121,9 +127,10 @@ class GrapeAp final : public PositionEncoding {
   template <class P>
   void turn(const AttentionInput& in, const P& p, Matrix& turned) const {
     const Index T = in.length();
+    const Constants& c = in.tables.constants<Constants>();
     Matrix& unit = in.scratch(T, width_);
     for (Index t = 0; t < T; ++t) unit.row(t) = inverse_size(p.row(t)) * p.row(t);
-    rotate(unit, in.tables[0].topRows(T), in.tables[1].topRows(T), Pairing::half_split, turned);
+    rotate(unit, c.cosine.topRows(T), c.sine.topRows(T), Pairing::half_split, turned);
   }
 
   int width_;                           // P
@@ -133,7 +140,7 @@ class GrapeAp final : public PositionEncoding {
 
 const RegisterEncoding<GrapeAp> registered{{
     .name = "grape_ap",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation =
         "score_h(i, j) = q_i . k_j / sqrt(D) + m_h times the sum over j < l <= i of log sigmoid(p_i . R(l) "
         "p'_l / P),   p_t = x_t W_h",
@@ -144,10 +151,10 @@ const RegisterEncoding<GrapeAp> registered{{
     .causal_only = true,
     .touches = "B",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "no",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::no,
     .content_dependent = "token",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
     .variants = {"width=2"},
 }};
 

@@ -28,37 +28,37 @@ class GrapeM final : public ContextualRotary {
       : ContextualRotary(shape, Pairing::half_split, "grape_m"), slowness_(options.slowness) {
     const std::vector<double> frequencies = rope_frequencies(shape.head_width(), options.base);
     for (int layer = 0; layer < shape.layers; ++layer) {
-      logs_.push_back(layout.add(fmt::format("grape_m.log_frequencies.{}", layer),
-                                 options.per_head ? shape.heads : 1, pairs(),
-                                 [frequencies, this](Rng&, Index, Index n) {
-                                   return slowness_ * std::log(frequencies[static_cast<size_t>(n)]);
-                                 }));
+      logs_.push_back(layout.no_decay(
+          layout.add(fmt::format("grape_m.log_frequencies.{}", layer), options.per_head ? shape.heads : 1, pairs(),
+                     [frequencies, this](Rng&, Index, Index n) {
+                       return slowness_ * std::log(frequencies[static_cast<size_t>(n)]);
+                     })));
     }
   }
 
   /// One for each layer: angles (T, D / 2), or (T, H D / 2), head by head.
   void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
-    resize(tables, shape_.layers, positions.size(), logs_[0].size());
-    for (size_t layer = 0; layer < tables.size(); ++layer) {
+    resize(tables.values, shape_.layers, positions.size(), logs_[0].size());
+    for (size_t layer = 0; layer < tables.values.size(); ++layer) {
       for (Index t = 0; t < positions.size(); ++t) {
         for (Index n = 0; n < logs_[layer].size(); ++n)
-          tables[layer](t, n) = positions.at[t] * frequency(p, layer, n);
+          tables.values[layer](t, n) = positions.at[t] * frequency(p, layer, n);
       }
     }
   }
-  void tables_backward(const Parameters&, const Positions&, const Tables& tables, const Tables& d_tables,
+  void tables_backward(const Parameters&, const Positions&, const Tables& tables, const Matrices& d_tables,
                        Gradients& d) const override {
-    for (size_t layer = 0; layer < tables.size(); ++layer) {
+    for (size_t layer = 0; layer < tables.values.size(); ++layer) {
       for (Index n = 0; n < logs_[layer].size(); ++n) {
         d[logs_[layer]].data()[n] +=
-            d_tables[layer].col(n).dot(tables[layer].col(n)) / static_cast<Real>(slowness_);
+            d_tables[layer].col(n).dot(tables.values[layer].col(n)) / static_cast<Real>(slowness_);
       }
     }
   }
 
   const Matrix& angles(const AttentionInput& in) const override {
     Matrix& angles = in.scratch(in.length(), logs_[0].size());
-    angles = in.tables[static_cast<size_t>(in.layer)].topRows(in.length());
+    angles = in.tables.values[static_cast<size_t>(in.layer)].topRows(in.length());
     return angles;
   }
   void angles_backward(const AttentionInput& in, Matrix& d_angles, AttentionGradient& d) const override {
@@ -76,7 +76,7 @@ class GrapeM final : public ContextualRotary {
 
 const RegisterEncoding<GrapeM> registered{{
     .name = "grape_m",
-    .family = "rotary",
+    .family = Family::rotary,
     .equation = "score(i, j) = R(i) q_i . R(j) k_j / sqrt(D),   R(p) rotates pair n by p exp(l_n / 16), l learned",
     .source = "Zhang et al. 2025, arXiv:2512.07805, section 3.1; model-architectures/GRAPE",
     .notes =
@@ -84,8 +84,9 @@ const RegisterEncoding<GrapeM> registered{{
         "keys is left out.",
     .touches = "R",
     .learned = true,
-    .extrapolates = "defined",
-    .relative = "yes",
+    .takes_positions = TakesPositions::positions,
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::yes,
     .content_dependent = "no",
     .variants = {"per_head=true,slowness=1"},
 }};

@@ -22,8 +22,8 @@
 #include <numbers>
 
 #include "encodings/parts/decorator.h"
-#include "encodings/registry.h"
 #include "encodings/parts/rotary.h"
+#include "encodings/registry.h"
 
 namespace posbench {
 namespace {
@@ -35,7 +35,7 @@ enum class Ramp { code, paper };
 std::string rotary_names(const ModelShape& shape) {
   std::string names;
   for (const std::string& name : encodings().names()) {
-    if (encodings().find(name).info.family != "rotary" || wrapped(Spec{name, {}})) continue;
+    if (encodings().find(name).info.family != Family::rotary || wrapped(Spec{name, {}})) continue;
     ModelShape causal = shape;
     causal.causal = true;
     ParameterLayout layout;
@@ -54,6 +54,7 @@ class Interpolated final : public Decorator {
     int original = 0;
     Ramp ramp = Ramp::code;
     bool resonance = false;
+    std::string wrapped() const { return base; }
     void describe(OptionTable& o) {
       o.text("base", base, "a rotary encoding", "the encoding whose angles are slowed down");
       o.choice("method", method, {"linear", "ntk", "ntk_dynamic", "yarn"},
@@ -109,11 +110,12 @@ class Interpolated final : public Decorator {
 
   void tables(const Parameters&, const Positions& positions, Tables& tables) const override {
     Spectrum spectrum = rotary_->spectrum();
+    Rotations& rotations = tables.constants<Rotations>();
     switch (options_.method) {
       case Method::linear: {
         Positions nearer = positions;
         for (Real& p : nearer.at) p /= static_cast<Real>(scale_);
-        return rotary_->rotations(nearer, spectrum, tables);
+        return rotary_->rotations(nearer, spectrum, rotations);
       }
       case Method::ntk:
         change_base(scale_, spectrum);
@@ -132,7 +134,7 @@ class Interpolated final : public Decorator {
         break;
     }
     if (options_.resonance) round_wavelengths(spectrum.frequencies);
-    rotary_->rotations(positions, spectrum, tables);
+    rotary_->rotations(positions, spectrum, rotations);
   }
 
  private:
@@ -143,7 +145,7 @@ class Interpolated final : public Decorator {
     }
   }
 
-  /// The share of pair n that is slowed down.
+  /// The fraction by which pair n is slowed down.
   double ramp(const Spectrum& spectrum, size_t n) const {
     if (options_.ramp == Ramp::paper) {
       const double turns = length_ * spectrum.frequencies[n] / (2 * std::numbers::pi);
@@ -166,7 +168,7 @@ class Interpolated final : public Decorator {
 
 const RegisterEncoding<Interpolated> registered{{
     .name = "interpolated",
-    .family = "rotary",
+    .family = Family::rotary,
     .equation =
         "a rotary base with slower angles: p / s, or w_n s^(-2n / (d - 2)), or w_n / s ramp_n + w_n (1 - ramp_n)",
     .source =
@@ -176,8 +178,8 @@ const RegisterEncoding<Interpolated> registered{{
              "papers extend a trained model; here one trains with these angles from the start, and longer "
              "sequences leave their range.",
     .touches = "R P",
-    .extrapolates = "defined, but yes after training without it",
-    .relative = "yes",
+    .extrapolates = {Extrapolation::defined, "but yes after training without it"},
+    .relative = Relative::yes,
     .content_dependent = "no",
     .variants = {"base=(rope:pairing=half_split),method=yarn,scale=4,original=100",
                  "base=rope_hope,method=ntk,scale=4", "base=rope_p,method=yarn,scale=4,ramp=paper,original=30",

@@ -42,7 +42,7 @@ class Nape final : public DistanceBias {
 
 const RegisterEncoding<Nape> registered{{
     .name = "nape",
-    .family = "bias by distance",
+    .family = Family::bias_by_distance,
     .equation =
         "score_h(i, j) = q_i . k_j / sqrt(D) - m_h (i - j),   m_h = 1 / (h + 1) in half of the heads, 0 in "
         "the others",
@@ -50,10 +50,11 @@ const RegisterEncoding<Nape> registered{{
     .notes = "The paper pairs it with entmax: encodings entmax and asentmax.",
     .causal_only = true,
     .touches = "B",
-    .extrapolates = "yes",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
     .content_dependent = "no",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
     .variants = {"slopes=exponential"},
 }};
 

@@ -4,10 +4,9 @@
 //   in training    p_t the t-th smallest of T numbers uniform over [0, 1), times S
 //   in evaluation  p_t = (2 t + 1) / (2 max(L, T)) S, L the trained length
 //
-// Shimizu et al. 2026, arXiv:2602.14050. The paper's text was not at hand beyond its introduction: the two
-// formulas are as other literature quotes them, and the range S is ours, since the frequencies and slopes that the
-// bases have there are not known to us: with S = L, the default, neighbours are one apart on average. Sinusoids,
-// RoPE and ALiBi are the paper's bases.
+// Shimizu et al. 2026, arXiv:2602.14050, of which only the introduction could be read. The two formulas are as
+// other texts quote them. The range S is ours, because we do not know which frequencies and slopes the bases have
+// there: with S = L, the default, neighbours are 1 apart on average. The paper's bases are sinusoids, RoPE and ALiBi.
 #include "encodings/parts/decorator.h"
 #include "encodings/registry.h"
 
@@ -19,6 +18,7 @@ class RandomFloat final : public Decorator {
   struct Options {
     std::string base = "sinusoidal";
     double range = 0;
+    std::string wrapped() const { return base; }
     void describe(OptionTable& o) {
       o.text("base", base, "an encoding of real positions", "the encoding that is told the positions");
       o.number("range", range, 0, 1e6, "S: positions lie between 0 and S; 0: the trained length");
@@ -63,7 +63,7 @@ class RandomFloat final : public Decorator {
 
 const RegisterEncoding<RandomFloat> registered{{
     .name = "random_float",
-    .family = "wrapper",
+    .family = Family::wrapper,
     .equation =
         "the base's, with p_t for t: T numbers drawn from [0, S) and sorted in training, (2t + 1) / (2 max(L, "
         "T)) S in evaluation",
@@ -71,11 +71,11 @@ const RegisterEncoding<RandomFloat> registered{{
     .notes =
         "The paper was at hand by its introduction and by quotations of its formulas; the range S = L is ours.",
     .touches = "P",
-    .extrapolates = "yes",
-    .relative = "as its base",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::as_base,
     .content_dependent = "no",
-    .distinct = "as its base",
-    .fades = "as its base",
+    .distinct = Distinct::as_base,
+    .distance_decay = DistanceDecay::as_base,
     .variants = {"base=alibi", "base=kerple_log", "base=rope,range=1", "base=txl"},
 }};
 

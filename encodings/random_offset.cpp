@@ -18,6 +18,7 @@ class RandomOffset final : public Decorator {
   struct Options {
     std::string base = "learned_abs";
     int range = 0;
+    std::string wrapped() const { return base; }
     void describe(OptionTable& o) {
       o.text("base", base, "an encoding of absolute positions", "the encoding that is told the positions");
       o.integer("range", range, 0, 1 << 20, "K, the largest offset; 0: as far as the longest sequence reaches");
@@ -41,7 +42,7 @@ class RandomOffset final : public Decorator {
                                                         ParameterLayout& layout) {
     require_positions("random_offset", options.base);
     const Spec base = Spec::parse(options.base);
-    if (encodings().find(innermost(base).name).info.relative == "yes") {
+    if (encodings().find(innermost(base).name).info.relative.value == Relative::yes) {
       throw std::invalid_argument(
           fmt::format("encoding 'random_offset': base is '{}', whose scores an offset of all positions does not "
                       "change; expected "
@@ -56,7 +57,7 @@ class RandomOffset final : public Decorator {
 
 const RegisterEncoding<RandomOffset> registered{{
     .name = "random_offset",
-    .family = "wrapper",
+    .family = Family::wrapper,
     .equation =
         "the base's, with t + o for t: o drawn for every training sequence, up to the longest one's end; 0 in "
         "evaluation",
@@ -65,11 +66,11 @@ const RegisterEncoding<RandomOffset> registered{{
     .notes = "Everything but the positions is as the base: trained up to the longest sequence. Sequences of the "
              "longest length always start at 0, so that early positions are trained more often than late ones.",
     .touches = "P",
-    .extrapolates = "yes",
-    .relative = "as its base",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::as_base,
     .content_dependent = "no",
-    .distinct = "as its base",
-    .fades = "as its base",
+    .distinct = Distinct::as_base,
+    .distance_decay = DistanceDecay::as_base,
     .variants = {"base=fire", "base=sinusoidal,range=500", "base=tupe_a"},
 }};
 

@@ -6,8 +6,8 @@
 //
 // Wang et al. 2024, arXiv:2403.00071, section 4; sheryc/resonance_rope. Its combination with YaRN is
 // interpolated:method=yarn,resonance=true.
-#include "encodings/registry.h"
 #include "encodings/parts/rotary.h"
+#include "encodings/registry.h"
 
 namespace posbench {
 namespace {
@@ -38,7 +38,7 @@ class ResonanceRope final : public Rotary {
 
 const RegisterEncoding<ResonanceRope> registered{{
     .name = "resonance_rope",
-    .family = "rotary",
+    .family = Family::rotary,
     .equation =
         "score(i, j) = R(i) q_i . R(j) k_j / sqrt(D),   R(p) rotates pair n by p 2 pi / round(2 pi / w_n),   "
         "w_n = base^(-2n / D)",
@@ -46,8 +46,9 @@ const RegisterEncoding<ResonanceRope> registered{{
     .notes = "Pairs slower than the trained length still leave its angles; with YaRN: "
              "interpolated:method=yarn,resonance=true.",
     .touches = "R",
-    .extrapolates = "defined",
-    .relative = "yes",
+    .takes_positions = TakesPositions::positions,
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::yes,
     .content_dependent = "no",
     .variants = {"pairing=half_split"},
 }};

@@ -14,8 +14,8 @@
 // maximum with 1, QwenLM/Qwen. A query that sees one key has f = 0, or 1 in the last form: its attention is 1.
 #include <cmath>
 
-#include "encodings/registry.h"
 #include "encodings/parts/scaled_scores.h"
+#include "encodings/registry.h"
 #include "model/attention.h"
 
 namespace posbench {
@@ -29,6 +29,7 @@ class Ssmax final : public ScaledScores {
     std::string base = "rope";
     Factor factor = Factor::learned;
     int length = 0;
+    std::string wrapped() const { return base; }
     void describe(OptionTable& o) {
       o.text("base", base, "any encoding", "the encoding whose scores are multiplied");
       o.choice("factor", factor, {"learned", "log", "log_ratio", "log_ratio_beyond"},
@@ -86,7 +87,7 @@ class Ssmax final : public ScaledScores {
 
 const RegisterEncoding<Ssmax> registered{{
     .name = "ssmax",
-    .family = "wrapper",
+    .family = Family::wrapper,
     .equation = "score_h(i, j) = s_h log(n_i) times the base's score, n_i the number of keys that query i sees",
     .source =
         "Nakanishi 2025, arXiv:2501.19399; fixed factors: Chiang and Cholak 2022, arXiv:2202.12172; Su 2021, "
@@ -95,11 +96,11 @@ const RegisterEncoding<Ssmax> registered{{
              "ArthurSBianchessi/BAM.",
     .touches = "L",
     .learned = true,
-    .extrapolates = "defined",
-    .relative = "no",
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::no,
     .content_dependent = "as its base",
-    .distinct = "as its base",
-    .fades = "as its base",
+    .distinct = Distinct::as_base,
+    .distance_decay = DistanceDecay::as_base,
     .variants = {"base=(alibi:sides=split)", "base=cope", "base=fox", "base=stick_breaking", "base=t5_bias",
                  "factor=log", "factor=log_ratio,length=5", "factor=log_ratio_beyond,length=5"},
 }};

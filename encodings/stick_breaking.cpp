@@ -1,5 +1,5 @@
-// Stick-breaking attention: keys are visited from the query backwards, and each takes a share of what is left of
-// the attention; the nearest strong match wins. It replaces the softmax, and needs no other position.
+// Stick-breaking attention: keys are visited from the query backwards, and each takes a fraction of what is left
+// of the attention; the nearest strong match wins. It replaces the softmax, and needs no other position.
 //
 //   z(i, j) = q_i . k_j / sqrt(D)
 //   A(i, j) = sigmoid(z(i, j)) times the product of 1 - sigmoid(z(i, m)) over j < m < i
@@ -35,12 +35,12 @@ class StickBreaking final : public PositionEncoding {
       : PositionEncoding(shape), options_(options) {}
 
   void normalize(const AttentionInput& in, const Heads& scores, Heads& attention) const override {
-    Matrix& share = in.scratch(1, in.length());
+    Matrix& fraction = in.scratch(1, in.length());
     for (size_t h = 0; h < scores.size(); ++h) {
       for (Index i = 0; i < in.length(); ++i) {
         const Index keys = visited(i);
-        share.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
-        break_stick(share.data(), keys, backwards(keys), attention[h].row(i).data());
+        fraction.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
+        break_stick(fraction.data(), keys, backwards(keys), attention[h].row(i).data());
         if (keys == i) attention[h](i, i) = 0;
       }
       hide_later(true, attention[h]);
@@ -49,16 +49,16 @@ class StickBreaking final : public PositionEncoding {
   bool keeps_scores() const override { return true; }
   void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
                           const Heads& d_attention, Heads& d_scores) const override {
-    Matrix& share = in.scratch(1, in.length());
+    Matrix& fraction = in.scratch(1, in.length());
     set_zero(d_scores);
     for (size_t h = 0; h < scores.size(); ++h) {
       for (Index i = 0; i < in.length(); ++i) {
         const Index keys = visited(i);
         const Real* d_weight = d_attention[h].row(i).data();
-        share.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
+        fraction.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
         break_stick_backward(
-            share.data(), keys, backwards(keys), attention[h].row(i).data(), [=](Index j) { return d_weight[j]; },
-            d_scores[h].row(i).data());
+            fraction.data(), keys, backwards(keys), attention[h].row(i).data(),
+            [=](Index j) { return d_weight[j]; }, d_scores[h].row(i).data());
       }
     }
   }
@@ -91,7 +91,7 @@ class StickBreaking final : public PositionEncoding {
 
 const RegisterEncoding<StickBreaking> registered{{
     .name = "stick_breaking",
-    .family = "attention variant",
+    .family = Family::attention_variant,
     .equation = "attention(i, j) = sigmoid(z_ij) times the product of 1 - sigmoid(z_im) over j < m < i, z = q . k "
                 "/ sqrt(D)",
     .source = "Tan et al. 2024, arXiv:2410.17980; shawntan/stickbreaking-attention",
@@ -99,10 +99,10 @@ const RegisterEncoding<StickBreaking> registered{{
              "remainder.",
     .causal_only = true,
     .touches = "L",
-    .extrapolates = "yes",
-    .relative = "order of keys",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::order_of_keys,
     .content_dependent = "query and key",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
     .variants = {"include_self=true", "include_self=true,remainder=true", "remainder=true"},
 }};
 

@@ -36,21 +36,21 @@ class Tapa final : public PositionEncoding {
     amplitude_ = std::clamp<Index>(std::lround(options.theta * static_cast<double>(D)), 1, D - 1);
   }
 
-  /// {2 pi |i - j|^alpha}
   void tables(const Parameters&, const Positions& positions, Tables& tables) const override {
     const Index T = positions.size();
-    tables.resize(1);
-    tables[0].resize(T, T);
+    Matrix& pace = tables.constants<Constants>().pace;
+    pace.resize(T, T);
     for (Index i = 0; i < T; ++i) {
       for (Index j = 0; j < T; ++j) {
         const double distance = std::abs(static_cast<double>(positions.distance(i, j)));
-        tables[0](i, j) = static_cast<Real>(2 * std::numbers::pi * std::pow(distance, alpha_));
+        pace(i, j) = static_cast<Real>(2 * std::numbers::pi * std::pow(distance, alpha_));
       }
     }
   }
 
   void score(const AttentionInput& in, Heads& scores) const override {
     const Index T = in.length(), D = shape_.head_width(), rest = D - amplitude_;
+    const Matrix& pace = in.tables.constants<Constants>().pace;
     Matrix& b = in.scratch(T, T);
     for (size_t h = 0; h < scores.size(); ++h) {
       const Matrix &q = in.q[h], &k = in.k[h];
@@ -59,7 +59,7 @@ class Tapa final : public PositionEncoding {
       for (Index i = 0; i < T; ++i) {
         const Index keys = visible(i, T, shape_.causal);
         scores[h].row(i).head(keys).array() *=
-            (in.tables[0].row(i).head(keys).array() * b.row(i).head(keys).array()).cos();
+            (pace.row(i).head(keys).array() * b.row(i).head(keys).array()).cos();
       }
     }
   }
@@ -74,7 +74,8 @@ class Tapa final : public PositionEncoding {
       dot_product(q.rightCols(rest), k.rightCols(rest), phase_scale(), shape_.causal, b);
       for (Index i = 0; i < T; ++i) {
         const Index keys = visible(i, T, shape_.causal);
-        const auto pace = in.tables[0].row(i).head(keys).array(), d_score = d_scores[h].row(i).head(keys).array();
+        const auto pace = in.tables.constants<Constants>().pace.row(i).head(keys).array(),
+                   d_score = d_scores[h].row(i).head(keys).array();
         const auto phase = (pace * b.row(i).head(keys).array()).eval();
         d_a.row(i).head(keys).array() = d_score * phase.cos();
         d_b.row(i).head(keys).array() = -d_score * a.row(i).head(keys).array() * phase.sin() * pace;
@@ -87,6 +88,10 @@ class Tapa final : public PositionEncoding {
   }
 
  private:
+  struct Constants {
+    Matrix pace;  // (T, T): 2 pi |i - j|^alpha
+  };
+
   Real amplitude_scale() const { return 1 / std::sqrt(static_cast<Real>(amplitude_)); }
   Real phase_scale() const { return 1 / std::sqrt(static_cast<Real>(shape_.head_width() - amplitude_)); }
 
@@ -96,15 +101,16 @@ class Tapa final : public PositionEncoding {
 
 const RegisterEncoding<Tapa> registered{{
     .name = "tapa",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation =
         "score(i, j) = (q_i . k_j)_A / sqrt(theta D) cos(2 pi |i - j|^alpha (q_i . k_j)_P / sqrt((1 - theta) "
         "D)), A the first theta D components, P the others",
     .source = "Yu Wang et al. 2025, arXiv:2509.12635, equation 12",
     .notes = "From the paper, which has no code.",
     .touches = "Q",
-    .extrapolates = "yes",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
     .content_dependent = "query and key",
     .variants = {"alpha=0.5,theta=0.25"},
 }};

@@ -10,8 +10,8 @@
 #include <cmath>
 
 #include "encodings/parts/distances.h"
-#include "encodings/registry.h"
 #include "encodings/parts/relative_rows.h"
+#include "encodings/registry.h"
 
 namespace posbench {
 namespace {
@@ -38,45 +38,52 @@ class Wavelet final : public PositionEncoding {
     }
   }
 
-  /// {which row each pair has, how they run, rows (N, D)}
   void tables(const Parameters&, const Positions& positions, Tables& tables) const override {
     const Index D = shape_.head_width(), shifts = D / scales_;
     Matrix distances;
-    tables.resize(3);
-    distinct_distances(positions, shape_.causal, distances, tables[0]);
-    find_runs(tables[0], tables[1]);
-    tables[2].resize(distances.cols(), D);
+    Constants& c = tables.constants<Constants>();
+    distinct_distances(positions, shape_.causal, distances, c.pairs.index);
+    find_runs(c.pairs);
+    c.rows.resize(distances.cols(), D);
     for (Index n = 0; n < distances.cols(); ++n) {
       for (Index e = 0; e < D; ++e) {
         const Real shift = static_cast<Real>(e % shifts), scale = std::exp2(static_cast<Real>(e / shifts));
         const Real u = (distances(0, n) - shift) / scale;
-        tables[2](n, e) = (1 - u * u) * std::exp(-u * u / 2);
+        c.rows(n, e) = (1 - u * u) * std::exp(-u * u / 2);
       }
     }
   }
 
   void score(const AttentionInput& in, Heads& scores) const override {
     PositionEncoding::score(in, scores);
+    const Constants& c = in.tables.constants<Constants>();
     for (size_t h = 0; h < scores.size(); ++h) {
-      add_row_products(in.q[h], in.tables[2], {in.tables[0], in.tables[1]}, Side::query, scale(), shape_.causal,
-                       in.scratch, scores[h]);
+      add_row_products(in.q[h], c.rows, c.pairs, Side::query, scale(), shape_.causal, in.scratch, scores[h]);
     }
   }
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
     PositionEncoding::score_backward(in, d_scores, d);
+    const Constants& c = in.tables.constants<Constants>();
+    Matrix& unused = in.scratch(c.rows.rows(), c.rows.cols());  // the gradient of the wavelets
+    unused.setZero();
     for (size_t h = 0; h < d_scores.size(); ++h) {
-      add_row_products_backward(in.q[h], in.tables[2], {in.tables[0], in.tables[1]}, Side::query, scale(),
-                                shape_.causal, d_scores[h], in.scratch, d.q[h], d.tables[2]);
+      add_row_products_backward(in.q[h], c.rows, c.pairs, Side::query, scale(), shape_.causal, d_scores[h],
+                                in.scratch, d.q[h], unused);
     }
   }
 
  private:
+  struct Constants {
+    PairRows pairs;
+    Matrix rows;  // (N, D): P of each distance
+  };
+
   int scales_;  // s
 };
 
 const RegisterEncoding<Wavelet> registered{{
     .name = "wavelet",
-    .family = "relative vectors",
+    .family = Family::relative_vectors,
     .equation =
         "score(i, j) = q_i . (k_j + P(i - j)) / sqrt(D),   P(n)[e] = (1 - u^2) exp(-u^2 / 2),   u = (n - b_e) "
         "/ a_e, a_e powers of 2",
@@ -85,8 +92,9 @@ const RegisterEncoding<Wavelet> registered{{
         "From the paper, which has no code. With heads narrower than its 128 there are fewer shifts for each of "
         "the 8 scales; beyond distances of a few times the largest scale, 2^(s - 1), there is no position left.",
     .touches = "Q",
-    .extrapolates = "defined, but yes where the largest scale is well below the trained length",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = {Extrapolation::defined, "but yes where the largest scale is well below the trained length"},
+    .relative = Relative::yes,
     .content_dependent = "query",
     .variants = {"scales=1", "scales=2"},
 }};

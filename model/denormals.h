@@ -6,7 +6,7 @@
 
 namespace posbench {
 
-/// While it lives, this thread takes and gives 0 in place of numbers too small for a full mantissa. They come from
+/// While it lives, this thread takes and gives 0 instead of numbers too small for a full mantissa. They come from
 /// attention to keys that are far below the best, whose sums do not notice them. Elsewhere than on x86: nothing.
 class FlushDenormals {
  public:

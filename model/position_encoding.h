@@ -7,13 +7,18 @@
 // normalize_backward and mix_backward fill: they overwrite. A forward overwrites what it fills, which the caller
 // has sized. Encodings hold options and parameter handles, never the values of a sequence: one object serves all.
 #pragma once
+#include <any>
 #include <deque>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include "model/parameters.h"
 
 namespace posbench {
+
+/// Attention, then feed-forward; or both side by side, from the same input.
+enum class BlockKind { sequential, parallel };
 
 /// What model and encoding must know before there are parameters.
 struct ModelShape {
@@ -26,6 +31,7 @@ struct ModelShape {
   bool pre_norm = true;
   bool gelu = true;  // else ReLU
   bool tied_embeddings = false;
+  BlockKind block = BlockKind::sequential;
   double dropout = 0;      // of the embeddings and of each block's two contributions, in training only
   int trained_length = 0;  // T of the longest training sequence that is expected
   int longest = 0;         // T of the longest sequence of any split that is expected
@@ -34,10 +40,10 @@ struct ModelShape {
   int inner_width() const { return feed_forward > 0 ? feed_forward : 4 * width; }
 };
 
-/// The index that each token is told it has.
+/// The index that each token has for the encoding.
 struct Positions {
   std::vector<Real> at;            // (T)
-  bool sampled_distances = false;  // at[n] is then the distance of tokens n apart, not a place
+  bool sampled_distances = false;  // at[n] is then the distance of tokens n apart, not a position
   bool whole = false;              // stage 0 depends on T: a shorter sequence does not read the leading block
 
   Index size() const { return static_cast<Index>(at.size()); }
@@ -56,16 +62,35 @@ struct Positions {
 
 /// One sequence as the model sees it; T is its length.
 struct Sequence {
-  std::vector<int> tokens;    // (T) ids in [0, vocabulary)
-  std::vector<int> segments;  // (T) the word, operand or line a token belongs to
-  std::vector<int> places;    // (T) a digit's decimal place in its number, from 1; 0 elsewhere; or empty
-  std::vector<int> asked;     // the places whose logits are wanted
+  std::vector<int> tokens;           // (T) ids in [0, vocabulary)
+  std::vector<int> segments;         // (T) the word, operand or line a token belongs to
+  std::vector<int> digit_positions;  // (T) a digit's decimal position in its number, from 1; 0 elsewhere; or empty
+  std::vector<int> target_positions;  // (A) the positions in the sequence whose logits are wanted
   bool training = false;
-  Positions positions;  // what stage 1 answered
+  Positions positions;  // what stage 1 gave
 };
 
-/// What an encoding works out once a step, and what it carries from block to block: matrices of its own choosing.
-using Tables = std::vector<Matrix>;
+/// What an encoding computes once a step, for the positions at hand.
+class Tables {
+ public:
+  /// What depends on positions alone and has no gradient (cosines, distances, indices), in a struct of the
+  /// encoding's own. It is made when it is first asked for, and then kept.
+  template <class T>
+  T& constants() {
+    if (constants_.type() != typeid(T)) constants_.emplace<T>();
+    return *std::any_cast<T>(&constants_);
+  }
+  template <class T>
+  const T& constants() const {
+    return std::any_cast<const T&>(constants_);
+  }
+
+  /// What depends on parameters: its gradient, of the same shapes, comes back to tables_backward.
+  Matrices values;
+
+ private:
+  std::any constants_;
+};
 
 /// Scratch matrices for one call of a stage. They keep their memory from call to call.
 class Scratch {
@@ -76,26 +101,19 @@ class Scratch {
     matrices_[used_].resize(rows, cols);
     return matrices_[used_++];
   }
-  /// The same for each head.
-  Heads& heads(Index count, Index rows, Index cols) {
-    if (used_heads_ == heads_.size()) heads_.emplace_back();
-    resize(heads_[used_heads_], count, rows, cols);
-    return heads_[used_heads_++];
-  }
-  void release() { used_ = used_heads_ = 0; }
+  void release() { used_ = 0; }
 
  private:
   std::deque<Matrix> matrices_;
-  std::deque<Heads> heads_;
-  size_t used_ = 0, used_heads_ = 0;
+  size_t used_ = 0;
 };
 
 /// What an attention layer offers its encoding, for one sequence. C = width, H = heads, D = C / H.
 struct AttentionInput {
   const Sequence& sequence;
   const Parameters& parameters;
-  const Tables& tables;   // what stage 0 worked out for these positions
-  const Tables& carried;  // what stage 2 or the block before handed on (stage 6)
+  const Tables& tables;             // of stage 0, for these positions
+  const Matrices& recurrent_state;  // from stage 2 or from the block before (stage 6)
   int layer;
   const Matrix& x;         // (T, C) layer input, after normalization
   const Heads &q, &k, &v;  // H x (T, D)
@@ -107,14 +125,14 @@ struct AttentionInput {
 /// The gradient of the loss with respect to each of these, shape for shape.
 struct AttentionGradient {
   Gradients& parameters;
-  Tables& tables;
-  Tables& carried;
+  Matrices& tables;  // of the tables' values
+  Matrices& recurrent_state;
   Matrix& x;
   Heads &q, &k, &v;
 };
 
-/// Something that happened in one layer, for a person to look at.
-struct Insight {
+/// What one layer computed for each pair of query and key, for a person to look at.
+struct AttentionMap {
   std::string name;
   Heads values;  // H x (T, T), row = query; where causal, entries of later keys mean nothing
 };
@@ -128,29 +146,30 @@ class PositionEncoding {
   /// one.
   virtual void constrain(Parameters&) const {}
 
-  /// 0. What depends on parameters and positions alone, worked out once for all sequences of a step that share
-  /// their
+  /// 0. What depends on parameters and positions alone, computed once for all sequences of a step that share their
   ///    positions (a shorter one reads the leading block); its gradient comes back once, summed.   Default: none.
   virtual void tables(const Parameters&, const Positions&, Tables&) const {}
-  virtual void tables_backward(const Parameters&, const Positions&, const Tables& /*tables*/,
-                               const Tables& /*d_tables*/, Gradients&) const {}
+  virtual void tables_backward(const Parameters&, const Positions&, const Tables&, const Matrices& /*d_values*/,
+                               Gradients&) const {}
 
   /// 1. Which index does each token have?   Default: 0, 1, ..., T-1.
   virtual Positions positions(const Sequence&, Rng&) const;
 
-  /// 2. Add to the token embeddings x (T, C), once per sequence, and start what is carried.   Default: nothing.
-  virtual void embed(const Sequence&, const Parameters&, const Tables&, Matrix& /*x*/, Tables& /*carried*/) const {
-  }
-  /// x as embed received it; d_x is the gradient of its result, and what `carried` owes to x is added to it.
+  /// 2. Add to the token embeddings x (T, C), once per sequence, and start the recurrent state: what the encoding
+  ///    hands from block to block beside x.   Default: nothing.
+  virtual void embed(const Sequence&, const Parameters&, const Tables&, Matrix& /*x*/,
+                     Matrices& /*recurrent_state*/) const {}
+  /// x as embed received it; d_x is the gradient of its result, and that of x through the recurrent state is
+  /// added.
   virtual void embed_backward(const Sequence&, const Parameters&, const Tables&, const Matrix& /*x*/,
-                              const Tables& /*d_carried*/, Matrix& /*d_x*/, Tables& /*d_tables*/,
+                              const Matrices& /*d_recurrent_state*/, Matrix& /*d_x*/, Matrices& /*d_tables*/,
                               Gradients&) const {}
 
   /// 3. Scores before normalization, H x (T, T).   Default: q k^T / sqrt(D).
   virtual void score(const AttentionInput&, Heads& scores) const;
   virtual void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const;
 
-  /// 4. Attention, H x (T, T): the one place that masks (key > query, where causal).   Default: softmax.
+  /// 4. Attention, H x (T, T): this stage alone masks (key > query, where causal).   Default: softmax.
   ///    Backward overwrites d_scores, with zeros for later keys.
   virtual void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const;
   virtual void normalize_backward(const AttentionInput&, const Heads& scores, const Heads& attention,
@@ -163,19 +182,18 @@ class PositionEncoding {
   virtual void mix_backward(const AttentionInput&, const Heads& attention, const Heads& d_output,
                             Heads& d_attention, AttentionGradient&) const;
 
-  /// 6. What the encoding carries beside x, for the next block: `next` comes as a copy of in.carried.
-  /// `feed_forward`
-  ///    (T, C) is what this block's second half added to x. Not asked of the last block.   Default: handed on
+  /// 6. The recurrent state for the next block: `next` comes as a copy of in.recurrent_state. `feed_forward` (T,
+  ///    C) is what this block's feed-forward layer added to x. Not called for the last block.   Default:
   ///    unchanged.
   virtual void carry(const AttentionInput&, const Heads& /*attention*/, const Matrix& /*feed_forward*/,
-                     Tables& /*next*/) const {}
-  /// d.carried comes as the gradient of `next` and becomes that of in.carried. What attention owes to `next` is
-  /// added to d_attention, which comes zeroed and is not that of stage 5.
+                     Matrices& /*next*/) const {}
+  /// d.recurrent_state comes as the gradient of `next` and becomes that of in.recurrent_state. The gradient of
+  /// attention through `next` is added to d_attention, which comes zeroed and is not that of stage 5.
   virtual void carry_backward(const AttentionInput&, const Heads& /*attention*/, const Matrix& /*feed_forward*/,
                               Heads& /*d_attention*/, Matrix& /*d_feed_forward*/, AttentionGradient&) const {}
 
-  /// What the encoding worked out on its way to the scores.   Default: nothing that the scores do not show.
-  virtual std::vector<Insight> inspect(const AttentionInput&) const { return {}; }
+  /// What the encoding computed on its way to the scores.   Default: nothing that the scores do not show.
+  virtual std::vector<AttentionMap> inspect(const AttentionInput&) const { return {}; }
 
  protected:
   Real scale() const { return 1 / std::sqrt(static_cast<Real>(shape_.head_width())); }

@@ -1,7 +1,24 @@
 // Numbers and matrices. Everything is row-major: a row is what belongs to one token.
 #pragma once
+#ifdef POSBENCH_CHECKED_INDICES
+#include <stdexcept>
+#include <string>
+
+namespace posbench {
+/// An entry outside a matrix was read or written, or shapes do not fit.
+struct IndexError : std::logic_error {
+  using logic_error::logic_error;
+};
+[[noreturn]] inline void fail_index(const char* condition) { throw IndexError(condition); }
+}  // namespace posbench
+#define eigen_assert(condition)                           \
+  do {                                                    \
+    if (!(condition)) ::posbench::fail_index(#condition); \
+  } while (false)
+#endif
 #include <Eigen/Core>
 #include <algorithm>
+#include <cstdint>
 #include <new>
 #include <vector>
 
@@ -45,16 +62,27 @@ class Matrix : public MatrixView {
   Vector storage_;
 };
 
+/// Integers that belong to pairs of tokens: the rows that they read, the distances that they have.
+using IndexMatrix = Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Matrices of an encoding's own choosing.
+using Matrices = std::vector<Matrix>;
 /// One matrix for each head.
-using Heads = std::vector<Matrix>;
+using Heads = Matrices;
 
 inline void resize(Heads& heads, Index count, Index rows, Index cols) {
   if (static_cast<Index>(heads.size()) != count) heads.resize(count);
   for (Matrix& head : heads) head.resize(rows, cols);
 }
 
-inline void set_zero(Heads& heads) {
-  for (Matrix& head : heads) head.setZero();
+inline void set_zero(Matrices& matrices) {
+  for (Matrix& matrix : matrices) matrix.setZero();
+}
+
+/// `others` become as many, and as large.
+inline void resize_like(const Matrices& matrices, Matrices& others) {
+  others.resize(matrices.size());
+  for (size_t n = 0; n < matrices.size(); ++n) others[n].resize(matrices[n].rows(), matrices[n].cols());
 }
 
 }  // namespace posbench

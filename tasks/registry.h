@@ -27,12 +27,14 @@ std::unique_ptr<Task> make_task(const Spec&, const TaskInfo::Split&, Layout);
 template <class T>
 struct RegisterTask {
   explicit RegisterTask(TaskInfo info) {
-    const std::string name = info.name;
-    tasks().add(name, {std::move(info), option_infos<typename T::Options>(),
-                       [](const Spec& spec) { return canonical<typename T::Options>(spec, "task"); },
-                       [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
-                         return std::make_unique<T>(read_options<typename T::Options>(spec, "task"), layout);
-                       }});
+    register_or_exit([&] {
+      const std::string name = info.name;
+      tasks().add(name, {std::move(info), option_infos<typename T::Options>(),
+                         [](const Spec& spec) { return canonical<typename T::Options>(spec, "task"); },
+                         [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
+                           return std::make_unique<T>(read_options<typename T::Options>(spec, "task"), layout);
+                         }});
+    });
   }
 };
 

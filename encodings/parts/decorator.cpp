@@ -6,17 +6,7 @@
 
 namespace posbench {
 
-std::optional<Spec> wrapped(const Spec& spec) {
-  std::string base;
-  for (const OptionInfo& option : encodings().find(spec.name).options) {
-    if (option.name == "base" && option.type == "text") base = option.value;
-  }
-  if (base.empty()) return std::nullopt;
-  for (const auto& [name, value] : spec.options) {
-    if (name == "base") base = value;
-  }
-  return Spec::parse(base);
-}
+std::optional<Spec> wrapped(const Spec& spec) { return encodings().find(spec.name).wrapped(spec); }
 
 Spec innermost(Spec spec) {
   while (const std::optional<Spec> base = wrapped(spec)) spec = *base;
@@ -34,9 +24,7 @@ void require_positions(const std::string& name, const std::string& base) {
     draws = draws || spec->name == "randomized" || spec->name == "random_offset" || spec->name == "random_float";
   }
   const EncodingInfo& info = encodings().find(innermost(Spec::parse(base)).name).info;
-  const bool absolute = info.family == "absolute" && !info.touches.empty();
-  const bool relative = info.family == "relative vectors" || info.family == "bias by distance";
-  if (!draws && (absolute || relative || info.family == "rotary")) return;
+  if (!draws && info.takes_positions != TakesPositions::no) return;
   throw std::invalid_argument(fmt::format(
       "encoding '{}': base is '{}', which does not take its positions from outside; expected an encoding "
       "of the families absolute, relative vectors, bias by distance or rotary ('posbench list encodings' "

@@ -4,14 +4,14 @@
 
 #include <cmath>
 
-#include "encodings/parts/forget_gate.h"
 #include "encodings/parts/slopes.h"
+#include "model/layers.h"
 #include "model/product.h"
 
 namespace posbench {
 namespace {
 
-constexpr Real kLeastNorm = Real(1e-6);
+constexpr Real kMinNorm = Real(1e-6);
 
 }  // namespace
 
@@ -29,18 +29,18 @@ GrapeGates::GrapeGates(const std::string& name, bool of_keys, bool of_queries, c
   }
 }
 
-/// {i - j}
 void GrapeGates::tables(const Parameters&, const Positions& positions, Tables& tables) const {
   const Index T = positions.size();
-  tables.resize(1);
-  tables[0].resize(T, T);
+  Matrix& distances = tables.constants<Constants>().distances;
+  distances.resize(T, T);
   for (Index i = 0; i < T; ++i) {
-    for (Index j = 0; j < T; ++j) tables[0](i, j) = positions.distance(i, j);
+    for (Index j = 0; j < T; ++j) distances(i, j) = positions.distance(i, j);
   }
 }
 
 void GrapeGates::score(const AttentionInput& in, Heads& scores) const {
   PositionEncoding::score(in, scores);
+  const Matrix& distances = in.tables.constants<Constants>().distances;
   const Index T = in.length();
   Matrix &logits = in.scratch(T, 1), &keys = in.scratch(1, T), &queries = in.scratch(1, T);
   for (Index h = 0; h < shape_.heads; ++h) {
@@ -49,13 +49,14 @@ void GrapeGates::score(const AttentionInput& in, Heads& scores) const {
     const Real slope = this->slope(in, h);
     for (Index i = 0; i < T; ++i) {
       scores[h].row(i).head(i + 1).array() -=
-          slope * in.tables[0].row(i).head(i + 1).array() * (keys.row(0).head(i + 1).array() + queries(0, i));
+          slope * distances.row(i).head(i + 1).array() * (keys.row(0).head(i + 1).array() + queries(0, i));
     }
   }
 }
 
 void GrapeGates::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
   PositionEncoding::score_backward(in, d_scores, d);
+  const Matrix& distances = in.tables.constants<Constants>().distances;
   const Index T = in.length();
   Matrix &key_logits = in.scratch(T, 1), &query_logits = in.scratch(T, 1), &keys = in.scratch(1, T);
   Matrix &queries = in.scratch(1, T), &d_keys = in.scratch(1, T), &d_queries = in.scratch(1, T),
@@ -65,7 +66,7 @@ void GrapeGates::score_backward(const AttentionInput& in, const Heads& d_scores,
     gate(in, query_gates_, h, in.q[h], query_logits, queries);
     d_keys.setZero();  // of the gates, over -slope
     for (Index i = 0; i < T; ++i) {
-      row.leftCols(i + 1) = d_scores[h].row(i).head(i + 1).cwiseProduct(in.tables[0].row(i).head(i + 1));
+      row.leftCols(i + 1) = d_scores[h].row(i).head(i + 1).cwiseProduct(distances.row(i).head(i + 1));
       d_keys.leftCols(i + 1) += row.leftCols(i + 1);
       d_queries(0, i) = row.leftCols(i + 1).sum();
     }
@@ -83,7 +84,7 @@ void GrapeGates::score_backward(const AttentionInput& in, const Heads& d_scores,
 
 /// m_h softplus(o_h)
 Real GrapeGates::slope(const AttentionInput& in, Index h) const {
-  return static_cast<Real>(slopes_[h]) * std::log1p(std::exp(in.parameters[strengths_[in.layer]](0, h)));
+  return static_cast<Real>(slopes_[h]) * softplus(in.parameters[strengths_[in.layer]](0, h));
 }
 
 /// gates (1, T) = softplus(logits), logits (T, 1) = y u / (|u| sqrt(D)); zero for the side that has none.
@@ -95,7 +96,7 @@ void GrapeGates::gate(const AttentionInput& in, const std::vector<Parameter>& ga
   }
   const auto u = in.parameters[gates[in.layer]].row(h);
   multiply(y, u.transpose(), logits);
-  logits *= scale() / std::max(u.norm(), kLeastNorm);
+  logits *= scale() / std::max(u.norm(), kMinNorm);
   result = logits.transpose();
   softplus(result, result);
 }
@@ -104,7 +105,7 @@ void GrapeGates::gate_backward(const AttentionInput& in, const std::vector<Param
                                Matrix& d_y) const {
   if (gates.empty()) return;
   const auto u = in.parameters[gates[in.layer]].row(h);
-  const Real norm = std::max(u.norm(), kLeastNorm);
+  const Real norm = std::max(u.norm(), kMinNorm);
   logits.array() = d_gates.transpose().array() * logits.array().logistic() * (scale() / norm);  // of y . u
   multiply_add(logits, u, d_y);
   auto d_u = d.parameters[gates[in.layer]].row(h);

@@ -20,6 +20,10 @@ class GrapeGates : public PositionEncoding {
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const final;
 
  private:
+  struct Constants {
+    Matrix distances;  // (T, T): i - j
+  };
+
   Real slope(const AttentionInput&, Index h) const;
   void gate(const AttentionInput&, const std::vector<Parameter>& gates, Index h, const Matrix& y, Matrix& logits,
             Matrix& result) const;

@@ -96,42 +96,43 @@ Rotary::Rotary(const ModelShape& shape, Pairing pairing, const std::string& name
   require_pairs(shape, name);
 }
 
-void Rotary::rotations(const Positions& positions, const Spectrum& spectrum, Tables& tables) const {
+void Rotary::rotations(const Positions& positions, const Spectrum& spectrum, Rotations& rotations) const {
   const Index pairs = static_cast<Index>(spectrum.frequencies.size());
-  tables.resize(2);
-  for (Matrix& table : tables) table.resize(positions.size(), pairs);
+  rotations.cosine.resize(positions.size(), pairs);
+  rotations.sine.resize(positions.size(), pairs);
+  rotations.keys_differ = false;
   for (Index t = 0; t < positions.size(); ++t) {
     for (Index n = 0; n < pairs; ++n) {  // angles in double: positions may be large
       const double angle = static_cast<double>(positions.at[t]) * spectrum.frequencies[n];
-      tables[0](t, n) = static_cast<Real>(spectrum.amplitude * std::cos(angle));
-      tables[1](t, n) = static_cast<Real>(spectrum.amplitude * std::sin(angle));
+      rotations.cosine(t, n) = static_cast<Real>(spectrum.amplitude * std::cos(angle));
+      rotations.sine(t, n) = static_cast<Real>(spectrum.amplitude * std::sin(angle));
     }
   }
 }
 
 void Rotary::score(const AttentionInput& in, Heads& scores) const {
   const Index T = in.length();
-  const size_t keys = in.tables.size() - 2;  // the last two tables are the keys', and may be the queries' too
+  const Rotations& r = in.tables.constants<Rotations>();
   Matrix &q = in.scratch(T, shape_.head_width()), &k = in.scratch(T, shape_.head_width());
   for (size_t h = 0; h < scores.size(); ++h) {
-    rotate(in.q[h], in.tables[0].topRows(T), in.tables[1].topRows(T), pairing_, q);
-    rotate(in.k[h], in.tables[keys].topRows(T), in.tables[keys + 1].topRows(T), pairing_, k);
+    rotate(in.q[h], r.cosine.topRows(T), r.sine.topRows(T), pairing_, q);
+    rotate(in.k[h], r.of_keys_cosine().topRows(T), r.of_keys_sine().topRows(T), pairing_, k);
     dot_product(q, k, scale(), shape_.causal, scores[h]);
   }
 }
 
 void Rotary::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
   const Index T = in.length(), D = shape_.head_width();
-  const size_t keys = in.tables.size() - 2;
+  const Rotations& r = in.tables.constants<Rotations>();
   Matrix &q = in.scratch(T, D), &k = in.scratch(T, D), &d_q = in.scratch(T, D), &d_k = in.scratch(T, D);
   for (size_t h = 0; h < d_scores.size(); ++h) {
-    rotate(in.q[h], in.tables[0].topRows(T), in.tables[1].topRows(T), pairing_, q);
-    rotate(in.k[h], in.tables[keys].topRows(T), in.tables[keys + 1].topRows(T), pairing_, k);
+    rotate(in.q[h], r.cosine.topRows(T), r.sine.topRows(T), pairing_, q);
+    rotate(in.k[h], r.of_keys_cosine().topRows(T), r.of_keys_sine().topRows(T), pairing_, k);
     d_q.setZero();
     d_k.setZero();
     dot_product_backward(q, k, scale(), shape_.causal, d_scores[h], d_q, d_k);
-    rotate_backward(d_q, in.tables[0].topRows(T), in.tables[1].topRows(T), pairing_, d.q[h]);
-    rotate_backward(d_k, in.tables[keys].topRows(T), in.tables[keys + 1].topRows(T), pairing_, d.k[h]);
+    rotate_backward(d_q, r.cosine.topRows(T), r.sine.topRows(T), pairing_, d.q[h]);
+    rotate_backward(d_k, r.of_keys_cosine().topRows(T), r.of_keys_sine().topRows(T), pairing_, d.k[h]);
   }
 }
 

@@ -37,6 +37,15 @@ struct Spectrum {
   double amplitude = 1;  // factor of the rotated vectors
 };
 
+/// The cosines and sines that rotate queries and keys, (T, pairs) each.
+struct Rotations {
+  Matrix cosine, sine;
+  bool keys_differ = false;     // whether keys have others
+  Matrix key_cosine, key_sine;  // where they have
+  const Matrix& of_keys_cosine() const { return keys_differ ? key_cosine : cosine; }
+  const Matrix& of_keys_sine() const { return keys_differ ? key_sine : sine; }
+};
+
 /// Throws std::invalid_argument, in the name of encoding `name`, where the head width is odd.
 void require_pairs(const ModelShape&, const std::string& name);
 
@@ -48,12 +57,11 @@ class Rotary : public PositionEncoding {
   Rotary(const ModelShape&, Pairing, const std::string& name);
 
   virtual Spectrum spectrum() const = 0;
-  /// Stage 0 for this spectrum, which need not be the encoding's own: cosines and sines, (T, pairs) each, for
-  /// queries and keys alike, or those of the queries before those of the keys.
-  virtual void rotations(const Positions&, const Spectrum&, Tables&) const;
+  /// The rotations for this spectrum, which need not be the encoding's own.
+  virtual void rotations(const Positions&, const Spectrum&, Rotations&) const;
 
   void tables(const Parameters&, const Positions& positions, Tables& tables) const final {
-    rotations(positions, spectrum(), tables);
+    rotations(positions, spectrum(), tables.constants<Rotations>());
   }
   void score(const AttentionInput&, Heads& scores) const final;
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const final;

@@ -20,7 +20,8 @@ void ScaledScores::score(const AttentionInput& in, Heads& scores) const {
 
 void ScaledScores::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
   const Index T = in.length(), H = shape_.heads;
-  Heads &scores = in.scratch.heads(H, T, T), &d_inner = in.scratch.heads(H, T, T);
+  Heads scores, d_inner;
+  for (Heads* heads : {&scores, &d_inner}) resize(*heads, H, T, T);
   inner().score(in, scores);
   const Matrix& factors = this->factors(in);
   Matrix& d_factors = in.scratch(T, H);

@@ -1,5 +1,5 @@
-// `posbench bench`: how fast one training step is, for every encoding, as fractions of what the machine can do in the
-// same run.
+// `posbench bench`: how fast one training step is, for every encoding, as fractions of what the machine can do in
+// the same run.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +22,7 @@
 #include "harness/runs/context.h"
 #include "harness/training/trainer.h"
 #include "model/denormals.h"
-#include "model/layers.h"
+#include "model/training_step.h"
 #include "results/json/json.h"
 #include "results/presentation/table.h"
 
@@ -109,45 +109,39 @@ class Subject {
         size_(size),
         model_(make(encoding, size)),
         state_(model_, {}, 0),
-        gradients_(model_.layout) {
+        optimizer_(make_optimizer({}, model_.layout)),
+        workspace_(model_.layout) {
     Rng rng = stream(0, "bench");
     for (int n = 0; n < size.batch; ++n) {
       Sequence s;
       s.tokens = uniform_tokens(rng, size.length, 0, kVocabulary - 1);
-      s.places = uniform_tokens(rng, size.length, 0, 3);
-      for (int t = 0; t < size.length; ++t) s.segments.push_back(t / 8), s.asked.push_back(t);
+      s.digit_positions = uniform_tokens(rng, size.length, 0, 3);
+      for (int t = 0; t < size.length; ++t) s.segments.push_back(t / 8), s.target_positions.push_back(t);
       s.positions = model_.encoding->positions(s, rng);
-      batch_.push_back(std::move(s));
+      sequences_.push_back(std::move(s));
       targets_.push_back(uniform_tokens(rng, size.length, 0, kVocabulary - 1));
     }
+    for (size_t n = 0; n < sequences_.size(); ++n) batch_.push_back({sequences_[n], targets_[n]});
   }
 
   double step() {
     const FlushDenormals flush;
+    const DropoutStream no_dropout = [](size_t) { return Rng(); };
     return seconds_of([&] {
-      gradients_.flat.setZero();
-      for (size_t n = 0; n < batch_.size(); ++n) {
-        model_.transformer->prepare(state_.parameters, batch_[n], tables_, &gradients_);
-        model_.transformer->forward(state_.parameters, batch_[n], tables_, rng_, activations_);
-        d_logits_.resize(activations_.logits.rows(), activations_.logits.cols());
-        cross_entropy(activations_.logits, targets_[n], 1.0 / (size_.length * size_.batch), d_logits_);
-        model_.transformer->backward(state_.parameters, batch_[n], tables_, activations_, d_logits_, gradients_);
-      }
-      model_.transformer->finish(state_.parameters, tables_, &gradients_);
-      clip(gradients_, 1);
-      state_.optimizer.step(gradients_, 1e-4, state_.parameters);
-      model_.encoding->constrain(state_.parameters);
+      training_step(*model_.transformer, batch_, no_dropout, 1, 1e-4, *optimizer_, state_.optimizer,
+                    state_.parameters, workspace_);
     });
   }
 
   double evaluation() {
     const FlushDenormals flush;
+    Rng unused;  // dropout is for training
     return seconds_of([&] {
-      for (const Sequence& s : batch_) {
-        model_.transformer->prepare(state_.parameters, s, tables_, nullptr);
-        model_.transformer->forward(state_.parameters, s, tables_, rng_, activations_);
+      for (const Sequence& s : sequences_) {
+        model_.transformer->prepare(state_.parameters, s, workspace_.tables, nullptr);
+        model_.transformer->forward(state_.parameters, s, workspace_.tables, unused, workspace_.activations);
       }
-      model_.transformer->finish(state_.parameters, tables_, nullptr);
+      model_.transformer->finish(state_.parameters, workspace_.tables, nullptr);
     });
   }
 
@@ -179,13 +173,11 @@ class Subject {
   Size size_;
   Model model_;
   TrainingState state_;
-  Gradients gradients_;
-  StepTables tables_;
-  Activations activations_;
-  Matrix d_logits_;
-  Rng rng_;
-  std::vector<Sequence> batch_;
+  std::unique_ptr<const Optimizer> optimizer_;
+  TrainingWorkspace workspace_;
+  std::vector<Sequence> sequences_;
   std::vector<std::vector<int>> targets_;
+  std::vector<LabelledSequence> batch_;
 };
 
 struct Spread {

@@ -20,7 +20,7 @@ void add_sample(CLI::App& app, Invocation&) {
   sample->add_option("--length", request->length, "draw all at this length")->check(CLI::Range(1, 100000));
   sample->add_option("-s,--seed", request->seed, "of the examples");
   sample->add_option("--layout", request->layout_name, "teacher_forced or slots")
-      ->check(CLI::IsMember({"teacher_forced", "slots", "fed_back"}));
+      ->check(CLI::IsMember({"teacher_forced", "slots", "teacher_forced"}));
   sample->add_flag("--json", request->json, "as JSON");
   sample->footer(
       "Examples:\n  posbench sample flip_flop -n 3 --split ood_sparse\n  posbench sample reverse_string --layout "

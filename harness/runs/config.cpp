@@ -256,11 +256,27 @@ Config config_from_json(const Json& json, const std::string& where) {
   return config;
 }
 
+/// The default values, by full name, of the options that are left out where they have it.
+std::map<std::string, std::string> omitted_defaults() {
+  std::map<std::string, std::string> omitted;
+  ExperimentOptions defaults;
+  defaults.for_each_section([&](const std::string& section, const OptionTable& table) {
+    for (const Option& option : table.all()) {
+      if (option.omit_default) omitted[section + "." + option.name] = option.get();
+    }
+  });
+  return omitted;
+}
+
 Json to_json(const ExperimentOptions& options) {
   Json json;
   ExperimentOptions copy = options;
+  const std::map<std::string, std::string> omitted = omitted_defaults();
   copy.for_each_section([&](const std::string& section, const OptionTable& table) {
-    for (const Option& option : table.all()) json[section][option.name] = typed(option);
+    for (const Option& option : table.all()) {
+      const auto found = omitted.find(section + "." + option.name);
+      if (found == omitted.end() || option.get() != found->second) json[section][option.name] = typed(option);
+    }
   });
   return json;
 }

@@ -16,6 +16,9 @@ void ModelOptions::describe(OptionTable& o) {
   o.choice("activation", activation, {"gelu", "relu"}, "of the feed-forward layers");
   o.number("dropout", dropout, 0, 0.9, "probability of zeroing an entry of the embeddings and of each sublayer's output in training");
   o.flag("tied_embeddings", tied_embeddings, "the output layer uses the token embeddings");
+  o.choice("block", block, {"sequential", "parallel"},
+           "attention, then feed-forward; or both from the same input, as in GPT-J");
+  o.omit_default();
 }
 
 ModelShape ModelOptions::shape() const {
@@ -29,6 +32,7 @@ ModelShape ModelOptions::shape() const {
   shape.gelu = activation == Activation::gelu;
   shape.dropout = dropout;
   shape.tied_embeddings = tied_embeddings;
+  shape.block = block;
   return shape;
 }
 
@@ -39,7 +43,14 @@ void TrainingOptions::describe(OptionTable& o) {
             "at its peak; of several, each experiment is tested at the one that is best in validation");
   o.number("warm_up", warm_up, 0, 1, "fraction of the steps over which the learning rate rises");
   o.choice("decay", decay, {"cosine", "linear", "constant"}, "how the learning rate falls after the warm-up");
-  o.number("weight_decay", weight_decay, 0, 1, "of AdamW");
+  o.choice("optimizer", optimizer, {"adamw", "sgd"}, "AdamW, or stochastic gradient descent with momentum");
+  o.omit_default();
+  o.number("momentum", momentum, 0, 0.9999999, "of sgd");
+  o.omit_default();
+  o.number("weight_decay", weight_decay, 0, 1, "decoupled: parameters shrink by learning_rate x weight_decay");
+  o.choice("decayed_parameters", decayed_parameters, {"matrices", "all"},
+           "what weight decay shrinks: matrices, without biases, gains and embeddings, or all parameters");
+  o.omit_default();
   o.number("beta1", beta1, 0, 0.9999999, "of AdamW");
   o.number("beta2", beta2, 0, 0.9999999, "of AdamW");
   o.number("epsilon", epsilon, 1e-12, 1, "of AdamW");
@@ -49,12 +60,22 @@ void TrainingOptions::describe(OptionTable& o) {
   o.integer("early_stop", early_stop, 0, 1000, "patience: stop after this many validations in a row without an error; 0: never");
 }
 
+OptimizerOptions TrainingOptions::optimizer_options() const {
+  return {.kind = optimizer,
+          .beta1 = beta1,
+          .beta2 = beta2,
+          .epsilon = epsilon,
+          .momentum = momentum,
+          .weight_decay = weight_decay,
+          .decayed_parameters = decayed_parameters};
+}
+
 void EvaluationOptions::describe(OptionTable& o) {
   o.integer("sequences", sequences, 1, 100'000'000, "test sequences of each split");
   o.choice(
       "layout", layout, {"by_attention", "teacher_forced", "slots"},
       "how answers are predicted: by_attention is teacher_forced for causal models and slots for bidirectional ones",
-      {{"fed_back", "teacher_forced"}});
+      {{"teacher_forced", "teacher_forced"}});
 }
 
 void ExperimentOptions::set(const std::string& name, const std::string& value) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/options.h"
-#include "model/adamw.h"
+#include "model/optimizer.h"
 #include "model/position_encoding.h"
 #include "tasks/task.h"
 
@@ -23,6 +23,7 @@ struct ModelOptions {
   Activation activation = Activation::gelu;
   double dropout = 0;
   bool tied_embeddings = false;
+  BlockKind block = BlockKind::sequential;
   void describe(OptionTable&);
   ModelShape shape() const;
 };
@@ -32,11 +33,14 @@ struct TrainingOptions {
   std::vector<double> learning_rates{3e-3};  // several, ascending: each is tried, the best in validation tested
   double warm_up = 0.05;
   Decay decay = Decay::cosine;
-  double weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  OptimizerKind optimizer = OptimizerKind::adamw;
+  double weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, momentum = 0.9;
+  DecayedParameters decayed_parameters = DecayedParameters::all;
   double clip = 1;
   int validate_every = 100, validation_sequences = 128;
   int early_stop = 0;
   void describe(OptionTable&);
+  OptimizerOptions optimizer_options() const;
 };
 
 struct EvaluationOptions {

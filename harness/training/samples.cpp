@@ -20,16 +20,16 @@ std::vector<Drawn> draw(const SampleStream& samples, const PositionEncoding& enc
     Sequence& s = drawn.sequence;
     s.tokens = e.tokens;
     s.segments = e.segments;
-    s.places = e.digit_positions;
+    s.digit_positions = e.digit_positions;
     s.training = training;
     if (training) {
       for (size_t t = 0; t < e.targets.size(); ++t) {
-        if (e.targets[t] != kIgnore) s.asked.push_back(static_cast<int>(t));
+        if (e.targets[t] != kIgnore) s.target_positions.push_back(static_cast<int>(t));
       }
     } else {
-      s.asked = e.scored;
+      s.target_positions = e.scored;
     }
-    for (const int t : s.asked) drawn.targets.push_back(e.targets[t]);
+    for (const int t : s.target_positions) drawn.targets.push_back(e.targets[t]);
     Rng rng = stream(samples.seed, samples.purpose + ":positions", first + n);
     s.positions = encoding.positions(s, rng);
   }

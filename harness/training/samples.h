@@ -27,8 +27,8 @@ struct SampleStream {
 /// A sample with what the model needs besides.
 struct Drawn {
   SampleStream::Sample sample;
-  Sequence sequence;         // asks for every place with a target in training, for the scored places otherwise
-  std::vector<int> targets;  // of the places that are asked for
+  Sequence sequence;         // its target positions: all with a target in training, the scored ones otherwise
+  std::vector<int> targets;  // at the target positions
 };
 
 /// The samples first .. first + count - 1, longest first, so that the tables of one serve those after it.

@@ -30,14 +30,6 @@ using View = std::function<Keys(const Example&, int length)>;
 
 std::uint64_t pair(int a, int b) { return static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint32_t>(b); }
 
-/// Numbers whose sums tell bags of tokens apart: SplitMix64's finalizer (Steele, Lea, Flood 2014).
-std::uint64_t code(int token) {
-  std::uint64_t x = static_cast<std::uint64_t>(token + 1) * 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 template <class F>
 Keys for_each_scored(const Example& e, F key) {
   Keys keys;
@@ -59,7 +51,7 @@ const std::map<std::string, View>& views() {
          std::uint64_t bag = 0;
          int read = 0;
          return for_each_scored(e, [&](int t) {
-           while (read < t) bag += code(e.tokens[read++]);
+           while (read < t) bag += mix(static_cast<std::uint64_t>(e.tokens[read++]));  // sums of hashes identify bags
            return bag;
          });
        }}};

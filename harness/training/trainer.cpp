@@ -5,31 +5,23 @@
 
 #include "encodings/registry.h"
 #include "model/denormals.h"
-#include "model/layers.h"
+#include "model/training_step.h"
 
 namespace posbench {
 namespace {
 
-/// One update's loss, and its gradient.
-double loss_of_batch(const Model& model, const Parameters& parameters, const SampleStream& samples,
-                     std::uint64_t first_sample, int count, StepTables& tables, Activations& activations,
-                     Matrix& d_logits, Gradients& gradients) {
-  const std::vector<Drawn> batch = draw(samples, *model.encoding, true, first_sample, count);
-  size_t asked = 0;
-  for (const Drawn& drawn : batch) asked += drawn.targets.size();
-  gradients.flat.setZero();
-  double loss = 0;
-  for (size_t n = 0; n < batch.size(); ++n) {
-    const Sequence& sequence = batch[n].sequence;
-    model.transformer->prepare(parameters, sequence, tables, &gradients);
-    Rng dropout = stream(samples.seed, "dropout", first_sample + n);
-    model.transformer->forward(parameters, sequence, tables, dropout, activations);
-    d_logits.resize(activations.logits.rows(), activations.logits.cols());
-    loss += cross_entropy(activations.logits, batch[n].targets, 1.0 / static_cast<double>(asked), d_logits);
-    model.transformer->backward(parameters, sequence, tables, activations, d_logits, gradients);
-  }
-  model.transformer->finish(parameters, tables, &gradients);
-  return loss;
+/// One update at the state's step.
+StepResult update(const Model& model, const SampleStream& samples, const TrainingOptions& options,
+                  const Optimizer& optimizer, TrainingState& state, TrainingWorkspace& workspace) {
+  const std::uint64_t first = static_cast<std::uint64_t>(state.step) * options.batch;
+  const std::vector<Drawn> drawn = draw(samples, *model.encoding, true, first, options.batch);
+  std::vector<LabelledSequence> batch;
+  for (const Drawn& d : drawn) batch.push_back({d.sequence, d.targets});
+  const int warm_up = static_cast<int>(std::ceil(options.warm_up * options.steps));
+  const double rate = state.learning_rate * schedule(options.decay, state.step, options.steps, warm_up);
+  return training_step(
+      *model.transformer, batch, [&](size_t n) { return stream(samples.seed, "dropout", first + n); },
+      options.clip, rate, optimizer, state.optimizer, state.parameters, workspace);
 }
 
 RateResult figures(const TrainingState& state) {
@@ -79,8 +71,8 @@ Model make_model(const Spec& encoding, const ModelShape& shape) {
 TrainingState::TrainingState(const Model& model, const TrainingOptions& options, std::uint64_t seed, size_t rate)
     : learning_rate(options.learning_rates.at(rate)),
       parameters(initialize(model.layout, seed)),
-      optimizer(model.layout, {options.beta1, options.beta2, options.epsilon, options.weight_decay}) {
-  model.encoding->constrain(parameters);
+      optimizer(make_optimizer(options.optimizer_options(), model.layout)->initial_state(model.layout)) {
+  model.transformer->constrain(parameters);
 }
 
 LearningRateSweep::LearningRateSweep(const Model& model, const TrainingOptions& options, std::uint64_t seed)
@@ -131,23 +123,14 @@ bool train(const Model& model, const Task& task, const TrainingOptions& options,
            TrainingState& state, const std::function<bool(const TrainingState&)>& after_step) {
   const FlushDenormals flush;
   const SampleStream samples{task, "train", seed}, validation{task, "validation", seed};
-  const int warm_up = static_cast<int>(std::ceil(options.warm_up * options.steps));
-  StepTables tables;
-  Activations activations;
-  Matrix d_logits;
-  Gradients gradients(model.layout);
+  const std::unique_ptr<const Optimizer> optimizer = make_optimizer(options.optimizer_options(), model.layout);
+  TrainingWorkspace workspace(model.layout);
   while (state.step < options.steps && !state.stopped_early && !state.diverged_step) {
-    const std::uint64_t first_sample = static_cast<std::uint64_t>(state.step) * options.batch;
-    const double loss = loss_of_batch(model, state.parameters, samples, first_sample, options.batch, tables,
-                                      activations, d_logits, gradients);
-    if (!std::isfinite(loss) || !std::isfinite(clip(gradients, options.clip))) {
+    const auto [loss, finite] = update(model, samples, options, *optimizer, state, workspace);
+    if (!finite) {
       state.diverged_step = state.step;
       break;
     }
-    state.optimizer.step(gradients,
-                         state.learning_rate * schedule(options.decay, state.step, options.steps, warm_up),
-                         state.parameters);
-    model.encoding->constrain(state.parameters);
     ++state.step;
     state.loss_sum += loss;
     ++state.loss_count;

@@ -8,6 +8,7 @@
 #include "base/spec.h"
 #include "harness/training/options.h"
 #include "harness/training/samples.h"
+#include "model/optimizer.h"
 #include "model/transformer.h"
 #include "results/types/experiment_result.h"
 
@@ -32,7 +33,7 @@ struct TrainingState {
 
   double learning_rate;  // at its peak
   Parameters parameters;
-  AdamW optimizer;
+  OptimizerState optimizer;
   int step = 0;         // updates done
   double loss_sum = 0;  // since the last point of the curve
   int loss_count = 0;

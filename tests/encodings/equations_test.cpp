@@ -7,6 +7,7 @@
 
 #include "encodings/registry.h"
 #include "model/attention.h"
+#include "model/attention_layer.h"
 #include "tests/catch.h"
 
 using namespace posbench;
@@ -36,23 +37,19 @@ struct Case {
     encoding->constrain(parameters);
     sequence.tokens = uniform_tokens(rng, T, 0, 6);
     sequence.segments = {0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3};
-    sequence.places = {0, 1, 2, 3, 0, 1, 2, 0, 1, 2, 3};
+    sequence.digit_positions = {0, 1, 2, 3, 0, 1, 2, 0, 1, 2, 3};
     sequence.positions = encoding->positions(sequence, rng);
     encoding->tables(parameters, sequence.positions, tables);
     x = random(T, C);
     embedded = x;
-    encoding->embed(sequence, parameters, tables, embedded, carried);
+    encoding->embed(sequence, parameters, tables, embedded, recurrent_state);
     for (Heads* side : {&q, &k, &v}) {
       for (int h = 0; h < H; ++h) side->push_back(random(T, D));
     }
     for (Heads* square : {&scores, &attention}) resize(*square, H, T, T);
     resize(output, H, T, D);
-    const AttentionInput in{sequence, parameters, tables, carried, layer, x, q, k, v, scratch};
-    encoding->score(in, scores);
-    scratch.release();
-    encoding->normalize(in, scores, attention);
-    scratch.release();
-    encoding->mix(in, attention, output);
+    const AttentionInput in{sequence, parameters, tables, recurrent_state, layer, x, q, k, v, scratch};
+    AttentionStages(*encoding).attend(in, scores, attention, output);
   }
 
   double dot(int h, int i, int j) const { return q[h].row(i).dot(k[h].row(j)) / std::sqrt(D); }
@@ -85,7 +82,8 @@ struct Case {
   std::unique_ptr<PositionEncoding> encoding;
   Parameters parameters;
   Sequence sequence;
-  Tables tables, carried;
+  Tables tables;
+  Matrices recurrent_state;
   Matrix x, embedded;  // (T, C): before and after stage 2
   Heads q, k, v, scores, attention, output;
   Scratch scratch;
@@ -271,7 +269,7 @@ const std::map<std::string, Row>& rows() {
   static const std::map<std::string, Row> rows{
       {"abacus",
        {.embed = [](const Case& c, int, int t,
-                    int channel) { return c.learned("abacus.table", c.sequence.places[t], channel); }}},
+                    int channel) { return c.learned("abacus.table", c.sequence.digit_positions[t], channel); }}},
       {"accumulated_rope",
        {.score =
             [](const Case& c, int h, int i, int j) {
@@ -371,7 +369,7 @@ const std::map<std::string, Row>& rows() {
         .bidirectional = false}},
       {"coupled",
        {.embed = [](const Case& c, int, int t,
-                    int channel) { return c.learned("coupled.table", c.sequence.places[t], channel); }}},
+                    int channel) { return c.learned("coupled.table", c.sequence.digit_positions[t], channel); }}},
       {"dape",
        {.score =
             [](const Case& c, int h, int i, int j) {
@@ -930,7 +928,7 @@ void check(const Row& row, const std::string& name, bool causal) {
   };
   for (int t = 0; t < c.T; ++t) {
     for (int channel = 0; channel < c.C; ++channel) {
-      INFO("embed, place " << t << ", channel " << channel);
+      INFO("embed, position " << t << ", channel " << channel);
       close(c.embedded(t, channel) - c.x(t, channel), row.embed ? row.embed(c, 0, t, channel) : 0);
     }
   }

@@ -1,8 +1,9 @@
 // What encodings that wrap others, or read indices from the task, promise beyond their equations.
 #include <set>
 
-#include "harness/verify/double_precision/certificate.h"
+#include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
+#include "harness/verify/double_precision/certificate.h"
 #include "model/transformer.h"
 #include "tests/catch.h"
 
@@ -25,7 +26,7 @@ Sequence sequence(int length) {
   Sequence s;
   s.tokens.assign(static_cast<size_t>(length), 0);
   s.segments.assign(static_cast<size_t>(length), 0);
-  for (int t = 0; t < length; ++t) s.asked.push_back(t);
+  for (int t = 0; t < length; ++t) s.target_positions.push_back(t);
   return s;
 }
 
@@ -79,6 +80,15 @@ TEST_CASE(
                     Catch::Contains("41 tokens") && Catch::Contains("max is 40"));
 }
 
+TEST_CASE("options that do not fit the model or each other are refused in one line") {
+  CHECK(refusal("interpolated:resonance=true").find("take method ntk, ntk_dynamic or yarn") != std::string::npos);
+  CHECK(refusal("hard_alibi:heads=3") ==
+        "encoding 'hard_alibi': heads is 3, more than the heads of the model, 2");
+  CHECK(refusal("wavelet:scales=3") ==
+        "encoding 'wavelet': scales is 3, expected a divisor of the head width, 4");
+  CHECK(refusal("grape_ap:width=3") == "encoding 'grape_ap': width is 3, expected an even number");
+}
+
 TEST_CASE("random offsets reach up to the longest sequence, in training alone") {
   const ModelShape shape = small_shape(2, true, true);  // up to 12
   ParameterLayout layout;
@@ -127,7 +137,8 @@ TEST_CASE("what a base hides stays hidden where its scores are scaled, even by l
   Rng rng = stream(1, "hidden");
   Sequence s = sequence(5);
   s.positions = encoding->positions(s, rng);
-  Tables tables, carried;
+  Tables tables;
+  Matrices recurrent_state;
   encoding->tables(parameters, s.positions, tables);
   Heads q, scores;
   resize(q, 2, 5, 4);
@@ -136,7 +147,7 @@ TEST_CASE("what a base hides stays hidden where its scores are scaled, even by l
   Matrix x(5, 8);
   x.setZero();
   Scratch scratch;
-  encoding->score({s, parameters, tables, carried, 0, x, q, q, q, scratch}, scores);
+  encoding->score({s, parameters, tables, recurrent_state, 0, x, q, q, q, scratch}, scores);
   CHECK(scores[0](4, 3) < -1e8);
   CHECK(scores[0](4, 4) == Approx(-2 * std::log(5)));
 }
@@ -164,18 +175,19 @@ TEST_CASE("dynamic NTK works its tables out for every length, the others share t
     model.prepare(parameters, longer, step, nullptr);
     model.prepare(parameters, shorter, step, nullptr);
     INFO(spec);
-    CHECK((step.values[0].rows() == 30) == shared);
+    CHECK((step.tables.constants<Rotations>().cosine.rows() == 30) == shared);
   }
 }
 
-TEST_CASE("offsets of digit places are for training alone, and without places every token has the same row") {
+TEST_CASE(
+    "offsets of digit positions are for training alone, and without digit positions every token has the same row") {
   for (const std::string name : {"abacus", "coupled"}) {
     ParameterLayout layout;
     const auto encoding = make_encoding(Spec{name, {}}, small_shape(2, true, true), layout);
     Sequence s = sequence(4);
     Rng rng = stream(2, name);
     CHECK(encoding->positions(s, rng).at == std::vector<Real>{0, 0, 0, 0});
-    s.places = {1, 2, 0, 1};
+    s.digit_positions = {1, 2, 0, 1};
     CHECK(encoding->positions(s, rng).at == std::vector<Real>{1, 2, 0, 1});
     s.training = true;
     const std::vector<Real> at = encoding->positions(s, rng).at;

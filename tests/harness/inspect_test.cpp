@@ -75,9 +75,9 @@ TEST_CASE("what a trained encoding learned is told as its equation has it") {
       });
     }
   }
-  SECTION("CoPE's counted position is the sum of the gates up to the query, clamped") {
+  SECTION("CoPE's contextual position is the sum of the gates up to the query, clamped") {
     const auto seen = maps(inspected("cope:positions=5"), 0, 1);
-    const Map &gate = seen.at("gate"), &counted = seen.at("counted position");
+    const Map &gate = seen.at("gate"), &counted = seen.at("contextual position");
     for_each_pair(gate, [&](size_t i, size_t j) {
       CHECK((gate[i][j] > 0 && gate[i][j] < 1));
       double sum = 0;
