@@ -1,7 +1,7 @@
 // AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101).
 //
 //   m = m + (1 - beta1) (g - m),   v = v + (1 - beta2) (g^2 - v)
-//   p = p - rate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon), after weight decay
+//   p = keep p - rate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon),   keep: weight decay
 #include "model/optimizer.h"
 
 namespace posbench {
@@ -29,8 +29,11 @@ class AdamW final : public Optimizer {
     const auto g = gradients.flat.array();
     mean += (1 - beta1) * (g - mean);
     square += (1 - beta2) * (g.square() - square);
-    weight_decay_.apply(learning_rate, parameters);
-    parameters.flat.array() -= rate * mean / ((square * correction).sqrt() + epsilon);
+    weight_decay_.for_each_range(learning_rate, [&](Real keep, Index offset, Index size) {
+      auto p = parameters.flat.segment(offset, size).array();
+      const auto m = mean.segment(offset, size), v = square.segment(offset, size);
+      p = keep * p - rate * m / ((v * correction).sqrt() + epsilon);
+    });
   }
 
  private:

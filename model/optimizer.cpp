@@ -16,23 +16,13 @@ std::unique_ptr<const Optimizer> make_optimizer(const OptimizerOptions& options,
 }
 
 WeightDecay::WeightDecay(double weight_decay, DecayedParameters which, const ParameterLayout& layout)
-    : weight_decay_(weight_decay), which_(which) {
-  for (const ParameterLayout::Entry& entry : layout.entries()) {
-    if (entry.decays) matrices_.push_back(entry.parameter);
+    : weight_decay_(weight_decay) {
+  if (weight_decay == 0 || which == DecayedParameters::all) {
+    ranges_.push_back({0, layout.flat_size(), true});
+    return;
   }
-}
-
-void WeightDecay::apply(double learning_rate, Parameters& parameters) const {
-  if (weight_decay_ == 0) return;
-  const Real keep = static_cast<Real>(1 - learning_rate * weight_decay_);
-  switch (which_) {
-    case DecayedParameters::all:
-      parameters.flat *= keep;
-      break;
-    case DecayedParameters::matrices:
-      for (const Parameter& matrix : matrices_) parameters[matrix] *= keep;
-      break;
-  }
+  for (const ParameterLayout::Entry& entry : layout.entries())
+    ranges_.push_back({entry.parameter.offset, entry.parameter.size(), entry.decays});
 }
 
 double clip(Gradients& gradients, double max_norm) {

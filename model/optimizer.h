@@ -38,17 +38,26 @@ struct OptimizerOptions {
 
 std::unique_ptr<const Optimizer> make_optimizer(const OptimizerOptions&, const ParameterLayout&);
 
-/// Decoupled weight decay (Loshchilov and Hutter 2019, arXiv:1711.05101): p *= 1 - learning_rate weight_decay,
-/// beside the gradient's update.
+/// Decoupled weight decay (Loshchilov and Hutter 2019, arXiv:1711.05101): an update is
+/// p = keep p - ...,   keep = 1 - learning_rate weight_decay where a parameter decays and 1 elsewhere.
 class WeightDecay {
  public:
   WeightDecay(double weight_decay, DecayedParameters, const ParameterLayout&);
-  void apply(double learning_rate, Parameters&) const;
+
+  /// f(keep, offset, size) for ranges of the flat vector that together are all of it.
+  template <class F>
+  void for_each_range(double learning_rate, F f) const {
+    const Real keep = static_cast<Real>(1 - learning_rate * weight_decay_);
+    for (const Range& range : ranges_) f(range.decays ? keep : Real(1), range.offset, range.size);
+  }
 
  private:
+  struct Range {
+    Index offset, size;
+    bool decays;
+  };
   double weight_decay_;
-  DecayedParameters which_;
-  std::vector<Parameter> matrices_;
+  std::vector<Range> ranges_;
 };
 
 std::unique_ptr<const Optimizer> make_adamw(const OptimizerOptions&, const ParameterLayout&);

@@ -1,7 +1,7 @@
 // Stochastic gradient descent with momentum (Polyak 1964; Sutskever et al. 2013), as PyTorch's SGD computes it,
 // but with decoupled weight decay.
 //
-//   velocity = momentum velocity + g,   p = p - rate velocity, after weight decay
+//   velocity = momentum velocity + g,   p = keep p - rate velocity,   keep: weight decay
 #include "model/optimizer.h"
 
 namespace posbench {
@@ -21,8 +21,10 @@ class Sgd final : public Optimizer {
             Parameters& parameters) const override {
     auto velocity = state.tensors.at("velocity").flat.array();
     velocity = momentum_ * velocity + gradients.flat.array();
-    weight_decay_.apply(learning_rate, parameters);
-    parameters.flat.array() -= static_cast<Real>(learning_rate) * velocity;
+    weight_decay_.for_each_range(learning_rate, [&](Real keep, Index offset, Index size) {
+      auto p = parameters.flat.segment(offset, size).array();
+      p = keep * p - static_cast<Real>(learning_rate) * velocity.segment(offset, size);
+    });
   }
 
  private:

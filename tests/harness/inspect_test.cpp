@@ -98,7 +98,7 @@ TEST_CASE("what a trained encoding learned is told as its equation has it") {
   SECTION("tables tell of one query, and a page of all") {
     const Outcome console = posbench_command(directory, "inspect out last_x_retrieval cope:positions=5 --query 2");
     CHECK(console.out.find("layer 0, head 1, query 2 ") != std::string::npos);
-    CHECK(console.out.find("counted") != std::string::npos);
+    CHECK(console.out.find("contextual") != std::string::npos);
     CHECK(console.out.find("the model says") != std::string::npos);
     const Outcome csv =
         posbench_command(directory, "inspect out last_x_retrieval none --query 2 --length 9 --format csv");

@@ -1,8 +1,9 @@
 // Encodings whose positions have projections of their own: Transformer-XL, DeBERTa, TUPE.
-#include <Eigen/Cholesky>  // after model/tensor.h, which says what a failed assertion of Eigen does
-
 #include "model/layers.h"
 #include "tests/encodings/checks/checks.h"
+// clang-format off
+#include <Eigen/Cholesky>  // after model/tensor.h, which says what a failed assertion of Eigen does
+// clang-format on
 
 namespace posbench {
 namespace {
