@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "encodings/parts/additive_bias.h"
+#include "encodings/parts/hidden.h"
 #include "encodings/registry.h"
 #include "encodings/parts/slopes.h"
 
@@ -19,7 +20,6 @@ namespace posbench {
 namespace {
 
 enum class Sides { symmetric, offset, split };
-constexpr Real kHidden = -1e9;  // a score that the softmax turns into 0
 
 class Alibi final : public AdditiveBias {
  public:

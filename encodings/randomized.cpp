@@ -21,18 +21,6 @@ namespace {
 
 enum class Sampling { positions, distances };
 
-/// The encoding at the bottom of nested wrappers, which reads the positions.
-Spec innermost(Spec spec) {
-  while (const std::optional<Spec> base = wrapped(spec)) spec = *base;
-  return spec;
-}
-
-/// The shape with the range of the positions instead of the lengths.
-ModelShape with_lengths(ModelShape shape, int length) {
-  shape.trained_length = shape.longest = length;
-  return shape;
-}
-
 class Randomized final : public Decorator {
  public:
   struct Options {
@@ -70,15 +58,9 @@ class Randomized final : public Decorator {
  private:
   static std::unique_ptr<PositionEncoding> checked_base(const Options& options, const ModelShape& shape,
                                                         ParameterLayout& layout) {
+    require_positions("randomized", options.base);
     const Spec base = Spec::parse(options.base);
     const EncodingInfo& info = encodings().find(innermost(base).name).info;
-    if (base.name == "randomized" || info.takes_positions == TakesPositions::no) {
-      throw std::invalid_argument(fmt::format(
-          "encoding 'randomized': base is '{}', which does not take its positions from outside; expected an encoding "
-          "of the families absolute, relative vectors, bias by distance or rotary ('posbench list encodings' shows "
-          "them)",
-          options.base));
-    }
     if (options.sampling == Sampling::distances && info.takes_positions != TakesPositions::distances) {
       throw std::invalid_argument(
           fmt::format("encoding 'randomized': base '{}' needs positions, not distances alone; leave out "

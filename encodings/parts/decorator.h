@@ -71,7 +71,17 @@ class Decorator : public PositionEncoding {
 /// The encoding that a spec wraps, where it wraps one.
 std::optional<Spec> wrapped(const Spec&);
 
+/// The encoding at the bottom of nested wrappers, which reads the positions.
+Spec innermost(Spec);
+
 /// Whether it, and what it wraps, is defined for causal or for bidirectional models.
 bool is_defined(const Spec&, bool causal);
+
+/// For wrappers that draw positions. Throws std::invalid_argument, in the name of encoding `name`, where `base`
+/// does not take its positions from outside, or where something that it wraps draws them already.
+void require_positions(const std::string& name, const std::string& base);
+
+/// The shape with the range of the positions in place of the lengths.
+ModelShape with_lengths(ModelShape, int length);
 
 }  // namespace posbench

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 
 #include "model/attention.h"
@@ -57,12 +58,30 @@ void rotate_angle_backward(const In& y, const In& d_y, Pairing pairing, Out d_an
   }
 }
 
+void rotate_factors_backward(const In& x, const In& d_y, Pairing pairing, Out d_cosine, Out d_sine) {
+  for (Index t = 0; t < x.rows(); ++t) {
+    const Real *from = x.row(t).data(), *d = d_y.row(t).data();
+    Real *d_c = d_cosine.row(t).data(), *d_s = d_sine.row(t).data();
+    for_each_pair(pairing, d_cosine.cols(), [=](Index a, Index b, Index n) {
+      d_c[n] += d[a] * from[a] + d[b] * from[b];
+      d_s[n] += d[b] * from[a] - d[a] * from[b];
+    });
+  }
+}
+
 std::vector<double> rope_frequencies(Index width, double base) {
   std::vector<double> frequencies;
   for (Index n = 0; n < width / 2; ++n) {
     frequencies.push_back(std::pow(base, -2.0 * static_cast<double>(n) / static_cast<double>(width)));
   }
   return frequencies;
+}
+
+void round_wavelengths(std::vector<double>& frequencies) {
+  constexpr double kTurn = 2 * std::numbers::pi;
+  for (double& w : frequencies) {
+    if (w != 0) w = kTurn / std::max(1.0, std::round(kTurn / w));
+  }
 }
 
 void require_pairs(const ModelShape& shape, const std::string& name) {

@@ -19,8 +19,14 @@ void rotate_backward(const In& d_y, const In& cosine, const In& sine, Pairing, O
 /// d_angle (T, pairs) += d_y_b y_a - d_y_a y_b for the components a, b of each pair of y = rotate(x).
 void rotate_angle_backward(const In& y, const In& d_y, Pairing, Out d_angle);
 
+/// What cosine and sine owe to y = rotate(x), where they are tables of their own:
+/// d_cosine += d_y_a x_a + d_y_b x_b,   d_sine += d_y_b x_a - d_y_a x_b
+void rotate_factors_backward(const In& x, const In& d_y, Pairing, Out d_cosine, Out d_sine);
+
 /// w_n = base^(-2 n / width), n = 0 .. width / 2 - 1: the frequencies of RoPE.
 std::vector<double> rope_frequencies(Index width, double base);
+/// Each frequency becomes that of the nearest wavelength of whole tokens: 2 pi / round(2 pi / w).
+void round_wavelengths(std::vector<double>& frequencies);
 
 /// How fast the pairs of a head turn.
 struct Spectrum {

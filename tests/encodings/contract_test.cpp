@@ -152,6 +152,10 @@ TEST_CASE("a property that hangs on an option is measured to do so") {
       {"randomized:base=alibi", "distance_decay", "yes"},
       {"dape:base=none", "distinct", "no"},
       {"repo_pos:blend=0.3", "relative", "yes"},
+      {"algebraic:decay=1", "extrapolates", "defined"},
+      {"wavelet:scales=1", "extrapolates", "yes"},
+      {"entmax:base=rope", "distinct", "yes"},
+      {"random_offset:base=sinusoidal", "extrapolates", "yes"},
   }));
   const Spec spec = Spec::parse(text);
   std::map<std::string, std::string> words;

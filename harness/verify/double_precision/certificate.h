@@ -25,7 +25,8 @@ Worst gradient_error(const MakeEncoding&, const ModelShape&, int length);
 /// Whether changing a token leaves every earlier output the same to the bit.
 bool is_causal(const Spec&, ModelShape, int length);
 
-/// How much swapping two earlier tokens moves the last output of one layer, relative to its norm.
+/// How much swapping two neighbours before the last token moves its output of one layer, relative to its norm: the
+/// most of all neighbours in a few models, since an encoding may see the nearest tokens alone.
 double order_sensitivity(const Spec&, ModelShape, int length);
 
 /// How much adding five to every position moves the outputs, relative to their norm: nothing but
