@@ -2,7 +2,8 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -56,6 +57,29 @@ void check_abi(const fs::path& path, const std::string& bytes) {
   }
 }
 
+/// A faulty registration ends the process that loads it, so a child does first. Returns what is wrong; empty where nothing is.
+std::string fault_of_loading(const std::string& path) {
+  int ends[2];
+  if (pipe(ends) != 0) return "";
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) _exit(0);
+    const std::string_view fault = dlerror();
+    _exit(write(STDERR_FILENO, fault.data(), fault.size()) < 0 ? 2 : 1);
+  }
+  close(ends[1]);
+  std::string fault;
+  char buffer[1024];
+  for (ssize_t count; (count = read(ends[0], buffer, sizeof buffer)) > 0;) fault.append(buffer, static_cast<size_t>(count));
+  close(ends[0]);
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) return "";
+  while (fault.ends_with('\n')) fault.pop_back();
+  if (fault.starts_with("posbench: ")) fault.erase(0, 10);
+  return fault.empty() ? "ends the program while it is loaded" : printable(fault);
+}
+
 std::vector<std::string> added(const std::vector<std::string>& before, const std::vector<std::string>& now) {
   std::vector<std::string> added;
   std::set_difference(now.begin(), now.end(), before.begin(), before.end(), std::back_inserter(added));
@@ -69,15 +93,17 @@ void load_plugin(const std::string& path) {
   const auto same = [&](const Plugin& plugin) { return plugin.sha256 == hash; };
   if (std::any_of(loaded().begin(), loaded().end(), same)) return;
   check_abi(path, bytes);
+  const std::string absolute = fs::absolute(path).string();  // a name without a slash is searched for in the system's folders
+  const std::string fault = fault_of_loading(absolute);
+  if (!fault.empty()) throw std::invalid_argument(fmt::format("plug-in {}: {}", path, fault));
   const std::vector<std::string> encodings_before = encodings().names(), tasks_before = tasks().names();
-  // An absolute path, since a name without a slash would be searched for in the system's folders.
-  if (dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+  if (dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
     throw std::invalid_argument(fmt::format("plug-in {}: {}", path, printable(dlerror())));
   }
   const Plugin plugin{fs::path(path).filename().string(), hash, added(encodings_before, encodings().names()),
                       added(tasks_before, tasks().names())};
   if (plugin.encodings.empty() && plugin.tasks.empty()) {
-    throw std::invalid_argument(fmt::format("plug-in {}: registers no encoding and no task that there is not yet", path));
+    throw std::invalid_argument(fmt::format("plug-in {}: registers no encoding and no task", path));
   }
   loaded().push_back(plugin);
 }

@@ -80,4 +80,10 @@ refused 2 "there is no such file" "$posbench" --plugin missing.so list tasks
 refused 2 "not a plug-in of posbench" "$posbench" --plugin "$(ldd "$posbench" | awk '/libc\.so/ {print $3}')" list tasks
 sed 's/posbench-plugin-abi{posbench/posbench-plugin-abi{posbenxx/' libmine.so >other.so
 refused 2 "build it again" "$posbench" --plugin other.so list tasks
+mkdir taken
+sed 's/\.name = "mine"/.name = "rope"/' plugin/mine.cpp >taken/mine.cpp
+sed 's/ first_token.cpp//' plugin/CMakeLists.txt >taken/CMakeLists.txt
+cmake -S taken -B taken/build -DCMAKE_PREFIX_PATH="$work/prefix" >taken.log 2>&1 || fail "$(cat taken.log)"
+cmake --build taken/build >>taken.log 2>&1 || fail "$(cat taken.log)"
+refused 2 "encoding 'rope' is registered twice" "$posbench" --plugin taken/build/libmine.so list tasks
 echo "installed, library and plug-in built against it, certified and run"
