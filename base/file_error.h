@@ -1,12 +1,18 @@
 #pragma once
 #include <stdexcept>
+#include <string>
 
 namespace posbench {
 
-/// A file could not be written or read: not the fault of what was to be written.
+/// A file could not be read or written. Not thrown for invalid content.
 class FileError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  /// `error` is the value of errno, or 0.
+  explicit FileError(const std::string& what, int error = 0) : std::runtime_error(what), error_(error) {}
+  int error() const { return error_; }
+
+ private:
+  int error_;
 };
 
 }  // namespace posbench

@@ -1,33 +1,107 @@
 #include "base/parallel_for.h"
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <mutex>
+#include <new>
+#include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace posbench {
+namespace {
 
-void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f) {
-  std::atomic<size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto worker = [&] {
-    for (size_t i = next++; i < count; i = next++) {
+/// The pending calls, shared by the threads.
+class Calls {
+ public:
+  Calls(size_t count, const std::function<void(size_t)>& f, const std::function<void(int)>& fewer)
+      : count_(count), f_(f), fewer_(fewer) {}
+
+  /// Makes calls until there are none left, or until another thread is to make them.
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (const std::optional<size_t> i = next()) {
+      const bool alone = threads_ == 1;
+      lock.unlock();
+      std::exception_ptr failure;
+      bool memory = false;
       try {
-        f(i);
+        f_(*i);
+      } catch (const std::bad_alloc&) {
+        failure = std::current_exception();
+        memory = true;
       } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-        next = count;
+        failure = std::current_exception();
       }
+      lock.lock();
+      if (!failure) continue;
+      if (!memory || alone) {
+        if (!failure_) failure_ = failure;
+        break;
+      }
+      repeated_.push_back(*i);
+      if (threads_ == 1) continue;
+      if (fewer_) fewer_(threads_ - 1);
+      break;
     }
-  };
+    --threads_;
+  }
+
+  void add_thread() {
+    const std::lock_guard lock(mutex_);
+    ++threads_;
+  }
+  /// A thread that was added could not be started.
+  void remove_thread() {
+    const std::lock_guard lock(mutex_);
+    --threads_;
+    if (fewer_) fewer_(threads_);
+  }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  std::optional<size_t> next() {
+    if (failure_) return std::nullopt;
+    if (next_ < count_) return next_++;
+    if (repeated_.empty()) return std::nullopt;
+    const size_t i = repeated_.back();
+    repeated_.pop_back();
+    return i;
+  }
+
+  const size_t count_;
+  const std::function<void(size_t)>& f_;
+  const std::function<void(int)>& fewer_;
+  std::mutex mutex_;
+  size_t next_ = 0;
+  std::vector<size_t> repeated_;  // calls that ran out of memory beside others
+  int threads_ = 1;               // at work; the first is the one that called parallel_for
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f,
+                  const std::function<void(int threads)>& fewer) {
+  Calls calls(count, f, fewer);
+  const size_t wanted = std::min(count, static_cast<size_t>(jobs));
   std::vector<std::thread> threads;
-  for (int n = 0; n < jobs; ++n) threads.emplace_back(worker);
+  threads.reserve(wanted);
+  for (size_t n = 1; n < wanted; ++n) {
+    calls.add_thread();
+    try {
+      threads.emplace_back([&] { calls.work(); });
+    } catch (const std::exception&) {  // std::system_error or std::bad_alloc: there is no room for another thread
+      calls.remove_thread();
+      break;
+    }
+  }
+  calls.work();
   for (std::thread& thread : threads) thread.join();
-  if (failure) std::rethrow_exception(failure);
+  calls.rethrow();
 }
 
 int all_cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }

@@ -1,20 +1,63 @@
 #include "base/printable.h"
 
-namespace posbench {
+#include <cstdint>
 
-std::string printable(std::string_view text) {
-  std::string safe(text);
-  for (size_t i = 0; i < safe.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(safe[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < safe.size() ? safe[i + 1] : 0);
-    const bool c1 = byte == 0xC2 && next >= 0x80 && next < 0xA0;           // U+0080 to U+009F
-    const bool line = byte == 0xE2 && next == 0x80 && i + 2 < safe.size()  // U+2028 and U+2029, and the marks that
-                      && ((static_cast<unsigned char>(safe[i + 2]) & 0xF8) == 0xA8);  // turn the direction of text
-    if (byte < 0x20 || byte == 0x7F) safe[i] = '?';
-    if (c1) safe[i] = safe[i + 1] = '?';
-    if (line) safe[i] = safe[i + 1] = safe[i + 2] = '?';
+namespace posbench {
+namespace {
+
+/// The number of bytes of the UTF-8 character at the start of a non-empty text; 0 if it is invalid.
+size_t character_size(std::string_view text, std::uint32_t& character) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const size_t size = byte(0) < 0x80 ? 1 : (byte(0) & 0xE0) == 0xC0 ? 2 : (byte(0) & 0xF0) == 0xE0 ? 3 : 4;
+  if (size == 4 && (byte(0) & 0xF8) != 0xF0) return 0;
+  if (text.size() < size) return 0;
+  character = size == 1 ? byte(0) : byte(0) & (0x7Fu >> size);
+  for (size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+    character = character << 6 | (byte(i) & 0x3F);
+  }
+  constexpr std::uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = character >= 0xD800 && character < 0xE000;
+  return character < kSmallest[size] || surrogate || character > 0x10FFFF ? 0 : size;
+}
+
+/// Control characters, separators of lines and paragraphs, and marks that turn the direction of text.
+bool is_control(std::uint32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x2028 && c < 0x2030) || (c >= 0x2066 && c < 0x206A) ||
+         c == 0x200E || c == 0x200F;
+}
+
+template <class Keep>
+std::string filtered(std::string_view text, Keep keep) {
+  std::string safe;
+  safe.reserve(text.size());
+  while (!text.empty()) {
+    std::uint32_t character = 0;
+    const size_t size = character_size(text, character);
+    if (size > 0 && keep(character)) {
+      safe.append(text.substr(0, size));
+    } else {
+      safe.append(size > 0 ? size : 1, '?');
+    }
+    text.remove_prefix(size > 0 ? size : 1);
   }
   return safe;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  return filtered(text, [](std::uint32_t c) { return !is_control(c); });
+}
+
+std::string valid_utf8(std::string_view text) {
+  return filtered(text, [](std::uint32_t) { return true; });
+}
+
+std::string one_line(std::string_view text, size_t most) {
+  if (text.size() <= most) return printable(text);
+  const size_t head = most / 3 * 2, tail = most - head;
+  return printable(text.substr(0, head)) + " ... " + printable(text.substr(text.size() - tail));
 }
 
 bool is_name(std::string_view text) { return !text.empty() && printable(text) == text; }

@@ -1,14 +1,21 @@
-// Text from a file, made safe to show.
+// Makes text from a file or a command line safe to print.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace posbench {
 
-/// Control characters, which could break a line or drive a terminal, become '?'.
+/// Replaces control characters, which could break a line or control a terminal, and invalid UTF-8 by '?'.
 std::string printable(std::string_view text);
 
-/// Not empty, and safe to show.
+/// Replaces invalid UTF-8 by '?'.
+std::string valid_utf8(std::string_view text);
+
+/// printable(), with the middle left out if it is longer than `most` bytes.
+std::string one_line(std::string_view text, size_t most = 1000);
+
+/// Whether the text is not empty and safe to print.
 bool is_name(std::string_view text);
 
 }  // namespace posbench

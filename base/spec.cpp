@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace posbench {
@@ -29,6 +31,13 @@ std::string Spec::text() const {
 }
 
 Spec Spec::parse(std::string_view text) {
+  constexpr size_t kMaxSize = 10000, kMaxNested = 32;
+  // Every spec inside another has a colon; without this bound a long text would nest as deep as the stack is high.
+  const auto nested = static_cast<size_t>(std::count(text.begin(), text.end(), ':'));
+  if (text.size() > kMaxSize || nested > kMaxNested) {
+    throw std::invalid_argument(fmt::format("'{}': expected a spec of up to {} characters with up to {} colons",
+                                            one_line(text, 200), kMaxSize, kMaxNested));
+  }
   const size_t colon = text.find(':');
   Spec spec{std::string(text.substr(0, colon)), {}};
   if (spec.name.empty())
@@ -39,9 +48,11 @@ Spec Spec::parse(std::string_view text) {
     if (equals == piece.npos || equals == 0) {
       throw std::invalid_argument(fmt::format("'{}' in '{}' is not option=value", piece, text));
     }
-    const std::string value = piece.substr(equals + 1);
-    spec.options.emplace_back(piece.substr(0, equals),
-                              in_parentheses(value) ? value.substr(1, value.size() - 2) : value);
+    const std::string key = piece.substr(0, equals), value = piece.substr(equals + 1);
+    for (const auto& [earlier, ignored] : spec.options) {
+      if (earlier == key) throw std::invalid_argument(fmt::format("'{}' sets {} twice", text, key));
+    }
+    spec.options.emplace_back(key, in_parentheses(value) ? value.substr(1, value.size() - 2) : value);
   }
   if (spec.options.empty())
     throw std::invalid_argument(fmt::format("'{}' ends where option=value was expected", text));

@@ -1,7 +1,14 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds and runs all tests. The preset is dev unless named: scripts/test.sh asan
-set -euo pipefail
+# The last lines list the tests that were skipped, with their reasons.
+set -uo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/install_dependencies.sh tests
-cmake --workflow --preset "${1:-dev}"
+scripts/install_dependencies.sh tests || exit
+preset=${1:-dev}
+log=build/$preset/Testing/Temporary/LastTest.log
+rm -f "$log"
+cmake --workflow --preset "$preset"
+code=$?
+[ ! -e "$log" ] || awk '/ Test: /{name = $NF} /^skipped: /{sub(/^skipped: /, ""); print "skipped " name ": " $0}' "$log"
+exit $code

@@ -3,19 +3,22 @@
 //   a = 0 ; pass; a ++; b = 0 ; pass; a ++; b ++; print a   ->   2
 //
 // A program of `length` statements, each drawn with weights set : pass : increment. A set takes any variable, an
-// increment one that has been set; an increment of nothing, or past the maximum, is drawn again as any statement.
-// The variable asked for is one that has been set; a program that sets none is drawn again. The distance is the
-// number of tokens from the place that asks back to the variable's last reset.
+// increment one that has been set; an increment without such a variable, or past the maximum, is drawn again as
+// any statement. The queried variable has been set; a program that sets none is drawn again. The distance is the
+// number of tokens from the target position back to the variable's last reset.
 //
 // Golovneva et al. 2024, arXiv:2405.18719, Table 3 and projects/cope of facebookresearch/RAM: 1, 3 or 5
-// variables, 3..512 statements, weights 1 : 50 : 7. They redraw the length too where no variable was set, and cut
-// what exceeds 512 tokens from the left; we keep the length and never cut. Their padding and start tokens, which
-// carry nothing, are left out.
+// variables, 3..512 statements, weights 1 : 50 : 7. They also draw the length again if no variable was set, and
+// truncate from the left to 512 tokens; we keep the length and never truncate. Their padding and start tokens,
+// which have no information, are left out. `redraw=length` draws the length again as they do, which makes programs
+// longer: their mean is 279 statements for 3..512 and pass=50, and 257.5 with the length kept.
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {
 namespace {
+
+enum class Redraw { program, length };
 
 class Counting final : public Task {
  public:
@@ -24,6 +27,7 @@ class Counting final : public Task {
     int variables = 1;
     int maximum = 10;
     int set = 1, pass = 20, increment = 7;
+    Redraw redraw = Redraw::program;
     void describe(OptionTable& o) {
       o.integers("length", length, 1, 100000, "statements");
       o.integer("variables", variables, 1, 5, "variables");
@@ -31,6 +35,8 @@ class Counting final : public Task {
       o.integer("set", set, 1, 10000, "weight of statements that set a variable to 0");
       o.integer("pass", pass, 0, 10000, "weight of statements that do nothing");
       o.integer("increment", increment, 0, 10000, "weight of statements that increment a variable");
+      o.choice("redraw", redraw, {"program", "length"},
+               "where no variable was set: draw the program again, or its length too, as the released generator does");
     }
   };
 
@@ -48,15 +54,17 @@ class Counting final : public Task {
 
   Example sample(int length, Rng& rng) const override {
     Program program;
-    do {
+    for (bool first = true; program.set.empty(); first = false) {
+      if (!first && options_.redraw == Redraw::length) length = options_.length.draw(rng);
       program = draw_program(length, rng);
-    } while (program.set.empty());
+    }
 
     const Variable asked = program.set[uniform(rng, 0, static_cast<int>(program.set.size()) - 1)];
     program.append(length, {id(kPrint)});
     const int distance = static_cast<int>(program.tokens.size()) - asked.reset;
     Example example = ask(layout_, std::move(program.tokens), asked.name, {zero() + asked.value});
     example.distances = {distance};
+    example.length = length;
     example.segments = std::move(program.segments);
     example.segments.push_back(length);
     return example;
@@ -66,7 +74,7 @@ class Counting final : public Task {
   enum Word { kEquals, kSemicolon, kIncrement, kPass, kPrint, kZero };
 
   struct Variable {
-    int name, value, reset;  // reset: the place of the last set
+    int name, value, reset;  // reset: the position of the last set
   };
   struct Program {
     std::vector<int> tokens, segments;
@@ -117,6 +125,8 @@ const RegisterTask<Counting> registered{{
     .published_name = "counting, with 1, 3 or 5 variables",
     .published = "Trained and tested with 1, 3 or 5 variables on 3..512 statements (length=3..512,pass=50), cut "
                  "at 512 tokens. Ours are shorter, with fewer passes so that they still count, and are never cut. "
+                 "The released generator draws the length again where no variable was set, so that its programs "
+                 "have 279 statements in the mean; ours keep the length, which gives 257.5, unless redraw=length. "
                  "Padding and start tokens are left out.",
     .length_unit = "statements",
     .distance_unit = "tokens",
@@ -131,7 +141,7 @@ const RegisterTask<Counting> registered{{
                 {{"length", "65..128"}},
                 "up to twice the trained lengths, with the trained mixture"},
                {"ood_length4", {{"length", "129..256"}}, "up to four times the trained lengths, same mixture"}},
-    .largest_share = 0.25,
+    .largest_answer_fraction = 0.25,
 }};
 
 }  // namespace

@@ -2,11 +2,14 @@
 //
 //   (1 (0 )0 (3 )3 )1 (2 )2 end
 //
-// A bracket opens with probability `opening` and else closes, but at depth 0 it opens and at `depth` it closes;
-// one that opens has a uniform type. This walk, on condition that it is back at depth 0 after `length` pairs: so
-// lengths are as asked for. A likely opening makes it stay deep. Every closing bracket is scored, by an argmax
-// over the closing types; as published, training takes every next token, and the end. The distance is the number
-// of tokens from the place that asks back to the bracket that opened.
+// A bracket opens with probability `opening` and otherwise closes, but always opens at depth 0 and always closes
+// at depth `depth`; the type of an opening bracket is uniform. The walk is conditioned on being back at depth 0
+// after `length` pairs, so that lengths are exact. A high opening probability keeps it deep. With ends=released it
+// ends with probability 1/2 whenever it is at depth 0, as in the released sampler, on condition that its length is
+// one of those requested: most such sequences are short (length=1..350,depth=10: a mean of 40 brackets and a
+// median of 8, against a mean of 351). Every closing bracket is scored, by an argmax over the closing types; as
+// published, training predicts every next token, and the end. The distance is the number of tokens from the target
+// position back to the opening bracket.
 //
 // Dyck-(k,D): Hewitt et al. 2020, arXiv:2010.07515; Yao et al. 2021, arXiv:2105.11115, with 8 types to
 // depth 10, trained on up to 700 brackets and tested on 701 to 1400.
@@ -18,6 +21,8 @@
 namespace posbench {
 namespace {
 
+enum class Ends { asked, released };
+
 class Dyck final : public Task {
  public:
   struct Options {
@@ -26,6 +31,7 @@ class Dyck final : public Task {
     double opening = 0.5;
     int types = 8;
     Loss loss = Loss::noisy;
+    Ends ends = Ends::asked;
     void describe(OptionTable& o) {
       o.integers("length", length, 1, 10000, "pairs of brackets");
       o.integer("depth", depth, 1, 100, "most brackets open at once");
@@ -33,6 +39,9 @@ class Dyck final : public Task {
                "probability that a bracket opens, before the condition on the length");
       o.integer("types", types, 2, 10000, "types of brackets");
       o.choice("loss", loss, {"clean", "noisy"}, "train on the closing brackets, or on every next token");
+      o.choice("ends", ends, {"asked", "released"},
+               "every length is equally likely, or a sequence ends with probability 1/2 wherever all brackets are closed, "
+               "as the released sampler does");
     }
   };
 
@@ -40,12 +49,14 @@ class Dyck final : public Task {
     const int depth = options.depth, steps = 2 * options.length.max();
     home_.assign(steps + 1, std::vector<double>(depth + 2, 0.0));
     home_[0][0] = 1;
+    const double going_on = options.ends == Ends::released ? 0.5 : 1;  // at depth 0
     for (int left = 1; left <= steps; ++left) {
       for (int open = 0; open <= depth; ++open) {
-        const double up = opening(open) * home_[left - 1][open + 1];
+        const double up = (open == 0 ? going_on : opening(open)) * home_[left - 1][open + 1];
         home_[left][open] = up + (open > 0 ? (1 - opening(open)) * home_[left - 1][open - 1] : 0);
       }
     }
+    for (const int length : options.length.values()) total_ += home_[2 * length][0];
   }
 
   int vocabulary() const override { return 2 * options_.types + 1; }
@@ -57,17 +68,19 @@ class Dyck final : public Task {
   }
 
   Example sample(int length, Rng& rng) const override {
-    std::vector<int> sequence, scored, distances, segments, open;  // open: the places of open brackets
+    std::vector<int> sequence, scored, distances, segments, open;  // open: the positions of open brackets
     int segment = 0;
+    if (options_.ends == Ends::released) length = released_length(rng);
     for (int left = 2 * length; left > 0; --left) {
-      const int place = static_cast<int>(sequence.size()), depth = static_cast<int>(open.size());
+      const int t = static_cast<int>(sequence.size()), depth = static_cast<int>(open.size());
       segments.push_back(segment);
-      if (chance(rng, opening(depth) * home_[left - 1][depth + 1] / home_[left][depth])) {
-        open.push_back(place);
+      const double up = depth == 0 ? 1 : opening(depth) * home_[left - 1][depth + 1] / home_[left][depth];
+      if (chance(rng, up)) {
+        open.push_back(t);
         sequence.push_back(uniform(rng, 0, options_.types - 1));
       } else {
-        scored.push_back(place - 1);
-        distances.push_back(place - 1 - open.back());
+        scored.push_back(t - 1);
+        distances.push_back(t - 1 - open.back());
         sequence.push_back(options_.types + sequence[open.back()]);
         open.pop_back();
         segment += open.empty();
@@ -77,6 +90,7 @@ class Dyck final : public Task {
     Example example = predict_next(std::move(sequence), std::move(scored), options_.loss);
     example.distances = std::move(distances);
     example.segments = std::move(segments);
+    example.length = length;
     example.candidates.resize(options_.types);
     std::iota(example.candidates.begin(), example.candidates.end(), options_.types);
     return example;
@@ -84,12 +98,25 @@ class Dyck final : public Task {
 
  private:
   int end() const { return 2 * options_.types; }
-  /// The probability that the walk opens a bracket where `open` are open.
+  /// One of the lengths, as likely as it is that a walk that may end at depth 0 ends there first after so many
+  /// pairs.
+  int released_length(Rng& rng) const {
+    const std::vector<int>& lengths = options_.length.values();
+    double rest = uniform_real(rng) * total_;
+    for (const int length : lengths) {
+      rest -= home_[2 * length][0];
+      if (rest < 0) return length;
+    }
+    return lengths.back();
+  }
+
+  /// The probability that the walk opens a bracket when `open` are open.
   double opening(int open) const { return open == 0 ? 1 : open == options_.depth ? 0 : options_.opening; }
 
   Options options_;
   std::vector<std::vector<double>> home_;  // (2 x longest, depth + 2) the probability that a walk with so many
                                            // steps left and so many brackets open ends at depth 0
+  double total_ = 0;                       // of home_ over the lengths
 };
 
 const RegisterTask<Dyck> registered{{
@@ -101,8 +128,10 @@ const RegisterTask<Dyck> registered{{
     .source = "Yao et al. 2021, arXiv:2105.11115; code princeton-nlp/dyck-transformer",
     .published_name = "Dyck-(k,D)",
     .published =
-        "8 types to depth 10; trained on up to 700 brackets (length=1..350,depth=10), tested on 701 to 1400 "
-        "(length=351..700). Our default is shorter and shallower.",
+        "8 types to depth 10; trained on up to 700 brackets (length=1..350,depth=10,ends=released), tested on 701 to "
+        "1400 (length=351..700). The released sampler ends a sequence with probability 1/2 wherever all brackets are "
+        "closed, which gives a mean of 40 brackets and a median of 8; without ends=released every length is equally "
+        "likely. Our default is shorter and shallower, too.",
     .length_unit = "pairs of brackets",
     .distance_unit = "tokens",
     .causal_only = true,

@@ -25,6 +25,7 @@ class ModularArithmeticBrackets final : public Task {
   ModularArithmeticBrackets(const Options& options, Layout layout) : options_(options), layout_(layout) {}
 
   int vocabulary() const override { return 11; }
+  int answers() const override { return 5; }
   double chance_level() const override { return 0.2; }
   const Integers& lengths() const override { return options_.length; }
   std::string word(int token) const override { return std::string(1, "01234+-*()_"[token]); }
@@ -52,7 +53,7 @@ const RegisterTask<ModularArithmeticBrackets> registered{{
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
-    .largest_share = 0.31,
+    .largest_answer_fraction = 0.31,
 }};
 
 }  // namespace

@@ -20,6 +20,7 @@ class ReverseString final : public Task {
   ReverseString(const Options& options, Layout layout) : options_(options), layout_(layout) {}
 
   int vocabulary() const override { return 3; }  // 0, 1, _
+  int answers() const override { return 2; }
   double chance_level() const override { return 0.5; }
   const Integers& lengths() const override { return options_.length; }
   std::string word(int token) const override { return token == kBlank ? "_" : std::to_string(token); }

@@ -60,12 +60,13 @@ std::string changes(const TaskInfo::Split& split) {
 
 std::string show_encoding(const EncodingEntry& entry) {
   const EncodingInfo& info = entry.info;
-  return fmt::format("{} (encoding, {})\n\n", info.name, info.family) + field("equation", info.equation) +
+  return fmt::format("{} (encoding, {})\n\n", info.name, text(info.family)) + field("equation", info.equation) +
          field("source", info.source) + field("notes", info.notes) +
          field("models", info.causal_only ? "causal" : "causal, bidirectional") + field("touches", info.touches) +
-         field("learned", info.learned ? "yes" : "no") + field("relative", info.relative) +
-         field("content", info.content_dependent) + field("extrapolates", info.extrapolates) +
-         field("distinct", info.distinct) + field("fades", info.fades) + "\n" + options_text(entry.options);
+         field("learned", info.learned ? "yes" : "no") + field("relative", text(info.relative)) +
+         field("content", info.content_dependent) + field("extrapolates", text(info.extrapolates)) +
+         field("distinct", text(info.distinct)) + field("distance decay", text(info.distance_decay)) + "\n" +
+         options_text(entry.options);
 }
 
 std::string show_task(const std::string& spec, const TaskEntry& entry) {
@@ -115,11 +116,34 @@ Named find_split(const SampleRequest& request) {
                                           fmt::join(names, ", ")));
 }
 
-std::vector<SampleStream::Sample> draw_samples(const SampleRequest& request, const Task& task) {
-  std::vector<SampleStream::Sample> samples;
-  const SampleStream stream{task, "test:" + request.split, request.seed, request.length};
-  for (int n = 0; n < request.count; ++n) samples.push_back(stream(n));
-  return samples;
+std::string sample_text(const Task& task, const SampleStream::Sample& sample) {
+  const auto& [example, length] = sample;
+  const auto is_scored = [&scored = example.scored](size_t t) {
+    return std::find(scored.begin(), scored.end(), static_cast<int>(t)) != scored.end();
+  };
+  std::string words, ids, answers, wanted;
+  for (size_t t = 0; t < example.tokens.size(); ++t) {
+    const std::string mark = is_scored(t) ? "*" : "";
+    words += fmt::format(" {}{}", task.word(example.tokens[t]), mark);
+    ids += fmt::format(" {}{}", example.tokens[t], mark);
+    if (!is_scored(t)) continue;
+    answers += fmt::format(" {}", task.word(example.targets[t]));
+    wanted += fmt::format(" {}", example.targets[t]);
+  }
+  const std::string text = fmt::format(
+      "length {}, {} tokens; * marks what is scored\n  words  {}\n  ids    {}\n  answer {}   (ids{})\n", length,
+      example.tokens.size(), words, ids, answers, wanted);
+  if (example.distances.empty()) return text;
+  return text + fmt::format("  distance {}\n", fmt::join(example.distances, " "));
+}
+
+Json sample_json(const Task& task, const SampleStream::Sample& sample) {
+  const auto& [e, length] = sample;
+  Json words = Json::array();
+  for (const int token : e.tokens) words.push_back(task.word(token));
+  return {{"length", length},           {"tokens", e.tokens},     {"words", words},
+          {"targets", e.targets},       {"scored", e.scored},     {"distances", e.distances},
+          {"segments", e.segments},     {"candidates", e.candidates}};
 }
 
 }  // namespace
@@ -134,7 +158,7 @@ std::string list_text(const std::string& what) {
   } else if (what == "encodings") {
     for (const std::string& name : encodings().names()) {
       const EncodingInfo& info = encodings().find(name).info;
-      text += fmt::format("{:<18} {:<18} {:<21} {}\n", name, info.family,
+      text += fmt::format("{:<18} {:<18} {:<21} {}\n", name, posbench::text(info.family),
                           info.causal_only ? "causal" : "causal, bidirectional", info.source);
     }
   } else if (what == "profiles") {
@@ -175,20 +199,20 @@ Json list_json(const std::string& what) {
     }
   } else if (what == "encodings") {
     for (const std::string& name : encodings().names()) {
-      const auto& [info, options, canonical, make] = encodings().find(name);
+      const auto& [info, options, canonical, wrapped, make] = encodings().find(name);
       list.push_back({{"id", name},
-                      {"family", info.family},
+                      {"family", text(info.family)},
                       {"equation", info.equation},
                       {"source", info.source},
                       {"notes", info.notes},
                       {"causal_only", info.causal_only},
                       {"touches", info.touches},
                       {"learned", info.learned},
-                      {"extrapolates", info.extrapolates},
-                      {"relative", info.relative},
+                      {"extrapolates", text(info.extrapolates)},
+                      {"relative", text(info.relative)},
                       {"content_dependent", info.content_dependent},
-                      {"distinct", info.distinct},
-                      {"fades", info.fades},
+                      {"distinct", text(info.distinct)},
+                      {"distance_decay", text(info.distance_decay)},
                       {"variants", info.variants},
                       {"options", options_json(options)}});
     }
@@ -220,46 +244,20 @@ std::string show_text(const std::string& text) {
                   spec.name, did_you_mean(spec.name, names)));
 }
 
-std::string sample_text(const SampleRequest& request) {
+void write_samples(const SampleRequest& request, bool json, const std::function<void(const std::string&)>& write) {
   const auto [split, task] = find_split(request);
-  std::string text;
-  for (const auto& [example, length] : draw_samples(request, *task)) {
-    const auto is_scored = [&scored = example.scored](size_t t) {
-      return std::find(scored.begin(), scored.end(), static_cast<int>(t)) != scored.end();
-    };
-    std::string words, ids, answers, wanted;
-    for (size_t t = 0; t < example.tokens.size(); ++t) {
-      const std::string mark = is_scored(t) ? "*" : "";
-      words += fmt::format(" {}{}", task->word(example.tokens[t]), mark);
-      ids += fmt::format(" {}{}", example.tokens[t], mark);
-      if (!is_scored(t)) continue;
-      answers += fmt::format(" {}", task->word(example.targets[t]));
-      wanted += fmt::format(" {}", example.targets[t]);
+  const SampleStream stream{*task, "test:" + request.split, request.seed, request.length};
+  if (json)
+    write(fmt::format("{{\n\"task\": {},\n\"split\": {},\n\"samples\": [\n", compact(request.task),
+                      compact(request.split)));
+  for (int n = 0; n < request.count; ++n) {
+    const SampleStream::Sample sample = stream(static_cast<std::uint64_t>(n));
+    if (json) {
+      write(compact(sample_json(*task, sample)) + (n + 1 < request.count ? ",\n" : "\n]\n}\n"));
+    } else {
+      write(sample_text(*task, sample));
     }
-    text += fmt::format(
-        "length {}, {} tokens; * marks what is scored\n  words  {}\n  ids    {}\n  answer {}   (ids{})\n", length,
-        example.tokens.size(), words, ids, answers, wanted);
-    if (!example.distances.empty()) text += fmt::format("  distance {}\n", fmt::join(example.distances, " "));
   }
-  return text;
-}
-
-Json sample_json(const SampleRequest& request) {
-  const auto [split, task] = find_split(request);
-  Json list = Json::array();
-  for (const auto& [e, length] : draw_samples(request, *task)) {
-    Json words = Json::array();
-    for (const int token : e.tokens) words.push_back(task->word(token));
-    list.push_back({{"length", length},
-                    {"tokens", e.tokens},
-                    {"words", words},
-                    {"targets", e.targets},
-                    {"scored", e.scored},
-                    {"distances", e.distances},
-                    {"segments", e.segments},
-                    {"candidates", e.candidates}});
-  }
-  return {{"task", request.task}, {"split", request.split}, {"samples", list}};
 }
 
 }  // namespace posbench

@@ -1,6 +1,7 @@
 // What `list`, `show` and `sample` print.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ struct SampleRequest {
   std::uint64_t seed = 0;
   Layout layout = Layout::teacher_forced;
 };
-std::string sample_text(const SampleRequest&);
-Json sample_json(const SampleRequest&);
+/// Calls `write` with one piece of text after another, each as it is drawn: lines to read, or one JSON object.
+void write_samples(const SampleRequest&, bool json, const std::function<void(const std::string&)>& write);
 
 }  // namespace posbench

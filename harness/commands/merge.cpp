@@ -36,12 +36,14 @@ struct ShardRun {
 
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
-/// "a, b, c and 17 more".
-std::string some(const std::vector<std::string>& names) {
-  constexpr size_t kMax = 5;
-  const size_t shown = std::min(names.size(), kMax);
-  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<long>(shown), ", "));
-  return shown < names.size() ? fmt::format("{} and {} more", text, names.size() - shown) : text;
+constexpr size_t kMaxNamed = 5;  // of a list in a message
+
+/// "a, b, c and 17 more": the first names, of so many in all.
+std::string some(const std::vector<std::string>& names, size_t count) {
+  const size_t shown = std::min(names.size(), kMaxNamed);
+  const std::string text =
+      fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  return shown < count ? fmt::format("{} and {} more", text, count - shown) : text;
 }
 
 /// That all are of one suite, and were made by this version, since it is to measure the trivial predictors.
@@ -68,23 +70,22 @@ void check_alike(const std::vector<ShardRun>& runs, const Json& context) {
 
 /// That every shard is there once.
 void check_complete(const std::vector<ShardRun>& runs) {
-  std::vector<std::string> missing;
   const int of = runs.front().record.manifest.shard.of;
-  for (int index = 1; index <= of; ++index) {
-    const Shard shard{index, of};
-    const ShardRun* found = nullptr;
-    for (const ShardRun& run : runs) {
-      if (run.record.manifest.shard != shard) continue;
-      if (found)
-        refuse(fmt::format("{} and {} are both shard {}", found->path.string(), run.path.string(), shard.text()));
-      found = &run;
-    }
-    if (!found) missing.push_back(shard.text());
+  std::map<int, const ShardRun*> by_index;
+  for (const ShardRun& run : runs) {
+    const auto [found, added] = by_index.try_emplace(run.record.manifest.shard.index, &run);
+    if (added) continue;
+    refuse(fmt::format("{} and {} are both shard {}", found->second->path.string(), run.path.string(),
+                       run.record.manifest.shard.text()));
   }
-  if (!missing.empty()) {
-    refuse(fmt::format("{} of {} shards missing: {}; run them with --shard, and name their directories, too",
-                       missing.size(), of, some(missing)));
+  const size_t missing = static_cast<size_t>(of) - by_index.size();
+  if (missing == 0) return;
+  std::vector<std::string> first;  // of the missing ones: there may be billions
+  for (int index = 1; first.size() < std::min(missing, kMaxNamed); ++index) {
+    if (by_index.count(index) == 0) first.push_back(Shard{index, of}.text());
   }
+  refuse(fmt::format("{} of {} shards missing: {}; run them with --shard, and name their directories, too", missing, of,
+                     some(first, missing)));
 }
 
 /// That every shard has finished what it lists, and lists what its configuration has.
@@ -102,12 +103,17 @@ void check_finished(const std::vector<ShardRun>& runs, const std::vector<Experim
     }
     std::vector<std::string> missing;
     for (const ExperimentId& id : listed) {
-      if (record.finished.count(id) == 0)
+      const auto found = record.finished.find(id);
+      if (found == record.finished.end())
         missing.push_back(fmt::format("{} on {} with seed {}", id.encoding, id.task, id.seed));
+      const fs::path model = model_path(path, id);
+      const bool saved = record.manifest.save_models && found != record.finished.end() &&
+                         found->second.result.status == Status::ok;
+      if (saved && !fs::exists(model)) refuse(fmt::format("{} is missing", model.string()));
     }
     if (!missing.empty()) {
       refuse(fmt::format("{} has {} of {} experiments unfinished: {}; finish it with posbench run --resume",
-                         path.string(), missing.size(), listed.size(), some(missing)));
+                         path.string(), missing.size(), listed.size(), some(missing, missing.size())));
     }
   }
 }
@@ -126,6 +132,8 @@ void copy_models(const std::vector<ShardRun>& runs, const fs::path& to) {
 /// exit code that it would have had. Throws std::invalid_argument with one line where the runs are not of one
 /// suite and one version, where something is missing, and names it, or where something is there twice.
 int merge(const MergeRequest& request) {
+  if (!request.force && is_taken(request.directory))
+    refuse(fmt::format("{} exists; add --force to replace it, or choose another -o", request.directory.string()));
   Json about = context(request.command);
   std::vector<ShardRun> runs;
   for (const fs::path& path : request.runs) {
@@ -136,8 +144,8 @@ int merge(const MergeRequest& request) {
   check_alike(runs, about);
   check_complete(runs);
   const Manifest& first = runs.front().record.manifest;
-  const std::string place = (runs.front().path / "manifest.json").string() + ": config";
-  const Config config = config_from_json(first.config, place);
+  const std::string position = (runs.front().path / "manifest.json").string() + ": config";
+  const Config config = config_from_json(first.config, position);
   const Suite suite = make_suite(config);
   Manifest manifest{.config = first.config, .context = about, .save_models = first.save_models};
   for (const Experiment& e : suite.experiments) manifest.experiments.push_back(e.id());
@@ -147,13 +155,13 @@ int merge(const MergeRequest& request) {
     finished.insert(record.finished.begin(), record.finished.end());
     about["shards"].push_back(record.manifest.context);
   }
+  const std::vector<TaskBaseline> baselines = measure_baselines(suite, all_cores(), false);
   RunDirectory directory(request.directory, request.force ? Existing::replace : Existing::refuse,
                          std::move(manifest));
   if (first.save_models) copy_models(runs, directory.path());
   directory.adopt(std::move(finished));
   about["finished"] = timestamp();
-  return print_outcome(directory.write_report(measure_baselines(suite, all_cores()), about), directory.path(),
-                       wants_color(request.color));
+  return print_outcome(directory.write_report(baselines, about), directory.path(), wants_color(request.color));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/printable.h"
+#include "harness/commands/message.h"
 #include "results/statistics/statistics.h"
 
 namespace posbench {
@@ -62,8 +64,8 @@ void Progress::draw() {
   if (!terminal_ || verbosity_ == Verbosity::quiet) return;
   constexpr int kWidth = 30;
   const int filled = static_cast<int>(kWidth * std::min(1.0, work_done_ / std::max(work_, 1e-9)));
-  fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] {}/{}, {}", "", filled, "", kWidth - filled, done_, experiments_,
-             time_left());
+  write_message(fmt::format("\r\x1b[K[{:#<{}}{:.<{}}] {}/{}, {}", "", filled, "", kWidth - filled, done_,
+                            experiments_, time_left()));
   std::fflush(stderr);
   drawn_ = Clock::now();
 }
@@ -78,14 +80,14 @@ void Progress::finished(const ExperimentResult& result, double seconds) {
   const std::lock_guard lock(mutex_);
   ++done_;
   if (verbosity_ == Verbosity::quiet) return;
-  if (terminal_) fmt::print(stderr, "\r\x1b[K");
+  if (terminal_) write_message("\r\x1b[K");
   const std::string left = done_ < experiments_ ? "; " + time_left() : "";
-  fmt::print(stderr, "[{}/{}] {} on {}, seed {}: {} ({}{})\n", done_, experiments_, result.id.encoding,
-             result.id.task, result.id.seed, outcome(result), duration(seconds), terminal_ ? "" : left);
+  write_message(fmt::format("[{}/{}] {} on {}, seed {}: {} ({}{})\n", done_, experiments_, result.id.encoding,
+                            result.id.task, result.id.seed, printable(outcome(result)), duration(seconds), terminal_ ? "" : left));
   if (verbosity_ == Verbosity::verbose) {
     for (const CurvePoint& point : result.learning_curve) {
-      fmt::print(stderr, "    step {}: loss {:.4f}, validation {:.3f} of tokens, {:.3f} of sequences\n",
-                 point.step, point.loss.value_or(NAN), point.validation_token, point.validation_sequence);
+      write_message(fmt::format("    step {}: loss {:.4f}, validation {:.3f} of tokens, {:.3f} of sequences\n",
+                                point.step, point.loss.value_or(NAN), point.validation_token, point.validation_sequence));
     }
   }
   draw();
@@ -93,13 +95,13 @@ void Progress::finished(const ExperimentResult& result, double seconds) {
 
 void Progress::warn(const std::string& text) {
   const std::lock_guard lock(mutex_);
-  fmt::print(stderr, "{}{}\n", terminal_ && verbosity_ != Verbosity::quiet ? "\r\x1b[K" : "", text);
+  write_message(fmt::format("{}{}\n", terminal_ && verbosity_ != Verbosity::quiet ? "\r\x1b[K" : "", one_line(text)));
   draw();
 }
 
 void Progress::close() {
   const std::lock_guard lock(mutex_);
-  if (terminal_ && verbosity_ != Verbosity::quiet) fmt::print(stderr, "\r\x1b[K");
+  if (terminal_ && verbosity_ != Verbosity::quiet) write_message("\r\x1b[K");
 }
 
 }  // namespace posbench

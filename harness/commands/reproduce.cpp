@@ -8,6 +8,7 @@
 
 #include "base/parallel_for.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/message.h"
 #include "harness/commands/outcome.h"
 #include "harness/commands/output.h"
 #include "harness/commands/run.h"
@@ -71,7 +72,7 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
     const fs::path path = directory / plan.runs[i].name;
     if (!request.shard.has(i) || fs::exists(path / "report.json")) continue;
     if (request.verbosity != Verbosity::quiet) {
-      fmt::print(stderr, "run {} of {}: {}\n", i + 1, plan.runs.size(), plan.runs[i].name);
+      write_message(fmt::format("run {} of {}: {}\n", i + 1, plan.runs.size(), plan.runs[i].name));
     }
     RunRequest run_request;
     run_request.jobs = request.jobs;

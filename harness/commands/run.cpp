@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cctype>
 #include <chrono>
@@ -12,17 +13,21 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
-#include <optional>
+#include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/parallel_for.h"
+#include "base/printable.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/message.h"
 #include "harness/commands/outcome.h"
 #include "harness/commands/output.h"
 #include "harness/commands/progress.h"
 #include "harness/commands/run.h"
 #include "harness/runs/checkpoint.h"
 #include "harness/runs/context.h"
+#include "harness/runs/loss_trace.h"
 #include "harness/runs/plan.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/saved_model.h"
@@ -33,7 +38,8 @@ namespace {
 
 std::atomic<bool> interrupted{false};
 
-/// The first signal lets the suite stop between two steps; a second one ends the program at once.
+/// The first signal lets the run stop after the step or test sequence that is under way; a second one ends the program
+/// at once.
 void on_signal(int signal) {
   if (interrupted.exchange(true)) {
     std::signal(signal, SIG_DFL);
@@ -46,19 +52,29 @@ std::string quoted(const std::string& word) {
   const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("_./:=,+-@%", c) != nullptr; };
   if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
   std::string text = "'";
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
+  if (printable(word) == word) {
+    for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+    return text + "'";
+  }
+  for (const unsigned char c : word)
+    text += plain(c) ? std::string(1, static_cast<char>(c)) : fmt::format("\\x{:02x}", c);
+  return "$" + text + "'";
 }
 
-/// How many are kept, and the command that goes on from there.
+/// How many experiments are kept, and the command that goes on from there.
 std::string how_to_resume(const RunRequest& request, const RunDirectory& directory, size_t experiments) {
   std::vector<std::string> words;
   for (const std::string& word : request.command) {
     if (word != "--force" && word != "--resume") words.push_back(quoted(word));
   }
   if (!request.directory) words.insert(words.end(), {"-o", quoted(directory.path().string())});
-  return fmt::format("{} of {} experiments are kept. To go on:\n  {} --resume\n", directory.finished().size(),
-                     experiments, fmt::join(words, " "));
+  std::string kept = fmt::format("{} of {} experiments are kept. To go on:", directory.finished().size(), experiments);
+  try {
+    directory.check_in_place();
+  } catch (const FileError&) {
+    kept = "the run directory is no longer there. To begin again, or to go on once it is back:";
+  }
+  return fmt::format("{}\n  {} --resume\n", kept, fmt::join(words, " "));
 }
 
 std::filesystem::path default_directory() {
@@ -75,13 +91,14 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
     open.push_back(e);
     total_work += e.work;
   }
+  const size_t at_once = std::min(open.size(), static_cast<size_t>(jobs));
   if (request.verbosity != Verbosity::quiet) {
-    fmt::print(stderr, "{}; {} of {} experiments to run, {} at once, into {}\n", version(), open.size(),
-               suite.experiments.size(), jobs, path.string());
+    write_message(fmt::format("{}; {} of {} experiments to run, {} at once, into {}\n", version(), open.size(),
+                              suite.experiments.size(), at_once, printable(path.string())));
   }
   if (open.empty()) return;
-  make_folder(path / "checkpoints");
-  if (request.save_models) make_folder(path / "models");
+  directory.make_folders();
+  if (request.trace_loss) make_folder(path / kLossFolder);
 
   Progress progress(request.verbosity, static_cast<int>(open.size()), total_work);
   SuiteEvents events;
@@ -90,23 +107,38 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
     directory.append(result, seconds);
     progress.finished(result, seconds);
   };
-  events.begun = [&](const Experiment& e, const Model& model, LearningRateSweep& sweep) -> double {
+  const auto resume = [&](const Experiment& e, const Model& model, LearningRateSweep& sweep) -> double {
     const std::filesystem::path checkpoint = checkpoint_path(path, e.id());
     std::error_code ignored;
     if (!exists(checkpoint, ignored)) return 0;
     try {
       return read_checkpoint(checkpoint, e, model, sweep);
     } catch (const std::runtime_error& error) {
-      progress.warn(fmt::format("{}; its experiment starts afresh", error.what()));
+      progress.warn(fmt::format("{}; its experiment starts from the beginning", error.what()));
       return 0;
     }
   };
+  events.begun = [&](const Experiment& e, const Model& model, LearningRateSweep& sweep) {
+    const double seconds = resume(e, model, sweep);
+    if (request.trace_loss) begin_trace(trace_path(path, e.id()), sweep);
+    return seconds;
+  };
+  if (request.trace_loss) {
+    events.after_step = [&](const Experiment& e, const LearningRateSweep& sweep) {
+      add_to_trace(trace_path(path, e.id()), sweep);
+    };
+  }
+  events.fewer = [&](int threads) {
+    progress.warn(fmt::format("this machine has no room for {} experiments at once; going on with {}", at_once, threads));
+  };
   events.keep = [&](const Experiment& e, const Model& model, const LearningRateSweep& sweep, double seconds) {
+    directory.check_in_place();
     write_checkpoint(checkpoint_path(path, e.id()), e, model, sweep, seconds);
   };
   events.keep_every = request.checkpoint_every;
   if (request.save_models) {
     events.trained = [&](const Experiment& e, const Model& model, const Parameters& parameters) {
+      directory.check_in_place();
       save_model(model_path(path, e.id()), e, model, parameters);
     };
   }
@@ -135,21 +167,40 @@ void print_plan(const Suite& suite, int jobs, bool color) {
              duration(plan.core_seconds), duration(plan.wall_seconds), jobs);
 }
 
-/// Signals set `interrupted` as long as one of these lives.
+/// While one of these lives, signals that ask the process to end set `interrupted`. A signal that the caller has set
+/// to be ignored, as nohup does, stays so.
 class Signals {
  public:
-  Signals() { interrupted = false; }
+  Signals() {
+    interrupted = false;
+    for (size_t n = 0; n < kSignals.size(); ++n) {
+      old_[n] = std::signal(kSignals[n], on_signal);
+      if (old_[n] == SIG_IGN) std::signal(kSignals[n], SIG_IGN);
+    }
+  }
   ~Signals() {
-    std::signal(SIGINT, old_interrupt_);
-    std::signal(SIGTERM, old_terminate_);
+    for (size_t n = 0; n < kSignals.size(); ++n) std::signal(kSignals[n], old_[n]);
   }
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
  private:
-  using Handler = void (*)(int);
-  Handler old_interrupt_ = std::signal(SIGINT, on_signal), old_terminate_ = std::signal(SIGTERM, on_signal);
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+  std::array<void (*)(int), kSignals.size()> old_{};
 };
+
+/// Trains what is not finished yet, measures the trivial predictors and writes the report. Nothing where it was
+/// interrupted.
+std::optional<Report> run_into(const RunRequest& request, const Suite& suite, int jobs, Json about,
+                               RunDirectory& directory) {
+  run_open(request, suite, jobs, directory);
+  if (interrupted) return std::nullopt;
+  directory.remove_checkpoints();
+  const std::vector<TaskBaseline> baselines = measure_baselines(suite, jobs, interrupted);
+  if (interrupted) return std::nullopt;
+  about["finished"] = timestamp();
+  return directory.write_report(baselines, std::move(about));
+}
 
 }  // namespace
 
@@ -170,26 +221,23 @@ int run(const Config& config, const RunRequest& request) {
   Json about = manifest.context;
   if (request.shard.of > 1) about["shard"] = request.shard.text();
   RunDirectory directory(request.directory.value_or(default_directory()), request.existing, std::move(manifest));
-  if (!directory.dropped().empty()) fmt::print(stderr, "{}\n", directory.dropped());
-  Report report;
+  if (!directory.dropped().empty()) write_message(one_line(directory.dropped()) + "\n");
+  const auto stopped = [&](const std::string& why) {
+    write_message(fmt::format("{}; {}", one_line(why), how_to_resume(request, directory, suite.experiments.size())));
+  };
+  std::optional<Report> report;
   try {
-    run_open(request, suite, jobs, directory);
-    if (interrupted) {
-      fmt::print(stderr, "interrupted; {}", how_to_resume(request, directory, suite.experiments.size()));
-      return 130;
-    }
-    std::error_code ignored;
-    remove_all(directory.path() / "checkpoints", ignored);
-    const std::vector<TaskBaseline> baselines = measure_baselines(suite, jobs);
-    about["finished"] = timestamp();
-    report = directory.write_report(baselines, about);
+    report = run_into(request, suite, jobs, std::move(about), directory);
   } catch (const FileError& error) {
-    fmt::print(stderr, "posbench: {}; {}", error.what(),
-               how_to_resume(request, directory, suite.experiments.size()));
+    stopped(fmt::format("posbench: {}", error.what()));
+    return 1;
+  } catch (const std::bad_alloc&) {
+    stopped("posbench: out of memory, with one experiment at a time; use smaller models or sequences, or more memory");
     return 1;
   }
-  if (!request.outcome) return 0;
-  return print_outcome(report, directory.path(), wants_color(request.color));
+  if (report) return request.outcome ? print_outcome(*report, directory.path(), wants_color(request.color)) : 0;
+  stopped("interrupted");
+  return 130;
 }
 
 namespace {
@@ -211,8 +259,6 @@ void add_run(CLI::App& app, Invocation& invocation) {
   };
   const auto request = std::make_shared<Request>();
   CLI::App* command = app.add_subcommand("run", "Train every encoding on every task and report accuracy");
-  command->add_option("--profile", request->config.profile,
-                  "named settings ('posbench list profiles'); quick without it");
   command->add_option("-t,--tasks", request->config.tasks,
                   "comma-separated specs and globs; a leading - excludes; all is all");
   command->add_option("-e,--encodings", request->config.encodings, "the same for encodings, as in -e 'all,-dape*'");
@@ -220,12 +266,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
   command->add_option("-j,--jobs", request->jobs, "experiments at once, one thread each; all cores without it")
       ->check(CLI::Range(1, 4096));
   command->add_option("-o,--output", request->directory, "run directory; runs/DATE-TIME without it");
-  command->add_option("--config", request->config.file, "a configuration file, or a report, whose run is repeated");
-  command->add_option("--set", request->config.settings,
-                  "one setting, as in --set model.width=128 ('posbench list settings')")
-      ->take_all()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_configuration(*command, request->config);
   command->add_option(
       "--learning-rates", request->config.learning_rates,
       "several, as in 3e-4,1e-3,3e-3: each experiment is trained at each of them, and tested at the one "
@@ -237,6 +278,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
                   "seconds of an experiment between two checkpoints (60); 0: one after every step")
       ->check(CLI::Range(0.0, 1e9));
   command->add_flag("--save-models", request->save_models, "keep what was learned, in models/*.safetensors of the run");
+  command->add_flag("--trace-loss", request->trace_loss, "keep the loss of every step, in losses/*.csv of the run");
   command->add_flag("--dry-run", request->dry_run,
                 "print the experiments, their parameters and, from a calibration of some seconds, their time");
   command->add_flag("--show-config", request->show_config, "print the configuration that results, as JSON");
@@ -255,10 +297,10 @@ void add_run(CLI::App& app, Invocation& invocation) {
       "  posbench run --profile standard --shard 3/16 -o out/3 --resume\n"
       "                                                      a sixteenth of a suite, begun or gone on with\n"
       "Whatever ends a run, what is finished is kept, and the same command with --resume goes on, within an\n"
-      "experiment from its last checkpoint; the report is the same bytes as an unbroken run's but for its "
-      "context\n"
-      "and timing. The first Ctrl-C or SIGTERM keeps what is under way, a second ends the run at once.\n"
-      "Exit codes: 0 fine; 1 an experiment diverged or failed, or a file could not be written; 130 interrupted.");
+      "experiment from its last checkpoint; the report is the same bytes as an unbroken run's, except its context\n"
+      "and timing. The first Ctrl-C, SIGTERM or SIGHUP keeps what is under way; a second ends the run at once.\n"
+      "Exit codes: 0 fine; 1 an experiment diverged or failed, a file could not be written or memory ran out;\n"
+      "2 bad usage or input; 130 interrupted; 128 and a signal's number where it ended the run at once.");
   command->callback([request, &invocation] {
     request->existing = request->resume ? Existing::resume : request->force ? Existing::replace : Existing::refuse;
     request->verbosity = request->quiet ? Verbosity::quiet : request->verbose ? Verbosity::verbose : Verbosity::normal;

@@ -1,7 +1,10 @@
 // `posbench sample`: examples of a task, to read.
+#include <cerrno>
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/file_error.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/describe.h"
 
@@ -27,8 +30,9 @@ void add_sample(CLI::App& app, Invocation&) {
       "slots --json");
   sample->callback([request] {
     request->layout = request->layout_name == "slots" ? Layout::slots : Layout::teacher_forced;
-    const std::string text = request->json ? sample_json(*request).dump(2) + "\n" : sample_text(*request);
-    std::fputs(text.c_str(), stdout);
+    write_samples(*request, request->json, [](const std::string& text) {
+      if (std::fputs(text.c_str(), stdout) < 0) throw FileError("cannot write to standard output", errno);
+    });
   });
 }
 

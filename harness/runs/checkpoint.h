@@ -16,7 +16,7 @@ void write_checkpoint(const std::filesystem::path&, const Experiment&, const Mod
                       double seconds);
 
 /// Sets the sweep to what was written; returns the seconds. Throws std::runtime_error with one line that names
-/// the file and the place in it where it is damaged or belongs to another experiment, configuration or version;
+/// the file and the position in it where it is damaged or belongs to another experiment, configuration or version;
 /// the sweep is then what it was.
 double read_checkpoint(const std::filesystem::path&, const Experiment&, const Model&, LearningRateSweep&);
 

@@ -21,7 +21,7 @@ struct Config : ExperimentOptions {
   std::string profile;
   std::vector<std::string> tasks, encodings;  // specs, in their canonical form
   std::vector<std::uint64_t> seeds;
-  /// More splits of a task, by its name; they come after the task's own, or in the place of one of the same name.
+  /// More splits of a task, by its name; they come after the task's own, or replace one of the same name.
   std::map<std::string, std::vector<TaskInfo::Split>> splits;
   /// What differs for a task, by its name: one setting for all encodings. A profile's give way to what a file or a
   /// flag sets for all tasks, and a file's to flags.

@@ -7,34 +7,53 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <random>
 
 namespace posbench {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The name of a new file, too; as far as the file system can.
-void flush_folder(const fs::path& path) {
-  const int folder = open(path.has_parent_path() ? path.parent_path().c_str() : ".", O_RDONLY | O_CLOEXEC);
-  if (folder < 0) return;
-  fsync(folder);
-  close(folder);
+constexpr const char *kTemporaryPrefix = ".posbench-", *kTemporarySuffix = ".tmp";
+
+[[noreturn]] void fail(const char* action, const fs::path& path, int error) {
+  throw FileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(error)), error);
+}
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
+
+/// Whether a file must be written in place: it is a pipe, a device or a socket, or one of the names under /dev and
+/// /proc that lead to a descriptor that is already open.
+bool is_special(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return false;
+  if (fs::is_directory(status)) fail("write", path, EISDIR);
+  if (!fs::is_regular_file(status)) return true;
+  const std::string folder = fs::canonical(folder_of(path), error).string();
+  return folder == "/dev" || folder.starts_with("/proc/");
+}
+
+/// A new name in a folder, which no other process has chosen.
+fs::path temporary_name(const fs::path& folder) {
+  static thread_local std::random_device random;
+  return folder / fmt::format("{}{:08x}{:08x}{}", kTemporaryPrefix, random(), random(), kTemporarySuffix);
 }
 
 }  // namespace
 
-File::File(fs::path path, int flags)
-    : path_(std::move(path)), descriptor_(open(path_.c_str(), flags | O_CLOEXEC, 0666)) {
+File::File(fs::path path, int flags, fs::path shown)
+    : path_(std::move(path)),
+      shown_(shown.empty() ? path_ : std::move(shown)),
+      descriptor_(open(path_.c_str(), flags | O_CLOEXEC, 0666)) {
   if (descriptor_ < 0) fail("open");
 }
 
 File::~File() { close(descriptor_); }
 
-void File::fail(const char* action) const {
-  const int error = errno;
-  throw FileError(fmt::format("cannot {} {}: {}", action, path_.string(), std::strerror(error)));
-}
+void File::fail(const char* action) const { posbench::fail(action, shown_, errno); }
 
 void File::write(std::string_view text) {
   while (!text.empty()) {
@@ -42,6 +61,16 @@ void File::write(std::string_view text) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail("write");
     text.remove_prefix(static_cast<size_t>(n));
+  }
+}
+
+void File::write_at(off_t offset, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = pwrite(descriptor_, text.data(), text.size(), offset);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("write");
+    text.remove_prefix(static_cast<size_t>(n));
+    offset += n;
   }
 }
 
@@ -71,25 +100,29 @@ void File::truncate(off_t size) {
 }
 
 bool File::lock() {
-  // Some network file systems cannot lock; there the user must see to it.
+  // Some network file systems cannot lock; there the user must make sure that one process writes.
   return flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
+void File::check_in_place() const {
+  struct stat mine {}, named {};
+  if (fstat(descriptor_, &mine) != 0 || stat(path_.c_str(), &named) != 0) fail("write");
+  if (mine.st_dev != named.st_dev || mine.st_ino != named.st_ino)
+    throw FileError(fmt::format("cannot write {}: another file has taken its place", shown_.string()));
+}
+
 void write_file(const fs::path& path, std::string_view text) {
-  const fs::path temporary = path.string() + ".tmp";
+  if (is_special(path)) return File(path, O_WRONLY | O_APPEND).write(text);
+  std::error_code error;
+  const fs::path target = fs::is_symlink(path, error) && fs::exists(path, error) ? fs::canonical(path) : path;
+  const fs::path temporary = temporary_name(folder_of(target));
+  File file(temporary, O_WRONLY | O_CREAT | O_EXCL, path);
   try {
-    {
-      File file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-      file.write(text);
-      file.flush();
-    }
-    std::error_code error;
-    fs::rename(temporary, path, error);
-    if (error) throw FileError(fmt::format("cannot write {}: {}", path.string(), error.message()));
-    flush_folder(path);
+    file.write(text);
+    file.flush();
+    rename_file(temporary, target);
   } catch (const FileError&) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
+    fs::remove(temporary, error);
     throw;
   }
 }
@@ -98,8 +131,33 @@ std::string read_file(const fs::path& path) { return File(path, O_RDONLY).read()
 
 void make_folder(const fs::path& path) {
   std::error_code error;
-  fs::create_directory(path, error);
-  if (error) throw FileError(fmt::format("cannot create {}: {}", path.string(), error.message()));
+  if (fs::is_directory(path, error)) return;
+  const fs::path name = path.has_filename() ? path : path.parent_path();  // "run/" is "run"
+  if (name.has_parent_path() && name.parent_path() != name) make_folder(name.parent_path());
+  if (mkdir(name.c_str(), 0777) != 0 && (errno != EEXIST || !fs::is_directory(name, error)))
+    fail("create", path, errno);
+  flush_folder(folder_of(name));
+}
+
+void rename_file(const fs::path& from, const fs::path& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) fail("write", to, errno);
+  flush_folder(folder_of(to));
+}
+
+void remove_file(const fs::path& path) {
+  if (unlink(path.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) fail("remove", path, errno);
+}
+
+void flush_folder(const fs::path& path) {
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  fsync(folder);
+  close(folder);
+}
+
+bool is_temporary(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with(kTemporaryPrefix) && name.ends_with(kTemporarySuffix);
 }
 
 }  // namespace posbench

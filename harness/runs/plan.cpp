@@ -58,10 +58,10 @@ double estimate(const Experiment& e) {
   TrainingState state(model, training, 0);
   const int rates = static_cast<int>(training.learning_rates.size());
   double seconds = rates * (training.steps * step_seconds(e, model, state));
-  const int looks = rates * ((training.steps + training.validate_every - 1) / training.validate_every);
+  const int validations = rates * ((training.steps + training.validate_every - 1) / training.validate_every);
   for (size_t split = 0; split < e.task->splits.size(); ++split) {
     const double sequences = config.evaluation.sequences +
-                             (split == 0 ? static_cast<double>(looks) * training.validation_sequences : 0);
+                             (split == 0 ? static_cast<double>(validations) * training.validation_sequences : 0);
     seconds += sequences * sequence_seconds(e, model, state, split);
   }
   return seconds;
@@ -83,7 +83,7 @@ std::vector<double> estimates(const std::vector<Experiment>& experiments, int jo
   for (const Experiment& e : experiments) pairs.try_emplace({e.task->spec, e.encoding.text()}, e);
 
   std::vector<Experiment> chosen;
-  std::map<std::string, size_t> of_task, of_encoding;  // places in `chosen`
+  std::map<std::string, size_t> of_task, of_encoding;  // indices in `chosen`
   const Experiment& first = experiments.front();
   const auto choose = [&](const Experiment& e) { return chosen.push_back(e), chosen.size() - 1; };
   if (pairs.size() > kMaxPairs) {

@@ -9,7 +9,7 @@ namespace posbench {
 struct Plan {
   std::vector<double> seconds;  // of each experiment of the suite, on one core
   double core_seconds = 0;      // of the whole, all cores together
-  double wall_seconds = 0;      // of the whole, with the jobs asked for
+  double wall_seconds = 0;      // of the whole, with the requested jobs
 };
 
 /// Estimates the time from a calibration of some seconds, with as many threads as would run.

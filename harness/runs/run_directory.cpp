@@ -5,13 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 
 #include "harness/runs/checkpoint.h"
+#include "harness/runs/loss_trace.h"
+#include "harness/runs/saved_model.h"
 #include "results/presentation/report_page.h"
+#include "results/json/difference.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
 
@@ -21,13 +25,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *kManifest = "manifest.json", *kLines = "experiments.jsonl", *kReport = "report.json",
-                     *kPage = "report.html";
+                     *kPage = "report.html", *kModels = "models", *kCheckpoints = "checkpoints";
+// Of a run that is about to be replaced, and of one that is being replaced.
+constexpr const char *kNext = "manifest.json.next", *kReplaced = "manifest.json.replaced";
 
-/// What cannot be read, or not be used, is the user's to mend.
+/// f(), where a file that cannot be read or used is the user's to mend; a disk that is full or fails is not.
 template <class F>
 auto as_input(F f) {
   try {
     return f();
+  } catch (const FileError& error) {
+    for (const int machine : {ENOSPC, EDQUOT, EFBIG, EIO, ENFILE, EMFILE, ENOMEM}) {
+      if (error.error() == machine) throw;
+    }
+    throw std::invalid_argument(error.what());
   } catch (const std::runtime_error& error) {
     throw std::invalid_argument(error.what());
   }
@@ -70,13 +81,13 @@ void read_lines(const fs::path& path, RunRecord& record) {
   const std::string text = read_file(path);
   for (int number = 1; record.intact < text.size(); ++number) {
     const size_t end = text.find('\n', record.intact);
-    const std::string place = fmt::format("{}:{}", path.string(), number);
+    const std::string position = fmt::format("{}:{}", path.string(), number);
     if (end == text.npos) {
-      record.dropped = fmt::format("{}: the last line is cut off; its experiment is done again", place);
+      record.dropped = fmt::format("{}: the last line is truncated; its experiment is run again", position);
       return;
     }
-    const Json json = parse_json(std::string_view(text).substr(record.intact, end - record.intact), place);
-    const Field line(json, place);
+    const Json json = parse_json(std::string_view(text).substr(record.intact, end - record.intact), position);
+    const Field line(json, position);
     const ExperimentResult result = read_experiment(line);
     if (known.count(result.id) == 0)
       line["task"].fail("with an encoding and a seed that manifest.json does not list");
@@ -94,7 +105,7 @@ void check_same(const fs::path& path, const Manifest& before, const Manifest& no
   };
   if (before.config != now.config) refuse("holds another configuration: " + difference(before.config, now.config));
   if (before.shard != now.shard)
-    refuse(fmt::format("holds shard {}, and shard {} is asked for", before.shard.text(), now.shard.text()));
+    refuse(fmt::format("holds shard {}, and shard {} was requested", before.shard.text(), now.shard.text()));
   if (before.save_models != now.save_models)
     refuse(fmt::format("was begun {} --save-models", before.save_models ? "with" : "without"));
   const std::string version = version_difference(before.context, now.context);
@@ -102,12 +113,22 @@ void check_same(const fs::path& path, const Manifest& before, const Manifest& no
   if (before.experiments != now.experiments) refuse("lists other experiments than its configuration has");
 }
 
-/// Whether a folder is empty, but for what a run leaves that was killed before its manifest was there.
-bool holds_nothing(const fs::path& path) {
-  return std::all_of(fs::directory_iterator(path), fs::directory_iterator(), [](const fs::directory_entry& entry) {
-    const std::string name = entry.path().filename().string();
-    return (name == kLines && entry.file_size() == 0) || name == std::string(kManifest) + ".tmp";
-  });
+/// Deletes the temporary files that a killed run has left in a folder.
+void remove_temporaries(const fs::path& folder) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (is_temporary(entry.path())) remove_file(entry.path());
+  }
+}
+
+/// Refuses a folder whose manifest is not one of ours, since --force would delete from it.
+void check_replaceable(const fs::path& path) {
+  try {
+    read_manifest(path / (fs::exists(path / kManifest) ? kManifest : kReplaced));
+  } catch (const std::runtime_error& error) {
+    throw std::invalid_argument(
+        fmt::format("{} is not a run directory ({}); choose another -o", path.string(), error.what()));
+  }
 }
 
 /// Lines as experiments.jsonl holds them.
@@ -121,6 +142,11 @@ std::string line(const ExperimentResult& result, double seconds) {
 
 RunRecord read_run(const fs::path& path) {
   return as_input([&] {
+    if (fs::exists(path / kReplaced)) {
+      throw std::invalid_argument(fmt::format(
+          "{}: a run with --force was interrupted while it replaced this one; give its command with --resume",
+          path.string()));
+    }
     RunRecord record{.manifest = read_manifest(path / kManifest), .finished = {}, .dropped = "", .intact = 0};
     read_lines(path / kLines, record);
     return record;
@@ -128,20 +154,15 @@ RunRecord read_run(const fs::path& path) {
 }
 
 std::string difference(const Json& before, const Json& now) {
-  const Json patch = Json::diff(before, now);
-  if (patch.empty()) return "";
-  const std::string place = patch.at(0).at("path");
-  const Json::json_pointer pointer(place);
-  const auto value = [&](const Json& json) {
-    return json.contains(pointer) ? shown(json.at(pointer)) : "missing";
-  };
-  return fmt::format("{} was {} and is now {}", place.empty() ? "it" : place.substr(1), value(before), value(now));
+  const std::optional<JsonDifference> found = first_difference(before, now);
+  if (!found) return "";
+  return fmt::format("{} was {} and is now {}", found->path.empty() ? "it" : found->path, found->first, found->second);
 }
 
 std::string version_difference(const Json& before, const Json& now) {
   const auto version = [](const Json& context) {
     Json version = Json::object();
-    for (const char* key : {"commit", "compiler", "flags", "versions"}) {
+    for (const char* key : {"commit", "compiler", "flags", "versions", "plugins"}) {
       if (context.contains(key)) version[key] = context[key];
     }
     return version;
@@ -149,67 +170,129 @@ std::string version_difference(const Json& before, const Json& now) {
   return difference(version(before), version(now));
 }
 
-RunDirectory::RunDirectory(fs::path path, Existing existing, Manifest manifest) : path_(std::move(path)) {
-  record_.manifest = std::move(manifest);
-  as_input([&] {
-    const bool there = fs::exists(path_) && !(fs::is_directory(path_) && holds_nothing(path_));
-    if (there && existing == Existing::refuse) {
-      throw std::invalid_argument(
-          fmt::format("{} exists; add --resume to go on with it, --force to replace it, or choose another -o",
-                      path_.string()));
-    }
-    if (there && !fs::exists(path_ / kManifest)) {
-      throw std::invalid_argument(
-          fmt::format("{} is not a run directory (it has no manifest.json); choose another -o", path_.string()));
-    }
-    there&& existing == Existing::resume ? resume() : create();
-  });
+bool is_taken(const fs::path& path) {
+  if (!fs::exists(path)) return false;
+  return !fs::is_directory(path) ||
+         !std::all_of(fs::directory_iterator(path), fs::directory_iterator(), [](const fs::directory_entry& entry) {
+           return is_temporary(entry.path()) || (entry.path().filename() == kLines && entry.file_size() == 0);
+         });
 }
 
-void RunDirectory::resume() {
-  lock();
-  RunRecord found = read_run(path_);
-  check_same(path_, found.manifest, record_.manifest);
-  found.manifest = std::move(record_.manifest);
-  record_ = std::move(found);
-  if (!record_.dropped.empty()) lock_->truncate(static_cast<off_t>(record_.intact));
-  for (const auto& [id, finished] : record_.finished) fs::remove(checkpoint_path(path_, id));
+RunDirectory::RunDirectory(fs::path path, Existing existing, Manifest manifest) : path_(std::move(path)) {
+  record_.manifest = std::move(manifest);
+  as_input([&] { open(existing); });
+}
+
+void RunDirectory::open(Existing existing) {
+  if (!is_taken(path_)) return create();
+  if (existing == Existing::refuse) {
+    throw std::invalid_argument(fmt::format(
+        "{} exists; add --resume to go on with it, --force to replace it, or choose another -o", path_.string()));
+  }
+  if (!fs::exists(path_ / kManifest) && !fs::exists(path_ / kReplaced)) {
+    throw std::invalid_argument(
+        fmt::format("{} is not a run directory (it has no manifest.json); choose another -o", path_.string()));
+  }
+  if (existing == Existing::replace) check_replaceable(path_);
+  lock(O_RDWR | O_APPEND);
+  finish_replacing();
+  existing == Existing::resume ? resume() : replace();
 }
 
 void RunDirectory::create() {
-  std::error_code error;
-  fs::create_directories(path_, error);
-  if (error) throw std::invalid_argument(fmt::format("cannot create {}: {}", path_.string(), error.message()));
+  make_folder(path_);
   if (access(path_.c_str(), W_OK) != 0)
     throw std::invalid_argument(fmt::format("cannot write into {}", path_.string()));
-  lock();
-  // Were the new manifest there before the old lines are gone, these might be taken for its own.
-  fs::remove(path_ / kReport);
-  fs::remove(path_ / kPage);
-  for (const char* folder : {"models", "checkpoints"}) fs::remove_all(path_ / folder);
-  lock_->truncate(0);
-  lock_->flush();
+  lock(O_RDWR | O_APPEND | O_CREAT);
+  remove_temporaries(path_);
   write_file(path_ / kManifest, pretty(to_json(record_.manifest)));
 }
 
-void RunDirectory::lock() {
-  lock_ = std::make_unique<File>(path_ / kLines, O_RDWR | O_CREAT);
-  if (!lock_->lock()) {
+void RunDirectory::resume() {
+  RunRecord found = read_run(path_);
+  check_same(path_, found.manifest, record_.manifest);
+  for (const auto& [id, finished] : found.finished) {
+    const fs::path model = model_path(path_, id);
+    if (found.manifest.save_models && finished.result.status == Status::ok && !fs::exists(model)) {
+      throw std::invalid_argument(
+          fmt::format("{} is missing, and its experiment is finished; use --force or another -o", model.string()));
+    }
+  }
+  found.manifest = std::move(record_.manifest);
+  record_ = std::move(found);
+  size_ = static_cast<off_t>(record_.intact);
+  if (!record_.dropped.empty()) lines_->truncate(size_);
+  for (const fs::path& folder : {path_, path_ / kModels, path_ / kCheckpoints}) remove_temporaries(folder);
+  for (const auto& [id, finished] : record_.finished) remove_file(checkpoint_path(path_, id));
+}
+
+void RunDirectory::replace() {
+  const Manifest replaced = read_manifest(path_ / kManifest);
+  write_file(path_ / kNext, pretty(to_json(record_.manifest)));
+  rename_file(path_ / kManifest, path_ / kReplaced);
+  rename_file(path_ / kNext, path_ / kManifest);
+  remove_results(replaced);
+}
+
+/// Completes or undoes a replacement that was interrupted.
+void RunDirectory::finish_replacing() {
+  remove_file(path_ / kNext);
+  if (!fs::exists(path_ / kReplaced)) return;
+  if (!fs::exists(path_ / kManifest)) return rename_file(path_ / kReplaced, path_ / kManifest);
+  remove_results(read_manifest(path_ / kReplaced));
+}
+
+/// Deletes what a replaced run has left, and nothing else; then its manifest.
+void RunDirectory::remove_results(const Manifest& replaced) {
+  for (const ExperimentId& id : replaced.experiments) {
+    remove_file(model_path(path_, id));
+    remove_file(checkpoint_path(path_, id));
+    remove_file(trace_path(path_, id));
+  }
+  for (const char* folder : {kModels, kCheckpoints, kLossFolder}) {
+    remove_temporaries(path_ / folder);
+    rmdir((path_ / folder).c_str());  // stays where it holds anything else
+  }
+  remove_temporaries(path_);
+  remove_file(path_ / kReport);
+  remove_file(path_ / kPage);
+  lines_->truncate(0);
+  lines_->flush();
+  remove_file(path_ / kReplaced);
+  flush_folder(path_);
+}
+
+void RunDirectory::lock(int flags) {
+  lines_ = std::make_unique<File>(path_ / kLines, flags);
+  if (!lines_->lock()) {
     throw std::invalid_argument(
         fmt::format("{} is in use by another posbench; wait for it, or choose another -o", path_.string()));
   }
+  lines_->check_in_place();  // the folder may have been replaced between opening and locking
+}
+
+void RunDirectory::make_folders() const {
+  check_in_place();
+  make_folder(path_ / kCheckpoints);
+  if (record_.manifest.save_models) make_folder(path_ / kModels);
+}
+
+/// Whole lines or nothing.
+void RunDirectory::write_lines(const std::string& lines) {
+  check_in_place();
+  if (lines_->size() != size_) lines_->truncate(size_);  // what is left of a line that could not be written
+  try {
+    lines_->write(lines);
+    lines_->flush();
+  } catch (const FileError&) {
+    lines_->truncate(size_);  // another experiment may still find room
+    throw;
+  }
+  size_ += static_cast<off_t>(lines.size());
 }
 
 void RunDirectory::append(const ExperimentResult& result, double seconds) {
-  File file(path_ / kLines, O_WRONLY | O_APPEND);  // by its name, lest the folder is gone
-  const off_t before = file.size();
-  try {
-    file.write(line(result, seconds));
-    file.flush();
-  } catch (const FileError&) {
-    file.truncate(before);  // another experiment may be in time for some room
-    throw;
-  }
+  write_lines(line(result, seconds));
   record_.finished[result.id] = {result, seconds};
   std::error_code ignored;
   fs::remove(checkpoint_path(path_, result.id), ignored);
@@ -219,11 +302,18 @@ void RunDirectory::adopt(std::map<ExperimentId, Finished> finished) {
   std::string lines;
   for (const ExperimentId& id : record_.manifest.experiments)
     lines += line(finished.at(id).result, finished.at(id).seconds);
-  write_file(path_ / kLines, lines);
+  write_lines(lines);
   record_.finished = std::move(finished);
 }
 
+void RunDirectory::remove_checkpoints() const {
+  for (const ExperimentId& id : record_.manifest.experiments) remove_file(checkpoint_path(path_, id));
+  remove_temporaries(path_ / kCheckpoints);
+  rmdir((path_ / kCheckpoints).c_str());
+}
+
 Report RunDirectory::write_report(const std::vector<TaskBaseline>& tasks, Json context) const {
+  check_in_place();
   Report report{.context = std::move(context), .config = record_.manifest.config, .tasks = tasks};
   Json times = Json::array();
   double total = 0;

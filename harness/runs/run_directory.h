@@ -1,11 +1,21 @@
 // What a run leaves behind:
 //   manifest.json      configuration, context and the list of experiments; written first
-//   experiments.jsonl  one line for each finished experiment, on disk before the next is told
-//   report.json        a fold over those lines
+//   experiments.jsonl  one line for each finished experiment, on disk before the experiment is reported as finished
+//   report.json        made from those lines at the end
 //   report.html        its page of plots
-//   models/            trained parameters, where asked for
-//   checkpoints/       training under way, to go on with after an interruption
+//   models/            trained parameters, with --save-models
+//   losses/            the loss of every step, with --trace-loss
+//   checkpoints/       the state of experiments that are being trained, to continue from after an interruption
+//
+// One process at a time uses a run directory: it holds a lock on experiments.jsonl, and writes lines to that very file.
+//
+// --force keeps the old run until the manifest of the new one is on disk. It writes manifest.json.next, renames
+// manifest.json to manifest.json.replaced and manifest.json.next to manifest.json; then it deletes what the replaced
+// manifest lists, and that manifest last. Whoever opens the directory after an interruption undoes the replacement
+// where manifest.json is missing, and completes it otherwise.
 #pragma once
+#include <sys/types.h>
+
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -14,8 +24,8 @@
 
 #include "harness/runs/files.h"
 #include "harness/runs/suite.h"
-#include "results/types/report.h"
 #include "results/json/json.h"
+#include "results/types/report.h"
 
 namespace posbench {
 
@@ -42,22 +52,26 @@ struct RunRecord {
   size_t intact = 0;    // bytes of experiments.jsonl before that line
 };
 
-/// Throws std::invalid_argument with one line that names the file and the place in it.
+/// Throws std::invalid_argument with one line that names the file and the position in it.
 RunRecord read_run(const std::filesystem::path&);
 
-/// The first place where two configurations differ, in words: "training/steps was 3 and is now 4". Empty where
+/// Whether there is anything at the path but an empty folder, or one whose run was killed before its manifest was
+/// written.
+bool is_taken(const std::filesystem::path&);
+
+/// The first setting in which two configurations differ, in words: "training.steps was 3 and is now 4". Empty where
 /// they are the same.
 std::string difference(const Json& before, const Json& now);
 
-/// The first of compiler, flags, commit and library versions in which two contexts differ: "commit was A and is
+/// The first of compiler, flags, commit, library versions and plug-ins in which two contexts differ: "commit was A and is
 /// now B". Empty where there is none, and the same configuration gives the same bytes.
 std::string version_difference(const Json& before, const Json& now);
 
 class RunDirectory {
  public:
   /// Opens or creates it. Throws std::invalid_argument where it exists and may not be used, belongs to another
-  /// configuration, shard or version, is in use, is damaged, or cannot be written. Until then nothing has changed
-  /// on disk.
+  /// configuration, shard or version, is in use or is damaged, or where its path cannot be written; FileError where
+  /// the disk is full or fails. A run that exists is then still there, whole.
   RunDirectory(std::filesystem::path, Existing, Manifest);
 
   const std::filesystem::path& path() const { return path_; }
@@ -65,22 +79,36 @@ class RunDirectory {
   /// What was wrong with a last line that was found and dropped; empty where nothing was.
   const std::string& dropped() const { return record_.dropped; }
 
+  /// Throws FileError where the path no longer leads to the run that this object has locked: the folder was moved or
+  /// removed, or another run was begun in its place.
+  void check_in_place() const { lines_->check_in_place(); }
+  /// Creates checkpoints/, and models/ where the manifest has them.
+  void make_folders() const;
+
   /// Appends a finished experiment and flushes it to disk. Throws FileError where that fails, as does all below.
   void append(const ExperimentResult&, double seconds);
-  /// Takes over finished experiments of other runs, all or none.
+  /// Takes over the finished experiments of other runs.
   void adopt(std::map<ExperimentId, Finished>);
+  /// Deletes the checkpoints of all experiments.
+  void remove_checkpoints() const;
 
   /// Writes report.json from all that is finished, in the order of the manifest, and its page. Returns the report.
   Report write_report(const std::vector<TaskBaseline>&, Json context) const;
 
  private:
+  void open(Existing);
   void create();
   void resume();
-  void lock();
+  void replace();
+  void lock(int flags);
+  void finish_replacing();
+  void remove_results(const Manifest&);
+  void write_lines(const std::string&);
 
   std::filesystem::path path_;
   RunRecord record_;
-  std::unique_ptr<File> lock_;
+  std::unique_ptr<File> lines_;  // experiments.jsonl, locked
+  off_t size_ = 0;               // of its whole lines
 };
 
 }  // namespace posbench

@@ -18,7 +18,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little && sizeof(Real) == 4, "the numbers of the format");
 
 constexpr const char *kMetadata = "__metadata__", *kChecksum = "crc32";
-constexpr size_t kAlignment = 8;  // of the numbers, behind the header
+constexpr size_t kAlignment = 8;  // of the numbers, which follow the header
 
 /// Of everything that no other check would find damaged.
 std::string checksum(const std::map<std::string, std::string>& metadata, std::string_view numbers) {
@@ -53,13 +53,13 @@ std::string to_bytes(const SafeTensors& file) {
 
 SafeTensors parse_safetensors(std::string_view bytes, const std::string& file) {
   std::uint64_t size = 0;
-  const auto cut_off = [&](const std::string& what, std::uint64_t expected) {
+  const auto truncated = [&](const std::string& what, std::uint64_t expected) {
     throw std::runtime_error(
-        fmt::format("{}: {} bytes, expected {} {}; it is cut off or damaged", file, bytes.size(), expected, what));
+        fmt::format("{}: {} bytes, expected {} {}; it is truncated or damaged", file, bytes.size(), expected, what));
   };
-  if (bytes.size() < sizeof size) cut_off("or more", sizeof size);
+  if (bytes.size() < sizeof size) truncated("or more", sizeof size);
   std::memcpy(&size, bytes.data(), sizeof size);
-  if (size > bytes.size() - sizeof size) cut_off("or more", sizeof size + std::min(size, std::uint64_t{1} << 62));
+  if (size > bytes.size() - sizeof size) truncated("or more", sizeof size + std::min(size, std::uint64_t{1} << 62));
   const Json header = parse_json(bytes.substr(sizeof size, size), file);
   const std::string_view numbers = bytes.substr(sizeof size + size);
 
@@ -78,18 +78,18 @@ SafeTensors parse_safetensors(std::string_view bytes, const std::string& file) {
     const auto sizes = read_list<std::int64_t>(shape, read_size);
     if (sizes.size() != 2) shape.fail("expected the rows and columns of a matrix");
     const auto read_offset = [](const Field& json) { return json.integer(0, std::int64_t{1} << 62); };
-    const auto place = read_list<std::int64_t>(offsets, read_offset);
+    const auto given = read_list<std::int64_t>(offsets, read_offset);
     const std::int64_t begin = end, bytes_here = sizes[0] * sizes[1] * static_cast<std::int64_t>(sizeof(Real));
-    if (place != std::vector{begin, begin + bytes_here})
+    if (given != std::vector{begin, begin + bytes_here})
       offsets.fail(fmt::format("expected {} to {}", begin, begin + bytes_here));
     end += bytes_here;
-    if (end > std::ssize(numbers)) cut_off("or more", sizeof size + size + static_cast<std::uint64_t>(end));
+    if (end > std::ssize(numbers)) truncated("or more", sizeof size + size + static_cast<std::uint64_t>(end));
     RowMajor values(sizes[0], sizes[1]);
     std::copy_n(numbers.data() + begin, bytes_here, reinterpret_cast<char*>(values.data()));
     result.tensors.push_back({name, std::move(values)});
   }
   if (static_cast<size_t>(end) != numbers.size()) {
-    cut_off("by its header", sizeof size + size + static_cast<std::uint64_t>(end));
+    truncated("by its header", sizeof size + size + static_cast<std::uint64_t>(end));
   }
   const auto sum = result.metadata.find(kChecksum);
   if (sum != result.metadata.end() && sum->second != checksum(result.metadata, numbers)) {

@@ -24,7 +24,7 @@ struct SafeTensors {
 /// The bytes of such a file.
 std::string to_bytes(const SafeTensors&);
 /// Reads them again: matrices of float32 only. Throws std::runtime_error with one line that names `file` and the
-/// place in it.
+/// position in it.
 SafeTensors parse_safetensors(std::string_view bytes, const std::string& file);
 
 /// Parameters under their names, after a prefix, and back. The way back throws std::runtime_error where one is

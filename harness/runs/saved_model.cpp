@@ -8,12 +8,17 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "encodings/registry.h"
 #include "harness/runs/files.h"
 #include "harness/runs/safetensors.h"
 #include "harness/runs/suite.h"
 
 namespace posbench {
 namespace {
+
+constexpr const char* kOrientation =
+    "a linear map is stored as (inputs, outputs), y = x W + b; the matrices called projection of txl, xlnet and "
+    "rel_sin_bidir are stored as (outputs, inputs)";
 
 const std::string& find(const SafeTensors& file, const std::string& key, const std::string& name) {
   const auto found = file.metadata.find(key);
@@ -47,9 +52,29 @@ void save_model(const std::filesystem::path& path, const Experiment& e, const Mo
   const Json config = to_json(config_of(e));
   file.metadata = {{"format", "posbench model 1"},      {"task", e.task->spec},
                    {"encoding", e.encoding.text()},     {"seed", fmt::format("{}", e.seed)},
-                   {"model", compact(config["model"])}, {"config", compact(config)}};
+                   {"model", compact(config["model"])}, {"config", compact(config)},
+                   {"vocabulary", fmt::format("{}", model.shape.vocabulary)},
+                   {"trained_length", fmt::format("{}", model.shape.trained_length)},
+                   {"longest", fmt::format("{}", model.shape.longest)},
+                   {"orientation", kOrientation}};
   add_parameters(model.layout, parameters, "", file);
   write_file(path, to_bytes(file));
+}
+
+ExperimentId experiment_id(const std::string& task, const std::string& encoding, std::uint64_t seed) {
+  const Spec of_task = Spec::parse(task), of_encoding = Spec::parse(encoding);
+  return {tasks().find(of_task.name).canonical(of_task).text(),
+          encodings().find(of_encoding.name).canonical(of_encoding).text(), seed};
+}
+
+std::filesystem::path find_model(const std::filesystem::path& run, const std::string& task,
+                                 const std::string& encoding, std::uint64_t seed) {
+  const ExperimentId id = experiment_id(task, encoding, seed);
+  const std::filesystem::path path = model_path(run, id);
+  if (std::filesystem::exists(path)) return path;
+  throw std::invalid_argument(fmt::format(
+      "{} is not there: {} keeps no model of '{}' on '{}' with seed {}; 'posbench run --save-models' keeps them",
+      path.string(), run.string(), id.encoding, id.task, id.seed));
 }
 
 SavedModel load_model(const std::filesystem::path& path) {

@@ -1,5 +1,6 @@
-// Trained models in files (`--save-models`), and what it takes to use one again: the encoding, the task, the seed
-// and the configuration stand in the metadata of the .safetensors file.
+// Trained models in files (`--save-models`). The metadata of the .safetensors file has what it takes to use one again:
+// task, encoding, seed and configuration; the sizes `vocabulary`, `trained_length` and `longest` (tokens), which some
+// encodings depend on; and `orientation`, how linear maps are stored.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -24,7 +25,14 @@ struct SavedModel {
   Parameters parameters;
 };
 
-/// Throws std::runtime_error with one line that names the file, and the place in it.
+/// Of specs as a user writes them. Throws std::invalid_argument where they name nothing.
+ExperimentId experiment_id(const std::string& task, const std::string& encoding, std::uint64_t seed);
+
+/// The file in a run directory that keeps the model of these specs. Throws std::invalid_argument where there is none.
+std::filesystem::path find_model(const std::filesystem::path& run, const std::string& task,
+                                 const std::string& encoding, std::uint64_t seed);
+
+/// Throws std::runtime_error with one line that names the file, and the position in it.
 SavedModel load_model(const std::filesystem::path&);
 
 }  // namespace posbench

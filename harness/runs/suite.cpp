@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 
 #include "base/parallel_for.h"
@@ -12,9 +14,9 @@
 namespace posbench {
 namespace {
 
-/// Mean T, and mean number of places asked for, over some samples of a task.
+/// Mean T, and mean number of target positions, over some samples of a task.
 struct Size {
-  double length = 0, asked = 0;
+  double length = 0, targets = 0;
 };
 
 Size mean_size(const Task& task, bool training) {
@@ -23,12 +25,12 @@ Size mean_size(const Task& task, bool training) {
   for (int n = 0; n < kSamples; ++n) {
     const Example example = SampleStream{task, "size", 0}(n).example;
     size.length += static_cast<double>(example.tokens.size()) / kSamples;
-    size_t asked = example.scored.size();
+    size_t targets = example.scored.size();
     if (training) {
-      asked = static_cast<size_t>(
+      targets = static_cast<size_t>(
           std::count_if(example.targets.begin(), example.targets.end(), [](int t) { return t != kIgnore; }));
     }
-    size.asked += static_cast<double>(asked) / kSamples;
+    size.targets += static_cast<double>(targets) / kSamples;
   }
   return size;
 }
@@ -46,17 +48,17 @@ double work(const TaskSetup& task) {
   const Transformer transformer(task.shape, layout, plain);
   const auto forward = [&](const Task& t, bool training) {
     const Size size = mean_size(t, training);
-    return transformer.multiply_adds(static_cast<Index>(size.length + 0.5), static_cast<Index>(size.asked + 0.5));
+    return transformer.multiply_adds(static_cast<Index>(size.length + 0.5), static_cast<Index>(size.targets + 0.5));
   };
   const TrainingOptions& training = task.options.training;
-  const double looks = steps(training) / training.validate_every + 1;
+  const double validations = steps(training) / training.validate_every + 1;
   double work = forward(task.trained(), true) * 3 * steps(training) * training.batch;
-  work += forward(task.trained(), false) * looks * training.validation_sequences;
+  work += forward(task.trained(), false) * validations * training.validation_sequences;
   for (const auto& split : task.tasks) work += forward(*split, false) * task.options.evaluation.sequences;
   return work;
 }
 
-/// What one experiment tells of itself: its work, and when its state is to be kept.
+/// Reports the progress of one experiment, and when its state is to be kept.
 class ProgressObserver {
  public:
   ProgressObserver(const Experiment& experiment, const SuiteEvents& events)
@@ -69,11 +71,14 @@ class ProgressObserver {
     return {.begun = [this](const Model& model, LearningRateSweep& sweep) { begun(model, sweep); },
             .after_step = [this, go_on](const Model& model,
                                         const LearningRateSweep& sweep) { return after_step(model, sweep, go_on()); },
+            .go_on = go_on,
             .trained =
                 [this](const Model& model, const Parameters& parameters) {
                   if (events_.trained) events_.trained(experiment_, model, parameters);
                 }};
   }
+  /// The experiment ran out of memory and will be repeated.
+  void repeated() { events_.advanced(work_left_ - experiment_.work); }
   void finished(const ExperimentResult& result) {
     events_.advanced(work_left_);
     events_.finished(result, seconds());
@@ -95,7 +100,10 @@ class ProgressObserver {
   }
   bool after_step(const Model& model, const LearningRateSweep& sweep, bool go_on) {
     advance(1);
-    if (events_.keep && (!go_on || seconds() - kept_ >= events_.keep_every)) {
+    if (events_.after_step) events_.after_step(experiment_, sweep);
+    const bool trained = sweep.state.step == experiment_.task->options.training.steps || sweep.state.stopped_early;
+    const double every = trained ? std::min(events_.keep_every, 5.0) : events_.keep_every;  // the tests may take long
+    if (events_.keep && (!go_on || seconds() - kept_ >= every)) {
       events_.keep(experiment_, model, sweep, seconds());
       kept_ = seconds();
     }
@@ -142,6 +150,15 @@ Config config_of(const Experiment& e) {
 }
 
 Suite make_suite(const Config& config, Shard shard) {
+  const size_t all = config.tasks.size() * config.encodings.size() * config.seeds.size();
+  const auto shards = static_cast<size_t>(shard.of);
+  if ((all + shards - 1) / shards > kMaxExperiments) {
+    throw std::invalid_argument(
+        fmt::format("{} tasks, {} encodings and {} seeds are {} experiments{}, and a run holds up to {}; take fewer, "
+                    "or split them with --shard K/N",
+                    config.tasks.size(), config.encodings.size(), config.seeds.size(), all,
+                    shard.of > 1 ? fmt::format(" in {} shards", shard.of) : "", kMaxExperiments));
+  }
   Suite suite;
   size_t count = 0;
   for (const std::string& task : config.tasks) {
@@ -158,9 +175,11 @@ Suite make_suite(const Config& config, Shard shard) {
   return suite;
 }
 
-std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs) {
+std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs, const std::atomic<bool>& stop) {
   std::vector<TaskBaseline> baselines(suite.tasks.size());
-  parallel_for(baselines.size(), jobs, [&](size_t i) { baselines[i] = measure_baselines(*suite.tasks[i]); });
+  parallel_for(baselines.size(), jobs, [&](size_t i) {
+    baselines[i] = measure_baselines(*suite.tasks[i], kBaselineSamples, [&] { return !stop; });
+  });
   return baselines;
 }
 
@@ -168,19 +187,23 @@ void run_suite(const std::vector<Experiment>& experiments, int jobs, const std::
                const SuiteEvents& events) {
   std::atomic<bool> failed{false};
   std::mutex mutex;
-  parallel_for(experiments.size(), jobs, [&](size_t i) {
+  const auto run = [&](size_t i) {
     if (stop || failed) return;
+    ProgressObserver observer(experiments[i], events);
     try {
-      ProgressObserver observer(experiments[i], events);
       const auto result = run_experiment(experiments[i], observer.events([&] { return !stop && !failed; }));
       if (!result) return;
       const std::lock_guard lock(mutex);
       observer.finished(*result);
+    } catch (const std::bad_alloc&) {
+      observer.repeated();
+      throw;
     } catch (...) {
       failed = true;
       throw;
     }
-  });
+  };
+  parallel_for(experiments.size(), jobs, run, events.fewer);
 }
 
 }  // namespace posbench

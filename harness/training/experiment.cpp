@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
 #include "base/file_error.h"
 
 namespace posbench {
@@ -15,7 +17,7 @@ std::optional<ExperimentResult> run_experiment(const Experiment& e, const Experi
     LearningRateSweep sweep(model, config.training, e.seed);
     if (events.begun) events.begun(model, sweep);
     const bool done = train(model, e.task->trained(), config.training, e.seed, sweep,
-                            [&](const LearningRateSweep& s) { return events.after_step(model, s); });
+                            [&](const LearningRateSweep& s) { return !events.after_step || events.after_step(model, s); });
     if (!done) return std::nullopt;
 
     const TrainingState& best = *sweep.best;
@@ -39,13 +41,17 @@ std::optional<ExperimentResult> run_experiment(const Experiment& e, const Experi
     result.final_loss = best.curve.empty() ? std::nullopt : best.curve.back().loss;
     for (size_t i = 0; i < e.task->splits.size(); ++i) {
       const TaskInfo::Split& split = e.task->splits[i];
-      const SampleStream samples{*e.task->tasks[i], "test:" + split.name, e.seed};
-      SplitResult tested = evaluate(model, best.parameters, samples, config.evaluation.sequences);
+      const SampleStream samples{*e.task->tasks[i], "test:" + split.name, e.seed, std::nullopt,
+                                 config.training.outputs == Outputs::answers};
+      SplitResult tested = evaluate(model, best.parameters, samples, config.evaluation.sequences, events.go_on);
+      if (tested.sequences < config.evaluation.sequences) return std::nullopt;
       tested.name = split.name;
       tested.kind = kind(split);
       result.splits.push_back(std::move(tested));
     }
   } catch (const FileError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
     result.status = Status::failed;

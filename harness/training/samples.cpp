@@ -1,13 +1,44 @@
 #include "harness/training/samples.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <stdexcept>
 
 namespace posbench {
+
+std::string fault(const Example& e, int vocabulary, int answers) {
+  const size_t T = e.tokens.size();
+  if (e.targets.size() != T || e.segments.size() != T || (!e.digit_positions.empty() && e.digit_positions.size() != T))
+    return fmt::format("{} tokens, but {} targets and {} segments", T, e.targets.size(), e.segments.size());
+  for (size_t t = 0; t < T; ++t) {
+    if (e.tokens[t] < 0 || e.tokens[t] >= vocabulary)
+      return fmt::format("token {} at position {} is outside the vocabulary of {}", e.tokens[t], t, vocabulary);
+    if (e.targets[t] != kIgnore && (e.targets[t] < 0 || e.targets[t] >= answers))
+      return fmt::format("target {} at position {} is outside the alphabet of {} answers", e.targets[t], t, answers);
+  }
+  if (!e.distances.empty() && e.distances.size() != e.scored.size())
+    return fmt::format("{} distances for {} scored positions", e.distances.size(), e.scored.size());
+  for (const int t : e.scored) {
+    if (t < 0 || t >= static_cast<int>(T) || e.targets[t] == kIgnore)
+      return fmt::format("scored position {} has no target", t);
+    if (!e.candidates.empty() && std::find(e.candidates.begin(), e.candidates.end(), e.targets[t]) == e.candidates.end())
+      return fmt::format("target {} at position {} is not among the candidates", e.targets[t], t);
+  }
+  return "";
+}
 
 SampleStream::Sample SampleStream::operator()(std::uint64_t index) const {
   Rng rng = stream(seed, purpose, index);
   const int drawn = length ? *length : task.lengths().draw(rng);
-  return {task.sample(drawn, rng), drawn};
+  Sample sample{task.sample(drawn, rng), drawn};
+  if (sample.example.length > 0) sample.length = sample.example.length;
+  return sample;
+}
+
+int length_of_batch(const SampleStream& samples, std::uint64_t step) {
+  Rng rng = stream(samples.seed, "lengths", step);
+  return samples.task.lengths().draw(rng);
 }
 
 std::vector<Drawn> draw(const SampleStream& samples, const PositionEncoding& encoding, bool training,
@@ -15,22 +46,26 @@ std::vector<Drawn> draw(const SampleStream& samples, const PositionEncoding& enc
   std::vector<Drawn> batch(count);
   for (int n = 0; n < count; ++n) {
     Drawn& drawn = batch[n];
-    drawn.sample = samples(first + n);
+    drawn.index = first + n;
+    drawn.sample = samples(drawn.index);
     const Example& e = drawn.sample.example;
+    const std::string wrong = fault(e, samples.task.vocabulary(), samples.task.answers());
+    if (!wrong.empty())
+      throw std::runtime_error(fmt::format("example {} of '{}' is faulty: {}", first + n, samples.purpose, wrong));
     Sequence& s = drawn.sequence;
     s.tokens = e.tokens;
     s.segments = e.segments;
-    s.places = e.digit_positions;
+    s.digit_positions = e.digit_positions;
     s.training = training;
     if (training) {
       for (size_t t = 0; t < e.targets.size(); ++t) {
-        if (e.targets[t] != kIgnore) s.asked.push_back(static_cast<int>(t));
+        if (e.targets[t] != kIgnore) s.target_positions.push_back(static_cast<int>(t));
       }
     } else {
-      s.asked = e.scored;
+      s.target_positions = e.scored;
     }
-    for (const int t : s.asked) drawn.targets.push_back(e.targets[t]);
-    Rng rng = stream(samples.seed, samples.purpose + ":positions", first + n);
+    for (const int t : s.target_positions) drawn.targets.push_back(e.targets[t]);
+    Rng rng = stream(samples.seed, samples.purpose + ":positions", drawn.index);
     s.positions = encoding.positions(s, rng);
   }
   std::stable_sort(batch.begin(), batch.end(), [](const Drawn& a, const Drawn& b) {

@@ -86,3 +86,11 @@ TEST_CASE("an unknown name is answered with the nearest") {
                     "unknown encoding 'rop'; did you mean 'rope'? ('posbench list encodings' shows all 2)");
   CHECK_THROWS_WITH(registry.find("zzzzzz"), "unknown encoding 'zzzzzz' ('posbench list encodings' shows all 2)");
 }
+
+TEST_CASE("an option that is set twice, and specs that nest without an end, are refused") {
+  CHECK_THROWS_WITH(Spec::parse("mine:buckets=8,buckets=9"), "'mine:buckets=8,buckets=9' sets buckets twice");
+  std::string deep = "rope";
+  for (int n = 0; n < 32; ++n) deep = "randomized:base=(" + deep + ")";
+  CHECK(Spec::parse(deep).name == "randomized");
+  CHECK_THROWS_WITH(Spec::parse("randomized:base=(" + deep + ")"), Catch::Matchers::Contains("up to 32 colons"));
+}

@@ -29,6 +29,7 @@ TEST_CASE("training goes on from a checkpoint as if it had not been interrupted"
   const TemporaryDirectory directory;
   Config config = small_config();
   config.training.learning_rates = {1e-4, 1e-3, 1e-2};
+  config.training.optimizer = GENERATE(OptimizerKind::adamw, OptimizerKind::sgd);
   const Suite suite = make_suite(config);
   const Experiment& e = suite.experiments[0];
   const Model model = make_model(e.encoding, e.task->shape);
@@ -93,7 +94,7 @@ TEST_CASE(
   const std::string bytes = read_whole(path);
   for (const double share : {0.0, 0.3, 0.6, 0.99}) {
     std::filesystem::resize_file(path, static_cast<std::uintmax_t>(static_cast<double>(bytes.size()) * share));
-    CHECK(message(e).ends_with("it is cut off or damaged"));
+    CHECK(message(e).ends_with("it is truncated or damaged"));
     directory.write("c.safetensors", bytes);
   }
   std::string flipped = bytes;

@@ -5,6 +5,8 @@
 
 #include "encodings/registry.h"
 #include "harness/runs/suite.h"
+#include "tasks/parts/examples.h"
+#include "tasks/registry.h"
 #include "tests/catch.h"
 
 using namespace posbench;
@@ -17,11 +19,11 @@ class Diverging final : public PositionEncoding {
   using Options = NoOptions;
   Diverging(const Options&, const ModelShape& shape, ParameterLayout& layout)
       : PositionEncoding(shape), a_(layout.constant("test_diverging.a", 1, shape.width, 2e-3)) {}
-  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Tables&) const override {
+  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Matrices&) const override {
     for (Index c = 0; c < x.cols(); ++c) x.col(c).array() += std::log(p[a_](0, c));
   }
-  void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix&, const Tables&,
-                      Matrix& d_x, Tables&, Gradients& d) const override {
+  void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix&, const Matrices&,
+                      Matrix& d_x, Matrices&, Gradients& d) const override {
     for (Index c = 0; c < d_x.cols(); ++c) d[a_](0, c) += d_x.col(c).sum() / p[a_](0, c);
   }
 
@@ -29,7 +31,33 @@ class Diverging final : public PositionEncoding {
   Parameter a_;
 };
 
-const RegisterEncoding<Diverging> registered{{.name = "test_diverging"}};
+const RegisterEncoding<Diverging> registered{{.name = "test_diverging", .family = Family::absolute, .equation = "x += log(a)", .source = "this test"}};
+
+/// Every fiftieth example has a token that the vocabulary lacks.
+class Faulty final : public Task {
+ public:
+  struct Options {
+    Integers length{3};
+    void describe(OptionTable& o) { o.integers("length", length, 1, 10, "tokens"); }
+  };
+  Faulty(const Options& options, Layout layout) : options_(options), layout_(layout) {}
+  int vocabulary() const override { return 3; }
+  double chance_level() const override { return 0.5; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override { return std::to_string(token); }
+  Example sample(int length, Rng& rng) const override {
+    std::vector<int> question(length);
+    if (uniform(rng, 0, 49) == 0) question[1] = 7;
+    return ask(layout_, std::move(question), 2, {uniform(rng, 0, 1)});
+  }
+
+ private:
+  Options options_;
+  Layout layout_;
+};
+
+const RegisterTask<Faulty> registered_task{
+    {.name = "test_faulty", .family = "test", .definition = "-", .source = "-", .splits = {{"in_distribution", {}, ""}}}};
 
 Config small_config(const std::string& tasks, const std::string& encodings) {
   return make_config({.profile = "smoke", .tasks = tasks, .encodings = encodings});
@@ -55,6 +83,34 @@ TEST_CASE("thirty steps lower the loss") {
   CHECK(*result.learning_curve[2].loss < *result.learning_curve[0].loss);
   CHECK(result.steps == 30);
   CHECK(result.splits.size() == 5);
+}
+
+TEST_CASE("an example with a token outside the vocabulary fails its experiment, and is named") {
+  const ExperimentResult result = run_alone(small_config("test_faulty", "none"));
+  CHECK(result.status == Status::failed);
+  CHECK_THAT(result.reason, Catch::Matchers::Contains("is faulty: token 7 at position 1 is outside the vocabulary of 3"));
+}
+
+TEST_CASE("running out of memory is no result") {
+  const Suite suite = make_suite(small_config("parity_check", "none"));
+  const ExperimentEvents events{
+      .after_step = [](const Model&, const LearningRateSweep&) -> bool { throw std::bad_alloc(); }};
+  CHECK_THROWS_AS(run_experiment(suite.experiments[0], events), std::bad_alloc);
+}
+
+TEST_CASE("a head over the answers alone predicts nothing else, and batches of one length have one") {
+  Config config = small_config("parity_check", "none");
+  config.training.outputs = Outputs::answers;
+  config.training.lengths = BatchLengths::same;
+  const ExperimentResult result = run_alone(config);
+  REQUIRE(result.status == Status::ok);
+  const Model model = make_model(Spec{"none", {}}, make_suite(config).tasks[0]->shape);
+  RowMajor logits(1, 3);
+  logits << 1, 2, 9;  // 9: the blank, which is no answer
+  CHECK(answer(Matrix(logits), 0, {}, 2) == 1);
+  CHECK(answer(Matrix(logits), 0, {}, 3) == 2);
+  // Loss of a uniform guess among two answers, not three tokens.
+  CHECK(*result.learning_curve[0].loss < std::log(3.0));
 }
 
 TEST_CASE("a loss that stops being finite ends its experiment with the step, and the others go on") {

@@ -24,13 +24,17 @@ Json find(const Json& report, const std::string& task, const std::string& encodi
 
 }  // namespace
 
-TEST_CASE("an experiment of the reference report, run again, finds the same numbers") {
+TEST_CASE("experiments of the reference report, run again, find the same numbers") {
+  const auto [task, encoding, seed] = GENERATE(table<std::string, std::string, int>(
+      {{"even_pairs", "cope", 1}, {"last_x_retrieval", "rope", 0}, {"reverse_string", "shaw_k", 2}}));
+  CAPTURE(task, encoding, seed);
   const std::filesystem::path reference =
       std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/reference/report.json";
   const TemporaryDirectory directory;
-  const Outcome again = posbench_command(
-      directory, "run --config " + reference.string() + " -t even_pairs -e cope -s 1, -q -o again");
+  const Outcome again =
+      posbench_command(directory, "run --config " + reference.string() + " -t " + task + " -e " + encoding + " -s " +
+                                      std::to_string(seed) + ", -q -o again");
   REQUIRE(again.code == 0);
   const Json kept = read_json(reference), made = read_json(directory / "again/report.json");
-  CHECK(find(made, "even_pairs", "cope", 1) == find(kept, "even_pairs", "cope", 1));
+  CHECK(find(made, task, encoding, seed) == find(kept, task, encoding, seed));
 }

@@ -54,12 +54,12 @@ TEST_CASE("an existing run directory is refused, resumed or replaced as asked") 
   CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 1);
   const Json other{{"training", {{"steps", 4}}}};
   CHECK_THROWS_WITH(RunDirectory(base / "run", Existing::resume, manifest(other)),
-                    Catch::Matchers::Contains("training/steps was 3 and is now 4"));
+                    Catch::Matchers::Contains("training.steps was 3 and is now 4"));
   CHECK(RunDirectory(base / "run", Existing::replace, manifest(other)).finished().empty());
   CHECK(RunDirectory(base / "new", Existing::resume, manifest()).finished().empty());
 }
 
-TEST_CASE("a last line that is cut off is named, dropped and done again") {
+TEST_CASE("a truncated last line is named and dropped, and its experiment run again") {
   const TemporaryDirectory base;
   {
     RunDirectory directory(base / "run", Existing::refuse, manifest());
@@ -71,7 +71,7 @@ TEST_CASE("a last line that is cut off is named, dropped and done again") {
   {
     RunDirectory directory(base / "run", Existing::resume, manifest());
     CHECK(directory.finished().size() == 1);
-    CHECK(directory.dropped().find("experiments.jsonl:2: the last line is cut off") != std::string::npos);
+    CHECK(directory.dropped().find("experiments.jsonl:2: the last line is truncated") != std::string::npos);
     directory.append(result(kIds[1]), 1);
   }
   CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 2);
@@ -108,7 +108,7 @@ TEST_CASE("a run goes on under the shard, the version and the models that it was
         "was made by another posbench: commit was \"a\" and is now \"b\"; use --force or another -o");
   now = begun;
   now.shard = {2, 3};
-  CHECK(message(now) == "holds shard 1/1, and shard 2/3 is asked for; use --force or another -o");
+  CHECK(message(now) == "holds shard 1/1, and shard 2/3 was requested; use --force or another -o");
   now = begun;
   now.save_models = true;
   CHECK(message(now) == "was begun without --save-models; use --force or another -o");
@@ -118,12 +118,32 @@ TEST_CASE("a run that was killed before its manifest was there is begun again") 
   const TemporaryDirectory base;
   std::filesystem::create_directory(base / "run");
   base.write("run/experiments.jsonl", "");
-  base.write("run/manifest.json.tmp", "{\"conf");
+  base.write("run/.posbench-0123456789abcdef.tmp", "{\"conf");
   RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1);
   CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 1);
+  CHECK_FALSE(std::filesystem::exists(base / "run/.posbench-0123456789abcdef.tmp"));
 }
 
-TEST_CASE("a damaged manifest or line is refused with its place, and nothing is changed") {
+TEST_CASE("a replacement that was interrupted is undone before its manifest was there, and completed after") {
+  const Json other{{"training", {{"steps", 4}}}};
+  const TemporaryDirectory base;
+  const std::filesystem::path now = base / "run/manifest.json", replaced = base / "run/manifest.json.replaced";
+  { RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1); }
+  std::filesystem::rename(now, replaced);
+  base.write("run/manifest.json.next", "{");
+  CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 1);
+  CHECK(std::filesystem::exists(now));
+  CHECK_FALSE(std::filesystem::exists(base / "run/manifest.json.next"));
+
+  { const RunDirectory another(base / "another", Existing::refuse, manifest(other)); }
+  std::filesystem::rename(now, replaced);
+  std::filesystem::copy_file(base / "another/manifest.json", now);
+  CHECK_THROWS_WITH(read_run(base / "run"), Catch::Matchers::Contains("was interrupted while it replaced this one"));
+  CHECK(RunDirectory(base / "run", Existing::resume, manifest(other)).finished().empty());
+  CHECK_FALSE(std::filesystem::exists(replaced));
+}
+
+TEST_CASE("a damaged manifest or line is refused with its position, and nothing is changed") {
   const TemporaryDirectory base;
   { RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1); }
   const std::string manifest_text = read_whole(base / "run/manifest.json"),
@@ -159,13 +179,18 @@ TEST_CASE("a damaged manifest or line is refused with its place, and nothing is 
         "list");
 }
 
-TEST_CASE("what cannot be written leaves no half of a line") {
+TEST_CASE("lines go to the file that was locked, or nowhere") {
   const TemporaryDirectory base;
   RunDirectory directory(base / "run", Existing::refuse, manifest());
   std::filesystem::rename(base / "run/experiments.jsonl", base / "run/elsewhere");
   CHECK_THROWS_WITH(directory.append(result(kIds[0]), 1),
                     Catch::Matchers::Contains("experiments.jsonl: No such file or directory"));
+  base.write("run/experiments.jsonl", "");
+  CHECK_THROWS_WITH(directory.append(result(kIds[0]), 1),
+                    Catch::Matchers::Contains("another file has taken its place"));
   CHECK(directory.finished().empty());
+  CHECK(std::filesystem::file_size(base / "run/experiments.jsonl") == 0);
+  CHECK(std::filesystem::file_size(base / "run/elsewhere") == 0);
 }
 
 TEST_CASE("shards part a suite") {

@@ -69,7 +69,7 @@ TEST_CASE("a damaged file of matrices is refused in one line, wherever the damag
   }
 }
 
-TEST_CASE("a header that lies is refused with its place") {
+TEST_CASE("a wrong header is refused with the position of its fault") {
   CHECK(message(with_header(R"({"a": {"dtype": "F16", "shape": [0, 1], "data_offsets": [0, 0]}})")) ==
         "x: a.dtype is \"F16\", expected one of F32");
   CHECK(message(with_header(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 0]}})")) ==

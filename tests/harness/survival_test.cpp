@@ -1,4 +1,5 @@
-// What may happen to a run, and what is left of it: the same bytes as if nothing had happened.
+// What may happen to a run, and what is left of it: the same bytes as if nothing had happened. Every system call that
+// changes a file fails once in fault_injection_test.py.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -76,16 +77,17 @@ bool wait_for_line(Process& process, const fs::path& run, size_t n) {
   return true;
 }
 
-/// Checks that a run ended with exit code 1 and one message that says why and how to go on, then goes on.
-void check_failed_and_resumes(Process& process, const fs::path& folder, const std::string& why) {
+/// Checks that a run ended with exit code 1 and one message that says why and how to go on, then goes on. `kept`: what it
+/// says of the experiments that are finished; their number without it.
+void check_failed_and_resumes(Process& process, const fs::path& folder, const std::string& why, std::string kept = "") {
   const int code = process.finish();
   const std::string message = read_whole(process.messages());
   INFO(message);
   REQUIRE(code == 1);
   CHECK(message.starts_with("posbench: cannot "));
   CHECK(message.find(why) != message.npos);
-  const size_t kept = lines(folder / "run/experiments.jsonl");
-  CHECK(message.find(std::to_string(kept) + " of 4 experiments are kept. To go on:\n") != message.npos);
+  if (kept.empty()) kept = std::to_string(lines(folder / "run/experiments.jsonl")) + " of 4 experiments are kept. To go on:\n";
+  CHECK(message.find(kept) != message.npos);
   CHECK(message.ends_with(" --resume\n"));
   Process resumed(folder, command("1", "60", {"--resume"}));
   REQUIRE(resumed.finish() == 0);
@@ -129,18 +131,34 @@ TEST_CASE("a run that is killed at 50 random moments and resumed gives the bytes
 
 TEST_CASE("an interrupted run keeps the training under way, says how to go on, and goes on") {
   const TemporaryDirectory directory;
-  Process process(directory / "", command("2", "1000", {}));
-  REQUIRE(wait_for_line(process, directory / "run", 1));
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const std::vector<std::string> endless{"--set", "training.steps=10000000"};
+  Process process(directory / "", command("2", "1000", endless));
+  while (!fs::exists(directory / "run/checkpoints")) {
+    REQUIRE_FALSE(process.ended());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
   const int code = process.finish(SIGTERM);
   const std::string message = read_whole(process.messages());
-  if (code == 0) return;  // it was just through
+  INFO(message);
   CHECK(code == 130);
-  CHECK(message.starts_with("interrupted; "));
+  CHECK(message.starts_with("interrupted; 0 of 4 experiments are kept. To go on:\n"));
   CHECK(message.ends_with(" --resume\n"));
-  CHECK_FALSE(fs::is_empty(directory / "run/checkpoints"));
-  Process resumed(directory / "", command("1", "60", {"--resume"}));
-  REQUIRE(resumed.finish() == 0);
+  const auto checkpoints = std::distance(fs::directory_iterator(directory / "run/checkpoints"), {});
+  CHECK(checkpoints >= 1);
+  CHECK(checkpoints <= 2);
+}
+
+TEST_CASE("what an interrupted run has kept is where the next one goes on") {
+  const TemporaryDirectory directory;
+  for (int code = 130, n = 0; code == 130; ++n) {  // until it is through
+    REQUIRE(n < 1000);
+    Process process(directory / "", command("2", "1000", {"--resume"}));
+    std::this_thread::sleep_for(std::chrono::duration<double>(unbroken().seconds / 8));
+    code = process.ended() ? process.finish() : process.finish(SIGTERM);
+    if (code == 128 + SIGTERM) code = 130;  // the signal came before the run had begun
+    REQUIRE((code == 130 || code == 0));
+  }
   CHECK(outcome(directory / "run") == unbroken().files);
 }
 
@@ -162,8 +180,9 @@ TEST_CASE("a folder that vanishes during a run ends it with a message, and once 
   REQUIRE(wait_for_line(process, directory / "run", 1));
   fs::rename(directory / "run", directory / "elsewhere");
   process.finish();
+  CHECK(read_whole(process.messages()).find("; the run directory is no longer there.") != std::string::npos);
   fs::rename(directory / "elsewhere", directory / "run");
-  check_failed_and_resumes(process, directory / "", "No such file or directory");
+  check_failed_and_resumes(process, directory / "", "No such file or directory", "--resume");
 }
 
 TEST_CASE("a folder that becomes read-only during a run ends it with a message, and once it is not it goes on") {
@@ -178,7 +197,7 @@ TEST_CASE("a folder that becomes read-only during a run ends it with a message, 
   check_failed_and_resumes(process, directory / "", "Permission denied");
 }
 
-TEST_CASE("a damaged checkpoint is named, and its experiment starts afresh") {
+TEST_CASE("a damaged checkpoint is named, and its experiment starts from the beginning") {
   const TemporaryDirectory directory;
   std::vector<fs::path> checkpoints;
   while (checkpoints.empty()) {  // a run may have finished an experiment just as it was killed
@@ -197,22 +216,27 @@ TEST_CASE("a damaged checkpoint is named, and its experiment starts afresh") {
   const std::string message = read_whole(resumed.messages());
   INFO(message);
   CHECK(message.find("run/checkpoints/") == 0);
-  CHECK(message.ends_with("it is cut off or damaged; its experiment starts afresh\n"));
+  CHECK(message.ends_with("it is truncated or damaged; its experiment starts from the beginning\n"));
   CHECK(outcome(directory / "run") == unbroken().files);
 }
 
 TEST_CASE("two runs do not share a folder") {
   const TemporaryDirectory directory;
-  Process process(directory / "", command("1", "60", {}));
-  REQUIRE(wait_for_line(process, directory / "run", 1));
+  const std::vector<std::string> endless{"--set", "training.steps=10000000"};
+  Process process(directory / "", command("1", "1000", endless));
+  while (!fs::exists(directory / "run/checkpoints")) {
+    REQUIRE_FALSE(process.ended());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   for (const char* flag : {"--resume", "--force"}) {
     Process second(directory / "", command("1", "60", {flag}));
-    const int code = second.finish();
-    if (process.ended()) return;  // too late
-    CHECK(code == 2);
+    CHECK(second.finish() == 2);
     CHECK(read_whole(second.messages()) ==
           "posbench: run is in use by another posbench; wait for it, or choose another -o\n");
   }
-  CHECK(process.finish() == 0);
+  REQUIRE_FALSE(process.ended());
+  CHECK(process.finish(SIGKILL) == 128 + SIGKILL);
+  Process replaced(directory / "", command("2", "60", {"--force"}));  // the lock went with the process
+  REQUIRE(replaced.finish() == 0);
   CHECK(outcome(directory / "run") == unbroken().files);
 }

@@ -1,4 +1,4 @@
-// A learned vector for the place of a digit in its number: what Abacus and position coupling share.
+// A learned vector for the position of a digit in its number: what Abacus and position coupling share.
 #pragma once
 #include <string>
 
@@ -7,9 +7,9 @@
 
 namespace posbench {
 
-/// x_t += P[min(p_t, rows - 1)]: p_t is the decimal place of the digit at t, 0 where there is none or the task
+/// x_t += P[min(p_t, rows - 1)]: p_t is the decimal position of the digit at t, 0 where there is none or the task
 /// marks none, plus, in training, one offset for the whole sequence.
-class DigitPlaces : public PositionEncoding {
+class DigitPositions : public PositionEncoding {
  public:
   struct Options {
     int rows = 1024, max_offset = 99;
@@ -23,12 +23,12 @@ class DigitPlaces : public PositionEncoding {
   enum class Moved { digits, all };
 
   /// P is called NAME.table, (rows, C), N(0, C^-0.5).
-  DigitPlaces(const std::string& name, Moved, const Options&, const ModelShape&, ParameterLayout&);
+  DigitPositions(const std::string& name, Moved, const Options&, const ModelShape&, ParameterLayout&);
 
   Positions positions(const Sequence&, Rng&) const final;
-  void embed(const Sequence&, const Parameters&, const Tables&, Matrix& x, Tables&) const final;
-  void embed_backward(const Sequence&, const Parameters&, const Tables&, const Matrix&, const Tables&, Matrix& d_x,
-                      Tables&, Gradients&) const final;
+  void embed(const Sequence&, const Parameters&, const Tables&, Matrix& x, Matrices&) const final;
+  void embed_backward(const Sequence&, const Parameters&, const Tables&, const Matrix&, const Matrices&,
+                      Matrix& d_x, Matrices&, Gradients&) const final;
 
  private:
   Index row(const Sequence& s, Index t) const {

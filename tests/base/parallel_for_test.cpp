@@ -1,0 +1,57 @@
+#include "base/parallel_for.h"
+
+#include <atomic>
+#include <mutex>
+#include <new>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "tests/catch.h"
+
+using namespace posbench;
+
+TEST_CASE("every call is made once, by no more threads than there are calls") {
+  std::mutex mutex;
+  std::vector<int> calls(5);
+  std::set<std::thread::id> threads;
+  parallel_for(5, 64, [&](size_t i) {
+    const std::lock_guard lock(mutex);
+    ++calls[i];
+    threads.insert(std::this_thread::get_id());
+  });
+  CHECK(calls == std::vector<int>(5, 1));
+  CHECK(threads.size() <= 5);
+}
+
+TEST_CASE("a call that runs out of memory beside others is repeated by fewer threads") {
+  std::atomic<int> running = 0, done = 0;
+  std::vector<int> fewer;
+  parallel_for(
+      8, 4,
+      [&](size_t) {
+        const int others = running++;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        --running;
+        if (others > 0) throw std::bad_alloc();  // there is room for one
+        ++done;
+      },
+      [&](int threads) { fewer.push_back(threads); });
+  CHECK(done == 8);
+  CHECK(fewer.size() <= 3);
+}
+
+TEST_CASE("a call that runs out of memory alone, or fails otherwise, ends the rest") {
+  std::atomic<int> calls = 0;
+  const auto memory = [&](size_t) {
+    ++calls;
+    throw std::bad_alloc();
+  };
+  CHECK_THROWS_AS(parallel_for(100, 3, memory), std::bad_alloc);
+  CHECK(calls <= 6);
+  const auto other = [&](size_t i) {
+    if (i == 3) throw std::runtime_error("three");
+  };
+  CHECK_THROWS_WITH(parallel_for(100, 3, other), "three");
+}
