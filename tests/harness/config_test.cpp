@@ -145,7 +145,7 @@ TEST_CASE("what is wrong with a configuration is said in one line") {
         "bad.json: training: unknown option 'step' of training; did you mean 'steps'? (it has steps, batch, "
         "learning_rate, "
         "warm_up, decay, "
-        "weight_decay, beta1, beta2, epsilon, clip, validate_every, validation_sequences, early_stop)");
+        "weight_decay, beta1, beta2, epsilon, clip, validate_every, validation_sequences, early_stop, outputs, lengths)");
   CHECK(message("{\"training\": {\"steps\": 0}}") ==
         "bad.json: training: steps is '0', expected an integer from 1 to 100000000");
   CHECK(message("{\"training\": 5}").ends_with("training: expected an object"));
