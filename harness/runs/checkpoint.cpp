@@ -23,7 +23,7 @@ std::map<std::string, std::string> origin(const Experiment& e) {
           {"task", e.task->spec},
           {"encoding", e.encoding.text()},
           {"seed", fmt::format("{}", e.seed)},
-          {"config", compact(to_json(config_of(e)))}};
+          {"config", compact(to_json(e.task->options))}};
 }
 
 constexpr const char* kState = "state";  // the metadata that is no matrix and no origin
