@@ -4,7 +4,7 @@
 
 namespace posbench {
 
-/// A file could not be written or read, through no fault of what was to be written.
+/// A file could not be read or written. Not thrown for invalid content.
 class FileError : public std::runtime_error {
  public:
   /// `error` is the value of errno, or 0.

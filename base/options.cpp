@@ -31,7 +31,7 @@ bool Integers::parse(std::string_view text, Integers& value) {
     int low = 0, high = 0;
     const bool numbers =
         posbench::parse(text.substr(0, dots), low) && posbench::parse(text.substr(dots + 2), high);
-    constexpr int kMax = 1 << 20;  // an interval is kept as a list
+    constexpr int kMax = 1 << 20;  // an interval is stored as a list
     if (!numbers || low > high || high / 2 - low / 2 > kMax / 2) return false;
     value = Integers{low, high};
     return true;

@@ -1,5 +1,5 @@
-// Options: named values of a plain struct that a user may set, as text. Encodings, tasks and the sections of a
-// configuration describe theirs in one function each:
+// Options: named values of a plain struct that a user may set as text. Encodings, tasks and the sections of a
+// configuration describe their options in one function each:
 //
 //   struct Options {
 //     int buckets = 32;
@@ -27,7 +27,7 @@ class Integers {
   int max() const;
   const std::vector<int>& values() const { return values_; }
   std::string text() const;
-  /// False where the text is none of the three forms.
+  /// Returns false if the text has none of the three forms.
   static bool parse(std::string_view text, Integers& value);
 
  private:
@@ -37,20 +37,21 @@ class Integers {
 /// One option, bound to the variable that it sets.
 struct Option {
   std::string name, type, expected, help;     // expected: "an integer from 2 to 4096"
-  std::function<std::string()> get;           // the value now, as a user would write it
-  std::function<bool(std::string_view)> set;  // false where the text is not what is expected
+  std::function<std::string()> get;           // the current value, as a user would write it
+  std::function<bool(std::string_view)> set;  // returns false if the text is not what is expected
+  bool omit_default = false;                  // left out of a configuration in JSON if it has its default
 };
 
 class OptionTable {
  public:
   void integer(std::string name, int& value, int low, int high, std::string help);
   void number(std::string name, double& value, double low, double high, std::string help);
-  /// One number or several different ones, as in `3e-4,1e-3`, which are put in ascending order.
+  /// One number or several different ones, as in `3e-4,1e-3`; they are sorted in ascending order.
   void numbers(std::string name, std::vector<double>& values, double low, double high, std::string help);
   void flag(std::string name, bool& value, std::string help);
   void integers(std::string name, Integers& value, int low, int high, std::string help);
   void text(std::string name, std::string& value, std::string expected, std::string help);
-  /// Former names of choices, which are still read.
+  /// Pairs of (former name, current name) of choices. Former names are still read.
   using Aliases = std::vector<std::pair<std::string, std::string>>;
   /// `value` is an enumeration whose enumerators 0, 1, ... have these names.
   template <class Enum>
@@ -61,10 +62,14 @@ class OptionTable {
         [&value] { return static_cast<size_t>(value); }, [&value](size_t i) { value = static_cast<Enum>(i); });
   }
 
+  /// Marks the last added option as newer than the first reports. A configuration without it means its default,
+  /// and a default value is not written, so that new reports remain comparable with old ones.
+  void omit_default() { options_.back().omit_default = true; }
+
   const std::vector<Option>& all() const { return options_; }
 
-  /// Sets one option. Throws std::invalid_argument, which names `owner` ("encoding 'cope'"), where the name is
-  /// unknown or the text is not what the option expects.
+  /// Sets one option. Throws std::invalid_argument if the name is unknown or the text is not what the option
+  /// expects; the message names `owner` ("encoding 'cope'").
   void set(std::string_view name, std::string_view text, const std::string& owner) const;
 
  private:

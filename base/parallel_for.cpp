@@ -12,7 +12,7 @@
 namespace posbench {
 namespace {
 
-/// The calls that are still to be made, shared by the threads that make them.
+/// The pending calls, shared by the threads.
 class Calls {
  public:
   Calls(size_t count, const std::function<void(size_t)>& f, const std::function<void(int)>& fewer)

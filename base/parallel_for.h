@@ -1,20 +1,20 @@
-// Threads.
+// A loop over threads.
 #pragma once
 #include <cstddef>
 #include <functional>
 
 namespace posbench {
 
-/// Calls f(0) ... f(count - 1), up to `jobs` at once: in this thread and in others. What a call throws keeps further
-/// calls from beginning and is thrown again from here.
+/// Calls f(0) ... f(count - 1) on up to `jobs` threads, including this one. After an exception no further call
+/// starts, and the exception is rethrown here.
 ///
-/// Where the machine cannot start that many threads, those that it started do the work. A call that throws
-/// std::bad_alloc while others are running is repeated later, by one thread less; only a call that runs out of memory
-/// alone fails. `fewer` is called, by one thread at a time, with the number of threads that go on.
+/// If the machine cannot start that many threads, fewer do the work. A call that throws std::bad_alloc while
+/// others are running is repeated later, with one thread less; it fails only if it runs out of memory while it is
+/// the only one. `fewer` is called, by one thread at a time, with the number of remaining threads.
 void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f,
                   const std::function<void(int threads)>& fewer = {});
 
-/// How many threads the machine runs at once, as far as it says.
+/// The number of hardware threads, or 1 if it is unknown.
 int all_cores();
 
 }  // namespace posbench

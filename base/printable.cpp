@@ -5,7 +5,7 @@
 namespace posbench {
 namespace {
 
-/// Bytes of the UTF-8 character at the beginning of a text, which is not empty; 0 where there is none.
+/// The number of bytes of the UTF-8 character at the start of a non-empty text; 0 if it is invalid.
 size_t character_size(std::string_view text, std::uint32_t& character) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const size_t size = byte(0) < 0x80 ? 1 : (byte(0) & 0xE0) == 0xC0 ? 2 : (byte(0) & 0xF0) == 0xE0 ? 3 : 4;

@@ -1,4 +1,4 @@
-// Text from a file or a command line, made safe to show.
+// Makes text from a file or a command line safe to print.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -6,16 +6,16 @@
 
 namespace posbench {
 
-/// Control characters, which could break a line or drive a terminal, and bytes that are not UTF-8 become '?'.
+/// Replaces control characters, which could break a line or control a terminal, and invalid UTF-8 by '?'.
 std::string printable(std::string_view text);
 
-/// Bytes that are not UTF-8 become '?'.
+/// Replaces invalid UTF-8 by '?'.
 std::string valid_utf8(std::string_view text);
 
-/// Printable, and its middle left out where it is longer than `most` bytes.
+/// printable(), with the middle left out if it is longer than `most` bytes.
 std::string one_line(std::string_view text, size_t most = 1000);
 
-/// Not empty, and safe to show.
+/// Whether the text is not empty and safe to print.
 bool is_name(std::string_view text);
 
 }  // namespace posbench

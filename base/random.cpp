@@ -5,17 +5,13 @@
 #include <numbers>
 
 namespace posbench {
-namespace {
 
-// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): every input bit reaches every output bit.
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
-
-}  // namespace
 
 Rng stream(std::uint64_t seed, std::string_view purpose, std::uint64_t index) {
   std::uint64_t hash = mix(seed);
@@ -26,7 +22,7 @@ Rng stream(std::uint64_t seed, std::string_view purpose, std::uint64_t index) {
 int uniform(Rng& rng, int low, int high) {
   assert(low <= high);
   const std::uint64_t n = static_cast<std::uint64_t>(high) - low + 1;
-  const std::uint64_t unbiased = Rng::max() - Rng::max() % n;  // a multiple of n: draws from there on are redrawn
+  const std::uint64_t unbiased = Rng::max() - Rng::max() % n;  // a multiple of n; draws >= it are redrawn
   std::uint64_t draw = rng();
   while (draw >= unbiased) draw = rng();
   return low + static_cast<int>(draw % n);

@@ -1,5 +1,5 @@
-// Random numbers that are the same on every machine. The standard fixes std::mt19937_64 to the bit but leaves its
-// distributions to each library, so the few that we need are here.
+// Random numbers that are the same on every machine. The C++ standard specifies std::mt19937_64 exactly but not
+// the distributions, which differ between libraries. The few distributions that we need are here.
 #pragma once
 #include <cstdint>
 #include <random>
@@ -11,6 +11,10 @@
 namespace posbench {
 
 using Rng = std::mt19937_64;
+
+/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): a hash in which every input bit affects every output
+/// bit.
+std::uint64_t mix(std::uint64_t);
 
 /// The stream that belongs to a seed, a purpose ("train", "test:ood_sparse", a parameter's name) and an index.
 /// Different arguments give unrelated streams.
@@ -34,7 +38,7 @@ std::vector<int> uniform_tokens(Rng&, int count, int low, int high);
 /// `count` distinct integers out of 0..n-1, ascending, every set equally likely.
 std::vector<int> distinct(Rng&, int n, int count);
 
-/// Puts `items` into a uniformly random order.
+/// Shuffles `items` uniformly.
 template <class T>
 void shuffle(std::span<T> items, Rng& rng) {
   for (size_t i = items.size(); i > 1; --i)

@@ -1,7 +1,9 @@
-// What tasks and encodings share in being found by name.
+// The registry of tasks and of encodings by name.
 #pragma once
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -15,13 +17,21 @@
 
 namespace posbench {
 
-/// Entries by name, in alphabetical order. `kind` ("encoding") is what messages call an entry.
+/// Entries by name, in alphabetical order. Messages call an entry by `kind` ("encoding").
 template <class Entry>
 class Registry {
  public:
   explicit Registry(std::string kind) : kind_(std::move(kind)) {}
 
-  void add(std::string name, Entry entry) { entries_.emplace(std::move(name), std::move(entry)); }
+  /// Throws std::logic_error if the name is empty or taken.
+  void add(std::string name, Entry entry) {
+    if (name.empty()) throw std::logic_error(fmt::format("an {} is registered without a name", kind_));
+    if (contains(name)) {
+      throw std::logic_error(
+          fmt::format("{} '{}' is registered twice; the .name of each registration must differ", kind_, name));
+    }
+    entries_.emplace(std::move(name), std::move(entry));
+  }
 
   bool contains(std::string_view name) const { return entries_.find(name) != entries_.end(); }
 
@@ -31,7 +41,7 @@ class Registry {
     return names;
   }
 
-  /// Throws std::invalid_argument, with the nearest known name, where there is none of this name.
+  /// Throws std::invalid_argument, with the nearest known name, if the name is unknown.
   const Entry& find(std::string_view name) const {
     const auto found = entries_.find(name);
     if (found != entries_.end()) return found->second;
@@ -44,6 +54,17 @@ class Registry {
   std::map<std::string, Entry, std::less<>> entries_;
 };
 
+/// Runs a registration before main(). If it is invalid, the program prints one line and exits with code 3.
+template <class Registration>
+void register_or_exit(Registration registration) {
+  try {
+    registration();
+  } catch (const std::logic_error& error) {
+    fmt::print(stderr, "posbench: {}\n", error.what());
+    std::_Exit(3);
+  }
+}
+
 /// Options as the spec sets them; the others keep their defaults.
 template <class Options>
 Options read_options(const Spec& spec, const std::string& kind) {
@@ -54,7 +75,7 @@ Options read_options(const Spec& spec, const std::string& kind) {
   return options;
 }
 
-/// One option in words: what `list` and `show` print.
+/// The description of one option, as `list` and `show` print it.
 struct OptionInfo {
   std::string name, type, value, expected, help;  // value: the default
 };
@@ -69,8 +90,7 @@ std::vector<OptionInfo> option_infos() {
   return infos;
 }
 
-/// The same spec in one canonical form: known options only, in the order of their table, those at their default
-/// left out.
+/// The canonical form of a spec: options in the order of their table, without those at their default.
 template <class Options>
 Spec canonical(const Spec& spec, const std::string& kind) {
   Options options = read_options<Options>(spec, kind), defaults;

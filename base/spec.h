@@ -13,7 +13,7 @@ struct Spec {
   std::vector<std::pair<std::string, std::string>> options;
 
   std::string text() const;
-  /// Throws std::invalid_argument where the text is not a spec.
+  /// Throws std::invalid_argument if the text is not a spec.
   static Spec parse(std::string_view text);
 };
 

@@ -36,7 +36,7 @@ bool parse_whole(std::string_view text, T& value) {
 }  // namespace
 
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
-  constexpr size_t kMaxTyped = 100;  // nobody means a known name by a longer one
+  constexpr size_t kMaxTyped = 100;  // no known name is meant by a longer text
   if (given.size() > kMaxTyped) return "";
   const std::string* nearest = nullptr;
   size_t distance = std::max<size_t>(2, given.size() / 3) + 1;

@@ -1,4 +1,4 @@
-// Small helpers for names that people type.
+// Small helpers to parse what users type.
 #pragma once
 #include <string>
 #include <string_view>
@@ -6,13 +6,13 @@
 
 namespace posbench {
 
-/// "; did you mean 'rope'?", or nothing where no known name is near.
+/// "; did you mean 'rope'?", or empty if no known name is near.
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
 
-/// Splits at every `separator` that stands outside parentheses; no pieces for empty text.
+/// Splits at every `separator` outside parentheses. Empty text has no pieces.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// Whole text as an integer or a number; false where it is none, or out of the type's range.
+/// Parses the whole text as an integer or a finite number. Returns false if it is none or out of the type's range.
 bool parse(std::string_view text, int& value);
 bool parse(std::string_view text, double& value);
 

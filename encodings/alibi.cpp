@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "encodings/parts/additive_bias.h"
+#include "encodings/parts/hidden.h"
 #include "encodings/registry.h"
 #include "encodings/parts/slopes.h"
 
@@ -19,7 +20,6 @@ namespace posbench {
 namespace {
 
 enum class Sides { symmetric, offset, split };
-constexpr Real kHidden = -1e9;  // a score that the softmax turns into 0
 
 class Alibi final : public AdditiveBias {
  public:
@@ -41,7 +41,7 @@ class Alibi final : public AdditiveBias {
     }
   }
 
-  void bias(const Parameters& p, const Positions& positions, Tables& bias) const override {
+  void bias(const Parameters& p, const Positions& positions, Matrices& bias) const override {
     for (size_t h = 0; h < bias.size(); ++h) {
       const Real slope = options_.learned ? std::exp(p[log_slopes_](0, h)) : static_cast<Real>(slopes_[h]);
       for_each_pair(positions.size(), [&](Index i, Index j) {
@@ -51,7 +51,7 @@ class Alibi final : public AdditiveBias {
     }
   }
   bool learned() const override { return options_.learned; }
-  void bias_backward(const Parameters& p, const Positions& positions, const Tables& d_bias,
+  void bias_backward(const Parameters& p, const Positions& positions, const Matrices& d_bias,
                      Gradients& d) const override {
     for (size_t h = 0; h < d_bias.size(); ++h) {
       Real sum = 0;
@@ -81,16 +81,17 @@ class Alibi final : public AdditiveBias {
 
 const RegisterEncoding<Alibi> registered{{
     .name = "alibi",
-    .family = "bias by distance",
+    .family = Family::bias_by_distance,
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) - m_h (i - j),   m_h = 2^(-8 (h + 1) / H)",
     .source = "Press et al. 2021, arXiv:2108.12409; ofirpress/attention_with_linear_biases",
     .notes =
         "The paper is causal; the bidirectional forms are the author's suggestions and Ruoss et al. 2023's code.",
     .touches = "B",
-    .extrapolates = "yes",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
     .content_dependent = "no",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
     .variants = {"learned=true", "sides=offset", "sides=offset,learned=true", "sides=split",
                  "sides=split,learned=true"},
 }};

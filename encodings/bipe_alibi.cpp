@@ -1,4 +1,5 @@
-// BiPE with ALiBi: the place in the segment is added to the embedding, distances between segments are penalized.
+// BiPE with ALiBi: the position in the segment is added to the embedding, distances between segments are
+// penalized.
 //
 //   x_t          += P[min(intra(t), rows - 1)],   P learned, one table for the model
 //   score_h(i, j) = q_i . k_j / sqrt(D) - 96 m_h (inter(i) - inter(j)),   m_h ALiBi's slopes
@@ -19,7 +20,7 @@ class BipeAlibi final : public Bilevel {
     int rows = 1024;
     double factor = 96;
     void describe(OptionTable& o) {
-      o.integer("rows", rows, 1, 1 << 20, "places in a segment that have a row; later ones share the last");
+      o.integer("rows", rows, 1, 1 << 20, "positions in a segment that have a row; later ones share the last");
       o.number("factor", factor, 0, 1e6, "ALiBi's slopes are multiplied by it");
     }
   };
@@ -31,7 +32,7 @@ class BipeAlibi final : public Bilevel {
 
 const RegisterEncoding<BipeAlibi> registered{{
     .name = "bipe_alibi",
-    .family = "two-level",
+    .family = Family::two_level,
     .equation = "x_t += P[intra(t)],   score(i, j) = q_i . k_j / sqrt(D) - 96 m_h (inter(i) - inter(j))",
     .source = "He et al. 2024, arXiv:2401.16421; zhenyuhe00/BiPE",
     .notes = "Segments come from the task. The factor 96 stands in the code. Segments longer than the table share "
@@ -39,10 +40,10 @@ const RegisterEncoding<BipeAlibi> registered{{
              "row; those longer than the trained ones meet untrained rows.",
     .touches = "E B P",
     .learned = true,
-    .extrapolates = "yes, with segments as long as the trained",
-    .relative = "between segments",
+    .extrapolates = {Extrapolation::yes, "with segments as long as the trained"},
+    .relative = Relative::between_segments,
     .content_dependent = "separators",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
     .variants = {"rows=2,factor=3"},
 }};
 

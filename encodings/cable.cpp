@@ -87,7 +87,7 @@ class Cable final : public PositionEncoding {
       d_logits.array() *= f.weight_logits.array().logistic();
       back_through(weights_[in.layer], in, d_logits, d);
     }
-    accumulate_backward(d_sums);
+    cumsum_over_columns_backward(d_sums);
     d_logits = (f.step_logits.array() > Real(0)).select(d_sums.transpose().array(), Real(0));
     back_through(steps_[in.layer], in, d_logits, d);
   }
@@ -103,7 +103,7 @@ class Cable final : public PositionEncoding {
           sums(in.scratch(cable.shape_.heads, in.length())) {
       multiply(in.x, in.parameters[cable.steps_[in.layer]], step_logits);
       sums = step_logits.transpose().cwiseMax(Real(0));
-      accumulate(sums);
+      cumsum_over_columns(sums);
       if (!weighted) return;
       multiply(in.x, in.parameters[cable.weights_[in.layer]], weight_logits);
       softplus(weight_logits, weights);
@@ -130,7 +130,7 @@ class Cable final : public PositionEncoding {
 
 const RegisterEncoding<Cable> registered{{
     .name = "cable",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation =
         "score_h(i, j) = q_i . k_j / sqrt(D) - sum of softplus(w_h . x_s + b_h) over tokens s = j + 1 .. i",
     .source = "Veisi et al. 2025, arXiv:2503.08067; axiomlab/Cable",
@@ -140,10 +140,10 @@ const RegisterEncoding<Cable> registered{{
     .causal_only = true,
     .touches = "B",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "accumulated",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::accumulated,
     .content_dependent = "token",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
     .variants = {"form=paper", "form=paper,scaled=false", "form=paper_unweighted", "scaled=false"},
 }};
 

@@ -10,6 +10,7 @@
 // (interleaved) and the initial W, N(0, C^-0.5), are ours. Causal: a token's angle counts the tokens before it.
 #include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
+#include "model/layers.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -36,14 +37,14 @@ class Carope final : public ContextualRotary {
         for (Index n = 0; n < pairs(); ++n) *angle++ = power *= f(t, h);
       }
     }
-    accumulate(angles);
+    cumsum_over_rows(angles);
     return angles;
   }
 
   void angles_backward(const AttentionInput& in, Matrix& d_angles, AttentionGradient& d) const override {
     Matrix &f = in.scratch(in.length(), shape_.heads), &d_f = in.scratch(in.length(), shape_.heads);
     bases(in, f);
-    accumulate_backward(d_angles);
+    cumsum_over_rows_backward(d_angles);
     for (Index t = 0; t < in.length(); ++t) {  // d f^n = n f^(n - 1)
       const Real* d_angle = d_angles.row(t).data();
       for (Index h = 0; h < shape_.heads; ++h) {
@@ -66,7 +67,7 @@ class Carope final : public ContextualRotary {
   void bases(const AttentionInput& in, Matrix& f) const {
     multiply(in.x, in.parameters[weights_[in.layer]], f);
     auto s = f.array();
-    s = (s.max(Real(0)) + (-s.abs()).exp().log1p() + 1).inverse();
+    s = (softplus(s) + 1).inverse();
   }
 
   std::vector<Parameter> weights_;  // (C, H), one for each layer
@@ -74,7 +75,7 @@ class Carope final : public ContextualRotary {
 
 const RegisterEncoding<Carope> registered{{
     .name = "carope",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation = "score(i, j) = R(phi(i)) q_i . R(phi(j)) k_j / sqrt(D),   phi(t)[n] = sum of f(x_s)^n over s <= "
                 "t, n = 1 .. "
                 "D / 2,   f(x) = 1 / (softplus(x . w) + 1)",
@@ -85,8 +86,8 @@ const RegisterEncoding<Carope> registered{{
     .causal_only = true,
     .touches = "R P",
     .learned = true,
-    .extrapolates = "defined",
-    .relative = "accumulated",
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::accumulated,
     .content_dependent = "token",
 }};
 

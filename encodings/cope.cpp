@@ -12,8 +12,11 @@
 // Golovneva et al. 2024, arXiv:2405.18719, section 4; facebookresearch/RAM. The paper's equations divide nothing
 // by sqrt(D) (scaling=none); the released code divides as above (scaling=sum); most ports add t undivided
 // (scaling=content).
+#include <algorithm>
+
 #include "encodings/registry.h"
 #include "model/attention.h"
+#include "model/lanes.h"
 #include "model/layers.h"
 #include "model/product.h"
 
@@ -46,7 +49,7 @@ class Cope final : public PositionEncoding {
     for (int layer = 0; layer < shape.layers; ++layer) {
       if (layer == 0 || !options.shared_table) {
         const std::string name = options.shared_table ? "cope.table" : fmt::format("cope.table.{}", layer);
-        tables_.push_back(layout.constant(name, rows, shape.head_width(), 0));
+        tables_.push_back(layout.no_decay(layout.constant(name, rows, shape.head_width(), 0)));
       }
       if (options.gates == Gates::separate) {
         gate_weights_.push_back(layout.normal(fmt::format("cope.gate.{}.weight", layer), C, C, 1 / std::sqrt(C)));
@@ -57,66 +60,47 @@ class Cope final : public PositionEncoding {
 
   void score(const AttentionInput& in, Heads& scores) const override {
     const Index T = in.length();
-    const auto table = in.parameters[this->table(in.layer)];
     const Matrix* separate = separate_keys(in);
-    Matrix &gates = in.scratch(T, T), &by_row = in.scratch(T, table.rows());
+    Matrix &gates = in.scratch(T, T), &by_row = looked_up(in);
     for (size_t h = 0; h < scores.size(); ++h) {
       dot_product(in.q[h], in.k[h], content_scale(), true, scores[h]);
-      this->gates(in, separate, h, gates);
-      multiply(in.q[h], table.transpose(), by_row, position_scale());
+      this->gates(in, separate, h, scores[h], gates);
+      look_up(in, h, by_row);
       for (Index i = 0; i < T; ++i) {
         const Real* z = by_row.row(i).data();
-        count(gates, i, table.rows(),
-              [&](Index j, Index n, Real f) { scores[h](i, j) += f == 0 ? z[n] : (1 - f) * z[n] + f * z[n + 1]; });
+        Real* score = scores[h].row(i).data();
+        count(gates.row(i).data(), i + 1, rows(in), [&](Index j, Lanes p, Index base) {
+          const Between at(z, p, base);
+          const Index room = std::min(kLanes, T - j);
+          store(load(score + j, room, 0) + at.value(), score + j, room);
+        });
       }
     }
   }
 
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
-    const Index T = in.length(), D = shape_.head_width();
-    const auto table = in.parameters[this->table(in.layer)];
+    const Index T = in.length();
     const Matrix* separate = separate_keys(in);
     Matrix &gates = in.scratch(T, T), &d_logits = in.scratch(T, T);
-    Matrix &by_row = in.scratch(T, table.rows()), &d_by_row = in.scratch(T, table.rows());
+    Matrix &by_row = looked_up(in), &d_by_row = looked_up(in);
     Matrix& d_separate = in.scratch(T, separate ? shape_.width : 0);
     d_separate.setZero();
     for (size_t h = 0; h < d_scores.size(); ++h) {
-      this->gates(in, separate, h, gates);
-      multiply(in.q[h], table.transpose(), by_row, position_scale());
-      d_by_row.setZero();
-      d_logits.setZero();  // of the gates
+      if (options_.gates == Gates::keys) dot_product(in.q[h], in.k[h], content_scale(), true, gates);
+      this->gates(in, separate, h, gates, gates);
+      look_up(in, h, by_row);
       for (Index i = 0; i < T; ++i) {
-        const Real *z = by_row.row(i).data(), *d_score = d_scores[h].row(i).data();
-        Real *d_z = d_by_row.row(i).data(), *d_logit = d_logits.row(i).data();
-        count(gates, i, table.rows(), [&](Index j, Index n, Real f) {
-          d_z[n] += (1 - f) * d_score[j];
-          if (f == 0) return;  // a whole count, or a clamped one: no gradient of p
-          d_z[n + 1] += f * d_score[j];
-          d_logit[j] = d_score[j] * (z[n + 1] - z[n]);  // of p(i, j), for now
+        Real* d_logit = d_logits.row(i).data();
+        count_backward(in, gates.row(i).data(), i, by_row.row(i).data(), d_scores[h].row(i).data(),
+                       d_by_row.row(i).data(), d_logit);
+        if (options_.gates != Gates::keys) continue;
+        for_each_lanes(i + 1, [&](Index j, Index) {  // their product is that of the scores
+          const Index room = std::min(kLanes, T - j);
+          store(load(d_logit + j, room, 0) + load(d_scores[h].row(i).data() + j, room, 0), d_logit + j, room);
         });
-        Real d_gate = 0;  // g(i, m) is in p(i, j) for every j <= m
-        for (Index m = 0; m <= i; ++m) {
-          d_gate += d_logit[m];
-          d_logit[m] = d_gate * gates(i, m) * (1 - gates(i, m));
-        }
       }
-      multiply_add(d_by_row, table, d.q[h], position_scale());
-      multiply_add(d_by_row.transpose(), in.q[h], d.parameters[this->table(in.layer)], position_scale());
-
-      dot_product_backward(in.q[h], in.k[h], content_scale(), true, d_scores[h], d.q[h], d.k[h]);
-      const Index column = static_cast<Index>(h) * D;
-      switch (options_.gates) {
-        case Gates::keys:
-          dot_product_backward(in.q[h], in.k[h], gate_scale(), true, d_logits, d.q[h], d.k[h]);
-          break;
-        case Gates::separate:
-          dot_product_backward(in.q[h], separate->middleCols(column, D), gate_scale(), true, d_logits, d.q[h],
-                               d_separate.middleCols(column, D));
-          break;
-        case Gates::values:
-          dot_product_backward(in.q[h], in.v[h], gate_scale(), true, d_logits, d.q[h], d.v[h]);
-          break;
-      }
+      look_up_backward(in, h, d_by_row, d);
+      gates_backward(in, separate, h, d_scores[h], d_logits, d_separate, d);
     }
     if (separate) {
       linear_backward(in.x, in.parameters[gate_weights_[in.layer]], d_separate, d.x,
@@ -124,15 +108,17 @@ class Cope final : public PositionEncoding {
     }
   }
 
-  std::vector<Insight> inspect(const AttentionInput& in) const override {
-    const Index T = in.length(), rows = in.parameters[table(in.layer)].rows();
-    Insight gate{"gate", Heads(shape_.heads, Matrix(Matrix::Zero(T, T)))}, counted{"counted position", gate.values};
+  std::vector<AttentionMap> inspect(const AttentionInput& in) const override {
+    const Index T = in.length(), rows = this->rows(in);
+    AttentionMap gate{"gate", Heads(shape_.heads, Matrix(Matrix::Zero(T, T)))}, counted{"contextual position", gate.values};
     const Matrix* separate = separate_keys(in);
     for (size_t h = 0; h < gate.values.size(); ++h) {
-      gates(in, separate, h, gate.values[h]);
+      dot_product(in.q[h], in.k[h], content_scale(), true, gate.values[h]);
+      gates(in, separate, h, gate.values[h], gate.values[h]);
       for (Index i = 0; i < T; ++i) {
-        count(gate.values[h], i, rows,
-              [&](Index j, Index n, Real f) { counted.values[h](i, j) = static_cast<Real>(n) + f; });
+        Real* to = counted.values[h].row(i).data();
+        count(gate.values[h].row(i).data(), i + 1, rows,
+              [&](Index j, Lanes p, Index) { store(p, to + j, std::min(kLanes, T - j)); });
       }
     }
     return {gate, counted};
@@ -152,27 +138,115 @@ class Cope final : public PositionEncoding {
     return &keys;
   }
 
-  /// gates(i, m) = sigmoid(q_i . kappa_m / sqrt(D)) for m <= i.
-  void gates(const AttentionInput& in, const Matrix* separate, size_t h, Matrix& gates) const {
+  /// gates(i, m) = sigmoid(q_i . kappa_m / sqrt(D)) for m <= i. `products` are q_i . k_m / sqrt(D).
+  void gates(const AttentionInput& in, const Matrix* separate, size_t h, const Matrix& products,
+             Matrix& gates) const {
     const Index D = shape_.head_width();
-    if (separate) {
+    if (separate)
       dot_product(in.q[h], separate->middleCols(static_cast<Index>(h) * D, D), gate_scale(), true, gates);
-    } else {
-      dot_product(in.q[h], options_.gates == Gates::keys ? in.k[h] : in.v[h], gate_scale(), true, gates);
-    }
-    for (Index i = 0; i < in.length(); ++i) gates.row(i).head(i + 1) = gates.row(i).head(i + 1).array().logistic();
+    if (options_.gates == Gates::values) dot_product(in.q[h], in.v[h], gate_scale(), true, gates);
+    const Matrix& logits = options_.gates == Gates::keys ? products : gates;
+    for (Index i = 0; i < in.length(); ++i)
+      kernels().sigmoid(logits.row(i).data(), i + 1, gates.row(i).data());
+  }
+  /// d_logits: of the gates; where those are of the keys, with d_scores added.
+  void gates_backward(const AttentionInput& in, const Matrix* separate, size_t h, const Matrix& d_scores,
+                      const Matrix& d_logits, Matrix& d_separate, AttentionGradient& d) const {
+    if (options_.gates == Gates::keys)
+      return dot_product_backward(in.q[h], in.k[h], gate_scale(), true, d_logits, d.q[h], d.k[h]);
+    dot_product_backward(in.q[h], in.k[h], content_scale(), true, d_scores, d.q[h], d.k[h]);
+    if (options_.gates == Gates::values)
+      return dot_product_backward(in.q[h], in.v[h], gate_scale(), true, d_logits, d.q[h], d.v[h]);
+    const Index D = shape_.head_width(), column = static_cast<Index>(h) * D;
+    dot_product_backward(in.q[h], separate->middleCols(column, D), gate_scale(), true, d_logits, d.q[h],
+                         d_separate.middleCols(column, D));
   }
 
-  /// f(j, n, fraction) for j = i, i - 1, ..., 0, where n + fraction is the clamped count p(i, j).
+  /// How many rows of the table a sequence's counts can reach.
+  Index rows(const AttentionInput& in) const {
+    return std::min(in.parameters[table(in.layer)].rows(), in.length() + 1);
+  }
+  /// Room for z(i, n) = q_i . e[n] / sqrt(D), and for what vectors read beyond.
+  Matrix& looked_up(const AttentionInput& in) const {
+    return in.scratch(in.length() + 1, rows(in) + 2 * kLanes);
+  }
+  /// z, for all n that query i can count to: i + 1.
+  void look_up(const AttentionInput& in, size_t h, Matrix& by_row) const {
+    const auto table = in.parameters[this->table(in.layer)].topRows(rows(in));
+    multiply(in.q[h], table.transpose(), by_row.topLeftCorner(in.length(), rows(in)), position_scale(),
+             Part::one_past_diagonal);
+  }
+  void look_up_backward(const AttentionInput& in, size_t h, const Matrix& d_by_row, AttentionGradient& d) const {
+    const auto table = in.parameters[this->table(in.layer)].topRows(rows(in));
+    auto d_table = d.parameters[this->table(in.layer)].topRows(rows(in));
+    const MatrixOperand d_z = lower(d_by_row.topLeftCorner(in.length(), rows(in)), 1);
+    multiply_add(d_z, table, d.q[h], position_scale());
+    multiply_add(d_z.transpose(), in.q[h], d_table, position_scale());
+  }
+
+  /// f(j, p, base) for the keys from j on, the last first: p are the clamped counts p(i, j), p(i, j + 1), ... of a
+  /// query that sees so many keys, and base <= p <= base + kLanes a whole number. Beyond the last key p is base or
+  /// a little more.
   template <class F>
-  static void count(const Matrix& gates, Index i, Index rows, F f) {
+  static void count(const Real* gates, Index keys, Index rows, F f) {
     const Real last = static_cast<Real>(rows - 1);
     Real sum = 0;
-    for (Index j = i; j >= 0; --j) {
-      sum += gates(i, j);
-      const Real p = std::min(sum, last), n = std::floor(p);
-      f(j, static_cast<Index>(n), p - n);
+    for (Index j = (keys - 1) / kLanes * kLanes; j >= 0; j -= kLanes) {
+      const Lanes sums = sum + suffix_sums(load(gates + j, std::min(kLanes, keys - j), 0));
+      f(j, sums < last ? sums : Lanes{} + last, static_cast<Index>(sum < last ? sum : last));
+      sum = sums[0];
     }
+  }
+
+  /// z between the whole numbers around p.
+  struct Between {
+    Between(const Real* z, Lanes p, Index base) {
+      const Lanes from_base = p - static_cast<Real>(base);
+      const IntLanes n = truncated(from_base);
+      fraction = from_base - __builtin_convertvector(n, Lanes);
+      below = pick(z + base, n);
+      above = fraction == 0 ? below : pick(z + base, n + 1);  // a clamped count is the last row's
+    }
+    Lanes value() const { return (1 - fraction) * below + fraction * above; }
+    Lanes slope() const { return above - below; }  // 0 at whole counts, which a clamped one is
+
+    Lanes fraction, below, above;
+  };
+
+  /// Of query i: overwrites what d_z (gradient of z) and d_logit (of its gates) hold, with zeros beyond what it
+  /// sees.
+  void count_backward(const AttentionInput& in, const Real* gates, Index i, const Real* z, const Real* d_score,
+                      Real* d_z, Real* d_logit) const {
+    const Index T = in.length(), keys = i + 1, rows = this->rows(in);
+    std::fill_n(d_z, std::min(rows + 2 * kLanes, keys + 1 + kBand + 2 * kLanes), Real(0));
+    count(gates, keys, rows, [&](Index j, Lanes p, Index base) {
+      const Index room = std::min(kLanes, T - j);
+      const Lanes d = load(d_score + j, std::min(kLanes, keys - j), 0);
+      store(d * Between(z, p, base).slope(), d_logit + j, room);  // of p(i, j), for now
+      spread(p - static_cast<Real>(base), d, d_z + base);
+    });
+    Real sum = 0;  // g(i, m) is in p(i, j) for every j <= m
+    for_each_lanes(keys, [&](Index m, Index count) {
+      const Lanes sums = sum + prefix_sums(load(d_logit + m, count, 0)), gate = load(gates + m, count, 0);
+      store(sums * gate * (1 - gate), d_logit + m, std::min(kLanes, T - m));
+      sum = sums[kLanes - 1];
+    });
+    const Index after = (keys + kLanes - 1) / kLanes * kLanes;
+    if (after < T) std::fill_n(d_logit + after, std::min(T - after, kBand), Real(0));
+  }
+  /// d_z[n] += (1 - f) d and d_z[n + 1] += f d for each lane of p = n + f: to all places near, what each is worth
+  /// to it, max(0, 1 - |p - place|).
+  static void spread(Lanes p, Lanes d, Real* d_z) {
+    Real at[kLanes], value[kLanes];
+    store(p, at);
+    store(d, value);
+    Lanes low{}, high{};
+    const auto worth = [](Lanes from_place) { return larger(1 - magnitude(from_place), Lanes{}); };
+    for (Index n = 0; n < kLanes; ++n) low += value[n] * worth(at[n] - places());
+    store(load(d_z) + low, d_z);
+    if (at[0] <= kLanes - 1) return;
+    for (Index n = 0; n < kLanes; ++n) high += value[n] * worth(at[n] - static_cast<Real>(kLanes) - places());
+    store(load(d_z + kLanes) + high, d_z + kLanes);
   }
 
   Options options_;
@@ -182,7 +256,7 @@ class Cope final : public PositionEncoding {
 
 const RegisterEncoding<Cope> registered{{
     .name = "cope",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation = "score(i, j) = (q_i . k_j + q_i . e[p]) / sqrt(D), p = sum of sigmoid(q_i . k_m / sqrt(D)) over m "
                 "= j .. i, "
                 "e interpolated",
@@ -193,8 +267,8 @@ const RegisterEncoding<Cope> registered{{
     .causal_only = true,
     .touches = "Q L",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "counted",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::counted,
     .content_dependent = "query and key",
     .variants = {"gates=separate", "gates=separate,scaling=content,shared_table=true", "gates=values",
                  "positions=3", "scaling=content", "scaling=none"},

@@ -2,7 +2,7 @@
 // and adds what it makes of them.
 //
 //   A_h = q_i . k_j / sqrt(D),   B_h = the bias of the base (alibi, kerple_log, fire) for head h
-//   score_h(i, j) = A_h + B_h + f_h([A; B]),   f: 2 H -> 32 -> H, LeakyReLU with slope 0.01 between
+//   score_h(i, j) = A_h + B_h + f_h([A; B]),   f: 2 H -> 32 -> H, LeakyReLU of 0.01 between
 //
 // Zheng et al. 2024, arXiv:2405.14722; chuanyang-Zheng/DAPE. One network for each layer, in the
 // framework's initial values, U(-1, 1) / sqrt(inputs): the model does not start at A + B. The paper's ablations:
@@ -26,7 +26,7 @@ class DapeV1 final : public Dape {
 
 const RegisterEncoding<DapeV1> registered{{
     .name = "dape",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation = "score_h(i, j) = A_h + B_h + f_h([A; B]), A = q_i . k_j / sqrt(D) and B = the base's bias of all "
                 "heads, f: 2 H "
                 "-> 32 -> H with LeakyReLU",
@@ -36,8 +36,8 @@ const RegisterEncoding<DapeV1> registered{{
              "FIRE: base=(fire:activation=leaky_relu). Causal in the paper; here as its base is.",
     .touches = "B L",
     .learned = true,
-    .extrapolates = "as its base",
-    .relative = "yes",
+    .extrapolates = Extrapolation::as_base,
+    .relative = Relative::yes,
     .content_dependent = "logits",
     .variants = {"base=(alibi:learned=true)", "base=(alibi:learned=true),combine=add,residual=false",
                  "base=(alibi:learned=true),combine=multiply", "base=fire", "base=(fire:activation=leaky_relu)",

@@ -22,7 +22,7 @@ class DapeV2 final : public Dape {
 
 const RegisterEncoding<DapeV2> registered{{
     .name = "dape_v2",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation = "score_h(i, j) = A_h + B_h + f_h, f two convolutions of width 3 along the keys over [A; B], 2 H "
                 "-> 32 -> H with "
                 "LeakyReLU",
@@ -34,8 +34,8 @@ const RegisterEncoding<DapeV2> registered{{
     .causal_only = true,
     .touches = "B L",
     .learned = true,
-    .extrapolates = "as its base",
-    .relative = "nearly",
+    .extrapolates = Extrapolation::as_base,
+    .relative = Relative::nearly,
     .content_dependent = "logits",
     .variants = {"base=(alibi:learned=true),combine=add,residual=false",
                  "base=(alibi:learned=true),combine=multiply", "base=fire", "base=(fire:activation=leaky_relu)",

@@ -39,56 +39,61 @@ class Darope final : public ContextualRotary {
     }
   }
 
-  // tables: beta (T, 1), and the angles of the fast pairs (T, fast).
   void tables(const Parameters&, const Positions& positions, Tables& tables) const override {
-    tables.resize(2);
-    tables[0].resize(positions.size(), 1);
-    tables[1].resize(positions.size(), fast_);
+    auto& [betas, fast_angles] = tables.constants<Constants>();
+    betas.resize(positions.size(), 1);
+    fast_angles.resize(positions.size(), fast_);
     for (Index t = 0; t < positions.size(); ++t) {
       const double at = static_cast<double>(positions.at[t]);
-      const double share = std::clamp((at + 0.5) / length_, kMargin, 1 - kMargin);
-      tables[0](t, 0) = static_cast<Real>(std::log(share / (1 - share)));
-      for (Index n = 0; n < fast_; ++n) tables[1](t, n) = static_cast<Real>(at * frequencies_[n]);
+      const double fraction = std::clamp((at + 0.5) / length_, kMargin, 1 - kMargin);
+      betas(t, 0) = static_cast<Real>(std::log(fraction / (1 - fraction)));
+      for (Index n = 0; n < fast_; ++n) fast_angles(t, n) = static_cast<Real>(at * frequencies_[n]);
     }
   }
 
   const Matrix& angles(const AttentionInput& in) const override {
-    Matrix &shares = in.scratch(in.length(), shape_.heads),
+    Matrix &fractions = in.scratch(in.length(), shape_.heads),
            &angles = in.scratch(in.length(), shape_.heads * pairs());
-    this->shares(in, shares);
+    this->fractions(in, fractions);
     for (size_t h = 0; h < in.q.size(); ++h) {
       auto angle = of_head(angles, h);
-      angle.leftCols(fast_) = in.tables[1].topRows(in.length());
-      for (Index n = fast_; n < pairs(); ++n) angle.col(n) = slope(n) * shares.col(static_cast<Index>(h));
+      angle.leftCols(fast_) = in.tables.constants<Constants>().fast_angles.topRows(in.length());
+      for (Index n = fast_; n < pairs(); ++n) angle.col(n) = full_angle(n) * fractions.col(static_cast<Index>(h));
     }
     return angles;
   }
 
   void angles_backward(const AttentionInput& in, Matrix& d_angles, AttentionGradient& d) const override {
-    Matrix &shares = in.scratch(in.length(), shape_.heads), &d_logits = in.scratch(in.length(), shape_.heads);
-    this->shares(in, shares);
+    Matrix &fractions = in.scratch(in.length(), shape_.heads), &d_logits = in.scratch(in.length(), shape_.heads);
+    this->fractions(in, fractions);
     d_logits.setZero();
     for (size_t h = 0; h < in.q.size(); ++h) {
       const auto d_angle = of_head(d_angles, h);
-      for (Index n = fast_; n < pairs(); ++n) d_logits.col(static_cast<Index>(h)) += slope(n) * d_angle.col(n);
+      for (Index n = fast_; n < pairs(); ++n)
+        d_logits.col(static_cast<Index>(h)) += full_angle(n) * d_angle.col(n);
     }
-    d_logits.array() *= shares.array() * (1 - shares.array());
+    d_logits.array() *= fractions.array() * (1 - fractions.array());
     multiply_add(d_logits, in.parameters[weights_[in.layer]].transpose(), d.x);
     multiply_add(in.x.transpose(), d_logits, d.parameters[weights_[in.layer]]);
-    multiply_add(in.tables[0].topRows(in.length()).transpose(), d_logits, d.parameters[alphas_[in.layer]]);
+    multiply_add(betas(in).transpose(), d_logits, d.parameters[alphas_[in.layer]]);
   }
 
  private:
   static constexpr double kMargin = 1e-6;  // eps
 
-  /// The angle of pair n over the share of L that its position is.
-  Real slope(Index n) const { return static_cast<Real>(length_ * frequencies_[n]); }
+  struct Constants {
+    Matrix betas, fast_angles;  // (T, 1), (T, fast)
+  };
+  static In betas(const AttentionInput& in) { return in.tables.constants<Constants>().betas.topRows(in.length()); }
 
-  /// shares (T, H) = c / L
-  void shares(const AttentionInput& in, Matrix& shares) const {
-    multiply(in.x, in.parameters[weights_[in.layer]], shares);
-    multiply_add(in.tables[0].topRows(in.length()), in.parameters[alphas_[in.layer]], shares);
-    shares = shares.array().logistic().matrix();
+  /// The angle of pair n where c = L.
+  Real full_angle(Index n) const { return static_cast<Real>(length_ * frequencies_[n]); }
+
+  /// fractions (T, H) = c / L
+  void fractions(const AttentionInput& in, Matrix& fractions) const {
+    multiply(in.x, in.parameters[weights_[in.layer]], fractions);
+    multiply_add(betas(in), in.parameters[alphas_[in.layer]], fractions);
+    fractions = fractions.array().logistic().matrix();
   }
 
   double length_;                            // L
@@ -99,7 +104,7 @@ class Darope final : public ContextualRotary {
 
 const RegisterEncoding<Darope> registered{{
     .name = "darope",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation = "score(i, j) = R(i) q_i . R(j) k_j / sqrt(D),   slow pairs turn by c(t) w_n, c(t) = L sigmoid(w . "
                 "x_t + alpha "
                 "logit((t + 0.5) / L))",
@@ -109,8 +114,8 @@ const RegisterEncoding<Darope> registered{{
              "alone: learned positions are not shifted evenly. The pairing is ours.",
     .touches = "R P",
     .learned = true,
-    .extrapolates = "defined",
-    .relative = "between learned positions",
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::between_learned_positions,
     .content_dependent = "token",
     .variants = {"length=1000", "length=7,base=10"},
 }};

@@ -9,7 +9,7 @@
 // third term reads P at n(i, j) in all released code (third=code, the default) and at n(j, i) in the paper
 // (third=paper): other functions, since both projections share P. Options for what the released second and third
 // versions do (He et al. 2021, arXiv:2111.09543):
-//   size=256,max_distance=512   buckets that grow logarithmically beyond size / 2, in place of the clamp
+//   size=256,max_distance=512   buckets that grow logarithmically beyond size / 2, instead of the clamp
 //   shared_projections=true     W_K, W_Q and their biases are those of the content
 //   norm=true                   layer normalization of P
 //
@@ -28,9 +28,15 @@ namespace posbench {
 namespace {
 
 enum class Third { code, paper };
-// Tables: (T, T) and how it runs, the same for the third term, (1, distances), then P W_K and P W_Q + b (N, C),
-// layer by layer.
-enum { kIndex, kRuns, kThirdIndex, kThirdRuns, kDistances, kRows };
+
+/// Which of the rows of P that some pair reads each pair has, and the distances of all pairs.
+struct Constants {
+  PairRows second, third;  // of the second and of the third term
+  Matrix distances;        // (1, distances), ascending
+};
+// The tables' values are P W_K and P W_Q + b (N, C), layer by layer.
+size_t key_rows(int layer) { return 2 * static_cast<size_t>(layer); }
+size_t query_rows(int layer) { return key_rows(layer) + 1; }
 
 class Deberta final : public PositionEncoding {
  public:
@@ -58,7 +64,7 @@ class Deberta final : public PositionEncoding {
     }
     const Index C = shape.width;
     constexpr double kDeviation = 0.02;
-    table_ = layout.normal("deberta.table", 2 * options.size, C, kDeviation);
+    table_ = layout.no_decay(layout.normal("deberta.table", 2 * options.size, C, kDeviation));
     if (options.norm) {
       gain_ = layout.constant("deberta.norm.weight", 1, C, 1);
       shift_ = layout.constant("deberta.norm.bias", 1, C, 0);
@@ -77,17 +83,18 @@ class Deberta final : public PositionEncoding {
   }
 
   void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
-    tables.resize(kRows + 2 * static_cast<size_t>(shape_.layers));
-    distinct_distances(positions, shape_.causal, tables[kDistances], tables[kIndex]);
-    const Span span = this->span(tables[kDistances]);
-    fill_index(tables[kDistances], span.low, tables[kIndex], tables[kThirdIndex]);
-    find_runs(tables[kIndex], tables[kRuns]);
-    find_runs(tables[kThirdIndex], tables[kThirdRuns]);
-    Matrix normalized, deviation, rows;
-    read_table(p, span, normalized, deviation, rows);
+    auto& [second, third, distances] = tables.constants<Constants>();
+    distinct_distances(positions, shape_.causal, distances, second.index);
+    const Span span = this->span(distances);
+    fill_index(distances, span.low, second.index, third.index);
+    find_runs(second);
+    find_runs(third);
+    Matrix normalized, rstd, rows;
+    read_table(p, span, normalized, rstd, rows);
+    tables.values.resize(2 * static_cast<size_t>(shape_.layers));
     const Index C = shape_.width;
     for (int layer = 0; layer < shape_.layers; ++layer) {
-      Matrix &keys = tables[kRows + 2 * layer], &queries = tables[kRows + 2 * layer + 1];
+      Matrix &keys = tables.values[key_rows(layer)], &queries = tables.values[query_rows(layer)];
       keys.resize(span.count, C);
       queries.resize(span.count, C);
       if (options_.shared_projections) {
@@ -101,16 +108,16 @@ class Deberta final : public PositionEncoding {
     }
   }
 
-  void tables_backward(const Parameters& p, const Positions&, const Tables& tables, const Tables& d_tables,
+  void tables_backward(const Parameters& p, const Positions&, const Tables& tables, const Matrices& d_rows_of,
                        Gradients& d) const override {
-    const Span span = this->span(tables[kDistances]);
-    Matrix normalized, deviation, rows;
-    read_table(p, span, normalized, deviation, rows);
+    const Span span = this->span(tables.constants<Constants>().distances);
+    Matrix normalized, rstd, rows;
+    read_table(p, span, normalized, rstd, rows);
     const Index C = shape_.width;
     Matrix d_rows(span.count, C);
     d_rows.setZero();
     for (int layer = 0; layer < shape_.layers; ++layer) {
-      const Matrix &d_keys = d_tables[kRows + 2 * layer], &d_queries = d_tables[kRows + 2 * layer + 1];
+      const Matrix &d_keys = d_rows_of[key_rows(layer)], &d_queries = d_rows_of[query_rows(layer)];
       if (options_.shared_projections) {
         const auto weight = p[content_[layer].weight];
         auto d_weight = d[content_[layer].weight], d_bias = d[content_[layer].bias];
@@ -126,8 +133,8 @@ class Deberta final : public PositionEncoding {
     }
     auto d_table = d[table_];
     if (options_.norm) {
-      normalize_rows_backward(p[gain_], normalized, deviation, d_rows, d_table.middleRows(span.low, span.count),
-                              d[gain_], d[shift_]);
+      layer_norm_backward(p[gain_], normalized, rstd, d_rows, d_table.middleRows(span.low, span.count), d[gain_],
+                          d[shift_]);
     } else {
       d_table.middleRows(span.low, span.count) += d_rows;
     }
@@ -135,7 +142,7 @@ class Deberta final : public PositionEncoding {
 
   void score(const AttentionInput& in, Heads& scores) const override {
     const Index D = shape_.head_width();
-    const Matrix &keys = in.tables[kRows + 2 * in.layer], &queries = in.tables[kRows + 2 * in.layer + 1];
+    const Matrix &keys = in.tables.values[key_rows(in.layer)], &queries = in.tables.values[query_rows(in.layer)];
     for (size_t h = 0; h < scores.size(); ++h) {
       const Index column = static_cast<Index>(h) * D;
       dot_product(in.q[h], in.k[h], score_scale(), shape_.causal, scores[h]);
@@ -148,8 +155,8 @@ class Deberta final : public PositionEncoding {
 
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
     const Index D = shape_.head_width();
-    const Matrix &keys = in.tables[kRows + 2 * in.layer], &queries = in.tables[kRows + 2 * in.layer + 1];
-    Matrix &d_keys = d.tables[kRows + 2 * in.layer], &d_queries = d.tables[kRows + 2 * in.layer + 1];
+    const Matrix &keys = in.tables.values[key_rows(in.layer)], &queries = in.tables.values[query_rows(in.layer)];
+    Matrix &d_keys = d.tables[key_rows(in.layer)], &d_queries = d.tables[query_rows(in.layer)];
     for (size_t h = 0; h < d_scores.size(); ++h) {
       const Index column = static_cast<Index>(h) * D;
       dot_product_backward(in.q[h], in.k[h], score_scale(), shape_.causal, d_scores[h], d.q[h], d.k[h]);
@@ -173,20 +180,19 @@ class Deberta final : public PositionEncoding {
   };
 
   Real score_scale() const { return 1 / std::sqrt(static_cast<Real>(3 * shape_.head_width())); }
-  static PairRows second_pairs(const AttentionInput& in) { return {in.tables[kIndex], in.tables[kRuns]}; }
-  PairRows third_pairs(const AttentionInput& in) const {
-    if (options_.third == Third::code) return second_pairs(in);
-    return {in.tables[kThirdIndex], in.tables[kThirdRuns]};
+  static const PairRows& second_pairs(const AttentionInput& in) { return in.tables.constants<Constants>().second; }
+  const PairRows& third_pairs(const AttentionInput& in) const {
+    return options_.third == Third::code ? second_pairs(in) : in.tables.constants<Constants>().third;
   }
 
   /// n for a distance, which is query minus key.
   Index row(double distance) const {
-    const double size = options_.size, middle = options_.size / 2, most = options_.max_distance - 1;
+    const double size = options_.size, middle = options_.size / 2, farthest = options_.max_distance - 1;
     double bucket = std::round(distance);
     if (options_.max_distance > 0 && std::abs(bucket) > middle) {
-      const double far = std::min(std::abs(bucket), most);
-      bucket = std::copysign(std::ceil(std::log(far / middle) / std::log(most / middle) * (middle - 1)) + middle,
-                             bucket);
+      const double far = std::min(std::abs(bucket), farthest);
+      bucket = std::copysign(
+          std::ceil(std::log(far / middle) / std::log(farthest / middle) * (middle - 1)) + middle, bucket);
     }
     return static_cast<Index>(std::clamp(bucket + size, 0.0, 2 * size - 1));
   }
@@ -201,32 +207,31 @@ class Deberta final : public PositionEncoding {
   }
 
   /// From which distance a pair has to which of the rows that are read, for the second term and for the third.
-  void fill_index(const Matrix& distances, Index low, Matrix& index, Matrix& third) const {
+  void fill_index(const Matrix& distances, Index low, IndexMatrix& index, IndexMatrix& third) const {
     const bool paper = options_.third == Third::paper;
-    Matrix row(1, distances.cols()), opposite(1, distances.cols());
+    std::vector<std::int32_t> rows, opposite;
     for (Index n = 0; n < distances.cols(); ++n) {
-      row(0, n) = static_cast<Real>(this->row(distances(0, n)) - low);
-      if (paper) opposite(0, n) = static_cast<Real>(this->row(-distances(0, n)) - low);
+      rows.push_back(static_cast<std::int32_t>(row(distances(0, n)) - low));
+      if (paper) opposite.push_back(static_cast<std::int32_t>(row(-distances(0, n)) - low));
     }
-    third.resize(paper ? index.rows() : 0, paper ? index.cols() : 0);
+    third.setZero(paper ? index.rows() : 0, paper ? index.cols() : 0);
     for (Index i = 0; i < index.rows(); ++i) {
       for (Index j = 0; j < visible(i, index.cols(), shape_.causal); ++j) {
-        const Index n = static_cast<Index>(index(i, j));
-        index(i, j) = row(0, n);
-        if (paper) third(i, j) = opposite(0, n);
+        const size_t n = static_cast<size_t>(index(i, j));
+        index(i, j) = rows[n];
+        if (paper) third(i, j) = opposite[n];
       }
     }
   }
 
-  /// The rows of P that are read, normalized where that is asked for.
-  void read_table(const Parameters& p, const Span& span, Matrix& normalized, Matrix& deviation,
-                  Matrix& rows) const {
+  /// The rows of P that are read, normalized with the option `norm`.
+  void read_table(const Parameters& p, const Span& span, Matrix& normalized, Matrix& rstd, Matrix& rows) const {
     const auto table = p[table_].middleRows(span.low, span.count);
     rows.resize(span.count, shape_.width);
     if (options_.norm) {
       normalized.resize(span.count, shape_.width);
-      deviation.resize(span.count, 1);
-      normalize_rows(table, p[gain_], p[shift_], normalized, deviation, rows);
+      rstd.resize(span.count, 1);
+      layer_norm(table, p[gain_], p[shift_], normalized, rstd, rows);
     } else {
       rows = table;
     }
@@ -240,7 +245,7 @@ class Deberta final : public PositionEncoding {
 
 const RegisterEncoding<Deberta> registered{{
     .name = "deberta",
-    .family = "relative vectors",
+    .family = Family::relative_vectors,
     .equation = "score_h(i, j) = (q_i . k_j + q_i . (P[n] W_K)_h + k_j . (P[n] W_Q + b)_h) / sqrt(3 D),   "
                 "n = clamp(i - j + k, 0, 2k - 1)",
     .source =
@@ -251,8 +256,9 @@ const RegisterEncoding<Deberta> registered{{
         "released second and third versions are size=256,max_distance=512,shared_projections=true,norm=true.",
     .touches = "Q",
     .learned = true,
-    .extrapolates = "no, but yes where size is no more than the trained length",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = {Extrapolation::no, "but yes where size is no more than the trained length"},
+    .relative = Relative::yes,
     .content_dependent = "query and key",
     .variants = {"norm=true,shared_projections=true", "size=2", "size=3,third=paper", "size=4,max_distance=6",
                  "size=6,max_distance=16,norm=true,third=paper"},

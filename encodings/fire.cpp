@@ -1,4 +1,4 @@
-// FIRE: a small network of the distance, as a share of the query's own position, gives the bias.
+// FIRE: a small network of the distance, as a fraction of the query's own position, gives the bias.
 //
 //   score_h(i, j) = q_i . k_j / sqrt(D) + f_h(xi)
 //   xi            = psi(i - j) / (psi(max(i, |mu| L)) + 1e-6),   psi(n) = log(|c| n + 1)
@@ -6,11 +6,11 @@
 //
 // c (from 0.1), mu (from 1) and the network are learned, for each layer; shared_layers=true is the paper's FIRE-S,
 // from memory. W and b start uniform over +- 1 / sqrt(inputs). i counts from 0. a is the ReLU, or the LeakyReLU of
-// slope 0.01 that DAPE's code has inside FIRE.
+// 0.01 that DAPE's code has inside FIRE.
 //
-// Below the threshold |mu| L the bias is a function of distance alone; beyond, distances are shares of i, so that
-// xi stays within [0, 1) at every length. The paper's L is 512 (threshold=512), which short sequences never reach:
-// nothing would be normalized, and longer ones would bring xi that training has not seen. Our default,
+// Below the threshold |mu| L the bias is a function of distance alone; beyond, distances are fractions of i, so
+// that xi stays within [0, 1) at every length. The paper's L is 512 (threshold=512), which short sequences never
+// reach: nothing would be normalized, and longer ones would bring xi that training has not seen. Our default,
 // threshold=0, is half of the trained length. DAPE's training code passes 128 and halves it.
 //
 // Li et al. 2023, arXiv:2310.04418, section 3; its appendix's listing as it survives in VITA-Group/TAPE and
@@ -20,6 +20,7 @@
 #include "encodings/parts/additive_bias.h"
 #include "encodings/parts/distances.h"
 #include "encodings/registry.h"
+#include "model/layers.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -27,7 +28,6 @@ namespace {
 
 enum class Activation { relu, leaky_relu };
 constexpr Real kEpsilon = 1e-6;
-constexpr Real kSteep = 1e30;
 constexpr Index kApart = 24;  // rows whose strides are powers of two would push each other out of the cache
 
 class Fire final : public AdditiveBias {
@@ -66,7 +66,7 @@ class Fire final : public AdditiveBias {
   bool per_layer() const override { return !options_.shared_layers; }
   bool learned() const override { return true; }
 
-  void bias(const Parameters& p, const Positions& positions, Tables& bias) const override {
+  void bias(const Parameters& p, const Positions& positions, Matrices& bias) const override {
     const Index T = positions.size(), H = shape_.heads;
     Workspace work(T, options_.hidden, H);
     for (size_t n = 0; n < networks_.size(); ++n) {
@@ -82,13 +82,13 @@ class Fire final : public AdditiveBias {
     }
   }
 
-  void bias_backward(const Parameters& p, const Positions& positions, const Tables& d_bias,
+  void bias_backward(const Parameters& p, const Positions& positions, const Matrices& d_bias,
                      Gradients& d) const override {
     const Index T = positions.size(), H = shape_.heads;
     Workspace work(T, options_.hidden, H);
     for (size_t n = 0; n < networks_.size(); ++n) {
       const Network& net = networks_[n];
-      const Real c = p[net.c](0, 0), mu = p[net.mu](0, 0), slope = std::abs(c);
+      const Real c = p[net.c](0, 0), mu = p[net.mu](0, 0), rate = std::abs(c);
       for_each_row(p, net, positions, [&](Index first, Index i) {
         const Index keys = i + 1;
         const Row r = row(p, net, positions, i, work);
@@ -101,22 +101,21 @@ class Fire final : public AdditiveBias {
         multiply_add(activated, d_output.transpose(), d[net.w2]);
         d[net.b2].row(0) += d_output.rowwise().sum().transpose();
         multiply(p[net.w2], d_output, activated);  // its gradient, and that of hidden
-        // The slope of the activation, 1 above zero and the leak below, without a branch.
-        hidden.array() = activated.array() * (hidden.array() * kSteep).min(Real(1)).max(leak());
+        hidden.array() = activated.array() * leaky_relu_derivative(hidden.array(), leak());
         auto d_w1 = d[net.w1], d_b1 = d[net.b1];
         for (Index m = 0; m < options_.hidden; ++m) {
-          d_w1(0, m) += hidden.row(m).dot(work.share.head(keys));
+          d_w1(0, m) += hidden.row(m).dot(work.xi.head(keys));
           d_b1(0, m) += hidden.row(m).sum();
         }
-        multiply(p[net.w1].row(0), hidden, work.d_share.head(keys));
+        multiply(p[net.w1].row(0), hidden, work.d_xi.head(keys));
 
         // xi = u / w, with u = log(|c| d + 1) and w = log(|c| n + 1) + epsilon
-        const auto distance = work.distance.head(keys).array(), share = work.share.head(keys).array();
-        const auto d_share = work.d_share.head(keys).array();
-        const Real along = (d_share * share).sum() / r.normalizer;  // of -w
-        const Real by_distance = (d_share * distance / (slope * distance + 1)).sum() / r.normalizer;
-        d[net.c](0, 0) += sign(c) * (by_distance - along * r.reach / (slope * r.reach + 1));
-        if (r.below) d[net.mu](0, 0) -= sign(mu) * along * slope / (slope * r.reach + 1) * threshold_;
+        const auto distance = work.distance.head(keys).array(), xi = work.xi.head(keys).array();
+        const auto d_xi = work.d_xi.head(keys).array();
+        const Real along = (d_xi * xi).sum() / r.normalizer;  // of -w
+        const Real by_distance = (d_xi * distance / (rate * distance + 1)).sum() / r.normalizer;
+        d[net.c](0, 0) += sign(c) * (by_distance - along * r.reach / (rate * r.reach + 1));
+        if (r.below) d[net.mu](0, 0) -= sign(mu) * along * rate / (rate * r.reach + 1) * threshold_;
       });
     }
   }
@@ -130,12 +129,12 @@ class Fire final : public AdditiveBias {
   struct Workspace {
     Workspace(Index keys, Index width, Index heads)
         : distance(keys),
-          share(keys),
-          d_share(keys),
+          xi(keys),
+          d_xi(keys),
           hidden(width, keys + kApart),
           activated(width, keys + kApart),
           output(heads, keys + kApart) {}
-    Eigen::Matrix<Real, 1, Eigen::Dynamic> distance, share, d_share;  // |i - j|, xi, and its gradient
+    Eigen::Matrix<Real, 1, Eigen::Dynamic> distance, xi, d_xi;        // |i - j|, xi, and its gradient
     RowMajor hidden, activated;                                       // before and after the activation
     RowMajor output;                                                  // f(xi), or its gradient
   };
@@ -152,7 +151,7 @@ class Fire final : public AdditiveBias {
   void for_each_row(const Parameters& p, const Network& net, const Positions& positions, F f) const {
     Index below = 0;
     while (below < positions.size() && positions.at[below] < threshold(p, net)) ++below;
-    const Index together = even(positions) ? below : 0;
+    const Index together = uniformly_spaced(positions) ? below : 0;
     if (together > 0) f(Index{0}, together - 1);
     for (Index i = together; i < positions.size(); ++i) f(i, i);
   }
@@ -160,15 +159,15 @@ class Fire final : public AdditiveBias {
   /// Everything but the output.
   Row row(const Parameters& p, const Network& net, const Positions& positions, Index i, Workspace& work) const {
     const Index keys = i + 1;
-    const Real slope = std::abs(p[net.c](0, 0)), threshold = this->threshold(p, net);
-    const Real reach = std::max(positions.at[i], threshold), normalizer = std::log1p(slope * reach) + kEpsilon;
+    const Real rate = std::abs(p[net.c](0, 0)), threshold = this->threshold(p, net);
+    const Real reach = std::max(positions.at[i], threshold), normalizer = std::log1p(rate * reach) + kEpsilon;
     for (Index j = 0; j < keys; ++j) work.distance(j) = std::abs(positions.distance(i, j));
-    work.share.head(keys) = (slope * work.distance.head(keys).array() + 1).log() / normalizer;
+    work.xi.head(keys) = (rate * work.distance.head(keys).array() + 1).log() / normalizer;
     const auto w1 = p[net.w1], b1 = p[net.b1];
     for (Index m = 0; m < options_.hidden; ++m) {
       auto hidden = work.hidden.row(m).head(keys);
-      hidden.array() = work.share.head(keys).array() * w1(0, m) + b1(0, m);
-      work.activated.row(m).head(keys) = hidden.cwiseMax(leak() * hidden);
+      hidden.array() = work.xi.head(keys).array() * w1(0, m) + b1(0, m);
+      work.activated.row(m).head(keys) = leaky_relu(hidden.array(), leak()).matrix();
     }
     return {reach, normalizer, threshold > positions.at[i]};
   }
@@ -182,7 +181,7 @@ class Fire final : public AdditiveBias {
 
 const RegisterEncoding<Fire> registered{{
     .name = "fire",
-    .family = "bias by distance",
+    .family = Family::bias_by_distance,
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) + f_h(log(c (i - j) + 1) / log(c max(i, mu L) + 1)),   f: 1 "
                 "-> 32 -> H",
     .source =
@@ -193,8 +192,9 @@ const RegisterEncoding<Fire> registered{{
     .causal_only = true,
     .touches = "B P",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "nearly",
+    .takes_positions = TakesPositions::positions,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::nearly,
     .content_dependent = "no",
     .variants = {"activation=leaky_relu,hidden=5,threshold=512", "shared_layers=true"},
 }};

@@ -13,6 +13,7 @@
 
 #include "encodings/parts/forget_gate.h"
 #include "encodings/registry.h"
+#include "model/layers.h"
 
 namespace posbench {
 namespace {
@@ -48,30 +49,31 @@ class Fox final : public PositionEncoding {
     for (int layer = 0; layer < shape.layers; ++layer) {
       biases_.push_back(
           layout.add(fmt::format("fox.gate.{}.bias", layer), 1, shape.heads, [=](Rng&, Index, Index h) {
-            const double share = shape.heads == 1 ? 0 : static_cast<double>(h) / (shape.heads - 1);
-            return -std::log(std::expm1(1 / (options.shortest * std::pow(ratio, share))));
+            const double exponent = shape.heads == 1 ? 0 : static_cast<double>(h) / (shape.heads - 1);
+            return -std::log(std::expm1(1 / (options.shortest * std::pow(ratio, exponent))));
           }));
     }
   }
 
-  /// One table for each layer, where the gates are the same for all tokens: F (H, T).
+  /// Where the gates are the same for all tokens, the values are F (H, T), one for each layer.
   void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
-    tables.resize(biases_.size());
+    tables.values.resize(biases_.size());
     for (size_t layer = 0; layer < biases_.size(); ++layer) {
-      tables[layer].resize(shape_.heads, positions.size());
+      Matrix& levels = tables.values[layer];
+      levels.resize(shape_.heads, positions.size());
       for (Index h = 0; h < shape_.heads; ++h) {
-        const Real log_gate = -std::log1p(std::exp(-p[biases_[layer]](0, h)));
-        for (Index t = 0; t < positions.size(); ++t) tables[layer](h, t) = static_cast<Real>(t + 1) * log_gate;
+        const Real log_gate = -softplus(-p[biases_[layer]](0, h));
+        for (Index t = 0; t < positions.size(); ++t) levels(h, t) = static_cast<Real>(t + 1) * log_gate;
       }
     }
   }
-  void tables_backward(const Parameters& p, const Positions& positions, const Tables&, const Tables& d_tables,
+  void tables_backward(const Parameters& p, const Positions& positions, const Tables&, const Matrices& d_levels,
                        Gradients& d) const override {
     for (size_t layer = 0; layer < biases_.size(); ++layer) {
       for (Index h = 0; h < shape_.heads; ++h) {
         Real d_log_gate = 0;
         for (Index t = 0; t < positions.size(); ++t)
-          d_log_gate += static_cast<Real>(t + 1) * d_tables[layer](h, t);
+          d_log_gate += static_cast<Real>(t + 1) * d_levels[layer](h, t);
         d[biases_[layer]](0, h) += d_log_gate / (1 + std::exp(p[biases_[layer]](0, h)));
       }
     }
@@ -80,7 +82,7 @@ class Fox final : public PositionEncoding {
   void score(const AttentionInput& in, Heads& scores) const override {
     PositionEncoding::score(in, scores);
     if (gate_.empty()) {
-      add_differences(in.tables[in.layer].leftCols(in.length()), 1, scores);
+      add_differences(in.tables.values[in.layer].leftCols(in.length()), 1, scores);
     } else {
       gate_[0].add(in, 1, scores);
     }
@@ -101,7 +103,7 @@ class Fox final : public PositionEncoding {
 
 const RegisterEncoding<Fox> registered{{
     .name = "fox",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) + sum of log f over tokens j + 1 .. i, f_t = sigmoid(w_h . "
                 "x_t + b_h)",
     .source = "Lin et al. 2025, arXiv:2503.02130; zhixuan-lin/forgetting-transformer",
@@ -111,10 +113,10 @@ const RegisterEncoding<Fox> registered{{
     .causal_only = true,
     .touches = "B",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "accumulated",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::accumulated,
     .content_dependent = "token",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
     .variants = {"bias=4", "data_independent=true"},
 }};
 

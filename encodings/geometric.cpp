@@ -1,5 +1,5 @@
-// Geometric attention: keys are visited by distance from the query, and each takes a share of what is left of the
-// attention; the nearest strong match wins, on whichever side.
+// Geometric attention: keys are visited by distance from the query, and each takes a fraction of what is left of
+// the attention; the nearest strong match wins, on whichever side.
 //
 //   z_h(i, j) = alpha q_i . k_j + beta + (back_h . x_i + b_h if j < i, front_h . x_i + f_h if j > i)
 //   w(i, j)   = sigmoid(z(i, j)) times the product of 1 - sigmoid(z(i, m)) over the keys m visited before j
@@ -21,16 +21,7 @@
 namespace posbench {
 namespace {
 
-constexpr Real kLeastSum = Real(1e-12);  // rows are divided by no less
-
-/// The keys 0 .. keys - 1 without i, nearest first, right before left.
-auto outwards(Index i, Index keys) {
-  const Index right = keys - 1 - i, both = std::min(i, right), further = right > i ? 1 : -1;
-  return [=](Index n) {
-    if (n < 2 * both) return n % 2 == 0 ? i + n / 2 + 1 : i - n / 2 - 1;
-    return i + further * (n - both + 1);
-  };
-}
+constexpr Real kMinSum = Real(1e-12);  // rows are divided by no less
 
 class Geometric final : public PositionEncoding {
  public:
@@ -72,49 +63,52 @@ class Geometric final : public PositionEncoding {
       dot_product_backward(in.q[h], in.k[h], 1, shape_.causal, d_scores[h], d_q, d_k);
       d.q[h] += alpha * d_q;
       d.k[h] += alpha * d_k;
-      d.parameters[alphas_[in.layer]](0, 0) += d_q.cwiseProduct(in.q[h]).sum();
+      d.parameters[alphas_[in.layer]](0, 0) += kernels().dot(d_q.data(), in.q[h].data(), d_q.size());
       for (Index i = 0; i < T; ++i) {
-        d_direction(i, back(h)) = d_scores[h].row(i).head(i).sum();
-        if (!shape_.causal) d_direction(i, front(h)) = d_scores[h].row(i).tail(T - i - 1).sum();
+        const Real* row = d_scores[h].row(i).data();
+        d_direction(i, back(h)) = kernels().sum(row, i);
+        if (!shape_.causal) d_direction(i, front(h)) = kernels().sum(row + i + 1, T - i - 1);
       }
     }
-    d.parameters[betas_[in.layer]](0, 0) += d_direction.sum();
+    d.parameters[betas_[in.layer]](0, 0) += kernels().sum(d_direction.data(), d_direction.size());
     linear_backward(in.x, in.parameters[weights_[in.layer]], d_direction, d.x, d.parameters[weights_[in.layer]],
                     d.parameters[biases_[in.layer]]);
   }
 
   void normalize(const AttentionInput& in, const Heads& scores, Heads& attention) const override {
-    Matrix& share = in.scratch(1, in.length());
+    PaddedRow fraction(in.scratch(1, 1), in.length()), weight(in.scratch(1, 1), in.length());
     for (size_t h = 0; h < scores.size(); ++h) {
       for (Index i = 0; i < in.length(); ++i) {
         const Index keys = visible(i, in.length(), shape_.causal);
-        auto row = attention[h].row(i).head(keys);
-        share.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
-        row(i) = 0;
-        break_stick(share.data(), keys - 1, outwards(i, keys), attention[h].row(i).data());
-        row /= std::max(row.sum(), kLeastSum);
+        set_fractions(scores[h].row(i).data(), keys, fraction);
+        weight.resize(keys);
+        break_stick(fraction, i, weight);
+        const Real all = kernels().sum(weight.data(), keys);
+        copy_row(weight, 1 / std::max(all, kMinSum), in.length(), attention[h].row(i).data());
       }
-      hide_later(shape_.causal, attention[h]);
     }
   }
   bool keeps_scores() const override { return true; }
   void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
                           const Heads& d_attention, Heads& d_scores) const override {
-    Matrix& share = in.scratch(1, in.length());
-    set_zero(d_scores);
+    const Index T = in.length();
+    PaddedRow fraction(in.scratch(1, 1), T), gain(in.scratch(1, 1), T), d_logit(in.scratch(1, 1), T);
     for (size_t h = 0; h < scores.size(); ++h) {
-      for (Index i = 0; i < in.length(); ++i) {
-        const Index keys = visible(i, in.length(), shape_.causal);
-        const auto row = attention[h].row(i).head(keys);
+      for (Index i = 0; i < T; ++i) {
+        const Index keys = visible(i, T, shape_.causal);
+        const Real *weight = attention[h].row(i).data(), *d_weight = d_attention[h].row(i).data();
         // A = w / sum(w):   d_w w = A (d_A - sum of A d_A), and only the first term where the sum was too small to
         // divide by
-        const bool divided = row.sum() > Real(0.999);
-        const Real along = divided ? row.dot(d_attention[h].row(i).head(keys)) : 0;
-        const Real* d_weight = d_attention[h].row(i).data();
-        share.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
-        break_stick_backward(
-            share.data(), keys - 1, outwards(i, keys), row.data(), [=](Index j) { return d_weight[j] - along; },
-            d_scores[h].row(i).data());
+        const bool divided = kernels().sum(weight, keys) > Real(0.999);
+        const Real along = divided ? kernels().dot(weight, d_weight, keys) : 0;
+        set_fractions(scores[h].row(i).data(), keys, fraction);
+        gain.resize(keys);
+        for_each_lanes(keys, [&](Index j, Index count) {
+          store(load(weight + j, count, 0) * (load(d_weight + j, count, 0) - along), gain.data() + j);
+        });
+        d_logit.resize(keys);
+        break_stick_backward(fraction, gain, i, d_logit);
+        copy_row(d_logit, 1, T, d_scores[h].row(i).data());
       }
     }
   }
@@ -130,7 +124,7 @@ class Geometric final : public PositionEncoding {
 
 const RegisterEncoding<Geometric> registered{{
     .name = "geometric",
-    .family = "attention variant",
+    .family = Family::attention_variant,
     .equation = "attention(i, j) ~ sigmoid(z_ij) times the product of 1 - sigmoid(z_im) over keys m nearer to i, "
                 "rows divided "
                 "by their sums; z = alpha q . k + beta + a preference for left or right that x_i decides",
@@ -140,10 +134,10 @@ const RegisterEncoding<Geometric> registered{{
              "equal distance the right neighbour is visited first.",
     .touches = "L",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "order of keys",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::order_of_keys,
     .content_dependent = "query and key",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
 }};
 
 }  // namespace

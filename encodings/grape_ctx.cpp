@@ -10,6 +10,7 @@
 // C^-0.5), as there.
 #include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
+#include "model/layers.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -87,7 +88,7 @@ class GrapeContextual final : public ContextualRotary {
     if (gate_ == Gate::sigmoid) {
       steps = (steps / kSharpness).logistic();
     } else {
-      steps = steps.max(Real(0)) + (-steps.abs()).exp().log1p();
+      steps = softplus(steps);
     }
     Real sum = 0;  // without the token's own step
     for (Index t = 0; t < in.length(); ++t) sum += std::exchange(phases(t, 0), sum);
@@ -99,7 +100,7 @@ class GrapeContextual final : public ContextualRotary {
 
 const RegisterEncoding<GrapeContextual> registered{{
     .name = "grape_ctx",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation = "score(i, j) = R(Phi_i) q_i . R(Phi_j) k_j / sqrt(D),   Phi_t = sum of sigmoid((w . x_s + b) / "
                 "16) over s < t, "
                 "at learned frequencies",
@@ -110,8 +111,8 @@ const RegisterEncoding<GrapeContextual> registered{{
     .causal_only = true,
     .touches = "R P",
     .learned = true,
-    .extrapolates = "defined",
-    .relative = "accumulated",
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::accumulated,
     .content_dependent = "token",
     .variants = {"gate=softplus"},
 }};

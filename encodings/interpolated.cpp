@@ -15,13 +15,15 @@
 //
 // ntk, ntk_dynamic and yarn as in jquesnelle/yarn, whose ramp is not the paper's. The papers extend a trained
 // model and tune it briefly; here one model trains with the slower angles from the start, but for ntk_dynamic,
-// which leaves the trained lengths alone. Over xpos, linear slows the fading too; the others do not.
+// which leaves the trained lengths alone. resonance=true rounds the wavelengths that result to whole tokens, as
+// Resonance YaRN does (Wang et al. 2024, arXiv:2403.00071; sheryc/resonance_rope). Over xpos, linear slows the
+// fading too; the others do not.
 #include <cmath>
 #include <numbers>
 
 #include "encodings/parts/decorator.h"
-#include "encodings/registry.h"
 #include "encodings/parts/rotary.h"
+#include "encodings/registry.h"
 
 namespace posbench {
 namespace {
@@ -33,7 +35,7 @@ enum class Ramp { code, paper };
 std::string rotary_names(const ModelShape& shape) {
   std::string names;
   for (const std::string& name : encodings().names()) {
-    if (encodings().find(name).info.family != "rotary" || wrapped(Spec{name, {}})) continue;
+    if (encodings().find(name).info.family != Family::rotary || wrapped(Spec{name, {}})) continue;
     ModelShape causal = shape;
     causal.causal = true;
     ParameterLayout layout;
@@ -51,6 +53,8 @@ class Interpolated final : public Decorator {
     double scale = 0, alpha = 1, beta_fast = 32, beta_slow = 1;
     int original = 0;
     Ramp ramp = Ramp::code;
+    bool resonance = false;
+    std::string wrapped() const { return base; }
     void describe(OptionTable& o) {
       o.text("base", base, "a rotary encoding", "the encoding whose angles are slowed down");
       o.choice("method", method, {"linear", "ntk", "ntk_dynamic", "yarn"},
@@ -63,6 +67,7 @@ class Interpolated final : public Decorator {
       o.number("beta_slow", beta_slow, 0.01, 1e6,
                "yarn: pairs that turn less often within L are slowed down by s");
       o.choice("ramp", ramp, {"code", "paper"}, "yarn: linear in the pair's index, or in its turns within L");
+      o.flag("resonance", resonance, "round the resulting wavelengths to whole tokens; not for linear");
     }
   };
 
@@ -84,6 +89,12 @@ class Interpolated final : public Decorator {
           "'{}' rotates one in a head of width {}",
           options.method == Method::ntk ? "ntk" : "ntk_dynamic", options.base, shape.head_width()));
     }
+    if (options.resonance && options.method == Method::linear) {
+      throw std::invalid_argument(
+          "encoding 'interpolated': method linear divides positions, whose wavelengths cannot be rounded; leave "
+          "out "
+          "resonance, or take method ntk, ntk_dynamic or yarn");
+    }
     if (options.beta_fast <= options.beta_slow) {
       throw std::invalid_argument(
           fmt::format("encoding 'interpolated': beta_fast is {}, expected more than beta_slow, {}",
@@ -99,11 +110,12 @@ class Interpolated final : public Decorator {
 
   void tables(const Parameters&, const Positions& positions, Tables& tables) const override {
     Spectrum spectrum = rotary_->spectrum();
+    Rotations& rotations = tables.constants<Rotations>();
     switch (options_.method) {
       case Method::linear: {
         Positions nearer = positions;
         for (Real& p : nearer.at) p /= static_cast<Real>(scale_);
-        return rotary_->rotations(nearer, spectrum, tables);
+        return rotary_->rotations(nearer, spectrum, rotations);
       }
       case Method::ntk:
         change_base(scale_, spectrum);
@@ -121,7 +133,8 @@ class Interpolated final : public Decorator {
         if (scale_ > 1) spectrum.amplitude *= 0.1 * std::log(scale_) + 1;
         break;
     }
-    rotary_->rotations(positions, spectrum, tables);
+    if (options_.resonance) round_wavelengths(spectrum.frequencies);
+    rotary_->rotations(positions, spectrum, rotations);
   }
 
  private:
@@ -132,7 +145,7 @@ class Interpolated final : public Decorator {
     }
   }
 
-  /// The share of pair n that is slowed down.
+  /// The fraction by which pair n is slowed down.
   double ramp(const Spectrum& spectrum, size_t n) const {
     if (options_.ramp == Ramp::paper) {
       const double turns = length_ * spectrum.frequencies[n] / (2 * std::numbers::pi);
@@ -155,21 +168,23 @@ class Interpolated final : public Decorator {
 
 const RegisterEncoding<Interpolated> registered{{
     .name = "interpolated",
-    .family = "rotary",
+    .family = Family::rotary,
     .equation =
         "a rotary base with slower angles: p / s, or w_n s^(-2n / (d - 2)), or w_n / s ramp_n + w_n (1 - ramp_n)",
-    .source = "Chen et al. 2023, arXiv:2306.15595; Peng et al. 2023, arXiv:2309.00071; jquesnelle/yarn",
+    .source =
+        "Chen et al. 2023, arXiv:2306.15595; Peng et al. 2023, arXiv:2309.00071; jquesnelle/yarn; resonance: "
+        "Wang et al. 2024, arXiv:2403.00071",
     .notes = "YaRN's ramp is linear in the pair's index in the code (the default), in its turns in the paper. The "
              "papers extend a trained model; here one trains with these angles from the start, and longer "
              "sequences leave their range.",
     .touches = "R P",
-    .extrapolates = "defined, but yes after training without it",
-    .relative = "yes",
+    .extrapolates = {Extrapolation::defined, "but yes after training without it"},
+    .relative = Relative::yes,
     .content_dependent = "no",
     .variants = {"base=(rope:pairing=half_split),method=yarn,scale=4,original=100",
                  "base=rope_hope,method=ntk,scale=4", "base=rope_p,method=yarn,scale=4,ramp=paper,original=30",
                  "base=rope_partial,scale=4", "base=xpos,scale=4", "method=ntk,scale=4",
-                 "method=ntk_dynamic,original=6,alpha=2"},
+                 "method=ntk_dynamic,original=6,alpha=2", "method=yarn,scale=4,original=100,resonance=true"},
 }};
 
 }  // namespace

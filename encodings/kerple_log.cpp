@@ -33,7 +33,7 @@ class KerpleLog final : public Kerple {
 
 const RegisterEncoding<KerpleLog> registered{{
     .name = "kerple_log",
-    .family = "bias by distance",
+    .family = Family::bias_by_distance,
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) - r1_h log(1 + r2_h |i - j|)",
     .source = "Chi et al. 2022, arXiv:2205.09921, section 4; chijames/KERPLE",
     .notes = "r1 and r2 are projected to at least 0.01 after every update. With few heads the random starts may "
@@ -41,10 +41,11 @@ const RegisterEncoding<KerpleLog> registered{{
              "together.",
     .touches = "B",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
     .content_dependent = "no",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
     .variants = {"per_layer=true"},
 }};
 

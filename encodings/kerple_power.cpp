@@ -33,7 +33,7 @@ class KerplePower final : public Kerple {
 
 const RegisterEncoding<KerplePower> registered{{
     .name = "kerple_power",
-    .family = "bias by distance",
+    .family = Family::bias_by_distance,
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) - r1_h |i - j|^r2_h,   r2 <= 2",
     .source = "Chi et al. 2022, arXiv:2205.09921, section 4; chijames/KERPLE",
     .notes =
@@ -41,10 +41,11 @@ const RegisterEncoding<KerplePower> registered{{
         "starts may lie close together.",
     .touches = "B",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
     .content_dependent = "no",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
     .variants = {"per_layer=true"},
 }};
 

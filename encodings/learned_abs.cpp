@@ -3,7 +3,7 @@
 //   x_t += P[min(p_t, N - 1)],   P (N, C), one table for the whole model
 //
 // Gehring et al. 2017, arXiv:1705.03122; Devlin et al. 2018, arXiv:1810.04805. N = 0 takes the longest sequence of
-// any split: rows beyond the trained length exist and stay at their start, N(0, deviation); places beyond the
+// any split: rows beyond the trained length exist and stay at their start, N(0, deviation); positions beyond the
 // table read its last row. Deviation: 0.02 in GPT-2 and BERT beside embeddings of the same size, C^-0.5 in CoPE's
 // baseline; ours start with deviation 1, so 0 (the default) takes C^-0.5.
 #include "encodings/registry.h"
@@ -26,15 +26,15 @@ class LearnedAbsolute final : public PositionEncoding {
       : PositionEncoding(shape) {
     const Index rows = options.positions > 0 ? options.positions : shape.longest;
     const double deviation = options.deviation > 0 ? options.deviation : 1 / std::sqrt(shape.width);
-    table_ = layout.normal("learned_abs.table", rows, shape.width, deviation);
+    table_ = layout.no_decay(layout.normal("learned_abs.table", rows, shape.width, deviation));
   }
 
-  void embed(const Sequence& s, const Parameters& p, const Tables&, Matrix& x, Tables&) const override {
+  void embed(const Sequence& s, const Parameters& p, const Tables&, Matrix& x, Matrices&) const override {
     const auto table = p[table_];
     for (Index t = 0; t < x.rows(); ++t) x.row(t) += table.row(row(s, t));
   }
-  void embed_backward(const Sequence& s, const Parameters&, const Tables&, const Matrix&, const Tables&,
-                      Matrix& d_x, Tables&, Gradients& d) const override {
+  void embed_backward(const Sequence& s, const Parameters&, const Tables&, const Matrix&, const Matrices&,
+                      Matrix& d_x, Matrices&, Gradients& d) const override {
     auto d_table = d[table_];
     for (Index t = 0; t < d_x.rows(); ++t) d_table.row(row(s, t)) += d_x.row(t);
   }
@@ -49,14 +49,16 @@ class LearnedAbsolute final : public PositionEncoding {
 
 const RegisterEncoding<LearnedAbsolute> registered{{
     .name = "learned_abs",
-    .family = "absolute",
+    .family = Family::absolute,
     .equation = "x_t += P[t],   P (N, C) learned",
     .source = "Gehring et al. 2017, arXiv:1705.03122; Devlin et al. 2018, arXiv:1810.04805",
-    .notes = "Rows beyond the trained length exist and stay untrained; places beyond the table read its last row.",
+    .notes =
+        "Rows beyond the trained length exist and stay untrained; positions beyond the table read its last row.",
     .touches = "E",
     .learned = true,
-    .extrapolates = "no",
-    .relative = "no",
+    .takes_positions = TakesPositions::positions,
+    .extrapolates = Extrapolation::no,
+    .relative = Relative::no,
     .content_dependent = "no",
     .variants = {"positions=5"},
 }};

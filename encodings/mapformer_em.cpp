@@ -4,10 +4,10 @@
 //   score_h(i, j) = (q_i . k_j / sqrt(D)) (R(phi_h(i)) q0_h . R(phi_h(j)) k0_h / sqrt(D))
 //   phi           = the angles of mapformer_wm: omega times the sum of the tokens' steps
 //
-// q0, k0 (H, D) are learned, one pair for all layers, from N(0, 0.02): attention starts out even. Rambaud et al.
-// 2025, arXiv:2511.19279, read in a re-implementation, PrashRangarajan/mapformer: the authors' code was not found,
-// and another file of that repository multiplies the two attentions after a softmax each, which it calls the
-// paper's: unverified.
+// q0, k0 (H, D) are learned, one pair for all layers, from N(0, 0.02): attention starts nearly uniform. Rambaud et
+// al. 2025, arXiv:2511.19279, read in a re-implementation, PrashRangarajan/mapformer: the authors' code was not
+// found, and another file of that repository multiplies the two attentions after a softmax each, which it calls
+// the paper's: unverified.
 #include "encodings/parts/path_integration.h"
 #include "encodings/registry.h"
 #include "encodings/parts/rotary.h"
@@ -31,59 +31,62 @@ class MapFormerEm final : public PositionEncoding {
   MapFormerEm(const Options& options, const ModelShape& shape, ParameterLayout& layout)
       : PositionEncoding(shape),
         path_("mapformer_em", options.rank, options.range, shape, layout),
-        query_(layout.normal("mapformer_em.query", shape.heads, shape.head_width(), options.deviation)),
-        key_(layout.normal("mapformer_em.key", shape.heads, shape.head_width(), options.deviation)) {}
+        query_(layout.no_decay(
+            layout.normal("mapformer_em.query", shape.heads, shape.head_width(), options.deviation))),
+        key_(layout.no_decay(
+            layout.normal("mapformer_em.key", shape.heads, shape.head_width(), options.deviation))) {}
 
-  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Tables& carried) const override {
-    path_.embed(p, x, carried);
+  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x,
+             Matrices& recurrent_state) const override {
+    path_.embed(p, x, recurrent_state);
   }
   void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix& x,
-                      const Tables& d_carried, Matrix& d_x, Tables&, Gradients& d) const override {
-    path_.embed_backward(p, x, d_carried, d_x, d);
+                      const Matrices& d_recurrent_state, Matrix& d_x, Matrices&, Gradients& d) const override {
+    path_.embed_backward(p, x, d_recurrent_state, d_x, d);
   }
 
   void score(const AttentionInput& in, Heads& scores) const override {
     const Index T = in.length();
-    const Places places = this->places(in);
-    Matrix& by_place = in.scratch(T, T);
+    const Rotated rotated = this->rotated(in);
+    Matrix& by_position = in.scratch(T, T);
     PositionEncoding::score(in, scores);
     for (size_t h = 0; h < scores.size(); ++h) {
-      place(in, places, h);
-      dot_product(places.q, places.k, scale(), shape_.causal, by_place);
+      rotate_vectors(in, rotated, h);
+      dot_product(rotated.q, rotated.k, scale(), shape_.causal, by_position);
       for (Index i = 0; i < T; ++i) {
         const Index keys = visible(i, T, shape_.causal);
-        scores[h].row(i).head(keys).array() *= by_place.row(i).head(keys).array();
+        scores[h].row(i).head(keys).array() *= by_position.row(i).head(keys).array();
       }
     }
   }
 
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
     const Index T = in.length(), D = shape_.head_width();
-    const Places places = this->places(in);
-    Matrix &by_place = in.scratch(T, T), &by_content = in.scratch(T, T);
+    const Rotated rotated = this->rotated(in);
+    Matrix &by_position = in.scratch(T, T), &by_content = in.scratch(T, T);
     Matrix &d_q = in.scratch(T, D), &d_k = in.scratch(T, D), &d_vectors = in.scratch(T, D);
-    Matrix& d_angles = in.scratch(T, places.cosine.cols());
+    Matrix& d_angles = in.scratch(T, rotated.cosine.cols());
     d_angles.setZero();
     for (size_t h = 0; h < d_scores.size(); ++h) {
-      place(in, places, h);
-      dot_product(places.q, places.k, scale(), shape_.causal, by_place);
+      rotate_vectors(in, rotated, h);
+      dot_product(rotated.q, rotated.k, scale(), shape_.causal, by_position);
       dot_product(in.q[h], in.k[h], scale(), shape_.causal, by_content);
       for (Index i = 0; i < T; ++i) {  // each becomes the gradient of the other
         const Index keys = visible(i, T, shape_.causal);
-        by_place.row(i).head(keys).array() *= d_scores[h].row(i).head(keys).array();
+        by_position.row(i).head(keys).array() *= d_scores[h].row(i).head(keys).array();
         by_content.row(i).head(keys).array() *= d_scores[h].row(i).head(keys).array();
       }
-      hide_later(shape_.causal, by_place);
+      hide_later(shape_.causal, by_position);
       hide_later(shape_.causal, by_content);
-      dot_product_backward(in.q[h], in.k[h], scale(), shape_.causal, by_place, d.q[h], d.k[h]);
+      dot_product_backward(in.q[h], in.k[h], scale(), shape_.causal, by_position, d.q[h], d.k[h]);
       d_q.setZero();
       d_k.setZero();
-      dot_product_backward(places.q, places.k, scale(), shape_.causal, by_content, d_q, d_k);
+      dot_product_backward(rotated.q, rotated.k, scale(), shape_.causal, by_content, d_q, d_k);
 
       const Index row = static_cast<Index>(h), first = row * D / 2;
-      const auto cosine = places.cosine.middleCols(first, D / 2), sine = places.sine.middleCols(first, D / 2);
-      rotate_angle_backward(places.q, d_q, kPairing, d_angles.middleCols(first, D / 2));
-      rotate_angle_backward(places.k, d_k, kPairing, d_angles.middleCols(first, D / 2));
+      const auto cosine = rotated.cosine.middleCols(first, D / 2), sine = rotated.sine.middleCols(first, D / 2);
+      rotate_angle_backward(rotated.q, d_q, kPairing, d_angles.middleCols(first, D / 2));
+      rotate_angle_backward(rotated.k, d_k, kPairing, d_angles.middleCols(first, D / 2));
       d_vectors.setZero();
       rotate_backward(d_q, cosine, sine, kPairing, d_vectors);
       d.parameters[query_].row(row) += d_vectors.colwise().sum();
@@ -97,11 +100,11 @@ class MapFormerEm final : public PositionEncoding {
  private:
   static constexpr Pairing kPairing = Pairing::interleaved;
 
-  struct Places {
+  struct Rotated {
     Matrix &cosine, &sine, &vectors, &q, &k;  // (T, H D / 2) twice; (T, D): q0 or k0 for every token; both rotated
   };
 
-  Places places(const AttentionInput& in) const {
+  Rotated rotated(const AttentionInput& in) const {
     const Index T = in.length(), D = shape_.head_width();
     Matrix &angles = path_.angles(in), &sine = in.scratch(T, angles.cols());
     sine.array() = angles.array().sin();
@@ -110,7 +113,7 @@ class MapFormerEm final : public PositionEncoding {
   }
 
   /// Rotates the two vectors of head h to where every token is.
-  void place(const AttentionInput& in, const Places& p, size_t h) const {
+  void rotate_vectors(const AttentionInput& in, const Rotated& p, size_t h) const {
     const Index D = shape_.head_width(), row = static_cast<Index>(h);
     const auto cosine = p.cosine.middleCols(row * D / 2, D / 2), sine = p.sine.middleCols(row * D / 2, D / 2);
     p.vectors.rowwise() = in.parameters[query_].row(row);
@@ -125,7 +128,7 @@ class MapFormerEm final : public PositionEncoding {
 
 const RegisterEncoding<MapFormerEm> registered{{
     .name = "mapformer_em",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation =
         "score(i, j) = (q_i . k_j / sqrt(D)) (R(phi(i)) q0 . R(phi(j)) k0 / sqrt(D)),   phi as in mapformer_wm",
     .source = "Rambaud et al. 2025, arXiv:2511.19279; PrashRangarajan/mapformer (a re-implementation)",
@@ -135,8 +138,8 @@ const RegisterEncoding<MapFormerEm> registered{{
     .causal_only = true,
     .touches = "Q P",
     .learned = true,
-    .extrapolates = "defined",
-    .relative = "accumulated",
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::accumulated,
     .content_dependent = "token",
     .variants = {"rank=3,range=9,deviation=1"},
 }};

@@ -31,12 +31,13 @@ class MapFormerWm final : public ContextualRotary {
       : ContextualRotary(shape, Pairing::interleaved, "mapformer_wm"),
         path_("mapformer_wm", options.rank, options.range, shape, layout) {}
 
-  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Tables& carried) const override {
-    path_.embed(p, x, carried);
+  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x,
+             Matrices& recurrent_state) const override {
+    path_.embed(p, x, recurrent_state);
   }
   void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix& x,
-                      const Tables& d_carried, Matrix& d_x, Tables&, Gradients& d) const override {
-    path_.embed_backward(p, x, d_carried, d_x, d);
+                      const Matrices& d_recurrent_state, Matrix& d_x, Matrices&, Gradients& d) const override {
+    path_.embed_backward(p, x, d_recurrent_state, d_x, d);
   }
   const Matrix& angles(const AttentionInput& in) const override { return path_.angles(in); }
   void angles_backward(const AttentionInput& in, Matrix& d_angles, AttentionGradient& d) const override {
@@ -49,7 +50,7 @@ class MapFormerWm final : public ContextualRotary {
 
 const RegisterEncoding<MapFormerWm> registered{{
     .name = "mapformer_wm",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation = "score(i, j) = R(phi(i)) q_i . R(phi(j)) k_j / sqrt(D),   phi(t)[n] = omega[n] times the sum over "
                 "s <= t of "
                 "(W_out W_in e_s)[n], e the token embeddings",
@@ -58,8 +59,8 @@ const RegisterEncoding<MapFormerWm> registered{{
     .causal_only = true,
     .touches = "R P",
     .learned = true,
-    .extrapolates = "defined",
-    .relative = "accumulated",
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::accumulated,
     .content_dependent = "token",
     .variants = {"rank=3,range=9"},
 }};

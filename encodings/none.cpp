@@ -17,16 +17,16 @@ class None final : public PositionEncoding {
 
 const RegisterEncoding<None> registered{{
     .name = "none",
-    .family = "absolute",
+    .family = Family::absolute,
     .equation = "score(i, j) = q_i . k_j / sqrt(D)",
     .source = "Haviv et al. 2022, arXiv:2203.16634; Kazemnejad et al. 2023, arXiv:2305.19466",
     .notes =
         "With a bidirectional model the network cannot tell orders apart; runs, as the baseline that it then is.",
-    .needs_order = true,
-    .extrapolates = "yes",
-    .relative = "-",
+    .permutation_invariant = true,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::not_applicable,
     .content_dependent = "no",
-    .distinct = "no",
+    .distinct = Distinct::no,
 }};
 
 }  // namespace

@@ -41,7 +41,7 @@ class Path final : public PositionEncoding {
 
 const RegisterEncoding<Path> registered{{
     .name = "path",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation =
         "score(i, j) = k_j . R_(j+1) ... R_i q_i / sqrt(D), R_t = I - beta_t w_t w_t^T, beta_t and w_t from x",
     .source = "Yang et al. 2025, arXiv:2505.16381; fla-org/flash-linear-attention",
@@ -50,8 +50,8 @@ const RegisterEncoding<Path> registered{{
     .causal_only = true,
     .touches = "Q",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "accumulated",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::accumulated,
     .content_dependent = "token",
     .variants = {"convolution=false,rank=3"},
 }};

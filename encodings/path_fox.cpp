@@ -47,17 +47,17 @@ class PathFox final : public PositionEncoding {
 
 const RegisterEncoding<PathFox> registered{{
     .name = "path_fox",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation = "score(i, j) = (k_j . R_(j+1) ... R_i q_i + sum of log f over tokens j + 1 .. i) / sqrt(D)",
     .source = "Yang et al. 2025, arXiv:2505.16381; fla-org/flash-linear-attention",
     .notes = "The gates stand inside the scale, unlike FoX's.",
     .causal_only = true,
     .touches = "B Q",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "accumulated",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::accumulated,
     .content_dependent = "token",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
     .variants = {"convolution=false,bias=3"},
 }};
 

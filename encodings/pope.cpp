@@ -11,6 +11,7 @@
 // assumption.
 #include <numbers>
 
+#include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/lanes.h"
@@ -33,84 +34,93 @@ class Pope final : public PositionEncoding {
 
   Pope(const Options& options, const ModelShape& shape, ParameterLayout& layout)
       : PositionEncoding(shape), base_(options.base) {
-    delta_ = options.init == Start::zero
-                 ? layout.constant("pope.delta", shape.heads, shape.head_width(), 0)
-                 : layout.uniform("pope.delta", shape.heads, shape.head_width(), kLeast, 0);
+    delta_ = options.init == Start::zero ? layout.constant("pope.delta", shape.heads, shape.head_width(), 0)
+                                         : layout.uniform("pope.delta", shape.heads, shape.head_width(), kMin, 0);
+    layout.no_decay(delta_);
   }
 
   void constrain(Parameters& p) const override {
-    p[delta_] = p[delta_].cwiseMax(static_cast<Real>(kLeast)).cwiseMin(Real(0));
+    p[delta_] = p[delta_].cwiseMax(static_cast<Real>(kMin)).cwiseMin(Real(0));
   }
 
-  // tables: cosines and sines of the queries' angles, (T, D) each, then for every head those of the keys'.
   void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
     const Index T = positions.size(), D = shape_.head_width();
-    tables.resize(2 + 2 * shape_.heads);
-    for (Matrix& table : tables) table.resize(T, D);
+    Rotations& queries = tables.constants<Rotations>();
+    Matrix &cosines = queries.cosine, &sines = queries.sine;
+    cosines.resize(T, D);
+    sines.resize(T, D);
     for (Index e = 0; e < D; ++e) {
       const double w = std::pow(base_, -static_cast<double>(e) / static_cast<double>(D));
       for (Index t = 0; t < T; ++t) {
         const double angle = static_cast<double>(positions.at[t]) * w;
-        tables[0](t, e) = static_cast<Real>(std::cos(angle));
-        tables[1](t, e) = static_cast<Real>(std::sin(angle));
+        cosines(t, e) = static_cast<Real>(std::cos(angle));
+        sines(t, e) = static_cast<Real>(std::sin(angle));
       }
     }
+    tables.values.resize(2 * static_cast<size_t>(shape_.heads));
     for (Index h = 0; h < shape_.heads; ++h) {  // the angle's sum with delta, by the addition theorems
+      Matrix &key_cosines = tables.values[key_cosine(h)], &key_sines = tables.values[key_sine(h)];
+      key_cosines.resize(T, D);
+      key_sines.resize(T, D);
       for (Index e = 0; e < D; ++e) {
         const Real c = std::cos(p[delta_](h, e)), s = std::sin(p[delta_](h, e));
-        tables[cosine(h)].col(e) = tables[0].col(e) * c - tables[1].col(e) * s;
-        tables[sine(h)].col(e) = tables[1].col(e) * c + tables[0].col(e) * s;
+        key_cosines.col(e) = cosines.col(e) * c - sines.col(e) * s;
+        key_sines.col(e) = sines.col(e) * c + cosines.col(e) * s;
       }
     }
   }
-  void tables_backward(const Parameters&, const Positions&, const Tables& tables, const Tables& d_tables,
+  void tables_backward(const Parameters&, const Positions&, const Tables& tables, const Matrices& d_keys,
                        Gradients& d) const override {
     auto d_delta = d[delta_];
     for (Index h = 0; h < shape_.heads; ++h) {
-      const size_t c = cosine(h), s = sine(h);
+      const size_t c = key_cosine(h), s = key_sine(h);
       d_delta.row(h) +=
-          (tables[c].cwiseProduct(d_tables[s]) - tables[s].cwiseProduct(d_tables[c])).colwise().sum();
+          (tables.values[c].cwiseProduct(d_keys[s]) - tables.values[s].cwiseProduct(d_keys[c])).colwise().sum();
     }
   }
 
   void score(const AttentionInput& in, Heads& scores) const override {
     const Index T = in.length(), D = shape_.head_width();
+    const Rotations& queries = in.tables.constants<Rotations>();
     Matrix &q = in.scratch(T, 2 * D), &k = in.scratch(T, 2 * D);
     for (Index h = 0; h < shape_.heads; ++h) {
-      place(in.q[h], in.tables[0], in.tables[1], q);
-      place(in.k[h], in.tables[cosine(h)], in.tables[sine(h)], k);
+      polar(in.q[h], queries.cosine, queries.sine, q);
+      polar(in.k[h], in.tables.values[key_cosine(h)], in.tables.values[key_sine(h)], k);
       dot_product(q, k, scale(), shape_.causal, scores[h]);
     }
   }
 
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
     const Index T = in.length(), D = shape_.head_width();
+    const Rotations& queries = in.tables.constants<Rotations>();
     Matrix &q = in.scratch(T, 2 * D), &k = in.scratch(T, 2 * D);
     Matrix &d_q = in.scratch(T, 2 * D), &d_k = in.scratch(T, 2 * D);
     for (Index h = 0; h < shape_.heads; ++h) {
-      const size_t c = cosine(h), s = sine(h);
-      place(in.q[h], in.tables[0], in.tables[1], q);
-      place(in.k[h], in.tables[c], in.tables[s], k);
+      const size_t c = key_cosine(h), s = key_sine(h);
+      polar(in.q[h], queries.cosine, queries.sine, q);
+      polar(in.k[h], in.tables.values[c], in.tables.values[s], k);
       d_q.setZero();
       d_k.setZero();
       dot_product_backward(q, k, scale(), shape_.causal, d_scores[h], d_q, d_k);
-      place_backward(in.q[h], in.tables[0], in.tables[1], d_q, d.q[h], nullptr, nullptr);
-      place_backward(in.k[h], in.tables[c], in.tables[s], d_k, d.k[h], &d.tables[c], &d.tables[s]);
+      polar_backward(in.q[h], queries.cosine, queries.sine, d_q, d.q[h], nullptr, nullptr);
+      polar_backward(in.k[h], in.tables.values[c], in.tables.values[s], d_k, d.k[h], &d.tables[c], &d.tables[s]);
     }
   }
 
  private:
-  static constexpr double kLeast = -2 * std::numbers::pi;
+  static constexpr double kMin = -2 * std::numbers::pi;
 
-  static size_t cosine(Index h) { return 2 + 2 * static_cast<size_t>(h); }
-  static size_t sine(Index h) { return cosine(h) + 1; }
+  /// The queries' cosines and sines are constants, (T, D) each, the same for all heads. Those of the keys are
+  /// values, (T, D) each, for every head.
+  static size_t key_cosine(Index h) { return 2 * static_cast<size_t>(h); }
+  static size_t key_sine(Index h) { return key_cosine(h) + 1; }
 
-  /// placed = [m cos, m sin] with the magnitude m = softplus(x).
-  static void place(const Matrix& x, const Matrix& cosine, const Matrix& sine, Matrix& placed) {
+  /// vectors = [m cos, m sin] with the magnitude m = softplus(x).
+  static void polar(const Matrix& x, const Matrix& cosine, const Matrix& sine, Matrix& vectors) {
     const Index D = x.cols();
     for (Index t = 0; t < x.rows(); ++t) {
       const Real *in = x.row(t).data(), *c = cosine.row(t).data(), *s = sine.row(t).data();
-      Real* to = placed.row(t).data();
+      Real* to = vectors.row(t).data();
       for_each_lanes(D, [&](Index e, Index count) {
         const Lanes magnitude = softplus(load(in + e, count, 0));
         store(magnitude * load(c + e, count, 0), to + e, count);
@@ -118,14 +128,14 @@ class Pope final : public PositionEncoding {
       });
     }
   }
-  /// d_x += (d_placed's projection on the angle) sigmoid(x);   d_cosine += d_placed m, and d_sine, where there
+  /// d_x += (d_vectors's projection on the angle) sigmoid(x);   d_cosine += d_vectors m, and d_sine, where there
   /// are.
-  static void place_backward(const Matrix& x, const Matrix& cosine, const Matrix& sine, const Matrix& d_placed,
+  static void polar_backward(const Matrix& x, const Matrix& cosine, const Matrix& sine, const Matrix& d_vectors,
                              Matrix& d_x, Matrix* d_cosine, Matrix* d_sine) {
     const Index D = x.cols();
     for (Index t = 0; t < x.rows(); ++t) {
       const Real *in = x.row(t).data(), *c = cosine.row(t).data(), *s = sine.row(t).data();
-      const Real* d = d_placed.row(t).data();
+      const Real* d = d_vectors.row(t).data();
       Real* to = d_x.row(t).data();
       for_each_lanes(D, [&](Index e, Index count) {
         const Lanes value = load(in + e, count, 0), d_c = load(d + e, count, 0), d_s = load(d + D + e, count, 0);
@@ -146,7 +156,7 @@ class Pope final : public PositionEncoding {
 
 const RegisterEncoding<Pope> registered{{
     .name = "pope",
-    .family = "rotary",
+    .family = Family::rotary,
     .equation =
         "score(i, j) = sum over e of softplus(q_ie) softplus(k_je) cos((i - j) base^(-e / D) - delta_e) / sqrt(D)",
     .source =
@@ -155,8 +165,9 @@ const RegisterEncoding<Pope> registered{{
              "authors' code was not read; the scale 1 / sqrt(D) is an assumption.",
     .touches = "R",
     .learned = true,
-    .extrapolates = "yes, but defined where delta has moved from 0",
-    .relative = "yes",
+    .takes_positions = TakesPositions::positions,
+    .extrapolates = {Extrapolation::yes, "but defined where delta has moved from 0"},
+    .relative = Relative::yes,
     .content_dependent = "no",
     .variants = {"init=uniform,base=100"},
 }};

@@ -1,4 +1,4 @@
-// Randomized positions: every sequence is told ascending positions drawn from a range longer than any sequence, so
+// Randomized positions: every sequence gets ascending positions drawn from a range longer than any sequence, so
 // that all of the range is trained.
 //
 //   sampling=positions   p_0 < ... < p_{T-1}, a uniformly random subset of 0 .. L - 1; the base uses p_t for t
@@ -21,26 +21,15 @@ namespace {
 
 enum class Sampling { positions, distances };
 
-/// The encoding at the bottom of nested wrappers, which reads the positions.
-Spec innermost(Spec spec) {
-  while (const std::optional<Spec> base = wrapped(spec)) spec = *base;
-  return spec;
-}
-
-/// The shape with the range of the positions in place of the lengths.
-ModelShape with_lengths(ModelShape shape, int length) {
-  shape.trained_length = shape.longest = length;
-  return shape;
-}
-
 class Randomized final : public Decorator {
  public:
   struct Options {
     std::string base = "sinusoidal";
     int max = 2048;
     Sampling sampling = Sampling::positions;
+    std::string wrapped() const { return base; }
     void describe(OptionTable& o) {
-      o.text("base", base, "an absolute, relative or rotary encoding", "the encoding that is told the positions");
+      o.text("base", base, "an absolute, relative or rotary encoding", "the encoding that gets the positions");
       o.integer("max", max, 2, 1 << 20, "L: positions are drawn from 0 .. L - 1; at least the longest sequence");
       o.choice("sampling", sampling, {"positions", "distances"},
                "draw the tokens' positions, or, for relative bases and biases, the distances themselves");
@@ -60,8 +49,8 @@ class Randomized final : public Decorator {
       positions.at[0] = 0;
       for (int n = 1; n < T; ++n) positions.at[n] = static_cast<Real>(1 + distances[n - 1]);
     } else {
-      const std::vector<int> places = distinct(rng, options_.max, T);
-      for (int t = 0; t < T; ++t) positions.at[t] = static_cast<Real>(places[t]);
+      const std::vector<int> drawn = distinct(rng, options_.max, T);
+      for (int t = 0; t < T; ++t) positions.at[t] = static_cast<Real>(drawn[t]);
     }
     return positions;
   }
@@ -69,18 +58,10 @@ class Randomized final : public Decorator {
  private:
   static std::unique_ptr<PositionEncoding> checked_base(const Options& options, const ModelShape& shape,
                                                         ParameterLayout& layout) {
+    require_positions("randomized", options.base);
     const Spec base = Spec::parse(options.base);
     const EncodingInfo& info = encodings().find(innermost(base).name).info;
-    const bool absolute = info.family == "absolute" && !info.touches.empty();
-    const bool relative = info.family == "relative vectors" || info.family == "bias by distance";
-    if (base.name == "randomized" || !(absolute || relative || info.family == "rotary")) {
-      throw std::invalid_argument(fmt::format(
-          "encoding 'randomized': base is '{}', which does not take its positions from outside; expected an "
-          "encoding of the "
-          "families absolute, relative vectors, bias by distance or rotary ('posbench list encodings' shows them)",
-          options.base));
-    }
-    if (options.sampling == Sampling::distances && !(relative && info.relative == "yes")) {
+    if (options.sampling == Sampling::distances && info.takes_positions != TakesPositions::distances) {
       throw std::invalid_argument(
           fmt::format("encoding 'randomized': base '{}' needs positions, not distances alone; leave out "
                       "sampling=distances or take a relative base such as shaw_k or alibi",
@@ -106,18 +87,18 @@ class Randomized final : public Decorator {
 
 const RegisterEncoding<Randomized> registered{{
     .name = "randomized",
-    .family = "wrapper",
+    .family = Family::wrapper,
     .equation = "the base's, with p_t for t: p_0 < ... < p_{T-1} drawn from 0 .. L - 1 for every sequence",
     .source = "Ruoss et al. 2023, arXiv:2305.16843; google-deepmind/randomized_positional_encodings",
     .notes = "One draw serves all layers, where the code draws for every layer; the code's relative table, too "
              "short for its "
              "indices, is not reproduced. Everything but the positions is as the base: trained up to L.",
     .touches = "P",
-    .extrapolates = "yes",
-    .relative = "as its base",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::as_base,
     .content_dependent = "no",
-    .distinct = "as its base",
-    .fades = "as its base",
+    .distinct = Distinct::as_base,
+    .distance_decay = DistanceDecay::as_base,
     .variants = {"base=(alibi:sides=offset),sampling=distances",
                  "base=(dape:base=alibi)",
                  "base=(dape:base=kerple_log),sampling=distances",

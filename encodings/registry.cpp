@@ -2,6 +2,117 @@
 
 namespace posbench {
 
+std::string text(Family family) {
+  switch (family) {
+    case Family::unstated:
+      break;
+    case Family::absolute:
+      return "absolute";
+    case Family::rotary:
+      return "rotary";
+    case Family::relative_vectors:
+      return "relative vectors";
+    case Family::bias_by_distance:
+      return "bias by distance";
+    case Family::contextual:
+      return "contextual";
+    case Family::two_level:
+      return "two-level";
+    case Family::index_remap:
+      return "index remap";
+    case Family::attention_variant:
+      return "attention variant";
+    case Family::wrapper:
+      return "wrapper";
+  }
+  return "";
+}
+
+std::string text(Extrapolation extrapolation) {
+  switch (extrapolation) {
+    case Extrapolation::yes:
+      return "yes";
+    case Extrapolation::defined:
+      return "defined";
+    case Extrapolation::no:
+      return "no";
+    case Extrapolation::as_base:
+      return "as its base";
+  }
+  return "";
+}
+
+std::string text(Relative relative) {
+  switch (relative) {
+    case Relative::yes:
+      return "yes";
+    case Relative::no:
+      return "no";
+    case Relative::nearly:
+      return "nearly";
+    case Relative::partly:
+      return "partly";
+    case Relative::accumulated:
+      return "accumulated";
+    case Relative::counted:
+      return "counted";
+    case Relative::order_of_keys:
+      return "order of keys";
+    case Relative::between_segments:
+      return "between segments";
+    case Relative::between_learned_positions:
+      return "between learned positions";
+    case Relative::between_predicted_positions:
+      return "between predicted positions";
+    case Relative::not_applicable:
+      return "-";
+    case Relative::as_base:
+      return "as its base";
+  }
+  return "";
+}
+
+std::string text(Distinct distinct) {
+  switch (distinct) {
+    case Distinct::yes:
+      return "yes";
+    case Distinct::partly:
+      return "partly";
+    case Distinct::no:
+      return "no";
+    case Distinct::as_base:
+      return "as its base";
+  }
+  return "";
+}
+
+std::string text(DistanceDecay decay) {
+  switch (decay) {
+    case DistanceDecay::no:
+      return "no";
+    case DistanceDecay::yes:
+      return "yes";
+    case DistanceDecay::as_base:
+      return "as its base";
+  }
+  return "";
+}
+
+void check_info(const EncodingInfo& info) {
+  const auto require = [&](bool stated, const char* field) {
+    if (stated) return;
+    throw std::logic_error(
+        fmt::format("the registration of encoding '{}' states no {}; add .{} to it", info.name, field, field));
+  };
+  if (info.name.empty()) {
+    throw std::logic_error(
+        fmt::format("the registration of an encoding states no name; its equation is '{}'", info.equation));
+  }
+  require(info.family != Family::unstated, "family");
+  require(!info.equation.empty(), "equation");
+  require(!info.source.empty(), "source");
+}
+
 Registry<EncodingEntry>& encodings() {
   static Registry<EncodingEntry> registry{"encoding"};
   return registry;

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,23 +11,83 @@
 
 namespace posbench {
 
-/// What `posbench show` and `posbench list encodings` print of an encoding, and what the suite must know before it
-/// builds one. The words are those of the literature's taxonomy.
+/// Where an encoding enters, as the literature groups them.
+enum class Family {
+  unstated,
+  absolute,
+  rotary,
+  relative_vectors,
+  bias_by_distance,
+  contextual,
+  two_level,
+  index_remap,
+  attention_variant,
+  wrapper
+};
+/// Beyond the trained length: in the trained range; defined, but out of it; reading untrained parameters.
+/// `as_base`: as the encoding that a wrapper wraps.
+enum class Extrapolation { yes, defined, no, as_base };
+/// Whether, or in which sense, scores depend on relative positions alone.
+enum class Relative {
+  yes,
+  no,
+  nearly,
+  partly,
+  accumulated,
+  counted,
+  order_of_keys,
+  between_segments,
+  between_learned_positions,
+  between_predicted_positions,
+  not_applicable,
+  as_base
+};
+/// Whether equal tokens differ by their positions: all of them, some, none.
+enum class Distinct { yes, partly, no, as_base };
+/// Whether farther keys weigh less, whatever is learned.
+enum class DistanceDecay { no, yes, as_base };
+/// What a wrapper may replace the positions 0, 1, ... by: nothing, other positions, or distances alone.
+enum class TakesPositions { no, positions, distances };
+
+/// As `show`, `list` and docs/encodings.md print them.
+std::string text(Family);
+std::string text(Extrapolation);
+std::string text(Relative);
+std::string text(Distinct);
+std::string text(DistanceDecay);
+
+/// A capability, and words that qualify it for a reader.
+template <class Capability>
+struct Stated {
+  Capability value;
+  std::string qualifier;
+
+  Stated(Capability value) : value(value) {}
+  Stated(Capability value, std::string qualifier) : value(value), qualifier(std::move(qualifier)) {}
+};
+template <class Capability>
+std::string text(const Stated<Capability>& stated) {
+  return text(stated.value) + (stated.qualifier.empty() ? "" : ", " + stated.qualifier);
+}
+
+/// What an encoding is and can do: for readers, and for code that must know before it builds one.
 struct EncodingInfo {
-  std::string name, family;
-  std::string equation;      // what it computes, in a line or a few
-  std::string source;        // the paper, and the code where that was read
-  std::string notes;         // departures, uncertainties, what papers and code disagree about
-  bool causal_only = false;  // defined for causal models only
-  bool needs_order = false;  // bidirectionally it cannot tell orders apart, as the reference says
+  std::string name;
+  Family family = Family::unstated;
+  std::string equation;                // what it computes, in a line or a few
+  std::string source;                  // the paper, and the code where that was read
+  std::string notes;                   // departures, uncertainties, what papers and code disagree about
+  bool causal_only = false;            // defined for causal models only
+  bool permutation_invariant = false;  // bidirectional models with it cannot tell orders of tokens apart
   std::string
       touches;  // letters: E input, R rotates q and k, B bias, Q query-dependent, L logits, V values, P index
-  bool learned = false;               // has parameters of its own
-  std::string extrapolates;           // beyond the trained length: "yes", "defined" but out of range, or "no"
-  std::string relative;               // "yes", "no", or in which sense
-  std::string content_dependent;      // "no", or on what
-  std::string distinct = "yes";       // whether equal tokens differ by their places: "yes", "partly", "no"
-  std::string fades = "no";           // "yes" where farther keys weigh less, whatever is learned
+  bool learned = false;  // has parameters of its own
+  TakesPositions takes_positions = TakesPositions::no;
+  Stated<Extrapolation> extrapolates = Extrapolation::no;
+  Stated<Relative> relative = Relative::no;
+  std::string content_dependent;  // "no", or on what; for readers
+  Stated<Distinct> distinct = Distinct::yes;
+  Stated<DistanceDecay> distance_decay = DistanceDecay::no;
   std::vector<std::string> variants;  // options that take another path through the code, or wrap another encoding:
                                       // "clip=2"; they are certified with it
 };
@@ -35,6 +96,7 @@ struct EncodingEntry {
   EncodingInfo info;
   std::vector<OptionInfo> options;
   std::function<Spec(const Spec&)> canonical;
+  std::function<std::optional<Spec>(const Spec&)> wrapped;  // the encoding that it wraps; none for most
   std::function<std::unique_ptr<PositionEncoding>(const Spec&, const ModelShape&, ParameterLayout&)> make;
 };
 
@@ -45,13 +107,33 @@ Registry<EncodingEntry>& encodings();
 /// shape.
 std::unique_ptr<PositionEncoding> make_encoding(const Spec&, const ModelShape&, ParameterLayout&);
 
-/// E is constructed from (const E::Options&, const ModelShape&, ParameterLayout&).
+/// Throws std::logic_error, with a line that names the encoding, where its name, family, equation or source is
+/// missing.
+void check_info(const EncodingInfo&);
+
+/// E is constructed from (const E::Options&, const ModelShape&, ParameterLayout&). The options of a wrapper have a
+/// function `std::string wrapped() const`: the spec of the encoding that it wraps.
 template <class E>
 struct RegisterEncoding {
   explicit RegisterEncoding(EncodingInfo info) {
+    register_or_exit([&] {
+      check_info(info);
+      add(std::move(info));
+    });
+  }
+
+ private:
+  static void add(EncodingInfo info) {
     const std::string name = info.name;
     encodings().add(name, {std::move(info), option_infos<typename E::Options>(),
                            [](const Spec& spec) { return canonical<typename E::Options>(spec, "encoding"); },
+                           [](const Spec& spec) -> std::optional<Spec> {
+                             if constexpr (requires(const typename E::Options& o) { o.wrapped(); }) {
+                               return Spec::parse(read_options<typename E::Options>(spec, "encoding").wrapped());
+                             } else {
+                               return std::nullopt;
+                             }
+                           },
                            [](const Spec& spec, const ModelShape& shape,
                               ParameterLayout& layout) -> std::unique_ptr<PositionEncoding> {
                              const auto options = read_options<typename E::Options>(spec, "encoding");

@@ -37,8 +37,8 @@ class RelSinBidir final : public RelativeSinusoids {
       o.choice("start", start, {"normal", "xavier"},
                "u, w and W from N(0, 0.02); or zero, zero and Xavier-uniform");
       o.flag("learned_scale", learned_scale,
-             "a learned factor for each layer in place of 1 / sqrt(D), from there on");
-      o.integer("clamp", clamp, 0, 1 << 20, "distances are cut to +- this before the sinusoid; 0: never");
+             "a learned factor for each layer instead of 1 / sqrt(D), from there on");
+      o.integer("clamp", clamp, 0, 1 << 20, "distances are clipped to +- this before the sinusoid; 0: never");
     }
   };
 
@@ -55,7 +55,7 @@ class RelSinBidir final : public RelativeSinusoids {
 
 const RegisterEncoding<RelSinBidir> registered{{
     .name = "rel_sin_bidir",
-    .family = "relative vectors",
+    .family = Family::relative_vectors,
     .equation =
         "score_h(i, j) = ((q_i + u_h) . k_j + (q_i + w_h) . (W S(j - i))_h) / sqrt(D),   S sines and cosines",
     .source = "Ruoss et al. 2023, arXiv:2305.16843, google-deepmind/randomized_positional_encodings; Csordas et "
@@ -66,8 +66,9 @@ const RegisterEncoding<RelSinBidir> registered{{
              "Causal models see true distances; Ruoss et al.'s causal code depends on the length of the sequence.",
     .touches = "Q",
     .learned = true,
-    .extrapolates = "defined",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::yes,
     .content_dependent = "query",
     .variants = {"argument=query_minus_key,clamp=4", "layout=interleaved,start=xavier,learned_scale=true"},
 }};

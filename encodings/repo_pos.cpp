@@ -5,7 +5,7 @@
 //   p(t)          = W3 (silu(W1 x_t) * (W2 x_t)): C -> max(1, C / 8) -> H, no biases
 //
 // in the layers from `first_layer` on; those below are RoPE. arXiv:2512.14391 (2025); SakanaAI/repo: there layer 5
-// of 16 is the first, here by default the same share of the layers. Positions are not accumulated: where all
+// of 16 is the first, here by default the same fraction of the layers. Positions are not accumulated: where all
 // layers predict them, only the causal mask tells orders apart. The weights start at N(0, 1 / inputs), ours.
 #include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
@@ -22,7 +22,7 @@ class RepoPositions final : public ContextualRotary {
     void describe(OptionTable& o) {
       o.integer("first_layer", first_layer, -1, 1000,
                 "the first layer that predicts, from 0; -1: 5/16 of the layers");
-      o.number("blend", blend, 0, 1, "the share of the token's index in its position");
+      o.number("blend", blend, 0, 1, "the fraction of the token's index in its position");
       o.number("base", base, 1.001, 1e9, "the slowest pair turns once in about 2 pi base positions");
     }
   };
@@ -55,11 +55,11 @@ class RepoPositions final : public ContextualRotary {
     } else {
       positions.setZero();
     }
-    const Real share = predicted ? blend_ : 1;
+    const Real weight = predicted ? blend_ : 1;
     for (Index t = 0; t < T; ++t) {
       Real* angle = angles.row(t).data();
       for (Index h = 0; h < positions.cols(); ++h) {
-        const Real position = positions(t, h) + share * in.sequence.positions.at[t];
+        const Real position = positions(t, h) + weight * in.sequence.positions.at[t];
         for (const Real w : frequencies_) *angle++ = position * w;
       }
     }
@@ -122,7 +122,7 @@ class RepoPositions final : public ContextualRotary {
 
 const RegisterEncoding<RepoPositions> registered{{
     .name = "repo_pos",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation = "score(i, j) = R(p(i)) q_i . R(p(j)) k_j / sqrt(D),   p(t) = W3 (silu(W1 x_t) * (W2 x_t)) for "
                 "each head, from "
                 "some layer on; RoPE below",
@@ -130,13 +130,13 @@ const RegisterEncoding<RepoPositions> registered{{
     .notes = "Where all layers predict positions, which with fewer than four layers is the default, only the "
              "causal mask tells "
              "orders apart. The paper starts at layer 5 of 16. Initial weights are ours.",
-    .needs_order = true,
+    .permutation_invariant = true,
     .touches = "R P",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "between predicted positions",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::between_predicted_positions,
     .content_dependent = "token",
-    .distinct = "no",
+    .distinct = Distinct::no,
     .variants = {"blend=0.3", "first_layer=1"},
 }};
 

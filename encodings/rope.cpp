@@ -35,13 +35,14 @@ class Rope final : public Rotary {
 
 const RegisterEncoding<Rope> registered{{
     .name = "rope",
-    .family = "rotary",
+    .family = Family::rotary,
     .equation = "score(i, j) = R(i) q_i . R(j) k_j / sqrt(D),   R(p) rotates pair n by p base^(-2n / D)",
     .source = "Su et al. 2021, arXiv:2104.09864; ZhuiyiTechnology/roformer, EleutherAI/gpt-neox",
     .notes = "Both pairings are the same function class; weights are not interchangeable.",
     .touches = "R",
-    .extrapolates = "defined",
-    .relative = "yes",
+    .takes_positions = TakesPositions::positions,
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::yes,
     .content_dependent = "no",
     .variants = {"pairing=half_split"},
 }};

@@ -47,15 +47,16 @@ class RopeHope final : public Rotary {
 
 const RegisterEncoding<RopeHope> registered{{
     .name = "rope_hope",
-    .family = "rotary",
+    .family = Family::rotary,
     .equation = "score(i, j) = R(i) q_i . R(j) k_j / sqrt(D),   R(p) rotates pair n by p w_n, w_n = base^(-2n / "
                 "D) or, where "
                 "that is below 2 pi / L, 0",
     .source = "Chen et al. 2025 (HoPE), as restated by Levy, Videau et al. 2026, arXiv:2609.34556",
     .notes = "Read only in the restatement; no code was found. With L below 2 pi no pair turns: it is then NoPE.",
     .touches = "R",
-    .extrapolates = "yes",
-    .relative = "yes",
+    .takes_positions = TakesPositions::positions,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
     .content_dependent = "no",
     .variants = {"base=4,length=20", "length=3"},
 }};

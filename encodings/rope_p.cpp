@@ -17,7 +17,7 @@ class RopeP final : public Rotary {
     double fraction = 0.75, base = 10000;
     Pairing pairing = Pairing::interleaved;
     void describe(OptionTable& o) {
-      o.number("fraction", fraction, 0, 1, "p: the share of the pairs, the fastest ones, that turn");
+      o.number("fraction", fraction, 0, 1, "p: the fraction of the pairs, the fastest ones, that turn");
       o.number("base", base, 1.001, 1e9, "the slowest pair of RoPE turns once in about 2 pi base positions");
       o.choice("pairing", pairing, {"interleaved", "half_split"}, "components 2n and 2n + 1, or n and n + D/2");
     }
@@ -40,15 +40,16 @@ class RopeP final : public Rotary {
 
 const RegisterEncoding<RopeP> registered{{
     .name = "rope_p",
-    .family = "rotary",
+    .family = Family::rotary,
     .equation = "score(i, j) = R(i) q_i . R(j) k_j / sqrt(D),   R(p) rotates pair n by p base^(-2n / D), those "
                 "from p D / 2 "
                 "on by 0",
     .source = "Barbero et al. 2024, arXiv:2410.06205; google-deepmind/gemma (a port)",
     .notes = "Read in ports, which agree, not in the authors' own code.",
     .touches = "R",
-    .extrapolates = "defined",
-    .relative = "yes",
+    .takes_positions = TakesPositions::positions,
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::yes,
     .content_dependent = "no",
     .variants = {"fraction=0", "fraction=1,pairing=half_split"},
 }};

@@ -20,7 +20,7 @@ class RopePartial final : public Rotary {
     Pairing pairing = Pairing::interleaved;
     void describe(OptionTable& o) {
       o.number("fraction", fraction, 0.001, 1,
-               "the share of each head's components that is rotated; at least one pair");
+               "the fraction of each head's components that is rotated; at least one pair");
       o.integer("width", width, 0, 1 << 16, "rotated components, an even number; 0: as `fraction` says");
       o.number("base", base, 1.001, 1e9, "the slowest pair turns once in about 2 pi base positions");
       o.choice("pairing", pairing, {"interleaved", "half_split"}, "components 2n and 2n + 1, or n and n + R/2");
@@ -47,14 +47,15 @@ class RopePartial final : public Rotary {
 
 const RegisterEncoding<RopePartial> registered{{
     .name = "rope_partial",
-    .family = "rotary",
+    .family = Family::rotary,
     .equation =
         "score(i, j) = R(i) q_i . R(j) k_j / sqrt(D),   R(p) rotates pair n < R / 2 by p base^(-2n / R), R < D",
     .source = "Wang and Komatsuzaki 2021 (GPT-J); Black et al. 2022, arXiv:2204.06745; EleutherAI/gpt-neox",
     .notes = "Frequencies are those of a head of width R: the full spectrum on fewer pairs.",
     .touches = "R",
-    .extrapolates = "defined",
-    .relative = "yes",
+    .takes_positions = TakesPositions::positions,
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::yes,
     .content_dependent = "no",
     .variants = {"pairing=half_split", "width=4"},
 }};

@@ -55,17 +55,18 @@ class Sandwich final : public DistanceBias {
 
 const RegisterEncoding<Sandwich> registered{{
     .name = "sandwich",
-    .family = "bias by distance",
+    .family = Family::bias_by_distance,
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) + (S(i - j) - W/2) H / (8 (h + 1)),   S(n) = sum_m cos(n "
                 "10000^(-2m/W))",
     .source = "Chi et al. 2023, arXiv:2212.10356; NVIDIA/NeMo",
     .notes = "No code of the authors' was found, and the width 128 is from memory. NeMo counts frequencies from 1 "
              "(first=1) and takes the width of a head.",
     .touches = "B",
-    .extrapolates = "yes",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
     .content_dependent = "no",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
     .variants = {"width=8,first=1"},
 }};
 

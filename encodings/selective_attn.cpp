@@ -51,19 +51,20 @@ class SelectiveAttention final : public PositionEncoding {
 
 const RegisterEncoding<SelectiveAttention> registered{{
     .name = "selective_attn",
-    .family = "attention variant",
+    .family = Family::attention_variant,
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) - sum over j < t < i of max(S(t, j), 0), S the scores of "
                 "head 0; 0 for j = 0",
     .source = "Leviathan et al. 2024, arXiv:2410.02703; checked against lucidrains/x-transformers",
-    .notes = "Masks add up between key and query, so that only the exempt first token tells places apart. Which "
-             "entries are exempt was read in a port, not in code of the authors.",
+    .notes =
+        "Masks add up between key and query, so that only the exempt first token tells positions apart. Which "
+        "entries are exempt was read in a port, not in code of the authors.",
     .causal_only = true,
     .touches = "L",
-    .extrapolates = "yes",
-    .relative = "accumulated, but for the first token",
+    .extrapolates = Extrapolation::yes,
+    .relative = {Relative::accumulated, "but for the first token"},
     .content_dependent = "query and key",
-    .distinct = "partly",
-    .fades = "yes",
+    .distinct = Distinct::partly,
+    .distance_decay = DistanceDecay::yes,
 }};
 
 }  // namespace

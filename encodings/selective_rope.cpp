@@ -66,7 +66,7 @@ class SelectiveRope final : public ContextualRotary {
     if (options_.gate) {
       for (size_t h = 0; h < in.q.size(); ++h) gated(angles, s.gates, h);
     }
-    accumulate(angles);
+    cumsum_over_rows(angles);
     angles.array().rowwise() *= temperature_.row(0).array();
     return angles;
   }
@@ -81,7 +81,7 @@ class SelectiveRope final : public ContextualRotary {
 
     Matrix& d_turns = d_angles;
     d_turns.array().rowwise() *= temperature_.row(0).array();
-    accumulate_backward(d_turns);
+    cumsum_over_rows_backward(d_turns);
     if (options_.gate) {
       Matrix& d_gates = in.scratch(T, shape_.heads);
       for (size_t h = 0; h < in.q.size(); ++h) {
@@ -186,7 +186,7 @@ class SelectiveRope final : public ContextualRotary {
 
 const RegisterEncoding<SelectiveRope> registered{{
     .name = "selective_rope",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation = "score(i, j) = R(phi(i)) q_i . R(phi(j)) k_j / sqrt(D),   phi(t)[n] = theta^(-2n / D) times the "
                 "sum over s <= t "
                 "of conv(W_2 W_1 x / |x|)_s",
@@ -198,8 +198,8 @@ const RegisterEncoding<SelectiveRope> registered{{
     .causal_only = true,
     .touches = "R P",
     .learned = true,
-    .extrapolates = "defined",
-    .relative = "accumulated",
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::accumulated,
     .content_dependent = "token",
     .variants = {"convolution=false", "convolution=false,gate=true,bias=true",
                  "gate=true,bias=true,rank=3,theta=10"},

@@ -46,16 +46,17 @@ class ShawK final : public PositionEncoding {
 
 const RegisterEncoding<ShawK> registered{{
     .name = "shaw_k",
-    .family = "relative vectors",
+    .family = Family::relative_vectors,
     .equation = "score(i, j) = q_i . (k_j + A[clip(j - i, -K, K)]) / sqrt(D)",
     .source = "Shaw et al. 2018, arXiv:1803.02155, section 3.2; tensorflow/tensor2tensor",
     .notes = "The released code leaves the initial values to its framework; ours are N(0, D^-0.5).",
     .touches = "Q",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
     .content_dependent = "query",
-    .distinct = "partly",
+    .distinct = Distinct::partly,
     .variants = {"clip=0,shared_table=true", "clip=2"},
 }};
 

@@ -28,7 +28,7 @@ class ShawKv final : public PositionEncoding {
       : PositionEncoding(shape), keys_("shaw_kv", clip(options), options.shared_table, shape, layout) {
     for (int layer = 0; layer < (options.shared_table ? 1 : shape.layers); ++layer) {
       const std::string name = options.shared_table ? "shaw_kv.values" : fmt::format("shaw_kv.values.{}", layer);
-      values_.push_back(layout.normal(name, 2 * clip(options) + 1, shape.head_width(), 0.02));
+      values_.push_back(layout.no_decay(layout.normal(name, 2 * clip(options) + 1, shape.head_width(), 0.02)));
     }
   }
 
@@ -73,7 +73,7 @@ class ShawKv final : public PositionEncoding {
 
 const RegisterEncoding<ShawKv> registered{{
     .name = "shaw_kv",
-    .family = "relative vectors",
+    .family = Family::relative_vectors,
     .equation = "score(i, j) = q_i . (k_j + A[n]) / sqrt(D),   output(i) = sum_j attention(i, j) (v_j + B[n]),   "
                 "n = clip(j - i, -K, K)",
     .source = "Shaw et al. 2018, arXiv:1803.02155, section 3.2; tensorflow/tensor2tensor",
@@ -81,10 +81,11 @@ const RegisterEncoding<ShawKv> registered{{
              "K = 16 for the paper's base model is from memory; the code's preset uses 20.",
     .touches = "Q V",
     .learned = true,
-    .extrapolates = "yes",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
     .content_dependent = "query",
-    .distinct = "partly",
+    .distinct = Distinct::partly,
     .variants = {"clip=0,shared_table=true", "clip=2"},
 }};
 

@@ -40,39 +40,44 @@ class Sinusoidal final : public PositionEncoding {
   void tables(const Parameters&, const Positions& positions, Tables& tables) const override {
     const Index pairs = shape_.width / 2;
     const bool interleaved = options_.layout == Arrangement::interleaved;
-    tables.resize(1);
-    tables[0].resize(positions.size(), shape_.width);
+    Matrix& sinusoids = tables.constants<Constants>().sinusoids;
+    sinusoids.resize(positions.size(), shape_.width);
     for (Index n = 0; n < pairs; ++n) {
       const Index denominator = options_.spread == Spread::paper ? pairs : std::max<Index>(1, pairs - 1);
       const double frequency = std::pow(options_.base, -static_cast<double>(n) / static_cast<double>(denominator));
       const Index sine = interleaved ? 2 * n : n, cosine = interleaved ? 2 * n + 1 : pairs + n;
       for (Index t = 0; t < positions.size(); ++t) {
         const double angle = static_cast<double>(positions.at[t]) * frequency;
-        tables[0](t, sine) = static_cast<Real>(options_.scale * std::sin(angle));
-        tables[0](t, cosine) = static_cast<Real>(options_.scale * std::cos(angle));
+        sinusoids(t, sine) = static_cast<Real>(options_.scale * std::sin(angle));
+        sinusoids(t, cosine) = static_cast<Real>(options_.scale * std::cos(angle));
       }
     }
   }
 
-  void embed(const Sequence&, const Parameters&, const Tables& tables, Matrix& x, Tables&) const override {
-    x += tables[0].topRows(x.rows());
+  void embed(const Sequence&, const Parameters&, const Tables& tables, Matrix& x, Matrices&) const override {
+    x += tables.constants<Constants>().sinusoids.topRows(x.rows());
   }
 
  private:
+  struct Constants {
+    Matrix sinusoids;  // (T, C)
+  };
+
   Options options_;
 };
 
 const RegisterEncoding<Sinusoidal> registered{{
     .name = "sinusoidal",
-    .family = "absolute",
+    .family = Family::absolute,
     .equation =
         "x_t += scale * S(t),   S(t)[2n] = sin(t w_n),   S(t)[2n + 1] = cos(t w_n),   w_n = base^(-2n / C)",
     .source = "Vaswani et al. 2017, arXiv:1706.03762, section 3.5; tensorflow/tensor2tensor",
     .notes = "tensor2tensor concatenates sines and cosines and spreads exponents over C/2 - 1: options layout and "
              "spread.",
     .touches = "E",
-    .extrapolates = "defined",
-    .relative = "no",
+    .takes_positions = TakesPositions::positions,
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::no,
     .content_dependent = "no",
     .variants = {"layout=concatenated,spread=tensor2tensor,scale=3"},
 }};

@@ -1,5 +1,5 @@
-// Stick-breaking attention: keys are visited from the query backwards, and each takes a share of what is left of
-// the attention; the nearest strong match wins. It replaces the softmax, and needs no other position.
+// Stick-breaking attention: keys are visited from the query backwards, and each takes a fraction of what is left
+// of the attention; the nearest strong match wins. It replaces the softmax, and needs no other position.
 //
 //   z(i, j) = q_i . k_j / sqrt(D)
 //   A(i, j) = sigmoid(z(i, j)) times the product of 1 - sigmoid(z(i, m)) over j < m < i
@@ -12,14 +12,10 @@
 #include "encodings/registry.h"
 #include "encodings/parts/stick.h"
 #include "model/attention.h"
+#include "model/numeric.h"
 
 namespace posbench {
 namespace {
-
-/// The keys keys - 1, ..., 0.
-auto backwards(Index keys) {
-  return [=](Index n) { return keys - 1 - n; };
-}
 
 class StickBreaking final : public PositionEncoding {
  public:
@@ -35,30 +31,34 @@ class StickBreaking final : public PositionEncoding {
       : PositionEncoding(shape), options_(options) {}
 
   void normalize(const AttentionInput& in, const Heads& scores, Heads& attention) const override {
-    Matrix& share = in.scratch(1, in.length());
+    PaddedRow fraction(in.scratch(1, 1), in.length()), weight(in.scratch(1, 1), in.length());
     for (size_t h = 0; h < scores.size(); ++h) {
       for (Index i = 0; i < in.length(); ++i) {
         const Index keys = visited(i);
-        share.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
-        break_stick(share.data(), keys, backwards(keys), attention[h].row(i).data());
-        if (keys == i) attention[h](i, i) = 0;
+        set_fractions(scores[h].row(i).data(), keys, fraction);
+        weight.resize(keys);
+        break_stick(fraction, keys, weight);
+        copy_row(weight, 1, in.length(), attention[h].row(i).data());
       }
-      hide_later(true, attention[h]);
     }
   }
   bool keeps_scores() const override { return true; }
   void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
                           const Heads& d_attention, Heads& d_scores) const override {
-    Matrix& share = in.scratch(1, in.length());
-    set_zero(d_scores);
+    const Index T = in.length();
+    PaddedRow fraction(in.scratch(1, 1), T), gain(in.scratch(1, 1), T), d_logit(in.scratch(1, 1), T);
     for (size_t h = 0; h < scores.size(); ++h) {
-      for (Index i = 0; i < in.length(); ++i) {
+      for (Index i = 0; i < T; ++i) {
         const Index keys = visited(i);
-        const Real* d_weight = d_attention[h].row(i).data();
-        share.leftCols(keys) = scores[h].row(i).head(keys).array().logistic();
-        break_stick_backward(
-            share.data(), keys, backwards(keys), attention[h].row(i).data(), [=](Index j) { return d_weight[j]; },
-            d_scores[h].row(i).data());
+        const Real *weight = attention[h].row(i).data(), *d_weight = d_attention[h].row(i).data();
+        set_fractions(scores[h].row(i).data(), keys, fraction);
+        gain.resize(keys);
+        for_each_lanes(keys, [&](Index j, Index count) {
+          store(load(weight + j, count, 0) * load(d_weight + j, count, 0), gain.data() + j);
+        });
+        d_logit.resize(keys);
+        break_stick_backward(fraction, gain, keys, d_logit);
+        copy_row(d_logit, 1, T, d_scores[h].row(i).data());
       }
     }
   }
@@ -77,21 +77,21 @@ class StickBreaking final : public PositionEncoding {
     for (size_t h = 0; h < d_output.size(); ++h) {
       for (Index i = 0; i < in.length(); ++i) {
         d.v[h].row(i) += remainder(attention[h], i) * d_output[h].row(i);
-        d_attention[h].row(i).head(i + 1).array() -= d_output[h].row(i).dot(in.v[h].row(i));
+        d_attention[h].row(i).head(i + 1).array() -= dot(d_output[h].row(i), in.v[h].row(i));
       }
     }
   }
 
  private:
   Index visited(Index i) const { return options_.include_self ? i + 1 : i; }
-  static Real remainder(const Matrix& attention, Index i) { return 1 - attention.row(i).head(i + 1).sum(); }
+  static Real remainder(const Matrix& attention, Index i) { return 1 - kernels().sum(attention.row(i).data(), i + 1); }
 
   Options options_;
 };
 
 const RegisterEncoding<StickBreaking> registered{{
     .name = "stick_breaking",
-    .family = "attention variant",
+    .family = Family::attention_variant,
     .equation = "attention(i, j) = sigmoid(z_ij) times the product of 1 - sigmoid(z_im) over j < m < i, z = q . k "
                 "/ sqrt(D)",
     .source = "Tan et al. 2024, arXiv:2410.17980; shawntan/stickbreaking-attention",
@@ -99,10 +99,10 @@ const RegisterEncoding<StickBreaking> registered{{
              "remainder.",
     .causal_only = true,
     .touches = "L",
-    .extrapolates = "yes",
-    .relative = "order of keys",
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::order_of_keys,
     .content_dependent = "query and key",
-    .fades = "yes",
+    .distance_decay = DistanceDecay::yes,
     .variants = {"include_self=true", "include_self=true,remainder=true", "remainder=true"},
 }};
 

@@ -30,7 +30,8 @@ class T5Bias final : public DistanceBias {
   T5Bias(const Options& options, const ModelShape& shape, ParameterLayout& layout)
       : DistanceBias(shape), buckets_{options.buckets, options.max_distance, shape.causal} {
     buckets_.check("t5_bias");
-    table_ = layout.normal("t5_bias.table", options.buckets, shape.heads, 1 / std::sqrt(shape.width));
+    table_ =
+        layout.no_decay(layout.normal("t5_bias.table", options.buckets, shape.heads, 1 / std::sqrt(shape.width)));
   }
 
   void values(const Parameters& p, const In& distances, Out values) const override {
@@ -52,7 +53,7 @@ class T5Bias final : public DistanceBias {
 
 const RegisterEncoding<T5Bias> registered{{
     .name = "t5_bias",
-    .family = "bias by distance",
+    .family = Family::bias_by_distance,
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) + B[bucket(i - j), h],   B (N, H) learned, shared by layers",
     .source = "Raffel et al. 2020, arXiv:1910.10683, section 2.1; tensorflow/mesh",
     .notes = "T5 has no 1 / sqrt(D), which we keep. The initial N(0, C^-0.5) is a port's; the original leaves it "
@@ -60,10 +61,11 @@ const RegisterEncoding<T5Bias> registered{{
              "largest distance, where that length is below 113.",
     .touches = "B",
     .learned = true,
-    .extrapolates = "no, but yes where max_distance is no more than the trained length",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = {Extrapolation::no, "but yes where max_distance is no more than the trained length"},
+    .relative = Relative::yes,
     .content_dependent = "no",
-    .distinct = "partly",
+    .distinct = Distinct::partly,
     .variants = {"buckets=8,max_distance=16"},
 }};
 

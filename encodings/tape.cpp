@@ -31,6 +31,8 @@ auto head(M& m, size_t h, int heads) {
   return m.middleCols(static_cast<Index>(h) * m.cols() / heads, m.cols() / heads);
 }
 
+enum { kC, kS, kStates };  // the recurrent state
+
 class Tape final : public Decorator {  // of RoPE, for its cosines and sines
  public:
   struct Options {
@@ -54,20 +56,21 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
     }
   }
 
-  void embed(const Sequence&, const Parameters&, const Tables& tables, Matrix& x, Tables& carried) const override {
-    carried.resize(2);  // C and S (T, H D / 2), head beside head
-    for (size_t n = 0; n < 2; ++n) {
-      carried[n].resize(x.rows(), shape_.heads * pairs());
-      carried[n] = tables[n].topRows(x.rows()).replicate(1, shape_.heads);
-    }
+  void embed(const Sequence&, const Parameters&, const Tables& tables, Matrix& x,
+             Matrices& recurrent_state) const override {
+    const Rotations& rotations = tables.constants<Rotations>();
+    recurrent_state.resize(kStates);  // (T, H D / 2) each, head beside head
+    for (Matrix& state : recurrent_state) state.resize(x.rows(), shape_.heads * pairs());
+    recurrent_state[kC] = rotations.cosine.topRows(x.rows()).replicate(1, shape_.heads);
+    recurrent_state[kS] = rotations.sine.topRows(x.rows()).replicate(1, shape_.heads);
   }
 
   void score(const AttentionInput& in, Heads& scores) const override {
     Matrix &q = in.scratch(in.length(), shape_.head_width()), &k = in.scratch(in.length(), shape_.head_width());
     for (size_t h = 0; h < scores.size(); ++h) {
-      rotate(in.q[h], head(in.carried[0], h, shape_.heads), head(in.carried[1], h, shape_.heads),
+      rotate(in.q[h], head(in.recurrent_state[kC], h, shape_.heads), head(in.recurrent_state[kS], h, shape_.heads),
              Pairing::half_split, q);
-      rotate(in.k[h], head(in.carried[0], h, shape_.heads), head(in.carried[1], h, shape_.heads),
+      rotate(in.k[h], head(in.recurrent_state[kC], h, shape_.heads), head(in.recurrent_state[kS], h, shape_.heads),
              Pairing::half_split, k);
       dot_product(q, k, scale(), shape_.causal, scores[h]);
     }
@@ -76,7 +79,8 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
     const Index T = in.length(), D = shape_.head_width();
     Matrix &q = in.scratch(T, D), &k = in.scratch(T, D), &d_q = in.scratch(T, D), &d_k = in.scratch(T, D);
     for (size_t h = 0; h < d_scores.size(); ++h) {
-      const auto cosine = head(in.carried[0], h, shape_.heads), sine = head(in.carried[1], h, shape_.heads);
+      const auto cosine = head(in.recurrent_state[kC], h, shape_.heads),
+                 sine = head(in.recurrent_state[kS], h, shape_.heads);
       rotate(in.q[h], cosine, sine, Pairing::half_split, q);
       rotate(in.k[h], cosine, sine, Pairing::half_split, k);
       d_q.setZero();
@@ -84,19 +88,21 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
       dot_product_backward(q, k, scale(), shape_.causal, d_scores[h], d_q, d_k);
       rotate_backward(d_q, cosine, sine, Pairing::half_split, d.q[h]);
       rotate_backward(d_k, cosine, sine, Pairing::half_split, d.k[h]);
-      rotation_backward(in.q[h], d_q, head(d.carried[0], h, shape_.heads), head(d.carried[1], h, shape_.heads));
-      rotation_backward(in.k[h], d_k, head(d.carried[0], h, shape_.heads), head(d.carried[1], h, shape_.heads));
+      rotation_backward(in.q[h], d_q, head(d.recurrent_state[kC], h, shape_.heads),
+                        head(d.recurrent_state[kS], h, shape_.heads));
+      rotation_backward(in.k[h], d_k, head(d.recurrent_state[kC], h, shape_.heads),
+                        head(d.recurrent_state[kS], h, shape_.heads));
     }
   }
 
   void carry(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
-             Tables& next) const override {
+             Matrices& next) const override {
     Matrix &pre = in.scratch(in.length(), hidden()), &maps = in.scratch(in.length(), shape_.heads * shape_.heads);
     Matrix& products = in.scratch(hidden(), maps.cols());
     head_maps(in, feed_forward, pre, products, maps);
-    for (size_t n = 0; n < 2; ++n) {
+    for (size_t n = 0; n < kStates; ++n) {
       Matrix &mixed = in.scratch(in.length(), pairs()), &between = in.scratch(in.length(), next[n].cols());
-      mix_by_attention(in, attention, in.carried[n], mixed, between);
+      mix_by_attention(in, attention, in.recurrent_state[n], mixed, between);
       for (Index t = 0; t < in.length(); ++t) {
         by_head(next[n], t) = by_head(between, t);
         multiply_add(map(maps, t), by_head(between, t), by_head(next[n], t));
@@ -114,22 +120,23 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
     Matrix &mixed = in.scratch(T, pairs()), &d_mixed = in.scratch(T, pairs()), &d_weights = in.scratch(T, T);
     head_maps(in, feed_forward, pre, products, maps);
     d_maps.setZero();
-    for (size_t n = 0; n < 2; ++n) {
-      Matrix &between = in.scratch(T, d.carried[n].cols()), &d_between = in.scratch(T, d.carried[n].cols());
-      mix_by_attention(in, attention, in.carried[n], mixed, between);
-      d_between = d.carried[n];
+    for (size_t n = 0; n < kStates; ++n) {
+      Matrix &between = in.scratch(T, d.recurrent_state[n].cols()),
+             &d_between = in.scratch(T, d.recurrent_state[n].cols());
+      mix_by_attention(in, attention, in.recurrent_state[n], mixed, between);
+      d_between = d.recurrent_state[n];
       for (Index t = 0; t < T; ++t) {  // next = between + map between
-        multiply_add(by_head(d.carried[n], t), by_head(between, t).transpose(), map(d_maps, t));
-        multiply_add(map(maps, t).transpose(), by_head(d.carried[n], t), by_head(d_between, t));
+        multiply_add(by_head(d.recurrent_state[n], t), by_head(between, t).transpose(), map(d_maps, t));
+        multiply_add(map(maps, t).transpose(), by_head(d.recurrent_state[n], t), by_head(d_between, t));
       }
-      d.carried[n] = d_between;
-      for (Index h = 0; h < H; ++h) {  // between = carried + rho A carried
-        const auto carried = head(in.carried[n], static_cast<size_t>(h), shape_.heads);
-        weighted_sum(attention[h], carried, shape_.causal, mixed);
+      d.recurrent_state[n] = d_between;
+      for (Index h = 0; h < H; ++h) {  // between = state + rho A state
+        const auto state = head(in.recurrent_state[n], static_cast<size_t>(h), shape_.heads);
+        weighted_sum(attention[h], state, shape_.causal, mixed);
         d_mixed = rho(0, h) * head(d_between, h, shape_.heads);
         d.parameters[mixes_[in.layer]](0, h) += mixed.cwiseProduct(head(d_between, h, shape_.heads)).sum();
-        weighted_sum_backward(attention[h], carried, shape_.causal, d_mixed, d_weights,
-                              head(d.carried[n], h, shape_.heads));
+        weighted_sum_backward(attention[h], state, shape_.causal, d_mixed, d_weights,
+                              head(d.recurrent_state[n], h, shape_.heads));
         d_attention[h] += d_weights;
       }
     }
@@ -178,13 +185,13 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
     multiply(gates, products, maps);
   }
 
-  /// between = carried + rho A carried, head by head.
-  void mix_by_attention(const AttentionInput& in, const Heads& attention, const Matrix& carried, Matrix& mixed,
+  /// between = state + rho A state, head by head.
+  void mix_by_attention(const AttentionInput& in, const Heads& attention, const Matrix& state, Matrix& mixed,
                         Matrix& between) const {
     for (size_t h = 0; h < attention.size(); ++h) {
-      weighted_sum(attention[h], head(carried, h, shape_.heads), shape_.causal, mixed);
+      weighted_sum(attention[h], head(state, h, shape_.heads), shape_.causal, mixed);
       head(between, h, shape_.heads) =
-          head(carried, h, shape_.heads) + in.parameters[mixes_[in.layer]](0, static_cast<Index>(h)) * mixed;
+          head(state, h, shape_.heads) + in.parameters[mixes_[in.layer]](0, static_cast<Index>(h)) * mixed;
     }
   }
 
@@ -194,7 +201,7 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
 
 const RegisterEncoding<Tape> registered{{
     .name = "tape",
-    .family = "contextual",
+    .family = Family::contextual,
     .equation =
         "score_h(i, j) = y(q_i) . y(k_j) / sqrt(D), y(x) = x C + rot(x) S; C, S start as RoPE's cosines and sines "
         "and "
@@ -205,8 +212,8 @@ const RegisterEncoding<Tape> registered{{
     .causal_only = true,
     .touches = "R",
     .learned = true,
-    .extrapolates = "defined",
-    .relative = "yes",
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::yes,
     .content_dependent = "token, deep",
     .variants = {"hidden=3,base=100"},
 }};

@@ -35,17 +35,18 @@ class TupeR final : public Tupe {
       : Tupe("tupe_r", options, shape, layout), buckets_{options.buckets, options.max_distance, shape.causal} {
     buckets_.check("tupe_r");
     const int more = !reset() ? 0 : shape.causal ? 2 : 1;
-    table_ = layout.normal("tupe_r.table", options.buckets + more, shape.heads, options.deviation);
+    table_ =
+        layout.no_decay(layout.normal("tupe_r.table", options.buckets + more, shape.heads, options.deviation));
   }
 
-  void bias(const Parameters& p, const Positions& positions, Tables& bias) const override {
+  void bias(const Parameters& p, const Positions& positions, Matrices& bias) const override {
     Tupe::bias(p, positions, bias);
     const auto table = p[table_];
     for_each_bucket(positions, [&](Index i, Index j, Index bucket) {
       for (size_t h = 0; h < bias.size(); ++h) bias[h](i, j) += table(bucket, h);
     });
   }
-  void bias_backward(const Parameters& p, const Positions& positions, const Tables& d_bias,
+  void bias_backward(const Parameters& p, const Positions& positions, const Matrices& d_bias,
                      Gradients& d) const override {
     Tupe::bias_backward(p, positions, d_bias, d);
     auto d_table = d[table_];
@@ -60,7 +61,8 @@ class TupeR final : public Tupe {
   void for_each_bucket(const Positions& positions, F f) const {
     const Index others_to_first = buckets_.buckets;
     const Index first_to_others = shape_.causal ? buckets_.buckets + 1 : buckets_.buckets / 2;
-    Matrix distances, index;
+    Matrix distances;
+    IndexMatrix index;
     distinct_distances(positions, shape_.causal, distances, index);
     std::vector<Index> buckets;
     for (Index n = 0; n < distances.cols(); ++n) buckets.push_back(buckets_.of(distances(0, n)));
@@ -76,20 +78,22 @@ class TupeR final : public Tupe {
 
 const RegisterEncoding<TupeR> registered{{
     .name = "tupe_r",
-    .family = "relative vectors",
+    .family = Family::relative_vectors,
     .equation =
         "score_h(i, j) = (q_i . k_j + (U_Q n_i)_h . (U_K n_j)_h) / sqrt(2 D) + B[bucket(i - j), h],   n_t = "
         "LayerNorm(P[t])",
     .source = "Ke et al. 2020, arXiv:2006.15595, section 3; guolinke/TUPE",
-    .notes = "[CLS] reset for token 0 of bidirectional models (option reset), its thetas tied to rows of P and "
-             "its buckets "
-             "its own, as in the code. B starts at N(0, 1) there, by accident it seems: option deviation. Causal "
-             "models, "
-             "which the paper does not treat, use T5's causal buckets. Places beyond the table read its last row.",
+    .notes =
+        "[CLS] reset for token 0 of bidirectional models (option reset), its thetas tied to rows of P and "
+        "its buckets "
+        "its own, as in the code. B starts at N(0, 1) there, by accident it seems: option deviation. Causal "
+        "models, "
+        "which the paper does not treat, use T5's causal buckets. Positions beyond the table read its last row.",
     .touches = "B",
     .learned = true,
-    .extrapolates = "no",
-    .relative = "partly",
+    .takes_positions = TakesPositions::positions,
+    .extrapolates = Extrapolation::no,
+    .relative = Relative::partly,
     .content_dependent = "no",
     .variants = {"buckets=8,max_distance=16,reset=never", "reset=always"},
 }};

@@ -21,7 +21,7 @@ class TransformerXl final : public RelativeSinusoids {
     int clamp = 0;
     bool untied = false;
     void describe(OptionTable& o) {
-      o.integer("clamp", clamp, 0, 1 << 20, "distances are cut to this before the sinusoid; 0: never");
+      o.integer("clamp", clamp, 0, 1 << 20, "distances are clipped to this before the sinusoid; 0: never");
       o.flag("untied", untied, "u and w for each layer");
     }
   };
@@ -32,7 +32,7 @@ class TransformerXl final : public RelativeSinusoids {
 
 const RegisterEncoding<TransformerXl> registered{{
     .name = "txl",
-    .family = "relative vectors",
+    .family = Family::relative_vectors,
     .equation =
         "score_h(i, j) = ((q_i + u_h) . k_j + (q_i + w_h) . (W S(i - j))_h) / sqrt(D),   S sines and cosines",
     .source = "Dai et al. 2019, arXiv:1901.02860, section 3.3; kimiyoung/transformer-xl",
@@ -41,8 +41,9 @@ const RegisterEncoding<TransformerXl> registered{{
         "distances. The length-generalization study cuts distances at 1000: option clamp.",
     .touches = "Q",
     .learned = true,
-    .extrapolates = "defined",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::yes,
     .content_dependent = "query",
     .variants = {"clamp=4", "untied=true"},
 }};

@@ -23,7 +23,7 @@ class Xlnet final : public RelativeSinusoids {
     int clamp = 0;
     bool untied = true, segments = true;
     void describe(OptionTable& o) {
-      o.integer("clamp", clamp, 0, 1 << 20, "distances are cut to +- this before the sinusoid; 0: never");
+      o.integer("clamp", clamp, 0, 1 << 20, "distances are clipped to +- this before the sinusoid; 0: never");
       o.flag("untied", untied, "u, w and b for each layer");
       o.flag("segments", segments, "the third term: same segment or not");
     }
@@ -36,9 +36,10 @@ class Xlnet final : public RelativeSinusoids {
     for (int layer = 0; layer < shape.layers; ++layer) {
       if (layer == 0 || options.untied) {
         const std::string name = options.untied ? fmt::format("xlnet.b.{}", layer) : "xlnet.b";
-        shifts_.push_back(layout.normal(name, shape.heads, shape.head_width(), 0.02));
+        shifts_.push_back(layout.no_decay(layout.normal(name, shape.heads, shape.head_width(), 0.02)));
       }
-      segments_.push_back(layout.normal(fmt::format("xlnet.segments.{}", layer), 2, shape.width, 0.02));
+      segments_.push_back(
+          layout.no_decay(layout.normal(fmt::format("xlnet.segments.{}", layer), 2, shape.width, 0.02)));
     }
   }
 
@@ -111,7 +112,7 @@ class Xlnet final : public RelativeSinusoids {
 
 const RegisterEncoding<Xlnet> registered{{
     .name = "xlnet",
-    .family = "relative vectors",
+    .family = Family::relative_vectors,
     .equation =
         "score_h(i, j) = ((q_i + u_h) . k_j + (q_i + w_h) . (W S(i - j))_h + (q_i + b_h) . e_h[same segment?]) "
         "/ sqrt(D)",
@@ -121,8 +122,9 @@ const RegisterEncoding<Xlnet> registered{{
         "(bi_data).",
     .touches = "Q",
     .learned = true,
-    .extrapolates = "defined",
-    .relative = "yes",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::yes,
     .content_dependent = "query",
     .variants = {"clamp=4,untied=false", "segments=false"},
 }};

@@ -42,21 +42,19 @@ class Xpos final : public Rotary {
     return {rope_frequencies(shape_.head_width(), options_.base), shape_.head_width(), options_.base};
   }
 
-  void rotations(const Positions& positions, const Spectrum& spectrum, Tables& tables) const override {
-    Rotary::rotations(positions, spectrum, tables);
-    tables.resize(4);
-    tables[2] = tables[0];
-    tables[3] = tables[1];
+  void rotations(const Positions& positions, const Spectrum& spectrum, Rotations& r) const override {
+    Rotary::rotations(positions, spectrum, r);
+    r.keys_differ = true;
+    r.key_cosine = r.cosine;
+    r.key_sine = r.sine;
     const double middle =
         (static_cast<double>(positions.at.front()) + static_cast<double>(positions.at.back())) / 2;
     for (Index t = 0; t < positions.size(); ++t) {
       const double exponent = (static_cast<double>(positions.at[t]) - middle) / options_.scale_base;
-      for (Index n = 0; n < tables[0].cols(); ++n) {
+      for (Index n = 0; n < r.cosine.cols(); ++n) {
         const double factor = std::pow(zeta(n), exponent);
-        for (const size_t side : {0, 1}) {
-          tables[side](t, n) *= static_cast<Real>(factor);
-          tables[2 + side](t, n) *= static_cast<Real>(1 / factor);
-        }
+        for (Matrix* m : {&r.cosine, &r.sine}) (*m)(t, n) *= static_cast<Real>(factor);
+        for (Matrix* m : {&r.key_cosine, &r.key_sine}) (*m)(t, n) *= static_cast<Real>(1 / factor);
       }
     }
   }
@@ -71,7 +69,7 @@ class Xpos final : public Rotary {
 
 const RegisterEncoding<Xpos> registered{{
     .name = "xpos",
-    .family = "rotary",
+    .family = Family::rotary,
     .equation =
         "score(i, j) = sum over pairs n of zeta_n^((i - j) / B) (R(i) q_i)_n . (R(j) k_j)_n / sqrt(D),   zeta_n = "
         "(2n / D + gamma) / (1 + gamma)",
@@ -81,8 +79,9 @@ const RegisterEncoding<Xpos> registered{{
              "length is not part of it.",
     .causal_only = true,
     .touches = "R",
-    .extrapolates = "defined",
-    .relative = "yes",
+    .takes_positions = TakesPositions::positions,
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::yes,
     .content_dependent = "no",
     .variants = {"scale_base=8,gamma=0.1"},
 }};

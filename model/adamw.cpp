@@ -1,44 +1,56 @@
-#include "model/adamw.h"
-
-#include <cmath>
-#include <numbers>
+// AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101).
+//
+//   m = m + (1 - beta1) (g - m),   v = v + (1 - beta2) (g^2 - v)
+//   p = keep p - rate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon),   keep: weight decay
+#include "model/lanes.h"
+#include "model/optimizer.h"
 
 namespace posbench {
+namespace {
 
-void AdamW::step(const Gradients& gradients, double learning_rate, Parameters& parameters) {
-  auto& [mean, square, beta1_power, beta2_power] = state;
-  beta1_power *= options_.beta1;
-  beta2_power *= options_.beta2;
-  const Real beta1 = static_cast<Real>(options_.beta1), beta2 = static_cast<Real>(options_.beta2);
-  const Real rate = static_cast<Real>(learning_rate / (1 - beta1_power));
-  const Real correction = static_cast<Real>(1 / (1 - beta2_power)), epsilon = static_cast<Real>(options_.epsilon);
-  const Real keep = static_cast<Real>(1 - learning_rate * options_.weight_decay);
+class AdamW final : public Optimizer {
+ public:
+  AdamW(const OptimizerOptions& options, const ParameterLayout& layout)
+      : options_(options), weight_decay_(options.weight_decay, options.decayed_parameters, layout) {}
 
-  const auto g = gradients.flat.array();
-  mean.flat.array() += (1 - beta1) * (g - mean.flat.array());
-  square.flat.array() += (1 - beta2) * (g.square() - square.flat.array());
-  parameters.flat.array() = keep * parameters.flat.array() -
-                            rate * mean.flat.array() / ((square.flat.array() * correction).sqrt() + epsilon);
-}
-
-double clip(Gradients& gradients, double most) {
-  const double norm = gradients.flat.norm();
-  if (norm > most) gradients.flat *= static_cast<Real>(most / norm);
-  return norm;
-}
-
-double schedule(Decay decay, int step, int steps, int warm_up) {
-  if (step < warm_up) return (step + 1.0) / warm_up;
-  const double done = static_cast<double>(step - warm_up) / std::max(1, steps - warm_up);
-  switch (decay) {
-    case Decay::cosine:
-      return (1 + std::cos(std::numbers::pi * done)) / 2;
-    case Decay::linear:
-      return 1 - done;
-    case Decay::constant:
-      break;
+  OptimizerState initial_state(const ParameterLayout& layout) const override {
+    return {.tensors = {{"mean", Parameters(layout)}, {"square", Parameters(layout)}},
+            .scalars = {{"beta1_power", 1}, {"beta2_power", 1}}};
   }
-  return 1;
+
+  void step(const Gradients& gradients, double learning_rate, OptimizerState& state,
+            Parameters& parameters) const override {
+    Real *mean = state.tensors.at("mean").flat.data(), *square = state.tensors.at("square").flat.data();
+    const double beta1_power = state.scalars.at("beta1_power") *= options_.beta1;
+    const double beta2_power = state.scalars.at("beta2_power") *= options_.beta2;
+    const Real beta1 = static_cast<Real>(options_.beta1), beta2 = static_cast<Real>(options_.beta2);
+    const Real rate = static_cast<Real>(learning_rate / (1 - beta1_power));
+    const Real correction = static_cast<Real>(1 / (1 - beta2_power)), epsilon = static_cast<Real>(options_.epsilon);
+    const Real* gradient = gradients.flat.data();
+    Real* parameter = parameters.flat.data();
+    weight_decay_.for_each_range(learning_rate, [&](Real keep, Index offset, Index size) {
+      for_each_lanes(size, [&](Index first, Index count) {
+        const Index n = offset + first;
+        const Lanes g = load(gradient + n, count, 0);
+        const Lanes m = load(mean + n, count, 0), v = load(square + n, count, 0);
+        const Lanes new_m = m + (1 - beta1) * (g - m), new_v = v + (1 - beta2) * (g * g - v);
+        store(new_m, mean + n, count);
+        store(new_v, square + n, count);
+        const Lanes step = rate * new_m / (square_root(new_v * correction) + epsilon);
+        store(keep * load(parameter + n, count, 0) - step, parameter + n, count);
+      });
+    });
+  }
+
+ private:
+  OptimizerOptions options_;
+  WeightDecay weight_decay_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Optimizer> make_adamw(const OptimizerOptions& options, const ParameterLayout& layout) {
+  return std::make_unique<AdamW>(options, layout);
 }
 
 }  // namespace posbench

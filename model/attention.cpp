@@ -7,13 +7,7 @@ namespace posbench {
 namespace {
 
 Part wanted(bool causal) { return causal ? Part::up_to_diagonal : Part::whole; }
-Factor seen(const In& pairs, bool causal) { return causal ? lower(pairs) : Factor(pairs); }
-
-/// How many lanes from entry j on stand in a row: a row's last visible keys are written with what follows them.
-template <class Count>
-Index room(Index length, Index j, Count count) {
-  return count == kLanes ? kLanes : std::min(kLanes, length - j);
-}
+MatrixOperand seen(const In& pairs, bool causal) { return causal ? lower(pairs) : MatrixOperand(pairs); }
 
 }  // namespace
 
@@ -41,56 +35,11 @@ void hide_later(bool causal, Out attention) {
 }
 
 void softmax(const In& scores, bool causal, Out attention) {
-  constexpr Index kRows = 8;  // side by side, since each step of a row waits for the one before
-  const Index length = scores.rows();
-  for (Index first = 0; first < length; first += kRows) {
-    const Index end = std::min(first + kRows, length);
-    Real top[kRows], inverse[kRows];
-    for (Index i = first; i < end; ++i) {
-      const Real* row = scores.row(i).data();
-      Lanes highest = Lanes{} - INFINITY;
-      for_each_lanes(visible(i, length, causal),
-                     [&](Index j, Index count) { highest = larger(load(row + j, count, -INFINITY), highest); });
-      top[i - first] = largest(highest);
-    }
-    for (Index i = first; i < end; ++i) {
-      const Real *row = scores.row(i).data(), highest = top[i - first];
-      Real* weights = attention.row(i).data();
-      Lanes total{};
-      for_each_lanes(visible(i, length, causal), [&](Index j, Index count) {
-        const Lanes weight = exponential(load(row + j, count, -INFINITY) - highest);
-        total += weight;
-        store(weight, weights + j, room(length, j, count));
-      });
-      inverse[i - first] = 1 / sum(total);
-    }
-    for (Index i = first; i < end; ++i) {
-      Real *weights = attention.row(i).data(), scale = inverse[i - first];
-      for_each_lanes(visible(i, length, causal), [&](Index j, Index count) {
-        const Index lanes = room(length, j, count);
-        store(load(weights + j, lanes, 0) * scale, weights + j, lanes);
-      });
-    }
-  }
-  hide_later(causal, attention);
+  kernels().softmax(rows(scores), causal, rows(attention));
 }
 
 void softmax_backward(const In& attention, bool causal, const In& d_attention, Out d_scores) {
-  const Index length = attention.rows();
-  for (Index i = 0; i < length; ++i) {
-    const Index keys = visible(i, length, causal);
-    const Real *weights = attention.row(i).data(), *d = d_attention.row(i).data();
-    Real* d_row = d_scores.row(i).data();
-    Lanes along{};
-    for_each_lanes(keys,
-                   [&](Index j, Index count) { along += load(weights + j, count, 0) * load(d + j, count, 0); });
-    const Real mean = sum(along);
-    for_each_lanes(keys, [&](Index j, Index count) {
-      store(load(weights + j, count, 0) * (load(d + j, count, 0) - mean), d_row + j, room(length, j, count));
-    });
-    for (Index j = (keys + kLanes - 1) / kLanes * kLanes; j < length; j += kLanes)
-      store(Lanes{}, d_row + j, std::min(kLanes, length - j));
-  }
+  kernels().softmax_backward(rows(attention), causal, rows(d_attention), rows(d_scores));
 }
 
 void weighted_sum(const In& attention, const In& v, bool causal, Out output) {

@@ -1,5 +1,6 @@
-// The vectors of the machine, for the few loops over entries that a training step spends its time in. GCC and
-// Clang compile their arithmetic for whatever the processor has.
+// Vectors, for the few loops over entries that a training step spends its time in. GCC and Clang compile their
+// arithmetic for whatever the processor has. Sums along a row run over kLanes lanes on every processor, so that all
+// of them give the same bytes.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -10,47 +11,85 @@
 #include <immintrin.h>
 #endif
 
-#include "model/tensor.h"
+#include "model/scalar.h"
+
+#ifndef POSBENCH_ISA  // the instruction set that a file is compiled for; see model/kernels.h
+#define POSBENCH_ISA baseline
+#endif
 
 namespace posbench {
+inline namespace POSBENCH_ISA {  // so that no function compiled for one takes the place of another's
 
 constexpr Index kLanes = 32 / sizeof(Real);           // 8 floats or 4 doubles
 using Lanes = Real __attribute__((vector_size(32)));  // operators work lane by lane
+#ifdef __AVX512VL__
+using Wide = Real __attribute__((vector_size(64)));
+#else
+using Wide = Lanes;
+#endif
+using IntLanes = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t> __attribute__((vector_size(32)));
+constexpr Index kWide = sizeof(Wide) / sizeof(Real);  // as many as the processor takes at once, for work without sums
 
-inline Lanes load(const Real* from) {
-  Lanes values;
+template <class V>
+concept VectorOfLanes = std::is_same_v<V, Lanes> || std::is_same_v<V, Wide>;
+template <class V>
+constexpr Index kLanesOf = sizeof(V) / sizeof(Real);
+
+template <class V = Lanes>
+V load(const Real* from) {
+  V values;
   std::memcpy(&values, from, sizeof values);
   return values;
 }
-inline void store(Lanes values, Real* to) { std::memcpy(to, &values, sizeof values); }
+template <class V>
+void store(V values, Real* to) {
+  std::memcpy(to, &values, sizeof values);
+}
 
+#if defined(__AVX__) && !defined(__AVX512VL__)
 /// All bits of the first `count` lanes.
-inline auto first_lanes(Index count) {
+inline __m256i first_lanes(Index count) {
   using Words = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t> __attribute__((vector_size(32)));
   Words places;
   for (int n = 0; n < kLanes; ++n) places[n] = n;
-  return Words{} + static_cast<decltype(+places[0])>(count) > places;
+  return __m256i(Words{} + static_cast<decltype(+places[0])>(count) > places);
 }
+#endif
 
 /// The first `count` lanes from memory, `rest` in the others.
-inline Lanes load(const Real* from, Index count, Real rest) {
-  if (count == kLanes) return load(from);
-  const auto mask = first_lanes(count);
-#ifdef __AVX__
-  Lanes values;
+template <class V = Lanes>
+V load(const Real* from, Index count, Real rest) {
+  if (count == kLanesOf<V>) return load<V>(from);
+#if defined(__AVX512VL__)
+  const auto mask = (1u << count) - 1;
+  const V others = V{} + rest;
+  if constexpr (sizeof(V) == 64 && sizeof(Real) == 4) return V(_mm512_mask_loadu_ps(__m512(others), mask, from));
+  if constexpr (sizeof(V) == 64 && sizeof(Real) == 8) return V(_mm512_mask_loadu_pd(__m512d(others), mask, from));
+  if constexpr (sizeof(V) == 32 && sizeof(Real) == 4) return V(_mm256_mask_loadu_ps(__m256(others), mask, from));
+  if constexpr (sizeof(V) == 32 && sizeof(Real) == 8) return V(_mm256_mask_loadu_pd(__m256d(others), mask, from));
+#elif defined(__AVX__)
+  const __m256i mask = first_lanes(count);
+  const V others = V{} + rest;
   if constexpr (sizeof(Real) == 4)
-    values = Lanes(_mm256_maskload_ps(reinterpret_cast<const float*>(from), __m256i(mask)));
+    return V(_mm256_blendv_ps(__m256(others), _mm256_maskload_ps(reinterpret_cast<const float*>(from), mask), __m256(mask)));
   else
-    values = Lanes(_mm256_maskload_pd(reinterpret_cast<const double*>(from), __m256i(mask)));
-  return mask ? values : Lanes{} + rest;
+    return V(_mm256_blendv_pd(__m256d(others), _mm256_maskload_pd(reinterpret_cast<const double*>(from), mask), __m256d(mask)));
 #else
-  Lanes values{};
+  V values = V{} + rest;
   for (Index n = 0; n < count; ++n) values[n] = from[n];
-  return mask ? values : Lanes{} + rest;
+  return values;
 #endif
 }
-inline void store(Lanes values, Real* to, Index count) {
-  if (count == kLanes) return store(values, to);
+template <class V>
+void store(V values, Real* to, Index count) {
+  if (count == kLanesOf<V>) return store(values, to);
+#if defined(__AVX512VL__)
+  const auto mask = (1u << count) - 1;
+  if constexpr (sizeof(V) == 64 && sizeof(Real) == 4) _mm512_mask_storeu_ps(to, mask, __m512(values));
+  if constexpr (sizeof(V) == 64 && sizeof(Real) == 8) _mm512_mask_storeu_pd(to, mask, __m512d(values));
+  if constexpr (sizeof(V) == 32 && sizeof(Real) == 4) _mm256_mask_storeu_ps(to, mask, __m256(values));
+  if constexpr (sizeof(V) == 32 && sizeof(Real) == 8) _mm256_mask_storeu_pd(to, mask, __m256d(values));
+#else
   Real all[kLanes];
   store(values, all);
   Index done = 0;
@@ -60,6 +99,33 @@ inline void store(Lanes values, Real* to, Index count) {
     std::memcpy(to + done, all + done, static_cast<size_t>(n) * sizeof(Real));
     done += n;
   }
+#endif
+}
+
+/// The same numbers, of which the compiler does not know that they are products: a sum with them is not contracted to
+/// a fused multiply-add, which compilers do in one place and not in another.
+template <class V>
+V rounded(V values) {
+#if defined(__x86_64__)
+  asm("" : "+v"(values));
+#elif defined(__aarch64__)
+  asm("" : "+w"(values));
+#endif
+  return values;
+}
+
+/// The square root, correctly rounded: Eigen's for floats starts from an approximation that differs between
+/// processors.
+inline Lanes square_root(Lanes x) {
+#ifdef __AVX__
+  if constexpr (sizeof(Real) == 4)
+    return Lanes(_mm256_sqrt_ps(__m256(x)));
+  else
+    return Lanes(_mm256_sqrt_pd(__m256d(x)));
+#else
+  for (Index n = 0; n < kLanes; ++n) x[n] = std::sqrt(x[n]);
+  return x;
+#endif
 }
 
 /// 0, 1, 2, ...
@@ -83,6 +149,63 @@ L reversed(L values) {
     return __builtin_shufflevector(values, values, 7, 6, 5, 4, 3, 2, 1, 0);
   else
     return __builtin_shufflevector(values, values, 3, 2, 1, 0);
+}
+
+/// Lane k becomes what lane k + N was, or `rest` where there is none.
+template <int N>
+Lanes moved_down(Lanes v, Lanes rest = Lanes{}) {
+  if constexpr (kLanes == 8)
+    return __builtin_shufflevector(v, rest, N, 1 + N, 2 + N, 3 + N, 4 + N, 5 + N, 6 + N, 7 + N);
+  else
+    return __builtin_shufflevector(v, rest, N, 1 + N, 2 + N, 3 + N);
+}
+/// Lane k becomes what lane k - N was, or `rest` where there is none.
+template <int N>
+Lanes moved_up(Lanes v, Lanes rest = Lanes{}) {
+  if constexpr (kLanes == 8)
+    return __builtin_shufflevector(rest, v, 8 - N, 9 - N, 10 - N, 11 - N, 12 - N, 13 - N, 14 - N, 15 - N);
+  else
+    return __builtin_shufflevector(rest, v, 4 - N, 5 - N, 6 - N, 7 - N);
+}
+
+/// Of each lane and all after it.
+inline Lanes suffix_sums(Lanes v) {
+  v += moved_down<1>(v);
+  v += moved_down<2>(v);
+  if constexpr (kLanes == 8) v += moved_down<4>(v);
+  return v;
+}
+/// Of each lane and all before it.
+inline Lanes prefix_sums(Lanes v) {
+  v += moved_up<1>(v);
+  v += moved_up<2>(v);
+  if constexpr (kLanes == 8) v += moved_up<4>(v);
+  return v;
+}
+inline Lanes prefix_products(Lanes v) {
+  const Lanes one = Lanes{} + 1;
+  v *= moved_up<1>(v, one);
+  v *= moved_up<2>(v, one);
+  if constexpr (kLanes == 8) v *= moved_up<4>(v, one);
+  return v;
+}
+
+/// Without what follows the point.
+inline IntLanes truncated(Lanes v) { return __builtin_convertvector(v, IntLanes); }
+
+/// from[index] for each lane; 0 <= index < 2 kLanes, all of which is read.
+inline Lanes pick(const Real* from, IntLanes index) {
+#ifdef __AVX2__
+  if constexpr (sizeof(Real) == 4) {
+    const __m256i n = __m256i(index);
+    const __m256 low = _mm256_permutevar8x32_ps(__m256(load(from)), n);
+    const __m256 high = _mm256_permutevar8x32_ps(__m256(load(from + kLanes)), n);
+    return Lanes(_mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(n, 28))));  // by the bit of 8
+  }
+#endif
+  Lanes values;
+  for (Index n = 0; n < kLanes; ++n) values[n] = from[index[n] & (2 * kLanes - 1)];
+  return values;
 }
 
 /// The square whose rows these are, turned over: afterwards lane k of row j is what lane j of row k was.
@@ -118,11 +241,16 @@ template <class L>
 }
 
 /// f(first, count) for each vector of `size` reals, `count` lanes of it: all but in the last.
+template <class V, class F>
+void for_each(Index size, F f) {
+  constexpr Index kStep = kLanesOf<V>;
+  Index first = 0;
+  for (; first + kStep <= size; first += kStep) f(first, std::integral_constant<Index, kStep>{});
+  if (first < size) f(first, size - first);
+}
 template <class F>
 void for_each_lanes(Index size, F f) {
-  Index first = 0;
-  for (; first + kLanes <= size; first += kLanes) f(first, std::integral_constant<Index, kLanes>{});
-  if (first < size) f(first, size - first);
+  for_each<Lanes>(size, f);
 }
 
 /// f over all lanes, by halves.
@@ -137,55 +265,106 @@ Real across(L values, F f) {
     return f(values, __builtin_shufflevector(values, values, 1, 0, 3, 2))[0];
   }
 }
-inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
-inline Real largest(Lanes values) { return across(values, larger); }
+/// a > b ? a : b, which GCC does not find in one instruction.
+template <VectorOfLanes V>
+V larger(V a, V b) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64 && sizeof(Real) == 4) return V(_mm512_maskz_max_ps(0xffff, __m512(a), __m512(b)));
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32 && sizeof(Real) == 4) return V(_mm256_max_ps(__m256(a), __m256(b)));
+#endif
+  return a > b ? a : b;
+}
+/// |v|
+inline Lanes magnitude(Lanes v) {
+  const IntLanes sign = IntLanes(-Lanes{});
+  return Lanes(IntLanes(v) & ~sign);
+}
 inline Real sum(Lanes values) {
   return across(values, [](Lanes a, Lanes b) { return a + b; });
 }
 
+/// f(f(total, the first kLanes of the values), those after them)
+template <class V, class F>
+Lanes in_turn(Lanes total, V values, F f) {
+  if constexpr (sizeof(V) == sizeof(Lanes)) {
+    return f(total, values);
+  } else {
+    Lanes halves[2];
+    std::memcpy(halves, &values, sizeof values);
+    return f(f(total, halves[0]), halves[1]);
+  }
+}
+/// The sum of every kLanes-th of what is added vector by vector.
+template <class V>
+Lanes add(Lanes total, V values) {
+  return in_turn(total, values, [](Lanes a, Lanes b) { return a + b; });
+}
+template <class V>
+Real largest(V values) {
+  return across(in_turn(Lanes{} - INFINITY, values, larger<Lanes>), larger<Lanes>);
+}
+
+/// The bits of each lane of a vector of floats.
+using NarrowBits = std::uint32_t __attribute__((vector_size(32)));
+using WideBits = std::uint32_t __attribute__((vector_size(64)));
+template <class V>
+using BitsOf = std::conditional_t<sizeof(V) == 64, WideBits, NarrowBits>;
+
 /// e^x to 2e-7 of itself; 0 below -87, where floats end, and e^88 above 88. NaN stays NaN.
 ///   e^x = 2^n e^r,   n the nearest integer to x / log 2, |r| <= log 2 / 2,
 ///   e^r = 1 + r + r^2 (a polynomial whose largest relative error there is least)
-inline Lanes exponential(Lanes x) {
+template <VectorOfLanes V>
+V exponential(V x) {
   if constexpr (std::is_same_v<Real, double>) {
-    for (Index n = 0; n < kLanes; ++n) x[n] = std::exp(x[n]);
+    for (Index n = 0; n < kLanesOf<V>; ++n) x[n] = std::exp(x[n]);
     return x;
   } else {
-    using Bits = std::uint32_t __attribute__((vector_size(32)));
+    using Bits = BitsOf<V>;
     constexpr Real kRounder = 3 << 22;  // 1.5 * 2^23: added to n + a fraction, its last bits read n
-#ifdef __AVX__
-    const Lanes bounded = Lanes(_mm256_min_ps(_mm256_set1_ps(88), __m256(x)));  // which GCC does not find
-#else
-    const Lanes bounded = x > Lanes{} + 88 ? Lanes{} + 88 : x;
+    const V most = V{} + 88;
+    V bounded;
+#if defined(__AVX512F__)
+    if constexpr (sizeof(V) == 64) bounded = V(_mm512_maskz_min_ps(0xffff, __m512(most), __m512(x)));
 #endif
-    const Lanes rounded = bounded * Real(1.44269504) + kRounder, n = rounded - kRounder;
-    const Lanes r = (bounded - n * Real(0.693145752)) - n * Real(1.42860677e-6);  // log 2, in two pieces
-    const Lanes series =
+#if defined(__AVX__)
+    if constexpr (sizeof(V) == 32) bounded = V(_mm256_min_ps(__m256(most), __m256(x)));  // which GCC does not find
+#else
+    bounded = x > most ? most : x;
+#endif
+    const V rounded = bounded * Real(1.44269504) + kRounder, n = rounded - kRounder;
+    const V r = (bounded - n * Real(0.693145752)) - n * Real(1.42860677e-6);  // log 2, in two pieces
+    const V series =
         1 +
         r * (1 + r * (Real(0.49999231) + r * (Real(0.16667115) + r * (Real(0.04189016) + r * Real(0.00831252)))));
-    const Lanes power = reinterpret_cast<Lanes>(reinterpret_cast<Bits>(series) +
-                                                (reinterpret_cast<Bits>(rounded) << 23));  // times 2^n
-    return x < Lanes{} - 87 ? Lanes{} : power;
+    const V power = V(Bits(series) + (Bits(rounded) << 23));  // times 2^n
+    return x < V{} - 87 ? V{} : power;
   }
 }
 
 /// 1 / (1 + e^-x)
-inline Lanes sigmoid(Lanes x) { return 1 / (1 + exponential(-x)); }
+template <VectorOfLanes V>
+V sigmoid(V x) {
+  return 1 / (1 + exponential(-x));
+}
 
 /// log(1 + e^x) to 3e-7 of itself: max(x, 0) + log(1 + e),   e = e^-|x|,
 ///   log(1 + e) = 2 atanh(t),   t = e / (2 + e) <= 1 / 3,   atanh(t) / t a polynomial in t^2
-inline Lanes softplus(Lanes x) {
-  const Lanes positive = x > Lanes{} ? x : Lanes{}, e = exponential(x - 2 * positive);
+template <VectorOfLanes V>
+V softplus(V x) {
+  const V positive = x > V{} ? x : V{}, e = exponential(x - 2 * positive);
   if constexpr (std::is_same_v<Real, double>) {
-    Lanes rest;
-    for (Index n = 0; n < kLanes; ++n) rest[n] = std::log1p(e[n]);
+    V rest;
+    for (Index n = 0; n < kLanesOf<V>; ++n) rest[n] = std::log1p(e[n]);
     return positive + rest;
   } else {
-    const Lanes t = e / (2 + e), u = t * t;
-    const Lanes series =
+    const V t = e / (2 + e), u = t * t;
+    const V series =
         1 + u * (Real(0.33333161) + u * (Real(0.20012298) + u * (Real(0.13982579) + u * Real(0.14078889))));
     return positive + 2 * t * series;
   }
 }
 
+}  // namespace POSBENCH_ISA
 }  // namespace posbench

@@ -1,36 +1,92 @@
-// The layers of the transformer as free functions, each forward beside its backward. A backward receives what its
-// forward received (and gave, where that helps), then the gradient of the result, then what it fills. It adds into
-// what it fills.
+// The layers of the transformer as free functions, each forward next to its backward. A backward receives the
+// arguments (and, where useful, results) of its forward, then the gradient of the result, then its outputs. It
+// adds to its outputs.
 #pragma once
+#include <cmath>
 #include <span>
+#include <string>
 
+#include "model/numeric.h"
+#include "model/parameters.h"
 #include "model/product.h"
 
 namespace posbench {
 
+/// NAME.weight (inputs, outputs), uniform within 1 / sqrt(inputs), as PyTorch's linear layers are, so that
+/// attention starts nearly uniform; NAME.bias (1, outputs), zero.
+struct DenseParameters {
+  Parameter weight, bias;
+};
+DenseParameters add_dense(ParameterLayout&, const std::string& name, Index inputs, Index outputs);
+
+/// NAME.weight (1, width), one; NAME.bias (1, width), zero.
+struct NormParameters {
+  Parameter gain, bias;
+};
+NormParameters add_norm(ParameterLayout&, const std::string& name, Index width);
+/// What the backward of a layer normalization needs: the normalized rows (T, C), and rstd = 1 / standard deviation
+/// (T, 1).
+struct NormActivations {
+  Matrix normalized, rstd;
+};
+
 /// y = x w + b.   x (T, C), w (C, O), b (1, O), y (T, O).
-void linear(const In& x, const Factor& w, const In& b, Out y);
+void linear(const In& x, const MatrixOperand& w, const In& b, Out y);
 /// d_x += d_y w^T,   d_w += x^T d_y,   d_b += the column sums of d_y.
-void linear_backward(const In& x, const Factor& w, const In& d_y, Out d_x, Out d_w, Out d_b);
-/// The same where d_x starts here: d_x = d_y w^T.
-void first_linear_backward(const In& x, const Factor& w, const In& d_y, Out d_x, Out d_w, Out d_b);
+void linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b);
+/// The same, but overwrites d_x: d_x = d_y w^T.
+void first_linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b);
 
 /// Layer normalization (Ba et al. 2016, arXiv:1607.06450): every row shifted and scaled to mean 0 and variance 1,
-/// then times gain (1, C) plus bias (1, C). Keeps the normalized rows and 1 / standard deviation (T, 1) for the
-/// backward.
-void normalize_rows(const In& x, const In& gain, const In& bias, Out normalized, Out inverse_deviation, Out y);
-void normalize_rows_backward(const In& gain, const In& normalized, const In& inverse_deviation, const In& d_y,
-                             Out d_x, Out d_gain, Out d_bias);
+/// then times gain (1, C) plus bias (1, C). Keeps the normalized rows and rstd = 1 / standard deviation (T, 1) for
+/// the backward.
+void layer_norm(const In& x, const In& gain, const In& bias, Out normalized, Out rstd, Out y);
+void layer_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y, Out d_x, Out d_gain,
+                         Out d_bias);
 
-/// y = GELU(x) in its tanh form (Hendrycks and Gimpel 2016, arXiv:1606.08415), x / 2 (1 + tanh(u)) = x sigmoid(2
-/// u) with u = sqrt(2 / pi) (x + 0.044715 x^3). x becomes the slope dy / dx, which is all that the backward needs:
-/// d_x = slope d_y.
+/// The same for the parameters of a model. Resizes y and the activations.
+void layer_norm(const Parameters&, const NormParameters&, const Matrix& x, NormActivations&, Matrix& y);
+void layer_norm_backward(const Parameters&, const NormParameters&, const NormActivations&, const Matrix& d_y,
+                         Matrix& d_x, Gradients&);
+
+/// y = GELU(x) in its tanh form (Hendrycks and Gimpel 2016, arXiv:1606.08415):
+/// x / 2 (1 + tanh(u)) = x sigmoid(2 u) with u = sqrt(2 / pi) (x + 0.044715 x^3).
+/// x is overwritten by the derivative dy / dx, which is all that the backward needs: d_x = derivative * d_y.
 void gelu(Out x, Out y);
 void relu(Out x, Out y);
+
+/// log(1 + e^x) of a number and of an array expression; of a matrix: model/numeric.h.
+inline Real softplus(Real x) { return std::log1p(std::exp(x)); }
+template <class Array>
+auto softplus(const Eigen::ArrayBase<Array>& x) {
+  return x.derived().max(Real(0)) + (-x.derived().abs()).exp().log1p();
+}
+
+/// LeakyReLU of an array expression: max(x, leak x); 0 <= leak <= 1.
+template <class Array>
+auto leaky_relu(const Eigen::ArrayBase<Array>& x, Real leak) {
+  return x.derived().max(leak * x.derived());
+}
+/// Its derivative, 1 above zero and leak below, without a branch. x may be the input or the output of leaky_relu,
+/// which have the same sign.
+template <class Array>
+auto leaky_relu_derivative(const Eigen::ArrayBase<Array>& x, Real leak) {
+  constexpr Real kSteep = Real(1e30);
+  return (x.derived() * kSteep).min(Real(1)).max(leak);
+}
 
 /// Row t of y is row tokens[t] of the table.
 void embed(std::span<const int> tokens, const In& table, Out y);
 void embed_backward(std::span<const int> tokens, const In& d_y, Out d_table);
+
+/// Row n of y is row rows[n] of x.
+void gather(const In& x, std::span<const int> rows, Out y);
+/// Row rows[n] of d_x += row n of d_y.
+void scatter_add(const In& d_y, std::span<const int> rows, Out d_x);
+
+/// Zeroes each entry of x with this probability and divides the others by 1 - probability. The mask holds the
+/// factors: d_x = mask * d_y.
+void dropout(double probability, Rng&, Matrix& mask, Matrix& x);
 
 /// The sum over rows of the cross-entropy between softmax(logits) and targets, times `weight`. logits (N, V).
 /// d_logits is overwritten.

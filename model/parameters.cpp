@@ -1,6 +1,9 @@
 #include "model/parameters.h"
 
+#include <fmt/format.h>
+
 #include <cassert>
+#include <stdexcept>
 
 namespace posbench {
 
@@ -13,7 +16,7 @@ Parameter ParameterLayout::add(std::string name, Index rows, Index cols, Initial
   }
   constexpr Index kAlignment = 16;  // scalars; every parameter starts on a cache line
   const Parameter parameter{flat_size_, rows, cols};
-  entries_.push_back({std::move(name), parameter, std::move(initial)});
+  entries_.push_back({std::move(name), parameter, std::move(initial), rows > 1 && cols > 1});
   flat_size_ += (parameter.size() + kAlignment - 1) / kAlignment * kAlignment;
   return parameter;
 }
@@ -41,20 +44,37 @@ Parameter ParameterLayout::expect(const std::string& name, Index rows, Index col
   return add(name, rows, cols, nullptr);
 }
 
+Parameter ParameterLayout::no_decay(const Parameter& parameter) {
+  for (Entry& entry : entries_) {
+    if (entry.parameter.offset == parameter.offset) entry.decays = false;
+  }
+  return parameter;
+}
+
 Index ParameterLayout::count() const {
   Index count = 0;
   for (const Entry& entry : entries_) count += entry.parameter.size();
   return count;
 }
 
+void fill_normal(Rng& rng, double stddev, Out m) {
+  for (Index i = 0; i < m.rows(); ++i) {
+    for (Index j = 0; j < m.cols(); ++j) m(i, j) = static_cast<Real>(stddev * normal(rng));
+  }
+}
+
 Parameters initialize(const ParameterLayout& layout, std::uint64_t seed) {
   Parameters parameters(layout);
-  for (const auto& [name, parameter, initial] : layout.entries()) {
-    if (!initial) continue;
-    Rng rng = stream(seed, name);
-    MatrixView values = parameters[parameter];
+  for (const ParameterLayout::Entry& entry : layout.entries()) {
+    if (!entry.initial) {
+      throw std::logic_error(fmt::format(
+          "parameter '{}' ({} x {}) is expected, but no part of the model adds one of that name and shape",
+          entry.name, entry.parameter.rows, entry.parameter.cols));
+    }
+    Rng rng = stream(seed, entry.name);
+    MatrixView values = parameters[entry.parameter];
     for (Index i = 0; i < values.rows(); ++i) {
-      for (Index j = 0; j < values.cols(); ++j) values(i, j) = static_cast<Real>(initial(rng, i, j));
+      for (Index j = 0; j < values.cols(); ++j) values(i, j) = static_cast<Real>(entry.initial(rng, i, j));
     }
   }
   return parameters;

@@ -24,15 +24,19 @@ class ParameterLayout {
     std::string name;
     Parameter parameter;
     Initializer initial;  // empty where it is expected, but not added
+    bool decays = false;  // whether weight decay is meant for it
   };
 
+  /// Weight decay is meant for matrices, with more than one row and column; biases and gains have one row.
   Parameter add(std::string name, Index rows, Index cols, Initializer initial);
   Parameter normal(std::string name, Index rows, Index cols, double stddev);
   Parameter uniform(std::string name, Index rows, Index cols, double low, double high);
   Parameter constant(std::string name, Index rows, Index cols, double value);
-  /// A parameter that another part of the model adds, before or after, under this name and of this shape. Zero
-  /// where nobody does.
+  /// A parameter that another part of the model adds, before or after, under this name and of this shape.
   Parameter expect(const std::string& name, Index rows, Index cols);
+
+  /// The same parameter, without weight decay: a table of vectors (an embedding), or biases of heads side by side.
+  Parameter no_decay(const Parameter&);
 
   const std::vector<Entry>& entries() const { return entries_; }
   Index flat_size() const { return flat_size_; }  // scalars, with the padding between parameters
@@ -43,7 +47,7 @@ class ParameterLayout {
   Index flat_size_ = 0;
 };
 
-/// One flat vector under a layout: the parameters themselves, their gradient, or a moment of Adam.
+/// One flat vector under a layout: the parameters themselves, their gradient, or what an optimizer keeps.
 class Parameters {
  public:
   Parameters() = default;
@@ -56,8 +60,12 @@ class Parameters {
 };
 using Gradients = Parameters;
 
+/// m(i, j) drawn from N(0, stddev^2).
+void fill_normal(Rng&, double stddev, Out m);
+
 /// Initial values. Each parameter draws from the stream of (seed, its name), so that under one seed all models
-/// start from the same values where they share a name and a shape.
+/// start from the same values where they share a name and a shape. Throws std::logic_error where one is expected
+/// that no part of the model adds.
 Parameters initialize(const ParameterLayout&, std::uint64_t seed);
 
 }  // namespace posbench

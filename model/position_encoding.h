@@ -1,21 +1,27 @@
-// The socket: where a position encoding enters a transformer. The base class is plain attention, causal or
-// bidirectional as the model's shape says, so it is itself an encoding (NoPE), and an encoding is what it
-// overrides.
+// The interface of position encodings: the stages at which one enters a transformer. The base class is plain
+// attention, causal or bidirectional by the shape of the model, so it is itself an encoding (NoPE). Other
+// encodings override the stages that they change.
 //
-// Every backward receives what its forward received (and gave), then the gradient of the result, then what it
-// fills. It adds into what it fills, and the caller zeroes, but for d_scores and d_attention, which only
-// normalize_backward and mix_backward fill: they overwrite. A forward overwrites what it fills, which the caller
-// has sized. Encodings hold options and parameter handles, never the values of a sequence: one object serves all.
+// Every backward receives the arguments (and results) of its forward, then the gradient of the result, then its
+// outputs. It adds to its outputs, which the caller has zeroed. The exceptions are d_scores and d_attention, which
+// only normalize_backward and mix_backward fill: they overwrite. A forward overwrites its outputs, which the
+// caller has sized. Encodings hold options and parameter handles, never values of a sequence: one object serves
+// all.
 #pragma once
+#include <any>
 #include <deque>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include "model/parameters.h"
 
 namespace posbench {
 
-/// What model and encoding must know before there are parameters.
+/// Attention, then feed-forward; or both in parallel, from the same input.
+enum class BlockKind { sequential, parallel };
+
+/// The shape of the model, which model and encoding need to define parameters.
 struct ModelShape {
   int vocabulary = 0;
   int layers = 2;
@@ -26,27 +32,28 @@ struct ModelShape {
   bool pre_norm = true;
   bool gelu = true;  // else ReLU
   bool tied_embeddings = false;
-  double dropout = 0;      // of the embeddings and of each block's two contributions, in training only
-  int trained_length = 0;  // T of the longest training sequence that is expected
-  int longest = 0;         // T of the longest sequence of any split that is expected
+  BlockKind block = BlockKind::sequential;
+  double dropout = 0;      // of the embeddings and of each block's two sublayer outputs, in training only
+  int trained_length = 0;  // expected T of the longest training sequence
+  int longest = 0;         // expected T of the longest sequence of any split
 
   int head_width() const { return width / heads; }  // D
   int inner_width() const { return feed_forward > 0 ? feed_forward : 4 * width; }
 };
 
-/// The index that each token is told it has.
+/// The position of each token, as the encoding uses it.
 struct Positions {
   std::vector<Real> at;            // (T)
-  bool sampled_distances = false;  // at[n] is then the distance of tokens n apart, not a place
-  bool whole = false;              // stage 0 depends on T: a shorter sequence does not read the leading block
+  bool sampled_distances = false;  // at[n] is then the distance between tokens n apart, not a position
+  bool whole = false;              // stage 0 depends on T: a shorter sequence cannot use the leading block
 
   Index size() const { return static_cast<Index>(at.size()); }
-  /// How far query i is after key j; negative where it is before.
+  /// The distance from key j to query i; negative if the query is before the key.
   Real distance(Index i, Index j) const {
     if (!sampled_distances) return at[i] - at[j];
     return i >= j ? at[i - j] : -at[j - i];
   }
-  /// Whether a longer sequence's positions begin with these, so that its tables serve.
+  /// Whether the positions of a longer sequence begin with these, so that its tables can be used.
   bool begin(const Positions& longer) const {
     return sampled_distances == longer.sampled_distances && whole == longer.whole &&
            (whole ? size() == longer.size() : size() <= longer.size()) &&
@@ -56,18 +63,37 @@ struct Positions {
 
 /// One sequence as the model sees it; T is its length.
 struct Sequence {
-  std::vector<int> tokens;    // (T) ids in [0, vocabulary)
-  std::vector<int> segments;  // (T) the word, operand or line a token belongs to
-  std::vector<int> places;    // (T) a digit's decimal place in its number, from 1; 0 elsewhere; or empty
-  std::vector<int> asked;     // the places whose logits are wanted
+  std::vector<int> tokens;           // (T) ids in [0, vocabulary)
+  std::vector<int> segments;         // (T) the word, operand or line a token belongs to
+  std::vector<int> digit_positions;  // (T) decimal position of a digit in its number, from 1; else 0; or empty
+  std::vector<int> target_positions;  // (A) the positions whose logits are computed
   bool training = false;
-  Positions positions;  // what stage 1 answered
+  Positions positions;  // from stage 1
 };
 
-/// What an encoding works out once a step, and what it carries from block to block: matrices of its own choosing.
-using Tables = std::vector<Matrix>;
+/// What an encoding computes once per step, for the current positions.
+class Tables {
+ public:
+  /// Values that depend on positions alone and have no gradient (cosines, distances, indices), in a struct that
+  /// the encoding defines. It is created at first use and kept.
+  template <class T>
+  T& constants() {
+    if (constants_.type() != typeid(T)) constants_.emplace<T>();
+    return *std::any_cast<T>(&constants_);
+  }
+  template <class T>
+  const T& constants() const {
+    return std::any_cast<const T&>(constants_);
+  }
 
-/// Scratch matrices for one call of a stage. They keep their memory from call to call.
+  /// Values that depend on parameters. tables_backward receives their gradient, of the same shapes.
+  Matrices values;
+
+ private:
+  std::any constants_;
+};
+
+/// Scratch matrices for one call of a stage. Their memory is reused by later calls.
 class Scratch {
  public:
   /// A matrix with undefined values, until the next release().
@@ -83,12 +109,12 @@ class Scratch {
   size_t used_ = 0;
 };
 
-/// What an attention layer offers its encoding, for one sequence. C = width, H = heads, D = C / H.
+/// The input of an encoding's stages in one attention layer, for one sequence. C = width, H = heads, D = C / H.
 struct AttentionInput {
   const Sequence& sequence;
   const Parameters& parameters;
-  const Tables& tables;   // what stage 0 worked out for these positions
-  const Tables& carried;  // what stage 2 or the block before handed on (stage 6)
+  const Tables& tables;             // of stage 0, for these positions
+  const Matrices& recurrent_state;  // from stage 2 or from the previous block (stage 6)
   int layer;
   const Matrix& x;         // (T, C) layer input, after normalization
   const Heads &q, &k, &v;  // H x (T, D)
@@ -97,19 +123,19 @@ struct AttentionInput {
   Index length() const { return x.rows(); }
 };
 
-/// The gradient of the loss with respect to each of these, shape for shape.
+/// The gradients of the loss with respect to these values, of the same shapes.
 struct AttentionGradient {
   Gradients& parameters;
-  Tables& tables;
-  Tables& carried;
+  Matrices& tables;  // of Tables::values
+  Matrices& recurrent_state;
   Matrix& x;
   Heads &q, &k, &v;
 };
 
-/// Something that happened in one layer, for a person to look at.
-struct Insight {
+/// A value for each pair of query and key in one layer, for plots.
+struct AttentionMap {
   std::string name;
-  Heads values;  // H x (T, T), row = query; where causal, entries of later keys mean nothing
+  Heads values;  // H x (T, T), row = query; if causal, entries of later keys are undefined
 };
 
 class PositionEncoding {
@@ -117,38 +143,39 @@ class PositionEncoding {
   explicit PositionEncoding(const ModelShape& shape) : shape_(shape) {}
   virtual ~PositionEncoding() = default;
 
-  /// Projects parameters back into their range: once before training and after every update.   Default: none has
-  /// one.
+  /// Projects parameters into their range, before training and after every update.   Default: no constraint.
   virtual void constrain(Parameters&) const {}
 
-  /// 0. What depends on parameters and positions alone, worked out once for all sequences of a step that share
-  /// their
-  ///    positions (a shorter one reads the leading block); its gradient comes back once, summed.   Default: none.
+  /// 0. Tables: what depends on parameters and positions alone, computed once for all sequences of a step with the
+  ///    same positions (a shorter one reads the leading block). Backward gets their summed gradient once.
+  ///    Default: none.
   virtual void tables(const Parameters&, const Positions&, Tables&) const {}
-  virtual void tables_backward(const Parameters&, const Positions&, const Tables& /*tables*/,
-                               const Tables& /*d_tables*/, Gradients&) const {}
+  virtual void tables_backward(const Parameters&, const Positions&, const Tables&, const Matrices& /*d_values*/,
+                               Gradients&) const {}
 
-  /// 1. Which index does each token have?   Default: 0, 1, ..., T-1.
+  /// 1. The position of each token.   Default: 0, 1, ..., T-1.
   virtual Positions positions(const Sequence&, Rng&) const;
 
-  /// 2. Add to the token embeddings x (T, C), once per sequence, and start what is carried.   Default: nothing.
-  virtual void embed(const Sequence&, const Parameters&, const Tables&, Matrix& /*x*/, Tables& /*carried*/) const {
-  }
-  /// x as embed received it; d_x is the gradient of its result, and what `carried` owes to x is added to it.
+  /// 2. Adds to the token embeddings x (T, C), once per sequence, and initializes the recurrent state, which the
+  ///    encoding passes from block to block beside x.   Default: nothing.
+  virtual void embed(const Sequence&, const Parameters&, const Tables&, Matrix& /*x*/,
+                     Matrices& /*recurrent_state*/) const {}
+  /// x as embed received it. d_x holds the gradient of embed's result; the gradient of x through the recurrent
+  /// state is added.
   virtual void embed_backward(const Sequence&, const Parameters&, const Tables&, const Matrix& /*x*/,
-                              const Tables& /*d_carried*/, Matrix& /*d_x*/, Tables& /*d_tables*/,
+                              const Matrices& /*d_recurrent_state*/, Matrix& /*d_x*/, Matrices& /*d_tables*/,
                               Gradients&) const {}
 
   /// 3. Scores before normalization, H x (T, T).   Default: q k^T / sqrt(D).
   virtual void score(const AttentionInput&, Heads& scores) const;
   virtual void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const;
 
-  /// 4. Attention, H x (T, T): the one place that masks (key > query, where causal).   Default: softmax.
+  /// 4. Attention weights, H x (T, T). Only this stage masks (key > query, if causal).   Default: softmax.
   ///    Backward overwrites d_scores, with zeros for later keys.
   virtual void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const;
   virtual void normalize_backward(const AttentionInput&, const Heads& scores, const Heads& attention,
                                   const Heads& d_attention, Heads& d_scores) const;
-  /// Whether normalize_backward reads the scores: else it finds other values there.   Default: no.
+  /// Whether normalize_backward reads the scores; if not, their memory may be overwritten.   Default: no.
   virtual bool keeps_scores() const { return false; }
 
   /// 5. Head outputs, H x (T, D).   Default: attention v. Backward overwrites d_attention.
@@ -156,19 +183,19 @@ class PositionEncoding {
   virtual void mix_backward(const AttentionInput&, const Heads& attention, const Heads& d_output,
                             Heads& d_attention, AttentionGradient&) const;
 
-  /// 6. What the encoding carries beside x, for the next block: `next` comes as a copy of in.carried.
-  /// `feed_forward`
-  ///    (T, C) is what this block's second half added to x. Not asked of the last block.   Default: handed on
-  ///    unchanged.
+  /// 6. The recurrent state for the next block. On entry `next` is a copy of in.recurrent_state. `feed_forward`
+  /// (T, C)
+  ///    is what this block's feed-forward layer added to x. Not called for the last block.   Default: unchanged.
   virtual void carry(const AttentionInput&, const Heads& /*attention*/, const Matrix& /*feed_forward*/,
-                     Tables& /*next*/) const {}
-  /// d.carried comes as the gradient of `next` and becomes that of in.carried. What attention owes to `next` is
-  /// added to d_attention, which comes zeroed and is not that of stage 5.
+                     Matrices& /*next*/) const {}
+  /// On entry d.recurrent_state is the gradient of `next`; on return it is that of in.recurrent_state. The
+  /// gradient of attention through `next` is added to d_attention, which is zeroed on entry and separate from that
+  /// of stage 5.
   virtual void carry_backward(const AttentionInput&, const Heads& /*attention*/, const Matrix& /*feed_forward*/,
                               Heads& /*d_attention*/, Matrix& /*d_feed_forward*/, AttentionGradient&) const {}
 
-  /// What the encoding worked out on its way to the scores.   Default: nothing that the scores do not show.
-  virtual std::vector<Insight> inspect(const AttentionInput&) const { return {}; }
+  /// Intermediate values of the scores, for plots.   Default: none.
+  virtual std::vector<AttentionMap> inspect(const AttentionInput&) const { return {}; }
 
  protected:
   Real scale() const { return 1 / std::sqrt(static_cast<Real>(shape_.head_width())); }

@@ -1,20 +1,38 @@
-// Numbers and matrices. Everything is row-major: a row is what belongs to one token.
+// Scalars and matrices. Everything is row-major; a row belongs to one token.
 #pragma once
+#ifdef POSBENCH_CHECKED_INDICES
+#include <stdexcept>
+#include <string>
+
+namespace posbench {
+/// An entry outside a matrix was read or written, or shapes do not match.
+struct IndexError : std::logic_error {
+  using logic_error::logic_error;
+};
+[[noreturn]] inline void fail_index(const char* condition) { throw IndexError(condition); }
+}  // namespace posbench
+#define eigen_assert(condition)                           \
+  do {                                                    \
+    if (!(condition)) ::posbench::fail_index(#condition); \
+  } while (false)
+#endif
 #include <Eigen/Core>
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <new>
 #include <vector>
 
+#include "model/scalar.h"
+
 namespace posbench {
 
-using Real = POSBENCH_REAL;  // float in training, double where gradients are checked
-using Index = Eigen::Index;
 using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
 using MatrixView = Eigen::Map<RowMajor>;
 using ConstMatrixView = Eigen::Map<const RowMajor>;
 
-/// Arguments that are matrices, parts of one, or parameters: read, and filled.
+/// Arguments that are matrices, blocks of a matrix, or parameters: In is read, Out is written.
 using In = Eigen::Ref<const RowMajor>;
 using Out = Eigen::Ref<RowMajor>;
 
@@ -37,24 +55,44 @@ class Matrix : public MatrixView {
   using MatrixView::operator=;
 
   void resize(Index rows, Index cols) {
-    if (rows * cols > storage_.size()) storage_.resize(rows * cols);
-    new (static_cast<MatrixView*>(this)) MatrixView(storage_.data(), rows, cols);
+    if (rows * cols > capacity_) {
+      capacity_ = rows * cols;
+      storage_.reset(new (kCacheLine) Real[static_cast<size_t>(capacity_)]);
+    }
+    new (static_cast<MatrixView*>(this)) MatrixView(storage_.get(), rows, cols);
   }
 
  private:
-  Vector storage_;
+  static constexpr std::align_val_t kCacheLine{64};  // so that no vector load crosses a cache line
+  struct Delete {
+    void operator()(Real* values) const { ::operator delete[](values, kCacheLine); }
+  };
+
+  std::unique_ptr<Real[], Delete> storage_;
+  Index capacity_ = 0;
 };
 
+/// An integer for each pair of tokens: the table row that it reads, or its distance.
+using IndexMatrix = Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Matrices whose number and shapes an encoding chooses.
+using Matrices = std::vector<Matrix>;
 /// One matrix for each head.
-using Heads = std::vector<Matrix>;
+using Heads = Matrices;
 
 inline void resize(Heads& heads, Index count, Index rows, Index cols) {
   if (static_cast<Index>(heads.size()) != count) heads.resize(count);
   for (Matrix& head : heads) head.resize(rows, cols);
 }
 
-inline void set_zero(Heads& heads) {
-  for (Matrix& head : heads) head.setZero();
+inline void set_zero(Matrices& matrices) {
+  for (Matrix& matrix : matrices) matrix.setZero();
+}
+
+/// Resizes `others` to the number and the shapes of `matrices`.
+inline void resize_like(const Matrices& matrices, Matrices& others) {
+  others.resize(matrices.size());
+  for (size_t n = 0; n < matrices.size(); ++n) others[n].resize(matrices[n].rows(), matrices[n].cols());
 }
 
 }  // namespace posbench

@@ -6,18 +6,21 @@ size and encoding as a ratio, so that the machine and its other work concern bot
 build is slower by more than --most in any row.
 
     scripts/compare_speed.py build/before/posbench build/release/posbench -e none,cope,dape --sizes quick,che
+    scripts/compare_speed.py build/release/posbench build/release/posbench --isa v3,v4     one build, with and without AVX-512
 """
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
 
 
-def seconds(program, arguments):
+def seconds(program, instruction_set, arguments):
     """Seconds of a training step by (size, length, encoding), in one run of the program's benchmark."""
+    environment = {**os.environ, "POSBENCH_ISA": instruction_set} if instruction_set else None
     output = subprocess.run([program, "bench", "--json", *arguments], check=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.DEVNULL).stdout
+                            stderr=subprocess.DEVNULL, env=environment).stdout
     return {(row["size"], row["length"], row["encoding"]): row["spread"]["step_seconds"]["median"]
             for row in json.loads(output)["benchmarks"]}
 
@@ -29,10 +32,13 @@ def main():
     parser.add_argument("-e", "--encodings", default="none,alibi,rope,shaw_k,cope,dape")
     parser.add_argument("--sizes", default="quick,che")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each build, in turn")
+    parser.add_argument("--isa", default=",", metavar="BEFORE,AFTER", help="instruction sets, where they differ")
     parser.add_argument("--most", type=float, default=1.05, help="largest ratio of times that passes")
     request = parser.parse_args()
     arguments = ["-e", request.encodings, "--sizes", request.sizes, "--repetitions", "3"]
-    rounds = [(seconds(request.before, arguments), seconds(request.after, arguments)) for _ in range(request.rounds)]
+    isa_before, isa_after = request.isa.split(",")
+    rounds = [(seconds(request.before, isa_before, arguments), seconds(request.after, isa_after, arguments))
+              for _ in range(request.rounds)]
     slower = 0
     print(f"{'size':<8}{'length':>7}  {'encoding':<24}{'after / before':>15}   lowest .. highest of {request.rounds}")
     for row in rounds[0][0]:

@@ -5,17 +5,18 @@
 //   1 5 + 2 9 7 =     ->   3 1 2 =          reversed=none
 //   5 1 0 + 7 9 2 =   ->   2 1 3 0 =        pad=true: operands of one length, a sum of one digit more
 //
-// One operand has `length` digits, the other from one to as many: all such pairs are equally likely. A number of k
-// digits is uniform, without leading zeros but for 0 itself. The answer ends with a second =. There are slots for
-// the longest sum of such operands and its =, and those after the = are to say = as well, unscored.
+// One operand has `length` digits, the other from one to `length`; all such pairs are equally likely. A number of
+// k digits is uniform, without leading zeros except for 0 itself. The answer ends with a second =. There are slots
+// for the longest sum of such operands and its =; slots after the = have the target =, unscored.
 //
-// Example::places tells encodings that index digits (Abacus, position coupling) where each stands in its number.
-// Those of an unpadded answer with its most significant digit first are 0: nobody knows them before the answer is
-// complete.
+// Example::digit_positions gives encodings that index digits (Abacus, position coupling) the position of each
+// digit in its number. For an unpadded answer with its most significant digit first they are 0, because they are
+// unknown until the answer is complete.
 //
-// Kazemnejad et al. 2023, arXiv:2305.19466, writes reversed=none and all pairs of 1..8 digits equally often; here
-// lengths are equally often. McLeish et al. 2024, arXiv:2405.17399, reverses all, which is our default: a place is
-// then as far from the start of each number. Cho et al. 2024, arXiv:2405.20671, pads and reverses the answer.
+// Kazemnejad et al. 2023, arXiv:2305.19466, writes reversed=none and draws all pairs of 1..8 digits with equal
+// probability; here lengths are equally likely. McLeish et al. 2024, arXiv:2405.17399, reverses all numbers, which
+// is our default: each digit is then as far from the start of its number as its decimal position. Cho et al. 2024,
+// arXiv:2405.20671, pads and reverses the answer.
 #include <algorithm>
 
 #include "tasks/parts/digits.h"
@@ -93,8 +94,9 @@ class Addition final : public Task {
     return number;
   }
 
-  /// The number as it is written, and the places of its digits.
-  static void append(const Digits& number, bool reversed, std::vector<int>& tokens, std::vector<int>& digit_positions) {
+  /// Appends the digits of a number in the order in which they are written, and their digit positions.
+  static void append(const Digits& number, bool reversed, std::vector<int>& tokens,
+                     std::vector<int>& digit_positions) {
     const std::vector<int> ascending = ascending_digit_positions(static_cast<int>(number.size()));
     if (reversed) {
       tokens.insert(tokens.end(), number.begin(), number.end());
@@ -121,7 +123,7 @@ const RegisterTask<Addition> registered{{
     .length_unit = "digits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "9..16"}}, "up to twice the trained lengths"}},
-    .largest_share = 0.18,
+    .largest_answer_fraction = 0.18,
 }};
 
 }  // namespace

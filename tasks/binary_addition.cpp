@@ -2,14 +2,15 @@
 //
 //   0 0 1 + 0 1 1 0 1 _   ->   0 1 0 1 1 +        4 + 22 = 26
 //
-// The first number has a uniform count of digits from 1 to length - 2, the second has the rest; both are uniform
-// over the positive numbers of that many digits, zeros at the end included. The answer has no superfluous zeros
-// and ends with a terminator, which has the id of the sign. There are length + 1 slots, and those after the
-// terminator are to say 0, unscored. Lengths 1 and 2 are a single number below 2^length - 1, and its own answer.
+// The first number has a uniform number of digits from 1 to length - 2, the second has the rest; both are uniform
+// over the positive numbers of that many digits, trailing (most significant) zeros included. The answer has no
+// superfluous zeros and ends with a terminator, which has the id of the sign. There are length + 1 slots; those
+// after the terminator have the target 0, unscored. Lengths 1 and 2 are a single number below 2^length - 1, which
+// is its own answer.
 //
-// Deletang et al. 2023, arXiv:2207.02098, section 4. There is no fed-back layout there; ours stops at the
-// terminator, as a decoder would, and does not ask for the zeros. Their chance level of 1/2 leaves the terminator
-// out of the guesses.
+// Deletang et al. 2023, arXiv:2207.02098, section 4. There is no teacher-forced layout there; ours stops at the
+// terminator, as a decoder would, and does not score the zeros. Their chance level of 1/2 does not count the
+// terminator as a possible answer.
 #include "tasks/parts/digits.h"
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
@@ -55,7 +56,7 @@ const RegisterTask<BinaryAddition> registered{{
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
-    .largest_share = 0.51,
+    .largest_answer_fraction = 0.51,
 }};
 
 }  // namespace

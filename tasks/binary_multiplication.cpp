@@ -4,12 +4,13 @@
 //   0 0 1 * 0 1 1 0 1 _   ->   0 0 0 1 1 0 1 *        4 * 22 = 88
 //
 // Questions are those of binary addition. The answer has no superfluous zeros and ends with a terminator, which
-// has the id of the sign. There are `length` slots, and those after the terminator are to say 0, unscored. Lengths
-// 1 and 2 are a single number; their answers, nothing and 0, are there only to leave no length out.
+// has the id of the sign. There are `length` slots; those after the terminator have the target 0, unscored.
+// Lengths 1 and 2 are a single number, with the answers nothing and 0; they exist only so that every length is
+// defined.
 //
-// Deletang et al. 2023, arXiv:2207.02098, section 4. There is no fed-back layout there; ours stops at the
-// terminator, as a decoder would, and does not ask for the zeros. Their chance level of 1/2 leaves the terminator
-// out of the guesses.
+// Deletang et al. 2023, arXiv:2207.02098, section 4. There is no teacher-forced layout there; ours stops at the
+// terminator, as a decoder would, and does not score the zeros. Their chance level of 1/2 does not count the
+// terminator as a possible answer.
 #include "tasks/parts/digits.h"
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
@@ -56,7 +57,7 @@ const RegisterTask<BinaryMultiplication> registered{{
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
-    .largest_share = 0.50,
+    .largest_answer_fraction = 0.50,
 }};
 
 }  // namespace

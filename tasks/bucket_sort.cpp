@@ -2,8 +2,8 @@
 //
 //   1 0 2 0 4 1 1 2 _   ->   0 0 1 1 1 2 2 4
 //
-// Digits are uniform, so a place tells almost all: at place i of n the answer floor(5 i / n) is right for 78 % of
-// places at n = 40 and 94 % at n = 500, where chance is 20 %.
+// Digits are uniform, so the position nearly determines the answer: at position i of n, floor(5 i / n) is right
+// for 78 % of positions at n = 40 and 94 % at n = 500, where chance is 20 %.
 //
 // Deletang et al. 2023, arXiv:2207.02098, section 4.
 #include <algorithm>

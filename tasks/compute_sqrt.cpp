@@ -4,10 +4,10 @@
 //
 // Numbers are uniform over 1..2^length - 1, with leading zeros; the answer has length / 2 bits, rounded up, with
 // leading zeros. Its first bit is 1 in 75 % of the cases, the second in 62.5 %, and so on: chance is 1/2, and the
-// most frequent bit of each place is right for 1/2 + 1/length.
+// most frequent bit of each position is right for 1/2 + 1/length.
 //
 // Deletang et al. 2023, arXiv:2207.02098, section 4. The paper writes numbers least significant bit first, its
-// code the other way round; the code made the published numbers, so its order is the default.
+// code most significant bit first; the code made the published numbers, so its order is the default.
 #include <algorithm>
 
 #include "tasks/parts/digits.h"
@@ -66,7 +66,7 @@ const RegisterTask<ComputeSqrt> registered{{
     .length_unit = "bits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
-    .largest_share = 0.55,
+    .largest_answer_fraction = 0.55,
 }};
 
 }  // namespace

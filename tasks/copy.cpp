@@ -6,9 +6,9 @@
 //   5 5 5 =     ->   5 5 5 5 5 5 =              form=repeat, times=2
 //   8 5 5 5 =   ->   8 8 8 =                    form=replace: another token, named first, as many times
 //
-// The answer ends with a second separator: without it, `repeat` would ask nothing. How many slots there are must
-// not tell where `repeat` and `replace` stop, so they have twice as many as the answer has tokens; those after the
-// end are to say the separator, unscored. `multi` has a slot for each token of the answer.
+// The answer ends with a second separator: without it, `repeat` would have nothing to predict. The number of slots
+// must not show where `repeat` and `replace` stop, so they have twice as many as the answer has tokens; slots
+// after the end have the separator as target, unscored. `multi` has a slot for each token of the answer.
 //
 // Kazemnejad et al. 2023, arXiv:2305.19466; code McGill-NLP/length-generalization: copy_multi (100
 // tokens), copy_repeat_single, copy_replace_double and their `2x`. The prompt in words ("Copy: ...") is left out.
@@ -80,7 +80,7 @@ const RegisterTask<Copy> registered{{
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/24/28/32/36/40"}}, "up to twice the trained lengths"}},
-    .largest_share = 0.09,
+    .largest_answer_fraction = 0.09,
 }};
 
 }  // namespace

@@ -1,13 +1,14 @@
-// Count a word in the last sentence: sentences before it hold the word too.
+// Count a word in the last sentence, where earlier sentences contain the word too.
 //
 //   2 2 1 0 . 3 2 0 1 . ? 2   ->   #1
 //
-// The answer is uniform over 0..largest, and the last sentence holds the asked word that often, at uniform places.
-// In earlier sentences each word is the asked one with probability `distractors`. All other words are uniform.
+// The answer is uniform over 0..largest, and the last sentence contains the queried word that often, at uniform
+// positions. In earlier sentences each word is the queried one with probability `distractors`. All other words are
+// uniform.
 //
-// After Golovneva et al. 2024, arXiv:2405.18719, Table 1, which asks large models how often a word occurs in the
-// last of two sentences and has no data set: all but the question is ours. Sentences too short for the answer are
-// drawn again.
+// After Golovneva et al. 2024, arXiv:2405.18719, Table 1, which tests large models on how often a word occurs in
+// the last of two sentences and has no data set: everything but the question is ours. Sentences too short for the
+// answer are drawn again.
 #include <stdexcept>
 
 #include "tasks/parts/examples.h"
@@ -63,7 +64,7 @@ class CountWordLastSentence final : public Task {
     int words = options_.words.draw(rng);
     while (words < answer) words = options_.words.draw(rng);
     std::vector<int> last(words, kIgnore);
-    for (const int place : distinct(rng, words, answer)) last[place] = asked;
+    for (const int position : distinct(rng, words, answer)) last[position] = asked;
     for (int& word : last) {
       if (word == kIgnore) word = other_word(asked, rng);
     }

@@ -3,15 +3,15 @@
 //   a = 0 ; pass; a ++; b = 0 ; pass; a ++; b ++; print a   ->   2
 //
 // A program of `length` statements, each drawn with weights set : pass : increment. A set takes any variable, an
-// increment one that has been set; an increment of nothing, or past the maximum, is drawn again as any statement.
-// The variable asked for is one that has been set; a program that sets none is drawn again. The distance is the
-// number of tokens from the place that asks back to the variable's last reset.
+// increment one that has been set; an increment without such a variable, or past the maximum, is drawn again as
+// any statement. The queried variable has been set; a program that sets none is drawn again. The distance is the
+// number of tokens from the target position back to the variable's last reset.
 //
 // Golovneva et al. 2024, arXiv:2405.18719, Table 3 and projects/cope of facebookresearch/RAM: 1, 3 or 5
-// variables, 3..512 statements, weights 1 : 50 : 7. They draw the length again, too, where no variable was set, and cut
-// what exceeds 512 tokens from the left; we keep the length and never cut. Their padding and start tokens, which
-// carry nothing, are left out. `redraw=length` draws the length again as they do, which makes programs longer: their
-// mean is 279 statements for 3..512 and pass=50, and 257.5 with the length kept.
+// variables, 3..512 statements, weights 1 : 50 : 7. They also draw the length again if no variable was set, and
+// truncate from the left to 512 tokens; we keep the length and never truncate. Their padding and start tokens,
+// which have no information, are left out. `redraw=length` draws the length again as they do, which makes programs
+// longer: their mean is 279 statements for 3..512 and pass=50, and 257.5 with the length kept.
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
@@ -74,7 +74,7 @@ class Counting final : public Task {
   enum Word { kEquals, kSemicolon, kIncrement, kPass, kPrint, kZero };
 
   struct Variable {
-    int name, value, reset;  // reset: the place of the last set
+    int name, value, reset;  // reset: the position of the last set
   };
   struct Program {
     std::vector<int> tokens, segments;
@@ -141,7 +141,7 @@ const RegisterTask<Counting> registered{{
                 {{"length", "65..128"}},
                 "up to twice the trained lengths, with the trained mixture"},
                {"ood_length4", {{"length", "129..256"}}, "up to four times the trained lengths, same mixture"}},
-    .largest_share = 0.25,
+    .largest_answer_fraction = 0.25,
 }};
 
 }  // namespace

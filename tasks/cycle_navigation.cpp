@@ -1,10 +1,10 @@
-// Cycle navigation: where does a walk on a cycle of five places end?   A regular language.
+// Cycle navigation: where does a walk on a cycle of five positions end?   A regular language.
 //
-//   2 0 1 0 0 _   ->   3        one right and three left from place 0 is -2, which is place 3
+//   2 0 1 0 0 _   ->   3        one right and three left from position 0 is -2, which is position 3
 //
 // Steps are uniform: 0 left, 1 stay, 2 right.
 //
-// Deletang et al. 2023, arXiv:2207.02098, section 4. Steps and places share ids.
+// Deletang et al. 2023, arXiv:2207.02098, section 4. Steps and positions share ids.
 #include <numeric>
 
 #include "tasks/parts/examples.h"
@@ -30,7 +30,7 @@ class CycleNavigation final : public Task {
 
   Example sample(int length, Rng& rng) const override {
     const std::vector<int> steps = uniform_tokens(rng, length, 0, 2);
-    const int right = std::accumulate(steps.begin(), steps.end(), 0);  // in all, `length` too far
+    const int right = std::accumulate(steps.begin(), steps.end(), 0);  // the sum of steps plus `length`
     return ask(layout_, steps, kBlank, {(right + 4 * length) % 5});    // 4 is -1 modulo 5
   }
 
@@ -44,7 +44,7 @@ const RegisterTask<CycleNavigation> registered{{
     .name = "cycle_navigation",
     .family = "chomsky/regular",
     .definition =
-        "Reads steps left, stay or right on a cycle of five places and answers the place where the walk ends.",
+        "Reads steps left, stay or right on a cycle of five positions and answers the position where the walk ends.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Cycle Navigation",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. Steps are "
@@ -52,7 +52,7 @@ const RegisterTask<CycleNavigation> registered{{
     .length_unit = "steps",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
-    .largest_share = 0.23,
+    .largest_answer_fraction = 0.23,
 }};
 
 }  // namespace

@@ -2,14 +2,14 @@
 //
 //   (1 (0 )0 (3 )3 )1 (2 )2 end
 //
-// A bracket opens with probability `opening` and else closes, but at depth 0 it opens and at `depth` it closes;
-// one that opens has a uniform type. This walk, on condition that it is back at depth 0 after `length` pairs: so
-// lengths are as asked for. A likely opening makes it stay deep. With ends=released it ends with probability 1/2
-// wherever it is at depth 0, as the released sampler does, on condition that its length is one of those asked for: most
-// such sequences are short (length=1..350,depth=10: a mean of 40 brackets and a median of 8, against a mean of 351).
-// Every closing bracket is scored, by an argmax
-// over the closing types; as published, training takes every next token, and the end. The distance is the number
-// of tokens from the place that asks back to the bracket that opened.
+// A bracket opens with probability `opening` and otherwise closes, but always opens at depth 0 and always closes
+// at depth `depth`; the type of an opening bracket is uniform. The walk is conditioned on being back at depth 0
+// after `length` pairs, so that lengths are exact. A high opening probability keeps it deep. With ends=released it
+// ends with probability 1/2 whenever it is at depth 0, as in the released sampler, on condition that its length is
+// one of those requested: most such sequences are short (length=1..350,depth=10: a mean of 40 brackets and a
+// median of 8, against a mean of 351). Every closing bracket is scored, by an argmax over the closing types; as
+// published, training predicts every next token, and the end. The distance is the number of tokens from the target
+// position back to the opening bracket.
 //
 // Dyck-(k,D): Hewitt et al. 2020, arXiv:2010.07515; Yao et al. 2021, arXiv:2105.11115, with 8 types to
 // depth 10, trained on up to 700 brackets and tested on 701 to 1400.
@@ -98,7 +98,8 @@ class Dyck final : public Task {
 
  private:
   int end() const { return 2 * options_.types; }
-  /// One of the lengths, as likely as it is that a walk that may end at depth 0 ends there first after so many pairs.
+  /// One of the lengths, as likely as it is that a walk that may end at depth 0 ends there first after so many
+  /// pairs.
   int released_length(Rng& rng) const {
     const std::vector<int>& lengths = options_.length.values();
     double rest = uniform_real(rng) * total_;
@@ -109,7 +110,7 @@ class Dyck final : public Task {
     return lengths.back();
   }
 
-  /// The probability that the walk opens a bracket where `open` are open.
+  /// The probability that the walk opens a bracket when `open` are open.
   double opening(int open) const { return open == 0 ? 1 : open == options_.depth ? 0 : options_.opening; }
 
   Options options_;

@@ -3,8 +3,8 @@
 //   0 0 1 1 1 0 _   ->   0        two unequal neighbours: 01 and 10
 //   0 1 1 _         ->   1        one: 01
 //
-// The number is odd just where the last bit differs from the first, so both answers are equally likely from two
-// bits on; a single bit has no pairs, and the answer 0.
+// The number is odd exactly if the last bit differs from the first, so both answers are equally likely from two
+// bits on. A single bit has no pairs, so its answer is 0.
 //
 // Deletang et al. 2023, arXiv:2207.02098, section 4.
 #include "tasks/parts/examples.h"
@@ -49,7 +49,7 @@ const RegisterTask<EvenPairs> registered{{
     .length_unit = "bits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
-    .largest_share = 0.53,
+    .largest_answer_fraction = 0.53,
 }};
 
 }  // namespace

@@ -1,10 +1,10 @@
 // Flip-flop: a register of one bit, written, read and left alone.
 //
-//   w 1 i 0 r 1 w 0 i 1 r 0        after r comes the bit of the last w; after w and i, any bit
+//   w 1 i 0 r 1 w 0 i 1 r 0        the bit after r is that of the last w; after w and i it is random
 //
-// The first instruction is w, the last r; the others are i with probability p_ignore, else w or r, equally likely.
-// Every read is scored, by an argmax over the whole vocabulary. The distance is the number of instructions from
-// the write to its read, at least 1. Repeating the bit just read is right with probability 1 - p_ignore / 2.
+// The first instruction is w, the last r; the others are i with probability p_ignore, otherwise w or r, equally
+// likely. Every read is scored, by an argmax over the whole vocabulary. The distance is the number of instructions
+// from the write to its read, at least 1. Repeating the last bit read is right with probability 1 - p_ignore / 2.
 //
 // Liu et al. 2023, arXiv:2306.00946: 256 instructions, p_ignore 0.8 trained, 0.1 and 0.98 tested, accuracy per
 // read. Golovneva et al. 2024, arXiv:2405.18719, Table 2, use it with more ignored instructions out of
@@ -52,7 +52,7 @@ class FlipFlop final : public Task {
       sequence.insert(sequence.end(), {instruction, kZero + bit});
       segments.insert(segments.end(), {n, n});
     }
-    segments.pop_back();  // the last bit is only asked for
+    segments.pop_back();  // the last bit is a target only
     Example example = predict_next(std::move(sequence), std::move(scored), options_.loss);
     example.distances = std::move(distances);
     example.segments = std::move(segments);

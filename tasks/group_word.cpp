@@ -1,14 +1,14 @@
-// Group word problem: the product of all elements so far, asked for after each.
+// Group word problem: after each element, the product of all elements so far.
 //
 //   begin 23145 21354   ->   23145 at the first, 13254 at the second        one-line notation
 //
-// Elements are independent and uniform, so that products are uniform too; each is one token, and pq applies p
-// first. As far as is known, a fixed number of layers can answer at any length for z60 (abelian) and a4xz5
-// (solvable), but not for a5 and s5: a control for position encodings, none of which should help there.
+// Elements are independent and uniform, so products are uniform too; each element is one token, and pq applies p
+// first. As far as is known, a fixed number of layers can answer at any length for z60 (abelian) and for a4xz5, s3
+// and s4 (solvable), but not for a5 and s5. The latter are a control: no position encoding should help there.
 //
-// Merrill, Petty, Sabharwal 2024, arXiv:2404.08819; code jopetty/word-problem, which numbers elements
-// in another order and also asks for `begin` at `begin`. Nothing is fed back: a place reads an element, not an
-// answer, and both layouts are the same.
+// Merrill, Petty, Sabharwal 2024, arXiv:2404.08819; code jopetty/word-problem, which numbers elements in another
+// order and also has a target `begin` at `begin`. There is no teacher forcing: a position reads an element, never
+// an answer, so both layouts are the same.
 #include <algorithm>
 #include <numeric>
 
@@ -18,7 +18,7 @@
 namespace posbench {
 namespace {
 
-enum class Group { s5, a5, a4xz5, z60 };
+enum class Group { s5, a5, a4xz5, z60, s3, s4 };
 using Permutation = std::vector<int>;
 
 /// All permutations of 0..n-1, or the even ones, in lexicographic order.
@@ -60,6 +60,10 @@ std::vector<Permutation> elements(Group group) {
       return times_cyclic(permutations(4, true), 5);
     case Group::z60:
       return times_cyclic({Permutation{}}, 60);
+    case Group::s3:
+      return permutations(3, false);
+    case Group::s4:
+      return permutations(4, false);
   }
   return {};
 }
@@ -71,7 +75,7 @@ class GroupWord final : public Task {
     Group group = Group::a5;
     void describe(OptionTable& o) {
       o.integers("length", length, 1, 10000, "elements");
-      o.choice("group", group, {"s5", "a5", "a4xz5", "z60"}, "whose elements are multiplied");
+      o.choice("group", group, {"s5", "a5", "a4xz5", "z60", "s3", "s4"}, "whose elements are multiplied");
     }
   };
 
@@ -83,7 +87,7 @@ class GroupWord final : public Task {
   std::string word(int token) const override {
     if (token == begin()) return "begin";
     if (options_.group == Group::z60) return std::to_string(token);
-    const size_t points = options_.group == Group::a4xz5 ? 4 : 5;
+    const size_t points = options_.group == Group::a4xz5 ? 4 : elements_[token].size();
     std::string text;
     for (size_t i = 0; i < points; ++i) text += static_cast<char>('1' + elements_[token][i]);
     return options_.group == Group::a4xz5 ? fmt::format("{}/{}", text, token % 5) : text;
@@ -125,7 +129,8 @@ const RegisterTask<GroupWord> registered{{
     .source = "Merrill, Petty, Sabharwal 2024, arXiv:2404.08819",
     .published_name = "word problems of S5, A5, A4 x Z5 and Z60",
     .published = "Lengths up to 20, tested at the trained length only; depth is what the paper varies. Elements "
-                 "are numbered in another order, and `begin` is not asked for.",
+                 "are numbered in another order, and `begin` is not asked for. s3 and s4 are added: both are "
+                 "solvable.",
     .length_unit = "elements",
     .distance_unit = "elements multiplied",
     .splits = {{"in_distribution", {}, "the trained lengths"},

@@ -1,9 +1,9 @@
-// Induction heads: what followed the trigger, when the trigger comes again?
+// Induction heads: after the second trigger, predict the token that followed the first.
 //
 //   3 7 ! 5 1 0 5 !   ->   5
 //
-// All other tokens are uniform; the trigger's first place is uniform, at least two tokens before the last, or one
-// of the last `farthest`. The distance is the number of tokens from the second trigger back to the answer.
+// All other tokens are uniform. The first position of the trigger is uniform, at least two tokens before the last,
+// or among the last `farthest`. The distance is the number of tokens from the second trigger back to the answer.
 //
 // Gu & Dao 2023, arXiv:2312.00752, section 4.1.2 and appendix E.1: 16 ids, trained at 256 tokens, tested from 64
 // to 2^20. The paper does not give the layout; this one follows the earlier task of H3.
@@ -45,11 +45,11 @@ class InductionHeads final : public Task {
   Example sample(int length, Rng& rng) const override {
     std::vector<int> tokens = uniform_tokens(rng, length - 1, 0, trigger() - 1);
     const int nearest = length - 4, farthest = options_.farthest > 0 ? length - 2 - options_.farthest : 0;
-    const int place = uniform(rng, std::max(farthest, 0), nearest);
-    tokens[place] = trigger();
-    const int answer = tokens[place + 1];
+    const int position = uniform(rng, std::max(farthest, 0), nearest);
+    tokens[position] = trigger();
+    const int answer = tokens[position + 1];
     Example example = ask(layout_, std::move(tokens), trigger(), {answer});
-    example.distances = {length - 2 - place};
+    example.distances = {length - 2 - position};
     return example;
   }
 

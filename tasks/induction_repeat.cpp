@@ -1,10 +1,10 @@
 // Induction by repetition: a block of random tokens, then the same block again.
 //
-//   5 2 7 1 | 5 2 7 1        all but the first token of the second block can be known, and are scored
+//   5 2 7 1 | 5 2 7 1        all but the first token of the second block are predictable and scored
 //
-// Ids are uniform, so that few repeat within a block; where one does, only the block's order tells what follows.
-// The answer lies as far back as the block is long, everywhere in it, so distances are left to the lengths. There
-// is no separator.
+// Ids are uniform, so that few repeat within a block; the token after a repeated id is determined only by the
+// order of the block. The distance to the answer equals the block length everywhere, so no distances are reported
+// besides the lengths. There is no separator.
 //
 // After Olsson et al. 2022, arXiv:2209.11895, who measure induction heads on repeated random tokens; lengths are
 // ours.

@@ -2,10 +2,11 @@
 //
 //   0 8 3 . 2 2 15 . 9 1 . ?2   ->   15        words 0..7, topics 8..15; the second sentence from the end
 //
-// A sentence is a topic word at a uniform place among filler words. The sentence asked for is uniform among the
-// last `farthest`; the distance is which: 1 for the last sentence.
+// A sentence is a topic word at a uniform position among filler words. The queried sentence is uniform among the
+// last `farthest`. The distance is its index from the end: 1 for the last sentence.
 //
-// After Golovneva et al. 2024, arXiv:2405.18719, Table 1, whose point it makes into data; all of it is ours.
+// After Golovneva et al. 2024, arXiv:2405.18719, Table 1, whose example it turns into a data set; all of the data
+// is ours.
 #include <stdexcept>
 
 #include "tasks/parts/examples.h"

@@ -1,14 +1,18 @@
 // Last-x retrieval: what was the payload of the most recent X?
 //
 //   X5 Y3 X6 Y4 Y5 Q   ->   6        the last X is two items back from the end
+//   X5 Y3 X6 Y4 Y5 Q   ->   5        which=2: the last X but one
 //
-// Items are a marker and a payload; payloads are uniform whatever the marker, so a payload alone never tells its
-// marker. The distance is the number of Y items after the last X, drawn uniformly; each item before the last X is
-// an X with probability `rho`. An encoding whose scores add a term for content (margin D) and a term for position
-// (margin d for each step) prefers the nearest Y to the last X from a distance of about D / d on.
+// Items are a marker and a payload; payloads are uniform whatever the marker, so a payload alone never shows its
+// marker. The option `distance` is the number of Y items after the last X, drawn uniformly. Each item before the
+// last X is an X with probability `rho`, and at least `which` - 1 of them are; the last X is never so early that
+// they do not fit. The reported distance is the number of items after the queried X. An encoding whose scores add
+// a term for content (margin D) and a term for position (margin d for each step) prefers the nearest Y to the last
+// X from a distance of about D / d.
 //
-// Golovneva et al. 2024, arXiv:2405.18719, section 3, which argues about this task and trains nothing on it: the
+// Golovneva et al. 2024, arXiv:2405.18719, section 3, which analyzes this task and trains nothing on it: the
 // vocabulary, the lengths and the splits are ours.
+#include <algorithm>
 #include <stdexcept>
 
 #include "tasks/parts/examples.h"
@@ -23,12 +27,13 @@ class LastXRetrieval final : public Task {
     Integers length{32};
     Integers distance{0, 7};
     double rho = 0.25;
-    int payloads = 8;
+    int payloads = 8, which = 1;
     void describe(OptionTable& o) {
       o.integers("length", length, 1, 10000, "items; each is a marker and a payload");
       o.integers("distance", distance, 0, 9999, "Y items after the last X");
       o.number("rho", rho, 0, 1, "probability that an item before the last X is an X");
       o.integer("payloads", payloads, 2, 1000, "different payloads");
+      o.integer("which", which, 1, 1000, "the X asked for, counted from the end");
     }
   };
 
@@ -37,6 +42,11 @@ class LastXRetrieval final : public Task {
       throw std::invalid_argument(fmt::format(
           "task 'last_x_retrieval': distance {} needs more than {} items; shorten it or lengthen length",
           options.distance.text(), options.length.min()));
+    }
+    if (options.which > options.length.min()) {
+      throw std::invalid_argument(
+          fmt::format("task 'last_x_retrieval': which {} needs as many items, not {}; lower it or lengthen length",
+                      options.which, options.length.min()));
     }
   }
 
@@ -48,20 +58,25 @@ class LastXRetrieval final : public Task {
   }
 
   Example sample(int length, Rng& rng) const override {
-    const int distance = options_.distance.draw(rng), last_x = length - 1 - distance;
-    std::vector<int> question, segments;
-    int answer = kIgnore;
+    const int last_x = std::max(length - 1 - options_.distance.draw(rng), options_.which - 1);
+    std::vector<int> question, segments, xs;  // xs: the indices of the X items
     for (int item = 0; item < length; ++item) {
       const bool is_x = item == last_x || (item < last_x && chance(rng, options_.rho));
-      const int payload = kPayload + uniform(rng, 0, options_.payloads - 1);
-      question.insert(question.end(), {is_x ? kX : kY, payload});
+      if (is_x) xs.push_back(item);
+      question.insert(question.end(), {is_x ? kX : kY, kPayload + uniform(rng, 0, options_.payloads - 1)});
       segments.insert(segments.end(), {item, item});
-      if (item == last_x) answer = payload;
     }
+    while (static_cast<int>(xs.size()) < options_.which) {
+      const int item = uniform(rng, 0, last_x - 1);
+      if (question[2 * item] == kX) continue;
+      question[2 * item] = kX;
+      xs.insert(std::lower_bound(xs.begin(), xs.end(), item), item);
+    }
+    const int asked = xs[xs.size() - options_.which], answer = question[2 * asked + 1];
     segments.push_back(length);
     Example example = ask(layout_, std::move(question), kQuery, {answer});
     example.segments = std::move(segments);
-    example.distances = {distance};
+    example.distances = {length - 1 - asked};
     return example;
   }
 
@@ -74,7 +89,8 @@ class LastXRetrieval final : public Task {
 const RegisterTask<LastXRetrieval> registered{{
     .name = "last_x_retrieval",
     .family = "retrieval",
-    .definition = "Reads items of a marker (X or Y) and a payload, and answers the payload of the most recent X.",
+    .definition = "Reads items of a marker (X or Y) and a payload, and answers the payload of the most recent X, "
+                  "or of an earlier one (which).",
     .source = "Golovneva et al. 2024, arXiv:2405.18719, section 3",
     .published = "The paper trains nothing on it; vocabulary, lengths and splits are ours.",
     .length_unit = "items",

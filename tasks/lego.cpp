@@ -3,9 +3,9 @@
 //   b + 1 , d - b , a - d , c + a , d _   ->   -        b is +1, d is -b
 //
 // Each clause gives a variable as + or - the one before it, the first as +1 or -1. Variables are distinct letters
-// in random order, signs are uniform. The question, its last token, is a variable of the second half of the chain,
-// counted from 0: index ceil(n / 2) to n - 1, uniform. Its value needs as many signs as the distance, which is its
-// index plus one.
+// in random order, signs are uniform. The question, its last token, is a variable of the second half of the chain:
+// its index, counted from 0, is uniform over ceil(n / 2) to n - 1. The distance is the number of signs that its
+// value depends on, which is its index plus one.
 //
 // Zhang et al. 2022, arXiv:2206.04301; in the form of Kazemnejad et al. 2023, arXiv:2305.19466, and its
 // code McGill-NLP/length-generalization, where it is text ("If b = +1, d = - b. Then, what is the value of d?").

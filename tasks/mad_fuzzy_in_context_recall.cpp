@@ -1,17 +1,17 @@
 // Fuzzy in-context recall of MAD: key-value pairs whose keys and values are several tokens long.
 //
-//   k0 k4 v9 / k2 v7 v13 v8 / k0 v11 / k2 v7 v13 v8        asks for v7, v13 and v8 in the last pair
+//   k0 k4 v9 / k2 v7 v13 v8 / k0 v11 / k2 v7 v13 v8        targets: v7, v13 and v8 in the last pair
 //
-// A key or a value is 1 to 3 distinct ids, every such tuple of its length equally likely, each length too. A value
-// is drawn when its key first stands and kept. One pair stands at a uniform place and again at the end. Every
-// value token of a key seen before is scored. Where keys differ in length nobody can know that a key has ended, so
-// the answer is chosen among the ids of values. The distance is the number of tokens from the place that asks back
-// to the same value token.
+// A key or a value is 1 to 3 distinct ids; lengths are equally likely, and so are the tuples of a length. A value
+// is drawn at the first occurrence of its key and kept. One pair, the probe, occurs at a uniform position and
+// again at the end. Every value token of a key seen before is scored. If keys differ in length, the end of a key
+// cannot be predicted, so the answer is chosen among the ids of values. The distance is the number of tokens from
+// the target position back to the same value token.
 //
 // Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab: 7 key ids, 8 value ids and one of padding, 128 tokens,
-// trained on keys of 1 to 3 tokens and tested on keys of 3, with the whole vocabulary to choose from. Ours are not
-// padded: `length` is the most tokens a sequence may have. Theirs may end before the probe has stood once; ours
-// never do.
+// trained on keys of 1 to 3 tokens and tested on keys of 3, with answers chosen among the whole vocabulary. Ours
+// are not padded: `length` is the maximum number of tokens of a sequence. Theirs may end before the first
+// occurrence of the probe; ours never do.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -70,8 +70,8 @@ class MadFuzzyInContextRecall final : public Task {
     const Ids probe = draw_key(rng);
     pairs.value[probe] = draw_value(rng);
     const int probe_size = static_cast<int>(probe.size() + pairs.value[probe].size());
-    const int room =
-        length - probe_size - longest_pair();  // a pair that starts before it leaves room for the probe
+    // a pair that starts before this position leaves room for the probe
+    const int room = length - probe_size - longest_pair();
     const int probe_place = uniform(rng, 0, length - 2 * probe_size - longest_pair());
     while (static_cast<int>(pairs.sequence.size()) < room || pairs.last.count(probe) == 0) {
       const bool due = static_cast<int>(pairs.sequence.size()) >= probe_place && pairs.last.count(probe) == 0;
@@ -80,7 +80,7 @@ class MadFuzzyInContextRecall final : public Task {
       pairs.append(key);
     }
     pairs.append(probe);
-    pairs.segments.pop_back();  // the last token is only asked for
+    pairs.segments.pop_back();  // the last token is a target only
 
     Example example = predict_next(std::move(pairs.sequence), std::move(pairs.scored), options_.loss);
     example.distances = std::move(pairs.distances);
@@ -96,18 +96,18 @@ class MadFuzzyInContextRecall final : public Task {
   struct Pairs {
     Ids sequence, scored, distances, segments;
     std::map<Ids, Ids> value;
-    std::map<Ids, int> last;  // where the value of a key stood last
+    std::map<Ids, int> last;  // the latest position of the value of a key
     int count = 0;
     void append(const Ids& key) {
       sequence.insert(sequence.end(), key.begin(), key.end());
-      const int place = static_cast<int>(sequence.size());
+      const int position = static_cast<int>(sequence.size());
       if (const auto before = last.find(key); before != last.end()) {
         for (size_t n = 0; n < value[key].size(); ++n) {
-          scored.push_back(place - 1 + static_cast<int>(n));
-          distances.push_back(place - 1 - before->second);
+          scored.push_back(position - 1 + static_cast<int>(n));
+          distances.push_back(position - 1 - before->second);
         }
       }
-      last[key] = place;
+      last[key] = position;
       sequence.insert(sequence.end(), value[key].begin(), value[key].end());
       segments.insert(segments.end(), key.size() + value[key].size(), count++);
     }
@@ -120,7 +120,7 @@ class MadFuzzyInContextRecall final : public Task {
   Ids draw_value(Rng& rng) const {
     return draw(options_.value.draw(rng), keys(), options_.vocabulary - keys(), rng);
   }
-  /// `size` distinct ids out of first..first+count-1, in any order.
+  /// `size` distinct ids out of first..first+count-1, in random order.
   static Ids draw(int size, int first, int count, Rng& rng) {
     Ids ids = distinct(rng, count, size);
     for (int& id : ids) id += first;
@@ -140,8 +140,7 @@ const RegisterTask<MadFuzzyInContextRecall> registered{{
     .source = "Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab",
     .published_name = "fuzzy in-context recall",
     .published = "128 tokens; trained on keys of 1 to 3 tokens and tested on keys of 3 (key=3), the answer chosen "
-                 "among all "
-                 "ids. Our default is half as long and tests what it trains; the splits are ours.",
+                 "among all ids. Our default is half as long and tests what it trains; the splits are ours.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .causal_only = true,

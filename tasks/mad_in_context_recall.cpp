@@ -1,9 +1,9 @@
-// In-context recall of MAD: key-value pairs whose keys come again, with the same values.
+// In-context recall of MAD: key-value pairs with repeated keys, which keep their values.
 //
-//   k3 v9 k0 v12 k3 v9 k5 v8 k0 v12        asks for v9 at the second k3, for v12 at the second k0
+//   k3 v9 k0 v12 k3 v9 k5 v8 k0 v12        targets: v9 at the second k3, v12 at the second k0
 //
-// Every value of a key seen before is scored; the last key is always one. As published, training takes every next
-// token.
+// Every value of a key seen before is scored; the last key is always one of these. As published, training predicts
+// every next token.
 //
 // Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab: 16 ids, half of them keys, and 128 tokens.
 #include "tasks/parts/mad_recall.h"

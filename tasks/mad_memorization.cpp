@@ -1,13 +1,13 @@
-// Memorization of MAD: the value of each key, which the sequence never tells.
+// Memorization of MAD: the value of each key, which never occurs in the sequence.
 //
-//   k3 ! k90 ! k3 !        asks for the value of k3, of k90 and of k3
+//   k3 ! k90 ! k3 !        targets: the values of k3, k90 and k3
 //
-// One mapping of keys to distinct values, drawn once, holds for every sample of every seed: only training can
-// learn it. Keys are uniform; the answer is read at the marker after its key. A control: no position but the
-// previous one matters.
+// One mapping of keys to distinct values, drawn once, is used for every sample of every seed, so it can only be
+// learned in training. Keys are uniform; the answer is read at the marker after its key. A control: no position
+// but the previous one matters.
 //
-// Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab: 256 ids, of which 127 are keys, 128 values and one the
-// marker, and 32 tokens. The mapping is ours, since theirs hangs on another generator of random numbers.
+// Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab: 256 ids (127 keys, 128 values and the marker) and 32
+// tokens. The mapping is ours, since theirs depends on another random number generator.
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -56,7 +56,7 @@ class MadMemorization final : public Task {
   int keys() const { return marker() / 2; }
 
   Options options_;
-  std::vector<int> value_;  // of each key; the one past the last belongs to none
+  std::vector<int> value_;  // of each key; the last entry has no key
 };
 
 const RegisterTask<MadMemorization> registered{{

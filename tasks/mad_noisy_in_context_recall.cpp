@@ -1,12 +1,13 @@
-// Noisy in-context recall of MAD: key-value pairs whose keys come again, with noise between the pairs.
+// Noisy in-context recall of MAD: key-value pairs with repeated keys, and noise between the pairs.
 //
-//   k3 v9 n20 n17 k0 v12 k3 v9 n31 n16 k0 v12        asks for v9 at the second k3, for v12 at the second k0
+//   k3 v9 n20 n17 k0 v12 k3 v9 n31 n16 k0 v12        targets: v9 at the second k3, v12 at the second k0
 //
-// As in-context recall, but each pair is two noise ids with probability `noise`; one pair is spared, and the last.
+// As in-context recall, but each pair is replaced by two noise ids with probability `noise`, except one uniform
+// pair and the last.
 //
 // Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab: 16 ids of keys and values, 16 of noise, 128 tokens,
-// noise 0.2, and 0.4, 0.6, 0.8 where harder. Their spared pair may be the last, which is never noise; ours is one
-// before it.
+// noise 0.2, and 0.4, 0.6, 0.8 in the harder variants. Their exempt pair may be the last, which is never noise;
+// ours is before it.
 #include "tasks/parts/mad_recall.h"
 #include "tasks/registry.h"
 
@@ -52,8 +53,7 @@ const RegisterTask<MadNoisyInContextRecall> registered{{
     .name = "mad_noisy_in_context_recall",
     .family = "associative recall",
     .definition = "Reads key-value pairs whose keys come again, with noise between the pairs, and answers the "
-                  "value of every "
-                  "key seen before.",
+                  "value of every key seen before.",
     .source = "Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab",
     .published_name = "noisy in-context recall",
     .published =

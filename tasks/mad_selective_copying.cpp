@@ -1,11 +1,10 @@
 // Selective copying of MAD: the data tokens in order, without the blanks before them.
 //
-//   3 _ _ 7 _ 0 | _ _ _   ->   3 7 0        read at the three last blanks
+//   3 _ _ 7 _ 0 | _ _ _   ->   3 7 0        targets at the three last blanks
 //
-// Each blank goes before a uniformly chosen data token, so none follows the last of them, which always stands
-// before the marker. There are `blanks` blanks for each data token. Answers are never fed back: that is the
-// published form. The distance is the number of tokens from the blank that asks for a data token back to that
-// token.
+// Each blank is put before a uniformly chosen data token, so the last data token is always directly before the
+// marker. There are `blanks` blanks for each data token. There is no teacher forcing in either layout, as
+// published. The distance is the number of tokens from the target position of a data token back to that token.
 //
 // Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab: 14 data ids, 16 data tokens, 256 tokens, which leaves
 // 223 blanks before the marker: blanks=13.9375.
@@ -41,13 +40,13 @@ class MadSelectiveCopying final : public Task {
 
   Example sample(int length, Rng& rng) const override {
     const std::vector<int> data = uniform_tokens(rng, length, 0, options_.tokens - 1);
-    const int blanks = static_cast<int>(std::lround(options_.blanks * length)), places = length + blanks;
-    std::vector<int> before(length, 0);  // how many blanks stand right before data token n
+    const int blanks = static_cast<int>(std::lround(options_.blanks * length)), positions = length + blanks;
+    std::vector<int> before(length, 0);  // the number of blanks directly before data token n
     for (int b = 0; b < blanks; ++b) ++before[uniform(rng, 0, length - 1)];
     std::vector<int> question, distances;
     for (int n = 0; n < length; ++n) {
       question.insert(question.end(), before[n], blank());
-      distances.push_back(places + 1 + n - static_cast<int>(question.size()));
+      distances.push_back(positions + 1 + n - static_cast<int>(question.size()));
       question.push_back(data[n]);
     }
     question.push_back(marker());
@@ -67,13 +66,11 @@ const RegisterTask<MadSelectiveCopying> registered{{
     .name = "mad_selective_copying",
     .family = "selective copy",
     .definition = "Reads data tokens with blanks before them and a marker, and answers the data tokens in order, "
-                  "one at each of "
-                  "as many blanks; answers are not fed back.",
+                  "one at each of as many blanks; answers are not fed back.",
     .source = "Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab",
     .published_name = "selective copying",
     .published = "16 data tokens and 223 blanks (blanks=13.9375), trained and tested alike; ours has fewer "
-                 "blanks, and adds "
-                 "the splits.",
+                 "blanks, and adds the splits.",
     .length_unit = "data tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "two blanks for each data token"},

@@ -1,11 +1,11 @@
-// Missing duplicate: a string stands there twice, with one bit hidden; which?   A context-sensitive language.
+// Missing duplicate: a string is given twice with one bit hidden; which bit?   A context-sensitive language.
 //
 //   0 1 1 0 0 ? 1 0 _   ->   1        the other copy has a 1 there
 //
-// The string has length / 2 uniform bits, rounded down; an odd length appends one padding token. The hidden place
-// is uniform over both copies. Length 1 is the bit 1, and its own answer.
+// The string has length / 2 uniform bits, rounded down; an odd length appends one padding token. The hidden
+// position is uniform over both copies. Length 1 is the bit 1, which is its own answer.
 //
-// Deletang et al. 2023, arXiv:2207.02098, section 4. Padding that makes the length odd is the code's.
+// Deletang et al. 2023, arXiv:2207.02098, section 4. Padding to an odd length follows their code.
 #include <utility>
 
 #include "tasks/parts/examples.h"
@@ -56,7 +56,7 @@ const RegisterTask<MissingDuplicateString> registered{{
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
-    .largest_share = 0.53,
+    .largest_answer_fraction = 0.53,
 }};
 
 }  // namespace

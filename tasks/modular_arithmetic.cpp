@@ -2,7 +2,7 @@
 //
 //   1 + 2 * 3 _   ->   2        7 modulo 5
 //
-// Digits 0..4 and signs + - * are uniform; products bind more than sums. An even length is reduced by one
+// Digits 0..4 and signs + - * are uniform; products bind tighter than sums. An even length is reduced by one
 // (even=code), so that lengths 1 and 2 both give a single digit, or increased by one (even=paper).
 //
 // Deletang et al. 2023, arXiv:2207.02098, section 4. The paper says that an even length is increased, its code
@@ -38,7 +38,7 @@ class ModularArithmetic final : public Task {
 
   Example sample(int length, Rng& rng) const override {
     std::vector<int> question;
-    int sum = 0, product = 1;  // of the terms that have ended, and of the factors of the one that has not
+    int sum = 0, product = 1;  // of the finished terms, and of the factors of the current term
     if (length % 2 == 0) length += options_.even == Even::code ? -1 : 1;
     for (int i = 0; i < length; i += 2) {
       const int sign = i == 0 ? kTimes : uniform(rng, kPlus, kTimes), digit = uniform(rng, 0, 4);
@@ -68,7 +68,7 @@ const RegisterTask<ModularArithmetic> registered{{
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
-    .largest_share = 0.21,
+    .largest_answer_fraction = 0.21,
 }};
 
 }  // namespace

@@ -53,7 +53,7 @@ const RegisterTask<ModularArithmeticBrackets> registered{{
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
-    .largest_share = 0.31,
+    .largest_answer_fraction = 0.31,
 }};
 
 }  // namespace

@@ -1,19 +1,19 @@
-// Multi-query associative recall: key-value pairs, then each key once more, asking for its value.
+// Multi-query associative recall: key-value pairs, then each key once more as a query for its value.
 //
-//   k2 v8 k4 v7 _ _ k4 _ _ _ k2 _        asks for v7 at the second k4, for v8 at the second k2
+//   k2 v8 k4 v7 _ _ k4 _ _ _ k2 _        targets: v7 at the second k4, v8 at the second k2
 //
-// Keys and values are drawn without repetition. What follows the pairs is (length - 2 pairs) / 2 gaps of two
-// tokens; each key stands at the start of another one, gap j = 1, 2, ... drawn without repetition with probability
-// proportional to j^(power - 1): short ways are favoured, power=1 makes all alike. Values are read at the second
-// keys and never inserted, so both kinds of model see the same. The distance is the number of tokens from the
-// second key back to the value.
+// Keys and values are drawn without repetition. The pairs are followed by (length - 2 pairs) / 2 gaps of two
+// tokens. Each key is at the start of a different gap; gap j = 1, 2, ... is drawn without repetition with
+// probability proportional to j^(power - 1): short distances are favoured, power=1 makes all equally likely.
+// Values are targets at the second keys and never inserted, so causal and bidirectional models read the same
+// tokens. The distance is the number of tokens from the second key back to the value.
 //
 // Arora, Eyuboglu et al. 2023, arXiv:2312.04927; code HazyResearch/zoology: vocabulary 8192, length/pairs 64/4,
 // 128/8, 256/16 and 512/64; requires 4 pairs <= length. Filler is 0 there too, or random ids on request.
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
+#include "tasks/parts/power_law.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -64,9 +64,9 @@ class Mqar final : public Task {
 
   Example sample(int length, Rng& rng) const override {
     const int pairs = options_.pairs;
-    const std::vector<int> key = draw(1, keys(), rng);
-    const std::vector<int> value = draw(first_value(), options_.vocabulary - first_value(), rng);
-    const std::vector<int> gap = draw_gaps((length - 2 * pairs) / 2, rng);
+    const std::vector<int> key = distinct_ids(rng, 1, keys(), pairs);
+    const std::vector<int> value = distinct_ids(rng, first_value(), options_.vocabulary - first_value(), pairs);
+    const std::vector<int> gap = power_law_gaps(rng, (length - 2 * pairs) / 2, pairs, options_.power);
     Example example;
     example.tokens.assign(length, 0);
     example.targets.assign(length, kIgnore);
@@ -91,28 +91,6 @@ class Mqar final : public Task {
  private:
   int first_value() const { return options_.vocabulary / 2; }
   int keys() const { return first_value() - 1; }
-
-  /// One for each pair: distinct, uniform over first..first+count-1.
-  std::vector<int> draw(int first, int count, Rng& rng) const {
-    std::vector<int> ids = distinct(rng, count, options_.pairs);
-    for (int& id : ids) id += first;
-    shuffle(std::span(ids), rng);
-    return ids;
-  }
-
-  /// One for each pair: distinct, out of 0..count-1, one after the other with probability proportional to its
-  /// weight. So do the first of independent exponential times come in.
-  std::vector<int> draw_gaps(int count, Rng& rng) const {
-    std::vector<std::pair<double, int>> arrivals;
-    for (int g = 0; g < count; ++g) {
-      const double weight = std::pow(g + 1, options_.power - 1);
-      arrivals.emplace_back(-std::log(1 - uniform_real(rng)) / weight, g);
-    }
-    std::partial_sort(arrivals.begin(), arrivals.begin() + options_.pairs, arrivals.end());
-    std::vector<int> gaps;
-    for (int m = 0; m < options_.pairs; ++m) gaps.push_back(arrivals[m].second);
-    return gaps;
-  }
 
   Options options_;
 };

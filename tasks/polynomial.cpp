@@ -68,7 +68,7 @@ const RegisterTask<Polynomial> registered{{
     .length_unit = "terms",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "9..16"}}, "up to twice the trained lengths"}},
-    .largest_share = 0.19,
+    .largest_answer_fraction = 0.19,
 }};
 
 }  // namespace

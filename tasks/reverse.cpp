@@ -4,7 +4,8 @@
 //   3 7 7 1 =   ->   1 7 7 3 = 1 7 7 3 =        form=twice
 //   3 7 7 1 =   ->   1 7 7 3 = 3 7 7 1 =        form=then_copy
 //
-// Tokens are independent and uniform. The answer ends with a second separator, so that to stop is part of it.
+// Tokens are independent and uniform. The answer ends with a second separator, so that the model must also learn
+// to stop.
 //
 // Kazemnejad et al. 2023, arXiv:2305.19466; code McGill-NLP/length-generalization: reverse_multi (100
 // tokens), reverse_multi_2x, reverse_then_copy. The prompt in words ("Reverse: ...") is left out.
@@ -62,7 +63,7 @@ const RegisterTask<Reverse> registered{{
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/24/28/32/36/40"}}, "up to twice the trained lengths"}},
-    .largest_share = 0.09,
+    .largest_answer_fraction = 0.09,
 }};
 
 }  // namespace

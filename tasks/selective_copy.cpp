@@ -2,12 +2,12 @@
 //
 //   3 B B 2 1 B 1 B 0 |   ->   3 2 1 1 0
 //
-// Data tokens are uniform, their places among the blanks a uniform set. There are `blanks` blanks for each data
-// token. The distance is the number of tokens from the place that asks for a data token back to that token: it
-// grows with the blanks, while the number of data tokens between the two does not.
+// Data tokens are uniform, and so is the set of their positions among the blanks. There are `blanks` blanks for
+// each data token. The distance is the number of tokens from the target position of a data token back to that
+// token: it grows with the blanks, while the number of data tokens between the two does not.
 //
-// Golovneva et al. 2024, arXiv:2405.18719, Table 2: 256 data tokens (unconfirmed), and 256, 128 or 512 blanks; by
-// inference its error is of whole sequences. Their vocabulary is not stated; 16 data tokens are ours.
+// Golovneva et al. 2024, arXiv:2405.18719, Table 2: 256 data tokens (unconfirmed), and 256, 128 or 512 blanks; we
+// infer that its error is of whole sequences. Their vocabulary is not stated; 16 data tokens are ours.
 #include <cmath>
 
 #include "tasks/parts/examples.h"
@@ -40,12 +40,12 @@ class SelectiveCopy final : public Task {
 
   Example sample(int length, Rng& rng) const override {
     const std::vector<int> data = uniform_tokens(rng, length, 0, options_.tokens - 1);
-    const int places = length + static_cast<int>(std::lround(options_.blanks * length));
-    const std::vector<int> place = distinct(rng, places, length);
-    std::vector<int> question(places, blank()), distances;
+    const int positions = length + static_cast<int>(std::lround(options_.blanks * length));
+    const std::vector<int> position = distinct(rng, positions, length);
+    std::vector<int> question(positions, blank()), distances;
     for (int n = 0; n < length; ++n) {
-      question[place[n]] = data[n];
-      distances.push_back(places + n - place[n]);
+      question[position[n]] = data[n];
+      distances.push_back(positions + n - position[n]);
     }
     Example example = ask(layout_, std::move(question), separator(), data);
     example.distances = std::move(distances);

@@ -2,13 +2,13 @@
 //
 //   _ 6 _ _ 6 7 _ 7 5 _ | | | | |   ->   6 6 7 7 5
 //
-// Data tokens are uniform, their places among the blanks a uniform set, with `blanks` blanks for each. Answers are
-// never fed back, neither in a causal model nor in a bidirectional one: that is the published form. The distance
-// is the number of tokens from the marker that asks for a data token back to that token.
+// Data tokens are uniform, and so is the set of their positions among the blanks, with `blanks` blanks for each.
+// There is no teacher forcing in either layout, as published. The distance is the number of tokens from the target
+// marker of a data token back to that token.
 //
-// Gu & Dao 2023, arXiv:2312.00752, section 4.1.1 and appendix E.1: 16 data tokens out of 14 and length 4096. The
-// lineage is the copying data of state-spaces/s4, whose blanks come on top of the 16 data tokens and 16 markers:
-// blanks=256.
+// Gu & Dao 2023, arXiv:2312.00752, section 4.1.1 and appendix E.1: 16 data tokens out of 14 and length 4096. It
+// derives from the copying data of state-spaces/s4, where the blanks are in addition to the 16 data tokens and 16
+// markers: blanks=256.
 #include <cmath>
 
 #include "tasks/parts/examples.h"
@@ -41,12 +41,12 @@ class SelectiveCopyMamba final : public Task {
 
   Example sample(int length, Rng& rng) const override {
     const std::vector<int> data = uniform_tokens(rng, length, 1, options_.tokens);
-    const int places = length + static_cast<int>(std::lround(options_.blanks * length));
-    const std::vector<int> place = distinct(rng, places, length);
-    std::vector<int> question(places, kBlank), distances;
+    const int positions = length + static_cast<int>(std::lround(options_.blanks * length));
+    const std::vector<int> position = distinct(rng, positions, length);
+    std::vector<int> question(positions, kBlank), distances;
     for (int n = 0; n < length; ++n) {
-      question[place[n]] = data[n];
-      distances.push_back(places + n - place[n]);
+      question[position[n]] = data[n];
+      distances.push_back(positions + n - position[n]);
     }
     Example example = ask(Layout::slots, std::move(question), marker(), data);
     example.distances = std::move(distances);

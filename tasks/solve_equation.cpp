@@ -3,7 +3,7 @@
 //   ( x - 3 ) = 1 _   ->   4
 //
 // An expression of length - 2 tokens is drawn by append_expression(), with signs + and - only, so that x is
-// unique. x is the first digit from a uniformly drawn token on, round the end to the start. Lengths 1 and 2, which
+// unique. x replaces the first digit from a uniform token on, wrapping around at the end. Lengths 1 and 2, which
 // leave no room for an equation, are zeros with the answer 0.
 //
 // Deletang et al. 2023, arXiv:2207.02098, section 4.
@@ -58,7 +58,7 @@ const RegisterTask<SolveEquation> registered{{
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
-    .largest_share = 0.29,
+    .largest_answer_fraction = 0.29,
 }};
 
 }  // namespace

@@ -1,9 +1,10 @@
 // Sorting: the same items, in ascending order.
 //
-//   7 3 11 3 =              ->   3 3 7 11 =              form=single: one token each, whose order is learned
+//   7 3 11 3 =              ->   3 3 7 11 =              form=single: one token each, with a learned order
 //   9 1 , 1 2 0 , 1 5 =     ->   1 5 , 9 1 , 1 2 0 =     form=multi: numbers 10..9999, digit by digit
 //
-// Items are independent and uniform, and may repeat. The answer ends with a second =: to stop is part of it.
+// Items are independent and uniform, and may repeat. The answer ends with a second =, so that the model must also
+// learn to stop.
 //
 // Kazemnejad et al. 2023, arXiv:2305.19466; code McGill-NLP/length-generalization, with 50 single items, and
 // numbers from 10 (the paper says 0) to 9999.
@@ -78,7 +79,7 @@ const RegisterTask<Sorting> registered{{
     .length_unit = "items",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "9..16"}}, "up to twice the trained lengths"}},
-    .largest_share = 0.19,
+    .largest_answer_fraction = 0.19,
 }};
 
 }  // namespace

@@ -3,13 +3,13 @@
 //   0 1 1 0 push1 pop pop _   ->   1 1 0 pop        the stack is given bottom first and answered top first
 //
 // The stack has a uniform number of bits, from one to all tokens but one; the other tokens are actions, uniform
-// over pop, push 0 and push 1. To pop an empty stack does nothing. The answer ends with a terminator, which has
-// the id of pop. There are length + 1 slots, and those after the terminator are to say 0, unscored. Length 1 is a
-// single bit, and its own answer.
+// over pop, push 0 and push 1. Popping an empty stack does nothing. The answer ends with a terminator, which has
+// the id of pop. There are length + 1 slots; those after the terminator have the target 0, unscored. Length 1 is a
+// single bit, which is its own answer.
 //
-// Deletang et al. 2023, arXiv:2207.02098, section 4. There is no fed-back layout there; ours stops at the
-// terminator, as a decoder would, and does not ask for the zeros. Their chance level of 1/2 leaves the terminator
-// out of the guesses.
+// Deletang et al. 2023, arXiv:2207.02098, section 4. There is no teacher-forced layout there; ours stops at the
+// terminator, as a decoder would, and does not score the zeros. Their chance level of 1/2 does not count the
+// terminator as a possible answer.
 #include <algorithm>
 
 #include "tasks/parts/examples.h"
@@ -72,7 +72,7 @@ const RegisterTask<StackManipulation> registered{{
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
-    .largest_share = 0.49,
+    .largest_answer_fraction = 0.49,
 }};
 
 }  // namespace

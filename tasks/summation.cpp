@@ -48,7 +48,7 @@ const RegisterTask<Summation> registered{{
     .length_unit = "digits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "9..16"}}, "up to twice the trained lengths"}},
-    .largest_share = 0.11,
+    .largest_answer_fraction = 0.11,
 }};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a task is: a generator of examples, built from its options.
+// A task: a generator of examples, built from its options.
 #pragma once
 #include <string>
 #include <utility>
@@ -11,24 +11,24 @@ namespace posbench {
 
 constexpr int kIgnore = -1;
 
-/// How an answer of several tokens stands in the sequence; the question stands before it in both.
+/// How an answer of several tokens is laid out; the question comes before it in both layouts.
 enum class Layout {
-  teacher_forced,  // each answer token is read one place after it was asked for: for causal models
-  slots,  // answer places hold an empty token and are all asked at once: for bidirectional models, which would see
-          // a fed-back answer, and for causal ones on request
+  teacher_forced,  // each answer token is read one position after it was predicted: for causal models
+  slots,           // answer positions hold an empty token and are all predicted at once: for bidirectional models,
+                   // which would see a teacher-forced answer, and for causal ones on request
 };
 
-/// One training or test example of T tokens. The model reads `tokens` and is asked for targets[t] at t.
+/// One training or test example of T tokens. The model reads `tokens` and predicts targets[t] at t.
 struct Example {
   std::vector<int> tokens;     // (T) ids in [0, vocabulary)
-  std::vector<int> targets;    // (T) the id to learn at t, or kIgnore where nothing is asked
-  std::vector<int> scored;     // the places whose answers accuracy counts, ascending; each has a target
-  std::vector<int> distances;  // how far back the evidence of each scored place lies, in the task's unit; or empty
+  std::vector<int> targets;    // (T) the id to predict at t, or kIgnore where there is no target
+  std::vector<int> scored;     // the positions whose answers accuracy counts, ascending; each has a target
+  std::vector<int> distances;  // of each scored position back to its evidence, in the task's unit; or empty
   std::vector<int> segments;   // (T) the word, item, operand or line a token belongs to
-  int length = 0;               // in the task's unit, where the generator has drawn another one than was asked for
-  std::vector<int> candidates;  // ids that answers at scored places are chosen among; empty: the whole vocabulary
-  std::vector<int> digit_positions;      // (T) the decimal place of the digit read at t, or due in the empty slot t: 1 the
-                                // least significant, 0 none, or not known before it is said; or empty
+  int length = 0;               // in the task's unit, where the generator drew another one than requested
+  std::vector<int> candidates;  // ids among which answers are chosen; empty: the whole vocabulary
+  std::vector<int> digit_positions;  // (T) the decimal position of the digit read at t, or predicted in slot t:
+                                     // from 1, the least significant; 0: none, or unknown at that time; or empty
 };
 
 class Task {
@@ -37,34 +37,34 @@ class Task {
   virtual int vocabulary() const = 0;
   /// Every target is an id below this: the alphabet of the answers.
   virtual int answers() const { return vocabulary(); }
-  /// The share of scored places that a uniform guess among the possible answers gets right.
+  /// The fraction of scored positions that a uniform guess among the possible answers gets right.
   virtual double chance_level() const = 0;
   /// The lengths that examples are drawn at, in the task's unit.
   virtual const Integers& lengths() const = 0;
   /// Draws an example whose question has `length` units.
   virtual Example sample(int length, Rng&) const = 0;
-  /// The token as a person reads it.
+  /// The token as text.
   virtual std::string word(int token) const = 0;
 };
 
-/// What `posbench show` prints of a task, and what the suite must know before it builds one.
+/// The description of a task: what `posbench show` prints, and what the suite needs before it builds the task.
 struct TaskInfo {
   std::string name, family;
-  int version = 1;             // rises when the samples change; reports carry it
-  std::string definition;      // a sentence or a few
+  int version = 1;             // incremented when the samples change; stored in reports
+  std::string definition;      // one or a few sentences
   std::string source;          // the paper and its section
-  std::string published_name;  // what the source calls it; empty where it has no such task
-  std::string published;       // published use and deliberate differences
+  std::string published_name;  // its name in the source; empty if the source has no such task
+  std::string published;       // the published setup, and deliberate differences
   std::string length_unit;     // what `length` counts: "items"
-  std::string distance_unit;   // what Example::distances count; empty where the task defines none
-  bool causal_only = false;    // questions stand inside the sequence, or answers cannot be asked in slots
+  std::string distance_unit;   // what Example::distances count; empty if the task defines none
+  bool causal_only = false;    // target positions are inside the sequence, or slots are impossible
   struct Split {
     std::string name;                                          // "in_distribution" or "ood_..."
-    std::vector<std::pair<std::string, std::string>> options;  // what it changes
+    std::vector<std::pair<std::string, std::string>> options;  // the options that it changes
     std::string why;                                           // the one cause that it isolates
   };
   std::vector<Split> splits;  // in_distribution first
-  double largest_share = 0;   // promised: no answer is more frequent, in any split; 0: than the chance level
+  double largest_answer_fraction = 0;  // upper bound of the frequency of any answer in any split; 0: chance level
 };
 
 }  // namespace posbench

@@ -6,3 +6,11 @@ foreach(what IN ITEMS tasks encodings)
     message(SEND_ERROR "docs/${what}.md is not current; renew it: posbench list ${what} --markdown > docs/${what}.md")
   endif()
 endforeach()
+
+# The version that is cited is the version that is built.
+execute_process(COMMAND ${PROGRAM} --version OUTPUT_VARIABLE built COMMAND_ERROR_IS_FATAL ANY)
+file(STRINGS ${SOURCE_DIR}/CITATION.cff cited REGEX "^version: ")
+string(REPLACE "version: " "" cited "${cited}")
+if(NOT built MATCHES "^posbench ${cited} ")
+  message(SEND_ERROR "CITATION.cff cites version ${cited}, and this is ${built}")
+endif()

@@ -4,23 +4,28 @@
 
 namespace posbench {
 
-/// score_h(i, j) = s q_i . k_j + bias_h(i, j), s = 1 / sqrt(D).   The biases are stage 0: worked out once a step.
+/// score_h(i, j) = s q_i . k_j + bias_h(i, j), s = 1 / sqrt(D).   The biases are stage 0: computed once a step,
+/// as values where they are learned and as constants elsewhere.
 class AdditiveBias : public PositionEncoding {
  public:
   using PositionEncoding::PositionEncoding;
 
   /// Whether layers differ. There are then layers x H biases, layer by layer, and otherwise H for all layers.
   virtual bool per_layer() const { return false; }
-  /// Which of them is added in head h of a layer.
-  size_t table(int layer, size_t h) const { return (per_layer() ? layer * shape_.heads : 0) + h; }
   /// Fills one (T, T) for each. Where causal, later keys need no value.
-  virtual void bias(const Parameters&, const Positions&, Tables& bias) const = 0;
+  virtual void bias(const Parameters&, const Positions&, Matrices& bias) const = 0;
   /// Default: nothing is learned.
   virtual bool learned() const { return false; }
-  virtual void bias_backward(const Parameters&, const Positions&, const Tables& /*d_bias*/, Gradients&) const {}
+  virtual void bias_backward(const Parameters&, const Positions&, const Matrices& /*d_bias*/, Gradients&) const {}
+
+  /// The bias of head h of a layer; its gradient, where biases are learned.
+  const Matrix& bias_of(const Tables& tables, int layer, size_t h) const {
+    return (learned() ? tables.values : tables.constants<Matrices>())[index(layer, h)];
+  }
+  Matrix& d_bias_of(Matrices& d_tables, int layer, size_t h) const { return d_tables[index(layer, h)]; }
 
   void tables(const Parameters&, const Positions&, Tables&) const final;
-  void tables_backward(const Parameters&, const Positions&, const Tables&, const Tables& d_bias,
+  void tables_backward(const Parameters&, const Positions&, const Tables&, const Matrices& d_bias,
                        Gradients&) const final;
   void score(const AttentionInput&, Heads& scores) const final;
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const final;
@@ -34,6 +39,11 @@ class AdditiveBias : public PositionEncoding {
     for (Index i = 0; i < length; ++i) {
       for (Index j = 0, keys = shape_.causal ? i + 1 : length; j < keys; ++j) f(i, j);
     }
+  }
+
+ private:
+  size_t index(int layer, size_t h) const {
+    return (per_layer() ? static_cast<size_t>(layer) * static_cast<size_t>(shape_.heads) : 0) + h;
   }
 };
 

@@ -8,29 +8,30 @@ Bilevel::Bilevel(const std::string& name, int rows, double stride, const Spec& i
                  ParameterLayout& layout)
     : Decorator(shape, make_encoding(inner, shape, layout)),
       stride_(stride),
-      intra_(layout.normal(name + ".intra", rows, shape.width, 1 / std::sqrt(shape.width))) {}
+      intra_(layout.no_decay(layout.normal(name + ".intra", rows, shape.width, 1 / std::sqrt(shape.width)))) {}
 
 Positions Bilevel::positions(const Sequence& s, Rng& rng) const {
   Positions positions = inner().positions(s, rng);
-  for_each_value(s.segments,
-                 [&](Index t, int inter, int) { positions.at[t] = static_cast<Real>(stride_ * inter); });
+  for_each_position(s.segments,
+                    [&](Index t, int inter, int) { positions.at[t] = static_cast<Real>(stride_ * inter); });
   return positions;
 }
 
 void Bilevel::embed(const Sequence& s, const Parameters& p, const Tables& tables, Matrix& x,
-                    Tables& carried) const {
+                    Matrices& recurrent_state) const {
   const auto table = p[intra_];
-  for_each_value(s.segments, [&](Index t, int, int intra) {
+  for_each_position(s.segments, [&](Index t, int, int intra) {
     x.row(t) += table.row(std::min<Index>(intra, table.rows() - 1));
   });
-  inner().embed(s, p, tables, x, carried);
+  inner().embed(s, p, tables, x, recurrent_state);
 }
 
 void Bilevel::embed_backward(const Sequence& s, const Parameters& p, const Tables& tables, const Matrix& x,
-                             const Tables& d_carried, Matrix& d_x, Tables& d_tables, Gradients& d) const {
-  inner().embed_backward(s, p, tables, x, d_carried, d_x, d_tables, d);
+                             const Matrices& d_recurrent_state, Matrix& d_x, Matrices& d_tables,
+                             Gradients& d) const {
+  inner().embed_backward(s, p, tables, x, d_recurrent_state, d_x, d_tables, d);
   auto d_table = d[intra_];
-  for_each_value(s.segments, [&](Index t, int, int intra) {
+  for_each_position(s.segments, [&](Index t, int, int intra) {
     d_table.row(std::min<Index>(intra, d_table.rows() - 1)) += d_x.row(t);
   });
 }

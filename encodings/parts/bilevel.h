@@ -9,7 +9,7 @@ namespace posbench {
 
 /// f(token, inter, intra): the segments before the token's own, and the tokens before it in its own.
 template <class F>
-void for_each_value(const std::vector<int>& segments, F f) {
+void for_each_position(const std::vector<int>& segments, F f) {
   int inter = 0, intra = 0;
   for (size_t t = 0; t < segments.size(); ++t) {
     const bool first = t > 0 && segments[t] != segments[t - 1];
@@ -27,9 +27,9 @@ class Bilevel : public Decorator {
           ParameterLayout&);
 
   Positions positions(const Sequence&, Rng&) const final;
-  void embed(const Sequence&, const Parameters&, const Tables&, Matrix& x, Tables& carried) const final;
-  void embed_backward(const Sequence&, const Parameters&, const Tables&, const Matrix& x, const Tables& d_carried,
-                      Matrix& d_x, Tables& d_tables, Gradients&) const final;
+  void embed(const Sequence&, const Parameters&, const Tables&, Matrix& x, Matrices& recurrent_state) const final;
+  void embed_backward(const Sequence&, const Parameters&, const Tables&, const Matrix& x,
+                      const Matrices& d_recurrent_state, Matrix& d_x, Matrices& d_tables, Gradients&) const final;
 
  private:
   double stride_;

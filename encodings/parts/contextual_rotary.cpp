@@ -4,11 +4,11 @@
 
 namespace posbench {
 
-void accumulate(Out rows) {
+void cumsum_over_rows(Out rows) {
   for (Index t = 1; t < rows.rows(); ++t) rows.row(t) += rows.row(t - 1);
 }
 
-void accumulate_backward(Out d_rows) {
+void cumsum_over_rows_backward(Out d_rows) {
   for (Index t = d_rows.rows() - 1; t > 0; --t) d_rows.row(t - 1) += d_rows.row(t);
 }
 

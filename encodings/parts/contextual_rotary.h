@@ -6,11 +6,10 @@
 
 namespace posbench {
 
-/// Replaces every row by the sum of the rows up to it.
-void accumulate(Out rows);
-/// The gradient of what was accumulated, from that of the sums, in place: every row becomes the sum of the rows
-/// from it on.
-void accumulate_backward(Out d_rows);
+/// Every row becomes the sum of the rows up to it: PyTorch's cumsum(dim=0).
+void cumsum_over_rows(Out rows);
+/// The gradient of the sums becomes that of the rows: every row becomes the sum of the rows from it on.
+void cumsum_over_rows_backward(Out d_rows);
 
 /// score_h(i, j) = R(angle_h(i)) q_i . R(angle_h(j)) k_j / sqrt(D), where R rotates each pair by its own angle.
 class ContextualRotary : public PositionEncoding {
@@ -18,8 +17,8 @@ class ContextualRotary : public PositionEncoding {
   /// Throws std::invalid_argument where the head width is odd.
   ContextualRotary(const ModelShape&, Pairing, const std::string& name);
 
-  /// The angles of a layer, in scratch or in what is carried: (T, pairs) for all heads, or (T, H pairs), head by
-  /// head.
+  /// The angles of a layer, in scratch or in the recurrent state: (T, pairs) for all heads, or (T, H pairs), head
+  /// by head.
   virtual const Matrix& angles(const AttentionInput&) const = 0;
   /// Adds what the angles owe to. d_angles is as large as the angles, and free to be overwritten.
   virtual void angles_backward(const AttentionInput&, Matrix& d_angles, AttentionGradient&) const = 0;

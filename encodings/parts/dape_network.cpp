@@ -4,13 +4,13 @@
 
 #include "encodings/registry.h"
 #include "model/attention.h"
+#include "model/layers.h"
 #include "model/product.h"
 
 namespace posbench {
 namespace {
 
-constexpr Real kLeak = Real(0.01);  // slope of LeakyReLU below 0
-constexpr Real kSteep = Real(1e30);
+constexpr Real kLeak = Real(0.01);  // of LeakyReLU, below 0
 constexpr Index kColumns = 192;  // of a block: enough for the matrix products, few enough for the nearest cache
 constexpr Index kApart = 24;     // rows whose strides are powers of two would push each other out of the cache
 
@@ -75,7 +75,7 @@ struct Dape::Network {
         outputs(buffer(out_weight.rows())) {}
 
   Matrix& buffer(Index rows) const { return in.scratch(rows, std::max(kColumns, T + 3 * reach + kApart)); }
-  const Matrix& bias(Index h) const { return in.tables[dape.bias_->table(in.layer, static_cast<size_t>(h))]; }
+  const Matrix& bias(Index h) const { return dape.bias_->bias_of(in.tables, in.layer, static_cast<size_t>(h)); }
   Index keys(Index i) const { return visible(i, T, dape.shape_.causal); }
   /// Keys at which the second map reads what the first gave: those seen, and one beyond where there is one.
   Index live(Index i) const { return std::min(keys(i) + reach, T); }
@@ -137,7 +137,7 @@ struct Dape::Network {
     multiply(in_weight, x, y);
     for (Index n = 0; n < y.rows(); ++n) {
       auto row = y.row(n).array();
-      row = (row + in_bias(0, n)).max(kLeak * (row + in_bias(0, n)));
+      row = leaky_relu(row + in_bias(0, n), kLeak);
     }
     hide_gaps(b, hidden);
     multiply(out_weight, y, outputs.leftCols(b.columns));
@@ -175,18 +175,18 @@ void Dape::score(const AttentionInput& in, Heads& scores) const {
   });
 }
 
-std::vector<Insight> Dape::inspect(const AttentionInput& in) const {
+std::vector<AttentionMap> Dape::inspect(const AttentionInput& in) const {
   const Index T = in.length();
-  Insight before{"bias before the network", {}}, after{"bias after the network", {}};
+  AttentionMap before{"bias before the network", {}}, after{"bias after the network", {}};
   Heads content(shape_.heads, Matrix(T, T));
   after.values = content;
   PositionEncoding::score(in, content);
   score(in, after.values);
   for (size_t h = 0; h < content.size(); ++h) {
     after.values[h] -= content[h];
-    if (bias_) before.values.emplace_back(in.tables[bias_->table(in.layer, h)].topLeftCorner(T, T));
+    if (bias_) before.values.emplace_back(bias_->bias_of(in.tables, in.layer, h).topLeftCorner(T, T));
   }
-  return bias_ ? std::vector<Insight>{before, after} : std::vector<Insight>{after};
+  return bias_ ? std::vector<AttentionMap>{before, after} : std::vector<AttentionMap>{after};
 }
 
 void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
@@ -219,7 +219,7 @@ void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, Atten
     });
     multiply_add(d_z, y.transpose(), d_out_weight);
     multiply(network.out_weight.transpose(), d_z, d_y);
-    d_y.array() *= (y.array() * kSteep).min(Real(1)).max(kLeak);  // its slope, without a branch
+    d_y.array() *= leaky_relu_derivative(y.array(), kLeak);
     network.hide_gaps(b, d_hidden);
     d_in_bias.row(0) += d_y.rowwise().sum().transpose();
     multiply_add(d_y, x.transpose(), d_in_weight);
@@ -237,7 +237,7 @@ void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, Atten
           }
         }
         if (!learned) continue;
-        auto d_bias = d.tables[bias_->table(in.layer, static_cast<size_t>(h))].row(i).head(keys).array();
+        auto d_bias = bias_->d_bias_of(d.tables, in.layer, static_cast<size_t>(h)).row(i).head(keys).array();
         if (options_.residual) d_bias += d_scores[h].row(i).head(keys).array();
         for (Index t = 0; t < taps_; ++t) {
           const auto d_channel = network.read(d_inputs, t, h, column, keys);

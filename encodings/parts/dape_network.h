@@ -16,6 +16,7 @@ struct DapeOptions {
   Combine combine = Combine::concatenate;
   bool residual = true;
   void describe(OptionTable&);
+  std::string wrapped() const { return base; }
 };
 
 /// score_h(i, j) = A_h + B_h + f_h(all heads' A and B at this pair, or at it and its neighbours along the keys)
@@ -32,7 +33,7 @@ class Dape : public Decorator {
 
   void score(const AttentionInput&, Heads& scores) const override;
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const override;
-  std::vector<Insight> inspect(const AttentionInput&) const override;
+  std::vector<AttentionMap> inspect(const AttentionInput&) const override;
 
  private:
   struct Network;

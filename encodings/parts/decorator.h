@@ -19,17 +19,18 @@ class Decorator : public PositionEncoding {
     inner_->tables(p, positions, tables);
   }
   void tables_backward(const Parameters& p, const Positions& positions, const Tables& tables,
-                       const Tables& d_tables, Gradients& d) const override {
+                       const Matrices& d_tables, Gradients& d) const override {
     inner_->tables_backward(p, positions, tables, d_tables, d);
   }
   Positions positions(const Sequence& s, Rng& rng) const override { return inner_->positions(s, rng); }
   void embed(const Sequence& s, const Parameters& p, const Tables& tables, Matrix& x,
-             Tables& carried) const override {
-    inner_->embed(s, p, tables, x, carried);
+             Matrices& recurrent_state) const override {
+    inner_->embed(s, p, tables, x, recurrent_state);
   }
   void embed_backward(const Sequence& s, const Parameters& p, const Tables& tables, const Matrix& x,
-                      const Tables& d_carried, Matrix& d_x, Tables& d_tables, Gradients& d) const override {
-    inner_->embed_backward(s, p, tables, x, d_carried, d_x, d_tables, d);
+                      const Matrices& d_recurrent_state, Matrix& d_x, Matrices& d_tables,
+                      Gradients& d) const override {
+    inner_->embed_backward(s, p, tables, x, d_recurrent_state, d_x, d_tables, d);
   }
   void score(const AttentionInput& in, Heads& scores) const override { inner_->score(in, scores); }
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
@@ -51,14 +52,14 @@ class Decorator : public PositionEncoding {
     inner_->mix_backward(in, attention, d_output, d_attention, d);
   }
   void carry(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
-             Tables& next) const override {
+             Matrices& next) const override {
     inner_->carry(in, attention, feed_forward, next);
   }
   void carry_backward(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
                       Heads& d_attention, Matrix& d_feed_forward, AttentionGradient& d) const override {
     inner_->carry_backward(in, attention, feed_forward, d_attention, d_feed_forward, d);
   }
-  std::vector<Insight> inspect(const AttentionInput& in) const override { return inner_->inspect(in); }
+  std::vector<AttentionMap> inspect(const AttentionInput& in) const override { return inner_->inspect(in); }
 
  protected:
   const PositionEncoding& inner() const { return *inner_; }
@@ -67,10 +68,20 @@ class Decorator : public PositionEncoding {
   std::unique_ptr<PositionEncoding> inner_;
 };
 
-/// The encoding that a spec wraps: its option `base`, given or by default, where that names an encoding.
+/// The encoding that a spec wraps, where it wraps one.
 std::optional<Spec> wrapped(const Spec&);
+
+/// The encoding at the bottom of nested wrappers, which reads the positions.
+Spec innermost(Spec);
 
 /// Whether it, and what it wraps, is defined for causal or for bidirectional models.
 bool is_defined(const Spec&, bool causal);
+
+/// For wrappers that draw positions. Throws std::invalid_argument, in the name of encoding `name`, where `base`
+/// does not take its positions from outside, or where something that it wraps draws them already.
+void require_positions(const std::string& name, const std::string& base);
+
+/// The shape with the range of the positions in place of the lengths.
+ModelShape with_lengths(ModelShape, int length);
 
 }  // namespace posbench

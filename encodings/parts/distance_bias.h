@@ -1,4 +1,4 @@
-// Biases that are a function of distance alone: worked out for each distance, not for each pair.
+// Biases that are a function of distance alone: computed for each distance, not for each pair.
 #pragma once
 #include "encodings/parts/additive_bias.h"
 
@@ -11,12 +11,12 @@ class DistanceBias : public AdditiveBias {
 
   /// values(n, m) = f_n(distances(0, m))
   virtual void values(const Parameters&, const In& distances, Out values) const = 0;
-  /// Owed by those that have something learned.
+  /// To be overridden where parameters are learned.
   virtual void values_backward(const Parameters&, const In& /*distances*/, const In& /*d_values*/,
                                Gradients&) const {}
 
-  void bias(const Parameters&, const Positions&, Tables& bias) const final;
-  void bias_backward(const Parameters&, const Positions&, const Tables& d_bias, Gradients&) const final;
+  void bias(const Parameters&, const Positions&, Matrices& bias) const final;
+  void bias_backward(const Parameters&, const Positions&, const Matrices& d_bias, Gradients&) const final;
 };
 
 }  // namespace posbench

@@ -4,7 +4,7 @@
 
 namespace posbench {
 
-bool even(const Positions& positions) {
+bool uniformly_spaced(const Positions& positions) {
   const std::vector<Real>& at = positions.at;
   if (positions.sampled_distances || at.size() < 2) return true;
   const Real step = at[1] - at[0];
@@ -14,17 +14,17 @@ bool even(const Positions& positions) {
   return step > 0;
 }
 
-void distinct_distances(const Positions& positions, bool causal, Matrix& distances, Matrix& index) {
+void distinct_distances(const Positions& positions, bool causal, Matrix& distances, IndexMatrix& index) {
   const Index T = positions.size();
   index.resize(T, T);
   index.setZero();
-  if (even(positions)) {
+  if (uniformly_spaced(positions)) {
     const Index before = causal ? 0 : T - 1;  // negative ones
     distances.resize(1, before + T);
     for (Index n = 0; n < before; ++n) distances(0, n) = positions.distance(0, before - n);
     for (Index n = 0; n < T; ++n) distances(0, before + n) = positions.distance(n, 0);
     for (Index i = 0; i < T; ++i) {
-      for (Index j = 0; j < visible(i, T, causal); ++j) index(i, j) = static_cast<Real>(before + i - j);
+      for (Index j = 0; j < visible(i, T, causal); ++j) index(i, j) = static_cast<std::int32_t>(before + i - j);
     }
     return;
   }
@@ -39,7 +39,7 @@ void distinct_distances(const Positions& positions, bool causal, Matrix& distanc
   for (Index i = 0; i < T; ++i) {
     for (Index j = 0; j < visible(i, T, causal); ++j) {
       const auto found = std::lower_bound(all.begin(), all.end(), positions.distance(i, j));
-      index(i, j) = static_cast<Real>(found - all.begin());
+      index(i, j) = static_cast<std::int32_t>(found - all.begin());
     }
   }
 }

@@ -6,17 +6,15 @@
 
 namespace posbench {
 
-void softplus(const In& x, Out y) { y = x.array().max(Real(0)) + (-x.array().abs()).exp().log1p(); }
-
-void accumulate(Matrix& values) {
-  for (Index h = 0; h < values.rows(); ++h) {
-    for (Index t = 1; t < values.cols(); ++t) values(h, t) += values(h, t - 1);
+void cumsum_over_columns(Matrix& columns) {
+  for (Index h = 0; h < columns.rows(); ++h) {
+    for (Index t = 1; t < columns.cols(); ++t) columns(h, t) += columns(h, t - 1);
   }
 }
 
-void accumulate_backward(Matrix& d_values) {
-  for (Index h = 0; h < d_values.rows(); ++h) {
-    for (Index t = d_values.cols() - 1; t > 0; --t) d_values(h, t - 1) += d_values(h, t);
+void cumsum_over_columns_backward(Matrix& d_columns) {
+  for (Index h = 0; h < d_columns.rows(); ++h) {
+    for (Index t = d_columns.cols() - 1; t > 0; --t) d_columns(h, t - 1) += d_columns(h, t);
   }
 }
 
@@ -57,7 +55,7 @@ void ForgetGate::add(const AttentionInput& in, Real weight, Heads& scores) const
   logits *= -sign_;
   softplus(logits, logits);
   levels = -logits.transpose();
-  accumulate(levels);
+  cumsum_over_columns(levels);
   add_differences(levels, weight, scores);
 }
 
@@ -67,9 +65,9 @@ void ForgetGate::add_backward(const AttentionInput& in, Real weight, const Heads
   Matrix &logits = in.scratch(in.length(), w.cols), &d_levels = in.scratch(w.cols, in.length());
   d_levels.setZero();
   add_differences_backward(weight, d_scores, d_levels);
-  accumulate_backward(d_levels);
+  cumsum_over_columns_backward(d_levels);
   linear(in.x, in.parameters[w], in.parameters[b], logits);
-  // the slope of log sigmoid(s z) is s sigmoid(-s z)
+  // the derivative of log sigmoid(s z) is s sigmoid(-s z)
   logits.array() = d_levels.transpose().array() * sign_ * (-sign_ * logits.array()).logistic();
   linear_backward(in.x, in.parameters[w], logits, d.x, d.parameters[w], d.parameters[b]);
 }

@@ -6,13 +6,10 @@
 
 namespace posbench {
 
-/// log(1 + e^x), and log(sigmoid(x)) = -softplus(-x).
-void softplus(const In& x, Out y);
-
-/// values (H, T) become their running sums along t, both ends included.
-void accumulate(Matrix& values);
-/// The gradient of the sums becomes that of the values.
-void accumulate_backward(Matrix& d_values);
+/// Every column becomes the sum of the columns up to it: PyTorch's cumsum(dim=1).
+void cumsum_over_columns(Matrix& columns);
+/// The gradient of the sums becomes that of the columns: every column becomes the sum of the columns from it on.
+void cumsum_over_columns_backward(Matrix& d_columns);
 
 /// scores[h](i, j) += weight (levels(h, i) - levels(h, j)) for j <= i.   levels (H, T)
 void add_differences(const In& levels, Real weight, Heads& scores);

@@ -3,7 +3,7 @@
 namespace posbench {
 namespace {
 
-constexpr Real kLeast = 0.01;
+constexpr Real kMin = 0.01;
 
 }  // namespace
 
@@ -11,13 +11,13 @@ Kerple::Kerple(const std::string& name, bool per_layer, Range r1, Range r2, cons
                ParameterLayout& layout)
     : DistanceBias(shape), range1_(r1), range2_(r2) {
   const Index sets = per_layer ? shape.layers : 1;
-  r1_ = layout.uniform(name + ".r1", sets, shape.heads, 0, r1.high);
-  r2_ = layout.uniform(name + ".r2", sets, shape.heads, 0, r2.high);
+  r1_ = layout.no_decay(layout.uniform(name + ".r1", sets, shape.heads, 0, r1.high));
+  r2_ = layout.no_decay(layout.uniform(name + ".r2", sets, shape.heads, 0, r2.high));
 }
 
 void Kerple::constrain(Parameters& p) const {
-  p[r1_] = p[r1_].cwiseMax(kLeast).cwiseMin(static_cast<Real>(range1_.most));
-  p[r2_] = p[r2_].cwiseMax(kLeast).cwiseMin(static_cast<Real>(range2_.most));
+  p[r1_] = p[r1_].cwiseMax(kMin).cwiseMin(static_cast<Real>(range1_.max));
+  p[r2_] = p[r2_].cwiseMax(kMin).cwiseMin(static_cast<Real>(range2_.max));
 }
 
 void Kerple::values(const Parameters& p, const In& distances, Out values) const {

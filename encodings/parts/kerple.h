@@ -12,7 +12,7 @@ class Kerple : public DistanceBias {
  public:
   /// Where a parameter starts, uniformly over (0, high), and how far training may take it.
   struct Range {
-    double high, most;
+    double high, max;
   };
   /// Parameters are called NAME.r1 and NAME.r2.
   Kerple(const std::string& name, bool per_layer, Range r1, Range r2, const ModelShape&, ParameterLayout&);

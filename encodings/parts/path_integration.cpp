@@ -15,23 +15,24 @@ PathIntegration::PathIntegration(const std::string& name, Index rank, double ran
   in_ = layout.normal(name + ".in", shape.width, rank, 1 / std::sqrt(shape.width));
   out_ = layout.normal(name + ".out", rank, shape.heads * pairs, 1 / std::sqrt(rank));
   omega_ = layout.add(name + ".omega", shape.heads, pairs, [pairs, range](Rng&, Index, Index n) {
-    const double share = static_cast<double>(n) / static_cast<double>(std::max<Index>(1, pairs - 1));
-    return 2 * std::numbers::pi * std::pow(range, -share);
+    const double exponent = static_cast<double>(n) / static_cast<double>(std::max<Index>(1, pairs - 1));
+    return 2 * std::numbers::pi * std::pow(range, -exponent);
   });
+  layout.no_decay(omega_);
 }
 
-void PathIntegration::embed(const Parameters& p, const Matrix& x, Tables& carried) const {
-  carried.resize(1);
-  carried[0].resize(x.rows(), out_.cols);
-  for (Index t = 0; t < x.rows(); ++t) carried[0].row(t).noalias() = (x.row(t) * p[in_]).eval() * p[out_];
-  accumulate(carried[0]);
+void PathIntegration::embed(const Parameters& p, const Matrix& x, Matrices& recurrent_state) const {
+  recurrent_state.resize(1);
+  recurrent_state[0].resize(x.rows(), out_.cols);
+  for (Index t = 0; t < x.rows(); ++t) recurrent_state[0].row(t).noalias() = (x.row(t) * p[in_]).eval() * p[out_];
+  cumsum_over_rows(recurrent_state[0]);
 }
 
-void PathIntegration::embed_backward(const Parameters& p, const Matrix& x, const Tables& d_carried, Matrix& d_x,
-                                     Gradients& d) const {
+void PathIntegration::embed_backward(const Parameters& p, const Matrix& x, const Matrices& d_recurrent_state,
+                                     Matrix& d_x, Gradients& d) const {
   RowMajor d_step = RowMajor::Zero(1, out_.cols), d_low(1, in_.cols), low(1, in_.cols);
   for (Index t = x.rows() - 1; t >= 0; --t) {  // the step of t is in every sum from t on
-    d_step += d_carried[0].row(t);
+    d_step += d_recurrent_state[0].row(t);
     multiply(x.row(t), p[in_], low);
     multiply(d_step, p[out_].transpose(), d_low);
     multiply_add(low.transpose(), d_step, d[out_]);
@@ -43,16 +44,16 @@ void PathIntegration::embed_backward(const Parameters& p, const Matrix& x, const
 Matrix& PathIntegration::angles(const AttentionInput& in) const {
   Matrix& angles = in.scratch(in.length(), out_.cols);
   const auto omega = in.parameters[omega_].reshaped<Eigen::RowMajor>(1, out_.cols);
-  angles.array() = in.carried[0].array().rowwise() * omega.row(0).array();
+  angles.array() = in.recurrent_state[0].array().rowwise() * omega.row(0).array();
   return angles;
 }
 
 void PathIntegration::angles_backward(const AttentionInput& in, const Matrix& d_angles,
                                       AttentionGradient& d) const {
   const auto omega = in.parameters[omega_].reshaped<Eigen::RowMajor>(1, out_.cols);
-  d.carried[0].array() += d_angles.array().rowwise() * omega.row(0).array();
+  d.recurrent_state[0].array() += d_angles.array().rowwise() * omega.row(0).array();
   auto d_omega = d.parameters[omega_];
-  d_omega.reshaped<Eigen::RowMajor>(1, out_.cols) += d_angles.cwiseProduct(in.carried[0]).colwise().sum();
+  d_omega.reshaped<Eigen::RowMajor>(1, out_.cols) += d_angles.cwiseProduct(in.recurrent_state[0]).colwise().sum();
 }
 
 }  // namespace posbench

@@ -97,7 +97,7 @@ void Reflections::directions_backward(const AttentionInput& in, const Directions
   if (convolved_) {
     const auto kernel = in.parameters[convolution_[in.layer]];
     auto d_kernel = d.parameters[convolution_[in.layer]];
-    for (Index t = 0; t < T; ++t) {  // the slope of SiLU(c) is s + c s (1 - s) with s = sigmoid(c)
+    for (Index t = 0; t < T; ++t) {  // the derivative of SiLU(c) is s + c s (1 - s) with s = sigmoid(c)
       const auto c = f.convolved.row(t).array();
       d_raw.row(t).array() *= c.logistic() * (1 + c * (1 - c.logistic()));
     }

@@ -13,21 +13,22 @@ RelativeKeys::RelativeKeys(const std::string& name, Index clip, bool shared_tabl
   const double deviation = 1 / std::sqrt(shape.head_width());
   for (int layer = 0; layer < (shared_table ? 1 : shape.layers); ++layer) {
     const std::string table = shared_table ? name + ".keys" : fmt::format("{}.keys.{}", name, layer);
-    tables_.push_back(layout.normal(table, 2 * clip + 1, shape.head_width(), deviation));
+    tables_.push_back(layout.no_decay(layout.normal(table, 2 * clip + 1, shape.head_width(), deviation)));
   }
 }
 
 void RelativeKeys::rows(const Positions& positions, Tables& tables) const {
   const Index T = positions.size();
   const Real clip = static_cast<Real>(clip_);
-  tables.resize(2);
-  tables[0].resize(T, T);
+  PairRows& pairs = tables.constants<PairRows>();
+  pairs.index.resize(T, T);
   for (Index i = 0; i < T; ++i) {
     for (Index j = 0; j < T; ++j) {
-      tables[0](i, j) = std::clamp(std::round(-positions.distance(i, j)), -clip, clip) + clip;
+      const Real clipped = std::clamp(std::round(-positions.distance(i, j)), -clip, clip);
+      pairs.index(i, j) = static_cast<std::int32_t>(clipped + clip);
     }
   }
-  find_runs(tables[0], tables[1]);
+  find_runs(pairs);
 }
 
 void RelativeKeys::add(const AttentionInput& in, Heads& scores) const {

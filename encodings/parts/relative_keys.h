@@ -12,11 +12,11 @@ class RelativeKeys {
   /// One table (2 K + 1, D) called NAME.keys for all layers, or one for each; heads share it. N(0, D^-0.5).
   RelativeKeys(const std::string& name, Index clip, bool shared_table, const ModelShape&, ParameterLayout&);
 
-  /// Stage 0: tables = {the row of A for each pair, (T, T), and how they run}.
-  void rows(const Positions&, Tables& tables) const;
+  /// Stage 0: the row of A for each pair, constant.
+  void rows(const Positions&, Tables&) const;
   void add(const AttentionInput&, Heads& scores) const;
   void add_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const;
-  static PairRows pairs(const AttentionInput& in) { return {in.tables[0], in.tables[1]}; }
+  static const PairRows& pairs(const AttentionInput& in) { return in.tables.constants<PairRows>(); }
 
  private:
   const Parameter& table(int layer) const { return tables_[tables_.size() == 1 ? 0 : layer]; }

@@ -20,10 +20,10 @@ struct Block {
   Side side;
   bool causal;
 
-  /// Where a query's pairs stand in a matrix (count, rows): start + stride j + index(i, j).
+  /// Where a query's pairs are in a matrix (count, rows): start + stride j + index(i, j).
   Index start(Index i) const { return (side == Side::query ? i - first : -first) * rows - low; }
   Index stride() const { return side == Side::query ? 0 : rows; }
-  Index place(Index i, Index j) const { return start(i) + stride() * j + static_cast<Index>(pairs.index(i, j)); }
+  Index entry(Index i, Index j) const { return start(i) + stride() * j + pairs.index(i, j); }
 
   /// f(i, first key, end of keys) for every query with a pair in the block.
   template <class F>
@@ -56,13 +56,13 @@ struct Block {
       for (Index j = by_query ? 0 : first; j < std::min(keys, visible(below - 1, length, causal)); j += kLanes) {
         const Index right = std::min(j + kLanes, keys);
         const bool whole = below == i + kLanes && right == j + kLanes && right <= visible(i, length, causal);
-        const Real run = whole ? pairs.runs(i / kLanes, j / kLanes) : kMixed;
-        if (run == kMixed) {
+        const Run run = whole ? pairs.run(i / kLanes, j / kLanes) : Run::mixed;
+        if (run == Run::mixed) {
           for (Index query = i; query < below; ++query)
             row(query, j, std::min(right, visible(query, length, causal)));
-        } else if (run == 0) {
+        } else if (run == Run::constant) {
           square(i, j, Step<0>{});
-        } else if ((run == 1) == by_query) {
+        } else if ((run == Run::rising) == by_query) {
           square(i, j, Step<-1>{});
         } else {
           square(i, j, Step<1>{});
@@ -72,15 +72,15 @@ struct Block {
   }
 };
 
-/// pairs(i, j) += the entry of products where the pair stands
-void pick(const Block& block, const Matrix& products, Out pairs) {
+/// pairs(i, j) += the pair's entry of products
+void gather(const Block& block, const Matrix& products, Out pairs) {
   const bool by_query = block.side == Side::query;
   block.for_each_square(
       pairs.rows(),
       [&](Index i, Index j, auto step) {
         Lanes square[kLanes];  // a token's pairs in each row
         for (Index n = 0; n < kLanes; ++n) {
-          const Real* from = products.data() + (by_query ? block.place(i + n, j) : block.place(i, j + n));
+          const Real* from = products.data() + (by_query ? block.entry(i + n, j) : block.entry(i, j + n));
           if constexpr (step == 0) square[n] = Lanes{} + *from;
           if constexpr (step == 1) square[n] = load(from);
           if constexpr (step == -1) square[n] = reversed(load(from - kLanes + 1));
@@ -92,13 +92,14 @@ void pick(const Block& block, const Matrix& products, Out pairs) {
         }
       },
       [&](Index i, Index begin, Index end) {
-        const Real *index = block.pairs.index.row(i).data(), *from = products.data() + block.start(i);
+        const std::int32_t* index = block.pairs.index.row(i).data();
+        const Real* from = products.data() + block.start(i);
         Real* to = pairs.row(i).data();
-        for (Index j = begin; j < end; ++j) to[j] += from[block.stride() * j + static_cast<Index>(index[j])];
+        for (Index j = begin; j < end; ++j) to[j] += from[block.stride() * j + index[j]];
       });
 }
-/// The entry of d_products where the pair stands += d_pairs(i, j)
-void pick_backward(const Block& block, const In& d_pairs, Matrix& d_products) {
+/// The pair's entry of d_products += d_pairs(i, j)
+void scatter_add(const Block& block, const In& d_pairs, Matrix& d_products) {
   const bool by_query = block.side == Side::query;
   block.for_each_square(
       d_pairs.rows(),
@@ -107,16 +108,17 @@ void pick_backward(const Block& block, const In& d_pairs, Matrix& d_products) {
         for (Index n = 0; n < kLanes; ++n) square[n] = load(d_pairs.row(i + n).data() + j);
         if (!by_query) transpose(square);
         for (Index n = 0; n < kLanes; ++n) {
-          Real* to = d_products.data() + (by_query ? block.place(i + n, j) : block.place(i, j + n));
+          Real* to = d_products.data() + (by_query ? block.entry(i + n, j) : block.entry(i, j + n));
           if constexpr (step == 0) *to += sum(square[n]);
           if constexpr (step == 1) store(load(to) + square[n], to);
           if constexpr (step == -1) store(load(to - kLanes + 1) + reversed(square[n]), to - kLanes + 1);
         }
       },
       [&](Index i, Index begin, Index end) {
-        const Real *index = block.pairs.index.row(i).data(), *from = d_pairs.row(i).data();
+        const std::int32_t* index = block.pairs.index.row(i).data();
+        const Real* from = d_pairs.row(i).data();
         Real* to = d_products.data() + block.start(i);
-        for (Index j = begin; j < end; ++j) to[block.stride() * j + static_cast<Index>(index[j])] += from[j];
+        for (Index j = begin; j < end; ++j) to[block.stride() * j + index[j]] += from[j];
       });
 }
 
@@ -125,23 +127,22 @@ template <class F>
 void for_each_block(Index length, Index table_rows, const PairRows& pairs, Side side, bool causal, F f) {
   for (Index first = 0; first < length; first += kBlock) {
     Block block{first, std::min(kBlock, length - first), 0, 0, pairs, side, causal};
-    Lanes low = Lanes{} + pairs.index(first, first), high = low;
-    const auto reach = [&](Lanes rows) {
-      low = rows < low ? rows : low;
-      high = larger(rows, high);
+    std::int32_t low = pairs.index(first, first), high = low;
+    const auto reach = [&](std::int32_t row) {
+      low = std::min(low, row);
+      high = std::max(high, row);
     };
     block.for_each_square(
         length,
         [&](Index i, Index j, auto) {
-          reach(Lanes{} + pairs.index(i + kLanes - 1, j));
-          reach(Lanes{} + pairs.index(i, j + kLanes - 1));
+          reach(pairs.index(i + kLanes - 1, j));
+          reach(pairs.index(i, j + kLanes - 1));
         },
         [&](Index i, Index begin, Index end) {
-          const Real* row = pairs.index.row(i).data() + begin;
-          if (begin < end) reach(load(row, end - begin, *row));
+          const std::int32_t* row = pairs.index.row(i).data();
+          for (Index j = begin; j < end; ++j) reach(row[j]);
         });
-    const Index lowest = static_cast<Index>(-largest(-low)),
-                needed = static_cast<Index>(largest(high)) - lowest + 1;
+    const Index lowest = low, needed = high - low + 1;
     const Index whole = (needed + kLanes - 1) / kLanes * kLanes;
     block.rows = std::min(whole, table_rows);  // so that products end with a vector
     block.low = std::min(lowest, table_rows - block.rows);
@@ -150,27 +151,29 @@ void for_each_block(Index length, Index table_rows, const PairRows& pairs, Side 
 }
 
 /// Random positions give nearly every pair a row of its own. A block with more rows than this goes pair by pair:
-/// most of its products would be picked by nobody.
-Index most_rows(Index length) { return 4 * std::max(length, kBlock); }
+/// most of its products would not be read.
+Index max_rows(Index length) { return 4 * std::max(length, kBlock); }
 
 /// Room for the products of any block that has no more rows than that.
 Matrix& products_of(Index length, const In& rows, Scratch& scratch) {
-  return scratch(std::min(kBlock, length), std::min(rows.rows(), most_rows(length)));
+  return scratch(std::min(kBlock, length), std::min(rows.rows(), max_rows(length)));
 }
 
 }  // namespace
 
-void find_runs(const Matrix& index, Matrix& runs) {
-  const Index squares = (index.rows() + kLanes - 1) / kLanes;
-  runs.resize(squares, squares);
-  runs.setConstant(kMixed);
+void find_runs(PairRows& pairs) {
+  const IndexMatrix& index = pairs.index;
+  pairs.squares = (index.rows() + kLanes - 1) / kLanes;
+  pairs.runs.assign(static_cast<size_t>(pairs.squares * pairs.squares), Run::mixed);
   for (Index i = 0; i + kLanes <= index.rows(); i += kLanes) {
     for (Index j = 0; j + kLanes <= index.rows(); j += kLanes) {
-      const Real step = index(i + 1, j) - index(i, j);
+      const std::int32_t step = index(i + 1, j) - index(i, j);
       bool run = std::abs(step) <= 1;
-      for (Index n = 0; run && n < kLanes; ++n)
-        run = equal(load(index.row(i + n).data() + j), index(i, j) + step * (static_cast<Real>(n) - places()));
-      if (run) runs(i / kLanes, j / kLanes) = step;
+      for (int n = 0; run && n < kLanes; ++n) {
+        const std::int32_t* row = index.row(i + n).data() + j;
+        for (int m = 0; m < kLanes; ++m) run &= row[m] == index(i, j) + step * (n - m);
+      }
+      if (run) pairs.runs[static_cast<size_t>(i / kLanes * pairs.squares + j / kLanes)] = static_cast<Run>(step);
     }
   }
 }
@@ -180,17 +183,16 @@ void add_row_products(const In& x, const In& rows, const PairRows& pairs, Side s
   const Index T = x.rows();
   Matrix& products = products_of(T, rows, scratch);
   for_each_block(T, rows.rows(), pairs, side, causal, [&](const Block& block) {
-    if (block.rows > most_rows(T)) {
+    if (block.rows > max_rows(T)) {
       block.for_each_pair(T, [&](Index i, Index j) {
-        scores(i, j) +=
-            scale * x.row(side == Side::query ? i : j).dot(rows.row(static_cast<Index>(pairs.index(i, j))));
+        scores(i, j) += scale * x.row(side == Side::query ? i : j).dot(rows.row(pairs.index(i, j)));
       });
       return;
     }
     products.resize(block.count, block.rows);
     multiply(x.middleRows(block.first, block.count), rows.middleRows(block.low, block.rows).transpose(), products,
              scale);
-    pick(block, products, scores);
+    gather(block, products, scores);
   });
 }
 
@@ -199,9 +201,9 @@ void add_row_products_backward(const In& x, const In& rows, const PairRows& pair
   const Index T = x.rows();
   Matrix& d_products = products_of(T, rows, scratch);
   for_each_block(T, rows.rows(), pairs, side, causal, [&](const Block& block) {
-    if (block.rows > most_rows(T)) {
+    if (block.rows > max_rows(T)) {
       block.for_each_pair(T, [&](Index i, Index j) {
-        const Index t = side == Side::query ? i : j, n = static_cast<Index>(pairs.index(i, j));
+        const Index t = side == Side::query ? i : j, n = pairs.index(i, j);
         const Real d = scale * d_scores(i, j);
         d_x.row(t) += d * rows.row(n);
         d_rows.row(n) += d * x.row(t);
@@ -210,7 +212,7 @@ void add_row_products_backward(const In& x, const In& rows, const PairRows& pair
     }
     d_products.resize(block.count, block.rows);
     d_products.setZero();
-    pick_backward(block, d_scores, d_products);
+    scatter_add(block, d_scores, d_products);
     multiply_add(d_products, rows.middleRows(block.low, block.rows), d_x.middleRows(block.first, block.count),
                  scale);
     multiply_add(d_products.transpose(), x.middleRows(block.first, block.count),
@@ -223,15 +225,14 @@ void add_row_mixture(const In& weights, const In& rows, const PairRows& pairs, b
   const Index T = weights.rows();
   Matrix& by_row = products_of(T, rows, scratch);
   for_each_block(T, rows.rows(), pairs, Side::query, causal, [&](const Block& block) {
-    if (block.rows > most_rows(T)) {
-      block.for_each_pair(T, [&](Index i, Index j) {
-        output.row(i) += weights(i, j) * rows.row(static_cast<Index>(pairs.index(i, j)));
-      });
+    if (block.rows > max_rows(T)) {
+      block.for_each_pair(T,
+                          [&](Index i, Index j) { output.row(i) += weights(i, j) * rows.row(pairs.index(i, j)); });
       return;
     }
     by_row.resize(block.count, block.rows);
     by_row.setZero();
-    pick_backward(block, weights, by_row);
+    scatter_add(block, weights, by_row);
     multiply_add(by_row, rows.middleRows(block.low, block.rows), output.middleRows(block.first, block.count));
   });
 }
@@ -241,9 +242,9 @@ void add_row_mixture_backward(const In& weights, const In& rows, const PairRows&
   const Index T = weights.rows();
   Matrix& by_row = products_of(T, rows, scratch);
   for_each_block(T, rows.rows(), pairs, Side::query, causal, [&](const Block& block) {
-    if (block.rows > most_rows(T)) {
+    if (block.rows > max_rows(T)) {
       block.for_each_pair(T, [&](Index i, Index j) {
-        const Index n = static_cast<Index>(pairs.index(i, j));
+        const Index n = pairs.index(i, j);
         d_weights(i, j) += d_output.row(i).dot(rows.row(n));
         d_rows.row(n) += weights(i, j) * d_output.row(i);
       });
@@ -252,10 +253,10 @@ void add_row_mixture_backward(const In& weights, const In& rows, const PairRows&
     const auto d = d_output.middleRows(block.first, block.count);
     by_row.resize(block.count, block.rows);
     by_row.setZero();
-    pick_backward(block, weights, by_row);
+    scatter_add(block, weights, by_row);
     multiply_add(by_row.transpose(), d, d_rows.middleRows(block.low, block.rows));
     multiply(d, rows.middleRows(block.low, block.rows).transpose(), by_row);
-    pick(block, by_row, d_weights);
+    gather(block, by_row, d_weights);
   });
 }
 

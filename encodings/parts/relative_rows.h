@@ -2,19 +2,29 @@
 // i, key j. All four work on blocks of tokens: the block times all rows that it needs is one product, from which
 // pairs then pick. Where causal, later keys neither get nor give anything.
 #pragma once
+#include <cstdint>
+#include <vector>
+
 #include "model/position_encoding.h"
 
 namespace posbench {
 
-/// Which row each pair has.
+/// By how much the row grows from one query to the next, and shrinks from one key to the next, in all of a square
+/// of pairs; or mixed.
+enum class Run : std::int8_t { falling = -1, constant = 0, rising = 1, mixed };
+
+/// Which row each pair reads.
 struct PairRows {
-  const Matrix& index;  // at least (T, T)
-  const Matrix& runs;   // what find_runs says of it
+  IndexMatrix index;      // at least (T, T)
+  std::vector<Run> runs;  // of each square of kLanes x kLanes pairs
+  Index squares = 0;      // in a row of squares
+
+  Run run(Index square_i, Index square_j) const {
+    return runs[static_cast<size_t>(square_i * squares + square_j)];
+  }
 };
-/// How rows follow each other in each square of kLanes x kLanes pairs, (T / kLanes, T / kLanes): in all of it rows
-/// grow with the query by as much as they shrink with the key, which is 1, 0 or -1; or kMixed.
-void find_runs(const Matrix& index, Matrix& runs);
-constexpr Real kMixed = 2;
+/// Fills the runs from the index.
+void find_runs(PairRows&);
 
 /// Whose vector the row of a pair is multiplied with.
 enum class Side { query, key };

@@ -13,12 +13,11 @@
 namespace posbench {
 namespace {
 
-enum {
-  kIndex,
-  kRuns,
-  kSinusoids,
-  kProjected
-};  // tables: (T, T) and how it runs, (N, C), and (N, C) for each layer
+struct Constants {
+  PairRows pairs;    // the distance of each pair, among those that occur
+  Matrix sinusoids;  // (N, C), of the N distances
+};
+// The tables' values are W S (N, C), one for each layer.
 
 }  // namespace
 
@@ -35,8 +34,8 @@ RelativeSinusoids::RelativeSinusoids(SinusoidConventions conventions, const Mode
   for (int layer = 0; layer < shape.layers; ++layer) {
     const std::string suffix = fmt::format(".{}", layer), pair = conventions_.untied ? suffix : "";
     if (layer == 0 || conventions_.untied) {
-      content_.push_back(layout.normal(name + ".u" + pair, H, D, deviation));
-      position_.push_back(layout.normal(name + ".w" + pair, H, D, deviation));
+      content_.push_back(layout.no_decay(layout.normal(name + ".u" + pair, H, D, deviation)));
+      position_.push_back(layout.no_decay(layout.normal(name + ".w" + pair, H, D, deviation)));
     }
     projection_.push_back(conventions_.xavier ? layout.uniform(name + ".projection" + suffix, C, C, -bound, bound)
                                               : layout.normal(name + ".projection" + suffix, C, C, 0.02));
@@ -48,12 +47,13 @@ RelativeSinusoids::RelativeSinusoids(SinusoidConventions conventions, const Mode
 
 void RelativeSinusoids::tables(const Parameters& p, const Positions& positions, Tables& tables) const {
   const Index C = shape_.width, pairs = C / 2;
-  tables.resize(kProjected + projection_.size());
+  Constants& constants = tables.constants<Constants>();
   Matrix distances;
-  distinct_distances(positions, shape_.causal, distances, tables[kIndex]);
-  find_runs(tables[kIndex], tables[kRuns]);
+  distinct_distances(positions, shape_.causal, distances, constants.pairs.index);
+  find_runs(constants.pairs);
   const Index N = distances.cols();
-  tables[kSinusoids].resize(N, C);
+  Matrix& sinusoids = constants.sinusoids;
+  sinusoids.resize(N, C);
   for (Index m = 0; m < pairs; ++m) {
     const double frequency = std::pow(10000.0, -2.0 * static_cast<double>(m) / static_cast<double>(C));
     const Index sine = conventions_.interleaved ? 2 * m : m,
@@ -63,20 +63,22 @@ void RelativeSinusoids::tables(const Parameters& p, const Positions& positions, 
       if (conventions_.clamp > 0) {
         argument = std::clamp(argument, -double{1} * conventions_.clamp, double{1} * conventions_.clamp);
       }
-      tables[kSinusoids](n, sine) = static_cast<Real>(std::sin(argument * frequency));
-      tables[kSinusoids](n, cosine) = static_cast<Real>(std::cos(argument * frequency));
+      sinusoids(n, sine) = static_cast<Real>(std::sin(argument * frequency));
+      sinusoids(n, cosine) = static_cast<Real>(std::cos(argument * frequency));
     }
   }
+  tables.values.resize(projection_.size());
   for (size_t layer = 0; layer < projection_.size(); ++layer) {
-    tables[kProjected + layer].resize(N, C);
-    multiply(tables[kSinusoids], p[projection_[layer]].transpose(), tables[kProjected + layer]);
+    tables.values[layer].resize(N, C);
+    multiply(sinusoids, p[projection_[layer]].transpose(), tables.values[layer]);
   }
 }
 
 void RelativeSinusoids::tables_backward(const Parameters&, const Positions&, const Tables& tables,
-                                        const Tables& d_tables, Gradients& d) const {
+                                        const Matrices& d_projected, Gradients& d) const {
+  const Matrix& sinusoids = tables.constants<Constants>().sinusoids;
   for (size_t layer = 0; layer < projection_.size(); ++layer) {
-    multiply_add(d_tables[kProjected + layer].transpose(), tables[kSinusoids], d[projection_[layer]]);
+    multiply_add(d_projected[layer].transpose(), sinusoids, d[projection_[layer]]);
   }
 }
 
@@ -94,11 +96,12 @@ Real RelativeSinusoids::score_scale(const AttentionInput& in) const {
 void RelativeSinusoids::score(const AttentionInput& in, Heads& scores) const {
   const Index D = shape_.head_width();
   const Real s = score_scale(in);
-  const Matrix& projected = in.tables[kProjected + in.layer];
+  const Matrix& projected = in.tables.values[in.layer];
+  const PairRows& pairs = in.tables.constants<Constants>().pairs;
   for (size_t h = 0; h < scores.size(); ++h) {
     dot_product(shifted(in, content_, h), in.k[h], s, shape_.causal, scores[h]);
-    add_row_products(shifted(in, position_, h), projected.middleCols(static_cast<Index>(h) * D, D),
-                     {in.tables[kIndex], in.tables[kRuns]}, Side::query, s, shape_.causal, in.scratch, scores[h]);
+    add_row_products(shifted(in, position_, h), projected.middleCols(static_cast<Index>(h) * D, D), pairs,
+                     Side::query, s, shape_.causal, in.scratch, scores[h]);
   }
 }
 
@@ -106,8 +109,9 @@ void RelativeSinusoids::score_backward(const AttentionInput& in, const Heads& d_
                                        AttentionGradient& d) const {
   const Index T = in.length(), D = shape_.head_width();
   const Real s = score_scale(in);
-  const Matrix& projected = in.tables[kProjected + in.layer];
-  Matrix& d_projected = d.tables[kProjected + in.layer];
+  const Matrix& projected = in.tables.values[in.layer];
+  const PairRows& pairs = in.tables.constants<Constants>().pairs;
+  Matrix& d_projected = d.tables[in.layer];
   auto d_u = d.parameters[of_layer(content_, in.layer)], d_w = d.parameters[of_layer(position_, in.layer)];
   for (size_t h = 0; h < d_scores.size(); ++h) {
     const Index column = static_cast<Index>(h) * D, row = static_cast<Index>(h);
@@ -116,9 +120,8 @@ void RelativeSinusoids::score_backward(const AttentionInput& in, const Heads& d_
     d_content.setZero();
     d_position.setZero();
     dot_product_backward(content, in.k[h], s, shape_.causal, d_scores[h], d_content, d.k[h]);
-    add_row_products_backward(position, projected.middleCols(column, D), {in.tables[kIndex], in.tables[kRuns]},
-                              Side::query, s, shape_.causal, d_scores[h], in.scratch, d_position,
-                              d_projected.middleCols(column, D));
+    add_row_products_backward(position, projected.middleCols(column, D), pairs, Side::query, s, shape_.causal,
+                              d_scores[h], in.scratch, d_position, d_projected.middleCols(column, D));
     d.q[h] += d_content + d_position;
     d_u.row(row) += d_content.colwise().sum();
     d_w.row(row) += d_position.colwise().sum();

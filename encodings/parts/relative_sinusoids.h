@@ -12,9 +12,9 @@ struct SinusoidConventions {
   bool untied = false;           // u and w for each layer, else one pair for all
   bool key_minus_query = false;  // the sinusoid's argument, else query minus key
   bool interleaved = false;      // sine beside cosine, else all sines first
-  int clamp = 0;                 // arguments are cut to +-clamp; 0: never
+  int clamp = 0;                 // arguments are clipped to +-clamp; 0: never
   bool xavier = false;           // u, w start at zero and W Xavier-uniform, else all N(0, 0.02)
-  bool learned_scale = false;    // a scalar for each layer in place of 1 / sqrt(D), from there on
+  bool learned_scale = false;    // a scalar for each layer instead of 1 / sqrt(D), from there on
 };
 
 /// score_h(i, j) = s ((q_i + u_h) . k_j + (q_i + w_h) . (W S(n))_h),   n = i - j,   s = 1 / sqrt(D)
@@ -25,7 +25,7 @@ class RelativeSinusoids : public PositionEncoding {
   RelativeSinusoids(SinusoidConventions, const ModelShape&, ParameterLayout&);
 
   void tables(const Parameters&, const Positions&, Tables&) const final;
-  void tables_backward(const Parameters&, const Positions&, const Tables&, const Tables& d_tables,
+  void tables_backward(const Parameters&, const Positions&, const Tables&, const Matrices& d_projected,
                        Gradients&) const final;
   void score(const AttentionInput&, Heads& scores) const override;
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const override;

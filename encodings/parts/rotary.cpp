@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 
 #include "model/attention.h"
@@ -57,12 +58,30 @@ void rotate_angle_backward(const In& y, const In& d_y, Pairing pairing, Out d_an
   }
 }
 
+void rotate_factors_backward(const In& x, const In& d_y, Pairing pairing, Out d_cosine, Out d_sine) {
+  for (Index t = 0; t < x.rows(); ++t) {
+    const Real *from = x.row(t).data(), *d = d_y.row(t).data();
+    Real *d_c = d_cosine.row(t).data(), *d_s = d_sine.row(t).data();
+    for_each_pair(pairing, d_cosine.cols(), [=](Index a, Index b, Index n) {
+      d_c[n] += d[a] * from[a] + d[b] * from[b];
+      d_s[n] += d[b] * from[a] - d[a] * from[b];
+    });
+  }
+}
+
 std::vector<double> rope_frequencies(Index width, double base) {
   std::vector<double> frequencies;
   for (Index n = 0; n < width / 2; ++n) {
     frequencies.push_back(std::pow(base, -2.0 * static_cast<double>(n) / static_cast<double>(width)));
   }
   return frequencies;
+}
+
+void round_wavelengths(std::vector<double>& frequencies) {
+  constexpr double kTurn = 2 * std::numbers::pi;
+  for (double& w : frequencies) {
+    if (w != 0) w = kTurn / std::max(1.0, std::round(kTurn / w));
+  }
 }
 
 void require_pairs(const ModelShape& shape, const std::string& name) {
@@ -77,42 +96,43 @@ Rotary::Rotary(const ModelShape& shape, Pairing pairing, const std::string& name
   require_pairs(shape, name);
 }
 
-void Rotary::rotations(const Positions& positions, const Spectrum& spectrum, Tables& tables) const {
+void Rotary::rotations(const Positions& positions, const Spectrum& spectrum, Rotations& rotations) const {
   const Index pairs = static_cast<Index>(spectrum.frequencies.size());
-  tables.resize(2);
-  for (Matrix& table : tables) table.resize(positions.size(), pairs);
+  rotations.cosine.resize(positions.size(), pairs);
+  rotations.sine.resize(positions.size(), pairs);
+  rotations.keys_differ = false;
   for (Index t = 0; t < positions.size(); ++t) {
     for (Index n = 0; n < pairs; ++n) {  // angles in double: positions may be large
       const double angle = static_cast<double>(positions.at[t]) * spectrum.frequencies[n];
-      tables[0](t, n) = static_cast<Real>(spectrum.amplitude * std::cos(angle));
-      tables[1](t, n) = static_cast<Real>(spectrum.amplitude * std::sin(angle));
+      rotations.cosine(t, n) = static_cast<Real>(spectrum.amplitude * std::cos(angle));
+      rotations.sine(t, n) = static_cast<Real>(spectrum.amplitude * std::sin(angle));
     }
   }
 }
 
 void Rotary::score(const AttentionInput& in, Heads& scores) const {
   const Index T = in.length();
-  const size_t keys = in.tables.size() - 2;  // the last two tables are the keys', and may be the queries' too
+  const Rotations& r = in.tables.constants<Rotations>();
   Matrix &q = in.scratch(T, shape_.head_width()), &k = in.scratch(T, shape_.head_width());
   for (size_t h = 0; h < scores.size(); ++h) {
-    rotate(in.q[h], in.tables[0].topRows(T), in.tables[1].topRows(T), pairing_, q);
-    rotate(in.k[h], in.tables[keys].topRows(T), in.tables[keys + 1].topRows(T), pairing_, k);
+    rotate(in.q[h], r.cosine.topRows(T), r.sine.topRows(T), pairing_, q);
+    rotate(in.k[h], r.of_keys_cosine().topRows(T), r.of_keys_sine().topRows(T), pairing_, k);
     dot_product(q, k, scale(), shape_.causal, scores[h]);
   }
 }
 
 void Rotary::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
   const Index T = in.length(), D = shape_.head_width();
-  const size_t keys = in.tables.size() - 2;
+  const Rotations& r = in.tables.constants<Rotations>();
   Matrix &q = in.scratch(T, D), &k = in.scratch(T, D), &d_q = in.scratch(T, D), &d_k = in.scratch(T, D);
   for (size_t h = 0; h < d_scores.size(); ++h) {
-    rotate(in.q[h], in.tables[0].topRows(T), in.tables[1].topRows(T), pairing_, q);
-    rotate(in.k[h], in.tables[keys].topRows(T), in.tables[keys + 1].topRows(T), pairing_, k);
+    rotate(in.q[h], r.cosine.topRows(T), r.sine.topRows(T), pairing_, q);
+    rotate(in.k[h], r.of_keys_cosine().topRows(T), r.of_keys_sine().topRows(T), pairing_, k);
     d_q.setZero();
     d_k.setZero();
     dot_product_backward(q, k, scale(), shape_.causal, d_scores[h], d_q, d_k);
-    rotate_backward(d_q, in.tables[0].topRows(T), in.tables[1].topRows(T), pairing_, d.q[h]);
-    rotate_backward(d_k, in.tables[keys].topRows(T), in.tables[keys + 1].topRows(T), pairing_, d.k[h]);
+    rotate_backward(d_q, r.cosine.topRows(T), r.sine.topRows(T), pairing_, d.q[h]);
+    rotate_backward(d_k, r.of_keys_cosine().topRows(T), r.of_keys_sine().topRows(T), pairing_, d.k[h]);
   }
 }
 

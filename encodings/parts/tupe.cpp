@@ -8,10 +8,10 @@ namespace posbench {
 Tupe::Tupe(const std::string& name, const TupeOptions& options, const ModelShape& shape, ParameterLayout& layout)
     : AdditiveBias(shape),
       reset_(options.reset == Reset::always || (options.reset == Reset::bidirectional && !shape.causal)),
-      places_(options.positions > 0 ? options.positions : shape.longest) {
+      rows_(options.positions > 0 ? options.positions : shape.longest) {
   constexpr double kDeviation = 0.02;
   const Index C = shape.width;
-  table_ = layout.normal(name + ".positions", places_ + (reset_ ? 1 : 0), C, kDeviation);
+  table_ = layout.no_decay(layout.normal(name + ".positions", rows_ + (reset_ ? 1 : 0), C, kDeviation));
   gain_ = layout.constant(name + ".norm.weight", 1, C, 1);
   shift_ = layout.constant(name + ".norm.bias", 1, C, 0);
   query_ = layout.normal(name + ".query.weight", C, C, kDeviation);
@@ -22,24 +22,24 @@ Tupe::Tupe(const std::string& name, const TupeOptions& options, const ModelShape
 
 Tupe::Projected Tupe::project(const Parameters& p, const Positions& positions) const {
   Projected result;
-  const Index first = reset_ ? 1 : 0;  // the row of place 0
+  const Index first = reset_ ? 1 : 0;  // the row of position 0
   if (reset_) result.rows = {0, 1};
   for (Index t = first; t < positions.size(); ++t) {
-    const Index place = static_cast<Index>(std::round(positions.at[t]));
-    result.rows.push_back(first + std::clamp<Index>(place, 0, places_ - 1));
+    const Index position = static_cast<Index>(std::round(positions.at[t]));
+    result.rows.push_back(first + std::clamp<Index>(position, 0, rows_ - 1));
   }
   const Index R = static_cast<Index>(result.rows.size()), C = shape_.width;
   Matrix x(R, C);
   for (Index r = 0; r < R; ++r) x.row(r) = p[table_].row(result.rows[r]);
   for (Matrix* m : {&result.normalized, &result.y, &result.q, &result.k}) m->resize(R, C);
-  result.inverse_deviation.resize(R, 1);
-  normalize_rows(x, p[gain_], p[shift_], result.normalized, result.inverse_deviation, result.y);
+  result.rstd.resize(R, 1);
+  layer_norm(x, p[gain_], p[shift_], result.normalized, result.rstd, result.y);
   linear(result.y, p[query_], p[query_bias_], result.q);
   linear(result.y, p[key_], p[key_bias_], result.k);
   return result;
 }
 
-void Tupe::bias(const Parameters& p, const Positions& positions, Tables& bias) const {
+void Tupe::bias(const Parameters& p, const Positions& positions, Matrices& bias) const {
   const Projected s = project(p, positions);
   const Index T = positions.size(), D = shape_.head_width();
   for (size_t h = 0; h < bias.size(); ++h) {
@@ -52,7 +52,7 @@ void Tupe::bias(const Parameters& p, const Positions& positions, Tables& bias) c
   }
 }
 
-void Tupe::bias_backward(const Parameters& p, const Positions& positions, const Tables& d_bias,
+void Tupe::bias_backward(const Parameters& p, const Positions& positions, const Matrices& d_bias,
                          Gradients& d) const {
   const Projected s = project(p, positions);
   const Index T = positions.size(), D = shape_.head_width(), R = static_cast<Index>(s.rows.size()),
@@ -79,7 +79,7 @@ void Tupe::bias_backward(const Parameters& p, const Positions& positions, const 
   }
   linear_backward(s.y, p[query_], d_q, d_y, d[query_], d[query_bias_]);
   linear_backward(s.y, p[key_], d_k, d_y, d[key_], d[key_bias_]);
-  normalize_rows_backward(p[gain_], s.normalized, s.inverse_deviation, d_y, d_x, d[gain_], d[shift_]);
+  layer_norm_backward(p[gain_], s.normalized, s.rstd, d_y, d_x, d[gain_], d[shift_]);
   auto d_table = d[table_];
   for (Index r = 0; r < R; ++r) d_table.row(s.rows[r]) += d_x.row(r);
 }

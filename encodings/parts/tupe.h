@@ -16,7 +16,7 @@ struct TupeOptions {
   Reset reset = Reset::bidirectional;
   void describe(OptionTable& o) {
     o.integer("positions", positions, 0, 1 << 20,
-              "places that have a vector; 0: the longest sequence of any split");
+              "positions that have a vector; 0: the longest sequence of any split");
     o.choice("reset", reset, {"bidirectional", "always", "never"},
              "models in which token 0 is freed from positions");
   }
@@ -24,31 +24,31 @@ struct TupeOptions {
 
 /// score_h(i, j) = (q_i . k_j + (U_Q n_i)_h . (U_K n_j)_h) / sqrt(2 D),   n_t = LayerNorm(P[t])
 /// P (N, C), U_Q, U_K (C, C) and their biases, and the normalization's gain and bias, all shared by all layers.
-/// Places beyond the table read its last row. With the reset, row 0 of the product is one number for each head,
+/// Positions beyond the table read its last row. With the reset, row 0 of the product is one number for each head,
 /// and the rest of column 0 another: those that two further rows of P give with themselves.
 class Tupe : public AdditiveBias {
  public:
   Tupe(const std::string& name, const TupeOptions&, const ModelShape&, ParameterLayout&);
 
   bool learned() const final { return true; }
-  void bias(const Parameters&, const Positions&, Tables& bias) const override;
-  void bias_backward(const Parameters&, const Positions&, const Tables& d_bias, Gradients&) const override;
+  void bias(const Parameters&, const Positions&, Matrices& bias) const override;
+  void bias_backward(const Parameters&, const Positions&, const Matrices& d_bias, Gradients&) const override;
 
  protected:
   bool reset() const { return reset_; }
 
  private:
   /// The rows of P that a sequence reads, and what becomes of them: where reset, the two further rows come first,
-  /// the second in the place of token 0.
+  /// the second for token 0.
   struct Projected {
     std::vector<Index> rows;
-    Matrix normalized, inverse_deviation, y, q, k;  // (R, C), but (R, 1) for the second
+    Matrix normalized, rstd, y, q, k;  // (R, C), but (R, 1) for the second
   };
   Projected project(const Parameters&, const Positions&) const;
   Real content_scale() const final { return 1 / std::sqrt(static_cast<Real>(2 * shape_.head_width())); }
 
   bool reset_;
-  Index places_;                                   // N
+  Index rows_;                                     // N
   Parameter table_, gain_, shift_;                 // (N, C) or (N + 1, C); (1, C), (1, C)
   Parameter query_, query_bias_, key_, key_bias_;  // (C, C), (1, C)
 };

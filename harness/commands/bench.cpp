@@ -1,10 +1,16 @@
-// `posbench bench`: how fast one training step is, for every encoding, as fractions of what the machine can do in the
-// same run.
+// `posbench bench`: how fast one training step is, for every encoding, as fractions of what the machine can do in
+// the same run.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <map>
@@ -13,6 +19,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "base/parallel_for.h"
 #include "base/text.h"
 #include "encodings/registry.h"
 #include "harness/commands/bench_samples.h"
@@ -22,7 +29,7 @@
 #include "harness/runs/context.h"
 #include "harness/training/trainer.h"
 #include "model/denormals.h"
-#include "model/layers.h"
+#include "model/training_step.h"
 #include "results/json/json.h"
 #include "results/presentation/table.h"
 
@@ -30,6 +37,7 @@ namespace posbench {
 namespace {
 
 struct BenchRequest {
+  std::vector<int> lengths, jobs;  // lengths instead of the sizes' own; how many trainings at once
   std::string sizes = "all", encodings = "none,sinusoidal,learned_abs,shaw_k,rope,alibi,cope";
   int repetitions = 5;
   bool samples = false;  // of tasks, instead of training steps
@@ -53,7 +61,8 @@ const std::vector<Size>& sizes() {
   return sizes;
 }
 
-std::vector<Size> select_sizes(const std::string& list) {
+/// The sizes of these names; where lengths are given, each with each, in batches of about as many tokens.
+std::vector<Size> select_sizes(const std::string& list, const std::vector<int>& lengths) {
   std::vector<Size> selected;
   for (const std::string& name : split(list, ',')) {
     const size_t before = selected.size();
@@ -65,7 +74,17 @@ std::vector<Size> select_sizes(const std::string& list) {
                                               did_you_mean(name, {"quick", "che", "cope", "tiny"})));
     }
   }
-  return selected;
+  if (lengths.empty()) return selected;
+  std::vector<Size> stretched;
+  for (const Size& size : selected) {
+    if (!stretched.empty() && stretched.back().name == size.name) continue;
+    for (const int length : lengths) {
+      stretched.push_back(size);
+      stretched.back().length = length;
+      stretched.back().batch = std::max(1, size.batch * size.length / length);
+    }
+  }
+  return stretched;
 }
 
 /// Seconds that this thread has been computing: what other programs on the machine take does not count.
@@ -81,12 +100,15 @@ double seconds_of(const std::function<void()>& f) {
   return processor_seconds() - start;
 }
 
-/// GFLOP/s of Eigen's own product of 512 x 256 by 256 x 1024: the best of a few.
+/// GFLOP/s of a product of 512 x 256 by 256 x 1024, Eigen's or our own: the best of a few.
 double product_peak() {
   static const RowMajor a = RowMajor::Random(512, 256), b = RowMajor::Random(256, 1024);
   static RowMajor c(512, 1024);
   double best = 1e9;
-  for (int n = 0; n < 10; ++n) best = std::min(best, seconds_of([] { c.noalias() = a * b; }));
+  for (int n = 0; n < 10; ++n) {
+    best = std::min(best, seconds_of([] { c.noalias() = a * b; }));
+    best = std::min(best, seconds_of([] { multiply(a, b, c); }));
+  }
   return 2.0 * 512 * 256 * 1024 / best * 1e-9;
 }
 
@@ -109,45 +131,39 @@ class Subject {
         size_(size),
         model_(make(encoding, size)),
         state_(model_, {}, 0),
-        gradients_(model_.layout) {
+        optimizer_(make_optimizer({}, model_.layout)),
+        workspace_(model_.layout) {
     Rng rng = stream(0, "bench");
     for (int n = 0; n < size.batch; ++n) {
       Sequence s;
       s.tokens = uniform_tokens(rng, size.length, 0, kVocabulary - 1);
-      s.places = uniform_tokens(rng, size.length, 0, 3);
-      for (int t = 0; t < size.length; ++t) s.segments.push_back(t / 8), s.asked.push_back(t);
+      s.digit_positions = uniform_tokens(rng, size.length, 0, 3);
+      for (int t = 0; t < size.length; ++t) s.segments.push_back(t / 8), s.target_positions.push_back(t);
       s.positions = model_.encoding->positions(s, rng);
-      batch_.push_back(std::move(s));
+      sequences_.push_back(std::move(s));
       targets_.push_back(uniform_tokens(rng, size.length, 0, kVocabulary - 1));
     }
+    for (size_t n = 0; n < sequences_.size(); ++n) batch_.push_back({sequences_[n], targets_[n]});
   }
 
   double step() {
     const FlushDenormals flush;
+    const DropoutStream no_dropout = [](size_t) { return Rng(); };
     return seconds_of([&] {
-      gradients_.flat.setZero();
-      for (size_t n = 0; n < batch_.size(); ++n) {
-        model_.transformer->prepare(state_.parameters, batch_[n], tables_, &gradients_);
-        model_.transformer->forward(state_.parameters, batch_[n], tables_, rng_, activations_);
-        d_logits_.resize(activations_.logits.rows(), activations_.logits.cols());
-        cross_entropy(activations_.logits, targets_[n], 1.0 / (size_.length * size_.batch), d_logits_);
-        model_.transformer->backward(state_.parameters, batch_[n], tables_, activations_, d_logits_, gradients_);
-      }
-      model_.transformer->finish(state_.parameters, tables_, &gradients_);
-      clip(gradients_, 1);
-      state_.optimizer.step(gradients_, 1e-4, state_.parameters);
-      model_.encoding->constrain(state_.parameters);
+      training_step(*model_.transformer, batch_, no_dropout, 1, 1e-4, *optimizer_, state_.optimizer,
+                    state_.parameters, workspace_);
     });
   }
 
   double evaluation() {
     const FlushDenormals flush;
+    Rng unused;  // dropout is for training
     return seconds_of([&] {
-      for (const Sequence& s : batch_) {
-        model_.transformer->prepare(state_.parameters, s, tables_, nullptr);
-        model_.transformer->forward(state_.parameters, s, tables_, rng_, activations_);
+      for (const Sequence& s : sequences_) {
+        model_.transformer->prepare(state_.parameters, s, workspace_.tables, nullptr);
+        model_.transformer->forward(state_.parameters, s, workspace_.tables, unused, workspace_.activations);
       }
-      model_.transformer->finish(state_.parameters, tables_, nullptr);
+      model_.transformer->finish(state_.parameters, workspace_.tables, nullptr);
     });
   }
 
@@ -157,9 +173,14 @@ class Subject {
     return 6e-9 * model_.transformer->multiply_adds(size_.length, size_.length) * size_.batch;
   }
   Index parameters() const { return model_.layout.count(); }
+  bool same_bytes(const Subject& other) const {
+    const Vector &a = state_.parameters.flat, &b = other.state_.parameters.flat;
+    return std::memcmp(a.data(), b.data(), static_cast<size_t>(a.size()) * sizeof(Real)) == 0;
+  }
 
   Spec spec;
-  std::vector<double> step_seconds, evaluation_seconds, peak_shares, relative;
+  std::vector<double> step_seconds, peak_fractions, relative;
+  std::vector<double> evaluation_seconds, relative_evaluation;
   std::int64_t memory = 0;
 
  private:
@@ -179,13 +200,11 @@ class Subject {
   Size size_;
   Model model_;
   TrainingState state_;
-  Gradients gradients_;
-  StepTables tables_;
-  Activations activations_;
-  Matrix d_logits_;
-  Rng rng_;
-  std::vector<Sequence> batch_;
+  std::unique_ptr<const Optimizer> optimizer_;
+  TrainingWorkspace workspace_;
+  std::vector<Sequence> sequences_;
   std::vector<std::vector<int>> targets_;
+  std::vector<LabelledSequence> batch_;
 };
 
 struct Spread {
@@ -199,85 +218,228 @@ Spread spread(std::vector<double> values) {
 
 Json to_json(const Spread& s) { return {{"min", s.low}, {"median", s.median}, {"max", s.high}}; }
 
-/// Measures the subjects in turn, so that a drift of the machine reaches them all; each step stands between two
-/// looks at the peak and beside a step of the first subject, plain attention.
+/// Bytes that training and testing with one encoding take beside the program itself, in a process of its own; 0 where
+/// the system does not say.
+std::int64_t memory_of(const Spec& encoding, const Size& size) {
+  int ends[2];
+  if (pipe(ends) != 0) return 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    std::int64_t bytes = 0;
+    try {
+      reset_peak_memory();
+      const std::int64_t before = peak_memory();
+      Subject subject(encoding, size);
+      subject.step();
+      subject.evaluation();
+      bytes = peak_memory() - before;
+    } catch (const std::exception&) {  // which the parent will meet, too
+    }
+    _exit(::write(ends[1], &bytes, sizeof bytes) == sizeof bytes ? 0 : 1);
+  }
+  close(ends[1]);
+  std::int64_t bytes = 0;
+  if (child < 0 || ::read(ends[0], &bytes, sizeof bytes) != sizeof bytes) bytes = 0;
+  close(ends[0]);
+  if (child > 0) waitpid(child, nullptr, 0);
+  return bytes;
+}
+
+/// Measures the subjects in turn, so that a drift of the machine reaches them all: first training, where each step
+/// stands between two looks at the peak, then evaluation; both beside the first subject, plain attention.
 void measure(std::vector<std::unique_ptr<Subject>>& subjects, int repetitions) {
   for (auto& subject : subjects) {
-    reset_peak_memory();
     subject->step();  // the workspace takes its memory
     subject->evaluation();
-    subject->memory = peak_memory();
+  }
+  Subject& first = *subjects.front();
+  for (int n = 0; n < repetitions; ++n) {
+    for (auto& subject : subjects) {
+      const double plain = first.step(), before = product_peak();
+      const double step = subject.get() == &first ? plain : subject->step();
+      const double peak = std::max(before, product_peak());
+      subject->step_seconds.push_back(step);
+      subject->peak_fractions.push_back(subject->gflop() / step / peak);
+      subject->relative.push_back(step / plain);
+    }
   }
   for (int n = 0; n < repetitions; ++n) {
     for (auto& subject : subjects) {
-      const double plain = subjects.front()->step(), before = product_peak();
-      const double step = subject == subjects.front() ? plain : subject->step();
-      const double peak = std::max(before, product_peak());
-      subject->step_seconds.push_back(step);
-      subject->peak_shares.push_back(subject->gflop() / step / peak);
-      subject->relative.push_back(step / plain);
-      subject->evaluation_seconds.push_back(subject->evaluation());
+      const double plain = first.evaluation();
+      const double seconds = subject.get() == &first ? plain : subject->evaluation();
+      subject->evaluation_seconds.push_back(seconds);
+      subject->relative_evaluation.push_back(seconds / plain);
     }
   }
 }
 
+std::vector<Spec> selected_encodings(const BenchRequest& request) {
+  std::vector<Spec> specs{Spec::parse("none")};  // what the others are relative to
+  for (const std::string& text : select(request.encodings, "encoding")) {
+    if (text != "none") specs.push_back(Spec::parse(text));
+  }
+  return specs;
+}
+
+bool is_defined(const Spec& encoding, const Size& size) {
+  return size.causal || !encodings().find(encoding.name).info.causal_only;
+}
+
+Json to_json(const Subject& s, const Size& size) {
+  const Spread step = spread(s.step_seconds), evaluation = spread(s.evaluation_seconds);
+  const Spread fraction = spread(s.peak_fractions), relative = spread(s.relative),
+               relative_evaluation = spread(s.relative_evaluation);
+  return {{"size", size.name},
+          {"length", size.length},
+          {"encoding", s.spec.text()},
+          {"layers", size.layers},
+          {"width", size.width},
+          {"heads", size.heads},
+          {"attention", size.causal ? "causal" : "bidirectional"},
+          {"batch", size.batch},
+          {"parameters", s.parameters()},
+          {"peak_share", fraction.median},
+          {"relative_cost", relative.median},
+          {"relative_evaluation_cost", relative_evaluation.median},
+          {"gflops", s.gflop() / step.median},
+          {"tokens_per_second",
+           {{"training", s.tokens() / step.median}, {"evaluation", s.tokens() / evaluation.median}}},
+          {"memory_bytes", s.memory},
+          {"spread",
+           {{"step_seconds", to_json(step)},
+            {"evaluation_seconds", to_json(evaluation)},
+            {"peak_share", to_json(fraction)},
+            {"relative_cost", to_json(relative)},
+            {"relative_evaluation_cost", to_json(relative_evaluation)}}}};
+}
+
+/// Milliseconds that a sequence takes in training, by length, for each size and encoding.
+using Growth = std::map<std::pair<std::string, std::string>, std::map<int, double>>;
+
+/// The exponent s of seconds ~ length^s between the two greatest lengths.
+double slope(const std::map<int, double>& by_length) {
+  const auto last = std::prev(by_length.end()), before = std::prev(last);
+  return std::log(last->second / before->second) / std::log(static_cast<double>(last->first) / before->first);
+}
+
+Table growth_table(const Growth& growth) {
+  Table table{{{"size"}, {"encoding"}}, {}};
+  for (const auto& [length, milliseconds] : growth.begin()->second)
+    table.columns.push_back({fmt::format("ms at {}", length), Align::right});
+  table.columns.push_back({"grows as", Align::right});
+  for (const auto& [name, by_length] : growth) {
+    std::vector<Cell> row{name.first, name.second};
+    for (const auto& [length, milliseconds] : by_length) row.push_back(fmt::format("{:.2f}", milliseconds));
+    row.push_back(fmt::format("length^{:.2f}", slope(by_length)));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 /// Measures and prints. Throws std::invalid_argument for an unknown size or encoding.
 void bench(const BenchRequest& request) {
-  std::vector<std::string> encodings = select(request.encodings, "encoding");
-  encodings.erase(std::remove(encodings.begin(), encodings.end(), "none"), encodings.end());
-  encodings.insert(encodings.begin(), "none");  // what the others are relative to
+  const std::vector<Spec> specs = selected_encodings(request);
+  const std::vector<Size> selected = select_sizes(request.sizes, request.lengths);
+  std::vector<std::vector<std::int64_t>> memory;  // first, while this process is small
+  for (const Size& size : selected) {
+    memory.emplace_back();
+    for (const Spec& spec : specs)
+      memory.back().push_back(is_defined(spec, size) ? memory_of(spec, size) : 0);
+  }
   Json list = Json::array();
+  Growth growth;
   Table table{{{"size"},
                {"length", Align::right},
                {"encoding"},
                {"ms/step", Align::right},
                {"tokens/s", Align::right},
-               {"evaluated/s", Align::right},
                {"GFLOP/s", Align::right},
                {"of peak", Align::right},
                {"x none", Align::right},
+               {"evaluated/s", Align::right},
+               {"x none", Align::right},
                {"MiB", Align::right}},
               {}};
-  for (const Size& size : select_sizes(request.sizes)) {
+  for (size_t at = 0; at < selected.size(); ++at) {
+    const Size& size = selected[at];
     std::vector<std::unique_ptr<Subject>> subjects;
-    for (const std::string& encoding : encodings) {
-      if (!size.causal && posbench::encodings().find(Spec::parse(encoding).name).info.causal_only) continue;
-      subjects.push_back(std::make_unique<Subject>(Spec::parse(encoding), size));
+    for (size_t n = 0; n < specs.size(); ++n) {
+      if (!is_defined(specs[n], size)) continue;
+      subjects.push_back(std::make_unique<Subject>(specs[n], size));
+      subjects.back()->memory = memory[at][n];
     }
     fmt::print(stderr, "{}, length {}: {} encodings\n", size.name, size.length, subjects.size());
     measure(subjects, request.repetitions);
     for (const auto& s : subjects) {
-      const Spread step = spread(s->step_seconds), evaluation = spread(s->evaluation_seconds),
-                   share = spread(s->peak_shares), relative = spread(s->relative);
-      list.push_back({{"size", size.name},
-                      {"length", size.length},
-                      {"encoding", s->spec.text()},
-                      {"layers", size.layers},
-                      {"width", size.width},
-                      {"heads", size.heads},
-                      {"attention", size.causal ? "causal" : "bidirectional"},
-                      {"batch", size.batch},
-                      {"parameters", s->parameters()},
-                      {"peak_share", share.median},
-                      {"relative_cost", relative.median},
-                      {"gflops", s->gflop() / step.median},
-                      {"tokens_per_second",
-                       {{"training", s->tokens() / step.median}, {"evaluation", s->tokens() / evaluation.median}}},
-                      {"peak_memory_bytes", s->memory},
-                      {"spread",
-                       {{"step_seconds", to_json(step)},
-                        {"peak_share", to_json(share)},
-                        {"relative_cost", to_json(relative)}}}});
-      table.rows.push_back(
-          {size.name, fmt::format("{}", size.length), s->spec.text(), fmt::format("{:.2f}", step.median * 1e3),
-           fmt::format("{:.0f}", s->tokens() / step.median),
-           fmt::format("{:.0f}", s->tokens() / evaluation.median), fmt::format("{:.1f}", s->gflop() / step.median),
-           fmt::format("{:.0f} %", 100 * share.median), fmt::format("{:.2f}", relative.median),
-           fmt::format("{:.0f}", static_cast<double>(s->memory) / (1 << 20))});
+      list.push_back(to_json(*s, size));
+      const double step = spread(s->step_seconds).median;
+      growth[{size.name, s->spec.text()}][size.length] = 1e3 * step / size.batch;
+      table.rows.push_back({size.name, fmt::format("{}", size.length), s->spec.text(), fmt::format("{:.2f}", step * 1e3),
+                            fmt::format("{:.0f}", s->tokens() / step), fmt::format("{:.1f}", s->gflop() / step),
+                            fmt::format("{:.0f} %", 100 * spread(s->peak_fractions).median),
+                            fmt::format("{:.2f}", spread(s->relative).median),
+                            fmt::format("{:.0f}", s->tokens() / spread(s->evaluation_seconds).median),
+                            fmt::format("{:.2f}", spread(s->relative_evaluation).median),
+                            fmt::format("{:.1f}", static_cast<double>(s->memory) / (1 << 20))});
+    }
+  }
+  Json result{{"context", context(request.command)}, {"benchmarks", list}};
+  if (request.lengths.size() > 1) {
+    for (const auto& [name, by_length] : growth)
+      result["growth"].push_back({{"size", name.first}, {"encoding", name.second}, {"exponent", slope(by_length)}});
+  }
+  if (request.json) {
+    fmt::print("{}\n", result.dump(2));
+    return;
+  }
+  fmt::print("{}", console(table, {0, request.color}));
+  if (request.lengths.size() > 1) fmt::print("\n{}", console(growth_table(growth), {0, request.color}));
+}
+
+/// Trainings side by side, each of its own model on a thread of its own: how much more they do together.
+void bench_jobs(const BenchRequest& request) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double kSeconds = 1;  // that one measurement takes, about
+  Json list = Json::array();
+  Table table{{{"size"},
+               {"encoding"},
+               {"jobs", Align::right},
+               {"tokens/s", Align::right},
+               {"x one job", Align::right},
+               {"same bytes"}},
+              {}};
+  for (const Size& size : select_sizes(request.sizes, request.lengths)) {
+    for (const Spec& spec : selected_encodings(request)) {
+      if (!is_defined(spec, size)) continue;
+      Subject alone(spec, size);
+      alone.step();
+      const int steps = 1 + static_cast<int>(kSeconds / alone.step());
+      double one = 0;
+      for (const int jobs : request.jobs) {
+        std::vector<std::unique_ptr<Subject>> subjects;
+        for (int n = 0; n < jobs; ++n) subjects.push_back(std::make_unique<Subject>(spec, size));
+        const auto start = Clock::now();
+        parallel_for(subjects.size(), jobs, [&](size_t n) {
+          for (int step = 0; step < steps; ++step) subjects[n]->step();
+        });
+        const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        const double rate = jobs * steps * alone.tokens() / seconds;
+        if (one == 0) one = rate / jobs;
+        const bool same = std::all_of(subjects.begin(), subjects.end(),
+                                      [&](const auto& s) { return s->same_bytes(*subjects.front()); });
+        list.push_back({{"size", size.name},
+                        {"length", size.length},
+                        {"encoding", spec.text()},
+                        {"jobs", jobs},
+                        {"tokens_per_second", rate},
+                        {"same_bytes", same}});
+        table.rows.push_back({size.name, spec.text(), fmt::format("{}", jobs), fmt::format("{:.0f}", rate),
+                              fmt::format("{:.2f}", rate / one), same ? "yes" : "NO"});
+      }
     }
   }
   if (request.json) {
-    fmt::print("{}\n", Json{{"context", context(request.command)}, {"benchmarks", list}}.dump(2));
+    fmt::print("{}\n", Json{{"context", context(request.command)}, {"jobs", list}}.dump(2));
   } else {
     fmt::print("{}", console(table, {0, request.color}));
   }
@@ -293,6 +455,12 @@ void add_bench(CLI::App& app, Invocation& invocation) {
   command->add_option("-e,--encodings", request->encodings,
                     "comma-separated specs and globs; none is always measured");
   command->add_option("--sizes", request->sizes, "quick, che, cope, tiny, or all");
+  command->add_option("--length", request->lengths, "tokens, as 64,256,1024,4096, instead of the sizes' own")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 16));
+  command->add_option("-j,--jobs", request->jobs, "trainings at once, as 1,2,4: what they do together, instead")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024));
   command->add_option("-r,--repetitions", request->repetitions, "of which the median is told")
       ->check(CLI::Range(1, 1000));
   command->add_flag("--samples", request->samples,
@@ -300,12 +468,16 @@ void add_bench(CLI::App& app, Invocation& invocation) {
   command->add_flag("--json", request->json, "as JSON, with the spread");
   add_color(*command, *color);
   command->footer(
-      "Examples:\n  posbench bench\n  posbench bench -e all --sizes che,cope --json\n  posbench bench --samples");
+      "Examples:\n  posbench bench\n  posbench bench -e all --sizes che,cope --json\n"
+      "  posbench bench -e none,cope --sizes cope --length 64,256,1024,4096\n"
+      "  posbench bench -e none --sizes che --jobs 1,2,4,8,16\n  posbench bench --samples");
   command->callback([=, &invocation] {
     request->command = invocation.words;
     request->color = wants_color(*color);
     if (request->samples) {
       bench_samples(request->json, request->color, request->command);
+    } else if (!request->jobs.empty()) {
+      bench_jobs(*request);
     } else {
       bench(*request);
     }

@@ -65,6 +65,8 @@ std::vector<std::string> with_variants(const std::vector<std::string>& specs) {
 }
 
 void print_encoding(const Json& c) {
+  if (c.contains("failure"))
+    return fmt::print("FAIL {:<44} {}\n", c["encoding"].get<std::string>(), c["failure"].get<std::string>());
   fmt::print("{} {:<44} worst gradient error {:.1e} ({})\n", c["passed"].get<bool>() ? "pass" : "FAIL",
              c["encoding"].get<std::string>(), c["worst_gradient_error"].get<double>(),
              c["where"].get<std::string>());
@@ -76,22 +78,22 @@ void print_encoding(const Json& c) {
   fmt::print(
       "       causal to the bit: {}; finite at length 1 and at 4 times the trained: {}; moved by order: {:.1e}, "
       "by a "
-      "shift of all places: {:.1e}\n",
+      "shift of all positions: {:.1e}\n",
       yes("causal"), yes("finite"), c["order_sensitivity"].get<double>(), c["shift_sensitivity"].get<double>());
   const Json& p = c["properties"];
   if (p.contains("not_measured"))
     return fmt::print("       properties not measured: {}\n", p["not_measured"].get<std::string>());
   const auto word = [&](const char* key) { return p[key]["measured"].get<std::string>(); };
   fmt::print(
-      "       places distinct: {} ({} of {}, {} of {}); in range beyond the trained length: {} ({} untrained "
+      "       positions distinct: {} ({} of {}, {} of {}); in range beyond the trained length: {} ({} untrained "
       "rows, "
       "scores {:+.0f} %)\n"
       "       relative only: {} (moved {:.1e}); weaker with distance: {} ({:.0f} % of heads)\n",
-      word("distinct"), p["distinct"]["places"].get<int>(), p["distinct"]["of"].get<int>(),
+      word("distinct"), p["distinct"]["positions"].get<int>(), p["distinct"]["of"].get<int>(),
       p["distinct"]["far"].get<int>(), p["distinct"]["of_far"].get<int>(), word("extrapolates"),
       p["extrapolates"]["untrained_rows"].get<int>(), 100 * p["extrapolates"]["growth"].get<double>(),
-      word("relative"), p["relative"]["moved"].get<double>(), word("fades"),
-      100 * p["fades"]["falling_heads"].get<double>());
+      word("relative"), p["relative"]["moved"].get<double>(), word("distance_decay"),
+      100 * p["distance_decay"]["falling_heads"].get<double>());
   if (!p.contains("corrections") || !Spec::parse(c["encoding"].get<std::string>()).options.empty()) return;
   for (const Json& correction : p["corrections"])
     fmt::print("       in its registration, {}\n", correction.get<std::string>());
@@ -109,10 +111,10 @@ void print_task(const Json& c) {
     for (const auto& [view, accuracy] : split["trivial"].items())
       trivial += fmt::format("  {} {:.3f}", view, accuracy.get<double>());
     fmt::print("       {:<20} chance {:.3f}{}\n", name, split["chance"].get<double>(), trivial);
-    if (!split.contains("largest_share")) continue;
-    fmt::print("       {:<20} largest share {:.3f}, declared {:.3f}; seen in training {:.4f}, by chance {:.4f}\n",
-               "", split["largest_share"]["measured"].get<double>(),
-               split["largest_share"]["declared"].get<double>(), split["seen_in_training"]["share"].get<double>(),
+    if (!split.contains("largest_answer_fraction")) continue;
+    fmt::print("       {:<20} most frequent answer {:.3f}, declared {:.3f}; seen in training {:.4f}, by chance {:.4f}\n",
+               "", split["largest_answer_fraction"]["measured"].get<double>(),
+               split["largest_answer_fraction"]["declared"].get<double>(), split["seen_in_training"]["fraction"].get<double>(),
                split["seen_in_training"]["by_chance"].get<double>());
   }
 }

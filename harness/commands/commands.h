@@ -20,6 +20,13 @@ void add_merge(CLI::App&, Invocation&);
 void add_compare(CLI::App&, Invocation&);
 void add_report(CLI::App&, Invocation&);
 void add_inspect(CLI::App&, Invocation&);
+void add_export(CLI::App&, Invocation&);
+void add_score(CLI::App&, Invocation&);
+void add_forward(CLI::App&, Invocation&);
 void add_bench(CLI::App&, Invocation&);
+void add_reproduce(CLI::App&, Invocation&);
+void add_separation(CLI::App&, Invocation&);
+void add_verify(CLI::App&, Invocation&);
+void add_completion(CLI::App&, Invocation&);
 
 }  // namespace posbench

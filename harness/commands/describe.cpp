@@ -60,12 +60,13 @@ std::string changes(const TaskInfo::Split& split) {
 
 std::string show_encoding(const EncodingEntry& entry) {
   const EncodingInfo& info = entry.info;
-  return fmt::format("{} (encoding, {})\n\n", info.name, info.family) + field("equation", info.equation) +
+  return fmt::format("{} (encoding, {})\n\n", info.name, text(info.family)) + field("equation", info.equation) +
          field("source", info.source) + field("notes", info.notes) +
          field("models", info.causal_only ? "causal" : "causal, bidirectional") + field("touches", info.touches) +
-         field("learned", info.learned ? "yes" : "no") + field("relative", info.relative) +
-         field("content", info.content_dependent) + field("extrapolates", info.extrapolates) +
-         field("distinct", info.distinct) + field("fades", info.fades) + "\n" + options_text(entry.options);
+         field("learned", info.learned ? "yes" : "no") + field("relative", text(info.relative)) +
+         field("content", info.content_dependent) + field("extrapolates", text(info.extrapolates)) +
+         field("distinct", text(info.distinct)) + field("distance decay", text(info.distance_decay)) + "\n" +
+         options_text(entry.options);
 }
 
 std::string show_task(const std::string& spec, const TaskEntry& entry) {
@@ -157,7 +158,7 @@ std::string list_text(const std::string& what) {
   } else if (what == "encodings") {
     for (const std::string& name : encodings().names()) {
       const EncodingInfo& info = encodings().find(name).info;
-      text += fmt::format("{:<18} {:<18} {:<21} {}\n", name, info.family,
+      text += fmt::format("{:<18} {:<18} {:<21} {}\n", name, posbench::text(info.family),
                           info.causal_only ? "causal" : "causal, bidirectional", info.source);
     }
   } else if (what == "profiles") {
@@ -198,20 +199,20 @@ Json list_json(const std::string& what) {
     }
   } else if (what == "encodings") {
     for (const std::string& name : encodings().names()) {
-      const auto& [info, options, canonical, make] = encodings().find(name);
+      const auto& [info, options, canonical, wrapped, make] = encodings().find(name);
       list.push_back({{"id", name},
-                      {"family", info.family},
+                      {"family", text(info.family)},
                       {"equation", info.equation},
                       {"source", info.source},
                       {"notes", info.notes},
                       {"causal_only", info.causal_only},
                       {"touches", info.touches},
                       {"learned", info.learned},
-                      {"extrapolates", info.extrapolates},
-                      {"relative", info.relative},
+                      {"extrapolates", text(info.extrapolates)},
+                      {"relative", text(info.relative)},
                       {"content_dependent", info.content_dependent},
-                      {"distinct", info.distinct},
-                      {"fades", info.fades},
+                      {"distinct", text(info.distinct)},
+                      {"distance_decay", text(info.distance_decay)},
                       {"variants", info.variants},
                       {"options", options_json(options)}});
     }

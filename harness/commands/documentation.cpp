@@ -84,7 +84,7 @@ std::string encoding_section(const EncodingEntry& entry) {
   text += fmt::format(
       "Measured at a trained length of {}: {} of so many equal tokens can be told apart, {} of {}; {} rows of "
       "parameters are first reached beyond it.\n\n",
-      number("distinct", "of"), number("distinct", "places"), number("distinct", "far"),
+      number("distinct", "of"), number("distinct", "positions"), number("distinct", "far"),
       number("distinct", "of_far"), number("extrapolates", "untrained_rows"));
   return text + options_table(entry.options);
 }
@@ -137,19 +137,21 @@ std::string encodings_page() {
       "values; P position indices. `posbench check NAME` measures four of these columns, and fails where they are "
       "not\n"
       "what is stated here:\n\n"
-      "* distinct: in a sequence of equal tokens, the last query attends to no two places alike;\n"
+      "* distinct: in a sequence of equal tokens, the last query attends to no two positions alike;\n"
       "* extrapolates: beyond the trained length all parameters are trained, and no score exceeds the trained "
       "range\n"
       "  (yes); all are trained, but scores do exceed it (defined); there are untrained ones (no);\n"
       "* relative: the scores of equal tokens do not change where query and key stand farther on together;\n"
-      "* fades: attention among equal tokens falls with distance in all heads, whatever is learned.\n\n" +
+      "* distance decay: attention among equal tokens falls with distance in all heads, whatever is learned.\n\n" +
       header({"encoding", "family", "models", "touches", "learned", "content-dependent", "distinct",
-              "extrapolates", "relative", "fades"});
+              "extrapolates", "relative", "distance decay"});
   for (const std::string& name : encodings().names()) {
     const EncodingInfo& info = encodings().find(name).info;
-    text += row({fmt::format("[{0}](#{0})", name), cell(info.family), info.causal_only ? "causal" : "both",
-                 cell(info.touches), info.learned ? "yes" : "no", cell(info.content_dependent),
-                 cell(info.distinct), cell(info.extrapolates), cell(info.relative), cell(info.fades)});
+    text += row({fmt::format("[{0}](#{0})", name), cell(posbench::text(info.family)),
+                 info.causal_only ? "causal" : "both", cell(info.touches), info.learned ? "yes" : "no",
+                 cell(info.content_dependent), cell(posbench::text(info.distinct)),
+                 cell(posbench::text(info.extrapolates)), cell(posbench::text(info.relative)),
+                 cell(posbench::text(info.distance_decay))});
   }
   text += "\n## Every encoding\n\n";
   for (const std::string& name : encodings().names()) text += encoding_section(encodings().find(name));

@@ -40,36 +40,15 @@ struct Inspection {
   std::vector<std::string> words;  // (T)
   std::vector<int> scored;         // the places whose answers count, and for each:
   std::vector<std::string> expected_words, answer_words;
-  std::vector<std::vector<Insight>> layers;
+  std::vector<std::vector<AttentionMap>> layers;
 
   Index length() const { return static_cast<Index>(words.size()); }
   Index keys(Index query) const { return causal ? query + 1 : length(); }
   std::string place(Index t) const { return fmt::format("{} {}", t, words[static_cast<size_t>(t)]); }
 };
 
-std::filesystem::path find_model(const InspectRequest& request) {
-  const Spec task = Spec::parse(request.task), encoding = Spec::parse(request.encoding);
-  const ExperimentId id{tasks().find(task.name).canonical(task).text(),
-                        encodings().find(encoding.name).canonical(encoding).text(), request.seed};
-  const std::filesystem::path path = model_path(request.run, id);
-  if (std::filesystem::exists(path)) return path;
-  throw std::invalid_argument(fmt::format(
-      "{} is not there: {} keeps no model of '{}' on '{}' with seed {}; 'posbench run --save-models' keeps them",
-      path.string(), request.run.string(), id.encoding, id.task, id.seed));
-}
-
-/// The place of the split among those of the task.
-size_t find_split(const TaskSetup& task, const std::string& name) {
-  std::vector<std::string> names;
-  for (const TaskInfo::Split& split : task.splits) names.push_back(split.name);
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<size_t>(found - names.begin());
-  throw std::invalid_argument(fmt::format("task '{}' has no split '{}'{} (its splits: {})", task.spec, name,
-                                          did_you_mean(name, names), fmt::join(names, ", ")));
-}
-
 Inspection look(const InspectRequest& request) {
-  const SavedModel saved = load_model(find_model(request));
+  const SavedModel saved = load_model(find_model(request.run, request.task, request.encoding, request.seed));
   const size_t split = find_split(*saved.task, request.split);
   const Task& task = *saved.task->tasks[split];
   const Model& model = saved.model;
@@ -95,7 +74,7 @@ Inspection look(const InspectRequest& request) {
   }
   for (int layer = 0; layer < model.shape.layers; ++layer) {
     seen.layers.push_back(
-        model.transformer->inspect(saved.parameters, drawn.sequence, tables.values, layer, activations));
+        model.transformer->inspect(saved.parameters, drawn.sequence, tables.tables, layer, activations));
   }
   return seen;
 }
@@ -104,7 +83,7 @@ template <class F>
 void for_each_map(const Inspection& seen, F f) {
   for (size_t layer = 0; layer < seen.layers.size(); ++layer) {
     for (size_t head = 0; head < seen.layers[layer].front().values.size(); ++head) {
-      for (const Insight& insight : seen.layers[layer]) f(layer, head, insight.name, insight.values[head]);
+      for (const AttentionMap& map : seen.layers[layer]) f(layer, head, map.name, map.values[head]);
     }
   }
 }
@@ -115,11 +94,11 @@ std::vector<std::pair<std::string, Table>> tables(const Inspection& seen, Index 
   for (size_t layer = 0; layer < seen.layers.size(); ++layer) {
     for (size_t head = 0; head < seen.layers[layer].front().values.size(); ++head) {
       Table table{.columns = {{"key"}}};
-      for (const Insight& insight : seen.layers[layer]) table.columns.push_back({insight.name, Align::right});
+      for (const AttentionMap& map : seen.layers[layer]) table.columns.push_back({map.name, Align::right});
       for (Index key = 0; key < seen.keys(query); ++key) {
         table.rows.push_back({seen.place(key)});
-        for (const Insight& insight : seen.layers[layer]) {
-          table.rows.back().push_back(fmt::format("{:.3f}", insight.values[head](query, key)));
+        for (const AttentionMap& map : seen.layers[layer]) {
+          table.rows.back().push_back(fmt::format("{:.3f}", map.values[head](query, key)));
         }
       }
       tables.emplace_back(fmt::format("layer {}, head {}, query {}", layer, head, seen.place(query)),
@@ -132,14 +111,14 @@ std::vector<std::pair<std::string, Table>> tables(const Inspection& seen, Index 
 /// One table of all layers and heads.
 Table long_table(const Inspection& seen, Index query) {
   Table all{.columns = {{"layer"}, {"head"}, {"query"}, {"key"}, {"word"}}};
-  for (const Insight& insight : seen.layers.front()) all.columns.push_back({insight.name});
+  for (const AttentionMap& map : seen.layers.front()) all.columns.push_back({map.name});
   for (size_t layer = 0; layer < seen.layers.size(); ++layer) {
     for (size_t head = 0; head < seen.layers[layer].front().values.size(); ++head) {
       for (Index key = 0; key < seen.keys(query); ++key) {
         all.rows.push_back({fmt::format("{}", layer), fmt::format("{}", head), fmt::format("{}", query),
                             fmt::format("{}", key), seen.words[static_cast<size_t>(key)]});
-        for (const Insight& insight : seen.layers[layer]) {
-          all.rows.back().push_back(fmt::format("{:.6g}", insight.values[head](query, key)));
+        for (const AttentionMap& map : seen.layers[layer]) {
+          all.rows.back().push_back(fmt::format("{:.6g}", map.values[head](query, key)));
         }
       }
     }
@@ -224,10 +203,10 @@ std::string page(const Inspection& seen) {
   Page page{.title = fmt::format("What {} learned", seen.id.encoding), .notes = notes(seen)};
   for (size_t layer = 0; layer < seen.layers.size(); ++layer) {
     for (size_t n = 0; n < seen.layers[layer].size(); ++n) {
-      const Insight& insight = seen.layers[layer][n];
-      Section section{fmt::format("Layer {}: {}", layer, insight.name), "", {}};
-      for (size_t head = 0; head < insight.values.size(); ++head) {
-        section.plots.push_back(plot(seen, layer, head, insight.name, insight.values[head]));
+      const AttentionMap& map = seen.layers[layer][n];
+      Section section{fmt::format("Layer {}: {}", layer, map.name), "", {}};
+      for (size_t head = 0; head < map.values.size(); ++head) {
+        section.plots.push_back(plot(seen, layer, head, map.name, map.values[head]));
       }
       page.sections.push_back(std::move(section));
     }

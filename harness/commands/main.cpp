@@ -7,17 +7,21 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <Eigen/Core>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <stdexcept>
 
 #include "harness/commands/commands.h"
+#include "harness/commands/completion.h"
+#include "harness/commands/licenses.h"
 #include "harness/commands/message.h"
 #include "harness/runs/context.h"
+#include "harness/runs/plugins.h"
+#include "model/kernels.h"
 
 namespace posbench {
 namespace {
@@ -44,6 +48,10 @@ bool output_written() {
 int run_command_line(int argc, char** argv) {
   CLI::App app{"posbench: what can a transformer's position encoding do, and where does it break?"};
   app.set_version_flag("--version", version());
+  app.add_flag_callback(
+      "--licenses", [] { throw CLI::CallForVersion(license_notices(), 0); },
+      "Print the licence notices of what is linked and embedded, and exit");
+  app.add_flag_callback("--man-page", [&app] { throw CLI::CallForVersion(man_page(app), 0); })->group("");  // hidden
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
@@ -52,11 +60,24 @@ int run_command_line(int argc, char** argv) {
       "  posbench show cope             what it computes, and its options\n"
       "Exit codes: 0 fine; 1 it ran and the answer is no, or disk, memory or output failed; 2 bad usage or input;\n"
       "3 internal failure; 130 interrupted; 128 and a signal's number where it ended the process at once.");
+  app.add_option_function<std::vector<std::string>>(
+         "--plugin",
+         [](const std::vector<std::string>& paths) {
+           for (const std::string& path : paths) load_plugin(path);
+         },
+         "A shared library with encodings and tasks of your own; may be repeated (docs/plugins.md)")
+      ->envname("POSBENCH_PLUGINS")
+      ->delimiter(':')
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("FILE");
   Invocation invocation{.words = {argv, argv + argc}};
   for (const auto add : {add_run, add_list, add_show, add_sample, add_check, add_merge, add_compare, add_report,
-                         add_inspect, add_bench}) {
+                         add_inspect, add_export, add_score, add_forward, add_bench, add_verify, add_completion,
+                         add_reproduce, add_separation}) {
     add(app, invocation);
   }
+  for (CLI::App* verb : app.get_subcommands({})) verb->fallthrough();  // --plugin may stand behind the verb
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
@@ -71,6 +92,7 @@ int run_command_line(int argc, char** argv) {
 
 int run_catching(int argc, char** argv) {
   try {
+    if (const char* name = std::getenv("POSBENCH_ISA")) use_instruction_set(name);
     return run_command_line(argc, argv);
   } catch (const std::invalid_argument& error) {
     write_error(error.what());
@@ -92,8 +114,6 @@ int run_catching(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   posbench::open_standard_descriptors();
-  // Eigen splits long sums according to the caches of the machine; fixed sizes give the same bytes on every machine.
-  Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that outgrows a limit is an error of write() like a full disk
   const int code = posbench::run_catching(argc, argv);
   const bool written = posbench::output_written();

@@ -19,6 +19,17 @@ const std::map<std::string, Format> kFormats{{"console", Format::console},
 
 }  // namespace
 
+void add_configuration(CLI::App& command, ConfigRequest& config) {
+  command.add_option("--profile", config.profile, "named settings ('posbench list profiles'); quick without it");
+  command.add_option("--config", config.file, "a configuration file, or a report, whose configuration is repeated");
+  command
+      .add_option("--set", config.settings,
+                  "one setting, as in --set model.width=128 ('posbench list settings')")
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void add_color(CLI::App& command, std::string& color) {
   command.add_option("--color", color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "harness/runs/config.h"
+
 namespace posbench {
 
 enum class Format { console, markdown, csv, json, html };
@@ -16,6 +18,8 @@ struct Output {
   std::string color = "auto";    // of the console: auto, always or never
 };
 
+/// Adds --profile, --config and --set.
+void add_configuration(CLI::App&, ConfigRequest&);
 /// Adds --color.
 void add_color(CLI::App&, std::string& color);
 /// Adds -o, --format and --color.

@@ -24,8 +24,10 @@
 #include "harness/commands/outcome.h"
 #include "harness/commands/output.h"
 #include "harness/commands/progress.h"
+#include "harness/commands/run.h"
 #include "harness/runs/checkpoint.h"
 #include "harness/runs/context.h"
+#include "harness/runs/loss_trace.h"
 #include "harness/runs/plan.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/saved_model.h"
@@ -33,19 +35,6 @@
 
 namespace posbench {
 namespace {
-
-struct RunRequest {
-  ConfigRequest config;
-  int jobs = 0;  // 0: all cores
-  std::optional<std::filesystem::path> directory;
-  Existing existing = Existing::refuse;
-  Shard shard;
-  double checkpoint_every = 60;  // seconds of an experiment
-  bool dry_run = false, show_config = false, save_models = false;
-  Verbosity verbosity = Verbosity::normal;
-  std::string color = "auto";
-  std::vector<std::string> command;  // as it was typed
-};
 
 std::atomic<bool> interrupted{false};
 
@@ -109,6 +98,7 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
   }
   if (open.empty()) return;
   directory.make_folders();
+  if (request.trace_loss) make_folder(path / kLossFolder);
 
   Progress progress(request.verbosity, static_cast<int>(open.size()), total_work);
   SuiteEvents events;
@@ -117,7 +107,7 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
     directory.append(result, seconds);
     progress.finished(result, seconds);
   };
-  events.begun = [&](const Experiment& e, const Model& model, LearningRateSweep& sweep) -> double {
+  const auto resume = [&](const Experiment& e, const Model& model, LearningRateSweep& sweep) -> double {
     const std::filesystem::path checkpoint = checkpoint_path(path, e.id());
     std::error_code ignored;
     if (!exists(checkpoint, ignored)) return 0;
@@ -128,6 +118,16 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
       return 0;
     }
   };
+  events.begun = [&](const Experiment& e, const Model& model, LearningRateSweep& sweep) {
+    const double seconds = resume(e, model, sweep);
+    if (request.trace_loss) begin_trace(trace_path(path, e.id()), sweep);
+    return seconds;
+  };
+  if (request.trace_loss) {
+    events.after_step = [&](const Experiment& e, const LearningRateSweep& sweep) {
+      add_to_trace(trace_path(path, e.id()), sweep);
+    };
+  }
   events.fewer = [&](int threads) {
     progress.warn(fmt::format("this machine has no room for {} experiments at once; going on with {}", at_once, threads));
   };
@@ -202,14 +202,9 @@ std::optional<Report> run_into(const RunRequest& request, const Suite& suite, in
   return directory.write_report(baselines, std::move(about));
 }
 
-/// Returns the exit code: 0; 1 where an experiment diverged or failed, a file could not be written or memory ran out;
-/// 130 where it was interrupted. Throws std::invalid_argument for what the user can mend.
-int run(const RunRequest& request) {
-  const Config config = make_config(request.config);
-  if (request.show_config) {
-    fmt::print("{}\n", to_json(config).dump(2));
-    return 0;
-  }
+}  // namespace
+
+int run(const Config& config, const RunRequest& request) {
   const Suite suite = make_suite(config, request.shard);
   const int jobs = request.jobs > 0 ? request.jobs : all_cores();
   if (request.dry_run) {
@@ -240,9 +235,20 @@ int run(const RunRequest& request) {
     stopped("posbench: out of memory, with one experiment at a time; use smaller models or sequences, or more memory");
     return 1;
   }
-  if (report) return print_outcome(*report, directory.path(), wants_color(request.color));
+  if (report) return request.outcome ? print_outcome(*report, directory.path(), wants_color(request.color)) : 0;
   stopped("interrupted");
   return 130;
+}
+
+namespace {
+
+int run(const RunRequest& request) {
+  const Config config = make_config(request.config);
+  if (request.show_config) {
+    fmt::print("{}\n", to_json(config).dump(2));
+    return 0;
+  }
+  return run(config, request);
 }
 
 }  // namespace
@@ -253,8 +259,6 @@ void add_run(CLI::App& app, Invocation& invocation) {
   };
   const auto request = std::make_shared<Request>();
   CLI::App* command = app.add_subcommand("run", "Train every encoding on every task and report accuracy");
-  command->add_option("--profile", request->config.profile,
-                  "named settings ('posbench list profiles'); quick without it");
   command->add_option("-t,--tasks", request->config.tasks,
                   "comma-separated specs and globs; a leading - excludes; all is all");
   command->add_option("-e,--encodings", request->config.encodings, "the same for encodings, as in -e 'all,-dape*'");
@@ -262,12 +266,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
   command->add_option("-j,--jobs", request->jobs, "experiments at once, one thread each; all cores without it")
       ->check(CLI::Range(1, 4096));
   command->add_option("-o,--output", request->directory, "run directory; runs/DATE-TIME without it");
-  command->add_option("--config", request->config.file, "a configuration file, or a report, whose run is repeated");
-  command->add_option("--set", request->config.settings,
-                  "one setting, as in --set model.width=128 ('posbench list settings')")
-      ->take_all()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_configuration(*command, request->config);
   command->add_option(
       "--learning-rates", request->config.learning_rates,
       "several, as in 3e-4,1e-3,3e-3: each experiment is trained at each of them, and tested at the one "
@@ -279,6 +278,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
                   "seconds of an experiment between two checkpoints (60); 0: one after every step")
       ->check(CLI::Range(0.0, 1e9));
   command->add_flag("--save-models", request->save_models, "keep what was learned, in models/*.safetensors of the run");
+  command->add_flag("--trace-loss", request->trace_loss, "keep the loss of every step, in losses/*.csv of the run");
   command->add_flag("--dry-run", request->dry_run,
                 "print the experiments, their parameters and, from a calibration of some seconds, their time");
   command->add_flag("--show-config", request->show_config, "print the configuration that results, as JSON");

@@ -29,15 +29,18 @@ std::map<std::string, std::string> origin(const Experiment& e) {
 constexpr const char* kState = "state";  // the metadata that is no matrix and no origin
 constexpr double kMax = std::numeric_limits<double>::max();
 
+/// What the names of an optimizer's tensors start with.
+std::string optimizer_prefix(const std::string& name) { return "optimizer." + name + "."; }
+
 Json write_state(const TrainingState& state) {
-  const AdamW::State& optimizer = state.optimizer.state;
+  Json optimizer = Json::object();
+  for (const auto& [name, value] : state.optimizer.scalars) optimizer[name] = value;
   return {{"step", state.step},
           {"loss_sum", state.loss_sum},
           {"loss_count", state.loss_count},
           {"perfect", state.perfect},
           {"stopped_early", state.stopped_early},
-          {"beta1_power", optimizer.beta1_power},
-          {"beta2_power", optimizer.beta2_power},
+          {"optimizer", optimizer},
           {"learning_curve", write_list(state.curve, [](const CurvePoint& point) { return to_json(point); })}};
 }
 
@@ -47,8 +50,8 @@ void read_state(const Field& json, const TrainingOptions& options, TrainingState
   state.loss_count = static_cast<int>(json["loss_count"].integer(0, state.step));
   state.perfect = static_cast<int>(json["perfect"].integer(0, state.step));
   state.stopped_early = json["stopped_early"].flag();
-  state.optimizer.state.beta1_power = json["beta1_power"].number(0, 1);
-  state.optimizer.state.beta2_power = json["beta2_power"].number(0, 1);
+  const Field optimizer = json["optimizer"];
+  for (auto& [name, value] : state.optimizer.scalars) value = optimizer[name.c_str()].number(-kMax, kMax);
   state.curve = read_curve(json["learning_curve"]);
   if (json.has("diverged_step"))
     state.diverged_step = static_cast<int>(json["diverged_step"].integer(0, options.steps));
@@ -86,8 +89,8 @@ void write_checkpoint(const std::filesystem::path& path, const Experiment& e, co
   Json json = write_state(state);
   json["seconds"] = seconds;
   add_parameters(model.layout, state.parameters, "", file);
-  add_parameters(model.layout, state.optimizer.state.mean, "adamw.mean.", file);
-  add_parameters(model.layout, state.optimizer.state.square, "adamw.square.", file);
+  for (const auto& [name, tensor] : state.optimizer.tensors)
+    add_parameters(model.layout, tensor, optimizer_prefix(name), file);
   if (sweep.best) {
     json["tried"] = write_list(sweep.tried, [](const RateResult& rate) { return to_json(rate); });
     json["best"] = write_best(*sweep.best);
@@ -126,8 +129,8 @@ double read_checkpoint(const std::filesystem::path& path, const Experiment& e, c
   read.state.learning_rate = options.learning_rates[read.tried.size()];
   read_state(field, options, read.state);
   read.state.parameters = read_parameters(model.layout, file, "", name);
-  read.state.optimizer.state.mean = read_parameters(model.layout, file, "adamw.mean.", name);
-  read.state.optimizer.state.square = read_parameters(model.layout, file, "adamw.square.", name);
+  for (auto& [tensor_name, tensor] : read.state.optimizer.tensors)
+    tensor = read_parameters(model.layout, file, optimizer_prefix(tensor_name), name);
   const double seconds = field["seconds"].number(0, kMax);
   sweep = std::move(read);
   return seconds;

@@ -51,6 +51,21 @@ std::string setting(const Json& value, const std::string& name) {
   return value.is_array() ? join_list(value, name) : untyped(value);
 }
 
+/// The tasks that a key of `splits` names: one task, or all of the families that match a pattern with a '/', as in
+/// "chomsky/*".
+std::vector<std::string> tasks_of_key(const std::string& key, const std::string& where) {
+  if (key.find('/') == key.npos) {
+    tasks().find(key);
+    return {key};
+  }
+  std::vector<std::string> names;
+  for (const std::string& name : tasks().names()) {
+    if (fnmatch(key.c_str(), tasks().find(name).info.family.c_str(), 0) == 0) names.push_back(name);
+  }
+  if (names.empty()) refuse(where, fmt::format("'{}' matches no family of tasks", key));
+  return names;
+}
+
 /// Refuses a value whose JSON type is not the setting's own, as in "width": "64".
 void check_type(const Config& config, const std::string& section, const std::string& name, const Json& value) {
   Config copy = config;
@@ -75,18 +90,18 @@ void check_type(const Config& config, const std::string& section, const std::str
 }
 
 void read_splits(const Json& json, const std::string& where, Config& config) {
-  for (const auto& [task, splits] : expect_object(json, where).items()) {
-    tasks().find(task);
-    config.splits[task].clear();
-    for (const auto& [name, options] : expect_object(splits, where + "." + task).items()) {
+  for (const auto& [key, splits] : expect_object(json, where).items()) {
+    std::vector<TaskInfo::Split> read;
+    for (const auto& [name, options] : expect_object(splits, where + "." + key).items()) {
       TaskInfo::Split split{name, {}, "from the configuration"};
       if (name == "in_distribution")
-        refuse(where + "." + task, "'in_distribution' is what is trained on; give the task options instead");
-      for (const auto& [option, value] : expect_object(options, where + "." + task + "." + name).items()) {
+        refuse(where + "." + key, "'in_distribution' is what is trained on; give the task options instead");
+      for (const auto& [option, value] : expect_object(options, where + "." + key + "." + name).items()) {
         split.options.emplace_back(option, untyped(value));
       }
-      config.splits[task].push_back(std::move(split));
+      read.push_back(std::move(split));
     }
+    for (const std::string& task : tasks_of_key(key, where)) config.splits[task] = read;
   }
 }
 
@@ -280,15 +295,28 @@ Config config_from_json(const Json& json, const std::string& where) {
   return config;
 }
 
+/// The default values, by full name, of the options that are left out where they have it.
+std::map<std::string, std::string> omitted_defaults() {
+  std::map<std::string, std::string> omitted;
+  ExperimentOptions defaults;
+  defaults.for_each_section([&](const std::string& section, const OptionTable& table) {
+    for (const Option& option : table.all()) {
+      if (option.omit_default) omitted[section + "." + option.name] = option.get();
+    }
+  });
+  return omitted;
+}
+
 Json to_json(const ExperimentOptions& options) {
   Json json;
   ExperimentOptions copy = options;
+  const std::map<std::string, std::string> omitted = omitted_defaults();
   copy.for_each_section([&](const std::string& section, const OptionTable& table) {
-    for (const Option& option : table.all()) json[section][option.name] = typed(option);
+    for (const Option& option : table.all()) {
+      const auto found = omitted.find(section + "." + option.name);
+      if (found == omitted.end() || option.get() != found->second) json[section][option.name] = typed(option);
+    }
   });
-  // Reports that were written before these settings existed compare with reports that leave them at their defaults.
-  if (options.training.outputs == Outputs::vocabulary) json["training"].erase("outputs");
-  if (options.training.lengths == BatchLengths::each) json["training"].erase("lengths");
   return json;
 }
 

@@ -13,6 +13,8 @@
 
 #include "base/printable.h"
 #include "harness/runs/build.h"
+#include "harness/runs/plugins.h"
+#include "model/kernels.h"
 
 namespace posbench {
 namespace {
@@ -35,12 +37,14 @@ std::string cpu() {
 std::string timestamp() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 std::string version() {
-  return fmt::format("posbench {} (commit {}; {}; {})", kBuildVersion, kBuildCommit, kBuildCompiler, kBuildFlags);
+  return fmt::format("posbench {} (commit {}; {}; {}; instruction set {})", kBuildVersion, kBuildCommit, kBuildCompiler,
+                     kBuildFlags, instruction_set());
 }
 
 Json context(const std::vector<std::string>& command) {
-  return {{"host", host()},
+  Json context = {{"host", host()},
           {"cpu", cpu()},
+          {"instruction_set", instruction_set()},
           {"cores", std::thread::hardware_concurrency()},
           {"compiler", kBuildCompiler},
           {"flags", kBuildFlags},
@@ -53,6 +57,11 @@ Json context(const std::vector<std::string>& command) {
                                           NLOHMANN_JSON_VERSION_PATCH)}}},
           {"started", timestamp()},
           {"command", valid_utf8(fmt::format("{}", fmt::join(command, " ")))}};
+  for (const Plugin& plugin : plugins()) {
+    context["plugins"].push_back(
+        {{"file", plugin.file}, {"sha256", plugin.sha256}, {"encodings", plugin.encodings}, {"tasks", plugin.tasks}});
+  }
+  return context;
 }
 
 }  // namespace posbench

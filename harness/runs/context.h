@@ -7,10 +7,10 @@
 
 namespace posbench {
 
-/// Machine, compiler, commit, library versions and the command, as of now.
+/// Machine, compiler, commit, library versions, plug-ins and the command, as of now.
 Json context(const std::vector<std::string>& command);
 
-/// "posbench 0.1.0 (commit ..., g++ ..., flags ...)".
+/// "posbench 0.1.0 (commit ...; GNU 12.2.0; -O3 ...; instruction set v4)".
 std::string version();
 
 /// The time now, in UTC: 2026-11-20T16:02:31Z.

@@ -67,6 +67,16 @@ void File::write(std::string_view text) {
   }
 }
 
+void File::write_at(off_t offset, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = pwrite(descriptor_, text.data(), text.size(), offset);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("write");
+    text.remove_prefix(static_cast<size_t>(n));
+    offset += n;
+  }
+}
+
 std::string File::read() {
   std::string text, chunk(1 << 20, '\0');
   for (;;) {

@@ -20,6 +20,7 @@ class File {
   ~File();
 
   void write(std::string_view text);
+  void write_at(off_t offset, std::string_view text);
   std::string read();  // from the current offset to the end
   void flush();        // to the disk
   off_t size() const;

@@ -12,8 +12,10 @@
 #include <stdexcept>
 
 #include "harness/runs/checkpoint.h"
+#include "harness/runs/loss_trace.h"
 #include "harness/runs/saved_model.h"
 #include "results/presentation/report_page.h"
+#include "results/json/difference.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
 
@@ -152,20 +154,15 @@ RunRecord read_run(const fs::path& path) {
 }
 
 std::string difference(const Json& before, const Json& now) {
-  const Json patch = Json::diff(before, now);
-  if (patch.empty()) return "";
-  const std::string pointer_text = patch.at(0).at("path");
-  const Json::json_pointer pointer(pointer_text);
-  const auto value = [&](const Json& json) {
-    return json.contains(pointer) ? shown(json.at(pointer)) : "missing";
-  };
-  return fmt::format("{} was {} and is now {}", pointer_text.empty() ? "it" : pointer_text.substr(1), value(before), value(now));
+  const std::optional<JsonDifference> found = first_difference(before, now);
+  if (!found) return "";
+  return fmt::format("{} was {} and is now {}", found->path.empty() ? "it" : found->path, found->first, found->second);
 }
 
 std::string version_difference(const Json& before, const Json& now) {
   const auto version = [](const Json& context) {
     Json version = Json::object();
-    for (const char* key : {"commit", "compiler", "flags", "versions"}) {
+    for (const char* key : {"commit", "compiler", "flags", "versions", "plugins"}) {
       if (context.contains(key)) version[key] = context[key];
     }
     return version;
@@ -250,8 +247,9 @@ void RunDirectory::remove_results(const Manifest& replaced) {
   for (const ExperimentId& id : replaced.experiments) {
     remove_file(model_path(path_, id));
     remove_file(checkpoint_path(path_, id));
+    remove_file(trace_path(path_, id));
   }
-  for (const char* folder : {kModels, kCheckpoints}) {
+  for (const char* folder : {kModels, kCheckpoints, kLossFolder}) {
     remove_temporaries(path_ / folder);
     rmdir((path_ / folder).c_str());  // stays where it holds anything else
   }

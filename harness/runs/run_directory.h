@@ -4,6 +4,7 @@
 //   report.json        made from those lines at the end
 //   report.html        its page of plots
 //   models/            trained parameters, with --save-models
+//   losses/            the loss of every step, with --trace-loss
 //   checkpoints/       the state of experiments that are being trained, to continue from after an interruption
 //
 // One process at a time uses a run directory: it holds a lock on experiments.jsonl, and writes lines to that very file.
@@ -58,11 +59,11 @@ RunRecord read_run(const std::filesystem::path&);
 /// written.
 bool is_taken(const std::filesystem::path&);
 
-/// The first setting in which two configurations differ, in words: "training/steps was 3 and is now 4". Empty where
+/// The first setting in which two configurations differ, in words: "training.steps was 3 and is now 4". Empty where
 /// they are the same.
 std::string difference(const Json& before, const Json& now);
 
-/// The first of compiler, flags, commit and library versions in which two contexts differ: "commit was A and is
+/// The first of compiler, flags, commit, library versions and plug-ins in which two contexts differ: "commit was A and is
 /// now B". Empty where there is none, and the same configuration gives the same bytes.
 std::string version_difference(const Json& before, const Json& now);
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "encodings/registry.h"
 #include "harness/runs/files.h"
 #include "harness/runs/safetensors.h"
 #include "harness/runs/suite.h"
@@ -58,6 +59,22 @@ void save_model(const std::filesystem::path& path, const Experiment& e, const Mo
                    {"orientation", kOrientation}};
   add_parameters(model.layout, parameters, "", file);
   write_file(path, to_bytes(file));
+}
+
+ExperimentId experiment_id(const std::string& task, const std::string& encoding, std::uint64_t seed) {
+  const Spec of_task = Spec::parse(task), of_encoding = Spec::parse(encoding);
+  return {tasks().find(of_task.name).canonical(of_task).text(),
+          encodings().find(of_encoding.name).canonical(of_encoding).text(), seed};
+}
+
+std::filesystem::path find_model(const std::filesystem::path& run, const std::string& task,
+                                 const std::string& encoding, std::uint64_t seed) {
+  const ExperimentId id = experiment_id(task, encoding, seed);
+  const std::filesystem::path path = model_path(run, id);
+  if (std::filesystem::exists(path)) return path;
+  throw std::invalid_argument(fmt::format(
+      "{} is not there: {} keeps no model of '{}' on '{}' with seed {}; 'posbench run --save-models' keeps them",
+      path.string(), run.string(), id.encoding, id.task, id.seed));
 }
 
 SavedModel load_model(const std::filesystem::path& path) {

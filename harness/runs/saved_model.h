@@ -25,6 +25,13 @@ struct SavedModel {
   Parameters parameters;
 };
 
+/// Of specs as a user writes them. Throws std::invalid_argument where they name nothing.
+ExperimentId experiment_id(const std::string& task, const std::string& encoding, std::uint64_t seed);
+
+/// The file in a run directory that keeps the model of these specs. Throws std::invalid_argument where there is none.
+std::filesystem::path find_model(const std::filesystem::path& run, const std::string& task,
+                                 const std::string& encoding, std::uint64_t seed);
+
 /// Throws std::runtime_error with one line that names the file, and the position in it.
 SavedModel load_model(const std::filesystem::path&);
 

@@ -100,6 +100,7 @@ class ProgressObserver {
   }
   bool after_step(const Model& model, const LearningRateSweep& sweep, bool go_on) {
     advance(1);
+    if (events_.after_step) events_.after_step(experiment_, sweep);
     const bool trained = sweep.state.step == experiment_.task->options.training.steps || sweep.state.stopped_early;
     const double every = trained ? std::min(events_.keep_every, 5.0) : events_.keep_every;  // the tests may take long
     if (events_.keep && (!go_on || seconds() - kept_ >= every)) {

@@ -48,6 +48,7 @@ struct SuiteEvents {
   /// Every so many seconds of an experiment, and when it is stopped: to go on from later.
   std::function<void(const Experiment&, const Model&, const LearningRateSweep&, double seconds)> keep;
   double keep_every = 60;
+  std::function<void(const Experiment&, const LearningRateSweep&)> after_step;
   std::function<void(const Experiment&, const Model&, const Parameters&)> trained;
   std::function<void(int jobs)> fewer;  // the machine has no room for as many jobs as requested; so many go on
 };

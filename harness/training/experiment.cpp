@@ -17,7 +17,7 @@ std::optional<ExperimentResult> run_experiment(const Experiment& e, const Experi
     LearningRateSweep sweep(model, config.training, e.seed);
     if (events.begun) events.begun(model, sweep);
     const bool done = train(model, e.task->trained(), config.training, e.seed, sweep,
-                            [&](const LearningRateSweep& s) { return events.after_step(model, s); });
+                            [&](const LearningRateSweep& s) { return !events.after_step || events.after_step(model, s); });
     if (!done) return std::nullopt;
 
     const TrainingState& best = *sweep.best;

@@ -1,4 +1,4 @@
-// One experiment: a model trained from scratch on a task, then evaluated on every split of it.
+// One experiment: a model is trained from scratch on a task, then evaluated on each of its splits.
 #pragma once
 #include <functional>
 #include <optional>
@@ -12,22 +12,22 @@ struct Experiment {
   const TaskSetup* task = nullptr;
   Spec encoding;
   std::uint64_t seed = 0;
-  double work = 0;  // what its time is roughly proportional to
+  double work = 0;  // roughly proportional to the run time
 
   ExperimentId id() const { return {task->spec, encoding.text(), seed}; }
 };
 
-/// What is called during an experiment; each but `after_step` may be empty.
+/// Callbacks of an experiment. Each may be empty.
 struct ExperimentEvents {
-  std::function<void(const Model&, LearningRateSweep&)> begun;  // may set the sweep to where an earlier run left it
-  std::function<bool(const Model&, const LearningRateSweep&)> after_step;   // whether to go on
-  std::function<bool()> go_on;  // during the tests on each split: whether to go on
-  std::function<void(const Model&, const Parameters&)> trained;  // those that are tested; not where it diverged
+  std::function<void(const Model&, LearningRateSweep&)> begun;  // may restore the sweep from a checkpoint
+  std::function<bool(const Model&, const LearningRateSweep&)> after_step;  // returns whether to continue
+  std::function<bool()> go_on;  // called while testing; returns whether to continue
+  std::function<void(const Model&, const Parameters&)> trained;  // the tested parameters; not called on divergence
 };
 
-/// The whole of it, top to bottom. Where `after_step` or `go_on` answers false there is no result. An exception makes
-/// it a failed one, unless the machine is to blame and the experiment could succeed when it is repeated: FileError and
-/// std::bad_alloc are thrown.
+/// Runs the whole experiment. Returns nothing if `after_step` or `go_on` returned false. An exception makes the
+/// result `failed`, except FileError and std::bad_alloc: they come from the machine, a repetition may succeed, and
+/// they are rethrown.
 std::optional<ExperimentResult> run_experiment(const Experiment&, const ExperimentEvents&);
 
 }  // namespace posbench

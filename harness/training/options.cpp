@@ -14,8 +14,12 @@ void ModelOptions::describe(OptionTable& o) {
   o.choice("attention", attention, {"causal", "bidirectional"}, "whether a token sees only those before it");
   o.choice("norm", norm, {"pre", "post"}, "layer normalization before each half of a block, or after its sum");
   o.choice("activation", activation, {"gelu", "relu"}, "of the feed-forward layers");
-  o.number("dropout", dropout, 0, 0.9, "probability of zeroing an entry of the embeddings and of each sublayer's output in training");
+  o.number("dropout", dropout, 0, 0.9,
+           "probability of zeroing an entry of the embeddings and of each sublayer's output in training");
   o.flag("tied_embeddings", tied_embeddings, "the output layer uses the token embeddings");
+  o.choice("block", block, {"sequential", "parallel"},
+           "attention, then feed-forward; or both from the same input, as in GPT-J");
+  o.omit_default();
 }
 
 ModelShape ModelOptions::shape() const {
@@ -29,6 +33,7 @@ ModelShape ModelOptions::shape() const {
   shape.gelu = activation == Activation::gelu;
   shape.dropout = dropout;
   shape.tied_embeddings = tied_embeddings;
+  shape.block = block;
   return shape;
 }
 
@@ -39,24 +44,45 @@ void TrainingOptions::describe(OptionTable& o) {
             "at its peak; of several, each experiment is tested at the one that is best in validation");
   o.number("warm_up", warm_up, 0, 1, "fraction of the steps over which the learning rate rises");
   o.choice("decay", decay, {"cosine", "linear", "constant"}, "how the learning rate falls after the warm-up");
-  o.number("weight_decay", weight_decay, 0, 1, "of AdamW");
+  o.choice("optimizer", optimizer, {"adamw", "sgd"}, "AdamW, or stochastic gradient descent with momentum");
+  o.omit_default();
+  o.number("momentum", momentum, 0, 0.9999999, "of sgd");
+  o.omit_default();
+  o.number("weight_decay", weight_decay, 0, 1, "decoupled: parameters shrink by learning_rate x weight_decay");
+  o.choice("decayed_parameters", decayed_parameters, {"matrices", "all"},
+           "what weight decay shrinks: matrices, without biases, gains and embeddings, or all parameters");
+  o.omit_default();
   o.number("beta1", beta1, 0, 0.9999999, "of AdamW");
   o.number("beta2", beta2, 0, 0.9999999, "of AdamW");
   o.number("epsilon", epsilon, 1e-12, 1, "of AdamW");
   o.number("clip", clip, 1e-6, 1e9, "largest Euclidean norm of the gradient");
   o.integer("validate_every", validate_every, 1, 100'000'000, "steps between two validations");
   o.integer("validation_sequences", validation_sequences, 1, 1'000'000, "sequences of each validation");
-  o.integer("early_stop", early_stop, 0, 1000, "patience: stop after this many validations in a row without an error; 0: never");
+  o.integer("early_stop", early_stop, 0, 1000,
+            "patience: stop after this many validations in a row without an error; 0: never");
   o.choice("outputs", outputs, {"vocabulary", "answers"},
            "what the loss and the predictions choose among: all tokens, or those that the task's answers can have");
+  o.omit_default();
   o.choice("lengths", lengths, {"each", "same"}, "each sequence of a batch draws its length, or all have the same");
+  o.omit_default();
+}
+
+OptimizerOptions TrainingOptions::optimizer_options() const {
+  return {.kind = optimizer,
+          .beta1 = beta1,
+          .beta2 = beta2,
+          .epsilon = epsilon,
+          .momentum = momentum,
+          .weight_decay = weight_decay,
+          .decayed_parameters = decayed_parameters};
 }
 
 void EvaluationOptions::describe(OptionTable& o) {
   o.integer("sequences", sequences, 1, 100'000'000, "test sequences of each split");
   o.choice(
       "layout", layout, {"by_attention", "teacher_forced", "slots"},
-      "how answers are predicted: by_attention is teacher_forced for causal models and slots for bidirectional ones",
+      "how answers are predicted: "
+      "by_attention is teacher_forced for causal models and slots for bidirectional ones",
       {{"fed_back", "teacher_forced"}});
 }
 

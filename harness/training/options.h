@@ -1,11 +1,11 @@
-// What a model, its training and its evaluation may be set to.
+// The settings of a model, of its training and of its evaluation.
 #pragma once
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "base/options.h"
-#include "model/adamw.h"
+#include "model/optimizer.h"
 #include "model/position_encoding.h"
 #include "tasks/task.h"
 
@@ -25,22 +25,26 @@ struct ModelOptions {
   Activation activation = Activation::gelu;
   double dropout = 0;
   bool tied_embeddings = false;
+  BlockKind block = BlockKind::sequential;
   void describe(OptionTable&);
   ModelShape shape() const;
 };
 
 struct TrainingOptions {
   int steps = 1000, batch = 32;
-  std::vector<double> learning_rates{3e-3};  // several, ascending: each is tried, the best in validation tested
+  std::vector<double> learning_rates{3e-3};  // if several, ascending: the best in validation is tested
   double warm_up = 0.05;
   Decay decay = Decay::cosine;
-  double weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  OptimizerKind optimizer = OptimizerKind::adamw;
+  double weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, momentum = 0.9;
+  DecayedParameters decayed_parameters = DecayedParameters::all;
   double clip = 1;
   int validate_every = 100, validation_sequences = 128;
   int early_stop = 0;
   Outputs outputs = Outputs::vocabulary;
   BatchLengths lengths = BatchLengths::each;
   void describe(OptionTable&);
+  OptimizerOptions optimizer_options() const;
 };
 
 struct EvaluationOptions {
@@ -56,7 +60,7 @@ struct ExperimentOptions {
 
   /// Calls f with the name and the options of each section: "model", "training", "evaluation".
   void for_each_section(const std::function<void(const std::string& section, const OptionTable&)>& f);
-  /// Sets "training.steps" and the like. Throws std::invalid_argument.
+  /// Sets "training.steps" and the like. Throws std::invalid_argument for an unknown name or a bad value.
   void set(const std::string& name, const std::string& value);
   Layout layout() const;
 };

@@ -36,12 +36,18 @@ SampleStream::Sample SampleStream::operator()(std::uint64_t index) const {
   return sample;
 }
 
+int length_of_batch(const SampleStream& samples, std::uint64_t step) {
+  Rng rng = stream(samples.seed, "lengths", step);
+  return samples.task.lengths().draw(rng);
+}
+
 std::vector<Drawn> draw(const SampleStream& samples, const PositionEncoding& encoding, bool training,
                         std::uint64_t first, int count) {
   std::vector<Drawn> batch(count);
   for (int n = 0; n < count; ++n) {
     Drawn& drawn = batch[n];
-    drawn.sample = samples(first + n);
+    drawn.index = first + n;
+    drawn.sample = samples(drawn.index);
     const Example& e = drawn.sample.example;
     const std::string wrong = fault(e, samples.task.vocabulary(), samples.task.answers());
     if (!wrong.empty())
@@ -49,17 +55,17 @@ std::vector<Drawn> draw(const SampleStream& samples, const PositionEncoding& enc
     Sequence& s = drawn.sequence;
     s.tokens = e.tokens;
     s.segments = e.segments;
-    s.places = e.digit_positions;
+    s.digit_positions = e.digit_positions;
     s.training = training;
     if (training) {
       for (size_t t = 0; t < e.targets.size(); ++t) {
-        if (e.targets[t] != kIgnore) s.asked.push_back(static_cast<int>(t));
+        if (e.targets[t] != kIgnore) s.target_positions.push_back(static_cast<int>(t));
       }
     } else {
-      s.asked = e.scored;
+      s.target_positions = e.scored;
     }
-    for (const int t : s.asked) drawn.targets.push_back(e.targets[t]);
-    Rng rng = stream(samples.seed, samples.purpose + ":positions", first + n);
+    for (const int t : s.target_positions) drawn.targets.push_back(e.targets[t]);
+    Rng rng = stream(samples.seed, samples.purpose + ":positions", drawn.index);
     s.positions = encoding.positions(s, rng);
   }
   std::stable_sort(batch.begin(), batch.end(), [](const Drawn& a, const Drawn& b) {

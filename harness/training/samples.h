@@ -1,4 +1,4 @@
-// Examples as the model reads them, drawn from streams that anyone can draw again.
+// Examples as the model reads them, from reproducible random streams.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace posbench {
 
-/// What is wrong with an example of a task with these sizes of its vocabulary and answers, in words: a token, target or scored position that
-/// does not fit the others. Empty where nothing is.
+/// A message for an invalid example of a task with these sizes of vocabulary and answers: a token, target or
+/// scored position that does not fit the others. Empty if the example is valid.
 std::string fault(const Example&, int vocabulary, int answers);
 
-/// One endless row of examples: the n-th depends on the task and its options, the seed, the purpose and n alone.
+/// An endless stream of examples. Example n depends only on the task and its options, the seed, the purpose and n.
 struct SampleStream {
   const Task& task;
   std::string purpose;  // "train", "validation", "test:ood_sparse"
   std::uint64_t seed = 0;
-  std::optional<int> length;  // of every example; drawn from those of the task without it
-  bool answers_only = false;  // predictions choose among the ids that answers can have
+  std::optional<int> length;  // of every example; if empty, drawn from the lengths of the task
+  bool answers_only = false;  // predictions are chosen among the ids that answers can have
 
   struct Sample {
     Example example;
@@ -29,14 +29,19 @@ struct SampleStream {
   Sample operator()(std::uint64_t index) const;
 };
 
-/// A sample with what the model needs besides.
+/// The length of all sequences of the batch of a step, where these have one length.
+int length_of_batch(const SampleStream&, std::uint64_t step);
+
+/// A sample and the model input made from it.
 struct Drawn {
+  std::uint64_t index = 0;  // in its stream
   SampleStream::Sample sample;
   Sequence sequence;         // target positions: all in training, the scored ones otherwise
   std::vector<int> targets;  // (target positions)
 };
 
-/// The samples first .. first + count - 1, longest first, so that the tables of one serve those after it. Throws
+/// The samples first .. first + count - 1, longest first, so that shorter sequences can reuse the tables of longer
+/// ones. Throws
 /// std::runtime_error where one has a fault.
 std::vector<Drawn> draw(const SampleStream&, const PositionEncoding&, bool training, std::uint64_t first,
                         int count);

@@ -1,6 +1,7 @@
 #include "harness/training/task_setup.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -8,12 +9,13 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "base/text.h"
 #include "harness/training/samples.h"
 
 namespace posbench {
 namespace {
 
-/// T of the longest of some samples at the greatest length: the same for every seed and encoding.
+/// T of the longest of some samples at the greatest length. It is the same for every seed and encoding.
 int longest_sequence(const Task& task) {
   constexpr int kSamples = 256;
   size_t longest = 0;
@@ -24,19 +26,11 @@ int longest_sequence(const Task& task) {
   return static_cast<int>(longest);
 }
 
-/// What a trivial predictor looks at, for each scored place of an example, as a key of its table.
+/// What a trivial predictor reads for each scored position of an example, as keys of its table.
 using Keys = std::vector<std::uint64_t>;
 using View = std::function<Keys(const Example&, int length)>;
 
 std::uint64_t pair(int a, int b) { return static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint32_t>(b); }
-
-/// Numbers whose sums tell bags of tokens apart: SplitMix64's finalizer (Steele, Lea, Flood 2014).
-std::uint64_t code(int token) {
-  std::uint64_t x = static_cast<std::uint64_t>(token + 1) * 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 template <class F>
 Keys for_each_scored(const Example& e, F key) {
@@ -49,8 +43,7 @@ const std::map<std::string, View>& views() {
   static const std::map<std::string, View> views{
       {"constant", [](const Example& e, int) { return Keys(e.scored.size()); }},
       {"last_token",
-       [](const Example& e,
-          int) {  // the token read there, and the one before it, which a blank or marker may follow
+       [](const Example& e, int) {  // the token read there and the one before it, since the last may be a blank
          return for_each_scored(e, [&](int t) { return pair(e.tokens[t], t > 0 ? e.tokens[t - 1] : kIgnore); });
        }},
       {"position",
@@ -59,7 +52,8 @@ const std::map<std::string, View>& views() {
          std::uint64_t bag = 0;
          int read = 0;
          return for_each_scored(e, [&](int t) {
-           while (read < t) bag += code(e.tokens[read++]);
+           // a sum of hashes identifies a multiset
+           while (read < t) bag += mix(static_cast<std::uint64_t>(e.tokens[read++]));
            return bag;
          });
        }}};
@@ -144,6 +138,15 @@ TaskSetup make_task_setup(const ExperimentOptions& options, const std::string& t
 
 SplitKind kind(const TaskInfo::Split& split) {
   return split.name == "in_distribution" ? SplitKind::in_distribution : SplitKind::out_of_distribution;
+}
+
+size_t find_split(const TaskSetup& task, const std::string& name) {
+  std::vector<std::string> names;
+  for (const TaskInfo::Split& split : task.splits) names.push_back(split.name);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  throw std::invalid_argument(fmt::format("task '{}' has no split '{}'{} (its splits: {})", task.spec, name,
+                                          did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 TaskBaseline measure_baselines(const TaskSetup& setup, int count, const std::function<bool()>& go_on) {

@@ -4,35 +4,28 @@
 #include <tuple>
 
 #include "encodings/registry.h"
+#include "harness/training/tally.h"
 #include "model/denormals.h"
-#include "model/layers.h"
+#include "model/training_step.h"
 
 namespace posbench {
 namespace {
 
-/// One update's loss, and its gradient.
-double loss_of_batch(const Model& model, const Parameters& parameters, const SampleStream& samples,
-                     std::uint64_t first_sample, int count, StepTables& tables, Activations& activations,
-                     Matrix& d_logits, Gradients& gradients) {
-  const std::vector<Drawn> batch = draw(samples, *model.encoding, true, first_sample, count);
+/// One optimizer update at state.step.
+StepResult update(const Model& model, SampleStream& samples, const TrainingOptions& options,
+                  const Optimizer& optimizer, TrainingState& state, TrainingWorkspace& workspace) {
+  const std::uint64_t first = static_cast<std::uint64_t>(state.step) * options.batch;
+  if (options.lengths == BatchLengths::same)
+    samples.length = length_of_batch(samples, static_cast<std::uint64_t>(state.step));
+  const std::vector<Drawn> drawn = draw(samples, *model.encoding, true, first, options.batch);
   const Index outputs = samples.answers_only ? samples.task.answers() : samples.task.vocabulary();
-  size_t asked = 0;
-  for (const Drawn& drawn : batch) asked += drawn.targets.size();
-  gradients.flat.setZero();
-  double loss = 0;
-  for (size_t n = 0; n < batch.size(); ++n) {
-    const Sequence& sequence = batch[n].sequence;
-    model.transformer->prepare(parameters, sequence, tables, &gradients);
-    Rng dropout = stream(samples.seed, "dropout", first_sample + n);
-    model.transformer->forward(parameters, sequence, tables, dropout, activations);
-    d_logits.resize(activations.logits.rows(), activations.logits.cols());
-    d_logits.rightCols(d_logits.cols() - outputs).setZero();
-    loss += cross_entropy(activations.logits.leftCols(outputs), batch[n].targets, 1.0 / static_cast<double>(asked),
-                          d_logits.leftCols(outputs));
-    model.transformer->backward(parameters, sequence, tables, activations, d_logits, gradients);
-  }
-  model.transformer->finish(parameters, tables, &gradients);
-  return loss;
+  std::vector<LabelledSequence> batch;
+  for (const Drawn& d : drawn) batch.push_back({d.sequence, d.targets, outputs});
+  const int warm_up = static_cast<int>(std::ceil(options.warm_up * options.steps));
+  const double rate = state.learning_rate * schedule(options.decay, state.step, options.steps, warm_up);
+  return training_step(
+      *model.transformer, batch, [&](size_t n) { return stream(samples.seed, "dropout", first + n); },
+      options.clip, rate, optimizer, state.optimizer, state.parameters, workspace);
 }
 
 RateResult figures(const TrainingState& state) {
@@ -46,7 +39,7 @@ RateResult figures(const TrainingState& state) {
   return figures;
 }
 
-/// Whether a learning rate is to be preferred to another.
+/// Whether the learning rate of `a` is preferred to that of `b`.
 bool better(const TrainingState& a, const TrainingState& b) {
   if (a.diverged_step || b.diverged_step) return b.diverged_step && (!a.diverged_step || a.step > b.step);
   const auto rank = [](const TrainingState& state) {
@@ -82,8 +75,8 @@ Model make_model(const Spec& encoding, const ModelShape& shape) {
 TrainingState::TrainingState(const Model& model, const TrainingOptions& options, std::uint64_t seed, size_t rate)
     : learning_rate(options.learning_rates.at(rate)),
       parameters(initialize(model.layout, seed)),
-      optimizer(model.layout, {options.beta1, options.beta2, options.epsilon, options.weight_decay}) {
-  model.encoding->constrain(parameters);
+      optimizer(make_optimizer(options.optimizer_options(), model.layout)->initial_state(model.layout)) {
+  model.transformer->constrain(parameters);
 }
 
 LearningRateSweep::LearningRateSweep(const Model& model, const TrainingOptions& options, std::uint64_t seed)
@@ -94,42 +87,23 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
   const FlushDenormals flush;
   constexpr int kChunk = 64;
   const Index outputs = samples.answers_only ? samples.task.answers() : samples.task.vocabulary();
-  SplitResult result;
-  std::map<int, LengthResult> by_length;
-  std::map<int, DistanceResult> by_distance;
+  Tally tally;
   StepTables tables;
   Activations activations;
-  Rng unused;  // dropout is for training
+  Rng unused;  // dropout is applied in training only
   for (int first = 0; first < sequences && (!go_on || go_on()); first += kChunk) {
     const int count = std::min(kChunk, sequences - first);
-    result.sequences += count;
     for (const Drawn& drawn : draw(samples, *model.encoding, false, first, count)) {
       const auto& [example, length] = drawn.sample;
       model.transformer->prepare(parameters, drawn.sequence, tables, nullptr);
       model.transformer->forward(parameters, drawn.sequence, tables, unused, activations);
-      Count token, sequence{0, 1};
-      for (size_t n = 0; n < drawn.targets.size(); ++n) {
-        const bool right =
-            answer(activations.logits, static_cast<Index>(n), example.candidates, outputs) == drawn.targets[n];
-        token += {right, 1};
-        if (example.distances.empty()) continue;
-        DistanceResult& at = by_distance[example.distances[n]];
-        at.distance = example.distances[n];
-        at.token += {right, 1};
-      }
-      if (token.total == 0) continue;
-      sequence.correct = token.correct == token.total;
-      LengthResult& at = by_length[length];
-      at.length = length;
-      at.token += token;
-      at.sequence += sequence;
-      result.token += token;
-      result.sequence += sequence;
+      std::vector<bool> right;
+      for (size_t n = 0; n < drawn.targets.size(); ++n)
+        right.push_back(answer(activations.logits, static_cast<Index>(n), example.candidates, outputs) == drawn.targets[n]);
+      tally.add(example, length, right);
     }
   }
-  for (const auto& [length, counts] : by_length) result.by_length.push_back(counts);
-  for (const auto& [distance, counts] : by_distance) result.by_distance.push_back(counts);
-  return result;
+  return tally.result();
 }
 
 bool train(const Model& model, const Task& task, const TrainingOptions& options, std::uint64_t seed,
@@ -138,28 +112,16 @@ bool train(const Model& model, const Task& task, const TrainingOptions& options,
   const bool answers_only = options.outputs == Outputs::answers;
   SampleStream samples{task, "train", seed, std::nullopt, answers_only};
   const SampleStream validation{task, "validation", seed, std::nullopt, answers_only};
-  const int warm_up = static_cast<int>(std::ceil(options.warm_up * options.steps));
-  StepTables tables;
-  Activations activations;
-  Matrix d_logits;
-  Gradients gradients(model.layout);
+  const std::unique_ptr<const Optimizer> optimizer = make_optimizer(options.optimizer_options(), model.layout);
+  TrainingWorkspace workspace(model.layout);
   while (state.step < options.steps && !state.stopped_early && !state.diverged_step) {
-    const std::uint64_t first_sample = static_cast<std::uint64_t>(state.step) * options.batch;
-    if (options.lengths == BatchLengths::same) {
-      Rng rng = stream(seed, "lengths", static_cast<std::uint64_t>(state.step));
-      samples.length = task.lengths().draw(rng);
-    }
-    const double loss = loss_of_batch(model, state.parameters, samples, first_sample, options.batch, tables,
-                                      activations, d_logits, gradients);
-    if (!std::isfinite(loss) || !std::isfinite(clip(gradients, options.clip))) {
+    const auto [loss, finite] = update(model, samples, options, *optimizer, state, workspace);
+    if (!finite) {
       state.diverged_step = state.step;
       break;
     }
-    state.optimizer.step(gradients,
-                         state.learning_rate * schedule(options.decay, state.step, options.steps, warm_up),
-                         state.parameters);
-    model.encoding->constrain(state.parameters);
     ++state.step;
+    state.loss = loss;
     state.loss_sum += loss;
     ++state.loss_count;
     if (state.step % options.validate_every == 0 || state.step == options.steps) {

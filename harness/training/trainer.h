@@ -1,4 +1,4 @@
-// Training of one model: fresh samples, validation, and everything that a later step depends on in one value.
+// Training of one model on fresh samples, with validation. One value holds all state that later steps depend on.
 #pragma once
 #include <functional>
 #include <memory>
@@ -8,13 +8,14 @@
 #include "base/spec.h"
 #include "harness/training/options.h"
 #include "harness/training/samples.h"
+#include "model/optimizer.h"
 #include "model/transformer.h"
 #include "results/types/experiment_result.h"
 
 namespace posbench {
 
-/// One model under one encoding. Heap-allocated parts keep their addresses, since the transformer refers to its
-/// encoding.
+/// One model with one encoding. The parts are on the heap because the transformer refers to its encoding, whose
+/// address must not change when a Model is moved.
 struct Model {
   ModelShape shape;
   ParameterLayout layout;
@@ -22,19 +23,20 @@ struct Model {
   std::unique_ptr<Transformer> transformer;
 };
 
-/// Throws std::invalid_argument where the encoding is not defined for the shape.
+/// Throws std::invalid_argument if the encoding is not defined for the shape.
 Model make_model(const Spec& encoding, const ModelShape&);
 
-/// Training at one learning rate, between two steps. Nothing else is remembered from one to the next.
+/// The whole state of training at one learning rate, between two steps.
 struct TrainingState {
-  /// At the learning rate of the options with this index.
+  /// Starts at the learning rate with index `rate` of the options.
   TrainingState(const Model&, const TrainingOptions&, std::uint64_t seed, size_t rate = 0);
 
-  double learning_rate;  // at its peak
+  double learning_rate;  // the peak
   Parameters parameters;
-  AdamW optimizer;
+  OptimizerState optimizer;
   int step = 0;         // updates done
-  double loss_sum = 0;  // since the last point of the curve
+  double loss = 0;      // of the last update
+  double loss_sum = 0;  // since the last validation
   int loss_count = 0;
   int perfect = 0;  // validations in a row without an error
   std::vector<CurvePoint> curve;
@@ -42,33 +44,33 @@ struct TrainingState {
   std::optional<int> diverged_step;
 };
 
-/// Training at each learning rate in turn, from the same initial values and on the same samples, between two
-/// steps.
+/// The whole state of training at each learning rate in turn, between two steps. All rates have the same initial
+/// values and the same samples.
 struct LearningRateSweep {
   LearningRateSweep(const Model&, const TrainingOptions&, std::uint64_t seed);
 
-  std::vector<RateResult> tried;      // the learning rates that are done with
-  std::optional<TrainingState> best;  // of those
-  TrainingState state;                // at the next one, while there is one
+  std::vector<RateResult> tried;      // results of the finished learning rates
+  std::optional<TrainingState> best;  // the best of them
+  TrainingState state;                // of the current learning rate
 };
 
-/// The likeliest id for row n of the logits: among the candidates where there are any, otherwise among the ids below
+/// The id with the largest logit in row n: among the candidates if there are any, otherwise among the ids below
 /// `outputs`.
 int answer(const Matrix& logits, Index n, const std::vector<int>& candidates, Index outputs);
 
-/// Accuracies of a model on the samples of a stream, in all and by length and distance. Where `go_on` is given and
-/// answers false, the result is of fewer sequences.
+/// Accuracies of a model on the first `sequences` samples of a stream: overall, by length and by distance. If
+/// `go_on` is given and returns false, the result has fewer sequences.
 SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, int sequences,
                      const std::function<bool()>& go_on = {});
 
-/// Trains up to options.steps. After each step `after_step` may stop it for later by answering false; the state
-/// then goes on where it stands. Returns whether there is nothing left to do.
+/// Trains up to options.steps. `after_step` may interrupt after each step by returning false; a later call resumes
+/// from the state. Returns whether training is finished.
 bool train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, TrainingState&,
            const std::function<bool(const TrainingState&)>& after_step);
 
-/// The same at every learning rate of the options. The best is the one whose last validation
-/// found the most sequences right; among equals the most tokens; then the one with the lowest loss since the validation
-/// before; then the lowest rate. One that diverged is worse than any that did not.
+/// The same at every learning rate of the options. The best rate has the highest sequence accuracy in its last
+/// validation. Ties are broken by token accuracy, then by the lowest mean training loss since the validation
+/// before, then by the lowest rate. A rate that diverged is worse than any that did not.
 bool train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, LearningRateSweep&,
            const std::function<bool(const LearningRateSweep&)>& after_step);
 

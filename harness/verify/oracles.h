@@ -1,5 +1,5 @@
-// An independent statement of every task: from what the model reads, the answers at the scored places. `posbench
-// check` and the tests hold the generators to it. A new task owes one row here.
+// An independent solution of every task: from what the model reads, the answers at the scored positions. `posbench
+// check` and the tests compare the generators with it. A new task needs one row here.
 #pragma once
 #include <functional>
 #include <map>
@@ -13,16 +13,16 @@ namespace posbench {
 
 using Tokens = std::vector<int>;
 
-/// The answers in the order of Example::scored. Reads tokens and scored places; must not read targets.
+/// The answers, in the order of Example::scored. It reads tokens and scored positions and must not read targets.
 class Oracle {
  public:
-  /// `also`: options under which it still holds, beside the length and what splits change.
+  /// `also`: options under which it is still valid, beside the length and the options that splits change.
   template <class Answers>
   Oracle(Answers answers, std::vector<std::string> also = {})
       : answers_(std::move(answers)), also_(std::move(also)) {}
 
   Tokens operator()(const Example& e) const { return answers_(e); }
-  /// Whether it holds for the task with these options.
+  /// Whether it is valid for the task with these options.
   bool states(const Spec&, const TaskInfo&) const;
 
  private:
@@ -31,5 +31,14 @@ class Oracle {
 };
 
 const std::map<std::string, Oracle>& oracles();
+
+/// The oracle of a task in a plug-in, as an object beside its registration.
+struct RegisterOracle {
+#ifdef posbench  // compiled in double precision, where there are no tasks to check
+  RegisterOracle(const std::string&, const Oracle&) {}
+#else
+  RegisterOracle(const std::string& task, Oracle);
+#endif
+};
 
 }  // namespace posbench

@@ -1,5 +1,5 @@
-// Arithmetic digit by digit, as on paper: what the big integers of the tasks are checked against. Numbers are
-// digits, least significant first; results have no superfluous zeros.
+// Arithmetic digit by digit, to check the big-integer arithmetic of the tasks. Numbers are digits, least
+// significant first; results have no superfluous zeros.
 #pragma once
 #include <vector>
 
@@ -12,7 +12,7 @@ bool less(const Tokens& a, const Tokens& b);
 Tokens sum(const Tokens& a, const Tokens& b, int base);
 Tokens difference(const Tokens& a, const Tokens& b, int base);  // a >= b
 Tokens product(const Tokens& a, const Tokens& b, int base);
-/// Rounded down, two bits at a time.
+/// Rounded down; computed two bits at a time.
 Tokens square_root(Tokens bits);
 
 }  // namespace posbench::schoolbook

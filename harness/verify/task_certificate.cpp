@@ -17,8 +17,8 @@ namespace posbench {
 namespace {
 
 constexpr int kSamples = 10000;  // of each split and layout
-constexpr int kTwice = 10;       // one in so many is drawn a second time
-/// Sampling errors that a measurement may be off: by chance, once in 100 000 times.
+constexpr int kTwice = 10;       // one sample in this many is drawn a second time
+/// Tolerance of a measurement in standard errors; exceeded by chance about once in 100 000 times.
 constexpr double kErrors = 4.5;
 
 Tokens answers(const Example& e) {
@@ -27,7 +27,7 @@ Tokens answers(const Example& e) {
   return answers;
 }
 
-/// Question and answers together, as a number that hardly any two share.
+/// A hash of question and answers; collisions are very unlikely.
 std::uint64_t fingerprint(const Example& e) {
   std::uint64_t hash = 0;
   for (const std::vector<int>* list : {&e.tokens, &e.targets}) {
@@ -37,15 +37,15 @@ std::uint64_t fingerprint(const Example& e) {
   return hash;
 }
 
-/// How often each answer is asked for, and by how much the share of the most frequent one may be off.
-class Shares {
+/// Counts how often each answer occurs, with the standard error of the fraction of the most frequent one.
+class Fractions {
  public:
   void add(const Tokens& answers) {
     for (const int answer : answers) ++counts_[answer];
     samples_.push_back(answers);
   }
   double largest() const { return static_cast<double>(most_frequent().second) / asked(); }
-  double error() const {  // answers of one sample hang together: samples are what is independent
+  double error() const {  // clustered: answers within a sample are dependent
     const auto [answer, count] = most_frequent();
     double squares = 0;
     for (const Tokens& sample : samples_) {
@@ -91,7 +91,8 @@ class Certificate {
     const auto row = oracles().find(spec_.name);
     if (row == oracles().end()) {
       faults_.push_back(
-          fmt::format("no oracle: add to harness/verify/oracles.cpp   {{\"{}\", [](const Example& e) {{ return ...; }}}},",
+          fmt::format("no oracle: add to harness/verify/oracles.cpp   "
+                      "{{\"{}\", [](const Example& e) {{ return ...; }}}},",
                       spec_.name));
     } else if (row->second.states(canonical_, *setup_.info)) {
       oracle_ = &row->second;
@@ -99,8 +100,10 @@ class Certificate {
   }
 
   Json measure() {
-    json_ = {
-        {"task", setup_.spec}, {"samples", kSamples}, {"oracle", oracle_ != nullptr}, {"layouts", {"teacher_forced"}}};
+    json_ = {{"task", setup_.spec},
+             {"samples", kSamples},
+             {"oracle", oracle_ != nullptr},
+             {"layouts", {"teacher_forced"}}};
     if (!setup_.info->causal_only) json_["layouts"].push_back("slots");
     const std::unordered_set<std::uint64_t> trained = fingerprints({setup_.trained(), "train", 0});
     const TaskBaseline baseline = measure_baselines(setup_);
@@ -126,11 +129,11 @@ class Certificate {
     faults_.push_back(fmt::format("split {}: {}", split.name, fmt::format(format, std::forward<Args>(args)...)));
   }
 
-  /// Samples one by one; where `json` is given, the shares of their answers too.
+  /// Checks the samples one by one, and the fractions of their answers if `json` is given.
   void check_samples(const TaskInfo::Split& split, Layout layout, Json* json) {
     const std::unique_ptr<Task> task = make_task(spec_, split, layout);
     const SampleStream samples{*task, "test:" + split.name, 0};
-    Shares shares;
+    Fractions fractions;
     for (int n = 0; n < kSamples; ++n) {
       const auto [e, length] = samples(n);
       const std::string wrong = e.scored.empty() ? "no position is scored" : fault(e, setup_.shape.vocabulary, task->answers());
@@ -140,23 +143,24 @@ class Certificate {
       const Tokens given = answers(e);
       if (oracle_ != nullptr && (*oracle_)(e) != given)
         return found(split, "the oracle has another answer to sample {}, of length {}", n, length);
-      shares.add(given);
+      fractions.add(given);
     }
     if (json == nullptr) return;
-    const double declared = setup_.info->largest_share > 0 ? setup_.info->largest_share : task->chance_level();
-    const double largest = shares.largest();
-    (*json)["largest_share"] = {{"measured", largest}, {"declared", declared}};
-    if (canonical_.options.empty() && largest > declared + kErrors * shares.error())
-      found(split, "one answer has a share of {:.3f}, more than the {:.3f} declared", largest, declared);
+    const double declared = setup_.info->largest_answer_fraction > 0 ? setup_.info->largest_answer_fraction
+                                                                     : task->chance_level();
+    const double largest = fractions.largest();
+    (*json)["largest_answer_fraction"] = {{"measured", largest}, {"declared", declared}};
+    if (canonical_.options.empty() && largest > declared + kErrors * fractions.error())
+      found(split, "one answer has a fraction of {:.3f}, more than the {:.3f} declared", largest, declared);
   }
 
-  /// How often samples of the test stream stand in the training stream, and how often fresh draws of the same
-  /// split do: chance explains that much.
+  /// Compares how often samples of the test stream occur in the training stream with how often fresh draws of the
+  /// same split do, which is the rate expected by chance.
   void check_recurrence(const TaskInfo::Split& split, const Task& task,
                         const std::unordered_set<std::uint64_t>& trained, Json& json) {
     const Recurrence r{recurrences(trained, {task, "test:" + split.name, 0}),
                        recurrences(trained, {task, "recurrence:" + split.name, 1}), kSamples};
-    json["seen_in_training"] = {{"share", static_cast<double>(r.seen) / r.samples},
+    json["seen_in_training"] = {{"fraction", static_cast<double>(r.seen) / r.samples},
                                 {"by_chance", static_cast<double>(r.by_chance) / r.samples}};
     if (r.excessive())
       found(split, "{} of {} samples were in training, and by chance {} would be", r.seen, r.samples, r.by_chance);

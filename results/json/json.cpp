@@ -21,8 +21,8 @@ namespace posbench {
 namespace {
 
 constexpr size_t kMaxDepth = 64;
-constexpr size_t kMaxKeys = 10000;        // of one object: its keys are searched one by one
-constexpr size_t kMaxValues = 5'000'000;  // held at once
+constexpr size_t kMaxKeys = 10000;        // of one object: its keys are searched linearly
+constexpr size_t kMaxValues = 5'000'000;  // in memory at once
 constexpr size_t kMaxShown = 80;          // characters of a value in a message
 
 std::string shorten(std::string text) {
@@ -32,8 +32,8 @@ std::string shorten(std::string text) {
   return text.substr(0, end) + "...";
 }
 
-/// Builds the value from the parser's events. nlohmann's own builder has no bound on depth, lets the last of two
-/// equal keys win, and takes quadratic time for many keys; with a callback, for long lists too.
+/// Builds the value from the parser's events. nlohmann's own builder has no limit on depth, lets the last of two
+/// equal keys win, and takes quadratic time for many keys, and with a callback for long lists too.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   Builder(Json& root, const std::string& file, const Stream* stream) : root_(root), file_(file), stream_(stream) {}
@@ -65,7 +65,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
  private:
-  // The place stands first in such a message, and the last token read, which may be long, at its end.
+  // Such a message begins with the location and ends with the last token read, which may be long.
   static std::string shorten_long(const std::string& message) {
     return message.size() <= 200 ? message : message.substr(0, 200) + "...";
   }
@@ -84,7 +84,7 @@ class Builder final : public nlohmann::json_sax<Json> {
       return list.back();
     }
     auto& object = parent.get_ref<Json::object_t&>();
-    object.Container::emplace_back(std::move(key_), std::move(value));  // key() saw that it is new
+    object.Container::emplace_back(std::move(key_), std::move(value));  // key() checked that it is new
     return object.back().second;
   }
   bool add(Json value) {
@@ -103,7 +103,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     open_.pop_back();
     return finish();
   }
-  /// A value is whole: an item of the streamed list goes out.
+  /// Called when a value is complete: passes on an item of the streamed list.
   bool finish() {
     if (open_.empty() || open_.back() != streamed_list_) return true;
     stream_->take(root_, streamed_list_->back(), streamed_++);
@@ -114,17 +114,17 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   Json& root_;
   const std::string& file_;
-  std::vector<Json*> open_;  // the lists and objects not yet closed, outermost first; only the last of them grows
-  std::string key_;          // of the member whose value comes next
+  std::vector<Json*> open_;  // the lists and objects not yet closed, outermost first; only the last one grows
+  std::string key_;          // of the member whose value is next
   const Stream* stream_;
   Json* streamed_list_ = nullptr;  // while it is open
   size_t streamed_ = 0;            // items
-  size_t values_ = 0;              // placed since the last of them
+  size_t values_ = 0;              // values since the last item
 };
 
 std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// Lists and objects inside each other, this one included; no more than `most` are looked for.
+/// The nesting depth of lists and objects, including this one; stops counting at `most`.
 int height(const Json& value, int most) {
   if (!value.is_structured() || most == 0) return 0;
   int inner = 0;
@@ -161,10 +161,10 @@ Json parse(std::string_view text, const std::string& file, const Stream* stream)
   return value;
 }
 
-/// Whether the Builder would take what simdjson has parsed, `depth` lists and objects deep; `values` counts them.
-/// It may be asked where this is in doubt. The stream, where one is given, says which members are skipped.
+/// Whether the Builder would accept what simdjson has parsed, at a depth of `depth` lists and objects; `values`
+/// counts them. It may return false in doubtful cases. The stream, if given, says which members are skipped.
 bool sound(simdjson::dom::element value, size_t depth, size_t& values, const Stream* stream = nullptr) {
-  constexpr size_t kFewKeys = 64;  // so that all can be compared
+  constexpr size_t kFewKeys = 64;  // few enough to compare all pairs
   if (++values > kMaxValues) return false;
   const bool list = value.is_array(), object = value.is_object();
   if ((list || object) && depth == kMaxDepth) return false;
@@ -198,7 +198,7 @@ Json copied(simdjson::dom::element value) {
       return nullptr;
     case Type::BOOL:
       return bool(value);
-    case Type::INT64:  // also where it is positive
+    case Type::INT64:  // also if it is positive
       return std::int64_t(value) < 0 ? Json(std::int64_t(value)) : Json(std::uint64_t(value));
     case Type::UINT64:
       return std::uint64_t(value);
@@ -220,14 +220,14 @@ Json copied(simdjson::dom::element value) {
   return nullptr;
 }
 
-/// The bytes of a file, with room behind them that simdjson may read.
+/// The bytes of a file, followed by the padding that simdjson may read.
 struct Text {
   std::unique_ptr<char[]> bytes;
   size_t size = 0;
   std::string_view view() const { return {bytes.get(), size}; }
 };
 
-/// Not into a std::string, which would fill its memory with zeros first.
+/// Does not use std::string, which would fill its memory with zeros first.
 Text read_text(const std::filesystem::path& file) {
   constexpr std::uintmax_t kMaxFile = 0xFFFF'FFFF, kMaxPipe = std::uintmax_t{1} << 30;  // bytes; simdjson takes 2^32 - 1
   const auto refuse = [&](const std::string& why) {
@@ -240,7 +240,7 @@ Text read_text(const std::filesystem::path& file) {
   const std::uintmax_t expected = std::filesystem::file_size(file, unknown);
   const std::uintmax_t most = unknown ? kMaxPipe : kMaxFile;
   if (!unknown && expected > most) refuse(fmt::format("has {} bytes, expected up to {}", expected, most));
-  size_t capacity = unknown ? 1 << 20 : expected + 1;  // a pipe has no size to ask for
+  size_t capacity = unknown ? 1 << 20 : expected + 1;  // a pipe has no size
   Text text{std::make_unique_for_overwrite<char[]>(capacity + simdjson::SIMDJSON_PADDING)};
   while (in && !std::filesystem::is_directory(file)) {
     in.read(text.bytes.get() + text.size, static_cast<std::streamsize>(capacity - text.size));
@@ -256,12 +256,12 @@ Text read_text(const std::filesystem::path& file) {
   return text;
 }
 
-/// Finds the items of the streamed list. It sees only brackets and strings: what it cuts out is then parsed.
+/// Finds the items of the streamed list. It scans only brackets and strings; the items are parsed afterwards.
 class Splitter {
  public:
   explicit Splitter(std::string_view text) : text_(text) {}
 
-  /// False where that is not a list of objects under a key of the outermost object.
+  /// Returns false if `key` is not a key of the outermost object with a list of objects.
   bool split(const char* key) {
     const std::string quoted = fmt::format("\"{}\"", key);
     for (size_t depth = 0; at_ < text_.size();) {
@@ -272,7 +272,7 @@ class Splitter {
     return false;
   }
 
-  /// The file with the list empty.
+  /// The text of the file with the list emptied.
   std::string rest() const { return std::string(text_.substr(0, list_begin_)).append(text_.substr(list_end_)); }
   const std::vector<std::string_view>& items() const { return items_; }
 
@@ -293,7 +293,7 @@ class Splitter {
     return next(']');
   }
 
-  /// Passes a character, or a string; returns the change in depth.
+  /// Skips a character or a string; returns the change in depth.
   size_t pass() {
     switch (text_[at_++]) {
       case '{':
@@ -311,7 +311,7 @@ class Splitter {
     }
   }
 
-  /// Passes space, and the character where it comes next.
+  /// Skips white space, and then the character if it comes next.
   bool next(char expected) {
     at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
     if (at_ == text_.size() || text_[at_] != expected) return false;
@@ -324,7 +324,7 @@ class Splitter {
   std::vector<std::string_view> items_;
 };
 
-/// f(value) of a text with room behind it. Throws what is derived of std::exception where something is wrong.
+/// Calls f(value) for a text with padding behind it. Throws exceptions derived from std::exception on errors.
 template <class F>
 void parse_fast(std::string_view text, size_t depth, const Stream* stream, F f) {
   thread_local simdjson::dom::parser parser;
@@ -334,8 +334,7 @@ void parse_fast(std::string_view text, size_t depth, const Stream* stream, F f) 
   f(value);
 }
 
-/// The same as by the Builder, several times as fast. Nothing where something is wrong, which the Builder then
-/// names.
+/// The same result as from the Builder, several times as fast. Nothing on errors; the Builder then reports them.
 std::optional<Json> read_fast(const Text& text, const Stream& stream) {
   Splitter splitter(text.view());
   if (!splitter.split(stream.key)) return std::nullopt;
@@ -381,7 +380,7 @@ std::string pretty(const Json& value) {
 std::string shown(const Json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
-  // A long text is cut before it is escaped: it may be a hundred megabytes.
+  // A long text is truncated before it is escaped: it may be a hundred megabytes.
   if (value.is_string()) return shorten(compact(shorten(value.get_ref<const std::string&>())));
   return compact(value);
 }

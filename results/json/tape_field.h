@@ -1,4 +1,4 @@
-// What simdjson parsed, read without a JSON value being built of it.
+// Reads the result of simdjson without building a JSON value.
 #pragma once
 #include <simdjson.h>
 
@@ -12,14 +12,14 @@
 
 namespace posbench {
 
-/// Reads what Field (results/json/json.h) reads, many times as fast, and refuses what it refuses; but it knows no place
-/// to name. Throws what is derived of std::exception.
+/// Has the readers of Field (results/json/json.h), is many times as fast, and rejects the same values, but its
+/// errors name no location. Throws exceptions derived from std::exception.
 class TapeField {
  public:
   explicit TapeField(simdjson::dom::element value) : value_(value) {}
 
   TapeField operator[](const char* key) const { return TapeField(value_.at_key(key)); }
-  TapeField operator[](size_t index) const { return TapeField(value_.at(index)); }  // takes time in proportion
+  TapeField operator[](size_t index) const { return TapeField(value_.at(index)); }  // linear time
   bool has(const char* key) const { return value_.at_key(key).error() == simdjson::SUCCESS; }
   bool null() const { return value_.is_null(); }
   size_t size() const { return simdjson::dom::array(value_).size(); }

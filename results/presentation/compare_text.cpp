@@ -10,11 +10,14 @@
 
 #include "base/printable.h"
 #include "results/json/json.h"
+#include "results/statistics/proportion.h"
+#include "results/statistics/summary.h"
 
 namespace posbench {
 namespace {
 
-constexpr Verdict kOrder[] = {Verdict::worse, Verdict::better, Verdict::undecided, Verdict::same};
+constexpr Verdict kOrder[] = {Verdict::worse,       Verdict::better,        Verdict::undecided,
+                              Verdict::not_learned, Verdict::too_few_seeds, Verdict::same};
 
 int count(const Comparison& comparison, Verdict verdict) {
   return static_cast<int>(std::count_if(comparison.rows.begin(), comparison.rows.end(),
@@ -30,6 +33,8 @@ Tone tone(Verdict verdict) {
     case Verdict::same:
       return Tone::faint;
     case Verdict::undecided:
+    case Verdict::not_learned:
+    case Verdict::too_few_seeds:
       break;
   }
   return Tone::plain;
@@ -40,14 +45,36 @@ std::string encoding_text(const ComparisonRow& row) {
   return fmt::format("{} -> {}", row.encoding, row.candidate_encoding);
 }
 
-/// "0.912", and how many of the pairs did not finish: "0.304 (2 unfinished)".
-std::string mean_text(double mean, int unfinished) {
-  return unfinished == 0 ? fmt::format("{:.3f}", mean) : fmt::format("{:.3f} ({} unfinished)", mean, unfinished);
+/// What the last 40 % of training still gained on a side that has not learned; of two, the greater gain.
+std::optional<double> late_gain(const ComparisonRow& row) {
+  std::optional<double> gain;
+  for (const ComparisonSide* side : {&row.before, &row.after}) {
+    if (!side->learned.most()) gain = std::max(gain, side->learned.late_gain);
+  }
+  return gain;
 }
 
-std::string difference_text(const PairedTest& test) {
-  if (!test.interval) return fmt::format("{:+.3f}", test.difference);
-  return fmt::format("{:+.3f} ±{:.3f}", test.difference, test.interval->high - test.difference);
+/// "better"; "not learned (+0.12)".
+std::string verdict_text(const ComparisonRow& row) {
+  const std::optional<double> gain = row.verdict == Verdict::not_learned ? late_gain(row) : std::nullopt;
+  return gain ? fmt::format("{} ({:+.2f})", to_text(row.verdict), *gain) : to_text(row.verdict);
+}
+
+/// "0.912", and how many of the seeds did not finish: "0.304 (2 unfinished)".
+std::string mean_text(const ComparisonSide& side) {
+  return side.unfinished == 0 ? fmt::format("{:.3f}", side.mean)
+                              : fmt::format("{:.3f} ({} unfinished)", side.mean, side.unfinished);
+}
+
+std::string difference_text(const ComparisonRow& row) {
+  if (!row.interval) return fmt::format("{:+.3f}", row.difference);
+  return fmt::format("{:+.3f} ±{:.3f}", row.difference, row.interval->high - row.difference);
+}
+
+/// "5/5 -> 0/5": seeds that solve the split, out of all.
+std::string solved_text(const ComparisonRow& row) {
+  return fmt::format("{}/{} -> {}/{}", row.before.solved.correct, row.before.solved.total, row.after.solved.correct,
+                     row.after.solved.total);
 }
 
 std::string p_text(const std::optional<double>& p) {
@@ -61,12 +88,11 @@ std::string detectable_text(const std::optional<double>& difference) {
 }
 
 std::vector<Cell> cells(const Comparison& comparison, const ComparisonRow& row) {
-  std::vector<Cell> cells = {{to_text(row.verdict), tone(row.verdict)}};
+  std::vector<Cell> cells = {{verdict_text(row), tone(row.verdict)}};
   if (comparison.candidates.size() > 1) cells.emplace_back(comparison.candidates[row.candidate]);
   for (std::string text :
-       {row.task, encoding_text(row), row.split, mean_text(row.baseline_mean, row.baseline_unfinished),
-        mean_text(row.candidate_mean, row.candidate_unfinished), difference_text(row.test),
-        p_text(row.p_corrected), detectable_text(row.detectable), fmt::format("{}", row.seeds.size())}) {
+       {row.task, encoding_text(row), row.split, mean_text(row.before), mean_text(row.after), difference_text(row),
+        solved_text(row), p_text(row.p_corrected), detectable_text(row.detectable)}) {
     cells.emplace_back(std::move(text));
   }
   return cells;
@@ -76,7 +102,7 @@ Table table_of(const Comparison& comparison, std::span<const Verdict> verdicts) 
   Table table{.columns = {{"verdict"}}};
   if (comparison.candidates.size() > 1) table.columns.push_back({"candidate"});
   for (const char* header : {"task", "encoding", "split"}) table.columns.push_back({header});
-  for (const char* header : {"baseline", "candidate", "difference (95%)", "p", "detects", "seeds"}) {
+  for (const char* header : {"baseline", "candidate", "difference (95%)", "solved", "p", "detects"}) {
     table.columns.push_back({header, Align::right});
   }
   if (comparison.candidates.size() > 1) table.columns[6].header = "its mean";
@@ -92,21 +118,33 @@ std::string title(const Comparison& comparison) {
   return fmt::format("{}, compared with {}", fmt::join(comparison.candidates, ", "), comparison.baseline);
 }
 
+/// "3 worse, 1 same".
 std::string verdict_counts(const Comparison& comparison) {
   std::vector<std::string> parts;
-  for (const Verdict verdict : kOrder)
-    parts.push_back(fmt::format("{} {}", count(comparison, verdict), to_text(verdict)));
+  for (const Verdict verdict : kOrder) {
+    const int rows = count(comparison, verdict);
+    if (rows > 0) parts.push_back(fmt::format("{} {}", rows, to_text(verdict)));
+  }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string legend(const Comparison& comparison) {
-  const auto tests = std::count_if(comparison.rows.begin(), comparison.rows.end(),
-                                   [](const ComparisonRow& row) { return row.p_corrected.has_value(); });
-  return fmt::format(
-      "{} accuracy, mean over the seeds that both have; differences of {} or more matter.\n"
-      "p: paired t-test with the noise of the row or its task, corrected for {} rows (Holm); alpha {}.\n"
-      "detects: the smallest difference that would be found with probability 0.8.\n",
-      to_text(comparison.options.metric), comparison.options.threshold, tests, comparison.options.alpha);
+  std::string text = fmt::format(
+      "{} accuracy, mean over seeds; differences of {} or more matter. solved: seeds with {} of sequences or more.\n",
+      to_text(comparison.options.metric), comparison.options.threshold, kSolved);
+  if (comparison.tests > 0) {
+    text += fmt::format(
+        "p: exact permutation test over the splits of a task and encoding, corrected for {} {}; alpha {}.\n"
+        "detects: the smallest difference that would be found with probability 0.8, were the noise normal.\n",
+        comparison.tests, comparison.tests == 1 ? "test" : "tests", comparison.options.alpha);
+  }
+  if (count(comparison, Verdict::not_learned) > 0) {
+    text += fmt::format(
+        "not learned: under {} in distribution with most seeds, so nothing follows from other splits; in brackets, "
+        "what\nvalidation still gained in the last {:.0f} % of training.\n",
+        kLearned, 100 * kLateTraining);
+  }
+  return text;
 }
 
 std::string one_sided_text(const Comparison& comparison, const OneSided& alone) {
@@ -152,6 +190,20 @@ std::string lists(const Comparison& comparison, std::string (*safe)(std::string_
 
 Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+Json write_interval(const Interval& interval) { return {{"low", interval.low}, {"high", interval.high}}; }
+
+Json write_side(const ComparisonSide& side) {
+  Json json;
+  json["seeds"] = side.seeds;
+  json["unfinished"] = side.unfinished;
+  json["mean"] = side.mean;
+  json["solved"] = side.solved.correct;
+  json["solved_interval"] = write_interval(clopper_pearson(side.solved));
+  json["learned"] = side.learned.seeds.correct;
+  json["late_gain"] = number_or_null(side.learned.late_gain);
+  return json;
+}
+
 Json write_row(const Comparison& comparison, const ComparisonRow& row) {
   Json json;
   json["candidate"] = comparison.candidates[row.candidate];
@@ -160,16 +212,15 @@ Json write_row(const Comparison& comparison, const ComparisonRow& row) {
   json["candidate_encoding"] = row.candidate_encoding;
   json["split"] = row.split;
   json["kind"] = to_text(row.kind);
-  json["seeds"] = row.seeds;
-  json["baseline_unfinished"] = row.baseline_unfinished;
-  json["candidate_unfinished"] = row.candidate_unfinished;
-  json["baseline_mean"] = row.baseline_mean;
-  json["candidate_mean"] = row.candidate_mean;
-  json["difference"] = row.test.difference;
-  json["interval"] = nullptr;
-  if (row.test.interval) json["interval"] = {{"low", row.test.interval->low}, {"high", row.test.interval->high}};
-  json["p"] = number_or_null(row.test.p);
+  json["before"] = write_side(row.before);
+  json["after"] = write_side(row.after);
+  json["in_pairs"] = row.in_pairs;
+  json["identical"] = row.identical;
+  json["difference"] = row.difference;
   json["noise"] = number_or_null(row.noise);
+  json["interval"] = row.interval ? write_interval(*row.interval) : Json(nullptr);
+  json["solved_p"] = number_or_null(row.solved_p);
+  json["p"] = number_or_null(row.p);
   json["p_corrected"] = number_or_null(row.p_corrected);
   json["detectable"] = number_or_null(row.detectable);
   json["verdict"] = to_text(row.verdict);
@@ -210,8 +261,8 @@ std::string console(const Comparison& comparison, bool color) {
 }
 
 std::string markdown(const Comparison& comparison) {
-  constexpr Verdict kShown[] = {Verdict::worse, Verdict::better, Verdict::undecided}, kFolded[] = {Verdict::same};
-  const Table shown = table_of(comparison, kShown), folded = table_of(comparison, kFolded);
+  constexpr Verdict kFolded[] = {Verdict::same};
+  const Table shown = table_of(comparison, std::span(kOrder).first(std::size(kOrder) - 1)), folded = table_of(comparison, kFolded);
   std::string text = fmt::format("**{}**: {}\n", markdown_text(title(comparison)), verdict_counts(comparison));
   if (!shown.rows.empty()) text += "\n" + markdown(shown);
   if (!folded.rows.empty()) {

@@ -2,12 +2,12 @@
 #pragma once
 #include <string>
 
-#include "results/statistics/compare.h"
 #include "results/presentation/table.h"
+#include "results/statistics/compare.h"
 
 namespace posbench {
 
-/// A row for each task, encoding and split: worse first, then better, undecided and same.
+/// A row for each task, encoding and split: worse first, then better, undecided, not learned, too few seeds and same.
 Table comparison_table(const Comparison&);
 
 std::string console(const Comparison&, bool color = false);

@@ -8,10 +8,10 @@
 namespace posbench {
 namespace {
 
-constexpr std::int64_t kMax = 8;  // length_bins of one split
-constexpr std::int64_t kFew = 25;  // cases of an experiment that a stretch should have
+constexpr std::int64_t kMax = 8;  // bins of one split
+constexpr std::int64_t kFew = 25;  // cases that a bin should have, for each experiment
 
-/// f(place, count) for each length or distance of a split.
+/// Calls f(value, count) for each length or distance of a split.
 template <class F>
 void for_each_value(const SplitResult& split, Axis axis, F f) {
   if (axis == Axis::length) {
@@ -21,7 +21,7 @@ void for_each_value(const SplitResult& split, Axis axis, F f) {
   }
 }
 
-/// What one experiment scored at each place, in the first split that tests it.
+/// The count of one experiment at each length or distance, in the first split that tests it.
 std::map<int, Count> counts(const ExperimentResult& experiment, Axis axis) {
   std::map<int, Count> counts;
   for (const SplitResult& split : experiment.splits) {
@@ -59,7 +59,7 @@ std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& o
     }
   }
 
-  struct Group {  // neighbours within the range of one split, the first that has them
+  struct Group {  // adjacent values in the range of one split, the first that covers them
     size_t split = 0;
     std::int64_t cases = 0;
     std::vector<std::pair<int, std::int64_t>> places;
@@ -82,7 +82,7 @@ std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& o
     const std::int64_t parts = std::clamp<std::int64_t>(group.cases / few, 1, kMax);
     const std::int64_t each = std::max<std::int64_t>(1, (group.cases + parts - 1) / parts);
     std::int64_t before = 0, part = joins ? 0 : -1;
-    for (const auto& [place, cases] : group.places) {  // a new stretch wherever another of `parts` shares begins
+    for (const auto& [place, cases] : group.places) {  // a new bin begins with each of `parts` equal parts
       const std::int64_t share = std::min(parts - 1, before / each);
       if (share != part) length_bins.push_back({place, place, trained});
       length_bins.back().to = place;

@@ -1,4 +1,4 @@
-// Accuracy against length, or against distance, as a plot shows it.
+// Accuracy by length or by distance, binned for plots.
 #pragma once
 #include <optional>
 #include <vector>
@@ -10,25 +10,25 @@ namespace posbench {
 
 enum class Axis { length, distance };
 
-/// Neighbouring lengths or distances that a plot shows as one: single ones have few cases.
+/// A range of lengths or distances that a plot shows as one point, because single values have few cases.
 struct LengthBin {
   int from = 0, to = 0;  // both included
   bool trained = false;  // in distribution
 };
 
-/// The length_bins of a task, ascending: at most eight of each split. A place that several splits test counts as in
-/// the first of them.
+/// The bins of a task, ascending: at most eight for each split. A length or distance that several splits test
+/// belongs to the first of them.
 std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& of_task, Axis);
 
-/// The token accuracy of one encoding in a stretch. An experiment that did not finish got nothing right.
+/// The token accuracy of one encoding in a bin. An experiment that did not finish counts as 0.
 struct BinAccuracy {
   double mean = 0;    // over seeds
-  Interval interval;  // 95 %, by Student's t over seeds, within [0, 1]; of one seed, Wilson's
+  Interval interval;  // 95 %: Student's t over seeds, clipped to [0, 1]; for one seed, Wilson's
   int seeds = 0;
   std::int64_t cases = 0;  // scored positions
 };
 
-/// For each stretch; nothing where no seed has a case in it.
+/// One for each bin; empty if no seed has a case in it.
 std::vector<std::optional<BinAccuracy>> accuracies(const std::vector<LengthBin>&,
                                                        const std::vector<const ExperimentResult*>& of_encoding,
                                                        Axis);

@@ -31,7 +31,7 @@ void add_tasks(const NamedReport& run, Report& all) {
   }
 }
 
-/// How often each encoding is there, once for each run.
+/// In how many runs each encoding occurs.
 std::map<std::string, int> count_runs(std::span<const NamedReport> runs) {
   std::map<std::string, int> counts;
   for (const NamedReport& run : runs) {
@@ -42,7 +42,7 @@ std::map<std::string, int> count_runs(std::span<const NamedReport> runs) {
   return counts;
 }
 
-/// The times of a run's experiments, under the names that its encodings have now.
+/// The times of a run's experiments, under the new names of its encodings.
 void add_times(const Json& timing, const std::map<std::string, std::string>& names, Json& all) {
   if (!timing.contains("experiments") || !timing.at("experiments").is_array()) return;
   for (Json time : timing.at("experiments")) {

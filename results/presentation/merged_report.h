@@ -10,12 +10,12 @@ namespace posbench {
 
 struct MergedReport {
   Report report;                      // of all; its config and context are empty
-  std::vector<std::string> warnings;  // what a reader should know of how the runs differ
+  std::vector<std::string> warnings;  // differences between the runs
 };
 
-/// Puts the experiments of all runs into one report. An encoding that more than one run has is named after its run
-/// too: "cope (runs/before)". Throws std::runtime_error where a task has another version or other splits in two
-/// runs, so that their accuracies do not stand beside each other.
+/// Merges the experiments of all runs into one report. An encoding that occurs in more than one run is named with
+/// its run: "cope (runs/before)". Throws std::runtime_error if a task has another version or other splits in two
+/// runs, since their accuracies are then not comparable.
 MergedReport merge_reports(std::span<const NamedReport>);
 
 }  // namespace posbench

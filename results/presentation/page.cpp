@@ -74,7 +74,7 @@ std::string script_json(const Json& value) {
   const std::string text = compact(value);
   safe.reserve(text.size());
   for (const char c : text) {
-    if (c == '<' || c == '>' || c == '&') {  // in JSON these stand in strings only
+    if (c == '<' || c == '>' || c == '&') {  // in JSON these occur in strings only
       safe += fmt::format("\\u{:04x}", static_cast<int>(c));
     } else {
       safe += c;

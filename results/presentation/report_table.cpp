@@ -47,8 +47,11 @@ std::vector<Cell> split_cells(const SummaryRow& row, const SplitSummary& split) 
           number(split.solved)};
 }
 
+std::string seeds_text(int seeds) { return fmt::format("{} seed{}", seeds, seeds == 1 ? "" : "s"); }
+
 std::string rank_text(const std::optional<MeanRank>& rank) {
   if (!rank) return "-";
+  if (!rank->enough_seeds()) return fmt::format("{:.1f} ({} cannot tell)", rank->mean, seeds_text(rank->seeds));
   return fmt::format("{:.1f} ({:.1f} to {:.1f})", rank->mean, rank->interval.low, rank->interval.high);
 }
 

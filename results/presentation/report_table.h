@@ -9,13 +9,13 @@
 namespace posbench {
 
 /// Encodings as rows, tasks as columns; in each cell the mean sequence accuracy in / out of distribution over
-/// seeds. A letter after it says that some seeds diverged (d) or failed (f); where all did, a word stands instead.
+/// seeds. A letter after it marks that some seeds diverged (d) or failed (f); if all did, the cell is a word.
 Table accuracy_table(const Summary&);
 
-/// What stands under it: the units, and the meaning of whatever letters and signs it uses.
+/// The notes under the table: the units, and the meaning of the letters and signs that it uses.
 std::vector<std::string> accuracy_notes(const Summary&);
 
-/// Encodings by their mean rank out of distribution.
+/// Encodings in the order of their mean rank out of distribution.
 Table ranking_table(const Summary&);
 
 /// Every number of the summary: a row for each task, encoding and split, for a spreadsheet.

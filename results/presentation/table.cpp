@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kGap = 2;  // spaces between columns
 
-/// Characters, not bytes.
+/// The number of characters, not bytes.
 int width(std::string_view text) {
   return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
@@ -38,7 +38,7 @@ std::string colored(const std::string& text, Tone tone) {
   return text;
 }
 
-/// Breaks a header, where it has places to break, into lines no wider than the cells or its widest piece.
+/// Breaks a header into lines no wider than `most` (the cells) or its widest unbreakable piece.
 std::vector<std::string> wrapped(std::string_view header, int most) {
   std::vector<std::string> pieces(1);
   for (const char c : header) {
@@ -121,7 +121,7 @@ class ConsoleTable {
     }
     std::string text;
     for (size_t line = 0; line < lines; ++line) {
-      text += joined(columns, [&](size_t column) {  // headers stand on the rule, however many lines they have
+      text += joined(columns, [&](size_t column) {  // headers are aligned at the bottom, on the rule
         const std::vector<std::string>& header = layouts_[column].header;
         const size_t blank = lines - header.size();
         return padded(line < blank ? "" : header[line - blank], layouts_[column].width,

@@ -1,4 +1,4 @@
-// One small table, and the forms that people paste it into.
+// A small table and its output formats: console, Markdown and CSV.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@ namespace posbench {
 
 enum class Align { left, right };
 
-/// A hint for terminals with colour; what it means is always in the text too.
+/// A hint for terminals with colour. Its meaning is always in the text too.
 enum class Tone { plain, good, bad, faint };
 
 struct Cell {
@@ -36,16 +36,16 @@ struct ConsoleStyle {
 };
 
 /// Aligned columns under a rule. A header wider than its cells breaks after '_', ':', ',' or a space. Control
-/// characters, which could drive a terminal, become '?'.
+/// characters, which could control a terminal, are replaced by '?'.
 std::string console(const Table&, const ConsoleStyle& = {});
 
-/// For GitHub; what would be markup is escaped.
+/// A table in GitHub Markdown; markup characters in cells are escaped.
 std::string markdown(const Table&);
 
-/// RFC 4180. A text that a spreadsheet would run as a formula gets a ' in front.
+/// CSV by RFC 4180. A text that a spreadsheet would run as a formula is prefixed with '.
 std::string csv(const Table&);
 
-/// A text on its own, escaped as in the cells of a table.
+/// A single text, escaped as in the cells of a Markdown table.
 std::string markdown_text(std::string_view);
 
 }  // namespace posbench

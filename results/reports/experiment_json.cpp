@@ -66,6 +66,7 @@ Json write_split(const SplitResult& split) {
   json["sequences"] = split.sequences;
   json["token"] = write_count(split.token);
   json["sequence"] = write_count(split.sequence);
+  if (split.loss) json["loss"] = *split.loss;
   json["by_length"] = write_list(split.by_length, write_length);
   json["by_distance"] = write_list(split.by_distance, write_distance);
   return json;
@@ -142,6 +143,7 @@ SplitResult read_split(const Field& json) {
       .by_length = read_ascending(json["by_length"], "length", &LengthResult::length, read_length<Field>),
       .by_distance =
           read_ascending(json["by_distance"], "distance", &DistanceResult::distance, read_distance<Field>)};
+  if (json.has("loss")) split.loss = json["loss"].number(-kMaxNumber, kMaxNumber);
   if (split.sequence.total > split.sequences) {
     const Field sequence = json["sequence"];
     sequence["total"].fail(fmt::format("more than the sequences of its split, {}", split.sequences));
@@ -202,6 +204,7 @@ ExperimentResult read(const Field& json) {
   result.id = {json["task"].name(), json["encoding"].name(), json["seed"].natural()};
   result.task_version = static_cast<int>(json["task_version"].integer(1, kMaxInt));
   result.status = static_cast<Status>(json["status"].choice(status_names()));
+  if (json.has("description")) result.description = json["description"].text();
   if (json.has("reason")) result.reason = json["reason"].text();
   result.diverged_step = read_diverged_step(json, result.status);
   result.parameters = json["parameters"].integer(0, kMaxCount);
@@ -255,6 +258,7 @@ Json to_json(const ExperimentResult& result) {
   json["seed"] = result.id.seed;
   json["task_version"] = result.task_version;
   json["status"] = to_text(result.status);
+  if (!result.description.empty()) json["description"] = result.description;
   if (!result.reason.empty()) json["reason"] = result.reason;
   if (result.diverged_step) json["diverged_step"] = *result.diverged_step;
   json["parameters"] = result.parameters;

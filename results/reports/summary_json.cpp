@@ -32,12 +32,13 @@ Json write_split(const SplitSummary& split) {
   json["sequence"] = write_spread(split.sequence);
   json["above_trivial"] = write_spread(split.above_trivial);
   json["solved"] = rounded(split.solved);
+  json["solved_interval"] = write_interval(split.solved_interval);
   return json;
 }
 
 Json integer_or_null(const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); }
 
-/// The whole is null where nothing was recorded; an end of its interval, or the fall itself, where it lies beyond
+/// The whole is null where nothing was recorded; an end of its interval, or the length itself, where it lies beyond
 /// what was tested.
 Json write_threshold_length(const std::optional<ThresholdLength>& fall) {
   if (!fall) return nullptr;
@@ -57,6 +58,15 @@ Json write_rank(const std::optional<MeanRank>& rank) {
   json["mean"] = rounded(rank->mean);
   json["interval"] = write_interval(rank->interval);
   json["tasks"] = rank->tasks;
+  json["seeds"] = rank->seeds;
+  return json;
+}
+
+Json write_learned(const Learned& learned) {
+  Json json;
+  json["seeds"] = learned.seeds.correct;
+  json["of"] = learned.seeds.total;
+  json["late_gain"] = learned.late_gain ? Json(rounded(*learned.late_gain)) : Json(nullptr);
   return json;
 }
 
@@ -69,6 +79,7 @@ Json to_json(const SummaryRow& row) {
   json["seeds"] = row.seeds;
   json["diverged"] = row.diverged;
   json["failed"] = row.failed;
+  json["learned"] = write_learned(row.learned);
   json["in_distribution"] = row.in_distribution ? write_split(*row.in_distribution) : Json(nullptr);
   json["out_of_distribution"] = row.out_of_distribution ? write_split(*row.out_of_distribution) : Json(nullptr);
   json["splits"] = write_list(row.splits, write_split);

@@ -8,46 +8,18 @@
 #include <stdexcept>
 
 #include "base/printable.h"
-#include "results/json/json.h"
+#include "results/json/difference.h"
 
 namespace posbench {
 namespace {
 
-/// The first place at which two values differ: "steps is 1500 in a.json and 3000 in b.json".
-class Difference {
- public:
-  Difference(const NamedReport& a, const NamedReport& b) : a_(a), b_(b) {}
-
-  std::optional<std::string> at(const std::string& place, const Json& a, const Json& b) const {
-    if (!a.is_object() || !b.is_object())
-      return a == b ? std::nullopt : std::optional(text(place, shown(a), shown(b)));
-    for (const auto& [key, value] : a.items()) {
-      const std::string inner = place.empty() ? key : place + "." + key;
-      if (!b.contains(key)) return text(inner, shown(value), "missing");
-      if (const auto difference = at(inner, value, b.at(key))) return difference;
-    }
-    for (const auto& [key, value] : b.items()) {
-      if (!a.contains(key)) return text(place.empty() ? key : place + "." + key, "missing", shown(value));
-    }
-    return std::nullopt;
-  }
-
-  /// Of one member of both.
-  std::optional<std::string> of(const std::string& place, const Json& a, const Json& b,
-                                const std::string& key) const {
-    const std::string inner = fmt::format("{}.{}", place, key);
-    const bool in_a = a.contains(key), in_b = b.contains(key);
-    if (in_a && in_b) return at(inner, a.at(key), b.at(key));
-    if (in_a == in_b) return std::nullopt;
-    return text(inner, in_a ? shown(a.at(key)) : "missing", in_b ? shown(b.at(key)) : "missing");
-  }
-
- private:
-  std::string text(const std::string& place, const std::string& a, const std::string& b) const {
-    return fmt::format("{} is {} in {} and {} in {}", place, a, a_.name, b, b_.name);
-  }
-  const NamedReport &a_, &b_;
-};
+/// "config.training.steps is 1500 in a.json and 3000 in b.json".
+std::optional<std::string> text(const std::optional<JsonDifference>& difference, const NamedReport& a,
+                                const NamedReport& b) {
+  if (!difference) return std::nullopt;
+  return fmt::format("{} is {} in {} and {} in {}", difference->path, difference->first, a.name, difference->second,
+                     b.name);
+}
 
 [[noreturn]] void refuse(const NamedReport& baseline, const NamedReport& candidate, const std::string& why) {
   throw std::runtime_error(
@@ -87,17 +59,18 @@ const Json& member(const Json& json, const std::string& key) {
 
 /// What a task was trained with that the whole run was not, and what else changes how it is trained.
 std::optional<std::string> other_budget(const NamedReport& baseline, const NamedReport& candidate) {
-  const Difference difference(baseline, candidate);
   const Json &a = baseline.report.config, &b = candidate.report.config;
+  std::optional<JsonDifference> found;
   for (const char* section : {"model", "training"}) {
-    if (auto found = difference.of("config", a, b, section)) return found;
+    if (!found) found = member_difference(a, b, section, "config");
   }
   for (const std::string& task : common_tasks(baseline, candidate)) {
-    if (auto found = difference.of("config.overrides", member(a, "overrides"), member(b, "overrides"), task)) {
-      return found;
-    }
+    if (!found) found = member_difference(member(a, "overrides"), member(b, "overrides"), task, "config.overrides");
   }
-  return difference.of("config.evaluation", member(a, "evaluation"), member(b, "evaluation"), "layout");
+  if (!found) {
+    found = member_difference(member(a, "evaluation"), member(b, "evaluation"), "layout", "config.evaluation");
+  }
+  return text(found, baseline, candidate);
 }
 
 /// Whether a task of that name, with whichever options, has the split.
@@ -121,8 +94,7 @@ void check_own_splits(const NamedReport& baseline, const NamedReport& candidate)
       const bool of_both = ours.contains(split) && theirs.contains(split);
       const bool in_both = has_split(baseline.report, task, split) && has_split(candidate.report, task, split);
       if (!of_both && !in_both) continue;
-      const auto found =
-          Difference(baseline, candidate).of(fmt::format("config.splits.{}", task), ours, theirs, split);
+      const auto found = text(member_difference(ours, theirs, split, "config.splits." + task), baseline, candidate);
       if (found) refuse(baseline, candidate, *found);
     }
   }
@@ -163,16 +135,18 @@ std::vector<std::string> check_comparable(const NamedReport& baseline, const Nam
     refuse(baseline, candidate,
            *budget + " (--allow-different-budget compares what was trained in different ways)");
   }
-  const Difference difference(baseline, candidate);
   std::vector<std::string> warnings;
   const auto warn = [&](const std::optional<std::string>& warning) {
     if (warning) warnings.push_back(*warning);
   };
+  const auto warn_of = [&](const Json& a, const Json& b, const std::string& key, const std::string& path) {
+    warn(text(member_difference(a, b, key, path), baseline, candidate));
+  };
   warn(budget);
-  warn(difference.of("config.evaluation", member(baseline.report.config, "evaluation"),
-                     member(candidate.report.config, "evaluation"), "sequences"));
+  warn_of(member(baseline.report.config, "evaluation"), member(candidate.report.config, "evaluation"), "sequences",
+          "config.evaluation");
   for (const char* key : {"cpu", "compiler", "flags", "versions"}) {
-    warn(difference.of("context", baseline.report.context, candidate.report.context, key));
+    warn_of(baseline.report.context, candidate.report.context, key, "context");
   }
   warn_of_splits(baseline, candidate, warnings);
   warn_of_splits(candidate, baseline, warnings);

@@ -5,12 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <stdexcept>
 
 #include "base/text.h"
 #include "results/statistics/comparable.h"
+#include "results/statistics/moderated_variance.h"
+#include "results/statistics/permutation.h"
+#include "results/statistics/proportion.h"
+#include "results/statistics/summary.h"
 
 namespace posbench {
 namespace {
@@ -45,7 +50,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The encodings of the candidate that one of the baseline pairs with.
+/// The encodings of the candidate that one of the baseline is compared with.
 std::vector<std::string> partners(const std::string& encoding, const CompareOptions& options) {
   std::vector<std::string> partners;
   for (const auto& [of_baseline, of_candidate] : options.match) {
@@ -54,34 +59,45 @@ std::vector<std::string> partners(const std::string& encoding, const CompareOpti
   return partners.empty() ? std::vector{encoding} : partners;
 }
 
-struct Pair {
-  const ExperimentResult *baseline, *candidate;
+using Experiments = std::vector<const ExperimentResult*>;
+
+/// A task and an encoding on both sides, whose rows, one for each split, follow each other.
+struct Cell {
+  Experiments before, after;
+  std::vector<ComparisonRow> rows;
+  bool pairs = false;  // the experiments of both sides correspond, seed by seed
 };
 
-/// What is known of a row before the number of rows is.
-ComparisonRow measure(ComparisonRow row, const std::vector<Pair>& pairs, Metric metric) {
-  std::vector<double> baseline, candidate, differences;
-  std::int64_t cases = 0;  // the fewest that an accuracy is over
-  for (const Pair& pair : pairs) {
-    row.seeds.push_back(pair.baseline->id.seed);
-    row.baseline_unfinished += pair.baseline->status != Status::ok;
-    row.candidate_unfinished += pair.candidate->status != Status::ok;
-    baseline.push_back(split_accuracy(*pair.baseline, row.split, metric));
-    candidate.push_back(split_accuracy(*pair.candidate, row.split, metric));
-    differences.push_back(candidate.back() - baseline.back());
-    for (const ExperimentResult* experiment : {pair.baseline, pair.candidate}) {
-      const std::optional<Count> count = split_count(*experiment, row.split, metric);
-      if (count) cases = cases == 0 ? count->total : std::min(cases, count->total);
-    }
-  }
-  row.baseline_mean = mean(baseline);
-  row.candidate_mean = mean(candidate);
-  row.test = paired_t_test(differences, cases > 0 ? 1.0 / static_cast<double>(cases) : 0);
-  row.equal = std::all_of(differences.begin(), differences.end(), [](double d) { return d == 0; });
-  return row;
+/// The same training: the same learning curve, and the same counts on every split.
+bool identical(const ExperimentResult& a, const ExperimentResult& b) {
+  if (a.status != b.status || a.final_loss != b.final_loss || a.learning_curve != b.learning_curve) return false;
+  return std::equal(a.splits.begin(), a.splits.end(), b.splits.begin(), b.splits.end(),
+                    [](const SplitResult& x, const SplitResult& y) {
+                      return x.name == y.name && x.token == y.token && x.sequence == y.sequence;
+                    });
 }
 
-/// Compares one candidate: its rows, and what pairs with nothing.
+std::vector<double> accuracies(const Experiments& experiments, const std::string& split, Metric metric) {
+  std::vector<double> values;
+  for (const ExperimentResult* experiment : experiments) {
+    values.push_back(split_accuracy(*experiment, split, metric));
+  }
+  return values;
+}
+
+ComparisonSide describe(const TaskBaseline& task, const Experiments& experiments, const std::string& split,
+                        Metric metric) {
+  ComparisonSide side{.mean = mean(accuracies(experiments, split, metric)),
+                      .learned = find_learned(task, experiments)};
+  for (const ExperimentResult* experiment : experiments) {
+    side.seeds.push_back(experiment->id.seed);
+    side.unfinished += experiment->status != Status::ok;
+    side.solved += {split_accuracy(*experiment, split, Metric::sequence) >= kSolved, 1};
+  }
+  return side;
+}
+
+/// Finds what one candidate has in common with the baseline, and what stands on one side only.
 class Pairing {
  public:
   Pairing(const NamedReport& baseline, const NamedReport& candidate, size_t number, const CompareOptions& options)
@@ -92,63 +108,67 @@ class Pairing {
         in_baseline_(index(baseline_)),
         in_candidate_(index(candidate_)) {}
 
-  void add_to(Comparison& comparison) {
+  void add_to(Comparison& comparison, std::vector<Cell>& cells) {
     const std::vector<std::string> names = encodings(baseline_);
-    const size_t before = comparison.rows.size();
+    const size_t before = cells.size();
     for (const TaskBaseline& task : baseline_.tasks) {
       for (const std::string& encoding : names) {
-        for (const std::string& other : partners(encoding, options_)) add_rows(task, encoding, other, comparison);
+        for (const std::string& other : partners(encoding, options_)) add_cell(task, encoding, other, cells);
       }
     }
-    if (comparison.rows.size() == before) {
+    if (cells.size() == before) {
       throw std::runtime_error(
           fmt::format("{} and {} cannot be compared: they have no task, encoding and seed in common",
                       comparison.baseline, comparison.candidates[number_]));
     }
-    list_one_sided(in_baseline_, paired_baseline_, true, comparison);
-    list_one_sided(in_candidate_, paired_candidate_, false, comparison);
+    list_one_sided(in_baseline_, used_baseline_, true, comparison);
+    list_one_sided(in_candidate_, used_candidate_, false, comparison);
   }
 
  private:
-  void add_rows(const TaskBaseline& task, const std::string& encoding, const std::string& partner,
-                Comparison& comparison) {
-    const std::vector<Pair> pairs = find_pairs(task.task, encoding, partner);
-    if (pairs.empty()) return;
+  void add_cell(const TaskBaseline& task, const std::string& encoding, const std::string& partner,
+                std::vector<Cell>& cells) {
+    Cell cell = find_experiments(task.task, encoding, partner);
+    if (cell.before.empty()) return;
     const TaskBaseline& other = posbench::baseline(candidate_, task.task);
     for (const SplitBaseline& split : task.splits) {
       const auto same = [&](const SplitBaseline& s) { return s.name == split.name && s.kind == split.kind; };
       if (std::none_of(other.splits.begin(), other.splits.end(), same)) continue;
-      comparison.rows.push_back(measure({.candidate = number_,
-                                         .task = task.task,
-                                         .encoding = encoding,
-                                         .candidate_encoding = partner,
-                                         .split = split.name,
-                                         .kind = split.kind},
-                                        pairs, options_.metric));
+      cell.rows.push_back({.candidate = number_,
+                           .task = task.task,
+                           .encoding = encoding,
+                           .candidate_encoding = partner,
+                           .split = split.name,
+                           .kind = split.kind,
+                           .before = describe(task, cell.before, split.name, options_.metric),
+                           .after = describe(other, cell.after, split.name, options_.metric)});
     }
+    if (!cell.rows.empty()) cells.push_back(std::move(cell));
   }
 
-  std::vector<Pair> find_pairs(const std::string& task, const std::string& encoding, const std::string& partner) {
+  /// Of one encoding, the experiments with a seed of both sides; of two, all.
+  Cell find_experiments(const std::string& task, const std::string& encoding, const std::string& partner) {
+    Cell cell{.pairs = encoding == partner};
     const auto ours = in_baseline_.find({task, encoding});
     const auto theirs = in_candidate_.find({task, partner});
-    std::vector<Pair> pairs;
-    if (ours == in_baseline_.end() || theirs == in_candidate_.end()) return pairs;
+    if (ours == in_baseline_.end() || theirs == in_candidate_.end()) return cell;
     for (const auto& [seed, experiment] : ours->second) {
-      const auto found = theirs->second.find(seed);
-      if (found == theirs->second.end()) continue;
-      pairs.push_back({experiment, found->second});
-      paired_baseline_.insert(experiment);
-      paired_candidate_.insert(found->second);
+      if (!cell.pairs || theirs->second.contains(seed)) cell.before.push_back(experiment);
     }
-    return pairs;
+    for (const auto& [seed, experiment] : theirs->second) {
+      if (!cell.pairs || ours->second.contains(seed)) cell.after.push_back(experiment);
+    }
+    used_baseline_.insert(cell.before.begin(), cell.before.end());
+    used_candidate_.insert(cell.after.begin(), cell.after.end());
+    return cell;
   }
 
-  void list_one_sided(const Index& all, const std::set<const ExperimentResult*>& paired, bool in_baseline,
+  void list_one_sided(const Index& all, const std::set<const ExperimentResult*>& used, bool in_baseline,
                       Comparison& comparison) const {
     for (const auto& [key, by_seed] : all) {
       OneSided alone{.candidate = number_, .in_baseline = in_baseline, .task = key.first, .encoding = key.second};
       for (const auto& [seed, experiment] : by_seed) {
-        if (!paired.contains(experiment)) alone.seeds.push_back(seed);
+        if (!used.contains(experiment)) alone.seeds.push_back(seed);
       }
       if (!alone.seeds.empty()) comparison.one_sided.push_back(std::move(alone));
     }
@@ -158,7 +178,7 @@ class Pairing {
   size_t number_;
   const CompareOptions& options_;
   Index in_baseline_, in_candidate_;
-  std::set<const ExperimentResult*> paired_baseline_, paired_candidate_;
+  std::set<const ExperimentResult*> used_baseline_, used_candidate_;
 };
 
 void check_options(const CompareOptions& options, const NamedReport& baseline,
@@ -184,89 +204,168 @@ void check_options(const CompareOptions& options, const NamedReport& baseline,
   }
 }
 
-/// The noise of each row: its own deviation, or the pooled one of its task where that is greater.
-void find_noise(std::vector<ComparisonRow>& rows) {
-  struct Pool {
-    double squares = 0, freedom = 0;
-  };
-  std::map<std::pair<size_t, std::string>, Pool> pools;  // by candidate and task
-  for (const ComparisonRow& row : rows) {
-    if (!row.test.deviation) continue;
-    const double freedom = static_cast<double>(row.seeds.size() - 1);
-    Pool& pool = pools[{row.candidate, row.task}];
-    pool.squares += freedom * *row.test.deviation * *row.test.deviation;
-    pool.freedom += freedom;
+/// The variance that rounding to counts of right answers adds to an accuracy: a step of 1 / n has step^2 / 12.
+double rounding_variance(const Cell& cell, const ComparisonRow& row, Metric metric) {
+  std::int64_t fewest = 0;
+  for (const Experiments* side : {&cell.before, &cell.after}) {
+    for (const ExperimentResult* experiment : *side) {
+      const std::optional<Count> count = split_count(*experiment, row.split, metric);
+      if (count) fewest = fewest == 0 ? count->total : std::min(fewest, count->total);
+    }
   }
-  for (ComparisonRow& row : rows) {
-    if (!row.test.deviation) continue;
-    const Pool& pool = pools[{row.candidate, row.task}];
-    row.noise = std::max(*row.test.deviation, std::sqrt(pool.squares / pool.freedom));
-  }
+  return fewest == 0 ? 0 : 1 / (12.0 * static_cast<double>(fewest) * static_cast<double>(fewest));
 }
 
-/// The corrected p-value of each row that has a test, and what it could have detected.
-void test_rows(Comparison& comparison) {
-  find_noise(comparison.rows);
-  std::vector<double> p;
-  for (const ComparisonRow& row : comparison.rows) {
-    if (row.noise) p.push_back(t_test_p(row.test.difference, *row.noise, static_cast<int>(row.seeds.size())));
+/// The noise of one row within its sides: what its standard error follows from.
+struct RowNoise {
+  double variance = 0, freedom = 0;  // of one accuracy, or of one pair's difference; 0 where there is one seed
+  double seeds = 0;                  // by which the variance is divided: of the difference of means
+};
+
+RowNoise row_noise(const SplitValues& values, bool in_pairs) {
+  const double before = static_cast<double>(values.before.size()), after = static_cast<double>(values.after.size());
+  RowNoise noise;
+  const auto squares = [](std::span<const double> x) {
+    const double deviation = x.size() < 2 ? 0 : standard_deviation(x);
+    return deviation * deviation * static_cast<double>(x.size() - 1);
+  };
+  double sum = 0;
+  if (in_pairs) {
+    std::vector<double> differences;
+    for (size_t i = 0; i < values.before.size(); ++i) differences.push_back(values.after[i] - values.before[i]);
+    sum = squares(differences), noise.freedom = before - 1, noise.seeds = before;
+  } else {
+    sum = squares(values.before) + squares(values.after);
+    noise.freedom = before + after - 2, noise.seeds = 1 / (1 / before + 1 / after);
   }
-  const std::vector<double> corrected = holm(p);
-  std::map<size_t, double> effects;  // by number of pairs
-  size_t next = 0;
-  for (ComparisonRow& row : comparison.rows) {
-    if (!row.noise) continue;
-    row.p_corrected = corrected[next++];
-    const size_t pairs = row.seeds.size();
-    const auto [effect, is_new] = effects.emplace(pairs, 0);
-    if (is_new) {
-      effect->second =
-          detectable_effect(static_cast<int>(pairs), comparison.options.alpha / static_cast<double>(p.size()));
-    }
-    row.detectable = effect->second * *row.noise;
-  }
+  if (noise.freedom > 0) noise.variance = std::max(sum / noise.freedom, values.least_variance);
+  return noise;
 }
+
+Interval around(double middle, double variance, double freedom, double seeds) {
+  const double half = t_half_width(freedom) * std::sqrt(variance / seeds);
+  return {middle - half, middle + half};
+}
+
+/// Student's t at which a permutation statistic, in standard errors of all values together, stands.
+double as_t(double statistic, const RowNoise& noise) {
+  const double left = noise.freedom + 1 - statistic * statistic;  // of the degrees of freedom of all values
+  return left > 0 ? statistic * std::sqrt(noise.freedom / left) : std::numeric_limits<double>::infinity();
+}
+
+/// Differences, intervals, p-values and what could have been detected, of all cells together.
+class Tests {
+ public:
+  Tests(std::vector<Cell>& cells, const CompareOptions& options) : cells_(cells), options_(options) {}
+
+  /// Returns the number of tests.
+  size_t run() {
+    for (Cell& cell : cells_) measure(cell);
+    add_intervals();
+    add_p_values();
+    return hypotheses_.size();
+  }
+
+ private:
+  void measure(Cell& cell) {
+    bool same = cell.pairs;
+    for (size_t i = 0; same && i < cell.before.size(); ++i) same = identical(*cell.before[i], *cell.after[i]);
+    constexpr size_t kEnoughPairs = 6;
+    const bool in_pairs = cell.pairs && cell.before.size() >= kEnoughPairs;
+    const bool enough = std::min(cell.before.size(), cell.after.size()) >= kEnoughSeeds;
+    std::vector<SplitValues> splits;
+    for (ComparisonRow& row : cell.rows) {
+      row.in_pairs = in_pairs;
+      row.identical = same;
+      row.difference = row.after.mean - row.before.mean;
+      row.solved_p = boschloo(row.before.solved, row.after.solved);
+      splits.push_back({accuracies(cell.before, row.split, options_.metric),
+                        accuracies(cell.after, row.split, options_.metric),
+                        (in_pairs ? 2 : 1) * rounding_variance(cell, row, options_.metric)});
+      rows_.push_back(&row);
+      noises_.push_back(row_noise(splits.back(), in_pairs));
+    }
+    if (!enough) return;
+    first_row_.push_back(rows_.size() - cell.rows.size());
+    hypotheses_.push_back(relabel(splits, in_pairs));
+  }
+
+  void add_intervals() {
+    std::vector<double> variances, freedoms;
+    for (const RowNoise& noise : noises_) {
+      if (noise.freedom > 0) variances.push_back(noise.variance), freedoms.push_back(noise.freedom);
+    }
+    const VariancePrior prior = fit_variance_prior(variances, freedoms);
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const RowNoise& noise = noises_[i];
+      if (noise.freedom == 0) continue;
+      const double variance = moderated(prior, noise.variance, noise.freedom);
+      rows_[i]->noise = std::sqrt(variance);
+      rows_[i]->interval = around(rows_[i]->difference, variance, noise.freedom + prior.freedom, noise.seeds);
+      rows_[i]->own = around(rows_[i]->difference, noise.variance, noise.freedom, noise.seeds);
+    }
+  }
+
+  void add_p_values() {
+    const std::vector<std::vector<double>> corrected = corrected_p(hypotheses_);
+    const double critical = critical_statistic(hypotheses_, options_.alpha);
+    for (size_t h = 0; h < hypotheses_.size(); ++h) {
+      for (size_t s = 0; s < corrected[h].size(); ++s) {
+        ComparisonRow& row = *rows_[first_row_[h] + s];
+        const RowNoise& noise = noises_[first_row_[h] + s];
+        row.p = hypotheses_[h].p(hypotheses_[h].statistics[s]);
+        row.p_corrected = corrected[h][s];
+        const double t = as_t(critical, noise);
+        if (std::isfinite(t)) {
+          row.detectable = detectable_noncentrality(t, noise.freedom) * *row.noise / std::sqrt(noise.seeds);
+        }
+      }
+    }
+  }
+
+  std::vector<Cell>& cells_;
+  const CompareOptions& options_;
+  std::vector<ComparisonRow*> rows_;  // of all cells
+  std::vector<RowNoise> noises_;      // of the same
+  std::vector<Relabelled> hypotheses_;  // of the cells with enough seeds
+  std::vector<size_t> first_row_;       // of each of them, in rows_
+};
 
 Verdict judge(const ComparisonRow& row, const CompareOptions& options) {
-  const int pairs = static_cast<int>(row.seeds.size());
-  if (row.baseline_unfinished == 0 && row.candidate_unfinished == pairs) return Verdict::worse;
-  if (row.baseline_unfinished == pairs && row.candidate_unfinished == 0) return Verdict::better;
-  if (row.equal) return Verdict::same;
-  if (!row.p_corrected) return Verdict::undecided;
-  const bool matters = std::abs(row.test.difference) >= options.threshold;
-  if (*row.p_corrected < options.alpha && matters) {
-    return row.test.difference < 0 ? Verdict::worse : Verdict::better;
+  const auto none_finished = [](const ComparisonSide& side) {
+    return side.unfinished == static_cast<int>(side.seeds.size());
+  };
+  if (row.before.unfinished == 0 && none_finished(row.after)) return Verdict::worse;
+  if (row.after.unfinished == 0 && none_finished(row.before)) return Verdict::better;
+  if (row.identical) return Verdict::same;
+  const bool learned = row.before.learned.most() && row.after.learned.most();
+  if (row.kind == SplitKind::out_of_distribution && !learned) return Verdict::not_learned;
+  if (!row.p_corrected) return Verdict::too_few_seeds;
+  if (*row.p_corrected < options.alpha && std::abs(row.difference) >= options.threshold) {
+    return row.difference < 0 ? Verdict::worse : Verdict::better;
   }
-  const bool within = row.test.interval->low > -options.threshold && row.test.interval->high < options.threshold;
-  return within ? Verdict::same : Verdict::undecided;
+  const auto within = [&](const Interval& interval) {
+    return interval.low > -options.threshold && interval.high < options.threshold;
+  };
+  const bool as_many_solve = row.before.solved.correct * row.after.solved.total ==
+                             row.after.solved.correct * row.before.solved.total;
+  return within(*row.interval) && within(*row.own) && as_many_solve ? Verdict::same : Verdict::undecided;
 }
 
-/// From here on a seed more no longer changes much what the t-test can find.
-constexpr size_t kEnoughSeeds = 5;
-
 void warn_of_few_seeds(Comparison& comparison) {
-  const auto fewer = [](const ComparisonRow& a, const ComparisonRow& b) {
-    return a.seeds.size() < b.seeds.size();
-  };
-  const size_t pairs = std::min_element(comparison.rows.begin(), comparison.rows.end(), fewer)->seeds.size();
-  const auto tests = std::count_if(comparison.rows.begin(), comparison.rows.end(),
-                                   [](const ComparisonRow& row) { return row.p_corrected.has_value(); });
-  if (pairs == 1) {
-    comparison.warnings.push_back("only 1 seed in common for some rows: there is nothing to test them by");
-  } else if (pairs < kEnoughSeeds) {
-    const double effect =
-        detectable_effect(static_cast<int>(pairs), comparison.options.alpha / static_cast<double>(tests));
-    comparison.warnings.push_back(fmt::format(
-        "few seeds: with {} seeds and {} rows, a difference shows from {:.1f} times its standard deviation "
-        "over seeds",
-        pairs, tests, effect));
-  }
+  const auto few = std::count_if(comparison.rows.begin(), comparison.rows.end(),
+                                 [](const ComparisonRow& row) { return !row.p_corrected; });
+  if (few == 0) return;
+  comparison.warnings.push_back(fmt::format(
+      "{} of {} rows have fewer than {} seeds on a side, and no verdict: seeds solve a task or do not, and so few "
+      "could differ as much by chance; run with -s {}",
+      few, comparison.rows.size(), kEnoughSeeds, kEnoughSeeds));
 }
 
 }  // namespace
 
 std::string to_text(Verdict verdict) {
-  constexpr const char* kNames[] = {"better", "worse", "same", "undecided"};
+  constexpr const char* kNames[] = {"better", "worse", "same", "not learned", "too few seeds", "undecided"};
   return kNames[static_cast<size_t>(verdict)];
 }
 
@@ -274,15 +373,21 @@ Comparison compare(const NamedReport& baseline, std::span<const NamedReport> can
                    const CompareOptions& options) {
   check_options(options, baseline, candidates);
   Comparison comparison{.options = options, .baseline = baseline.name};
+  std::vector<Cell> cells;
   for (size_t i = 0; i < candidates.size(); ++i) {
     comparison.candidates.push_back(candidates[i].name);
     for (std::string& warning : check_comparable(baseline, candidates[i], options.allow_different_budget)) {
       comparison.warnings.push_back(std::move(warning));
     }
-    Pairing(baseline, candidates[i], i, options).add_to(comparison);
+    Pairing(baseline, candidates[i], i, options).add_to(comparison, cells);
   }
-  test_rows(comparison);
-  for (ComparisonRow& row : comparison.rows) row.verdict = judge(row, options);
+  comparison.tests = Tests(cells, options).run();
+  for (Cell& cell : cells) {
+    for (ComparisonRow& row : cell.rows) {
+      row.verdict = judge(row, options);
+      comparison.rows.push_back(std::move(row));
+    }
+  }
   warn_of_few_seeds(comparison);
   return comparison;
 }

@@ -1,21 +1,22 @@
-// Two runs side by side (design, section 10): what changed, and whether it is more than the noise of the seeds.
+// Two runs side by side (design, section 10): what changed, and is it more than the noise of the seeds?
 //
-// Experiments pair by task, encoding and seed: under one seed both sides trained and were tested on the same
-// samples. For every task, encoding and split, the mean difference over the pairs is tested by Student's paired
-// t-test, corrected by Holm for all the rows that are shown together. A row is
-//   better, worse  if the corrected p-value is below alpha and the difference is the threshold or more; or if
-//   every
+// Seeds of these tasks are bimodal: an experiment solves its task or does not. So nothing is assumed of their
+// distribution. For each task and encoding an exact permutation test, with the greatest statistic of all splits, asks
+// whether the seeds before and after could have changed places; p-values are corrected for all tests together
+// (results/statistics/permutation.h). Experiments pair by seed only between two builds of one encoding, whose seeds
+// correlate, and only from six pairs on: five pairs have 32 ways to be turned round, and a p-value of 2 in 32 proves
+// nothing. Seeds of different encodings do not correlate out of distribution, and count as two groups.
+//
+// A row is
+//   better, worse  if its corrected p-value is below alpha and the difference is the threshold or more; or if every
 //                  experiment finished on one side and none on the other;
-//   same           if the 95 % interval of the difference lies within the threshold on both sides of 0; or if each
-//   pair
-//                  has one and the same accuracy;
+//   same           if the experiments are the same to the last count; or if the 95 % interval of the difference lies
+//                  within the threshold on both sides of 0, by the row's own noise and by the moderated one, and as
+//                  many seeds solve the split on both sides;
+//   not learned    out of distribution, where most seeds of one side have not learned the task in distribution;
+//   too few seeds  with fewer than five on either side;
 //   undecided      otherwise: more seeds would tell.
 // An experiment that diverged or failed counts with an accuracy of 0, as in the summary.
-//
-// The t-test believes in normal differences. Where some seeds solve a task and others do not, they are not: three
-// seeds that solve it before and not after, which happens by chance, have three equal differences and so no noise
-// at all. So a row is tested with the noise of its task, the pooled standard deviation of all its rows, where its
-// own is smaller.
 #pragma once
 #include <optional>
 #include <span>
@@ -23,36 +24,51 @@
 #include <utility>
 #include <vector>
 
-#include "results/types/report.h"
+#include "results/statistics/learned.h"
 #include "results/statistics/statistics.h"
+#include "results/types/report.h"
 
 namespace posbench {
 
+constexpr size_t kEnoughSeeds = 5;  // for a verdict; below, no exact test of two groups can be significant at 0.05
+
 struct CompareOptions {
-  double alpha = 0.05;      // the chance of any better or worse in a comparison of equals
+  double alpha = 0.05;      // the probability of any better or worse in a comparison of equals
   double threshold = 0.02;  // the smallest difference of accuracy that matters
   Metric metric = Metric::sequence;
   bool allow_different_budget = false;
-  /// Encodings that pair although their specs differ, of the baseline and of the candidates: {"cope",
-  /// "cope:positions=16"}. An encoding of the baseline named here pairs as it says here only.
+  /// Encodings that are compared although their specs differ, of the baseline and of the candidates: {"cope",
+  /// "cope:positions=16"}. An encoding of the baseline named here is compared as it says here only.
   std::vector<std::pair<std::string, std::string>> match;
 };
 
-enum class Verdict { better, worse, same, undecided };
-std::string to_text(Verdict);
+enum class Verdict { better, worse, same, not_learned, too_few_seeds, undecided };
+std::string to_text(Verdict);  // "too few seeds"
+
+/// One side of a row.
+struct ComparisonSide {
+  std::vector<std::uint64_t> seeds;
+  int unfinished = 0;  // experiments that diverged or failed
+  double mean = 0;
+  Count solved;     // seeds with a sequence accuracy of kSolved or more
+  Learned learned;  // in distribution
+};
 
 struct ComparisonRow {
   size_t candidate = 0;  // its index
   std::string task, encoding, candidate_encoding, split;
   SplitKind kind = SplitKind::in_distribution;
-  std::vector<std::uint64_t> seeds;                       // of the pairs
-  int baseline_unfinished = 0, candidate_unfinished = 0;  // diverged or failed among the pairs
-  double baseline_mean = 0, candidate_mean = 0;
-  PairedTest test;                    // candidate - baseline, of this row alone
-  std::optional<double> noise;        // the standard deviation of one difference that it is tested with
-  bool equal = false;                 // each pair has one and the same accuracy
-  std::optional<double> p_corrected;  // with that noise, and by Holm
-  std::optional<double> detectable;   // the smallest difference found with probability 0.8 at alpha / rows tested
+  ComparisonSide before, after;
+  bool in_pairs = false;   // tested so; then both sides have the same seeds
+  bool identical = false;  // each pair of experiments has the same counts on all splits, and the same learning curve
+  double difference = 0;   // of the means, after - before
+  std::optional<double> noise;        // moderated standard deviation of one accuracy, or of one pair's difference
+  std::optional<Interval> interval;   // 95 % of the difference, with that noise
+  std::optional<Interval> own;        // the same with the noise of this row alone
+  std::optional<double> solved_p;     // of equal fractions of seeds that solve, by Boschloo's test, not corrected
+  std::optional<double> p;            // exact, of this task and encoding alone; nothing with too few seeds
+  std::optional<double> p_corrected;  // for all tests
+  std::optional<double> detectable;   // the smallest difference found with probability 0.8, were the noise normal
   Verdict verdict = Verdict::undecided;
 };
 
@@ -69,21 +85,22 @@ struct Comparison {
   std::string baseline;
   std::vector<std::string> candidates;
   std::vector<ComparisonRow> rows;  // by candidate; then as the baseline lists tasks, encodings and splits
+  size_t tests = 0;                 // tasks and encodings with a p-value, which are corrected for
   std::vector<OneSided> one_sided;
   std::vector<std::string> warnings;
 };
 
 /// Throws std::runtime_error, naming why, where the reports are not comparable: a task has another version, or a
 /// split of the user's own another meaning; the budget differs (the config's sections `model` and `training`, what
-/// `overrides` says for a task of both, and `evaluation.layout`) and that is not allowed; or nothing pairs.
+/// `overrides` says for a task of both, and `evaluation.layout`) and that is not allowed; or they have nothing in
+/// common.
 Comparison compare(const NamedReport& baseline, std::span<const NamedReport> candidates,
                    const CompareOptions& = {});
 
 /// Is any row worse?
 bool regression(const Comparison&);
 
-/// `cope=cope:positions=16`, as a user writes a match: an encoding of the baseline, '=', one of a candidate. Specs
-/// have
+/// `cope=cope:positions=16`, as a user writes a match: an encoding of the baseline, '=', one of a candidate. Specs have
 /// '=' in them too, so it is the known names that tell where to cut. Throws std::invalid_argument.
 std::pair<std::string, std::string> parse_match(const std::string& text, const NamedReport& baseline,
                                                 std::span<const NamedReport> candidates);

@@ -33,18 +33,14 @@ std::vector<double> means(const TaskValues& task) {
   return result;
 }
 
-/// The same seeds for every encoding: they saw the same samples. Where one has more seeds than another, the place
-/// in its own list.
+/// Each encoding's seeds are drawn by themselves: what seeds of two encodings have in common, they lose out of
+/// distribution.
 std::vector<double> resampled_means(const TaskValues& task, Rng& rng) {
-  size_t most = 0;
-  for (const std::vector<double>& seeds : task) most = std::max(most, seeds.size());
-  std::vector<double> drawn(most);
-  for (double& place : drawn) place = uniform_real(rng);
   std::vector<double> result;
   for (const std::vector<double>& seeds : task) {
     double sum = 0;
     for (size_t i = 0; i < seeds.size(); ++i) {
-      sum += seeds[static_cast<size_t>(drawn[i] * static_cast<double>(seeds.size()))];
+      sum += seeds[static_cast<size_t>(uniform(rng, 0, static_cast<int>(seeds.size()) - 1))];
     }
     result.push_back(sum / static_cast<double>(seeds.size()));  // NaN where there are none
   }
@@ -62,6 +58,15 @@ struct Sums {
   std::vector<double> sum;
   std::vector<int> tasks;
 };
+
+int fewest_seeds(const std::vector<TaskValues>& values, size_t encoding) {
+  size_t fewest = 0;
+  for (const TaskValues& task : values) {
+    const size_t seeds = task[encoding].size();
+    if (seeds > 0) fewest = fewest == 0 ? seeds : std::min(fewest, seeds);
+  }
+  return static_cast<int>(fewest);
+}
 
 }  // namespace
 
@@ -85,7 +90,8 @@ std::vector<std::optional<MeanRank>> rank(const std::vector<TaskValues>& values)
   std::vector<std::optional<MeanRank>> result(encodings);
   for (size_t i = 0; i < encodings; ++i) {
     if (all.tasks[i] == 0) continue;
-    result[i] = {all.sum[i] / all.tasks[i], percentile_interval(std::move(draws[i])), all.tasks[i]};
+    result[i] = {all.sum[i] / all.tasks[i], percentile_interval(std::move(draws[i])), all.tasks[i],
+                 fewest_seeds(values, i)};
   }
   return result;
 }

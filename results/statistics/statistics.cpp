@@ -5,7 +5,6 @@
 #include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/tools/toms748_solve.hpp>
-#include <cassert>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -14,13 +13,6 @@ namespace posbench {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-double t_quantile_two_sided(size_t values, double alpha) {
-  const boost::math::students_t t(static_cast<double>(values - 1));
-  return boost::math::quantile(boost::math::complement(t, alpha / 2));
-}
-
-Interval around(double middle, double half) { return {middle - half, middle + half}; }
 
 }  // namespace
 
@@ -47,48 +39,30 @@ double standard_deviation(std::span<const double> values) {
 }
 
 std::optional<Interval> t_interval(std::span<const double> values) {
-  return paired_t_test(values).interval;  // a mean is the mean difference from 0
+  if (values.size() < 2) return std::nullopt;
+  const double n = static_cast<double>(values.size()), middle = mean(values);
+  const double half = t_half_width(n - 1) * standard_deviation(values) / std::sqrt(n);
+  return Interval{middle - half, middle + half};
 }
 
-PairedTest paired_t_test(std::span<const double> differences, double resolution) {
-  PairedTest test{.difference = mean(differences)};
-  const size_t n = differences.size();
-  if (n < 2) return test;
-  test.deviation = std::max(standard_deviation(differences), resolution / std::sqrt(6.0));
-  const double error = *test.deviation / std::sqrt(static_cast<double>(n));
-  test.interval = around(test.difference, t_quantile_two_sided(n, 0.05) * error);
-  test.p = t_test_p(test.difference, *test.deviation, static_cast<int>(n));
-  return test;
+double t_half_width(double freedom) {
+  return boost::math::quantile(boost::math::complement(boost::math::students_t(freedom), 0.025));
 }
 
-double t_test_p(double difference, double deviation, int pairs) {
-  assert(pairs >= 2);
-  if (deviation == 0) return difference == 0 ? 1 : 0;
-  const boost::math::students_t t(pairs - 1);
-  return 2 * cdf(complement(t, std::abs(difference) / deviation * std::sqrt(static_cast<double>(pairs))));
-}
-
-double detectable_effect(int pairs, double alpha) {
-  assert(pairs >= 2 && alpha > 0 && alpha < 1);
+double detectable_noncentrality(double critical, double freedom) {
   constexpr double kPower = 0.8;
-  const double freedom = pairs - 1, critical = t_quantile_two_sided(static_cast<size_t>(pairs), alpha);
   // The noncentral t is (Z + noncentrality) / sqrt(chi^2 / freedom). Far out Z, of size 1, no longer matters, and
   // Boost's series takes too many terms.
   constexpr double kFar = 1000;
-  double noncentrality = 0;
-  if (critical > kFar) {
-    noncentrality = critical * std::sqrt(quantile(boost::math::chi_squared(freedom), kPower) / freedom);
-  } else {
-    const auto excess = [&](double center) {
-      const boost::math::non_central_t t(freedom, center);
-      return cdf(complement(t, critical)) + cdf(t, -critical) - kPower;
-    };
-    std::uintmax_t steps = 100;
-    const auto [low, high] = boost::math::tools::toms748_solve(
-        excess, 0.0, 2 * critical + 3, boost::math::tools::eps_tolerance<double>(40), steps);
-    noncentrality = (low + high) / 2;
-  }
-  return noncentrality / std::sqrt(static_cast<double>(pairs));
+  if (critical > kFar) return critical * std::sqrt(quantile(boost::math::chi_squared(freedom), kPower) / freedom);
+  const auto excess = [&](double center) {
+    const boost::math::non_central_t t(freedom, center);
+    return cdf(complement(t, critical)) + cdf(t, -critical) - kPower;
+  };
+  std::uintmax_t steps = 100;
+  const auto [low, high] = boost::math::tools::toms748_solve(
+      excess, 0.0, 2 * critical + 3, boost::math::tools::eps_tolerance<double>(40), steps);
+  return (low + high) / 2;
 }
 
 std::vector<double> holm(std::span<const double> p) {
@@ -109,11 +83,11 @@ std::vector<int> resample(Rng& rng, int count) { return uniform_tokens(rng, coun
 Interval percentile_interval(std::vector<double> draws) {
   if (draws.empty()) return {kNaN, kNaN};
   std::sort(draws.begin(), draws.end());
-  const auto quantile = [&](double share) {
-    const double place = share * static_cast<double>(draws.size() - 1);
-    const auto below = static_cast<size_t>(place);
+  const auto quantile = [&](double fraction) {
+    const double rank = fraction * static_cast<double>(draws.size() - 1);
+    const auto below = static_cast<size_t>(rank);
     const size_t above = std::min(below + 1, draws.size() - 1);
-    return std::lerp(draws[below], draws[above], place - static_cast<double>(below));
+    return std::lerp(draws[below], draws[above], rank - static_cast<double>(below));
   };
   return {quantile(0.025), quantile(0.975)};
 }

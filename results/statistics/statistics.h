@@ -1,5 +1,4 @@
-// The statistics of reports: how sure an accuracy is, a mean over seeds, a paired difference, a statistic of
-// resamples.
+// The statistics of reports: how sure an accuracy is, a mean over seeds, many p-values, a statistic of resamples.
 #pragma once
 #include <optional>
 #include <span>
@@ -27,25 +26,12 @@ double standard_deviation(std::span<const double>);
 /// 95 % interval of the mean by Student's t; nothing for fewer than two values.
 std::optional<Interval> t_interval(std::span<const double>);
 
-/// Student's t-test of pairs: is the mean of their differences other than 0?
-struct PairedTest {
-  double difference = 0;             // the mean
-  std::optional<double> deviation;   // standard deviation of one difference; this and the next need two pairs
-  std::optional<Interval> interval;  // 95 %, of the mean
-  std::optional<double> p;           // two-sided
-};
+/// Half the width of a 95 % interval by Student's t, in standard errors. `freedom` may be infinite.
+double t_half_width(double freedom);
 
-/// `resolution` is the step of what was measured, 1 / n for an accuracy over n cases. Rounding to steps adds
-/// resolution^2 / 12 to the variance of each side; a deviation below that is an accident of the steps, and is
-/// raised to it, lest two seeds with differences equal by chance count as proof.
-PairedTest paired_t_test(std::span<const double> differences, double resolution = 0);
-
-/// Its p-value for a mean difference over `pairs` (two or more), given the standard deviation of one difference.
-double t_test_p(double difference, double deviation, int pairs);
-
-/// The smallest true mean difference, in standard deviations of one difference, that a two-sided paired t-test at
-/// level alpha finds with probability 0.8. Needs two pairs.
-double detectable_effect(int pairs, double alpha);
+/// The noncentrality, the true effect in standard errors, at which a two-sided t-test that rejects beyond `critical`
+/// finds it with probability 0.8.
+double detectable_noncentrality(double critical, double freedom);
 
 /// p-values adjusted for their number, in the order given. Holm 1979.
 std::vector<double> holm(std::span<const double> p);

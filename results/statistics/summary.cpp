@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "results/statistics/proportion.h"
+
 namespace posbench {
 namespace {
 
@@ -28,17 +30,15 @@ Groups group(const Report& report) {
 Spread spread(std::vector<double> values) {
   Spread spread{.values = std::move(values)};
   spread.mean = mean(spread.values);
-  spread.interval = t_interval(spread.values);
-  if (spread.interval) {
-    spread.interval = Interval{std::max(0.0, spread.interval->low), std::min(1.0, spread.interval->high)};
-  }
+  if (spread.values.size() >= 2) spread.interval = bounded_mean_interval(spread.values);
   return spread;
 }
 
-double share_solved(const Spread& sequence) {
-  const auto solved = [](double accuracy) { return accuracy >= kSolved; };
-  return static_cast<double>(std::count_if(sequence.values.begin(), sequence.values.end(), solved)) /
-         static_cast<double>(sequence.values.size());
+void count_solved(const Spread& sequence, SplitSummary& summary) {
+  Count seeds;
+  for (const double accuracy : sequence.values) seeds += {accuracy >= kSolved, 1};
+  summary.solved = accuracy(seeds);
+  summary.solved_interval = clopper_pearson(seeds);
 }
 
 double best_trivial(const SplitBaseline& split) {
@@ -60,7 +60,7 @@ SplitSummary summarize(const SplitBaseline& baseline, const Experiments& experim
                        .token = spread(std::move(token)),
                        .sequence = spread(std::move(sequence)),
                        .above_trivial = spread(std::move(above))};
-  summary.solved = share_solved(summary.sequence);
+  count_solved(summary.sequence, summary);
   return summary;
 }
 
@@ -81,12 +81,13 @@ std::optional<SplitSummary> summarize(SplitKind kind, const std::vector<SplitSum
     return spread(std::move(values));
   };
   const auto least = [](const std::vector<double>& x) { return *std::min_element(x.begin(), x.end()); };
-  return SplitSummary{.name = to_text(kind),
-                      .kind = kind,
-                      .token = over_splits(&SplitSummary::token, mean),
-                      .sequence = over_splits(&SplitSummary::sequence, mean),
-                      .above_trivial = over_splits(&SplitSummary::above_trivial, mean),
-                      .solved = share_solved(over_splits(&SplitSummary::sequence, least))};
+  SplitSummary summary{.name = to_text(kind),
+                       .kind = kind,
+                       .token = over_splits(&SplitSummary::token, mean),
+                       .sequence = over_splits(&SplitSummary::sequence, mean),
+                       .above_trivial = over_splits(&SplitSummary::above_trivial, mean)};
+  count_solved(over_splits(&SplitSummary::sequence, least), summary);
+  return summary;
 }
 
 Curve by_length(const ExperimentResult& experiment) {
@@ -97,22 +98,26 @@ Curve by_length(const ExperimentResult& experiment) {
   return curve;
 }
 
+int greatest_length(const SplitResult& split) { return split.by_length.empty() ? 0 : split.by_length.back().length; }
+
 Curve by_distance(const ExperimentResult& experiment) {
   Curve curve;
   for (const SplitResult& split : experiment.splits) {
+    if (greatest_length(split) > greatest_length(experiment.splits.front())) continue;
     for (const DistanceResult& result : split.by_distance) curve.emplace(result.distance, result.token);
   }
   return curve;
 }
 
-std::optional<ThresholdLength> fall_over_seeds(const Experiments& experiments, Curve (*curve)(const ExperimentResult&)) {
+std::optional<ThresholdLength> find_threshold_length(const Experiments& experiments,
+                                                     Curve (*curve)(const ExperimentResult&)) {
   std::vector<Curve> curves;
   Curve nothing_right;  // what an experiment that did not finish would have been asked
   for (const ExperimentResult* experiment : experiments) {
     if (experiment->status != Status::ok) continue;
     nothing_right = curves.emplace_back(curve(*experiment));
   }
-  for (auto& [place, count] : nothing_right) count.correct = 0;
+  for (auto& [length, count] : nothing_right) count.correct = 0;
   curves.resize(experiments.size(), nothing_right);
   return find_threshold_length(curves);
 }
@@ -124,11 +129,12 @@ SummaryRow summarize(const TaskBaseline& task, const Experiments& experiments) {
     row.diverged += experiment->status == Status::diverged;
     row.failed += experiment->status == Status::failed;
   }
+  row.learned = find_learned(task, experiments);
   for (const SplitBaseline& split : task.splits) row.splits.push_back(summarize(split, experiments));
   row.in_distribution = summarize(SplitKind::in_distribution, row.splits);
   row.out_of_distribution = summarize(SplitKind::out_of_distribution, row.splits);
-  row.length = fall_over_seeds(experiments, by_length);
-  row.distance = fall_over_seeds(experiments, by_distance);
+  row.length = find_threshold_length(experiments, by_length);
+  row.distance = find_threshold_length(experiments, by_distance);
   return row;
 }
 
@@ -136,12 +142,12 @@ using KindSummary = std::optional<SplitSummary> SummaryRow::*;
 
 std::vector<std::optional<MeanRank>> rank_by(const Report& report, const Summary& summary,
                                              const std::vector<std::string>& encodings, KindSummary kind) {
-  std::map<std::string, size_t> task_places, encoding_places;
-  for (const TaskBaseline& task : report.tasks) task_places.emplace(task.task, task_places.size());
-  for (const std::string& encoding : encodings) encoding_places.emplace(encoding, encoding_places.size());
-  std::vector values(task_places.size(), std::vector<std::vector<double>>(encodings.size()));
+  std::map<std::string, size_t> task_index, encoding_index;
+  for (const TaskBaseline& task : report.tasks) task_index.emplace(task.task, task_index.size());
+  for (const std::string& encoding : encodings) encoding_index.emplace(encoding, encoding_index.size());
+  std::vector values(task_index.size(), std::vector<std::vector<double>>(encodings.size()));
   for (const SummaryRow& row : summary.rows) {
-    if (row.*kind) values[task_places[row.task]][encoding_places[row.encoding]] = (row.*kind)->sequence.values;
+    if (row.*kind) values[task_index[row.task]][encoding_index[row.encoding]] = (row.*kind)->sequence.values;
   }
   return rank(values);
 }

@@ -1,5 +1,4 @@
-// What a person concludes from a report: for each task and encoding, over all seeds; and for each encoding, over
-// tasks.
+// What a person concludes from a report: for each task and encoding, over all seeds; for each encoding, over tasks.
 //
 // All seeds count. An experiment that diverged or failed has an accuracy of 0 on every split, raw and above
 // trivial, and solves nothing: leaving it out would reward encodings that are unstable. How many there are stands
@@ -9,10 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "results/statistics/threshold_length.h"
+#include "results/statistics/learned.h"
 #include "results/statistics/ranking.h"
-#include "results/types/report.h"
 #include "results/statistics/statistics.h"
+#include "results/statistics/threshold_length.h"
+#include "results/types/report.h"
 
 namespace posbench {
 
@@ -22,7 +22,7 @@ constexpr double kSolved = 0.99;  // the sequence accuracy from which a split is
 struct Spread {
   std::vector<double> values;  // one for each seed, in the order of Summary::Row::seeds
   double mean = 0;
-  std::optional<Interval> interval;  // 95 % of the mean, by Student's t, within [0, 1]; needs two seeds
+  std::optional<Interval> interval;  // 95 % of the mean, whatever the seeds are distributed like; needs two seeds
 };
 
 struct SplitSummary {
@@ -30,7 +30,8 @@ struct SplitSummary {
   SplitKind kind = SplitKind::in_distribution;
   Spread token, sequence;
   Spread above_trivial;  // (token accuracy - best trivial one) / (1 - best trivial one), within [0, 1]
-  double solved = 0;  // the share of seeds with a sequence accuracy of kSolved or more, on every split of a kind
+  double solved = 0;         // the fraction of seeds with a sequence accuracy of kSolved or more, on every split of a kind
+  Interval solved_interval;  // 95 % of that fraction, by Clopper and Pearson
 };
 
 /// One task and encoding.
@@ -38,10 +39,12 @@ struct SummaryRow {
   std::string task, encoding;
   std::vector<std::uint64_t> seeds;                                  // in the order of the report
   int diverged = 0, failed = 0;                                      // experiments
+  Learned learned;                                                   // the task, in distribution
   std::vector<SplitSummary> splits;                                  // as the task lists them
   std::optional<SplitSummary> in_distribution, out_of_distribution;  // nothing where the task has no such split
   // Nothing where no experiment recorded any. A length that several splits test counts as in the first of them:
-  // tasks list what changes less before what changes more.
+  // tasks list what changes less before what changes more. Distances are those of splits that are no longer than the
+  // first: in longer ones an encoding may fail by their length, not by the distance.
   std::optional<ThresholdLength> length, distance;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kResamples = 200;
 
-/// The first place from which the falling fit of the accuracies is below kThreshold; counts.size() where it never is.
+/// The first index from which the falling fit of the accuracies is below kThreshold; counts.size() where it never is.
 /// Pool adjacent violators: what rises joins what stands before it, until nothing rises.
 size_t first_below(const std::vector<Count>& counts) {
   struct Block {
@@ -43,12 +43,12 @@ size_t first_below(const std::vector<std::vector<Count>>& seeds, const std::vect
 }  // namespace
 
 std::optional<ThresholdLength> find_threshold_length(const std::vector<Curve>& curves) {
-  std::set<int> places;
+  std::set<int> lengths;  // or distances
   for (const Curve& curve : curves) {
-    for (const auto& [place, count] : curve) places.insert(place);
+    for (const auto& [length, count] : curve) lengths.insert(length);
   }
-  if (places.empty()) return std::nullopt;
-  const std::vector<int> grid(places.begin(), places.end());
+  if (lengths.empty()) return std::nullopt;
+  const std::vector<int> grid(lengths.begin(), lengths.end());
 
   std::vector<std::vector<Count>> seeds;
   std::vector<int> all;
@@ -60,17 +60,18 @@ std::optional<ThresholdLength> find_threshold_length(const std::vector<Curve>& c
     }
   }
 
-  const auto place = [&](size_t i) { return i < grid.size() ? std::optional(grid[i]) : std::nullopt; };
-  ThresholdLength fall{.tested_to = grid.back(), .at = place(first_below(seeds, all)), .has_interval = seeds.size() >= 2};
-  if (!fall.has_interval) return fall;
+  const auto length = [&](size_t i) { return i < grid.size() ? std::optional(grid[i]) : std::nullopt; };
+  ThresholdLength found{
+      .tested_to = grid.back(), .at = length(first_below(seeds, all)), .has_interval = seeds.size() >= 2};
+  if (!found.has_interval) return found;
   Rng rng = stream(0, "fall");
   std::vector<size_t> draws(kResamples);
   for (size_t& draw : draws) draw = first_below(seeds, resample(rng, static_cast<int>(seeds.size())));
   std::sort(draws.begin(), draws.end());
   constexpr size_t kTail = kResamples * 25 / 1000;
-  fall.low = place(draws[kTail]);
-  fall.high = place(draws[kResamples - 1 - kTail]);
-  return fall;
+  found.low = length(draws[kTail]);
+  found.high = length(draws[kResamples - 1 - kTail]);
+  return found;
 }
 
 }  // namespace posbench

@@ -1,4 +1,4 @@
-// What one finished experiment leaves behind: plain values, which the harness fills in and the report keeps.
+// The result of one finished experiment: plain values, filled in by the harness and stored in the report.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace posbench {
 
-/// So many right out of so many. Its rate and its interval are functions (here and in results/statistics), not members.
+/// `correct` out of `total`. Its accuracy and its interval are functions (here and in results/statistics), not
+/// members.
 struct Count {
   std::int64_t correct = 0, total = 0;
   Count& operator+=(Count other) {
@@ -18,7 +19,7 @@ struct Count {
   bool operator==(const Count&) const = default;
 };
 
-/// The fraction that is right; NaN of nothing.
+/// correct / total; NaN if total is 0.
 double accuracy(Count);
 
 struct ExperimentId {
@@ -31,7 +32,7 @@ struct ExperimentId {
 enum class Status { ok, diverged, failed };
 enum class SplitKind { in_distribution, out_of_distribution };
 
-/// Which accuracy: of scored positions, or of sequences with all of them right.
+/// Which accuracy: of scored positions, or of sequences with every scored position right.
 enum class Metric { token, sequence };
 
 std::string to_text(Status);     // "diverged"
@@ -44,17 +45,17 @@ const std::vector<std::string>& split_kind_names();
 
 struct CurvePoint {
   int step = 0;                                          // optimizer steps done
-  std::optional<double> loss;                            // nothing where it is not finite
+  std::optional<double> loss;                            // empty if it is not finite
   double validation_token = 0, validation_sequence = 0;  // accuracies on the validation stream
   bool operator==(const CurvePoint&) const = default;
 };
 
-/// What became of a learning rate: what the choice among several looks at.
+/// The result at one learning rate, from which the best of several is chosen.
 struct RateResult {
   double learning_rate = 0;
   int steps = 0;                     // optimizer steps done
-  std::optional<int> diverged_step;  // the step whose loss was not finite; then there is nothing of the below
-  std::optional<double> final_loss, validation_token, validation_sequence;  // at the last look
+  std::optional<int> diverged_step;  // the step whose loss was not finite; then the fields below are empty
+  std::optional<double> final_loss, validation_token, validation_sequence;  // at the last validation
   bool operator==(const RateResult&) const = default;
 };
 
@@ -75,9 +76,10 @@ struct SplitResult {
   SplitKind kind = SplitKind::in_distribution;
   std::int64_t sequences = 0;               // evaluated
   Count token;                              // of scored positions
-  Count sequence;                           // of sequences with a scored position: those with every one right
+  Count sequence;                           // of sequences with scored positions: right if every one is
+  std::optional<double> loss;               // mean cross-entropy of scored positions, if computed
   std::vector<LengthResult> by_length;      // ascending
-  std::vector<DistanceResult> by_distance;  // ascending; empty where the task defines no distance
+  std::vector<DistanceResult> by_distance;  // ascending; empty if the task defines no distance
   bool operator==(const SplitResult&) const = default;
 };
 
@@ -85,25 +87,27 @@ struct ExperimentResult {
   ExperimentId id;
   int task_version = 1;
   Status status = Status::ok;
-  std::string reason;                // one line; not empty where the status is not ok
-  std::optional<int> diverged_step;  // the step whose loss was not finite; set where the status is diverged
-  std::int64_t parameters = 0;       // scalars learned; 0 where the experiment failed before there was a model
+  std::string description;           // of a model that was trained elsewhere, in its author's words; or empty
+  std::string reason;                // one line; not empty if the status is not ok
+  std::optional<int> diverged_step;  // the step whose loss was not finite; set if the status is diverged
+  std::int64_t parameters = 0;       // learned scalars; 0 if the experiment failed before there was a model
   int steps = 0;                     // optimizer steps done
   bool stopped_early = false;
-  std::optional<double> final_loss;     // nothing where it is not finite or there is none: then `reason` says why
-  std::optional<double> learning_rate;  // the one chosen in validation; nothing where there was only one
-  std::vector<RateResult> learning_rates;  // that it was chosen from, ascending
+  std::optional<double> final_loss;     // empty if not finite or missing; then `reason` says why
+  std::optional<double> learning_rate;  // the one chosen in validation; empty if there was only one
+  std::vector<RateResult> learning_rates;  // the candidates, ascending
   std::vector<CurvePoint> learning_curve;  // ascending in step
-  std::vector<SplitResult> splits;         // every split of the task where the status is ok, none where it is not
+  std::vector<SplitResult> splits;         // every split of the task if the status is ok, else none
   bool operator==(const ExperimentResult&) const = default;
 };
 
 /// The name in a spec: `cope` of `cope:positions=16`.
 std::string spec_name(const std::string& spec);
 
-/// Of a split that the task has; nothing where the experiment did not finish.
+/// The count of a split of the task; empty if the experiment did not finish. Throws std::out_of_range for an
+/// unknown split.
 std::optional<Count> split_count(const ExperimentResult&, const std::string& split, Metric);
-/// An experiment that did not finish got nothing right: 0.
+/// The accuracy on a split; 0 if the experiment did not finish.
 double split_accuracy(const ExperimentResult&, const std::string& split, Metric);
 
 }  // namespace posbench

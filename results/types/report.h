@@ -20,10 +20,10 @@ struct Report {
   bool operator==(const Report&) const = default;
 };
 
-/// The task's baselines; throws std::out_of_range where the report has no such task.
+/// The baselines of a task. Throws std::out_of_range if the report has no such task.
 const TaskBaseline& baseline(const Report&, const std::string& task);
 
-/// A report and what messages call it: its file.
+/// A report and its name in messages: its file.
 struct NamedReport {
   std::string name;
   const Report& report;

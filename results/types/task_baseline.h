@@ -1,4 +1,4 @@
-// What trivial predictors reach on a task.
+// The trivial baselines of a task.
 #pragma once
 #include <map>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace posbench {
 
-/// What can be had without reading the question.
+/// Accuracies that are reached without solving the task.
 struct SplitBaseline {
   std::string name;
   SplitKind kind = SplitKind::in_distribution;
   double chance = 0;                      // token accuracy of a uniform guess among the possible answers
-  std::map<std::string, double> trivial;  // token accuracy, measured, by predictor: constant, last_token, position
+  std::map<std::string, double> trivial;  // measured token accuracy by predictor: constant, last_token, ...
   bool operator==(const SplitBaseline&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// Exact arithmetic on digits of any number, and where digits stand.
+// Exact arithmetic on any number of digits, and digit positions.
 #pragma once
 #include <vector>
 
@@ -14,7 +14,7 @@ Digits multiply(const Digits& a, const Digits& b, int base);
 /// Rounded down.
 Digits square_root(const Digits& a, int base);
 
-/// Uniform over 1..2^bits - 1, with zeros up to `bits` digits.
+/// Uniform over 1..2^bits - 1, padded with zeros to `bits` digits.
 Digits positive_binary(Rng&, int bits);
 
 /// Two numbers that take `length` tokens with a sign between them. From length 3 on, the number of digits of the
@@ -25,15 +25,15 @@ struct BinaryOperands {
 };
 BinaryOperands binary_operands(Rng&, int length);
 
-/// `first 2 second`, then `result 2` as ask_terminated() lays it out around empty tokens of id 3. Segments: 0 and
-/// 1 the operands, 2 the result. With places.
+/// `first 2 second`, then `result 2` as ask_terminated() lays it out, with 3 as the id of the empty token.
+/// Segments: 0 and 1 the operands, 2 the result. Sets digit positions.
 Example ask_binary(Layout, const BinaryOperands&, const Digits& result, int slots);
 
-/// 1, 2, ..., count: the places of digits that are written least significant first.
+/// 1, 2, ..., count: the positions of digits that are written least significant first.
 std::vector<int> ascending_digit_positions(int count);
 
-/// Gives the example its places: those of the question, then those of the answer, which are read one token late
-/// where the answer is fed back.
+/// Sets the digit positions of the example: those of the question, then those of the answer, which are one token
+/// later if the answer is teacher forced.
 void set_digit_positions(Layout, std::vector<int> question, const std::vector<int>& answer, Example&);
 
 }  // namespace posbench

@@ -8,23 +8,24 @@
 
 namespace posbench {
 
-/// The question, one `blank`, then the answer in the layout: fed back one place late, or as further blanks. Either
-/// way answer token n is asked for n places after the first blank. Everything is scored, or the first `scored`
-/// tokens only. Segments: 0 the question, 1 the answer.
+/// The question, one `blank`, then the answer in the layout: teacher forced, one position late, or as further
+/// blanks. In both, the target of answer token n is n positions after the first blank. All targets are scored, or
+/// only the first `scored`. Segments: 0 the question, 1 the answer.
 Example ask(Layout, std::vector<int> question, int blank, const std::vector<int>& answer, int scored = -1);
 
-/// What a sequence with questions inside it is trained on.
+/// The targets in training of a sequence with target positions inside it.
 enum class Loss {
-  clean,  // the places that are scored
-  noisy,  // every next token, most of which nobody can know
+  clean,  // at scored positions only
+  noisy,  // every next token; most of them are unpredictable
 };
 
-/// A sequence whose questions stand inside it: the model reads all tokens but the last, and each place asks for
-/// the next one. Only `scored` places count. All of it is segment 0.
+/// A sequence with target positions inside it: the model reads all tokens but the last, and the target of a
+/// position is the next token. Only `scored` positions are scored. All tokens are in segment 0.
 Example predict_next(std::vector<int> sequence, std::vector<int> scored, Loss);
 
-/// ask() for an answer that ends with a terminator, its last token. Fed back, it stops there, as a decoder would.
-/// Slots are `slots` in number whatever the answer; those after the terminator are to say `padding`, unscored.
+/// ask() for an answer that ends with a terminator, its last token. With teacher forcing the sequence stops there,
+/// as a decoder would. The number of slots is always `slots`; those after the terminator have the target
+/// `padding`, unscored.
 Example ask_terminated(Layout, std::vector<int> question, int blank, std::vector<int> answer, int slots,
                        int padding = 0);
 

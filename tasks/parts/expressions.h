@@ -6,7 +6,7 @@
 
 namespace posbench {
 
-/// The ids of brackets and the signs in use; digits are 0..4, + is 5, - is 6, * is 7.
+/// The ids of brackets and the operators in use; digits are 0..4, + is 5, - is 6, * is 7.
 struct ExpressionTokens {
   int open, close;
   int last_operator;  // 6 or 7

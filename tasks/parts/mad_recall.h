@@ -1,4 +1,4 @@
-// Key-value pairs of which keys come again: what the in-context recall tasks of MAD share.
+// Key-value pairs with repeated keys: the common part of the in-context recall tasks of MAD.
 #pragma once
 #include "tasks/parts/examples.h"
 
@@ -9,10 +9,10 @@ struct RecallIds {
   int keys, values, noise;
 };
 
-/// `pairs` pairs; each is two noise ids with probability `noise`, but for a uniform one and the last. A key is
-/// uniform, but for the last, which is uniform among the keys before it; its value is drawn when it first stands
-/// and kept. Values of keys seen before are scored. Distances: tokens from the key back to its value. Segments: a
-/// pair each.
+/// `pairs` pairs; each is two noise ids with probability `noise`, except a uniform one and the last. Keys are
+/// uniform; the last one is uniform among the keys before it. The value of a key is drawn at its first occurrence
+/// and kept. Values of keys seen before are scored. Distances: tokens from the key back to its value. Segments:
+/// one for each pair.
 Example recall(int pairs, const RecallIds&, double noise, Loss, Rng&);
 
 }  // namespace posbench

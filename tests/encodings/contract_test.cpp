@@ -31,10 +31,49 @@ TEST_CASE("every backward agrees with finite differences") {
     for (const bool causal : {true, false}) {
       if (!is_defined(spec, causal)) continue;
       DYNAMIC_SECTION(text << (causal ? ", causal" : ", bidirectional")) {
-        for (const auto& [heads, length, pre_norm] : std::vector<std::tuple<int, int, bool>>{
-                 {1, 1, true}, {1, 6, false}, {2, 13, false}, {3, 7, true}, {4, 20, true}}) {
-          const Worst worst = gradient_error(spec, small_shape(heads, causal, pre_norm), length);
-          INFO(worst.where << ", heads " << heads << ", length " << length << (pre_norm ? ", pre" : ", post"));
+        for (const auto& [heads, length, pre_norm, dropout] : std::vector<std::tuple<int, int, bool, double>>{
+                 {1, 1, true, 0}, {1, 6, false, 0.3}, {2, 13, false, 0}, {3, 7, true, 0.3}, {4, 20, true, 0}}) {
+          ModelShape shape = small_shape(heads, causal, pre_norm);
+          shape.dropout = dropout;
+          const Worst worst = gradient_error(spec, shape, length);
+          INFO(worst.where << ", heads " << heads << ", length " << length << (pre_norm ? ", pre" : ", post")
+                           << ", dropout " << dropout);
+          CHECK(worst.error <= kMaxError);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a registration without a name, a family, an equation or a source is refused with a line that says so") {
+  EncodingInfo info{.name = "mine", .family = Family::rotary, .equation = "score = 0", .source = "nobody"};
+  CHECK_NOTHROW(check_info(info));
+  EncodingInfo other = info;
+  other.equation.clear();
+  CHECK_THROWS_WITH(check_info(other),
+                    "the registration of encoding 'mine' states no equation; add .equation to it");
+  other = info;
+  other.source.clear();
+  CHECK_THROWS_WITH(check_info(other), "the registration of encoding 'mine' states no source; add .source to it");
+  other = info;
+  other.family = Family::unstated;
+  CHECK_THROWS_WITH(check_info(other), "the registration of encoding 'mine' states no family; add .family to it");
+  other = info;
+  other.name.clear();
+  CHECK_THROWS_WITH(check_info(other), Catch::Contains("states no name"));
+}
+
+TEST_CASE("every backward agrees with finite differences in parallel blocks") {
+  for (const std::string& name : encodings().names()) {
+    const Spec spec{name, {}};
+    for (const bool causal : {true, false}) {
+      if (!is_defined(spec, causal)) continue;
+      DYNAMIC_SECTION(name << (causal ? ", causal" : ", bidirectional")) {
+        for (const bool pre_norm : {true, false}) {
+          ModelShape shape = small_shape(2, causal, pre_norm);
+          shape.block = BlockKind::parallel;
+          const Worst worst = gradient_error(spec, shape, 13);
+          INFO(worst.where << (pre_norm ? ", pre" : ", post"));
           CHECK(worst.error <= kMaxError);
         }
       }
@@ -66,7 +105,7 @@ TEST_CASE("one layer tells the order of earlier tokens apart, but for the encodi
   for (const std::string& name : encodings().names()) {
     DYNAMIC_SECTION(name) {
       const double moved = order_sensitivity(Spec{name, {}}, small_shape(4, true, true), 9);
-      if (encodings().find(name).info.needs_order) {
+      if (encodings().find(name).info.permutation_invariant) {
         CHECK(moved < 1e-12);
       } else {
         CHECK(moved > 1e-6);
@@ -75,14 +114,15 @@ TEST_CASE("one layer tells the order of earlier tokens apart, but for the encodi
   }
 }
 
-TEST_CASE("a shift of all places moves the outputs of no relative encoding, and of every absolute one") {
-  const std::set<std::string> relative{"yes", "accumulated", "counted", "order of keys"};
+TEST_CASE("a shift of all positions moves the outputs of no relative encoding, and of every absolute one") {
+  const std::set<Relative> relative{Relative::yes, Relative::accumulated, Relative::counted,
+                                    Relative::order_of_keys};
   for (const std::string& name : encodings().names()) {
     const EncodingInfo& info = encodings().find(name).info;
-    DYNAMIC_SECTION(name << ", relative: " << info.relative) {
+    DYNAMIC_SECTION(name << ", relative: " << text(info.relative)) {
       const double moved = shift_sensitivity(Spec{name, {}}, small_shape(4, true, true), 9);
-      if (relative.count(info.relative) > 0) CHECK(moved < 1e-9);
-      if (info.family == "absolute" && !info.needs_order) CHECK(moved > 1e-6);
+      if (relative.count(info.relative.value) > 0) CHECK(moved < 1e-9);
+      if (info.family == Family::absolute && !info.permutation_invariant) CHECK(moved > 1e-6);
     }
   }
 }
@@ -109,9 +149,13 @@ TEST_CASE("a property that hangs on an option is measured to do so") {
       {"fire:threshold=512", "extrapolates", "defined"},
       {"rope_p:fraction=0", "relative", "none"},
       {"randomized:base=learned_abs,max=128", "extrapolates", "yes"},
-      {"randomized:base=alibi", "fades", "yes"},
+      {"randomized:base=alibi", "distance_decay", "yes"},
       {"dape:base=none", "distinct", "no"},
       {"repo_pos:blend=0.3", "relative", "yes"},
+      {"algebraic:decay=1", "extrapolates", "defined"},
+      {"wavelet:scales=1", "extrapolates", "yes"},
+      {"entmax:base=rope", "distinct", "yes"},
+      {"random_offset:base=sinusoidal", "extrapolates", "yes"},
   }));
   const Spec spec = Spec::parse(text);
   std::map<std::string, std::string> words;

@@ -7,6 +7,7 @@
 
 #include "encodings/registry.h"
 #include "model/attention.h"
+#include "model/attention_layer.h"
 #include "tests/catch.h"
 
 using namespace posbench;
@@ -36,23 +37,19 @@ struct Case {
     encoding->constrain(parameters);
     sequence.tokens = uniform_tokens(rng, T, 0, 6);
     sequence.segments = {0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3};
-    sequence.places = {0, 1, 2, 3, 0, 1, 2, 0, 1, 2, 3};
+    sequence.digit_positions = {0, 1, 2, 3, 0, 1, 2, 0, 1, 2, 3};
     sequence.positions = encoding->positions(sequence, rng);
     encoding->tables(parameters, sequence.positions, tables);
     x = random(T, C);
     embedded = x;
-    encoding->embed(sequence, parameters, tables, embedded, carried);
+    encoding->embed(sequence, parameters, tables, embedded, recurrent_state);
     for (Heads* side : {&q, &k, &v}) {
       for (int h = 0; h < H; ++h) side->push_back(random(T, D));
     }
     for (Heads* square : {&scores, &attention}) resize(*square, H, T, T);
     resize(output, H, T, D);
-    const AttentionInput in{sequence, parameters, tables, carried, layer, x, q, k, v, scratch};
-    encoding->score(in, scores);
-    scratch.release();
-    encoding->normalize(in, scores, attention);
-    scratch.release();
-    encoding->mix(in, attention, output);
+    const AttentionInput in{sequence, parameters, tables, recurrent_state, layer, x, q, k, v, scratch};
+    AttentionStages(*encoding).attend(in, scores, attention, output);
   }
 
   double dot(int h, int i, int j) const { return q[h].row(i).dot(k[h].row(j)) / std::sqrt(D); }
@@ -85,7 +82,8 @@ struct Case {
   std::unique_ptr<PositionEncoding> encoding;
   Parameters parameters;
   Sequence sequence;
-  Tables tables, carried;
+  Tables tables;
+  Matrices recurrent_state;
   Matrix x, embedded;  // (T, C): before and after stage 2
   Heads q, k, v, scores, attention, output;
   Scratch scratch;
@@ -198,6 +196,68 @@ double path_angle(const Case& c, const std::string& name, int h, int i, int j, i
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus(double x) { return std::log(1 + std::exp(x)); }
 
+/// 1.5-entmax of row i, by sorting (Peters et al. 2019, algorithm 2).
+double entmax15(const Case& c, int h, int i, int j) {
+  std::vector<double> z;
+  for (Index m = 0; m < visible(i, c.T, c.causal); ++m) z.push_back(c.scores[h](i, m) / 2);
+  std::sort(z.begin(), z.end(), std::greater<>());
+  double sum = 0, squares = 0, tau = 0;
+  for (size_t rho = 1; rho <= z.size(); ++rho) {
+    sum += z[rho - 1];
+    squares += z[rho - 1] * z[rho - 1];
+    const double mean = sum / rho, spread = squares - sum * mean;
+    if (spread > 1) break;
+    const double candidate = mean - std::sqrt((1 - spread) / rho);
+    if (candidate <= z[rho - 1]) tau = candidate;
+  }
+  return std::pow(std::max(c.scores[h](i, j) / 2 - tau, 0.0), 2);
+}
+
+/// What GRAPE's gates multiply: (i - j) m_h softplus(o_h), of these parameters.
+double grape_penalty(const Case& c, const std::string& name, int h, int i, int j) {
+  return (i - j) * std::pow(0.25, h + 1) * softplus(c.learned(name + ".1.strength", 0, h));
+}
+double grape_gate(const Case& c, const std::string& name, int h, const Heads& side, int t) {
+  const auto u = c.matrix(name).row(h);
+  return softplus(u.dot(side[h].row(t)) / u.norm() / std::sqrt(c.D));
+}
+
+/// W^n, W = exp(B - B^T), of head h: orthogonal, so that its transpose is its inverse.
+RowMajor algebraic_power(const Case& c, int h, int n) {
+  const RowMajor b = c.matrix("algebraic.generators").middleRows(h * c.D, c.D), generator = b - b.transpose();
+  const RowMajor identity = RowMajor::Identity(c.D, c.D);
+  RowMajor w = identity, term = identity, power = identity;
+  for (int k = 1; k < 60; ++k) {
+    term = (term * generator / k).eval();
+    w += term;
+  }
+  for (int k = 0; k < std::abs(n); ++k) power = (power * w).eval();
+  return n < 0 ? RowMajor(power.transpose()) : power;
+}
+
+/// What the tokens from `from` up to `to`, without it, turn pair n of head h by.
+double accumulated_angle(const Case& c, int h, int n, int from, int to) {
+  double sum = 0;
+  for (int t = from; t < to; ++t) {
+    const int column = h * c.D / 2 + n;
+    sum += c.x_dot("accumulated_rope.weight.1", t, column) + c.learned("accumulated_rope.bias.1", 0, column);
+  }
+  return sum;
+}
+
+/// The score in which pair n of both sides goes through (c, s) of its position: c(n, t), s(n, t).
+double fourier(const Case& c, int h, int i, int j, const std::function<double(int n, int t)>& cosine,
+               const std::function<double(int n, int t)>& sine) {
+  double sum = 0;
+  for (int n = 0; n < c.D / 2; ++n) {
+    const std::complex<double> q(c.q[h](i, n), c.q[h](i, n + c.D / 2)), k(c.k[h](j, n), c.k[h](j, n + c.D / 2));
+    sum += (q * std::complex<double>(cosine(n, i), sine(n, i)) *
+            std::conj(k * std::complex<double>(cosine(n, j), sine(n, j))))
+               .real();
+  }
+  return sum / std::sqrt(c.D);
+}
+
 /// The tokens before t in its segment.
 int in_segment(const Case& c, int t) {
   int before = 0;
@@ -209,10 +269,55 @@ const std::map<std::string, Row>& rows() {
   static const std::map<std::string, Row> rows{
       {"abacus",
        {.embed = [](const Case& c, int, int t,
-                    int channel) { return c.learned("abacus.table", c.sequence.places[t], channel); }}},
+                    int channel) { return c.learned("abacus.table", c.sequence.digit_positions[t], channel); }}},
+      {"accumulated_rope",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              return turned(c, true, h, i, j, [&](int n) { return accumulated_angle(c, h, n, j, i); });
+            },
+        .output =
+            [](const Case& c, int h, int i, int channel) {
+              const int n = channel % (c.D / 2), other = n + c.D / 2;
+              std::complex<double> sum = 0;
+              for (int j = 0; j <= i; ++j) {
+                const std::complex<double> v(c.v[h](j, n), c.v[h](j, other));
+                sum += c.attention[h](i, j) * v * std::polar(1.0, -accumulated_angle(c, h, n, j, i));
+              }
+              return channel == n ? sum.real() : sum.imag();
+            }}},
+      {"algebraic",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const double product = c.q[h].row(i) * algebraic_power(c, h, j - i) * c.k[h].row(j).transpose();
+              return std::pow(0.98, std::abs(i - j)) * product / std::sqrt(c.D);
+            }}},
       {"alibi",
        {.score = [](const Case& c, int h, int i,
                     int j) { return c.dot(h, i, j) - std::exp2(-8.0 * (h + 1) / c.H) * std::abs(i - j); }}},
+      {"asentmax",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              if (h < 2) return c.dot(h, i, j) - (i - j) / (h + 1.0);
+              const double gamma = 2 * std::tanh(c.x_dot("asentmax.gamma.1", i, h - 2));
+              const double factor =
+                  1 + softplus(c.x_dot("asentmax.beta.1", i, h - 2)) * std::pow(std::log(i + 2), gamma);
+              return factor * c.dot(h, i, j);
+            },
+        .attention = entmax15,
+        .bidirectional = false}},
+      {"bam",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              return c.dot(h, i, j) - std::exp(c.learned("bam.scale", 0, h)) *
+                                          std::pow(std::abs(j - i) + 1e-5, c.learned("bam.shape", 0, h));
+            }}},
+      {"bam:centre=true",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const double m = c.learned("bam.centre", 0, h), away = j - i - (std::exp(m) - std::exp(-m));
+              return c.dot(h, i, j) - std::exp(c.learned("bam.scale", 0, h)) *
+                                          std::pow(std::abs(away) + 1e-5, c.learned("bam.shape", 0, h));
+            }}},
       {"bipe_alibi",
        {.score =
             [](const Case& c, int h, int i, int j) {
@@ -264,7 +369,7 @@ const std::map<std::string, Row>& rows() {
         .bidirectional = false}},
       {"coupled",
        {.embed = [](const Case& c, int, int t,
-                    int channel) { return c.learned("coupled.table", c.sequence.places[t], channel); }}},
+                    int channel) { return c.learned("coupled.table", c.sequence.digit_positions[t], channel); }}},
       {"dape",
        {.score =
             [](const Case& c, int h, int i, int j) {
@@ -328,6 +433,24 @@ const std::map<std::string, Row>& rows() {
               }
               return sum / std::sqrt(3.0 * c.D);
             }}},
+      {"entmax",
+       {.score = [](const Case& c, int h, int i,
+                    int j) { return c.dot(h, i, j) - (h < 2 ? (i - j) / (h + 1.0) : 0); },
+        .attention = entmax15,
+        .bidirectional = false}},
+      {"entmax:alpha=2,base=none",
+       {.attention =
+            [](const Case& c, int h, int i, int j) {  // the sparsemax: the threshold that leaves 1
+              std::vector<double> z;
+              for (Index m = 0; m < visible(i, c.T, c.causal); ++m) z.push_back(c.scores[h](i, m));
+              std::sort(z.begin(), z.end(), std::greater<>());
+              double sum = 0, tau = 0;
+              for (size_t n = 1; n <= z.size(); ++n) {
+                sum += z[n - 1];
+                if (1 + n * z[n - 1] > sum) tau = (sum - 1) / n;
+              }
+              return std::max(c.scores[h](i, j) - tau, 0.0);
+            }}},
       {"fire",
        {.score =
             [](const Case& c, int h, int i, int j) {
@@ -340,6 +463,36 @@ const std::map<std::string, Row>& rows() {
                 bias += std::max(hidden, 0.0) * c.learned("fire.w2.1", m, h);
               }
               return c.dot(h, i, j) + bias;
+            }}},
+      {"fope",
+       {.score =
+            [](const Case& c, int h, int i, int j) {  // L = 12: of w = 1 and 0.01, the first; one pair turns
+              const auto coefficient = [&](const char* side) {
+                Rng rng = stream(0, std::string("fope.") + side + ".1");
+                double value = 0;
+                for (int g = 0; g <= h; ++g) value = 1 + 0.3 * std::sqrt(2.0 / (1 + c.H)) * normal(rng);
+                return value;
+              };
+              return fourier(
+                  c, h, i, j, [&](int n, int t) { return n == 0 ? coefficient("cosine") * std::cos(t) : 1; },
+                  [&](int n, int t) { return n == 0 ? coefficient("sine") * std::sin(t) : 0; });
+            }}},
+      {"fope:learned=true,length=1000,padding=ones",
+       {.score =
+            [](const Case& c, int h, int i,
+               int j) {  // both frequencies in one pair; the other is cut off at D / 4
+              const auto learned = [&](const char* side, int m) {
+                return c.learned(std::string("fope.") + side + ".1", 2 * h + m, 0);
+              };
+              return fourier(
+                  c, h, i, j,
+                  [&](int n, int t) {
+                    return n == 1 ? 1
+                                  : learned("cosine", 0) * std::cos(t) + learned("cosine", 1) * std::cos(0.01 * t);
+                  },
+                  [&](int n, int t) {
+                    return n == 1 ? 1 : learned("sine", 0) * std::sin(t) + learned("sine", 1) * std::sin(0.01 * t);
+                  });
             }}},
       {"fox",
        {.score =
@@ -385,6 +538,36 @@ const std::map<std::string, Row>& rows() {
               return c.dot(h, i, j) - (i - j) * std::pow(0.25, h + 1) *
                                           softplus(c.learned("grape_a_keygated.1.strength", 0, h)) * gate;
             }}},
+      {"grape_a_querygated",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              return c.dot(h, i, j) - grape_penalty(c, "grape_a_querygated", h, i, j) *
+                                          grape_gate(c, "grape_a_querygated.1.query_gate", h, c.q, i);
+            }}},
+      {"grape_a_querykeygated",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const double gates = grape_gate(c, "grape_a_querykeygated.1.query_gate", h, c.q, i) +
+                                   grape_gate(c, "grape_a_querykeygated.1.key_gate", h, c.k, j);
+              return c.dot(h, i, j) - grape_penalty(c, "grape_a_querykeygated", h, i, j) * gates;
+            }}},
+      {"grape_ap",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const auto projected = [&](int t, int e) { return c.x_dot("grape_ap.projection.1", t, 8 * h + e); };
+              double bias = 0;
+              for (int l = j + 1; l <= i; ++l) {
+                double square = 1.1920929e-7, agreement = 0;
+                for (int e = 0; e < 8; ++e) square += std::pow(projected(l, e), 2) / 8;
+                for (int n = 0; n < 4; ++n) {  // turned by -l
+                  const std::complex<double> query(projected(i, n), projected(i, n + 4));
+                  const std::complex<double> on_the_way(projected(l, n), projected(l, n + 4));
+                  agreement += (query * std::conj(on_the_way * std::polar(1.0, -1.0 * l))).real();
+                }
+                bias -= softplus(-agreement / std::sqrt(square) / 8);
+              }
+              return c.dot(h, i, j) + std::pow(0.25, h + 1) * bias;
+            }}},
       {"grape_ctx",
        {.score =
             [](const Case& c, int h, int i, int j) {
@@ -396,6 +579,16 @@ const std::map<std::string, Row>& rows() {
                 return phase * std::exp(c.learned("grape_ctx.log_frequencies.1", 0, n));
               });
             }}},
+      {"grape_m",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              return turned(c, true, h, i, j, [&](int n) {
+                return (i - j) * std::exp(c.learned("grape_m.log_frequencies.1", 0, n) / 16);
+              });
+            }}},
+      {"hard_alibi",
+       {.score = [](const Case& c, int h, int i,
+                    int j) { return c.dot(h, i, j) - (h < 2 && i - j > h ? 1e9 : 0); }}},
       {"interpolated",
        {.score =
             [](const Case& c, int h, int i, int j) {  // by 1, as far as sequences are no longer
@@ -447,6 +640,9 @@ const std::map<std::string, Row>& rows() {
             [](const Case& c, int h, int i, int j) {
               return turned(c, false, h, i, j, [&](int n) { return path_angle(c, "mapformer_wm", h, i, j, n); });
             }}},
+      {"nape",
+       {.score = [](const Case& c, int h, int i,
+                    int j) { return c.dot(h, i, j) - (h < 2 ? (i - j) / (h + 1.0) : 0); }}},
       {"none", {}},
       {"path", {.score = [](const Case& c, int h, int i, int j) { return reflected(c, "path.1.", h, i, j); }}},
       {"path_fox",
@@ -469,6 +665,15 @@ const std::map<std::string, Row>& rows() {
               }
               return sum / std::sqrt(c.D);
             }}},
+      {"random_float",
+       {.embed =
+            [](const Case& c, int, int t, int channel) {  // L = 12 places, 12 apart in all
+              const double angle = (t + 0.5) * std::pow(10000.0, -static_cast<double>(channel / 2 * 2) / c.C);
+              return channel % 2 == 0 ? std::sin(angle) : std::cos(angle);
+            }}},
+      {"random_offset",
+       {.embed = [](const Case& c, int, int t,
+                    int channel) { return c.learned("learned_abs.table", t, channel); }}},
       {"randomized",
        {.embed =
             [](const Case& c, int, int t, int channel) {
@@ -496,6 +701,13 @@ const std::map<std::string, Row>& rows() {
               };
               return turned(c, true, h, i, j,
                             [&](int n) { return (place(i) - place(j)) * std::pow(10000.0, -2.0 * n / c.D); });
+            }}},
+      {"resonance_rope",
+       {.score =
+            [](const Case& c, int h, int i, int j) {  // wavelengths 6.28 and 628.3
+              const double wavelength[] = {6, 628};
+              return turned(c, false, h, i, j,
+                            [&](int n) { return (i - j) * 2 * std::acos(-1.0) / wavelength[n]; });
             }}},
       {"rope",
        {.score =
@@ -588,6 +800,19 @@ const std::map<std::string, Row>& rows() {
               const double angle = t * std::pow(10000.0, -static_cast<double>(channel / 2 * 2) / c.C);
               return channel % 2 == 0 ? std::sin(angle) : std::cos(angle);
             }}},
+      {"ssmax",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const double rope =
+                  turned(c, false, h, i, j, [&](int n) { return (i - j) * std::pow(10000.0, -2.0 * n / c.D); });
+              return c.learned("ssmax.scale.1", 0, h) * std::log(c.causal ? i + 1 : c.T) * rope;
+            }}},
+      {"ssmax:base=alibi,factor=log_ratio_beyond,length=5",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const double alibi = c.dot(h, i, j) - std::exp2(-8.0 * (h + 1) / c.H) * std::abs(i - j);
+              return std::max(1.0, std::log(c.causal ? i + 1 : c.T) / std::log(5)) * alibi;
+            }}},
       {"stick_breaking",
        {.attention =
             [](const Case& c, int h, int i, int j) {
@@ -600,6 +825,13 @@ const std::map<std::string, Row>& rows() {
        {.score =
             [](const Case& c, int h, int i, int j) {
               return c.dot(h, i, j) + c.learned("t5_bias.table", t5_bucket(i - j, c.causal), h);
+            }}},
+      {"tapa",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              const double a = c.q[h].row(i).head(2).dot(c.k[h].row(j).head(2)) / std::sqrt(2);
+              const double b = c.q[h].row(i).tail(2).dot(c.k[h].row(j).tail(2)) / std::sqrt(2);
+              return a * std::cos(2 * std::acos(-1.0) * std::pow(std::abs(i - j), 0.1) * b);
             }}},
       {"tape",
        {.score =
@@ -628,6 +860,26 @@ const std::map<std::string, Row>& rows() {
       {"txl",
        {.score = [](const Case& c, int h, int i,
                     int j) { return transformer_xl(c, "txl.u", "txl.w", "txl.projection.1", h, i, j, i - j); }}},
+      {"wavelet",
+       {.score =
+            [](const Case& c, int h, int i, int j) {  // four scales, no shift
+              double sum = 0;
+              for (int e = 0; e < c.D; ++e) {
+                const double u = (i - j) / std::exp2(e);
+                sum += c.q[h](i, e) * (1 - u * u) * std::exp(-u * u / 2);
+              }
+              return c.dot(h, i, j) + sum / std::sqrt(c.D);
+            }}},
+      {"wavelet:scales=2",
+       {.score =
+            [](const Case& c, int h, int i, int j) {  // scales 1, 1, 2, 2 with shifts 0, 1, 0, 1
+              double sum = 0;
+              for (int e = 0; e < c.D; ++e) {
+                const double u = (i - j - e % 2) / (e < 2 ? 1.0 : 2.0);
+                sum += c.q[h](i, e) * (1 - u * u) * std::exp(-u * u / 2);
+              }
+              return c.dot(h, i, j) + sum / std::sqrt(c.D);
+            }}},
       {"xlnet",
        {.score =
             [](const Case& c, int h, int i, int j) {
@@ -676,7 +928,7 @@ void check(const Row& row, const std::string& name, bool causal) {
   };
   for (int t = 0; t < c.T; ++t) {
     for (int channel = 0; channel < c.C; ++channel) {
-      INFO("embed, place " << t << ", channel " << channel);
+      INFO("embed, position " << t << ", channel " << channel);
       close(c.embedded(t, channel) - c.x(t, channel), row.embed ? row.embed(c, 0, t, channel) : 0);
     }
   }

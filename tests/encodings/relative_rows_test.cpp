@@ -23,7 +23,9 @@ TEST_CASE(
   constexpr int kLength = 70, kRows = 2 * kLength - 1, kWidth = 3;
   Rng rng = stream(0, "relative rows");
   for (const std::string order : {"ascending", "descending", "clipped", "random"}) {
-    Matrix index(kLength, kLength);
+    PairRows pairs;
+    IndexMatrix& index = pairs.index;
+    index.resize(kLength, kLength);
     for (int i = 0; i < kLength; ++i) {
       for (int j = 0; j < kLength; ++j) {
         const int ascending = j - i + kLength - 1;
@@ -33,9 +35,7 @@ TEST_CASE(
                                               : uniform(rng, 0, kRows - 1);
       }
     }
-    Matrix runs;
-    find_runs(index, runs);
-    const PairRows pairs{index, runs};
+    find_runs(pairs);
     for (const Side side : {Side::query, Side::key}) {
       for (const bool causal : {true, false}) {
         INFO(order << (side == Side::query ? ", query" : ", key") << (causal ? ", causal" : ", bidirectional"));
@@ -48,7 +48,7 @@ TEST_CASE(
         RowMajor output1 = output, d_weights1 = d_weights, d_mixed_rows1 = d_mixed_rows;
         for (Index i = 0; i < kLength; ++i) {
           for (Index j = 0; j < visible(i, kLength, causal); ++j) {
-            const Index t = side == Side::query ? i : j, n = static_cast<Index>(index(i, j));
+            const Index t = side == Side::query ? i : j, n = index(i, j);
             scores1(i, j) = 2 * x.row(t).dot(rows.row(n));
             d_x1.row(t) += 2 * d_pairs(i, j) * rows.row(n);
             d_rows1.row(n) += 2 * d_pairs(i, j) * x.row(t);

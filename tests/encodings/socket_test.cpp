@@ -33,12 +33,12 @@ class EveryStage final : public PositionEncoding {
 
   /// 0. tables[h](i, j) = sin(pace_h (p_i - p_j))
   void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
-    resize(tables, shape_.heads, positions.size(), positions.size());
+    resize(tables.values, shape_.heads, positions.size(), positions.size());
     for_each_pair(positions.size(), [&](size_t h, Index i, Index j) {
-      tables[h](i, j) = std::sin(p[pace_](0, h) * positions.distance(i, j));
+      tables.values[h](i, j) = std::sin(p[pace_](0, h) * positions.distance(i, j));
     });
   }
-  void tables_backward(const Parameters& p, const Positions& positions, const Tables&, const Tables& d_tables,
+  void tables_backward(const Parameters& p, const Positions& positions, const Tables&, const Matrices& d_tables,
                        Gradients& d) const override {
     for_each_pair(positions.size(), [&](size_t h, Index i, Index j) {
       const Real distance = positions.distance(i, j);
@@ -53,31 +53,33 @@ class EveryStage final : public PositionEncoding {
     return positions;
   }
 
-  /// 2. x_t += token sin(p_t + tables[0](t, 0)), and carried = x * start
+  /// 2. x_t += token sin(p_t + tables.values[0](t, 0)), and the recurrent state x * start
   void embed(const Sequence& s, const Parameters& p, const Tables& tables, Matrix& x,
-             Tables& carried) const override {
+             Matrices& recurrent_state) const override {
     for (Index t = 0; t < x.rows(); ++t) x.row(t) += wave(s, tables, t) * p[token_].row(0);
-    carried.resize(1);
-    carried[0] = x;
-    carried[0].array().rowwise() *= p[start_].row(0).array();
+    recurrent_state.resize(1);
+    recurrent_state[0] = x;
+    recurrent_state[0].array().rowwise() *= p[start_].row(0).array();
   }
   void embed_backward(const Sequence& s, const Parameters& p, const Tables& tables, const Matrix& x,
-                      const Tables& d_carried, Matrix& d_x, Tables& d_tables, Gradients& d) const override {
+                      const Matrices& d_recurrent_state, Matrix& d_x, Matrices& d_tables,
+                      Gradients& d) const override {
     for (Index t = 0; t < x.rows(); ++t) {
       const auto moved = (x.row(t) + wave(s, tables, t) * p[token_].row(0)).eval();
-      d[start_].row(0) += d_carried[0].row(t).cwiseProduct(moved);
-      d_x.row(t) += d_carried[0].row(t).cwiseProduct(p[start_].row(0));
+      d[start_].row(0) += d_recurrent_state[0].row(t).cwiseProduct(moved);
+      d_x.row(t) += d_recurrent_state[0].row(t).cwiseProduct(p[start_].row(0));
       d[token_].row(0) += wave(s, tables, t) * d_x.row(t);
-      d_tables[0](t, 0) += std::cos(s.positions.at[t] + tables[0](t, 0)) * d_x.row(t).dot(p[token_].row(0));
+      d_tables[0](t, 0) += std::cos(s.positions.at[t] + tables.values[0](t, 0)) * d_x.row(t).dot(p[token_].row(0));
     }
   }
 
-  /// 3. q k^T / sqrt(D) + tables + what the key carries, times v_j(0), + what the query's x says of this head
+  /// 3. q k^T / sqrt(D) + tables + the recurrent state of the key, times v_j(0), + what the query's x says of this
+  ///    head
   void score(const AttentionInput& in, Heads& scores) const override {
     PositionEncoding::score(in, scores);
     const RowMajor said = in.x * in.parameters[score_[in.layer]];
     for_each_pair(in.length(), [&](size_t h, Index i, Index j) {
-      scores[h](i, j) += in.tables[h](i, j) * said(i, h) + in.carried[0](j, h) * in.v[h](j, 0);
+      scores[h](i, j) += in.tables.values[h](i, j) * said(i, h) + in.recurrent_state[0](j, h) * in.v[h](j, 0);
     });
   }
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
@@ -86,9 +88,9 @@ class EveryStage final : public PositionEncoding {
     RowMajor d_said = RowMajor::Zero(said.rows(), said.cols());
     for_each_pair(in.length(), [&](size_t h, Index i, Index j) {
       d.tables[h](i, j) += d_scores[h](i, j) * said(i, h);
-      d_said(i, h) += d_scores[h](i, j) * in.tables[h](i, j);
-      d.carried[0](j, h) += d_scores[h](i, j) * in.v[h](j, 0);
-      d.v[h](j, 0) += d_scores[h](i, j) * in.carried[0](j, h);
+      d_said(i, h) += d_scores[h](i, j) * in.tables.values[h](i, j);
+      d.recurrent_state[0](j, h) += d_scores[h](i, j) * in.v[h](j, 0);
+      d.v[h](j, 0) += d_scores[h](i, j) * in.recurrent_state[0](j, h);
     });
     d.x += d_said * in.parameters[score_[in.layer]].transpose();
     d.parameters[score_[in.layer]] += in.x.transpose() * d_said;
@@ -109,11 +111,11 @@ class EveryStage final : public PositionEncoding {
     });
   }
 
-  /// 5. attention v + mix_h (carried of the head, plus q)
+  /// 5. attention v + mix_h (recurrent state of the head, plus q)
   void mix(const AttentionInput& in, const Heads& attention, Heads& output) const override {
     PositionEncoding::mix(in, attention, output);
     for (Index h = 0; h < shape_.heads; ++h) {
-      output[h] += in.parameters[mix_[in.layer]](0, h) * (columns(in.carried[0], h, shape_) + in.q[h]);
+      output[h] += in.parameters[mix_[in.layer]](0, h) * (columns(in.recurrent_state[0], h, shape_) + in.q[h]);
     }
   }
   void mix_backward(const AttentionInput& in, const Heads& attention, const Heads& d_output, Heads& d_attention,
@@ -122,35 +124,35 @@ class EveryStage final : public PositionEncoding {
     for (Index h = 0; h < shape_.heads; ++h) {
       const Real weight = in.parameters[mix_[in.layer]](0, h);
       d.parameters[mix_[in.layer]](0, h) +=
-          d_output[h].cwiseProduct(columns(in.carried[0], h, shape_) + in.q[h]).sum();
-      columns(d.carried[0], h, shape_) += weight * d_output[h];
+          d_output[h].cwiseProduct(columns(in.recurrent_state[0], h, shape_) + in.q[h]).sum();
+      columns(d.recurrent_state[0], h, shape_) += weight * d_output[h];
       d.q[h] += weight * d_output[h];
     }
   }
 
-  /// 6. next = carried * carry + feed_forward + x + attention carried, by head
+  /// 6. next = state * carry + feed_forward + x + attention state, by head
   void carry(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
-             Tables& next) const override {
-    next[0] = in.carried[0] * in.parameters[carry_[in.layer]].row(0).asDiagonal() + feed_forward + in.x;
+             Matrices& next) const override {
+    next[0] = in.recurrent_state[0] * in.parameters[carry_[in.layer]].row(0).asDiagonal() + feed_forward + in.x;
     for (Index h = 0; h < shape_.heads; ++h)
-      columns(next[0], h, shape_) += attention[h] * columns(in.carried[0], h, shape_);
+      columns(next[0], h, shape_) += attention[h] * columns(in.recurrent_state[0], h, shape_);
   }
   void carry_backward(const AttentionInput& in, const Heads& attention, const Matrix&, Heads& d_attention,
                       Matrix& d_feed_forward, AttentionGradient& d) const override {
-    const RowMajor d_next = d.carried[0];
-    d.parameters[carry_[in.layer]].row(0) += d_next.cwiseProduct(in.carried[0]).colwise().sum();
-    d.carried[0] = d_next * in.parameters[carry_[in.layer]].row(0).asDiagonal();
+    const RowMajor d_next = d.recurrent_state[0];
+    d.parameters[carry_[in.layer]].row(0) += d_next.cwiseProduct(in.recurrent_state[0]).colwise().sum();
+    d.recurrent_state[0] = d_next * in.parameters[carry_[in.layer]].row(0).asDiagonal();
     d_feed_forward += d_next;
     d.x += d_next;
     for (Index h = 0; h < shape_.heads; ++h) {
-      d_attention[h] += columns(d_next, h, shape_) * columns(in.carried[0], h, shape_).transpose();
-      columns(d.carried[0], h, shape_) += attention[h].transpose() * columns(d_next, h, shape_);
+      d_attention[h] += columns(d_next, h, shape_) * columns(in.recurrent_state[0], h, shape_).transpose();
+      columns(d.recurrent_state[0], h, shape_) += attention[h].transpose() * columns(d_next, h, shape_);
     }
   }
 
  private:
   static Real wave(const Sequence& s, const Tables& tables, Index t) {
-    return std::sin(s.positions.at[t] + tables[0](t, 0));
+    return std::sin(s.positions.at[t] + tables.values[0](t, 0));
   }
   template <class F>
   void for_each_pair(Index length, F f) const {
@@ -163,6 +165,35 @@ class EveryStage final : public PositionEncoding {
 
   Parameter pace_, token_, start_;              // (1, H), (1, C), (1, C)
   std::vector<Parameter> score_, mix_, carry_;  // (C, H), (1, H), (1, C), one for each layer
+};
+
+/// A score that is scaled for each head, registered for one layer and read for all.
+class PastItsParameter final : public PositionEncoding {
+ public:
+  PastItsParameter(const ModelShape& shape, ParameterLayout& layout)
+      : PositionEncoding(shape), scale_(layout.constant("scale", 1, shape.heads, 1)) {}
+
+  void score(const AttentionInput& in, Heads& scores) const override {
+    PositionEncoding::score(in, scores);
+    for (Index h = 0; h < shape_.heads; ++h) scores[h] *= in.parameters[scale_](in.layer, h);
+  }
+  void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
+    Heads scores = d_scores, d_scaled = d_scores;
+    PositionEncoding::score(in, scores);
+    for (Index h = 0; h < shape_.heads; ++h) {
+      Real sum = 0;
+      for (Index i = 0; i < in.length(); ++i) {
+        const Index keys = visible(i, in.length(), shape_.causal);
+        sum += d_scores[h].row(i).head(keys).dot(scores[h].row(i).head(keys));
+      }
+      d.parameters[scale_](in.layer, h) += sum;
+      d_scaled[h] *= in.parameters[scale_](in.layer, h);
+    }
+    PositionEncoding::score_backward(in, d_scaled, d);
+  }
+
+ private:
+  Parameter scale_;  // (1, H)
 };
 
 std::unique_ptr<PositionEncoding> every_stage(const ModelShape& shape, ParameterLayout& layout) {
@@ -179,6 +210,7 @@ TEST_CASE("gradients pass through every stage of the socket, in every shape of m
           ModelShape shape = small_shape(2, causal, pre_norm);
           shape.tied_embeddings = tied;
           shape.gelu = gelu;
+          shape.dropout = tied ? 0 : 0.3;
           shape.layers = 3;
           const Worst worst = gradient_error(every_stage, shape, 9);
           INFO(worst.where << (causal ? ", causal" : ", bidirectional") << (pre_norm ? ", pre" : ", post")
@@ -200,7 +232,7 @@ TEST_CASE("every stage of every layer is called: each learned term of the socket
   Rng rng = stream(1, "socket");
   Sequence sequence;
   sequence.tokens = uniform_tokens(rng, 7, 0, shape.vocabulary - 1);
-  for (int t = 0; t < 7; ++t) sequence.asked.push_back(t);
+  for (int t = 0; t < 7; ++t) sequence.target_positions.push_back(t);
   sequence.positions = encoding->positions(sequence, rng);
   Activations activations;
   const auto logits = [&] {
@@ -211,7 +243,7 @@ TEST_CASE("every stage of every layer is called: each learned term of the socket
   };
   const RowMajor before = logits();
   for (size_t n = 0; n < terms; ++n) {
-    const auto& [name, parameter, initial] = layout.entries()[n];
+    const auto& [name, parameter, initial, decays] = layout.entries()[n];
     parameters[parameter](0, 0) += 0.5;
     INFO(name);
     // what the last block hands on is read by nobody
@@ -230,7 +262,7 @@ TEST_CASE("a sequence that begins another's positions is served by its tables, a
   const auto sequence = [&](int length) {
     Sequence s;
     s.tokens = uniform_tokens(rng, length, 0, shape.vocabulary - 1);
-    s.asked = {length - 1};
+    s.target_positions = {length - 1};
     s.positions = encoding->positions(s, rng);
     return s;
   };
@@ -255,4 +287,14 @@ TEST_CASE("a sequence that begins another's positions is served by its tables, a
     model.finish(parameters, own, &apart);
   }
   CHECK((together.flat - apart.flat).norm() < 1e-12 * apart.flat.norm());
+}
+
+TEST_CASE("an encoding that reads past its parameter fails its certificate, with the stage and the condition") {
+  const Worst worst =
+      gradient_error([](const ModelShape& shape,
+                        ParameterLayout& layout) { return std::make_unique<PastItsParameter>(shape, layout); },
+                     small_shape(2, true, true), 7);
+  CHECK(std::isinf(worst.error));
+  CHECK(worst.where.starts_with("score: an index outside a matrix"));
+  CHECK(worst.where.find("row < rows()") != std::string::npos);
 }

@@ -1,4 +1,4 @@
-// What TAPE carries from block to block, restated at one (token, head, pair).
+// The recurrent state of TAPE, restated at one (token, head, pair).
 #include <cmath>
 
 #include "encodings/registry.h"
@@ -28,23 +28,24 @@ TEST_CASE("TAPE's rotations are mixed by attention, then over heads by the gate 
   };
 
   Sequence sequence;
-  const Tables tables, carried{random(T, H * D / 2), random(T, H * D / 2)};
+  const Tables tables;
+  const Matrices state{random(T, H * D / 2), random(T, H * D / 2)};
   const Matrix x = random(T, H * D), f = random(T, H * D);
   const Heads q, k, v;
   Heads attention{random(T, T), random(T, T)};
   for (Matrix& head : attention) head = head.triangularView<Eigen::Lower>();
   Scratch scratch;
-  Tables next = carried;
-  tape->carry({sequence, p, tables, carried, 0, x, q, k, v, scratch}, attention, f, next);
+  Matrices next = state;
+  tape->carry({sequence, p, tables, state, 0, x, q, k, v, scratch}, attention, f, next);
 
   for (size_t side = 0; side < 2; ++side) {
     for (int t = 0; t < T; ++t) {
       for (int n = 0; n < D / 2; ++n) {
         const auto between = [&](int h) {
-          double sum = carried[side](t, h * D / 2 + n);
+          double sum = state[side](t, h * D / 2 + n);
           for (int j = 0; j <= t; ++j) {
             sum += learned("attention")(0, h) * attention[static_cast<size_t>(h)](t, j) *
-                   carried[side](j, h * D / 2 + n);
+                   state[side](j, h * D / 2 + n);
           }
           return sum;
         };

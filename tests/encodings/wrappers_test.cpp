@@ -1,6 +1,9 @@
 // What encodings that wrap others, or read indices from the task, promise beyond their equations.
-#include "harness/verify/double_precision/certificate.h"
+#include <set>
+
+#include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
+#include "harness/verify/double_precision/certificate.h"
 #include "model/transformer.h"
 #include "tests/catch.h"
 
@@ -23,14 +26,15 @@ Sequence sequence(int length) {
   Sequence s;
   s.tokens.assign(static_cast<size_t>(length), 0);
   s.segments.assign(static_cast<size_t>(length), 0);
-  for (int t = 0; t < length; ++t) s.asked.push_back(t);
+  for (int t = 0; t < length; ++t) s.target_positions.push_back(t);
   return s;
 }
 
 }  // namespace
 
 TEST_CASE("interpolated refuses bases that are not rotary, and names those that are") {
-  const std::string names = "expected one of the rotary ones: rope, rope_hope, rope_p, rope_partial, xpos";
+  const std::string names =
+      "expected one of the rotary ones: resonance_rope, rope, rope_hope, rope_p, rope_partial, xpos";
   for (const std::string base : {"alibi", "none", "pope", "cope", "interpolated"}) {
     CHECK(refusal("interpolated:base=" + base) == "encoding 'interpolated': base is '" + base + "', " + names);
   }
@@ -76,6 +80,78 @@ TEST_CASE(
                     Catch::Contains("41 tokens") && Catch::Contains("max is 40"));
 }
 
+TEST_CASE("options that do not fit the model or each other are refused in one line") {
+  CHECK(refusal("interpolated:resonance=true").find("take method ntk, ntk_dynamic or yarn") != std::string::npos);
+  CHECK(refusal("hard_alibi:heads=3") ==
+        "encoding 'hard_alibi': heads is 3, more than the heads of the model, 2");
+  CHECK(refusal("wavelet:scales=3") ==
+        "encoding 'wavelet': scales is 3, expected a divisor of the head width, 4");
+  CHECK(refusal("grape_ap:width=3") == "encoding 'grape_ap': width is 3, expected an even number");
+}
+
+TEST_CASE("random offsets reach up to the longest sequence, in training alone") {
+  const ModelShape shape = small_shape(2, true, true);  // up to 12
+  ParameterLayout layout;
+  const auto encoding = make_encoding(Spec::parse("random_offset"), shape, layout);
+  CHECK(layout.entries()[0].parameter.rows == 12);
+  Sequence s = sequence(9);
+  Rng rng = stream(1, "offsets");
+  CHECK(encoding->positions(s, rng).at.front() == 0);
+  s.training = true;
+  std::set<Real> offsets;
+  for (int n = 0; n < 100; ++n) {
+    const std::vector<Real> at = encoding->positions(s, rng).at;
+    for (size_t t = 1; t < at.size(); ++t) CHECK(at[t] == at[0] + static_cast<Real>(t));
+    offsets.insert(at[0]);
+  }
+  CHECK(offsets == std::set<Real>{0, 1, 2, 3});
+  for (const std::string base : {"rope", "alibi", "(randomized:base=sinusoidal)", "cope"}) {
+    INFO(base);
+    CHECK(!refusal("random_offset:base=" + base).empty());
+  }
+}
+
+TEST_CASE("random floats are drawn anew in training, and stand evenly in evaluation") {
+  ParameterLayout layout;
+  const auto encoding = make_encoding(Spec::parse("random_float:range=3"), small_shape(2, true, true), layout);
+  Sequence s = sequence(6);
+  Rng rng = stream(1, "floats");
+  CHECK(encoding->positions(s, rng).at == encoding->positions(s, rng).at);
+  s.training = true;
+  const std::vector<Real> first = encoding->positions(s, rng).at, second = encoding->positions(s, rng).at;
+  CHECK(first != second);
+  CHECK(std::is_sorted(first.begin(), first.end()));
+  CHECK((first.front() >= 0 && first.back() < 3));
+  for (const std::string base : {"learned_abs", "tupe_a", "random_offset", "cope"}) {
+    INFO(base);
+    CHECK(!refusal("random_float:base=" + base).empty());
+  }
+}
+
+TEST_CASE("what a base hides stays hidden where its scores are scaled, even by less than nothing") {
+  ModelShape shape = small_shape(2, true, true);
+  ParameterLayout layout;
+  const auto encoding = make_encoding(Spec::parse("ssmax:base=hard_alibi"), shape, layout);
+  Parameters parameters = initialize(layout, 1);
+  for (const auto& entry : layout.entries()) parameters[entry.parameter].setConstant(-1);
+  Rng rng = stream(1, "hidden");
+  Sequence s = sequence(5);
+  s.positions = encoding->positions(s, rng);
+  Tables tables;
+  Matrices recurrent_state;
+  encoding->tables(parameters, s.positions, tables);
+  Heads q, scores;
+  resize(q, 2, 5, 4);
+  for (Matrix& head : q) head.setOnes();
+  resize(scores, 2, 5, 5);
+  Matrix x(5, 8);
+  x.setZero();
+  Scratch scratch;
+  encoding->score({s, parameters, tables, recurrent_state, 0, x, q, q, q, scratch}, scores);
+  CHECK(scores[0](4, 3) < -1e8);
+  CHECK(scores[0](4, 4) == Approx(-2 * std::log(5)));
+}
+
 TEST_CASE("randomized gives a learned table a row for every position") {
   ParameterLayout layout;
   make_encoding(Spec::parse("randomized:base=learned_abs,max=77"), small_shape(2, true, true), layout);
@@ -99,18 +175,19 @@ TEST_CASE("dynamic NTK works its tables out for every length, the others share t
     model.prepare(parameters, longer, step, nullptr);
     model.prepare(parameters, shorter, step, nullptr);
     INFO(spec);
-    CHECK((step.values[0].rows() == 30) == shared);
+    CHECK((step.tables.constants<Rotations>().cosine.rows() == 30) == shared);
   }
 }
 
-TEST_CASE("offsets of digit places are for training alone, and without places every token has the same row") {
+TEST_CASE(
+    "offsets of digit positions are for training alone, and without digit positions every token has the same row") {
   for (const std::string name : {"abacus", "coupled"}) {
     ParameterLayout layout;
     const auto encoding = make_encoding(Spec{name, {}}, small_shape(2, true, true), layout);
     Sequence s = sequence(4);
     Rng rng = stream(2, name);
     CHECK(encoding->positions(s, rng).at == std::vector<Real>{0, 0, 0, 0});
-    s.places = {1, 2, 0, 1};
+    s.digit_positions = {1, 2, 0, 1};
     CHECK(encoding->positions(s, rng).at == std::vector<Real>{1, 2, 0, 1});
     s.training = true;
     const std::vector<Real> at = encoding->positions(s, rng).at;

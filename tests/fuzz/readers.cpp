@@ -1,7 +1,7 @@
 // Everything that posbench reads, given bytes that nobody wrote. Each reader either accepts them or throws what
 // `main` turns into one line that names the file; anything else is a fault. The first byte chooses the reader:
 //   m manifest.json   l experiments.jsonl   r report.json   f a configuration   s .safetensors   c a checkpoint's
-//   state
+//   state   a arrays (.npz)   j answers (.jsonl)   x a manifest of samples
 #include <unistd.h>
 
 #include <cstdint>
@@ -10,6 +10,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "harness/runs/answers.h"
+#include "harness/runs/array_file.h"
 #include "harness/runs/checkpoint.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/safetensors.h"
@@ -69,6 +71,17 @@ void read(char reader, const std::string& text) {
       LearningRateSweep sweep = training.sweep;
       read_checkpoint(directory.write("checkpoint.safetensors", to_bytes(training.checkpoint)),
                       training.experiment, training.model, sweep);
+      break;
+    }
+    case 'a':
+      ArrayReader(directory.write("arrays.npz", text));
+      break;
+    case 'j':
+      read_answers(directory.write("answers.jsonl", text));
+      break;
+    case 'x': {
+      const std::string file = directory.write("samples.manifest.json", text).string();
+      read_manifest(read_json(file), file);
       break;
     }
     default:

@@ -29,6 +29,7 @@ TEST_CASE("training goes on from a checkpoint as if it had not been interrupted"
   const TemporaryDirectory directory;
   Config config = small_config();
   config.training.learning_rates = {1e-4, 1e-3, 1e-2};
+  config.training.optimizer = GENERATE(OptimizerKind::adamw, OptimizerKind::sgd);
   const Suite suite = make_suite(config);
   const Experiment& e = suite.experiments[0];
   const Model model = make_model(e.encoding, e.task->shape);

@@ -210,7 +210,7 @@ TEST_CASE("a certificate passes and says how well") {
   CHECK(json["certificates"][0]["worst_gradient_error"] < 1e-6);
   CHECK(json["certificates"][0]["properties"]["agree"] == true);
   CHECK(json["certificates"][1]["properties"]["extrapolates"]["measured"] == "defined");
-  CHECK(json["certificates"][2]["splits"]["ood_far2"]["largest_share"]["measured"] < 0.15);
+  CHECK(json["certificates"][2]["splits"]["ood_far2"]["largest_answer_fraction"]["measured"] < 0.15);
 }
 
 TEST_CASE("check takes globs, and the variants that an encoding names") {
@@ -242,4 +242,13 @@ TEST_CASE("reports are compared and tabulated") {
   CHECK(posbench_command(directory, "report one -o one.csv").code == 0);
   CHECK(read_whole(directory / "one.csv").starts_with("task,encoding,split"));
   CHECK(posbench_command(directory, "compare one two --format html").code == 2);
+}
+
+TEST_CASE("--licenses prints a notice for each library that is linked or embedded") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = posbench_command(directory, "--licenses");
+  CHECK(outcome.code == 0);
+  for (const std::string library : {"Eigen", "nlohmann/json", "CLI11", "{fmt}", "simdjson", "Boost", "Vega and D3"})
+    CHECK(outcome.out.find("==== " + library) != std::string::npos);
+  CHECK(outcome.out.find("Boost Software License - Version 1.0") != std::string::npos);
 }

@@ -93,6 +93,26 @@ TEST_CASE("a configuration that was written reads back as the same") {
   CHECK(to_json(make_config({.file = report})) == to_json(config));
 }
 
+TEST_CASE("a configuration with the former name of an answer layout is still read") {
+  const TemporaryDirectory directory;
+  const auto file = directory.write("config.json", R"({"profile": "smoke", "evaluation": {"layout": "fed_back"}})");
+  CHECK(make_config({.file = file}).evaluation.layout == AnswerLayout::teacher_forced);
+  CHECK(to_json(make_config({.file = file}))["evaluation"]["layout"] == "teacher_forced");
+}
+
+TEST_CASE("splits of a configuration may be given for all tasks of a family") {
+  const TemporaryDirectory directory;
+  const auto file = directory.write("config.json", R"({"profile": "smoke", "tasks": "parity_check", "splits": {
+    "chomsky/regular": {"ood_length": {"length": "41/60"}}}})");
+  const Config config = make_config({.file = file});
+  CHECK(config.splits.size() == 4);
+  CHECK(setup_task(config, "parity_check").tasks[1]->lengths().values() == std::vector<int>{41, 60});
+  CHECK(profiles().count("che") == 1);
+  CHECK(make_config({.profile = "che"}).splits.size() == 15);
+  const auto wrong = directory.write("wrong.json", R"({"splits": {"chomski/*": {}}})");
+  CHECK_THROWS_WITH(make_config({.file = wrong}), Catch::Matchers::EndsWith("'chomski/*' matches no family of tasks"));
+}
+
 TEST_CASE("a configuration adds splits to a task, and redefines those that test it") {
   const TemporaryDirectory directory;
   const auto file = directory.write("config.json", R"({"profile": "smoke", "tasks": "parity_check", "splits": {
@@ -143,9 +163,9 @@ TEST_CASE("what is wrong with a configuration is said in one line") {
   };
   CHECK(message("{\"training\": {\"step\": 5}}") ==
         "bad.json: training: unknown option 'step' of training; did you mean 'steps'? (it has steps, batch, "
-        "learning_rate, "
-        "warm_up, decay, "
-        "weight_decay, beta1, beta2, epsilon, clip, validate_every, validation_sequences, early_stop, outputs, lengths)");
+        "learning_rate, warm_up, decay, optimizer, momentum, weight_decay, decayed_parameters, beta1, beta2, "
+        "epsilon, clip, validate_every, validation_sequences, early_stop, outputs, "
+        "lengths)");
   CHECK(message("{\"training\": {\"steps\": 0}}") ==
         "bad.json: training: steps is '0', expected an integer from 1 to 100000000");
   CHECK(message("{\"training\": 5}").ends_with("training: expected an object"));

@@ -19,11 +19,11 @@ class Diverging final : public PositionEncoding {
   using Options = NoOptions;
   Diverging(const Options&, const ModelShape& shape, ParameterLayout& layout)
       : PositionEncoding(shape), a_(layout.constant("test_diverging.a", 1, shape.width, 2e-3)) {}
-  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Tables&) const override {
+  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Matrices&) const override {
     for (Index c = 0; c < x.cols(); ++c) x.col(c).array() += std::log(p[a_](0, c));
   }
-  void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix&, const Tables&,
-                      Matrix& d_x, Tables&, Gradients& d) const override {
+  void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix&, const Matrices&,
+                      Matrix& d_x, Matrices&, Gradients& d) const override {
     for (Index c = 0; c < d_x.cols(); ++c) d[a_](0, c) += d_x.col(c).sum() / p[a_](0, c);
   }
 
@@ -31,7 +31,7 @@ class Diverging final : public PositionEncoding {
   Parameter a_;
 };
 
-const RegisterEncoding<Diverging> registered{{.name = "test_diverging"}};
+const RegisterEncoding<Diverging> registered{{.name = "test_diverging", .family = Family::absolute, .equation = "x += log(a)", .source = "this test"}};
 
 /// Every fiftieth example has a token that the vocabulary lacks.
 class Faulty final : public Task {

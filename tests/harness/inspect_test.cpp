@@ -75,9 +75,9 @@ TEST_CASE("what a trained encoding learned is reported as its equation has it") 
       });
     }
   }
-  SECTION("CoPE's counted position is the sum of the gates up to the query, clamped") {
+  SECTION("CoPE's contextual position is the sum of the gates up to the query, clamped") {
     const auto seen = maps(inspected("cope:positions=5"), 0, 1);
-    const Map &gate = seen.at("gate"), &counted = seen.at("counted position");
+    const Map &gate = seen.at("gate"), &counted = seen.at("contextual position");
     for_each_pair(gate, [&](size_t i, size_t j) {
       CHECK((gate[i][j] > 0 && gate[i][j] < 1));
       double sum = 0;
@@ -98,7 +98,7 @@ TEST_CASE("what a trained encoding learned is reported as its equation has it") 
   SECTION("tables tell of one query, and a page of all") {
     const Outcome console = posbench_command(directory, "inspect out last_x_retrieval cope:positions=5 --query 2");
     CHECK(console.out.find("layer 0, head 1, query 2 ") != std::string::npos);
-    CHECK(console.out.find("counted") != std::string::npos);
+    CHECK(console.out.find("contextual") != std::string::npos);
     CHECK(console.out.find("the model says") != std::string::npos);
     const Outcome csv =
         posbench_command(directory, "inspect out last_x_retrieval none --query 2 --length 9 --format csv");

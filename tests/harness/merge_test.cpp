@@ -84,7 +84,7 @@ TEST_CASE("what does not make one suite, or not the whole of it, is refused by n
         "posbench: 1 of 3 shards missing: 2/3; run them with --shard, and name their directories, too\n");
   CHECK(refused({"1", "2", "3", "2"}) == "posbench: 2 and 2 are both shard 2/3\n");
   CHECK(refused({"1", "other", "3"}) ==
-        "posbench: 1 and other are not of one suite: training/steps was 20 and is now 3\n");
+        "posbench: 1 and other are not of one suite: training.steps was 20 and is now 3\n");
   CHECK(refused({"1", "half"}) ==
         "posbench: 1 is shard 1/3 with models, and half is shard 1/2 with models; they are "
         "not of one run\n");

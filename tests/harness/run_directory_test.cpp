@@ -54,7 +54,7 @@ TEST_CASE("an existing run directory is refused, resumed or replaced as asked") 
   CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 1);
   const Json other{{"training", {{"steps", 4}}}};
   CHECK_THROWS_WITH(RunDirectory(base / "run", Existing::resume, manifest(other)),
-                    Catch::Matchers::Contains("training/steps was 3 and is now 4"));
+                    Catch::Matchers::Contains("training.steps was 3 and is now 4"));
   CHECK(RunDirectory(base / "run", Existing::replace, manifest(other)).finished().empty());
   CHECK(RunDirectory(base / "new", Existing::resume, manifest()).finished().empty());
 }

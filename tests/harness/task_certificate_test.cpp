@@ -56,7 +56,7 @@ TEST_CASE("the certificate of a task names a missing oracle, an unsteady generat
   const Json lopsided = certify_task("unfair"), unsteady = certify_task("unfair:steady=false");
   CHECK_FALSE(lopsided["passed"].get<bool>());
   CHECK(has(lopsided, "no oracle: add to harness/verify/oracles.cpp"));
-  CHECK(has(lopsided, "split in_distribution: one answer has a share of 0.7"));
+  CHECK(has(lopsided, "split in_distribution: one answer has a fraction of 0.7"));
   CHECK_FALSE(has(lopsided, "the same seed"));
   CHECK(has(unsteady, "split in_distribution: the same seed gives another sample 0"));
 }

@@ -47,7 +47,7 @@ TEST_CASE("normalization: a case worked by hand") {
   x << 1, 3;  // mean 2, deviation 1
   gain << 2, 5;
   bias << 1, 1;
-  normalize_rows(x, gain, bias, z, inverse, y);
+  layer_norm(x, gain, bias, z, inverse, y);
   CHECK(y(0, 0) == Approx(-1).epsilon(1e-4));
   CHECK(y(0, 1) == Approx(6).epsilon(1e-4));
 }
@@ -89,9 +89,9 @@ TEST_CASE("every layer's backward adds the derivative of its forward") {
     RowMajor gain = random_matrix(1, 4, rng), bias = random_matrix(1, 4, rng), z(5, 4), inverse(5, 1), y(5, 4);
     RowMajor d_gain = RowMajor::Zero(1, 4), d_bias = RowMajor::Zero(1, 4);
     const RowMajor d_y = random_matrix(5, 4, rng);
-    const auto f = [&] { return normalize_rows(x, gain, bias, z, inverse, y), y.cwiseProduct(d_y).sum(); };
+    const auto f = [&] { return layer_norm(x, gain, bias, z, inverse, y), y.cwiseProduct(d_y).sum(); };
     f();
-    normalize_rows_backward(gain, RowMajor(z), RowMajor(inverse), d_y, d_x, d_gain, d_bias);
+    layer_norm_backward(gain, RowMajor(z), RowMajor(inverse), d_y, d_x, d_gain, d_bias);
     CHECK(worst_entry(x, d_x - start, f) < 1e-8);
     CHECK(worst_entry(gain, d_gain, f) < 1e-8);
     CHECK(worst_entry(bias, d_bias, f) < 1e-8);

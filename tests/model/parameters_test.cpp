@@ -66,3 +66,23 @@ TEST_CASE("initial values have the spread that was asked for") {
   CHECK(p[u].maxCoeff() < 3);
   CHECK(p[f](1, 2) == 12);
 }
+
+TEST_CASE("a parameter that is expected and added by nobody is refused by its name") {
+  ParameterLayout layout;
+  layout.expect("blocks.0.attention.qkv.weight", 4, 12);
+  CHECK_THROWS_WITH(initialize(layout, 0),
+                    "parameter 'blocks.0.attention.qkv.weight' (4 x 12) is expected, but no "
+                    "part of the model adds one of that name and shape");
+  layout.constant("blocks.0.attention.qkv.weight", 4, 12, 2);
+  CHECK(initialize(layout, 0)[layout.entries()[0].parameter].isConstant(2));
+}
+
+TEST_CASE("weight decay is meant for matrices, unless they are exempt") {
+  ParameterLayout layout;
+  layout.constant("weight", 2, 3, 0);
+  layout.constant("bias", 1, 3, 0);
+  layout.no_decay(layout.constant("table", 2, 3, 0));
+  CHECK(layout.entries()[0].decays);
+  CHECK_FALSE(layout.entries()[1].decays);
+  CHECK_FALSE(layout.entries()[2].decays);
+}

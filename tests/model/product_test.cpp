@@ -28,12 +28,12 @@ TEST_CASE("a product agrees with Eigen's at sizes that do and do not fill vector
         CHECK(distance(result, 2 * a * b) < 1e-12);
         multiply(a_turned.transpose(), b_turned.transpose(), result);
         CHECK(distance(result, a * b) < 1e-12);
-        Panels panels, turned_panels;
-        panels.fill(b, false);
-        turned_panels.fill(b_turned, true);
-        multiply(a, panels, result);
+        PackedMatrix packed, packed_turned;
+        packed.fill(b, false);
+        packed_turned.fill(b_turned, true);
+        multiply(a, packed, result);
         CHECK(distance(result, a * b) < 1e-12);
-        multiply(a, static_cast<const Factor&>(turned_panels).transpose(), result);
+        multiply(a, static_cast<const MatrixOperand&>(packed_turned).transpose(), result);
         CHECK(distance(result, a * b) < 1e-12);
         result = start;
         multiply_add(a_turned.transpose(), b, result);
@@ -71,6 +71,19 @@ TEST_CASE("triangles: what is skipped counts as zero, and what is not wanted is 
     multiply(v, v.transpose(), scores, 1, Part::up_to_diagonal);
     const RowMajor wanted = scores.triangularView<Eigen::Lower>(), all = v * v.transpose();
     CHECK(distance(wanted, all.triangularView<Eigen::Lower>()) < 1e-12);
+
+    RowMajor shifted = RowMajor::Zero(size, size + 1);  // row i ends with column i + 1
+    for (Index i = 0; i < size; ++i) shifted.row(i).head(i + 2) = full.row(i).head(1).replicate(1, i + 2);
+    const RowMajor w = random_matrix(size + 1, 11, rng);
+    multiply(lower(shifted, 1), w, result);
+    CHECK(distance(result, shifted * w) < 1e-11);
+    RowMajor turned(size + 1, 11);
+    multiply(lower(shifted, 1).transpose(), v, turned);
+    CHECK(distance(turned, shifted.transpose() * v) < 1e-11);
+    RowMajor by_row(size, size + 1);
+    multiply(v, w.transpose(), by_row, 1, Part::one_past_diagonal);
+    const RowMajor exact = v * w.transpose();
+    for (Index i = 0; i < size; ++i) CHECK(distance(by_row.row(i).head(i + 2), exact.row(i).head(i + 2)) < 1e-12);
   }
 }
 

@@ -9,8 +9,8 @@ using namespace posbench;
 
 namespace {
 
-/// Logits (A, V) of the places asked, and the gradient of their sum, each weighted by its place and word.
-std::pair<RowMajor, Vector> logits_and_gradient(const ModelShape& shape, const std::vector<int>& asked) {
+/// Logits (A, V) at the target positions, and the gradient of their sum, each weighted by its position and token.
+std::pair<RowMajor, Vector> logits_and_gradient(const ModelShape& shape, const std::vector<int>& targets) {
   const PositionEncoding encoding(shape);
   ParameterLayout layout;
   const Transformer model(shape, layout, encoding);
@@ -20,16 +20,16 @@ std::pair<RowMajor, Vector> logits_and_gradient(const ModelShape& shape, const s
   Sequence s;
   s.tokens = {3, 1, 4, 1, 0, 2, 5, 3, 5};
   s.positions = encoding.positions(s, rng);
-  s.asked = asked;
+  s.target_positions = targets;
   StepTables step;
   Activations a;
   model.prepare(parameters, s, step, &gradients);
   model.forward(parameters, s, step, rng, a);
   Matrix d_logits(a.logits.rows(), a.logits.cols());
   d_logits.setZero();
-  for (size_t n = 0; n < asked.size(); ++n) {
-    if (asked[n] == 2 || asked[n] == 7) {
-      for (Index v = 0; v < shape.vocabulary; ++v) d_logits(static_cast<Index>(n), v) = asked[n] - 3.0 * v * v;
+  for (size_t n = 0; n < targets.size(); ++n) {
+    if (targets[n] == 2 || targets[n] == 7) {
+      for (Index v = 0; v < shape.vocabulary; ++v) d_logits(static_cast<Index>(n), v) = targets[n] - 3.0 * v * v;
     }
   }
   model.backward(parameters, s, step, a, d_logits, gradients);
@@ -39,12 +39,19 @@ std::pair<RowMajor, Vector> logits_and_gradient(const ModelShape& shape, const s
 
 }  // namespace
 
-TEST_CASE("what a place answers, and its gradient, does not depend on which others are asked") {
+TEST_CASE("the logits at a position, and their gradient, do not depend on the other target positions") {
+  const BlockKind block = GENERATE(BlockKind::sequential, BlockKind::parallel);
   for (const bool causal : {true, false}) {
     for (const bool pre_norm : {true, false}) {
-      INFO((causal ? "causal" : "bidirectional") << (pre_norm ? ", pre-norm" : ", post-norm"));
-      const ModelShape shape{
-          .vocabulary = 6, .layers = 3, .width = 8, .heads = 2, .causal = causal, .pre_norm = pre_norm};
+      INFO((causal ? "causal" : "bidirectional")
+           << (pre_norm ? ", pre-norm" : ", post-norm") << (block == BlockKind::parallel ? ", parallel" : ""));
+      const ModelShape shape{.vocabulary = 6,
+                             .layers = 3,
+                             .width = 8,
+                             .heads = 2,
+                             .causal = causal,
+                             .pre_norm = pre_norm,
+                             .block = block};
       const auto [all, d_all] = logits_and_gradient(shape, {0, 1, 2, 3, 4, 5, 6, 7, 8});
       const auto [two, d_two] = logits_and_gradient(shape, {2, 7});
       CHECK(two.row(0) == all.row(2));
@@ -53,4 +60,42 @@ TEST_CASE("what a place answers, and its gradient, does not depend on which othe
       CHECK((d_two - d_all).cwiseAbs().maxCoeff() < 1e-12 * d_all.norm());
     }
   }
+}
+
+TEST_CASE("a parallel block adds attention and feed-forward of the same input to the residual stream") {
+  const ModelShape shape{.vocabulary = 5, .layers = 1, .width = 4, .heads = 1, .block = BlockKind::parallel};
+  const PositionEncoding encoding(shape);
+  ParameterLayout layout;
+  const Transformer model(shape, layout, encoding);
+  Parameters p = initialize(layout, 0);
+  const auto parameter = [&](const std::string& name) {
+    for (const ParameterLayout::Entry& entry : layout.entries()) {
+      if (entry.name == name) return p[entry.parameter];
+    }
+    throw std::invalid_argument(name);
+  };
+  Rng rng;
+  Sequence s;
+  s.tokens = {3};  // attends to itself alone, so that attention is v
+  s.target_positions = {0};
+  s.positions = encoding.positions(s, rng);
+  StepTables step;
+  Activations a;
+  model.prepare(p, s, step, nullptr);
+  model.forward(p, s, step, rng, a);
+
+  const RowMajor x = parameter("embedding.weight").row(3);
+  const auto norm = [](const RowMajor& row) {
+    const double mean = row.mean(), variance = (row.array() - mean).square().mean();
+    return RowMajor((row.array() - mean) / std::sqrt(variance + 1e-5));
+  };
+  const RowMajor n = norm(x);
+  const RowMajor v = n * parameter("blocks.0.attention.qkv.weight").rightCols(4);
+  RowMajor up = n * parameter("blocks.0.feed_forward.up.weight");
+  for (Real& u : up.reshaped())
+    u = u / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (u + 0.044715 * u * u * u)));
+  const RowMajor y =
+      x + v * parameter("blocks.0.attention.out.weight") + up * parameter("blocks.0.feed_forward.down.weight");
+  const RowMajor logits = norm(y) * parameter("output.weight");
+  CHECK((logits - a.logits).cwiseAbs().maxCoeff() < 1e-12);
 }

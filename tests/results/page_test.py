@@ -208,7 +208,7 @@ def check_inspection(browser, posbench, directory):
     subprocess.run([posbench, "run", "--profile", "smoke", "-t", "last_x_retrieval", "-e", "cope,dape", "-q", "-o", run,
                     "--save-models"], check=True, stdout=subprocess.DEVNULL)
     count = 0
-    for encoding, names in [("cope", {"gate", "counted position"}), ("dape", {"bias before the network", "bias after the network"})]:
+    for encoding, names in [("cope", {"gate", "contextual position"}), ("dape", {"bias before the network", "bias after the network"})]:
         page = os.path.join(directory, f"{encoding}.html")
         command = [posbench, "inspect", run, "last_x_retrieval", encoding]
         subprocess.run([*command, "-o", page], check=True)

@@ -1,9 +1,13 @@
 #include "results/statistics/statistics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "results/json/json.h"
+#include "results/statistics/moderated_variance.h"
+#include "results/statistics/permutation.h"
+#include "results/statistics/proportion.h"
 #include "tests/catch.h"
 
 using namespace posbench;
@@ -34,51 +38,137 @@ TEST_CASE("nothing scored has no accuracy, and its interval says nothing") {
   CHECK(wilson({}) == Interval{0, 1});
 }
 
-TEST_CASE("the paired t-test equals scipy's") {
-  for (const Json& row : reference().at("paired_t_test")) {
-    const PairedTest test = paired_t_test(row.at("differences").get<std::vector<double>>());
+TEST_CASE("Student's intervals equal scipy's") {
+  for (const Json& row : reference().at("t_interval")) {
+    const std::optional<Interval> interval = t_interval(row.at("values").get<std::vector<double>>());
     INFO(row);
-    CHECK(test.difference == near(row.at("mean")));
-    CHECK(test.deviation.value() == near(row.at("deviation")));
-    CHECK(test.interval.value().low == near(row.at("low")));
-    CHECK(test.interval.value().high == near(row.at("high")));
-    CHECK(test.p.value() == near(row.at("p")));
+    CHECK(interval.value().low == near(row.at("low")));
+    CHECK(interval.value().high == near(row.at("high")));
   }
-}
-
-TEST_CASE("one pair gives a difference and no test") {
-  const PairedTest test = paired_t_test(std::vector{0.25});
-  CHECK(test.difference == 0.25);
-  CHECK(!test.deviation);
-  CHECK(!test.interval);
-  CHECK(!test.p);
   CHECK(!t_interval(std::vector{0.25}));
 }
 
-TEST_CASE("differences that are equal by the steps of the measurement are no proof") {
-  const std::vector<double> two_steps_of_64 = {2.0 / 64, 2.0 / 64};
-  CHECK(paired_t_test(two_steps_of_64).p.value() == 0);
-  CHECK(paired_t_test(two_steps_of_64, 1.0 / 64).p.value() > 0.05);
-  const std::vector<double> half = {0.5, 0.5, 0.5, 0.5, 0.5};
-  CHECK(paired_t_test(half, 1.0 / 1024).p.value() < 1e-9);
-  const PairedTest none = paired_t_test(std::vector{0.0, 0.0, 0.0});
-  CHECK(none.p.value() == 1);
-  CHECK(none.interval.value() == Interval{0, 0});
-}
-
 TEST_CASE("detectable effects equal those of scipy's distributions") {
-  for (const Json& row : reference().at("detectable_effect")) {
+  for (const Json& row : reference().at("detectable_noncentrality")) {
     INFO(row);
-    const double effect = detectable_effect(row.at("pairs"), row.at("alpha"));
-    CHECK(effect == Approx(row.at("effect").get<double>()).epsilon(1e-6));
+    const double noncentrality = detectable_noncentrality(row.at("critical"), row.at("freedom"));
+    CHECK(noncentrality == Approx(row.at("noncentrality").get<double>()).epsilon(1e-6));
   }
 }
 
 TEST_CASE("far out, detectable effects go on without a jump") {
-  // Two pairs and alpha = 0.05 / 79: the critical value passes 1000 between these.
-  const double before = detectable_effect(2, 0.000637), after = detectable_effect(2, 0.000636);
-  CHECK(after / before == Approx(0.000637 / 0.000636).epsilon(1e-3));
-  CHECK(std::isfinite(detectable_effect(2, 1e-9)));
+  CHECK(detectable_noncentrality(1001, 1) / detectable_noncentrality(999, 1) == Approx(1001.0 / 999).epsilon(1e-3));
+  CHECK(std::isfinite(detectable_noncentrality(1e9, 1)));
+}
+
+TEST_CASE("Clopper-Pearson intervals equal scipy's") {
+  for (const Json& row : reference().at("clopper_pearson")) {
+    const Interval interval = clopper_pearson({row.at("correct"), row.at("total")});
+    INFO(row);
+    CHECK(interval.low == near(row.at("low")));
+    CHECK(interval.high == near(row.at("high")));
+  }
+  CHECK(clopper_pearson({}) == Interval{0, 1});
+}
+
+TEST_CASE("Boschloo's test equals scipy's") {
+  for (const Json& row : reference().at("boschloo")) {
+    INFO(row);
+    const Count a{row.at("a")[0], row.at("a")[1]}, b{row.at("b")[0], row.at("b")[1]};
+    CHECK(boschloo(a, b) == Approx(row.at("p").get<double>()).epsilon(1e-4));
+    CHECK(boschloo(b, a) == Approx(boschloo(a, b)));
+  }
+  CHECK(boschloo({3, 3}, {}) == 1);
+}
+
+TEST_CASE("the interval of a mean is Clopper and Pearson's where every value is 0 or 1, and never has no width") {
+  for (const int ones : {0, 1, 3, 5}) {
+    std::vector<double> values(5, 0.0);
+    std::fill_n(values.begin(), ones, 1.0);
+    const Interval interval = bounded_mean_interval(values), exact = clopper_pearson({ones, 5});
+    CHECK(interval.low == Approx(exact.low).margin(0.01));
+    CHECK(interval.high == Approx(exact.high).margin(0.01));
+  }
+  const Interval equal = bounded_mean_interval(std::vector{0.5, 0.5, 0.5});
+  CHECK(equal.low < 0.3);
+  CHECK(equal.high > 0.7);
+}
+
+TEST_CASE("the interval of a mean covers it at least as often as it says, with three bimodal seeds") {
+  for (const double rate : {0.1, 0.3, 0.5, 0.9}) {
+    Rng rng = stream(1, "test");
+    int covered = 0;
+    constexpr int kTrials = 500;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      std::vector<double> values(3);
+      for (double& value : values) value = chance(rng, rate) ? 1 - 0.01 * uniform_real(rng) : 0.3 * uniform_real(rng);
+      const Interval interval = bounded_mean_interval(values);
+      const double mean = rate * 0.995 + (1 - rate) * 0.15;
+      covered += interval.low <= mean && mean <= interval.high;
+    }
+    INFO("a seed solves with probability " << rate);
+    CHECK(covered >= 0.94 * kTrials);
+  }
+}
+
+TEST_CASE("permutation tests of one split equal scipy's") {
+  for (const Json& row : reference().at("permutation")) {
+    INFO(row);
+    const std::vector split = {SplitValues{row.at("before"), row.at("after")}};
+    const Relabelled result = relabel(split, row.at("in_pairs"));
+    CHECK(result.p(result.statistic()) == near(row.at("p")));
+  }
+}
+
+TEST_CASE("a hypothesis of several splits is tested by the greatest of them") {
+  const SplitValues same{{0.1, 0.4, 0.3, 0.2, 0.5}, {0.4, 0.1, 0.3, 0.5, 0.2}};
+  const SplitValues apart{{0.1, 0.1, 0.1, 0.1, 0.1}, {1, 1, 1, 1, 1}};
+  const Relabelled one = relabel(std::vector{apart}, false), both = relabel(std::vector{same, apart}, false);
+  CHECK(one.p(one.statistic()) == near(2.0 / 252));
+  CHECK(both.statistic() == near(one.statistic()));
+  CHECK(both.p(both.statistic()) == near(2.0 / 252));
+  CHECK(both.p(both.statistics[0]) > 0.9);
+}
+
+TEST_CASE("hypotheses that cannot reach a statistic do not count against it") {
+  const Relabelled apart = relabel(std::vector{SplitValues{{0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}}}, false);
+  const Relabelled flat = relabel(std::vector{SplitValues{{0, 0, 1, 0, 0}, {0, 1, 0, 0, 0}}}, false);
+  std::vector<Relabelled> family(49, flat);
+  family.push_back(apart);
+  CHECK(corrected_p(family)[49][0] == near(2.0 / 252));
+  CHECK(corrected_p(family)[0][0] == 1);
+  // Of hypotheses that are all alike it is Holm's procedure.
+  const std::vector<Relabelled> alike(5, apart);
+  for (const auto& p : corrected_p(alike)) CHECK(p[0] == near(5 * 2.0 / 252));
+  CHECK(critical_statistic(alike, 0.05) == near(apart.statistic()));
+  CHECK(std::isinf(critical_statistic(std::vector<Relabelled>(7, apart), 0.05)));
+}
+
+TEST_CASE("many relabellings are drawn, the true one among them, and are the same each time") {
+  std::vector<double> low(10), high(10);
+  for (size_t i = 0; i < 10; ++i) low[i] = 0.01 * static_cast<double>(i), high[i] = 0.5 + low[i];
+  const Relabelled drawn = relabel(std::vector{SplitValues{low, high}}, false);
+  CHECK(drawn.maxima.size() == 10000);
+  CHECK(drawn.p(drawn.statistic()) >= 1e-4);
+  CHECK(drawn.p(drawn.statistic()) < 1e-3);
+  CHECK(relabel(std::vector{SplitValues{low, high}}, false).maxima == drawn.maxima);
+}
+
+TEST_CASE("the prior of variances equals an independent computation of limma's") {
+  for (const Json& row : reference().at("variance_prior")) {
+    INFO(row);
+    const std::vector<double> variances = row.at("variances"), freedom = row.at("freedom");
+    const VariancePrior prior = fit_variance_prior(variances, freedom);
+    CHECK(prior.variance == near(row.at("prior")));
+    if (row.at("prior_freedom").is_null()) {
+      CHECK(std::isinf(prior.freedom));
+      CHECK(moderated(prior, 1, 8) == prior.variance);
+    } else {
+      CHECK(prior.freedom == near(row.at("prior_freedom")));
+      CHECK(moderated(prior, 1, 8) == near((prior.freedom * prior.variance + 8) / (prior.freedom + 8)));
+    }
+  }
+  CHECK(moderated(fit_variance_prior(std::vector{0.25}, std::vector{4.0}), 0.25, 4) == 0.25);
 }
 
 TEST_CASE("Holm's correction equals statsmodels'") {

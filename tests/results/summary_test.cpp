@@ -1,8 +1,10 @@
 #include "results/statistics/summary.h"
 
+#include "results/reports/report_json.h"
+#include "results/statistics/proportion.h"
+#include "results/statistics/separation.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
-#include "results/reports/report_json.h"
 
 using namespace posbench;
 
@@ -10,8 +12,8 @@ namespace {
 
 Curve curve(std::initializer_list<std::pair<int, double>> accuracies, std::int64_t total = 100) {
   Curve curve;
-  for (const auto& [place, accuracy] : accuracies) {
-    curve[place] = {std::lround(accuracy * static_cast<double>(total)), total};
+  for (const auto& [length, accuracy] : accuracies) {
+    curve[length] = {std::lround(accuracy * static_cast<double>(total)), total};
   }
   return curve;
 }
@@ -27,9 +29,9 @@ TEST_CASE("a summary holds mean, values and interval over seeds for every split"
   REQUIRE(row.splits.size() == 3);
   CHECK(row.splits[1].sequence.values == std::vector<double>{0.9, 0.95, 1});
   CHECK(row.splits[1].sequence.mean == Approx(0.95));
-  CHECK(row.splits[1].sequence.interval->low == Approx(0.95 - 4.302652729749464 * 0.05 / std::sqrt(3)));
-  CHECK(row.splits[1].sequence.interval->high == 1);  // an accuracy is no more
+  CHECK(row.splits[1].sequence.interval == bounded_mean_interval(std::vector{0.9, 0.95, 1.0}));
   CHECK(row.splits[1].solved == Approx(1.0 / 3));
+  CHECK(row.splits[1].solved_interval == clopper_pearson({1, 3}));
   CHECK(row.in_distribution->solved == 1);
   CHECK(row.out_of_distribution->sequence.mean == Approx(0.725));
   CHECK(row.out_of_distribution->sequence.values[2] == Approx(0.75));
@@ -39,6 +41,31 @@ TEST_CASE("a summary holds mean, values and interval over seeds for every split"
 TEST_CASE("one seed has no interval") {
   const Summary summary = summarize(drawn_report(1, 1, 1, [](int, int, int, int) { return 0.5; }));
   CHECK(!summary.rows[0].in_distribution->sequence.interval);
+}
+
+TEST_CASE("a summary says how many seeds have learned their task, and what training gained late") {
+  Report report = drawn_report(1, 1, 3, [](int, int, int split, int seed) { return split == 0 && seed > 0 ? 0.96 : 0.4; });
+  CHECK(!summarize(report).rows[0].learned.late_gain);
+  report.experiments[0].learning_curve = {{10, 1, 0, 0.1}, {50, 1, 0, 0.2}, {100, 1, 0, 0.8}};
+  report.experiments[1].learning_curve = {{100, 1, 0, 1}};  // one point has no gain
+  const Learned learned = summarize(report).rows[0].learned;
+  CHECK(learned.seeds == Count{2, 3});
+  CHECK(learned.most());
+  CHECK(*learned.late_gain == Approx(0.8 - (0.2 + 0.6 / 5)));  // from step 60, between two points
+}
+
+TEST_CASE("a distance counts in splits of the trained length only") {
+  Report report = drawn_report(1, 1, 1, [](int, int, int, int) { return 1.0; });
+  std::vector<SplitResult>& splits = report.experiments[0].splits;
+  for (SplitResult& split : splits) split.by_length = {{32, {100, 100}, {100, 100}}};
+  splits[0].by_distance = {{3, {50, 50}}};
+  splits[1].by_distance = {{20, {50, 50}}};
+  splits[2].by_length = {{128, {0, 100}, {0, 100}}};  // fails by its length, at every distance
+  splits[2].by_distance = {{10, {0, 50}}, {90, {0, 50}}};
+  const SummaryRow row = summarize(report).rows[0];
+  CHECK(!row.distance->at);
+  CHECK(row.distance->tested_to == 20);
+  CHECK(row.length->at == 128);
 }
 
 TEST_CASE("accuracy above trivial is 0 at the best trivial predictor and 1 at perfection") {
@@ -88,7 +115,7 @@ TEST_CASE("a length that two splits test counts as in the first of them") {
   CHECK(rope->distance->at == 8);
 }
 
-TEST_CASE("a fall is the first place where accuracy is below 90 %") {
+TEST_CASE("a threshold length is the first at which accuracy is below 90 %") {
   const auto at = [](const Curve& curve) { return find_threshold_length({curve})->at; };
   CHECK(at(curve({{10, 1}, {20, 0.95}, {30, 0.89}, {40, 0.5}})) == 30);
   CHECK(at(curve({{10, 0.5}, {20, 0.2}})) == 10);
@@ -97,23 +124,23 @@ TEST_CASE("a fall is the first place where accuracy is below 90 %") {
   CHECK(!find_threshold_length({}));
 }
 
-TEST_CASE("a few unlucky examples are no fall") {
+TEST_CASE("a few unlucky examples move no threshold length") {
   Curve dipped = curve({{10, 1}, {20, 1}, {40, 0.97}, {50, 0.4}});
   dipped[30] = {8, 10};
-  const ThresholdLength fall = *find_threshold_length({dipped});
-  CHECK(fall.at == 50);
-  CHECK(fall.tested_to == 50);
-  CHECK(!fall.has_interval);
+  const ThresholdLength found = *find_threshold_length({dipped});
+  CHECK(found.at == 50);
+  CHECK(found.tested_to == 50);
+  CHECK(!found.has_interval);
 }
 
-TEST_CASE("the interval of a fall spans its seeds, and may reach beyond what was tested") {
+TEST_CASE("the interval of a threshold length spans its seeds, and may reach beyond what was tested") {
   const Curve early = curve({{10, 1}, {20, 0.5}, {30, 0.1}}), late = curve({{10, 1}, {20, 1}, {30, 1}});
-  const ThresholdLength fall = *find_threshold_length({early, early, late, late});
-  CHECK(fall.has_interval);
-  CHECK(fall.at == 20);
-  CHECK(fall.low == 20);
-  CHECK(!fall.high);
-  CHECK(find_threshold_length({early, early, late, late}) == fall);
+  const ThresholdLength found = *find_threshold_length({early, early, late, late});
+  CHECK(found.has_interval);
+  CHECK(found.at == 20);
+  CHECK(found.low == 20);
+  CHECK(!found.high);
+  CHECK(find_threshold_length({early, early, late, late}) == found);
   const ThresholdLength sure = *find_threshold_length({early, early, early});
   CHECK(sure.low == 20);
   CHECK(sure.high == 20);
@@ -146,6 +173,28 @@ TEST_CASE("the interval of a rank covers other tasks and other seeds") {
   const auto by_seed = rank({{{0.2, 0.8}, {0.5, 0.5}}});
   CHECK(by_seed[0]->mean == 1.5);
   CHECK(by_seed[0]->interval == Interval{1, 2});
+  CHECK(!by_seed[0]->enough_seeds());
+  CHECK(rank({{{1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}}})[0]->enough_seeds());
+}
+
+TEST_CASE("a task separates encodings by the variance between them beside that over seeds, and by resolved pairs") {
+  const auto separations = [](int seeds) {
+    const Report report = drawn_report(2, 3, seeds, [](int task, int encoding, int, int seed) {
+      return task == 0 ? 0.2 + 0.3 * encoding + 0.01 * seed : 0.5 + 0.1 * (seed % 2);
+    });
+    return find_separations(summarize(report), SplitKind::out_of_distribution, Metric::sequence);
+  };
+  const std::vector<Separation> five = separations(5);
+  REQUIRE(five.size() == 2);
+  CHECK(five[0].between == Approx(0.09));
+  CHECK(five[0].over_seeds == Approx(0.00025));
+  CHECK(five[0].ratio == Approx(360));
+  CHECK(five[0].pairs == 3);
+  CHECK(five[0].resolved == 3);
+  CHECK(five[1].ratio == 0);
+  CHECK(five[1].resolved == 0);
+  CHECK(separations(3)[0].resolved == 0);
+  CHECK(separations(1).empty());
 }
 
 TEST_CASE("a summary is the same bytes each time") {

@@ -111,15 +111,15 @@ TEST_CASE("an even length of modular arithmetic is one less, as in the code, or 
   }
 }
 
-TEST_CASE("a bit of a binary number has its place, as it is read or as it is due in a slot") {
+TEST_CASE("a bit of a binary number has its position, as it is read or as it is due in a slot") {
   const Example fed = draw("binary_addition", Layout::teacher_forced, 9),
                 slots = draw("binary_addition", Layout::slots, 9);
   for (const Example* e : {&fed, &slots}) {
-    int place = 0, operand = 0;
+    int position = 0, operand = 0;
     REQUIRE(e->digit_positions.size() == e->tokens.size());
     for (int t = 0; t < 9; ++t) {
-      place = e->tokens[t] == 2 ? 0 : place + 1;
-      CHECK(e->digit_positions[t] == place);
+      position = e->tokens[t] == 2 ? 0 : position + 1;
+      CHECK(e->digit_positions[t] == position);
       CHECK(e->segments[t] == operand);
       operand += e->tokens[t] == 2;
     }

@@ -14,7 +14,7 @@ namespace {
 struct Drawn {
   std::unique_ptr<Task> task;
   Example example;
-  Tokens question, answers;  // the answers at the scored places
+  Tokens question, answers;  // the answers at the scored positions
 };
 
 Drawn draw(const std::string& spec, int length, int index = 0, Layout layout = Layout::teacher_forced) {
@@ -104,7 +104,7 @@ TEST_CASE("reverse has the forms of the paper") {
   CHECK(then_copy.answers == joined(once.answers, with(16, once.question)));
 }
 
-TEST_CASE("addition has both orders of digits, with and without padding, and the place of each digit") {
+TEST_CASE("addition has both orders of digits, with and without padding, and the position of each digit") {
   for (int n = 0; n < 50; ++n) {
     const Drawn plain = draw("addition:reversed=none", 5, n);
     const std::vector<int> operands = numbers(plain.question);
@@ -125,22 +125,22 @@ TEST_CASE("addition has both orders of digits, with and without padding, and the
   }
 }
 
-TEST_CASE("the digits of an addition have their places, and none where they would tell the length of the answer") {
+TEST_CASE("the digits of an addition have their positions, and none where they would tell the length of the answer") {
   int index = 0;  // of two digits and three, with a sum of three
   while (draw("addition", 3, index).question.size() != 6 || draw("addition", 3, index).question[2] != 10 ||
          draw("addition", 3, index).answers.size() != 4) {
     ++index;
   }
-  const auto places = [&](const std::string& spec, Layout layout) {
+  const auto positions = [&](const std::string& spec, Layout layout) {
     return draw(spec, 3, index, layout).example.digit_positions;
   };
-  CHECK(places("addition", Layout::teacher_forced) == Tokens{1, 2, 0, 1, 2, 3, 0, 1, 2, 3});
-  CHECK(places("addition", Layout::slots) == Tokens{1, 2, 0, 1, 2, 3, 1, 2, 3, 4, 5});
-  CHECK(places("addition:reversed=answer", Layout::teacher_forced) == Tokens{2, 1, 0, 3, 2, 1, 0, 1, 2, 3});
-  CHECK(places("addition:reversed=none", Layout::teacher_forced) == Tokens{2, 1, 0, 3, 2, 1, 0, 0, 0, 0});
-  CHECK(places("addition:reversed=none", Layout::slots) == Tokens{2, 1, 0, 3, 2, 1, 0, 0, 0, 0, 0});
-  CHECK(places("addition:reversed=none,pad=true", Layout::teacher_forced) == Tokens{3, 2, 1, 0, 3, 2, 1, 0, 4, 3, 2, 1});
-  CHECK(places("addition:reversed=none,pad=true", Layout::slots) == Tokens{3, 2, 1, 0, 3, 2, 1, 4, 3, 2, 1, 0});
+  CHECK(positions("addition", Layout::teacher_forced) == Tokens{1, 2, 0, 1, 2, 3, 0, 1, 2, 3});
+  CHECK(positions("addition", Layout::slots) == Tokens{1, 2, 0, 1, 2, 3, 1, 2, 3, 4, 5});
+  CHECK(positions("addition:reversed=answer", Layout::teacher_forced) == Tokens{2, 1, 0, 3, 2, 1, 0, 1, 2, 3});
+  CHECK(positions("addition:reversed=none", Layout::teacher_forced) == Tokens{2, 1, 0, 3, 2, 1, 0, 0, 0, 0});
+  CHECK(positions("addition:reversed=none", Layout::slots) == Tokens{2, 1, 0, 3, 2, 1, 0, 0, 0, 0, 0});
+  CHECK(positions("addition:reversed=none,pad=true", Layout::teacher_forced) == Tokens{3, 2, 1, 0, 3, 2, 1, 0, 4, 3, 2, 1});
+  CHECK(positions("addition:reversed=none,pad=true", Layout::slots) == Tokens{3, 2, 1, 0, 3, 2, 1, 4, 3, 2, 1, 0});
 }
 
 TEST_CASE("every pair of digit counts with the longer one given is equally likely in addition") {

@@ -29,8 +29,8 @@ struct Mean {
   double error() const { return std::sqrt((squares / count - value() * value()) / count); }
 };
 
-double quantile(std::vector<int> values, double share) {
-  const auto nth = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
+double quantile(std::vector<int> values, double fraction) {
+  const auto nth = values.begin() + static_cast<std::ptrdiff_t>(fraction * static_cast<double>(values.size()));
   std::nth_element(values.begin(), nth, values.end());
   return *nth;
 }
@@ -76,23 +76,23 @@ TEST_CASE("selective copy at the published size has the published blanks, unifor
     int count;
   };
   const auto [blanks, count] = GENERATE(Row{1, 256}, Row{0.5, 128}, Row{2, 512});
-  Mean places;
+  Mean positions;
   for_each_sample(*make(fmt::format("selective_copy:length=256,blanks={}", blanks)), 100,
                   [&, count = count](const Example& e) {
                     REQUIRE(std::count(e.tokens.begin(), e.tokens.end(), 16) == count);
                     REQUIRE(e.tokens.size() == 2 * 256u + count);
                     for (int t = 0; t < 256 + count; ++t) {
-                      if (e.tokens[t] == 16) places.add(t);
+                      if (e.tokens[t] == 16) positions.add(t);
                     }
                   });
-  CHECK(places.value() == Approx((256 + count - 1) / 2.0).margin(4 * places.error()));
+  CHECK(positions.value() == Approx((256 + count - 1) / 2.0).margin(4 * positions.error()));
 }
 
 TEST_CASE("counting at the published size has the reference's lengths, distances and answers") {
   struct Row {
     int variables;
     double distance, lost,
-        ten;  // tokens; share of samples whose last reset a cut to 512 tokens removes; answer 10
+        ten;  // tokens; fraction of samples whose last reset a cut to 512 tokens removes; answer 10
   };
   const auto [variables, distance, lost, ten] =
       GENERATE(Row{1, 56, 0.000, 0.201}, Row{3, 111, 0.002, 0.213}, Row{5, 129, 0.003, 0.212});
@@ -126,10 +126,10 @@ TEST_CASE("counting at the published size has the reference's lengths, distances
     CHECK(cut.value() == Approx(0.14).margin(0.005 + 4 * cut.error()));
     CHECK(reset_lost.value() == Approx(lost).margin(0.001 + 4 * reset_lost.error()));
     CHECK(distance_seen.value() == Approx(distance).margin(0.5 + 4 * distance_seen.error()));
-    const double shares[] = {0.14, 0.12, 0.10, 0.09, 0.08, 0.07, 0.06, 0.05, 0.04, 0.04, ten};
+    const double fractions[] = {0.14, 0.12, 0.10, 0.09, 0.08, 0.07, 0.06, 0.05, 0.04, 0.04, ten};
     for (int value = 0; value <= 10; ++value) {
       INFO("answer " << value);
-      CHECK(answers[value].value() == Approx(shares[value]).margin(0.008 + 4 * answers[value].error()));
+      CHECK(answers[value].value() == Approx(fractions[value]).margin(0.008 + 4 * answers[value].error()));
     }
   }
 }

@@ -20,7 +20,7 @@ std::vector<Example> draw(const std::string& name, int length, int samples, int 
   return examples;
 }
 
-/// The share of scored places whose answer is guess(place of the answer, length of the question).
+/// The fraction of scored positions whose answer is guess(position of the answer, length of the question).
 template <class Guess>
 double accuracy(const std::vector<Example>& examples, Guess guess) {
   int right = 0, total = 0;
@@ -31,22 +31,22 @@ double accuracy(const std::vector<Example>& examples, Guess guess) {
   return static_cast<double>(right) / total;
 }
 
-/// The accuracy of the answer that is most frequent at its place, learned from other samples.
+/// The accuracy of the answer that is most frequent at its position, learned from other samples.
 double majority_accuracy(const std::string& name, int length) {
-  std::map<int, std::map<int, int>> counts;  // place, answer
+  std::map<int, std::map<int, int>> counts;  // position, answer
   for (const Example& e : draw(name, length, 4000)) {
     for (const int t : e.scored) ++counts[t - e.scored.front()][e.targets[t]];
   }
   std::map<int, int> best;
-  for (const auto& [place, answers] : counts) {
-    best[place] = std::max_element(answers.begin(), answers.end(), [](const auto& a, const auto& b) {
+  for (const auto& [position, answers] : counts) {
+    best[position] = std::max_element(answers.begin(), answers.end(), [](const auto& a, const auto& b) {
                     return a.second < b.second;
                   })->first;
   }
-  return accuracy(draw(name, length, 2000, 4000), [&](int place, int) { return best[place]; });
+  return accuracy(draw(name, length, 2000, 4000), [&](int position, int) { return best[position]; });
 }
 
-int bucket(int place, int length) { return 5 * place / length; }
+int bucket(int position, int length) { return 5 * position / length; }
 
 }  // namespace
 
@@ -69,7 +69,7 @@ TEST_CASE("always answering 0 is right for 30 % of modular arithmetic with brack
   }
 }
 
-TEST_CASE("the place alone tells most of bucket sort") {
+TEST_CASE("the position alone tells most of bucket sort") {
   CHECK(accuracy(draw("bucket_sort", 40, 500), bucket) == Approx(0.78).margin(0.01));
   CHECK(accuracy(draw("bucket_sort", 100, 300), bucket) == Approx(0.85).margin(0.01));
   CHECK(accuracy(draw("bucket_sort", 500, 100), bucket) == Approx(0.94).margin(0.01));
@@ -80,7 +80,7 @@ TEST_CASE("the place alone tells most of bucket sort") {
   CHECK(sum / 460 == Approx(0.900).margin(0.005));
 }
 
-TEST_CASE("the most frequent answer of each place is right for half of the digits of binary arithmetic") {
+TEST_CASE("the most frequent answer of each position is right for half of the digits of binary arithmetic") {
   for (const int length :
        {40, 60, 100}) {  // bit n of a root leans by 1/2^(n+1): 51-52 % of its length / 2 bits in all
     CHECK(majority_accuracy("compute_sqrt", length) == Approx(0.5 + 1.0 / length).margin(0.005));

@@ -10,7 +10,7 @@
 
 using namespace posbench;
 
-TEST_CASE("an answer is fed back one place late, or asked for in empty slots, at the same places") {
+TEST_CASE("an answer is fed back one position late, or asked for in empty slots, at the same positions") {
   const Example fed = ask(Layout::teacher_forced, {7, 8}, 9, {1, 2, 3}, 2);
   CHECK(fed.tokens == Tokens{7, 8, 9, 1, 2});
   CHECK(fed.targets == Tokens{kIgnore, kIgnore, 1, 2, 3});

@@ -15,6 +15,8 @@ struct Worst {
 
 /// Hand-written gradients g against central differences along a random direction v of every named parameter and of
 /// every argument of every stage:   |difference - g . v| / (|g| |v|).   Inputs are random and without symmetry.
+/// Where the shape has dropout, the sequence is one of training and the masks stay the same. An index outside a
+/// matrix is an infinite error.
 Worst gradient_error(const Spec&, const ModelShape&, int length);
 /// The same for an encoding that has no name.
 using MakeEncoding = std::function<std::unique_ptr<PositionEncoding>(const ModelShape&, ParameterLayout&)>;
@@ -23,10 +25,11 @@ Worst gradient_error(const MakeEncoding&, const ModelShape&, int length);
 /// Whether changing a token leaves every earlier output the same to the bit.
 bool is_causal(const Spec&, ModelShape, int length);
 
-/// How much swapping two earlier tokens moves the last output of one layer, relative to its norm.
+/// How much swapping two neighbours before the last token moves its output of one layer, relative to its norm: the
+/// most of all neighbours in a few models, since an encoding may see the nearest tokens alone.
 double order_sensitivity(const Spec&, ModelShape, int length);
 
-/// How much telling every token a place five further on moves the outputs, relative to their norm: nothing but
+/// How much adding five to every position moves the outputs, relative to their norm: nothing but
 /// rounding where scores depend on relative positions alone.
 double shift_sensitivity(const Spec&, const ModelShape&, int length);
 

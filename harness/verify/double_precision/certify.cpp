@@ -5,11 +5,13 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <tuple>
 
-#include "harness/verify/double_precision/certificate.h"
 #include "encodings/parts/decorator.h"
+#include "harness/verify/double_precision/certificate.h"
 #include "harness/verify/double_precision/properties.h"
 
 namespace posbench {
@@ -28,13 +30,30 @@ nlohmann::ordered_json properties(const std::string& text) {
                                               word.stated, word.measured, none ? "-" : word.measured));
   }
   json["distinct"].update(
-      {{"places", p.distinct}, {"of", p.trained}, {"far", p.distinct_far}, {"of_far", p.longest}});
+      {{"positions", p.distinct}, {"of", p.trained}, {"far", p.distinct_far}, {"of_far", p.longest}});
   json["extrapolates"].update({{"finite", p.finite}, {"untrained_rows", p.untrained_rows}, {"growth", p.growth}});
   json["relative"].update({{"moved", p.moved}});
-  json["fades"].update({{"falling_heads", p.falling}});
+  json["distance_decay"].update({{"falling_heads", p.falling}});
   json["agree"] = agree;
   return json;
 }
+
+namespace {
+
+/// The worst error among models of these attention and norm. One of them has dropout.
+Worst worst_gradient(const Spec& spec, bool causal, bool pre_norm) {
+  Worst worst;
+  for (const auto& [heads, length, dropout] :
+       std::vector<std::tuple<int, int, double>>{{1, 1, 0}, {1, 6, 0}, {2, 13, 0}, {3, 7, 0.3}, {4, 20, 0}}) {
+    ModelShape shape = small_shape(heads, causal, pre_norm);
+    shape.dropout = dropout;
+    const Worst found = gradient_error(spec, shape, length);
+    if (!(found.error <= worst.error)) worst = found;
+  }
+  return worst;
+}
+
+}  // namespace
 
 nlohmann::ordered_json certify(const std::string& text) {
   const Spec spec = Spec::parse(text);
@@ -46,11 +65,11 @@ nlohmann::ordered_json certify(const std::string& text) {
   Worst worst;
   for (const bool causal : sides) {
     for (const bool pre_norm : {true, false}) {
-      Worst found;
-      for (const auto& [heads, length] :
-           std::vector<std::pair<int, int>>{{1, 1}, {1, 6}, {2, 13}, {3, 7}, {4, 20}}) {
-        const Worst w = gradient_error(spec, small_shape(heads, causal, pre_norm), length);
-        if (!(w.error <= found.error)) found = w;
+      const Worst found = worst_gradient(spec, causal, pre_norm);
+      if (std::isinf(found.error)) {  // the other measurements would fail alike
+        json["passed"] = false;
+        json["failure"] = found.where;
+        return json;
       }
       json["gradients"].push_back({{"attention", causal ? "causal" : "bidirectional"},
                                    {"norm", pre_norm ? "pre" : "post"},
@@ -75,13 +94,13 @@ nlohmann::ordered_json certify(const std::string& text) {
     if (is_default) throw;
     json["properties"] = {{"not_measured", error.what()}};
   }
-  if (is_default && (moved > 1e-6) == info.needs_order) {
+  if (is_default && (moved > 1e-6) == info.permutation_invariant) {
     json["properties"]["corrections"].push_back(
-        fmt::format("needs_order: stated {}, and the order of tokens moves the output by {:.1e}: write {}",
-                    info.needs_order, moved, !info.needs_order));
+        fmt::format("permutation_invariant: stated {}, and the order of tokens moves the output by {:.1e}: write {}",
+                    info.permutation_invariant, moved, !info.permutation_invariant));
   }
   json["passed"] = worst.error <= 1e-6 && json["causal"] && finite &&
-                   (!is_default || ((moved > 1e-6) == !info.needs_order && json["properties"]["agree"]));
+                   (!is_default || ((moved > 1e-6) == !info.permutation_invariant && json["properties"]["agree"]));
   return json;
 }
 

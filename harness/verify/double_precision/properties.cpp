@@ -1,11 +1,10 @@
 #include "harness/verify/double_precision/properties.h"
 
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "encodings/parts/decorator.h"
-#include "model/attention.h"
+#include "model/attention_layer.h"
 
 namespace posbench {
 namespace {
@@ -18,12 +17,6 @@ constexpr double kNothing = 1e-9;
 /// Factors of the keys: a strong key opens a contextual gate wide, or closes it.
 constexpr double kStrengths[] = {1, -1, 16, -16, 4096, -4096};
 
-void fill(Rng& rng, double deviation, Out m) {
-  for (Index i = 0; i < m.rows(); ++i) {
-    for (Index j = 0; j < m.cols(); ++j) m(i, j) = static_cast<Real>(deviation * normal(rng));
-  }
-}
-
 ModelShape shape() {
   ModelShape shape;
   shape.vocabulary = 7;
@@ -35,7 +28,7 @@ ModelShape shape() {
   return shape;
 }
 
-using Rows = std::set<std::pair<std::string, Index>>;  // of parameters, by name
+using ReachedRows = std::set<std::pair<std::string, Index>>;  // of parameters, by name
 
 /// One layer of attention, reading a sequence of equal tokens.
 class Layer {
@@ -44,40 +37,41 @@ class Layer {
       : rng_(stream(seed, "properties")),
         shape_(shape()),
         encoding_(make_encoding(spec, shape_, layout_)),
+        encoding_entries_(layout_.entries().size()),
+        layer_(shape_, *encoding_, 0, "blocks.0.attention", layout_),
         parameters_(initialize(layout_, seed)),
         token_(1, shape_.width) {
-    for (const auto& entry : layout_.entries()) {
-      MatrixView values = parameters_[entry.parameter];
+    for (size_t n = 0; n < encoding_entries_; ++n) {
+      MatrixView values = parameters_[layout_.entries()[n].parameter];
       if ((values.array() != values(0, 0)).any()) continue;
       for (Index n = 0; n < values.size(); ++n) values.data()[n] += static_cast<Real>(normal(rng_));
     }
     encoding_->constrain(parameters_);
-    fill(rng_, 1, token_);
+    fill_normal(rng_, 1, token_);
     for (RowMajor* projection : {&query_, &key_}) {
       projection->resize(shape_.width, shape_.width);
-      fill(rng_, 1 / std::sqrt(shape_.width), *projection);
+      fill_normal(rng_, 1 / std::sqrt(shape_.width), *projection);
     }
   }
 
   /// Draws positions. Returns whether they differ from those before.
-  bool place(int length, bool training) {
+  bool draw_positions(int length, bool training) {
     const Positions before = sequence_.positions;
     sequence_.tokens.assign(length, 0);
     sequence_.training = training;
     sequence_.segments.clear();
-    sequence_.places.clear();
+    sequence_.digit_positions.clear();
     for (int t = 0; t < length; ++t) {
       sequence_.segments.push_back(t / kSegment);
-      sequence_.places.push_back(t %
-                                 (length / 4 + 1));  // numbers of length / 4 digits, longer in longer sequences
+      // numbers of length / 4 digits, longer in longer sequences
+      sequence_.digit_positions.push_back(t % (length / 4 + 1));
     }
     sequence_.positions = encoding_->positions(sequence_, rng_);
-    tables_.clear();
     encoding_->tables(parameters_, sequence_.positions, tables_);
     x_.resize(length, shape_.width);
     x_.rowwise() = token_.row(0);
-    carried_.clear();
-    encoding_->embed(sequence_, parameters_, tables_, x_, carried_);
+    recurrent_state_.clear();
+    encoding_->embed(sequence_, parameters_, tables_, x_, recurrent_state_);
     return sequence_.positions.at != before.at;
   }
 
@@ -94,14 +88,13 @@ class Layer {
       content.push_back(strength * q.cwiseProduct(k).sum() / std::sqrt(D));
     }
     for (Heads* heads : {&scores, &attention}) resize(*heads, H, T, T);
-    encoding_->score(input(), scores);
-    scratch_.release();
-    encoding_->normalize(input(), scores, attention);
-    scratch_.release();
+    const AttentionStages& stages = layer_.stages();
+    stages.score(input(), scores);
+    stages.normalize(input(), scores, attention);
   }
 
   /// Marks the rows of parameters that random gradients of scores and outputs reach. The sequence is then spent.
-  void mark_reached(Rows& reached) {
+  void mark_reached(ReachedRows& reached) {
     const Index T = x_.rows(), D = shape_.head_width(), H = shape_.heads;
     Gradients d_parameters(layout_);
     Heads d_q, d_k, d_v, d_scores, d_attention, d_output;
@@ -109,24 +102,25 @@ class Layer {
     for (Heads* heads : {&d_scores, &d_attention}) resize(*heads, H, T, T), set_zero(*heads);
     resize(d_output, H, T, D);
     for (Index h = 0; h < H; ++h) {
-      fill(rng_, 1, d_output[h]);
-      for (Index i = 0; i < T; ++i) fill(rng_, 1, d_scores[h].row(i).head(i + 1));
+      fill_normal(rng_, 1, d_output[h]);
+      for (Index i = 0; i < T; ++i) fill_normal(rng_, 1, d_scores[h].row(i).head(i + 1));
     }
-    Tables d_tables = tables_, d_carried = carried_;
+    Matrices d_tables, d_recurrent_state;
+    resize_like(tables_.values, d_tables);
+    resize_like(recurrent_state_, d_recurrent_state);
     set_zero(d_tables);
-    set_zero(d_carried);
+    set_zero(d_recurrent_state);
     Matrix d_x(T, shape_.width);
     d_x.setZero();
-    AttentionGradient d{d_parameters, d_tables, d_carried, d_x, d_q, d_k, d_v};
-    encoding_->mix_backward(input(), attention, d_output, d_attention, d);
-    scratch_.release();
-    encoding_->score_backward(input(), d_scores, d);
-    scratch_.release();
+    AttentionGradient d{d_parameters, d_tables, d_recurrent_state, d_x, d_q, d_k, d_v};
+    const AttentionStages& stages = layer_.stages();
+    stages.mix_backward(input(), attention, d_output, d_attention, d);
+    stages.score_backward(input(), d_scores, d);
     for (Index h = 0; h < H; ++h) {
       d_x += d_q[h] * query_.middleCols(h * D, D).transpose() + d_k[h] * key_.middleCols(h * D, D).transpose();
     }
     x_.rowwise() = token_.row(0);  // as embed received it
-    encoding_->embed_backward(sequence_, parameters_, tables_, x_, d_carried, d_x, d_tables, d_parameters);
+    encoding_->embed_backward(sequence_, parameters_, tables_, x_, d_recurrent_state, d_x, d_tables, d_parameters);
     encoding_->tables_backward(parameters_, sequence_.positions, tables_, d_tables, d_parameters);
     for (const auto& entry : layout_.entries()) {
       const MatrixView gradient = d_parameters[entry.parameter];
@@ -142,16 +136,21 @@ class Layer {
   std::vector<double> content;  // H: the score that all pairs would have without positions
 
  private:
-  AttentionInput input() { return {sequence_, parameters_, tables_, carried_, 0, x_, q_, k_, v_, scratch_}; }
+  AttentionInput input() {
+    return {sequence_, parameters_, tables_, recurrent_state_, 0, x_, q_, k_, v_, scratch_};
+  }
 
   Rng rng_;
   ModelShape shape_;
   ParameterLayout layout_;
   std::unique_ptr<PositionEncoding> encoding_;
+  size_t encoding_entries_;  // the first so many entries of the layout are the encoding's
+  AttentionLayer layer_;     // whose projection an encoding may use
   Parameters parameters_;
   RowMajor token_, query_, key_;
   Sequence sequence_;
-  Tables tables_, carried_;
+  Tables tables_;
+  Matrices recurrent_state_;
   Matrix x_;
   Heads q_, k_, v_;
   Scratch scratch_;
@@ -222,48 +221,59 @@ double moved_by_a_segment(const Matrix& scores) {
   return largest > 0 ? moved / largest : 0;
 }
 
-const std::string& stated(const EncodingInfo& info, const std::string& property) {
-  if (property == "distinct") return info.distinct;
-  if (property == "extrapolates") return info.extrapolates;
-  if (property == "relative") return info.relative;
-  return info.fades;
+/// What an encoding states, looked up in its base where it states that.
+template <class Capability>
+Capability expected(Spec spec, Stated<Capability> EncodingInfo::*property) {
+  while (true) {
+    const Capability value = (encodings().find(spec.name).info.*property).value;
+    if (value != Capability::as_base) return value;
+    spec = wrapped(spec).value();
+  }
 }
 
-std::string first_words(const std::string& text) { return text.substr(0, text.find_first_of(",;")); }
+/// What a measurement with equal tokens can tell of relative positions: none where positions make no difference.
+enum class MeasuredRelative { none, yes, no };
 
-/// What the taxonomy's words for "relative" let one expect of equal tokens.
-std::string expected_relative(const std::string& words) {
-  static const std::map<std::string, std::string> meanings{
-      {"-", "none"},
-      {"between predicted positions", "none"},  // equal tokens predict equal ones
-      {"yes", "yes"},
-      {"accumulated", "yes"},
-      {"counted", "yes"},
-      {"order of keys", "yes"},
-      {"between segments", "yes"},
-      {"nearly", "no"},
-      {"partly", "no"},
-      {"between learned positions", "no"},
-      {"no", "no"}};
-  const auto found = meanings.find(words);
-  return found == meanings.end() ? "?" : found->second;
+MeasuredRelative measurable(Relative relative) {
+  switch (relative) {
+    case Relative::not_applicable:
+    case Relative::between_predicted_positions:  // equal tokens predict equal ones
+      return MeasuredRelative::none;
+    case Relative::yes:
+    case Relative::accumulated:
+    case Relative::counted:
+    case Relative::order_of_keys:
+    case Relative::between_segments:
+      return MeasuredRelative::yes;
+    case Relative::no:
+    case Relative::nearly:
+    case Relative::partly:
+    case Relative::between_learned_positions:
+    case Relative::as_base:
+      break;
+  }
+  return MeasuredRelative::no;
+}
+
+std::string text(MeasuredRelative measured) {
+  return measured == MeasuredRelative::none ? "none" : measured == MeasuredRelative::yes ? "yes" : "no";
 }
 
 }  // namespace
 
 Properties measure_properties(const Spec& spec) {
   Properties p{.trained = kTrained, .longest = kLongest, .finite = true};
-  Rows reached, reached_far;
+  ReachedRows reached, reached_far;
   std::vector<RowMajor> near_rows, far_rows;  // attention of the last query, for each draw and head
   std::vector<double> growths;                // for each draw and head
   int falling = 0, differing = 0;
   for (int draw = 0; draw < kDraws; ++draw) {
     Layer layer(spec, draw);
     std::vector<Reach> near(layer.heads()), far(layer.heads());
-    const auto visit = [&](int length, bool training, int draws, std::vector<Reach>& ranges, Rows& rows) {
+    const auto visit = [&](int length, bool training, int draws, std::vector<Reach>& ranges, ReachedRows& rows) {
       const int strengths = static_cast<int>(std::size(kStrengths));
       for (int n = 0; n < draws; ++n) {
-        if (!layer.place(length, training) && n >= strengths) break;  // the same again
+        if (!layer.draw_positions(length, training) && n >= strengths) break;  // the same again
         layer.attend(kStrengths[n < strengths ? n : strengths - 1 - n % 2]);
         for (size_t h = 0; h < ranges.size(); ++h) ranges[h].widen(layer.scores[h], layer.content[h]);
         layer.mark_reached(rows);
@@ -276,11 +286,11 @@ Properties measure_properties(const Spec& spec) {
       p.finite = p.finite && far[h].finite;
     }
 
-    layer.place(kTrained, false);
+    layer.draw_positions(kTrained, false);
     layer.attend(1);
     for (const Matrix& head : layer.attention) near_rows.emplace_back(head.bottomRows(1));
     for (const Matrix& head : layer.scores) p.moved = std::max(p.moved, moved_by_a_segment(head));
-    layer.place(kLongest, false);
+    layer.draw_positions(kLongest, false);
     layer.attend(1);
     for (const Matrix& head : layer.attention) {
       far_rows.emplace_back(head.bottomRows(1));
@@ -300,28 +310,25 @@ Properties measure_properties(const Spec& spec) {
 }
 
 std::vector<PropertyWord> property_words(const Spec& spec, const Properties& p) {
+  const EncodingInfo& info = encodings().find(spec.name).info;
+  const Distinct distinct = p.distinct == p.trained ? Distinct::yes
+                            : p.distinct > 1        ? Distinct::partly
+                                                    : Distinct::no;
   const bool trained = p.finite && p.untrained_rows == 0;
-  std::vector<PropertyWord> words{{"distinct", p.distinct == p.trained ? "yes"
-                                               : p.distinct > 1        ? "partly"
-                                                                       : "no"},
-                                  {"extrapolates", !trained         ? "no"
-                                                   : p.growth > 0.1 ? "defined"
-                                                                    : "yes"},
-                                  {"relative", !p.positional        ? "none"
-                                               : p.moved < kNothing ? "yes"
-                                                                    : "no"},
-                                  {"fades", p.falling > 0.95 ? "yes" : "no"}};
-  for (PropertyWord& word : words) {
-    Spec of = spec;
-    word.stated = stated(encodings().find(spec.name).info, word.property);
-    std::string meant = first_words(word.stated);
-    while (meant == "as its base") {
-      of = wrapped(of).value();
-      meant = first_words(stated(encodings().find(of.name).info, word.property));
-    }
-    word.expected = word.property == "relative" ? expected_relative(meant) : meant;
-  }
-  return words;
+  const Extrapolation extrapolates = !trained         ? Extrapolation::no
+                                     : p.growth > 0.1 ? Extrapolation::defined
+                                                      : Extrapolation::yes;
+  const MeasuredRelative relative = !p.positional        ? MeasuredRelative::none
+                                    : p.moved < kNothing ? MeasuredRelative::yes
+                                                         : MeasuredRelative::no;
+  const DistanceDecay decay = p.falling > 0.95 ? DistanceDecay::yes : DistanceDecay::no;
+  return {
+      {"distinct", text(distinct), text(info.distinct), text(expected(spec, &EncodingInfo::distinct))},
+      {"extrapolates", text(extrapolates), text(info.extrapolates),
+       text(expected(spec, &EncodingInfo::extrapolates))},
+      {"relative", text(relative), text(info.relative), text(measurable(expected(spec, &EncodingInfo::relative)))},
+      {"distance_decay", text(decay), text(info.distance_decay),
+       text(expected(spec, &EncodingInfo::distance_decay))}};
 }
 
 }  // namespace posbench

@@ -15,7 +15,7 @@ struct Properties {
   int distinct = 0, distinct_far = 0;  // among L keys, among 4 L
 
   /// Defined and in range beyond L: rows of parameters that sequences up to L never reach and one of 4 L does; and
-  /// by how much, of the range of scores up to L, those of 4 L exceed it upwards. What falls fades, and stays in
+  /// by how much, of the range of scores up to L, those of 4 L exceed it upwards. What falls stays in
   /// range. Scores are taken relative to the query's own token.
   int untrained_rows = 0;
   double growth = 0;
@@ -26,8 +26,8 @@ struct Properties {
   bool positional = false;  // whether positions make a difference at all
   double moved = 0;
 
-  /// Weaker with distance: the share of heads, over draws, whose attention falls along the distance; those that no
-  /// position moves do not count.
+  /// Weaker with distance: the fraction of heads, over draws, whose attention falls along the distance; those that
+  /// no position moves do not count.
   double falling = 0;
 };
 

@@ -11,7 +11,7 @@ RowMajor sinusoids(const Json& s, const std::string& options) {
   bench.sequence.positions.at.assign(positions.begin(), positions.end());
   bench.encoding->tables(bench.parameters, bench.sequence.positions, bench.tables);
   Matrix x(bench.x);
-  bench.encoding->embed(bench.sequence, bench.parameters, bench.tables, x, bench.carried);
+  bench.encoding->embed(bench.sequence, bench.parameters, bench.tables, x, bench.recurrent_state);
   return x;
 }
 

@@ -1,6 +1,7 @@
 #include "tests/encodings/checks/checks.h"
 
 #include "encodings/registry.h"
+#include "model/attention_layer.h"
 
 namespace posbench {
 
@@ -75,49 +76,44 @@ MatrixView Bench::learned(const std::string& name) {
 void Bench::update() {
   Rng rng = stream(0, "positions");
   sequence.positions = encoding->positions(sequence, rng);
-  tables.clear();
   encoding->tables(parameters, sequence.positions, tables);
-  carried.clear();
+  recurrent_state.clear();
   Matrix embedded(x);
-  encoding->embed(sequence, parameters, tables, embedded, carried);
+  encoding->embed(sequence, parameters, tables, embedded, recurrent_state);
 }
 
 const Heads& Bench::score() {
-  encoding->score(input(), scores);
-  scratch.release();
+  AttentionStages(*encoding).score(input(), scores);
   return scores;
 }
 
 const Heads& Bench::attend() {
   score();
-  encoding->normalize(input(), scores, attention);
-  scratch.release();
+  AttentionStages(*encoding).normalize(input(), scores, attention);
   return attention;
 }
 
 const Heads& Bench::mix() {
   attend();
-  encoding->mix(input(), attention, output);
-  scratch.release();
+  AttentionStages(*encoding).mix(input(), attention, output);
   return output;
 }
 
 void Bench::score_backward(const Heads& d_scores) {
   d_parameters = Gradients(layout);
-  d_tables = tables;
-  d_carried = carried;
+  d_tables = tables.values;
+  d_recurrent_state = recurrent_state;
   set_zero(d_tables);
-  set_zero(d_carried);
+  set_zero(d_recurrent_state);
   d_x = x;
   d_x.setZero();
   for (Heads* side : {&d_q, &d_k, &d_v}) {
     resize(*side, shape.heads, x.rows(), shape.head_width());
     set_zero(*side);
   }
-  AttentionGradient d{d_parameters, d_tables, d_carried, d_x, d_q, d_k, d_v};
-  encoding->score_backward(input(), d_scores, d);
+  AttentionGradient d{d_parameters, d_tables, d_recurrent_state, d_x, d_q, d_k, d_v};
+  AttentionStages(*encoding).score_backward(input(), d_scores, d);
   encoding->tables_backward(parameters, sequence.positions, tables, d_tables, d_parameters);
-  scratch.release();
 }
 
 }  // namespace posbench

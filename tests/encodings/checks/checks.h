@@ -43,9 +43,9 @@ struct Bench {
   /// `width` over `heads`; tokens are all 0, positions are the encoding's own.
   Bench(const std::string& spec, int length, int width, int heads, bool causal, int trained_length = 64);
 
-  AttentionInput input() const { return {sequence, parameters, tables, carried, 0, x, q, k, v, scratch}; }
+  AttentionInput input() const { return {sequence, parameters, tables, recurrent_state, 0, x, q, k, v, scratch}; }
   MatrixView learned(const std::string& name);  // a parameter by name, to set; call update() afterwards
-  void update();                                // works out positions, tables and what is carried
+  void update();                                // computes positions, tables and the recurrent state
   const Heads& score();
   const Heads& attend();  // score, then normalize
   const Heads& mix();     // all three
@@ -57,12 +57,13 @@ struct Bench {
   std::unique_ptr<PositionEncoding> encoding;
   Parameters parameters;
   Sequence sequence;
-  Tables tables, carried;
+  Tables tables;
+  Matrices recurrent_state;
   Matrix x;       // (T, C), zero
   Heads q, k, v;  // H x (T, D), zero
   Heads scores, attention, output;
   Gradients d_parameters;
-  Tables d_tables, d_carried;
+  Matrices d_tables, d_recurrent_state;
   Matrix d_x;
   Heads d_q, d_k, d_v;
   mutable Scratch scratch;

@@ -32,7 +32,7 @@ RowMajor embedded_places(Bench& bench, const std::string& table) {
   MatrixView rows = bench.learned(table);
   for (Index n = 0; n < rows.rows(); ++n) rows.row(n).setConstant(static_cast<Real>(n));
   Matrix x(bench.x);
-  bench.encoding->embed(bench.sequence, bench.parameters, bench.tables, x, bench.carried);
+  bench.encoding->embed(bench.sequence, bench.parameters, bench.tables, x, bench.recurrent_state);
   return x.col(0).transpose();
 }
 
@@ -74,7 +74,7 @@ Sequence digits(const Json& s, bool training) {
   int place = 0;
   for (const Json& token : s.at("tokens")) {
     place = std::isdigit(token.get<std::string>()[0]) ? place + 1 : 0;
-    sequence.places.push_back(place);
+    sequence.digit_positions.push_back(place);
     sequence.tokens.push_back(0);
   }
   return sequence;

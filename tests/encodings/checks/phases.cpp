@@ -74,7 +74,7 @@ const RegisterChecks phase{"contextual_phase",
                              {"inclusive_cumsum",
                               [](const Json& s) {
                                 RowMajor sums = matrix(s.at("omega")).transpose();
-                                accumulate(sums);
+                                cumsum_over_rows(sums);
                                 check_close(sums.transpose(), s.at("inclusive_cumsum"));
                               }},
                              {"carope_f_per_token",

@@ -10,13 +10,18 @@ namespace {
 
 Bench one_head(const std::string& spec, int length, int width) { return Bench(spec, length, width, 1, true); }
 
+const Rotations& rotations(const Bench& bench) { return bench.tables.constants<Rotations>(); }
+
 /// The radians a position of every pair, read off the tables at position 1, and their factor.
 RowMajor frequencies(const Bench& bench) {
-  RowMajor w(1, bench.tables[0].cols());
-  for (Index n = 0; n < w.cols(); ++n) w(0, n) = std::atan2(bench.tables[1](1, n), bench.tables[0](1, n));
+  const Rotations& r = rotations(bench);
+  RowMajor w(1, r.cosine.cols());
+  for (Index n = 0; n < w.cols(); ++n) w(0, n) = std::atan2(r.sine(1, n), r.cosine(1, n));
   return w;
 }
-double amplitude(const Bench& bench) { return std::hypot(bench.tables[0](1, 0), bench.tables[1](1, 0)); }
+double amplitude(const Bench& bench) {
+  return std::hypot(rotations(bench).cosine(1, 0), rotations(bench).sine(1, 0));
+}
 
 void check_frequencies(const std::string& spec, int length, int width, const Json& expected) {
   check_close(frequencies(one_head(spec, length, width)), expected);
@@ -109,18 +114,19 @@ double xpos_score(const Json& s, int m, int n, const Json& scale_base) {
   return bench.score()[0](m, n) * 2;
 }
 
-/// x at a position, through tables 0 and 1 (a query) or 2 and 3 (a key), which count exponents from the middle of
-/// the eight positions: that is undone.
-RowMajor xpos_vector(const Json& s, const Json& vector, int position, size_t side) {
+/// x at a position, rotated as a query or as a key; exponents count from the middle of the eight positions: that
+/// is undone.
+RowMajor xpos_vector(const Json& s, const Json& vector, int position, bool key) {
   const Bench bench = xpos(s, 8, s.at("scale_base"));
-  const RowMajor x = matrix(vector), cosine = bench.tables[side].row(position),
-                 sine = bench.tables[side + 1].row(position);
+  const Rotations& r = rotations(bench);
+  const RowMajor x = matrix(vector), cosine = (key ? r.key_cosine : r.cosine).row(position),
+                 sine = (key ? r.key_sine : r.sine).row(position);
   RowMajor y(1, 4);
   rotate(x, cosine, sine, Pairing::interleaved, y);
   for (Index e = 0; e < 4; ++e) {
     const double factor =
         std::pow(numbers(s.at("zeta")).at(static_cast<size_t>(e / 2)), 3.5 / s.at("scale_base").get<double>());
-    y(0, e) *= side == 0 ? factor : 1 / factor;
+    y(0, e) *= key ? 1 / factor : factor;
   }
   return y;
 }
@@ -133,15 +139,15 @@ const RegisterChecks xpos_checks{
          const Bench bench = xpos(s, 8, s.at("scale_base"));
          for (Index n = 0; n < 2; ++n) {
            const auto magnitude = [&](Index t) {
-             return std::hypot(bench.tables[0](t, n), bench.tables[1](t, n));
+             return std::hypot(rotations(bench).cosine(t, n), rotations(bench).sine(t, n));
            };
            check_close(std::pow(magnitude(7) / magnitude(6), s.at("scale_base").get<double>()),
                        s.at("zeta").at(static_cast<size_t>(n)));
          }
        }},
-      {"q_at_7", [](const Json& s) { check_close(xpos_vector(s, s.at("q"), 7, 0), s.at("q_at_7")); }},
+      {"q_at_7", [](const Json& s) { check_close(xpos_vector(s, s.at("q"), 7, false), s.at("q_at_7")); }},
       {"k_at_4_downscaled",
-       [](const Json& s) { check_close(xpos_vector(s, s.at("k"), 4, 2), s.at("k_at_4_downscaled")); }},
+       [](const Json& s) { check_close(xpos_vector(s, s.at("k"), 4, true), s.at("k_at_4_downscaled")); }},
       {"logit_unscaled_m7_n4",
        [](const Json& s) { check_close(xpos_score(s, 7, 4, s.at("scale_base")), s.at("logit_unscaled_m7_n4")); }},
       {"logit_unscaled_m103_n100",

@@ -1,8 +1,9 @@
 // Encodings whose positions have projections of their own: Transformer-XL, DeBERTa, TUPE.
-#include <Eigen/Cholesky>
-
 #include "model/layers.h"
 #include "tests/encodings/checks/checks.h"
+// clang-format off
+#include <Eigen/Cholesky>  // after model/tensor.h, which says what a failed assertion of Eigen does
+// clang-format on
 
 namespace posbench {
 namespace {
@@ -89,8 +90,8 @@ Bench tupe(const Json& s, const std::string& options) {
   const Index R = table.rows();
   REQUIRE(R == (reset ? 5 : 4));
   Matrix normalized(R, 8), deviation(R, 1), y(R, 8);
-  normalize_rows(table, bench.learned("tupe_a.norm.weight"), bench.learned("tupe_a.norm.bias"), normalized,
-                 deviation, y);
+  layer_norm(table, bench.learned("tupe_a.norm.weight"), bench.learned("tupe_a.norm.bias"), normalized, deviation,
+             y);
   const auto solve = [&](const std::string& projection, const std::string& field) {
     const RowMajor target = matrix(s.at(field)).bottomRows(R);
     const RowMajor gram = y * y.transpose();

@@ -1,0 +1,46 @@
+# The licence notices of what is linked into the program or embedded in its pages, for `posbench --licenses`: read from the
+# system's copyright files where they are, and otherwise named with their licence and home.
+set(POSBENCH_NOTICES "")
+
+# notice(NAME VERSION LICENCE HOME FILE...): the first file that exists is the notice.
+function(notice name version licence home)
+  set(text "No copyright file was found when this program was built; the licence stands at ${home}\n")
+  foreach(file IN LISTS ARGN)
+    if(EXISTS ${file})
+      file(READ ${file} text)
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+      break()
+    endif()
+  endforeach()
+  string(STRIP "${name} ${version}" title)
+  set(text "\n==== ${title} (${licence}) ====\n${home}\n\n${text}")
+  set(literals "")
+  string(LENGTH "${text}" rest)
+  while(rest GREATER 0)  # compilers may refuse longer string literals; a piece ends with a line
+    string(SUBSTRING "${text}" 0 8000 piece)
+    if(rest GREATER 8000)
+      string(FIND "${piece}" "\n" end REVERSE)
+      math(EXPR end "${end} + 1")
+      string(SUBSTRING "${piece}" 0 ${end} piece)
+    endif()
+    string(APPEND literals "      R\"notice(${piece})notice\"\n")
+    string(LENGTH "${piece}" end)
+    string(SUBSTRING "${text}" ${end} -1 text)
+    string(LENGTH "${text}" rest)
+  endwhile()
+  set(POSBENCH_NOTICES "${POSBENCH_NOTICES}${literals}" PARENT_SCOPE)
+endfunction()
+
+set(doc /usr/share/doc)
+notice(Eigen "${Eigen3_VERSION}" MPL-2.0 https://eigen.tuxfamily.org ${doc}/libeigen3-dev/copyright)
+notice("nlohmann/json" "${nlohmann_json_VERSION}" MIT https://github.com/nlohmann/json ${doc}/nlohmann-json3-dev/copyright)
+notice(CLI11 "${CLI11_VERSION}" BSD-3-Clause https://github.com/CLIUtils/CLI11 ${doc}/libcli11-dev/copyright)
+notice("{fmt}" "${fmt_VERSION}" MIT https://fmt.dev ${doc}/libfmt-dev/copyright)
+notice(simdjson "${simdjson_VERSION}" "Apache-2.0 or MIT" https://simdjson.org ${doc}/libsimdjson-dev/copyright)
+# Debian's copyright file of Boost has two megabytes; all of the headers that are used here are under this one licence.
+notice("Boost (headers)" "${Boost_VERSION}" BSL-1.0 https://www.boost.org ${CMAKE_CURRENT_LIST_DIR}/BSL-1.0.txt)
+notice("Vega and D3, in report.html" "" "BSD-3-Clause, ISC" https://vega.github.io ${vega_copyright})
+notice("GCC's runtime libraries, in packages" "" "GPL-3.0 with the GCC Runtime Library Exception 3.1"
+       https://gcc.gnu.org/onlinedocs/libstdc++/manual/license.html ${doc}/libstdc++6/copyright)
+configure_file(${PROJECT_SOURCE_DIR}/harness/commands/licenses.cpp.in
+               ${PROJECT_BINARY_DIR}/generated/harness/commands/licenses.cpp @ONLY)

@@ -1,0 +1,21 @@
+// Wrappers that multiply the scores of a query by a factor.
+#pragma once
+#include "encodings/parts/decorator.h"
+
+namespace posbench {
+
+/// score_h(i, j) = f_h(i) times the score of the inner encoding. What the inner encoding hides stays hidden.
+class ScaledScores : public Decorator {
+ public:
+  using Decorator::Decorator;
+
+  /// f (T, H), in scratch.
+  virtual Matrix& factors(const AttentionInput&) const = 0;
+  /// Adds what the factors owe to. d_factors is free to be overwritten.
+  virtual void factors_backward(const AttentionInput&, Matrix& d_factors, AttentionGradient&) const = 0;
+
+  void score(const AttentionInput&, Heads& scores) const final;
+  void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const final;
+};
+
+}  // namespace posbench

@@ -1,0 +1,119 @@
+// TAPA, token-aware phase attention: part of each query and key gives the score, and the other part a phase that
+// grows with distance, fast or slowly as the two agree.
+//
+//   score_h(i, j) = a(i, j) cos(2 pi |i - j|^alpha b(i, j))
+//   a(i, j)       = (q_i . k_j over the first components, theta D of them) / sqrt(theta D)
+//   b(i, j)       = (q_i . k_j over the others) / sqrt((1 - theta) D)
+//
+// Yu Wang et al. 2025, arXiv:2509.12635, equation 12, with alpha = 0.1 and theta = 0.5 (section 4.1). The paper
+// has no code. theta D is rounded, and leaves each part a component.
+#include <cmath>
+#include <numbers>
+
+#include "encodings/registry.h"
+#include "model/attention.h"
+
+namespace posbench {
+namespace {
+
+class Tapa final : public PositionEncoding {
+ public:
+  struct Options {
+    double alpha = 0.1, theta = 0.5;
+    void describe(OptionTable& o) {
+      o.number("alpha", alpha, 0.001, 4, "phases grow with this power of the distance");
+      o.number("theta", theta, 0.001, 0.999,
+               "the share of each head that gives the score; the rest gives the phase");
+    }
+  };
+
+  Tapa(const Options& options, const ModelShape& shape, ParameterLayout&)
+      : PositionEncoding(shape), alpha_(options.alpha) {
+    if (shape.head_width() < 2) {
+      throw std::invalid_argument("encoding 'tapa' splits heads: the head width must be at least 2, and is 1");
+    }
+    const Index D = shape.head_width();
+    amplitude_ = std::clamp<Index>(std::lround(options.theta * static_cast<double>(D)), 1, D - 1);
+  }
+
+  void tables(const Parameters&, const Positions& positions, Tables& tables) const override {
+    const Index T = positions.size();
+    Matrix& pace = tables.constants<Constants>().pace;
+    pace.resize(T, T);
+    for (Index i = 0; i < T; ++i) {
+      for (Index j = 0; j < T; ++j) {
+        const double distance = std::abs(static_cast<double>(positions.distance(i, j)));
+        pace(i, j) = static_cast<Real>(2 * std::numbers::pi * std::pow(distance, alpha_));
+      }
+    }
+  }
+
+  void score(const AttentionInput& in, Heads& scores) const override {
+    const Index T = in.length(), D = shape_.head_width(), rest = D - amplitude_;
+    const Matrix& pace = in.tables.constants<Constants>().pace;
+    Matrix& b = in.scratch(T, T);
+    for (size_t h = 0; h < scores.size(); ++h) {
+      const Matrix &q = in.q[h], &k = in.k[h];
+      dot_product(q.leftCols(amplitude_), k.leftCols(amplitude_), amplitude_scale(), shape_.causal, scores[h]);
+      dot_product(q.rightCols(rest), k.rightCols(rest), phase_scale(), shape_.causal, b);
+      for (Index i = 0; i < T; ++i) {
+        const Index keys = visible(i, T, shape_.causal);
+        scores[h].row(i).head(keys).array() *=
+            (pace.row(i).head(keys).array() * b.row(i).head(keys).array()).cos();
+      }
+    }
+  }
+  void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
+    const Index T = in.length(), D = shape_.head_width(), rest = D - amplitude_;
+    Matrix &a = in.scratch(T, T), &b = in.scratch(T, T), &d_a = in.scratch(T, T), &d_b = in.scratch(T, T);
+    d_a.setZero();
+    d_b.setZero();
+    for (size_t h = 0; h < d_scores.size(); ++h) {
+      const Matrix &q = in.q[h], &k = in.k[h];
+      dot_product(q.leftCols(amplitude_), k.leftCols(amplitude_), amplitude_scale(), shape_.causal, a);
+      dot_product(q.rightCols(rest), k.rightCols(rest), phase_scale(), shape_.causal, b);
+      for (Index i = 0; i < T; ++i) {
+        const Index keys = visible(i, T, shape_.causal);
+        const auto pace = in.tables.constants<Constants>().pace.row(i).head(keys).array(),
+                   d_score = d_scores[h].row(i).head(keys).array();
+        const auto phase = (pace * b.row(i).head(keys).array()).eval();
+        d_a.row(i).head(keys).array() = d_score * phase.cos();
+        d_b.row(i).head(keys).array() = -d_score * a.row(i).head(keys).array() * phase.sin() * pace;
+      }
+      dot_product_backward(q.leftCols(amplitude_), k.leftCols(amplitude_), amplitude_scale(), shape_.causal, d_a,
+                           d.q[h].leftCols(amplitude_), d.k[h].leftCols(amplitude_));
+      dot_product_backward(q.rightCols(rest), k.rightCols(rest), phase_scale(), shape_.causal, d_b,
+                           d.q[h].rightCols(rest), d.k[h].rightCols(rest));
+    }
+  }
+
+ private:
+  struct Constants {
+    Matrix pace;  // (T, T): 2 pi |i - j|^alpha
+  };
+
+  Real amplitude_scale() const { return 1 / std::sqrt(static_cast<Real>(amplitude_)); }
+  Real phase_scale() const { return 1 / std::sqrt(static_cast<Real>(shape_.head_width() - amplitude_)); }
+
+  double alpha_;
+  Index amplitude_;  // theta D: the leading components, which give the score
+};
+
+const RegisterEncoding<Tapa> registered{{
+    .name = "tapa",
+    .family = Family::contextual,
+    .equation =
+        "score(i, j) = (q_i . k_j)_A / sqrt(theta D) cos(2 pi |i - j|^alpha (q_i . k_j)_P / sqrt((1 - theta) "
+        "D)), A the first theta D components, P the others",
+    .source = "Yu Wang et al. 2025, arXiv:2509.12635, equation 12",
+    .notes = "From the paper, which has no code.",
+    .touches = "Q",
+    .takes_positions = TakesPositions::distances,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::yes,
+    .content_dependent = "query and key",
+    .variants = {"alpha=0.5,theta=0.25"},
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,210 @@
+// `posbench export`: the samples of a stream, for models in other programs.
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "harness/commands/commands.h"
+#include "harness/commands/output.h"
+#include "harness/runs/array_file.h"
+#include "harness/runs/files.h"
+#include "harness/runs/sample_set.h"
+
+namespace posbench {
+namespace {
+
+enum class SampleFormat { jsonl, npz, safetensors };
+
+struct ExportRequest {
+  ConfigRequest config;  // its layout of answers and its splits count
+  std::string task, purpose = "train";
+  std::uint64_t seed = 0, first = 0, count = 1000;
+  std::optional<SampleFormat> format;             // as the file's name ends, or jsonl, without it
+  std::optional<std::filesystem::path> output;    // standard output without it, where the format is jsonl
+  std::optional<std::filesystem::path> manifest;  // beside the output without it
+};
+
+void append_list(std::string& text, const char* key, const std::vector<int>& values) {
+  text += ",\"";
+  text += key;
+  text += "\":[";
+  for (size_t n = 0; n < values.size(); ++n) {
+    if (n > 0) text += ',';
+    text += fmt::format_int(values[n]).c_str();
+  }
+  text += ']';
+}
+
+void append_line(std::string& text, std::uint64_t index, const SampleStream::Sample& sample) {
+  const Example& e = sample.example;
+  fmt::format_to(std::back_inserter(text), "{{\"index\":{},\"length\":{}", index, sample.length);
+  append_list(text, "tokens", e.tokens);
+  append_list(text, "targets", e.targets);
+  append_list(text, "scored_positions", e.scored);
+  append_list(text, "segments", e.segments);
+  append_list(text, "digit_positions", e.digit_positions);
+  append_list(text, "distances", e.distances);
+  append_list(text, "candidates", e.candidates);
+  text += "}\n";
+}
+
+void write_lines(const SampleSet& set, const std::function<void(const std::string&)>& write) {
+  constexpr size_t kPiece = 1 << 18;
+  std::string text;
+  for (std::uint64_t n = 0; n < set.count; ++n) {
+    append_line(text, set.first + n, set.sample(set.first + n));
+    if (text.size() < kPiece) continue;
+    write(text);
+    text.clear();
+  }
+  write(text);
+}
+
+void write_jsonl(const SampleSet& set, const std::optional<std::filesystem::path>& output) {
+  if (!output) {
+    write_lines(set, [](const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); });
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw FileError("cannot write to standard output");
+    return;
+  }
+  const std::filesystem::path temporary = output->string() + ".tmp";
+  try {
+    {
+      File file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+      write_lines(set, [&](const std::string& text) { file.write(text); });
+      file.flush();
+    }
+    rename_file(temporary, *output);
+  } catch (...) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw;
+  }
+}
+
+/// What the rows of arrays must hold.
+struct Sizes {
+  size_t tokens = 0, scored = 0, candidates = 0, digits = 0, distances = 0;
+};
+
+Sizes measure(const SampleSet& set) {
+  Sizes sizes;
+  for (std::uint64_t n = 0; n < set.count; ++n) {
+    const Example e = set.sample(set.first + n).example;
+    sizes.tokens = std::max(sizes.tokens, e.tokens.size());
+    sizes.scored = std::max(sizes.scored, e.scored.size());
+    sizes.candidates = std::max(sizes.candidates, e.candidates.size());
+    sizes.digits = std::max(sizes.digits, e.digit_positions.size());
+    sizes.distances = std::max(sizes.distances, e.distances.size());
+  }
+  return sizes;
+}
+
+/// A row of `size` values, filled up behind those given.
+void append_row(ArrayWriter& file, size_t array, const std::vector<int>& values, size_t size, int padding) {
+  std::vector<std::int32_t> row(values.begin(), values.end());
+  row.resize(size, padding);
+  file.append(array, row);
+}
+
+/// The samples are drawn twice: for the shapes of the arrays, which stand before their values, and for the values.
+void write_arrays(const SampleSet& set, ArrayFormat format, const std::filesystem::path& output) {
+  const Sizes sizes = measure(set);
+  const auto N = static_cast<std::int64_t>(set.count), T = static_cast<std::int64_t>(sizes.tokens);
+  const auto S = static_cast<std::int64_t>(sizes.scored);
+  enum : size_t { kIndex, kLength, kTokens, kMask, kTargets, kScored, kSegments };
+  std::vector<ArrayInfo> arrays{{"index", Scalar::int64, {N}},      {"length", Scalar::int32, {N}},
+                                {"tokens", Scalar::int32, {N, T}},  {"mask", Scalar::boolean, {N, T}},
+                                {"targets", Scalar::int32, {N, T}}, {"scored_positions", Scalar::int32, {N, S}},
+                                {"segments", Scalar::int32, {N, T}}};
+  const auto optional = [&](const char* name, size_t size) {
+    if (size > 0) arrays.push_back({name, Scalar::int32, {N, static_cast<std::int64_t>(size)}});
+    return arrays.size() - 1;
+  };
+  const size_t digits = optional("digit_positions", sizes.digits > 0 ? sizes.tokens : 0);
+  const size_t distances = optional("distances", sizes.distances > 0 ? sizes.scored : 0);
+  const size_t candidates = optional("candidates", sizes.candidates);
+  ArrayWriter file(output, format, arrays, {{"manifest", compact(manifest(set))}});
+  for (std::uint64_t n = 0; n < set.count; ++n) {
+    const std::uint64_t index = set.first + n;
+    const auto [e, length] = set.sample(index);
+    file.append(kIndex, std::vector<std::int64_t>{static_cast<std::int64_t>(index)});
+    file.append(kLength, std::vector<std::int32_t>{length});
+    append_row(file, kTokens, e.tokens, sizes.tokens, 0);
+    std::vector<char> mask(sizes.tokens, 0);
+    std::fill_n(mask.begin(), e.tokens.size(), 1);
+    file.append(kMask, mask);
+    append_row(file, kTargets, e.targets, sizes.tokens, kIgnore);
+    append_row(file, kScored, e.scored, sizes.scored, kIgnore);
+    append_row(file, kSegments, e.segments, sizes.tokens, 0);
+    if (sizes.digits > 0) append_row(file, digits, e.digit_positions, sizes.tokens, 0);
+    if (sizes.distances > 0) append_row(file, distances, e.distances, sizes.scored, kIgnore);
+    if (sizes.candidates > 0) append_row(file, candidates, e.candidates, sizes.candidates, kIgnore);
+  }
+  file.finish();
+}
+
+SampleFormat format_of(const ExportRequest& request) {
+  if (request.format) return *request.format;
+  const std::string ending = request.output ? request.output->extension().string() : ".jsonl";
+  if (ending == ".jsonl") return SampleFormat::jsonl;
+  if (ending == ".npz") return SampleFormat::npz;
+  if (ending == ".safetensors") return SampleFormat::safetensors;
+  throw std::invalid_argument(fmt::format("{}: its ending names no format; add --format jsonl, npz or safetensors",
+                                          request.output->string()));
+}
+
+/// Writes the samples, one by one, and their manifest. Throws std::invalid_argument for bad input.
+void export_samples(const ExportRequest& request) {
+  const SampleFormat format = format_of(request);
+  if (format != SampleFormat::jsonl && !request.output) {
+    throw std::invalid_argument(
+        "npz and safetensors are not written to standard output, since their headers come last; add -o FILE");
+  }
+  const SampleSet set = make_sample_set(make_config(request.config), request.task, request.purpose, request.seed,
+                                        request.first, request.count);
+  if (format == SampleFormat::jsonl) {
+    write_jsonl(set, request.output);
+  } else {
+    write_arrays(set, format == SampleFormat::npz ? ArrayFormat::npz : ArrayFormat::safetensors, *request.output);
+  }
+  if (request.manifest) {
+    write_file(*request.manifest, pretty(manifest(set)));
+  } else if (request.output) {
+    write_file(manifest_path(*request.output), pretty(manifest(set)));
+  }
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Invocation&) {
+  const auto request = std::make_shared<ExportRequest>();
+  CLI::App* command =
+      app.add_subcommand("export", "Write the samples of a task, as run uses them, for other programs");
+  command->add_option("task", request->task, "a task, with options if wanted")->required();
+  command->add_option("--purpose", request->purpose, "train (without it), validation or test:SPLIT");
+  command->add_option("-s,--seed", request->seed, "of the experiment that uses these samples; 0 without it");
+  command->add_option("--first", request->first, "number of the first sample; 0 without it")
+      ->check(CLI::Range(0.0, 1e12));
+  command->add_option("-n,--count", request->count, "how many; 1000 without it")->check(CLI::Range(1.0, 1e12));
+  command->add_option("--format", request->format, "jsonl, npz or safetensors; as FILE ends without it")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, SampleFormat>{{"jsonl", SampleFormat::jsonl},
+                                              {"npz", SampleFormat::npz},
+                                              {"safetensors", SampleFormat::safetensors}}));
+  command->add_option("-o,--output", request->output, "a file; jsonl goes to standard output without it");
+  command->add_option("--manifest", request->manifest,
+                      "where to say what the samples are; FILE.manifest.json without it");
+  add_configuration(*command, request->config);
+  command->footer(
+      "Examples:\n"
+      "  posbench export flip_flop:length=32 -n 2\n"
+      "  posbench export flip_flop --purpose test:ood_sparse -n 512 -o sparse.npz");
+  command->callback([request] { export_samples(*request); });
+}
+
+}  // namespace posbench

@@ -1,0 +1,33 @@
+// One run of a configuration into a run directory, as `posbench run` and `posbench reproduce` do it.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/commands/progress.h"
+#include "harness/runs/config.h"
+#include "harness/runs/run_directory.h"
+
+namespace posbench {
+
+struct RunRequest {
+  ConfigRequest config;
+  int jobs = 0;  // 0: all cores
+  std::optional<std::filesystem::path> directory;
+  Existing existing = Existing::refuse;
+  Shard shard;
+  double checkpoint_every = 60;  // seconds of an experiment
+  bool dry_run = false, show_config = false, save_models = false, trace_loss = false;
+  bool outcome = true;  // print the tables of the finished run
+  Verbosity verbosity = Verbosity::normal;
+  std::string color = "auto";
+  std::vector<std::string> command;  // as it was typed
+};
+
+/// Runs a configuration, whatever `request.config` says. Returns the exit code: 0; 1 where an experiment diverged or
+/// failed (if it prints the outcome), a file could not be written or memory ran out; 130 where it was interrupted.
+/// Throws std::invalid_argument for what the user can mend.
+int run(const Config&, const RunRequest& request);
+
+}  // namespace posbench

@@ -1,0 +1,83 @@
+// `posbench separation`: which tasks of a report tell encodings apart?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+
+#include "harness/commands/commands.h"
+#include "harness/commands/output.h"
+#include "harness/commands/read_reports.h"
+#include "results/presentation/table.h"
+#include "results/statistics/separation.h"
+
+namespace posbench {
+namespace {
+
+struct SeparationRequest {
+  std::filesystem::path report;
+  SplitKind kind = SplitKind::out_of_distribution;
+  Metric metric = Metric::sequence;
+  double ratio = 4;         // from which a task tells encodings apart
+  double fraction = 2.0 / 3;  // of the tasks that must
+  bool markdown = false;
+};
+
+int separation(const SeparationRequest& request) {
+  const std::vector<Separation> separations =
+      find_separations(summarize(read_given(request.report)), request.kind, request.metric);
+  if (separations.empty()) {
+    throw std::invalid_argument(fmt::format("{}: expected a task with two encodings and two seeds or more; run with -s 5",
+                                            request.report.string()));
+  }
+  Table table{{{"task"},
+               {"between encodings", Align::right},
+               {"over seeds", Align::right},
+               {"ratio", Align::right},
+               {"tells apart"},
+               {"resolved pairs", Align::right}},
+              {}};
+  int apart = 0, seeds = separations.front().seeds;
+  for (const Separation& task : separations) {
+    apart += task.ratio >= request.ratio;
+    seeds = std::min(seeds, task.seeds);
+    table.rows.push_back({task.task, fmt::format("{:.4f}", task.between), fmt::format("{:.4f}", task.over_seeds),
+                          fmt::format("{:.1f}", task.ratio), task.ratio >= request.ratio ? "yes" : "no",
+                          fmt::format("{} of {}", task.resolved, task.pairs)});
+  }
+  fmt::print("{}\n", request.markdown ? markdown(table) : console(table));
+  fmt::print("{} of {} tasks tell encodings apart: at least {:g} times the variance over seeds, by {} accuracy {}\n", apart,
+             separations.size(), request.ratio, to_text(request.metric), to_text(request.kind));
+  if (seeds < 5) fmt::print("{} seeds resolve no pair: an exact test needs five of each encoding\n", seeds);
+  return apart >= request.fraction * static_cast<double>(separations.size()) ? 0 : 1;
+}
+
+}  // namespace
+
+void add_separation(CLI::App& app, Invocation& invocation) {
+  const auto request = std::make_shared<SeparationRequest>();
+  CLI::App* command = app.add_subcommand("separation", "Which tasks of a report tell encodings apart?");
+  command->add_option("report", request->report, "a report, or a run directory, with two seeds or more")->required();
+  command->add_option("--kind", request->kind, "the mean over the splits of this kind")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, SplitKind>{{"in_distribution", SplitKind::in_distribution},
+                                           {"out_of_distribution", SplitKind::out_of_distribution}}));
+  command->add_option("--metric", request->metric, "sequence or token")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Metric>{{"sequence", Metric::sequence}, {"token", Metric::token}}));
+  command->add_option("--ratio", request->ratio, "of variances, from which a task tells encodings apart")
+      ->check(CLI::Range(0.0, 1e9));
+  command->add_option("--fraction", request->fraction, "of the tasks that must; with fewer the exit code is 1")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_flag("--markdown", request->markdown, "as a Markdown table");
+  command->footer(
+      "The variance between encodings, of their means over seeds, beside the variance over seeds; and how many pairs\n"
+      "of encodings exact permutation tests tell apart.\n"
+      "Example:\n"
+      "  posbench separation results/reference/report.json");
+  command->callback([request, &invocation] {
+    invocation.code = separation(*request);
+  });
+}
+
+}  // namespace posbench

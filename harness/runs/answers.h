@@ -1,0 +1,31 @@
+// What a model answered on samples: a file that any program can write.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "harness/runs/sample_set.h"
+
+namespace posbench {
+
+/// Answers to samples, a row for each. Throws std::runtime_error, as all that reads it.
+class Answers {
+ public:
+  virtual ~Answers() = default;
+
+  std::vector<std::int64_t> index;                    // the sample of each row
+  virtual bool has_logits() const = 0;                // else ids
+  virtual std::int64_t places(size_t row) const = 0;  // scored positions that the row has room for
+  virtual std::int64_t id(size_t row, size_t place) const = 0;
+  /// Logits or log-probabilities of the whole vocabulary; any number of them, to be checked.
+  virtual void logits(size_t row, size_t place, std::vector<double>&) const = 0;
+};
+
+/// Of an .npz, .safetensors or .jsonl file.
+std::unique_ptr<Answers> read_answers(const std::filesystem::path&);
+
+/// Accuracy and mean cross-entropy of the answers: every sample of the set must be there once, and nothing else.
+SplitResult score(const Answers&, const SampleSet&, const std::string& file);
+
+}  // namespace posbench

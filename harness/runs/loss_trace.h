@@ -1,0 +1,20 @@
+// The loss of every step of an experiment, in a file of its run directory (`run --trace-loss`).
+#pragma once
+#include <filesystem>
+
+#include "harness/training/experiment.h"
+
+namespace posbench {
+
+constexpr const char* kLossFolder = "losses";
+
+/// Where a run directory keeps the losses of an experiment: losses/*.csv.
+std::filesystem::path trace_path(const std::filesystem::path& run, const ExperimentId&);
+
+/// Begins the file, or goes on behind the steps that the search has done; what was written beyond them is done
+/// again. Lines: learning_rate,step,loss, where step counts from 1. Throws FileError, as below.
+void begin_trace(const std::filesystem::path&, const LearningRateSweep&);
+/// Adds the line of the last update.
+void add_to_trace(const std::filesystem::path&, const LearningRateSweep&);
+
+}  // namespace posbench

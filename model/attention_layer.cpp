@@ -1,0 +1,210 @@
+#include "model/attention_layer.h"
+
+#include "model/lanes.h"
+
+namespace posbench {
+namespace {
+
+/// to = from, which are as narrow as a head.
+void copy_columns(const In& from, Out to) {
+  const Real* row = from.data();
+  Real* copy = to.data();
+  for (Index rows = from.rows(); rows > 0; --rows, row += from.outerStride(), copy += to.outerStride())
+    for_each_lanes(from.cols(), [&](Index c, Index count) { store(load(row + c, count, 0), copy + c, count); });
+}
+
+}  // namespace
+
+void AttentionStages::score(const AttentionInput& in, Heads& scores) const {
+  encoding_.score(in, scores);
+  in.scratch.release();
+}
+
+void AttentionStages::normalize(const AttentionInput& in, const Heads& scores, Heads& attention) const {
+  encoding_.normalize(in, scores, attention);
+  in.scratch.release();
+}
+
+void AttentionStages::mix(const AttentionInput& in, const Heads& attention, Heads& output) const {
+  encoding_.mix(in, attention, output);
+  in.scratch.release();
+}
+
+void AttentionStages::carry(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
+                            Matrices& next) const {
+  encoding_.carry(in, attention, feed_forward, next);
+  in.scratch.release();
+}
+
+void AttentionStages::attend(const AttentionInput& in, Heads& scores, Heads& attention, Heads& output) const {
+  score(in, scores);
+  normalize(in, scores, attention);
+  mix(in, attention, output);
+}
+
+void AttentionStages::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
+  encoding_.score_backward(in, d_scores, d);
+  in.scratch.release();
+}
+
+void AttentionStages::normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
+                                         const Heads& d_attention, Heads& d_scores) const {
+  encoding_.normalize_backward(in, scores, attention, d_attention, d_scores);
+  in.scratch.release();
+}
+
+void AttentionStages::mix_backward(const AttentionInput& in, const Heads& attention, const Heads& d_output,
+                                   Heads& d_attention, AttentionGradient& d) const {
+  encoding_.mix_backward(in, attention, d_output, d_attention, d);
+  in.scratch.release();
+}
+
+void AttentionStages::carry_backward(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
+                                     Heads& d_attention, Matrix& d_feed_forward, AttentionGradient& d) const {
+  encoding_.carry_backward(in, attention, feed_forward, d_attention, d_feed_forward, d);
+  in.scratch.release();
+}
+
+AttentionLayer::AttentionLayer(const ModelShape& shape, const PositionEncoding& encoding, int layer,
+                               const std::string& name, ParameterLayout& layout)
+    : shape_(shape),
+      stages_(encoding),
+      layer_(layer),
+      qkv_(add_dense(layout, name + ".qkv", shape.width, 3 * shape.width)),
+      out_(add_dense(layout, name + ".out", shape.width, shape.width)) {}
+
+void AttentionLayer::pack(const Parameters& p, bool backward, PackedWeights& weights) const {
+  weights.qkv.fill(p[qkv_.weight], backward);
+  weights.out.fill(p[out_.weight], backward);
+}
+
+AttentionInput AttentionLayer::input(const SequenceInput& s, AttentionActivations& a, Scratch& scratch) const {
+  return {s.sequence, s.parameters, s.tables, a.recurrent_state, layer_, a.input, a.q, a.k, a.v, scratch};
+}
+
+Heads& AttentionLayer::scores(AttentionActivations& a, AttentionWorkspace& workspace) const {
+  return stages_.encoding().keeps_scores() ? a.scores : workspace.d_scores;
+}
+
+void AttentionLayer::split_heads(const Matrix& qkv, AttentionActivations& a) const {
+  const Index C = shape_.width, D = shape_.head_width(), T = qkv.rows();
+  for (Heads* heads : {&a.q, &a.k, &a.v}) resize(*heads, shape_.heads, T, D);
+  for (Index h = 0; h < shape_.heads; ++h) {
+    copy_columns(qkv.middleCols(h * D, D), a.q[h]);
+    copy_columns(qkv.middleCols(C + h * D, D), a.k[h]);
+    copy_columns(qkv.middleCols(2 * C + h * D, D), a.v[h]);
+  }
+}
+
+void AttentionLayer::join_head_gradients(AttentionWorkspace& workspace) const {
+  const Index C = shape_.width, D = shape_.head_width();
+  workspace.d_qkv.resize(workspace.d_q[0].rows(), 3 * C);
+  for (Index h = 0; h < shape_.heads; ++h) {
+    copy_columns(workspace.d_q[h], workspace.d_qkv.middleCols(h * D, D));
+    copy_columns(workspace.d_k[h], workspace.d_qkv.middleCols(C + h * D, D));
+    copy_columns(workspace.d_v[h], workspace.d_qkv.middleCols(2 * C + h * D, D));
+  }
+}
+
+void AttentionLayer::forward(const SequenceInput& s, const PackedWeights& weights, const std::vector<int>* rows,
+                             AttentionActivations& a, AttentionWorkspace& workspace, Matrix& result) const {
+  const Index T = a.input.rows(), C = shape_.width, D = shape_.head_width(), H = shape_.heads;
+  workspace.qkv.resize(T, 3 * C);
+  linear(a.input, weights.qkv, s.parameters[qkv_.bias], workspace.qkv);
+  split_heads(workspace.qkv, a);
+  Heads& scores = this->scores(a, workspace);
+  resize(scores, H, T, T);
+  resize(a.attention, H, T, T);
+  resize(a.head_outputs, H, T, D);
+  stages_.attend(input(s, a, workspace.scratch), scores, a.attention, a.head_outputs);
+  a.joined.resize(rows ? static_cast<Index>(rows->size()) : T, C);
+  for (Index h = 0; h < H; ++h) {
+    if (rows) {
+      gather(a.head_outputs[h], *rows, a.joined.middleCols(h * D, D));
+    } else {
+      copy_columns(a.head_outputs[h], a.joined.middleCols(h * D, D));
+    }
+  }
+  result.resize(a.joined.rows(), C);
+  linear(a.joined, weights.out, s.parameters[out_.bias], result);
+}
+
+void AttentionLayer::carry(const SequenceInput& s, AttentionActivations& a, const Matrix& feed_forward,
+                           AttentionWorkspace& workspace, Matrices& next) const {
+  stages_.carry(input(s, a, workspace.scratch), a.attention, feed_forward, next);
+}
+
+void AttentionLayer::start_backward(Index length, AttentionWorkspace& workspace) const {
+  const Index T = length, D = shape_.head_width(), H = shape_.heads;
+  for (Heads* heads : {&workspace.d_q, &workspace.d_k, &workspace.d_v}) {
+    resize(*heads, H, T, D);
+    set_zero(*heads);
+  }
+  workspace.d_input.resize(T, shape_.width);
+  workspace.d_input.setZero();
+}
+
+void AttentionLayer::carry_backward(const SequenceInput& s, AttentionActivations& a, const Matrix& feed_forward,
+                                    AttentionWorkspace& workspace, Matrix& d_feed_forward, Matrices& d_tables,
+                                    Matrices& d_recurrent_state, Gradients& d) const {
+  resize(workspace.d_carrying, shape_.heads, a.input.rows(), a.input.rows());
+  set_zero(workspace.d_carrying);
+  AttentionGradient d_in{
+      d, d_tables, d_recurrent_state, workspace.d_input, workspace.d_q, workspace.d_k, workspace.d_v};
+  stages_.carry_backward(input(s, a, workspace.scratch), a.attention, feed_forward, workspace.d_carrying,
+                         d_feed_forward, d_in);
+}
+
+void AttentionLayer::backward(const SequenceInput& s, const PackedWeights& weights, const std::vector<int>* rows,
+                              AttentionActivations& a, const Matrix& d_result, bool carries,
+                              AttentionWorkspace& workspace, Matrices& d_tables, Matrices& d_recurrent_state,
+                              Gradients& d) const {
+  const Index T = a.input.rows(), D = shape_.head_width(), H = shape_.heads;
+  const AttentionInput in = input(s, a, workspace.scratch);
+  AttentionGradient d_in{
+      d, d_tables, d_recurrent_state, workspace.d_input, workspace.d_q, workspace.d_k, workspace.d_v};
+  workspace.d_joined.resize(a.joined.rows(), shape_.width);
+  resize(workspace.d_head_outputs, H, T, D);
+  resize(workspace.d_attention, H, T, T);
+  resize(workspace.d_scores, H, T, T);
+
+  first_linear_backward(a.joined, weights.out, d_result, workspace.d_joined, d[out_.weight], d[out_.bias]);
+  if (rows) set_zero(workspace.d_head_outputs);
+  for (Index h = 0; h < H; ++h) {
+    const auto d_head = workspace.d_joined.middleCols(h * D, D);
+    if (rows) {
+      scatter_add(d_head, *rows, workspace.d_head_outputs[h]);
+    } else {
+      copy_columns(d_head, workspace.d_head_outputs[h]);
+    }
+  }
+  stages_.mix_backward(in, a.attention, workspace.d_head_outputs, workspace.d_attention, d_in);
+  for (Index h = 0; carries && h < H; ++h) workspace.d_attention[h] += workspace.d_carrying[h];
+  stages_.normalize_backward(in, scores(a, workspace), a.attention, workspace.d_attention, workspace.d_scores);
+  stages_.score_backward(in, workspace.d_scores, d_in);
+  join_head_gradients(workspace);
+  linear_backward(a.input, weights.qkv, workspace.d_qkv, workspace.d_input, d[qkv_.weight], d[qkv_.bias]);
+}
+
+double AttentionLayer::multiply_adds(Index length, Index rows) const {
+  const double T = static_cast<double>(length), R = static_cast<double>(rows), C = shape_.width;
+  const double pairs = shape_.causal ? T * (T + 1) / 2 : T * T;
+  return T * 3 * C * C + 2 * pairs * C + R * C * C;
+}
+
+std::vector<AttentionMap> AttentionLayer::inspect(const SequenceInput& s, AttentionActivations& a,
+                                                  AttentionWorkspace& workspace) const {
+  const AttentionInput in = input(s, a, workspace.scratch);
+  Heads scores, positional;
+  resize(scores, shape_.heads, in.length(), in.length());
+  resize(positional, shape_.heads, in.length(), in.length());
+  stages_.score(in, scores);
+  stages_.encoding().PositionEncoding::score(in, positional);
+  for (size_t h = 0; h < positional.size(); ++h) positional[h] = scores[h] - positional[h];
+  std::vector<AttentionMap> maps{{"score", scores}, {"positional part", positional}, {"attention", a.attention}};
+  for (AttentionMap& map : stages_.encoding().inspect(in)) maps.push_back(std::move(map));
+  workspace.scratch.release();
+  return maps;
+}
+
+}  // namespace posbench

@@ -1,0 +1,121 @@
+// An attention layer: projection to queries, keys and values, heads, the encoding's stages in their order, output
+// projection. One layer serves all sequences; what belongs to one stands in activations and workspace.
+#pragma once
+#include <string>
+
+#include "model/layers.h"
+#include "model/position_encoding.h"
+
+namespace posbench {
+
+/// Calls an encoding's stages and gives back the scratch that each of them took.
+class AttentionStages {
+ public:
+  explicit AttentionStages(const PositionEncoding& encoding) : encoding_(encoding) {}
+
+  void score(const AttentionInput&, Heads& scores) const;
+  void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const;
+  void mix(const AttentionInput&, const Heads& attention, Heads& output) const;
+  void carry(const AttentionInput&, const Heads& attention, const Matrix& feed_forward, Matrices& next) const;
+  /// score, normalize, mix. All three must be sized: H x (T, T), H x (T, T), H x (T, D).
+  void attend(const AttentionInput&, Heads& scores, Heads& attention, Heads& output) const;
+
+  void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const;
+  void normalize_backward(const AttentionInput&, const Heads& scores, const Heads& attention,
+                          const Heads& d_attention, Heads& d_scores) const;
+  void mix_backward(const AttentionInput&, const Heads& attention, const Heads& d_output, Heads& d_attention,
+                    AttentionGradient&) const;
+  void carry_backward(const AttentionInput&, const Heads& attention, const Matrix& feed_forward,
+                      Heads& d_attention, Matrix& d_feed_forward, AttentionGradient&) const;
+
+  const PositionEncoding& encoding() const { return encoding_; }
+
+ private:
+  const PositionEncoding& encoding_;
+};
+
+/// What all layers read of one sequence.
+struct SequenceInput {
+  const Sequence& sequence;
+  const Parameters& parameters;
+  const Tables& tables;
+};
+
+/// What the backward of one layer reads again. R rows are read after the layer: all T, or those of the target
+/// positions.
+struct AttentionActivations {
+  Matrices recurrent_state;  // as the layer received it
+  Matrix input;              // (T, C)
+  Heads q, k, v;             // H x (T, D)
+  Heads scores, attention;   // H x (T, T); scores where the encoding keeps them
+  Heads head_outputs;        // H x (T, D)
+  Matrix joined;             // (R, C): the heads side by side
+};
+
+/// Memory that all layers share, forward and backward.
+struct AttentionWorkspace {
+  Matrix qkv, d_qkv;     // (T, 3 C)
+  Matrix d_joined;       // (R, C)
+  Matrix d_input;        // (T, C): the gradient of what the layer read
+  Heads d_q, d_k, d_v;   // H x (T, D)
+  Heads d_head_outputs;  // H x (T, D)
+  Heads d_attention;     // H x (T, T)
+  Heads d_scores;        // H x (T, T); forward: the scores that are not kept
+  Heads d_carrying;      // H x (T, T): the gradient of attention through the recurrent state
+  Scratch scratch;
+};
+
+class AttentionLayer {
+ public:
+  /// Adds NAME.qkv and NAME.out to the layout. The encoding must outlive it.
+  AttentionLayer(const ModelShape&, const PositionEncoding&, int layer, const std::string& name, ParameterLayout&);
+
+  struct PackedWeights {
+    PackedMatrix qkv, out;
+  };
+  void pack(const Parameters&, bool backward, PackedWeights&) const;
+
+  /// result (R, C) from a.input (T, C) and a.recurrent_state. `rows`: the positions that are read afterwards;
+  /// null: all.
+  void forward(const SequenceInput&, const PackedWeights&, const std::vector<int>* rows, AttentionActivations& a,
+               AttentionWorkspace&, Matrix& result) const;
+  /// The recurrent state for the next block, from what the layer received.
+  void carry(const SequenceInput&, AttentionActivations&, const Matrix& feed_forward, AttentionWorkspace&,
+             Matrices& next) const;
+
+  /// Once before the two others: the gradients that the stages add to start at zero.
+  void start_backward(Index length, AttentionWorkspace&) const;
+  /// d_recurrent_state comes as the gradient of what the block handed on and becomes that of what the layer
+  /// received.
+  void carry_backward(const SequenceInput&, AttentionActivations&, const Matrix& feed_forward, AttentionWorkspace&,
+                      Matrix& d_feed_forward, Matrices& d_tables, Matrices& d_recurrent_state, Gradients&) const;
+  /// d_result (R, C); leaves the gradient of the layer's input in workspace.d_input. `carries`: whether
+  /// carry_backward came before.
+  void backward(const SequenceInput&, const PackedWeights&, const std::vector<int>* rows, AttentionActivations&,
+                const Matrix& d_result, bool carries, AttentionWorkspace&, Matrices& d_tables,
+                Matrices& d_recurrent_state, Gradients&) const;
+
+  /// Multiply-adds of one forward over T tokens of which R are read: both projections, and attention with a causal
+  /// pair counted once.
+  double multiply_adds(Index length, Index rows) const;
+
+  /// "score", "positional part" (what position adds to q k^T / sqrt(D) in it), "attention", and then what the
+  /// encoding shows, of the sequence that forward saw last.
+  std::vector<AttentionMap> inspect(const SequenceInput&, AttentionActivations&, AttentionWorkspace&) const;
+
+  /// For measurements of single stages.
+  const AttentionStages& stages() const { return stages_; }
+
+ private:
+  AttentionInput input(const SequenceInput&, AttentionActivations&, Scratch&) const;
+  Heads& scores(AttentionActivations&, AttentionWorkspace&) const;
+  void split_heads(const Matrix& qkv, AttentionActivations&) const;
+  void join_head_gradients(AttentionWorkspace&) const;
+
+  ModelShape shape_;
+  AttentionStages stages_;
+  int layer_;
+  DenseParameters qkv_, out_;
+};
+
+}  // namespace posbench

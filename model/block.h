@@ -1,0 +1,70 @@
+// A block of the transformer: attention and feed-forward around a residual stream. What a kind of block is stands
+// in a file of its own, its name in ModelShape::block.
+#pragma once
+#include <memory>
+
+#include "model/attention_layer.h"
+#include "model/feed_forward.h"
+
+namespace posbench {
+
+/// What the backward of one block reads again; each kind uses what it needs. R rows are read after the block: all
+/// T, or, of the last block, those of the target positions.
+struct BlockActivations {
+  AttentionActivations attention;
+  FeedForwardActivations feed_forward;
+  NormActivations norm1, norm2;
+  Matrix attention_mask, feed_forward_mask;  // dropout masks (R, C): 0 or 1 / (1 - dropout); empty without dropout
+};
+
+/// Memory that all blocks share.
+struct BlockWorkspace {
+  AttentionWorkspace attention;
+  Matrix contribution, d_contribution;  // (R, C)
+  Matrix d_branch;                      // (R, C): the gradient of what one half of the block reads
+  Matrix d_rows;                        // (R, C): d_x of the rows that are read, before it is spread over all
+  Matrix d_activated;                   // (R, F)
+};
+
+/// The weights of a block in the order in which products read them.
+struct BlockWeights {
+  AttentionLayer::PackedWeights attention;
+  FeedForward::PackedWeights feed_forward;
+};
+
+class Block {
+ public:
+  virtual ~Block() = default;
+
+  virtual void pack(const Parameters&, bool backward, BlockWeights&) const = 0;
+
+  /// x (T, C) becomes the block's output, (R, C). `rows` are the target positions for the last block, and null for
+  /// the others: their `recurrent_state` becomes what they hand on. `rng` draws dropout, in training only.
+  virtual void forward(const SequenceInput&, const BlockWeights&, const std::vector<int>* rows, Rng&,
+                       BlockActivations&, BlockWorkspace&, Matrix& x, Matrices& recurrent_state) const = 0;
+  /// d_x (R, C) and d_recurrent_state become the gradients of what the block received.
+  virtual void backward(const SequenceInput&, const BlockWeights&, const std::vector<int>* rows, BlockActivations&,
+                        BlockWorkspace&, Matrix& d_x, Matrices& d_tables, Matrices& d_recurrent_state,
+                        Gradients&) const = 0;
+
+  /// Multiply-adds of one forward over T tokens of which R are read afterwards.
+  virtual double multiply_adds(Index length, Index rows) const = 0;
+
+  /// What attention made of the sequence that forward saw last.
+  virtual std::vector<AttentionMap> inspect(const SequenceInput&, BlockActivations&, BlockWorkspace&) const = 0;
+};
+
+/// The block of the kind that the shape asks for. The encoding must outlive it.
+std::unique_ptr<Block> make_block(const ModelShape&, const PositionEncoding&, int layer, ParameterLayout&);
+
+std::unique_ptr<Block> make_sequential_block(const ModelShape&, const PositionEncoding&, int layer,
+                                             ParameterLayout&);
+std::unique_ptr<Block> make_parallel_block(const ModelShape&, const PositionEncoding&, int layer,
+                                           ParameterLayout&);
+
+/// x (T, C) is reduced to these rows, (R, C). Null: all stay.
+void keep_rows(const std::vector<int>* rows, Matrix& workspace, Matrix& x);
+/// The way back: d_x (R, C) becomes (T, C), zero in the rows that nobody read.
+void spread_rows(const std::vector<int>* rows, Index length, Matrix& workspace, Matrix& d_x);
+
+}  // namespace posbench

@@ -1,0 +1,16 @@
+// The kernels of one instruction set, gathered in a table. The sources of this folder are compiled once for each.
+#pragma once
+#include "model/kernels.h"
+#include "model/lanes.h"
+
+namespace posbench {
+inline namespace POSBENCH_ISA {
+
+void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Index start_stride, Real scale,
+                     Index last_diagonal, Rows result);
+void pack_kernel(const Operand& b, Real* packed);
+
+extern const Kernels kernel_table;
+
+}  // namespace POSBENCH_ISA
+}  // namespace posbench

@@ -1,0 +1,246 @@
+// What goes over the rows of matrices: normalizations, activations, sums. Sums take kLanes numbers at a time, in
+// turn, even where vectors hold more.
+#include "model/kernels/instances.h"
+
+#include <algorithm>
+#include <numbers>
+
+namespace posbench {
+inline namespace POSBENCH_ISA {
+namespace {
+
+constexpr Index kSideBySide = 8;  // rows, since each step of a row waits for the one before
+constexpr Real kNormEpsilon = Real(1e-5);
+
+Index visible(Index i, Index length, bool causal) { return causal ? i + 1 : length; }
+
+/// How many lanes from entry j on stand in a row: a row's last visible keys are written with what follows them.
+template <class Count>
+Index room(Index length, Index j, Count count) {
+  return count == kWide ? kWide : std::min(kWide, length - j);
+}
+
+Real largest_of(const Real* row, Index size) {
+  Wide top = Wide{} - INFINITY;
+  for_each<Wide>(size, [&](Index j, auto count) { top = larger(load<Wide>(row + j, count, -INFINITY), top); });
+  return largest(top);
+}
+
+/// Zeros in the lanes of a row that follow those of its visible keys, as far as products read.
+void hide_later(Real* row, Index keys, Index length) {
+  const Index end = std::min(length, keys + kBand);
+  for (Index j = (keys + kWide - 1) / kWide * kWide; j < end; j += kWide)
+    store(Wide{}, row + j, std::min(kWide, length - j));
+}
+
+void softmax(ConstRows scores, bool causal, Rows attention) {
+  const Index length = scores.rows;
+  for (Index first = 0; first < length; first += kSideBySide) {
+    const Index end = std::min(first + kSideBySide, length);
+    Real top[kSideBySide], inverse[kSideBySide];
+    for (Index i = first; i < end; ++i)
+      top[i - first] = largest_of(scores.data + i * scores.stride, visible(i, length, causal));
+    for (Index i = first; i < end; ++i) {
+      const Real *row = scores.data + i * scores.stride, highest = top[i - first];
+      Real* weights = attention.data + i * attention.stride;
+      Lanes total{};
+      for_each<Wide>(visible(i, length, causal), [&](Index j, auto count) {
+        const Wide weight = exponential(load<Wide>(row + j, count, -INFINITY) - highest);
+        total = add(total, weight);
+        store(weight, weights + j, room(length, j, count));
+      });
+      inverse[i - first] = 1 / sum(total);
+    }
+    for (Index i = first; i < end; ++i) {
+      const Index keys = visible(i, length, causal);
+      Real *weights = attention.data + i * attention.stride, scale = inverse[i - first];
+      for_each<Wide>(keys, [&](Index j, auto count) {
+        const Index lanes = room(length, j, count);
+        store(load<Wide>(weights + j, lanes, 0) * scale, weights + j, lanes);
+      });
+      hide_later(weights, keys, length);
+    }
+  }
+}
+
+void softmax_backward(ConstRows attention, bool causal, ConstRows d_attention, Rows d_scores) {
+  const Index length = attention.rows;
+  for (Index i = 0; i < length; ++i) {
+    const Index keys = visible(i, length, causal);
+    const Real *weights = attention.data + i * attention.stride, *d = d_attention.data + i * d_attention.stride;
+    Real* d_row = d_scores.data + i * d_scores.stride;
+    Lanes along{};
+    for_each_lanes(keys,
+                   [&](Index j, auto count) { along += load(weights + j, count, 0) * load(d + j, count, 0); });
+    const Real mean = sum(along);
+    for_each<Wide>(keys, [&](Index j, auto count) {
+      store(load<Wide>(weights + j, count, 0) * (load<Wide>(d + j, count, 0) - mean), d_row + j,
+            room(length, j, count));
+    });
+    for (Index j = (keys + kWide - 1) / kWide * kWide; j < length; j += kWide)
+      store(Wide{}, d_row + j, std::min(kWide, length - j));
+  }
+}
+
+void layer_norm(ConstRows x, const Real* gain, const Real* bias, Rows normalized, Real* rstd,
+                    Rows y) {
+  const Real fraction = 1 / static_cast<Real>(x.cols);
+  for (Index first = 0; first < x.rows; first += kSideBySide) {
+    const Index end = std::min(first + kSideBySide, x.rows);
+    Real means[kSideBySide];
+    for (Index t = first; t < end; ++t) {
+      const Real* in = x.data + t * x.stride;
+      Lanes total{};
+      for_each_lanes(x.cols, [&](Index c, auto count) { total += load(in + c, count, 0); });
+      means[t - first] = fraction * sum(total);
+    }
+    for (Index t = first; t < end; ++t) {
+      const Real *in = x.data + t * x.stride, mean = means[t - first];
+      Lanes squares{};
+      for_each_lanes(x.cols, [&](Index c, auto count) {
+        const Lanes off = load(in + c, count, mean) - mean;
+        squares += off * off;
+      });
+      rstd[t] = 1 / std::sqrt(fraction * sum(squares) + kNormEpsilon);
+    }
+    for (Index t = first; t < end; ++t) {
+      const Real *in = x.data + t * x.stride, mean = means[t - first], inverse = rstd[t];
+      Real *z = normalized.data + t * normalized.stride, *out = y.data + t * y.stride;
+      for_each<Wide>(x.cols, [&](Index c, auto count) {
+        const Wide value = (load<Wide>(in + c, count, mean) - mean) * inverse;
+        store(value, z + c, count);
+        store(value * load<Wide>(gain + c, count, 0) + load<Wide>(bias + c, count, 0), out + c, count);
+      });
+    }
+  }
+}
+
+void layer_norm_backward(const Real* gain, ConstRows normalized, const Real* rstd, ConstRows d_y,
+                             Rows d_x, Real* d_gain, Real* d_bias) {
+  // With z the normalized row and g = gain * d_y:   d_x = (g - mean(g) - z mean(g z)) / deviation
+  const Real fraction = 1 / static_cast<Real>(d_y.cols);
+  for (Index t = 0; t < d_y.rows; ++t) {
+    const Real *z = normalized.data + t * normalized.stride, *d = d_y.data + t * d_y.stride;
+    const Real inverse = rstd[t];
+    Real* d_in = d_x.data + t * d_x.stride;
+    Lanes total{}, along{};
+    for_each_lanes(d_y.cols, [&](Index c, auto count) {
+      const Lanes d_out = load(d + c, count, 0), value = load(z + c, count, 0);
+      const Lanes g = d_out * load(gain + c, count, 0);
+      total += g;
+      along += g * value;
+      store(load(d_gain + c, count, 0) + d_out * value, d_gain + c, count);
+      store(load(d_bias + c, count, 0) + d_out, d_bias + c, count);
+    });
+    const Real mean = fraction * sum(total), slope = fraction * sum(along);
+    for_each<Wide>(d_y.cols, [&](Index c, auto count) {
+      const Wide g = load<Wide>(d + c, count, 0) * load<Wide>(gain + c, count, 0);
+      store(load<Wide>(d_in + c, count, 0) + (g - mean - load<Wide>(z + c, count, 0) * slope) * inverse, d_in + c,
+            count);
+    });
+  }
+}
+
+void gelu(Rows x, Rows y) {
+  const Real scale = 2 * std::sqrt(2 / std::numbers::pi_v<Real>), cubic = scale * Real(0.044715);
+  for (Index t = 0; t < x.rows; ++t) {
+    Real *in = x.data + t * x.stride, *out = y.data + t * y.stride;
+    for_each<Wide>(x.cols, [&](Index c, auto count) {
+      const Wide value = load<Wide>(in + c, count, 0), square = value * value;
+      const Wide open = sigmoid(value * (scale + cubic * square)), result = value * open;
+      store(result, out + c, count);
+      store(open + (result - result * open) * (scale + 3 * cubic * square), in + c, count);
+    });
+  }
+}
+
+double cross_entropy(ConstRows logits, const int* targets, Real weight, Rows d_logits) {
+  double loss = 0;
+  for (Index n = 0; n < logits.rows; ++n) {
+    const Real *in = logits.data + n * logits.stride, highest = largest_of(in, logits.cols);
+    Real* d = d_logits.data + n * d_logits.stride;
+    Lanes total{};
+    for_each<Wide>(logits.cols, [&](Index c, auto count) {
+      const Wide unnormalized = exponential(load<Wide>(in + c, count, -INFINITY) - highest);
+      total = add(total, unnormalized);
+      store(unnormalized, d + c, count);
+    });
+    const Real all = sum(total), scale = weight / all;
+    loss += std::log(static_cast<double>(all)) + highest - in[targets[n]];
+    for_each<Wide>(logits.cols,
+                   [&](Index c, auto count) { store(load<Wide>(d + c, count, 0) * scale, d + c, count); });
+    d[targets[n]] -= weight;
+  }
+  return loss;
+}
+
+void add_column_sums(ConstRows x, Real* sums) {
+  if (x.rows == 0) return;
+  for_each<Wide>(x.cols, [&](Index c, auto count) {
+    const Real* in = x.data + c;
+    const auto row = [&](Index t) { return load<Wide>(in + t * x.stride, count, 0); };
+    Wide total = row(0);
+    Index t = 1;
+    for (; t + 4 <= x.rows; t += 4) total += (row(t) + row(t + 1)) + (row(t + 2) + row(t + 3));
+    for (; t < x.rows; ++t) total += row(t);
+    store(load<Wide>(sums + c, count, 0) + total, sums + c, count);
+  });
+}
+
+/// The sum over n of term(n, count), which gives `count` lanes, in two vectors that take turns.
+template <class F>
+Real sum_of(Index size, F term) {
+  constexpr std::integral_constant<Index, kLanes> kAll;
+  Lanes even{}, odd{};
+  Index n = 0;
+  for (; n + 2 * kLanes <= size; n += 2 * kLanes) {
+    even += term(n, kAll);
+    odd += term(n + kLanes, kAll);
+  }
+  even += odd;
+  if (n + kLanes <= size) {
+    even += term(n, kAll);
+    n += kLanes;
+  }
+  if (n < size) even += term(n, size - n);
+  return sum(even);
+}
+
+Real dot(const Real* x, const Real* y, Index size) {
+  return sum_of(size, [=](Index n, auto count) { return load(x + n, count, 0) * load(y + n, count, 0); });
+}
+
+template <class F>
+void entrywise(const Real* x, Index size, Real* y, F f) {
+  for_each<Wide>(size, [&](Index n, auto count) { store(f(load<Wide>(x + n, count, 0)), y + n, count); });
+}
+
+}  // namespace
+
+const Kernels kernel_table{
+    .multiply = multiply_kernel,
+    .pack = pack_kernel,
+    .softmax = softmax,
+    .softmax_backward = softmax_backward,
+    .layer_norm = layer_norm,
+    .layer_norm_backward = layer_norm_backward,
+    .gelu = gelu,
+    .cross_entropy = cross_entropy,
+    .add_column_sums = add_column_sums,
+    .sum = [](const Real* x, Index size) {
+      return sum_of(size, [=](Index n, auto count) { return load(x + n, count, 0); });
+    },
+    .dot = dot,
+    .exponential = [](const Real* x, Index size, Real* y) { 
+          entrywise(x, size, y, [](Wide v) { return exponential(v); });
+        },
+    .sigmoid = [](const Real* x, Index size, Real* y) { 
+          entrywise(x, size, y, [](Wide v) { return sigmoid(v); });
+        },
+    .softplus = [](const Real* x, Index size, Real* y) { 
+          entrywise(x, size, y, [](Wide v) { return softplus(v); });
+        },
+};
+
+}  // namespace POSBENCH_ISA
+}  // namespace posbench

@@ -1,0 +1,75 @@
+// Optimizers, the schedule of their learning rate, and clipping. What an optimizer computes stands in a file of
+// its own, its name in OptimizerKind.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/parameters.h"
+
+namespace posbench {
+
+/// All that one update leaves to the next, by name: checkpoints store it without knowing the optimizer.
+struct OptimizerState {
+  std::map<std::string, Parameters> tensors;  // one value for each parameter: moving averages, velocities
+  std::map<std::string, double> scalars;
+};
+
+/// Computes updates and keeps nothing between them: what lasts is in the state.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  virtual OptimizerState initial_state(const ParameterLayout&) const = 0;
+  virtual void step(const Gradients&, double learning_rate, OptimizerState&, Parameters&) const = 0;
+};
+
+enum class OptimizerKind { adamw, sgd };
+/// Which parameters weight decay shrinks: matrices, without biases, gains and embeddings; or all.
+enum class DecayedParameters { matrices, all };
+
+struct OptimizerOptions {
+  OptimizerKind kind = OptimizerKind::adamw;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // of AdamW
+  double momentum = 0.9;                              // of SGD
+  double weight_decay = 0;
+  DecayedParameters decayed_parameters = DecayedParameters::all;
+};
+
+std::unique_ptr<const Optimizer> make_optimizer(const OptimizerOptions&, const ParameterLayout&);
+
+/// Decoupled weight decay (Loshchilov and Hutter 2019, arXiv:1711.05101): an update is
+/// p = keep p - ...,   keep = 1 - learning_rate weight_decay where a parameter decays and 1 elsewhere.
+class WeightDecay {
+ public:
+  WeightDecay(double weight_decay, DecayedParameters, const ParameterLayout&);
+
+  /// f(keep, offset, size) for ranges of the flat vector that together are all of it.
+  template <class F>
+  void for_each_range(double learning_rate, F f) const {
+    const Real keep = static_cast<Real>(1 - learning_rate * weight_decay_);
+    for (const Range& range : ranges_) f(range.decays ? keep : Real(1), range.offset, range.size);
+  }
+
+ private:
+  struct Range {
+    Index offset, size;
+    bool decays;
+  };
+  double weight_decay_;
+  std::vector<Range> ranges_;
+};
+
+std::unique_ptr<const Optimizer> make_adamw(const OptimizerOptions&, const ParameterLayout&);
+std::unique_ptr<const Optimizer> make_sgd(const OptimizerOptions&, const ParameterLayout&);
+
+/// Scales the gradient to at most this Euclidean norm; returns the norm it had.
+double clip(Gradients&, double max_norm);
+
+enum class Decay { cosine, linear, constant };
+
+/// The fraction of the peak learning rate at this step out of `steps`: up linearly over the warm-up, then down to
+/// 0.
+double schedule(Decay, int step, int steps, int warm_up);
+
+}  // namespace posbench

@@ -1,0 +1,10 @@
+// What numbers are, and what counts them.
+#pragma once
+#include <cstddef>
+
+namespace posbench {
+
+using Real = POSBENCH_REAL;  // float in training, double where gradients are checked
+using Index = std::ptrdiff_t;
+
+}  // namespace posbench

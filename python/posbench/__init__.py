@@ -1,0 +1,27 @@
+"""posbench for Python: its samples as NumPy arrays, reports of any model's answers, and its program.
+
+    samples = posbench.task("flip_flop:length=32").samples("train", seed=0, first=0, count=32)
+    report = posbench.run(tasks=["flip_flop"], encodings=["cope", "rope"], profile="smoke")
+    report.to_pandas()
+
+`posbench.torch` has the same transformer as a PyTorch module, for position encodings written in PyTorch.
+"""
+from ._program import InputError, PosbenchError, ProgramError, program_path
+from .report import Report, run, score, table
+from .samples import Batches, Samples, Task, task
+
+__all__ = [
+    "Batches",
+    "InputError",
+    "PosbenchError",
+    "ProgramError",
+    "Report",
+    "Samples",
+    "Task",
+    "program_path",
+    "run",
+    "score",
+    "table",
+    "task",
+]
+__version__ = "0.1.0"

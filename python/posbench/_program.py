@@ -1,0 +1,94 @@
+"""The program that does the work, and what it says when it cannot."""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Sequence
+
+
+class PosbenchError(Exception):
+    """Base of all exceptions of this package; its text is one line."""
+
+
+class InputError(PosbenchError, ValueError):
+    """Something given is not what was expected (exit code 2 of the program). Nothing was written."""
+
+
+class ProgramError(PosbenchError, RuntimeError):
+    """The program is missing, could not write a file, or failed (exit codes 1 and 3)."""
+
+
+def program_path() -> Path:
+    """The program: $POSBENCH_PROGRAM, else the one of this package, else the one on the PATH."""
+    chosen = os.environ.get("POSBENCH_PROGRAM")
+    if chosen:
+        return Path(chosen)
+    own = Path(__file__).parent / "bin" / "posbench"
+    if own.exists():
+        return own
+    found = shutil.which("posbench")
+    if found and not _is_wrapper(Path(found)):
+        return Path(found)
+    raise ProgramError("the program posbench is not installed; run 'pip install ./python', or set POSBENCH_PROGRAM")
+
+
+def _is_wrapper(path: Path) -> bool:
+    """Whether it is the script that starts main() below, which would call itself."""
+    with open(path, "rb") as file:
+        return file.read(2) == b"#!"
+
+
+def call(arguments: Sequence[str], accept: Sequence[int] = (0,), progress: bool = False) -> str:
+    """Runs the program; its standard output. Raises InputError or ProgramError where the exit code is not accepted."""
+    command = [str(program_path()), *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        lines: list[str] = []
+        reader = threading.Thread(target=_read_messages, args=(process.stderr, lines, progress))
+        reader.start()
+        output = process.stdout.read()
+        reader.join()
+    if process.returncode in accept:
+        return output
+    if process.returncode == 130:
+        raise KeyboardInterrupt
+    message = lines[-1] if lines else f"posbench ended with exit code {process.returncode}"
+    message = message[len("posbench: "):] if message.startswith("posbench: ") else message
+    raise InputError(message) if process.returncode == 2 else ProgramError(message)
+
+
+def _read_messages(stream, lines: list[str], show: bool) -> None:
+    for line in stream:
+        lines.append(line.rstrip("\n"))
+        if show:
+            sys.stderr.write(line)
+
+
+def configuration(profile: str | None, settings: Sequence[str] | dict, config: str | Path | None) -> list[str]:
+    """The flags of a configuration: a profile's name, settings such as "model.width=128", a file."""
+    flags: list[str] = []
+    if profile is not None:
+        flags += ["--profile", profile]
+    if config is not None:
+        flags += ["--config", str(config)]
+    if isinstance(settings, dict):
+        settings = [f"{name}={_text(value)}" for name, value in settings.items()]
+    for setting in settings:
+        flags += ["--set", setting]
+    return flags
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def main() -> None:
+    """The command `posbench` of the package: the program itself."""
+    try:
+        path = str(program_path())
+    except ProgramError as error:
+        sys.exit(f"posbench: {error}")
+    os.execv(path, [path, *sys.argv[1:]])

@@ -1,0 +1,160 @@
+"""Reports: of runs of the program, and of the answers of any other model."""
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from ._program import InputError, call, configuration
+from .samples import Samples
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report as `posbench run` and `posbench score` write it; `data` is its JSON."""
+
+    data: Mapping[str, Any] = field(repr=False)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Report:
+        """From a report, or a run directory. Raises InputError where it is none."""
+        path = Path(path)
+        path = path / "report.json" if path.is_dir() else path
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path}: {error}") from None
+        if not isinstance(data, dict) or data.get("schema_version") != 1 or "experiments" not in data:
+            raise InputError(f"{path} is no report of posbench with schema_version 1")
+        return cls(data)
+
+    def save(self, path: str | Path) -> None:
+        Path(path).write_text(json.dumps(self.data, indent=1) + "\n", encoding="utf-8")
+
+    @property
+    def experiments(self) -> list[Mapping[str, Any]]:
+        return self.data["experiments"]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each experiment, split and metric. `value` is the accuracy, or the loss, which has no counts.
+        An experiment that did not finish has one row, without split and metric."""
+        rows = []
+        for e in self.experiments:
+            about = {key: e[key] for key in ("task", "encoding", "seed", "status", "parameters", "steps")}
+            if not e["splits"]:
+                rows.append(dict(about, split=None, kind=None, metric=None, value=None, correct=None, total=None,
+                                 low=None, high=None))
+            for split in e["splits"]:
+                for metric in ("token", "sequence"):
+                    count = split[metric]
+                    rows.append(dict(about, split=split["name"], kind=split["kind"], metric=metric,
+                                     value=count["accuracy"], correct=count["correct"], total=count["total"],
+                                     low=count["low"], high=count["high"]))
+                if split.get("loss") is not None:
+                    rows.append(dict(about, split=split["name"], kind=split["kind"], metric="loss",
+                                     value=split["loss"], correct=None, total=None, low=None, high=None))
+        return rows
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """rows() as a DataFrame. Needs pandas: pip install 'posbench[pandas]'."""
+        import pandas
+
+        return pandas.DataFrame(self.rows())
+
+    def __str__(self) -> str:
+        return table(self)
+
+
+def table(*reports: Report) -> str:
+    """The tables of reports beside each other, as `posbench report` prints them."""
+    with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
+        paths = [Path(folder) / f"{n}.json" for n in range(1, len(reports) + 1)]
+        for report, path in zip(reports, paths):
+            report.save(path)
+        return call(["report", *paths]).replace(f"{folder}/", "")
+
+
+def run(*, tasks: Sequence[str] | None = None, encodings: Sequence[str] | None = None,
+        seeds: int | Sequence[int] | None = None, profile: str | None = None,
+        settings: Sequence[str] | Mapping[str, Any] = (), config: str | Path | None = None,
+        output: str | Path | None = None, jobs: int | None = None, save_models: bool = False,
+        progress: bool = True) -> Report:
+    """`posbench run`: trains encodings of the program on tasks. `output` is a run directory to keep; `progress` shows
+    what the program says. Experiments that diverge are rows of the report, as those that do not."""
+    flags = configuration(profile, settings, config)
+    for flag, names in (("-t", tasks), ("-e", encodings)):
+        if names is not None:
+            flags += [flag, ",".join([names] if isinstance(names, str) else names)]
+    if seeds is not None:
+        flags += ["-s", str(seeds) if isinstance(seeds, int) else "".join(f"{seed}," for seed in seeds)]
+    if jobs is not None:
+        flags += ["-j", str(jobs)]
+    if save_models:
+        flags += ["--save-models"]
+    if not progress:
+        flags += ["-q"]
+    with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
+        directory = Path(output) if output is not None else Path(folder) / "run"
+        call(["run", *flags, "-o", directory], accept=(0, 1), progress=progress)
+        return Report.load(directory)
+
+
+def score(answers: Iterable[tuple[Samples, np.ndarray]], name: str, *, parameters: int = 0, description: str = "",
+          output: str | Path | None = None) -> Report:
+    """A report of a model's answers to test samples: pairs of samples and what the model made of them.
+
+    The second of a pair holds ids, (N, S), or logits or log-probabilities, (N, S, vocabulary), for the scored
+    positions; or (N, T) and (N, T, vocabulary), for every position. All splits of each task and seed must be there.
+    Raises InputError where something is missing, doubled, of another shape, or not a number.
+    """
+    model = {"name": name, "parameters": int(parameters), "description": description}
+    with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
+        files = [write_answers(Path(folder) / f"{n}.npz", samples, values, model)
+                 for n, (samples, values) in enumerate(answers)]
+        return score_files(files, output)
+
+
+def write_answers(path: Path, samples: Samples, values: np.ndarray, model: Mapping[str, Any]) -> Path:
+    """One file of answers with its manifest."""
+    values = np.asarray(values)
+    rows, width = values.shape[:2] if values.ndim >= 2 else (0, 0)
+    is_logits = values.ndim == 3 and np.issubdtype(values.dtype, np.floating)
+    if rows != len(samples) or not (is_logits or (values.ndim == 2 and np.issubdtype(values.dtype, np.integer))):
+        raise InputError(f"answers of shape {values.shape} and type {values.dtype}; expected integers of shape "
+                         f"({len(samples)}, S) or floats of shape ({len(samples)}, S, vocabulary)")
+    if width == samples.tokens.shape[1]:
+        values = samples.at_scored(values)
+    if is_logits and values.dtype not in (np.float32, np.float64):
+        values = values.astype(np.float32)
+    np.savez(path, index=samples.index, **{"logits" if is_logits else "answers": np.ascontiguousarray(values)})
+    _manifest_path(path).write_text(json.dumps(dict(samples.manifest, model=dict(model))))
+    return path
+
+
+def write_unfinished(path: Path, samples: Samples, model: Mapping[str, Any]) -> Path:
+    """A manifest without answers, of a model whose training diverged or failed."""
+    path = _manifest_path(path)
+    path.write_text(json.dumps(dict(samples.manifest, model=dict(model))))
+    return path
+
+
+def score_files(files: Iterable[Path], output: str | Path | None = None) -> Report:
+    """`posbench score`."""
+    with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
+        path = Path(output) if output is not None else Path(folder) / "report.json"
+        files = list(files)
+        if not files:
+            raise InputError("there are no answers to score")
+        call(["score", *files, "-o", path], accept=(0, 1))
+        return Report.load(path)
+
+
+def _manifest_path(path: Path) -> Path:
+    return path.with_name(path.name + ".manifest.json")

@@ -1,0 +1,148 @@
+"""Samples of a task: the very ones that `posbench run` trains, validates and tests on."""
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+import numpy as np
+
+from ._program import InputError, call, configuration
+
+
+@dataclass(frozen=True)
+class Samples:
+    """N samples of at most T tokens with at most S scored positions, padded at the end.
+
+    `targets` are -1 where nothing is asked; the loss of training is over all others. Accuracy counts the scored
+    positions only. The last three are None where the task has no such thing.
+    """
+
+    index: np.ndarray  # (N) number in the stream
+    length: np.ndarray  # (N) in the task's unit
+    tokens: np.ndarray  # (N, T) ids; 0 in the padding
+    mask: np.ndarray  # (N, T) whether there is a token
+    targets: np.ndarray  # (N, T) the id to learn at each position, or -1
+    scored_positions: np.ndarray  # (N, S) ascending; -1 in the padding
+    segments: np.ndarray  # (N, T) the word, item, operand or line of a token
+    digit_positions: np.ndarray | None = None  # (N, T) decimal position of a digit, 1 the least significant
+    distances: np.ndarray | None = None  # (N, S) how far back the evidence lies; -1 in the padding
+    candidates: np.ndarray | None = None  # (N, K) ids that answers are chosen among; -1 in the padding
+    manifest: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which samples they are
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __getitem__(self, rows: slice) -> Samples:
+        """Some of them, with no more padding than they need."""
+        first, last, step = rows.indices(len(self))
+        if step != 1:
+            raise InputError(f"a slice of samples has step {step}, expected 1")
+        part = {name: array[first:last] for name, array in self.arrays().items()}
+        longest = int(part["mask"].sum(1).max(initial=0))
+        for name in ("tokens", "mask", "targets", "segments", "digit_positions"):
+            if name in part:
+                part[name] = part[name][:, :longest]
+        about = dict(self.manifest, first=int(self.manifest.get("first", 0)) + first, count=max(0, last - first))
+        return Samples(**part, manifest=about)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Those that are there, by name."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "manifest"}
+        return {name: array for name, array in values.items() if array is not None}
+
+    def at_scored(self, values: np.ndarray) -> np.ndarray:
+        """Of values (N, T, ...) for every position those at the scored positions, (N, S, ...)."""
+        rows = np.arange(len(self))[:, None]
+        return values[rows, np.maximum(self.scored_positions, 0)]
+
+
+class Batches(Sequence[Mapping[str, np.ndarray]]):
+    """The batches of a stream of samples, as a sequence of dictionaries of arrays.
+
+    It is what `torch.utils.data.DataLoader(batches, batch_size=None)` takes. Batch n holds the samples n * size to
+    (n + 1) * size - 1, those of step n of `posbench run`, whatever order or process asks for it.
+    """
+
+    _CHUNK = 64  # batches that are drawn at a time
+
+    def __init__(self, task: Task, purpose: str, seed: int, size: int, count: int):
+        self.task, self.purpose, self.seed, self.size, self.count = task, purpose, seed, size, count
+        self._number, self._chunk = -1, None
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, n):  # type: ignore[override]
+        if not 0 <= n < self.count:
+            raise IndexError(n)
+        return self.samples(n).arrays()
+
+    def samples(self, n: int) -> Samples:
+        """Batch n."""
+        chunk, row = divmod(n, self._CHUNK)
+        if chunk != self._number:
+            batches = min(self._CHUNK, self.count - chunk * self._CHUNK)
+            first = chunk * self._CHUNK * self.size
+            self._chunk = self.task.samples(self.purpose, seed=self.seed, first=first, count=batches * self.size)
+            self._number = chunk
+        return self._chunk[row * self.size : (row + 1) * self.size]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task with its options, under a configuration (which may change its splits and its answer layout)."""
+
+    spec: str
+    flags: tuple[str, ...] = ()  # of the configuration
+
+    @cached_property
+    def manifest(self) -> Mapping[str, Any]:
+        """All that is known of it: version, options, vocabulary, words, splits, lengths, settings."""
+        return self._export("train", 0, 0, 1, "jsonl", lambda path: None)[1]
+
+    @property
+    def vocabulary(self) -> int:
+        return self.manifest["vocabulary"]
+
+    @property
+    def words(self) -> list[str]:
+        """The tokens as a person reads them."""
+        return self.manifest["words"]
+
+    @property
+    def splits(self) -> list[str]:
+        """The names of its test splits, `in_distribution` first."""
+        return [split["name"] for split in self.manifest["splits"]]
+
+    def samples(self, purpose: str = "train", *, seed: int = 0, first: int = 0, count: int = 1000) -> Samples:
+        """The samples first .. first + count - 1 of a purpose: "train", "validation" or "test:SPLIT"."""
+
+        def read(path: Path) -> dict[str, np.ndarray]:
+            with np.load(path) as arrays:
+                return dict(arrays)
+
+        arrays, about = self._export(purpose, seed, first, count, "npz", read)
+        return Samples(**arrays, manifest=about)
+
+    def batches(self, size: int, count: int, purpose: str = "train", *, seed: int = 0) -> Batches:
+        """`count` batches of `size` samples, from the beginning of the stream."""
+        return Batches(self, purpose, seed, size, count)
+
+    def _export(self, purpose, seed, first, count, form, read):
+        with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
+            path, manifest = Path(folder) / f"samples.{form}", Path(folder) / "manifest.json"
+            call(["export", self.spec, "--purpose", purpose, "--seed", seed, "--first", first, "--count", count,
+                  "-o", path, "--manifest", manifest, *self.flags])
+            return read(path), json.loads(manifest.read_text())
+
+
+def task(spec: str, *, profile: str | None = None, settings: Sequence[str] | Mapping[str, Any] = (),
+         config: str | Path | None = None) -> Task:
+    """A task by its spec, as "flip_flop:length=32". Raises InputError where there is no such task or option."""
+    made = Task(spec, tuple(configuration(profile, settings, config)))
+    made.manifest  # refuses now what would be refused later
+    return made

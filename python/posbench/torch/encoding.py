@@ -1,0 +1,108 @@
+"""The stages at which a position encoding enters a transformer."""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What model and encoding must know before there are parameters; the settings `model.*` of a configuration."""
+
+    vocabulary: int
+    trained_length: int  # tokens of the longest training sequence that is expected
+    longest_length: int  # the same of all splits
+    layers: int = 2
+    width: int = 64  # C
+    heads: int = 4  # H
+    feed_forward: int = 0  # inner width; 0: 4 C
+    causal: bool = True
+    pre_norm: bool = True
+    activation: str = "gelu"  # or "relu"
+    dropout: float = 0.0
+    tied_embeddings: bool = False
+
+    @property
+    def head_width(self) -> int:
+        """D = C / H"""
+        return self.width // self.heads
+
+    @property
+    def inner_width(self) -> int:
+        return self.feed_forward or 4 * self.width
+
+
+@dataclass(frozen=True)
+class Attention:
+    """What an attention layer offers its encoding, for a batch of B sequences of at most T tokens."""
+
+    layer: int
+    x: Tensor  # (B, T, C) layer input, after normalization
+    q: Tensor  # (B, H, T, D)
+    k: Tensor
+    v: Tensor
+    visible: Tensor  # (T, T) or (B, 1, T, T): whether a query (row) sees a key (column)
+    positions: Tensor  # (T) or (B, T), what Encoding.positions gave
+    tokens: Tensor  # (B, T)
+    segments: Tensor | None = None  # (B, T)
+    digit_positions: Tensor | None = None  # (B, T)
+
+    @property
+    def distance(self) -> Tensor:
+        """How far query i is after key j, (T, T) or (B, 1, T, T); negative where it is before."""
+        difference = self.positions[..., :, None] - self.positions[..., None, :]
+        return difference if difference.dim() == 2 else difference[:, None]
+
+
+class Encoding(nn.Module):
+    """A position encoding. This base class is plain attention, without one; an encoding overrides what it changes.
+
+    Parameters of a subclass are those of any module. Autograd gives the gradients.
+    """
+
+    name: ClassVar[str] = ""  # in reports; without it, that of the class in snake case
+    spec: ClassVar[str] = "none"  # the encoding of the program whose parameters it has
+
+    def __init__(self, shape: Shape):
+        super().__init__()
+        self.shape = shape
+        self.file_names: dict[str, str] = {}  # of parameters in files of the program
+
+    @classmethod
+    def report_name(cls) -> str:
+        return cls.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+
+    def positions(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
+        """1. Which index does each token have? (T) or (B, T), of the parameters' type.   Default: 0 .. T - 1."""
+        return torch.arange(tokens.shape[1], device=tokens.device, dtype=torch.get_default_dtype())
+
+    def embed(self, x: Tensor, positions: Tensor) -> Tensor:
+        """2. Token embeddings (B, T, C) with what position adds to them.   Default: unchanged."""
+        return x
+
+    def score(self, a: Attention) -> Tensor:
+        """3. Scores before normalization, (B, H, T, T); those of keys that are not visible mean nothing.
+        Default: q k^T / sqrt(D)."""
+        return a.q @ a.k.transpose(-1, -2) / self.shape.head_width**0.5
+
+    def normalize(self, a: Attention, scores: Tensor) -> Tensor:
+        """4. Attention, (B, H, T, T), zero for keys that are not visible.   Default: softmax."""
+        return scores.masked_fill(~a.visible, float("-inf")).softmax(-1)
+
+    def mix(self, a: Attention, attention: Tensor) -> Tensor:
+        """5. Head outputs, (B, H, T, D).   Default: attention v."""
+        return attention @ a.v
+
+    def constrain(self) -> None:
+        """Projects parameters back into their range: before training and after every update.   Default: nothing."""
+
+    def learn(self, file_name: str, values: Tensor) -> None:
+        """Adds a parameter that files of the program have under this name, with its initial values, a matrix. As an
+        attribute it is called the same, with "_" for "."."""
+        attribute = file_name.replace(".", "_")
+        self.register_parameter(attribute, nn.Parameter(values))
+        self.file_names[attribute] = file_name

@@ -1,0 +1,247 @@
+"""Training and testing, step for step as `posbench run` does them."""
+from __future__ import annotations
+
+import math
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from .._program import InputError, call, configuration
+from ..report import Report, score_files, write_answers, write_unfinished
+from ..samples import Samples, Task
+from .encoding import Encoding, Shape
+from .files import load_parameters
+from .model import Transformer
+
+MakeEncoding = Callable[[Shape], Encoding]
+_TEST_BATCH = 128
+_ONLY = {"optimizer": "adamw", "decayed_parameters": "all", "outputs": "vocabulary"}  # settings that others lack here
+
+
+@dataclass
+class Training:
+    """What became of the training of a model."""
+
+    steps: int = 0
+    losses: list[float] = field(default_factory=list)  # of every step
+    learning_curve: list[dict[str, float]] = field(default_factory=list)
+    stopped_early: bool = False
+    diverged_step: int | None = None
+
+    def model(self) -> dict[str, Any]:
+        """What the manifest of its answers says of it."""
+        about: dict[str, Any] = {"steps": self.steps, "stopped_early": self.stopped_early,
+                                 "learning_curve": self.learning_curve}
+        if self.learning_curve:
+            about["final_loss"] = self.learning_curve[-1]["loss"]
+        if self.diverged_step is not None:
+            about.update(status="diverged", diverged_step=self.diverged_step,
+                         reason=f"the loss or its gradient stopped being finite at step {self.diverged_step}")
+        return about
+
+
+def shape_of(task: Task) -> Shape:
+    """The model of a task under its configuration."""
+    about, model = task.manifest, task.manifest["settings"]["model"]
+    if model.get("block", "sequential") != "sequential":
+        raise InputError(f"model.block is {model['block']}; posbench.torch has sequential blocks only")
+    return Shape(vocabulary=about["vocabulary"], trained_length=about["trained_length"],
+                 longest_length=about["longest_length"], layers=model["layers"], width=model["width"],
+                 heads=model["heads"], feed_forward=model["feed_forward"], causal=model["attention"] == "causal",
+                 pre_norm=model["norm"] == "pre", activation=model["activation"], dropout=model["dropout"],
+                 tied_embeddings=model["tied_embeddings"])
+
+
+def initial_model(task: Task, make_encoding: MakeEncoding, seed: int = 0) -> Transformer:
+    """The model before training: the program's own initial values where it has the encoding (`Encoding.spec`), and of
+    everything but the encoding's parameters otherwise, which are then drawn under `seed`."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        shape = shape_of(task)
+        model = Transformer(shape, make_encoding(shape))
+    spec = model.encoding.spec
+    with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
+        config, path = Path(folder) / "config.json", Path(folder) / "initial.safetensors"
+        config.write_text(call(["run", "--show-config", *task.flags]))
+        call(["forward", config, task.spec, spec, "--initial", "--seed", seed, "--model-output", path])
+        load_parameters(model, path, only_shared=spec == "none")
+    with torch.no_grad():
+        model.encoding.constrain()
+    return model
+
+
+def tensors(samples: Samples, device: torch.device | str) -> dict[str, Tensor]:
+    """What Transformer.forward takes."""
+    given = {"tokens": torch.from_numpy(samples.tokens.astype(np.int64)), "mask": torch.from_numpy(samples.mask),
+             "segments": torch.from_numpy(samples.segments.astype(np.int64))}
+    if samples.digit_positions is not None:
+        given["digit_positions"] = torch.from_numpy(samples.digit_positions.astype(np.int64))
+    return {name: value.to(device) for name, value in given.items()}
+
+
+def loss_of(model: Transformer, samples: Samples) -> Tensor:
+    """The mean cross-entropy of all positions with a target."""
+    device = model.embedding.weight.device
+    logits = model(**tensors(samples, device))
+    targets = torch.from_numpy(samples.targets.astype(np.int64)).to(device)
+    return functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-1)
+
+
+def scored_logits(model: Transformer, samples: Samples) -> np.ndarray:
+    """Logits at the scored positions, (N, S, vocabulary)."""
+    model.eval()
+    pieces = []
+    with torch.no_grad():
+        for first in range(0, len(samples), _TEST_BATCH):
+            part = samples[first : first + _TEST_BATCH]
+            logits = model(**tensors(part, model.embedding.weight.device)).float().cpu().numpy()
+            pieces.append(part.at_scored(logits))
+    return np.concatenate(pieces)
+
+
+def accuracies(logits: np.ndarray, samples: Samples) -> tuple[float, float]:
+    """Of scored tokens, and of sequences with all of them right."""
+    if samples.candidates is not None:
+        allowed = np.zeros((len(samples), 1, logits.shape[-1]), bool)
+        rows, columns = np.nonzero(samples.candidates >= 0)
+        allowed[rows, 0, samples.candidates[rows, columns]] = True
+        allowed |= ~allowed.any(-1, keepdims=True)
+        logits = np.where(allowed, logits, -np.inf)
+    scored = samples.scored_positions >= 0
+    right = (logits.argmax(-1) == samples.at_scored(samples.targets)) & scored
+    asked = scored.any(1)
+    whole = (right == scored).all(1) & asked
+    return float(right.sum() / max(1, scored.sum())), float(whole.sum() / max(1, asked.sum()))
+
+
+def schedule(decay: str, step: int, steps: int, warm_up: int) -> float:
+    """The share of the peak learning rate at this step."""
+    if step < warm_up:
+        return (step + 1) / warm_up
+    done = (step - warm_up) / max(1, steps - warm_up)
+    return {"cosine": (1 + math.cos(math.pi * done)) / 2, "linear": 1 - done, "constant": 1.0}[decay]
+
+
+def clip(parameters: Sequence[Tensor], most: float) -> Tensor:
+    """Scales the gradients to at most this Euclidean norm; the norm that they had."""
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    norm = torch.stack([g.norm() for g in gradients]).norm()
+    if norm > most:
+        for gradient in gradients:
+            gradient.mul_(most / norm)
+    return norm
+
+
+def make_optimizer(model: Transformer, options: Mapping[str, Any]) -> torch.optim.Optimizer:
+    return torch.optim.AdamW(model.parameters(), lr=0.0, betas=(options["beta1"], options["beta2"]),
+                             eps=options["epsilon"], weight_decay=options["weight_decay"])
+
+
+def train(model: Transformer, task: Task, seed: int = 0, steps: int | None = None,
+          told: Callable[[Training], None] | None = None) -> Training:
+    """Trains a model on the stream of a task and a seed, by the settings `training.*` of its configuration. `steps`
+    ends it sooner; `told` is called after every look at the validation stream."""
+    options = task.manifest["settings"]["training"]
+    for name, value in _ONLY.items():
+        if options.get(name, value) != value:
+            raise InputError(f"training.{name} is {options[name]}; posbench.torch has {value} only")
+    rate = options["learning_rate"]
+    if not isinstance(rate, (int, float)):
+        raise InputError(f"training.learning_rate is {rate}; posbench.torch trains at one learning rate")
+    total, batch = options["steps"], options["batch"]
+    warm_up = math.ceil(options["warm_up"] * total)
+    parameters = list(model.parameters())
+    optimizer = make_optimizer(model, options)
+    batches = task.batches(batch, total, seed=seed)
+    validation: Samples | None = None
+    training = Training()
+    since: list[float] = []
+    perfect = 0
+    while training.steps < min(total, steps or total) and not training.stopped_early:
+        model.train()
+        optimizer.zero_grad(set_to_none=False)
+        loss = loss_of(model, batches.samples(training.steps))
+        loss.backward()
+        if not (math.isfinite(loss.item()) and math.isfinite(clip(parameters, options["clip"]).item())):
+            training.diverged_step = training.steps
+            break
+        for group in optimizer.param_groups:
+            group["lr"] = rate * schedule(options["decay"], training.steps, total, warm_up)
+        optimizer.step()
+        with torch.no_grad():
+            model.encoding.constrain()
+        training.steps += 1
+        training.losses.append(loss.item())
+        since.append(loss.item())
+        if training.steps % options["validate_every"] == 0 or training.steps == total:
+            if validation is None:
+                validation = task.samples("validation", seed=seed, count=options["validation_sequences"])
+            token, sequence = accuracies(scored_logits(model, validation), validation)
+            training.learning_curve.append({"step": training.steps, "loss": sum(since) / len(since),
+                                            "validation_token": token, "validation_sequence": sequence})
+            since = []
+            perfect = perfect + 1 if token == 1 else 0
+            training.stopped_early = 0 < options["early_stop"] <= perfect and training.steps < total
+            if told:
+                told(training)
+    return training
+
+
+def run(encoding: MakeEncoding, tasks: Iterable[str], *, seeds: int | Sequence[int] = 1,
+        profile: str | None = None, settings: Sequence[str] | Mapping[str, Any] = (),
+        config: str | Path | None = None, device: torch.device | str | None = None, name: str | None = None,
+        description: str = "", output: str | Path | None = None, progress: bool = True) -> Report:
+    """Trains a model with this encoding (a class, or a function of Shape) on each task and seed, tests it on every
+    split, and has the program write the report: that of `posbench run` with the same profile and settings, so that
+    the two may be compared. `seeds` is how many, or which. It runs on a GPU where there is one."""
+    if isinstance(tasks, str):
+        tasks = [tasks]
+    flags = tuple(configuration(profile, settings, config))
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
+        files: list[Path] = []
+        for task in [Task(spec, flags) for spec in tasks]:
+            for seed in range(seeds) if isinstance(seeds, int) else seeds:
+                begun = time.perf_counter()
+                model = initial_model(task, encoding, seed).to(device)
+                called = name or model.encoding.report_name()
+                told = _Progress(f"{called} on {task.spec}, seed {seed}", task) if progress else None
+                training = train(model, task, seed, told=told)
+                about = dict(training.model(), name=called, description=description, trained_as_configured=True,
+                             parameters=sum(p.numel() for p in model.parameters()),
+                             seconds=time.perf_counter() - begun)
+                files += _test(model, task, seed, about, Path(folder), len(files))
+        return score_files(files, output)
+
+
+def _test(model: Transformer, task: Task, seed: int, about: Mapping[str, Any], folder: Path, number: int) -> list[Path]:
+    files = []
+    count = task.manifest["settings"]["evaluation"]["sequences"]
+    for split in task.splits:
+        path = folder / f"{number + len(files)}.npz"
+        diverged = about.get("status") == "diverged"
+        samples = task.samples(f"test:{split}", seed=seed, count=1 if diverged else count)
+        if diverged:
+            return [write_unfinished(path, samples, about)]
+        files.append(write_answers(path, samples, scored_logits(model, samples), about))
+    return files
+
+
+class _Progress:
+    """A line on standard error for every look at the validation stream."""
+
+    def __init__(self, what: str, task: Task):
+        self.what, self.steps = what, task.manifest["settings"]["training"]["steps"]
+
+    def __call__(self, training: Training) -> None:
+        point = training.learning_curve[-1]
+        print(f"{self.what}: step {point['step']} of {self.steps}, loss {point['loss']:.4f}, "
+              f"validation {point['validation_token']:.4f}", file=sys.stderr)

@@ -1,0 +1,61 @@
+"""The same encoding twice, in PyTorch and in the program: how far apart the two are."""
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+import numpy as np
+import torch
+
+from .._program import call, configuration
+from ..samples import Task
+from .training import MakeEncoding, initial_model, scored_logits, train
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The largest absolute differences between an encoding of the program and its twin."""
+
+    encoding: str
+    logits: float  # of the initial model on test samples
+    losses: float  # of training, over its steps
+
+    @property
+    def same(self) -> bool:
+        """Within what float allows: 1e-5 for logits, 1e-3 for losses."""
+        return self.logits <= 1e-5 and self.losses <= 1e-3
+
+
+def twin(encoding: MakeEncoding, task: str = "reverse_string", *, seed: int = 0, steps: int = 100,
+         profile: str | None = "smoke", settings: Sequence[str] | Mapping[str, Any] = ()) -> Differences:
+    """Trains an encoding, and the encoding of the program that its `spec` names, from the same initial values on the
+    same samples, both in float."""
+    if isinstance(settings, Mapping):
+        settings = [f"{name}={value}" for name, value in settings.items()]
+    flags = configuration(profile, [*settings, f"training.steps={steps}"], None)
+    made = Task(task, tuple(flags))
+    model = initial_model(made, encoding, seed)
+    spec = model.encoding.spec
+    with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
+        logits = logits_difference(made, model, seed, Path(folder))
+        run = Path(folder) / "run"
+        call(["run", "-t", task, "-e", spec, "-s", f"{seed},", "-q", "--trace-loss", "-o", run, *flags], accept=(0, 1))
+        [trace] = (run / "losses").iterdir()
+        ours = np.loadtxt(trace, delimiter=",", skiprows=1, ndmin=2)[:, 2]
+    theirs = np.array(train(model, made, seed).losses)
+    if len(ours) != len(theirs):
+        return Differences(spec, logits, float("inf"))
+    return Differences(spec, logits, float(np.abs(ours - theirs).max(initial=0)))
+
+
+def logits_difference(task: Task, model: torch.nn.Module, seed: int, folder: Path, count: int = 32) -> float:
+    """Of an initial model and the program's, on the first test samples."""
+    config, path = folder / "config.json", folder / "logits.npz"
+    config.write_text(call(["run", "--show-config", *task.flags]))
+    call(["forward", config, task.spec, model.encoding.spec, "--initial", "--seed", seed, "-n", count, "-o", path])
+    samples = task.samples("test:in_distribution", seed=seed, count=count)
+    with np.load(path) as arrays:
+        difference = np.abs(arrays["logits"] - scored_logits(model, samples))
+    return float(difference[samples.scored_positions >= 0].max())

@@ -1,0 +1,21 @@
+// Claims and their verdicts as people read them.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/presentation/table.h"
+#include "results/statistics/claims.h"
+
+namespace posbench {
+
+/// A row for each claim: its name, family, what is expected, statement.
+Table claim_list(std::span<const Claim>);
+
+/// A row for each rule of each claim: verdict, claim, what was compared, published and found difference.
+Table claim_table(std::span<const Claim>, std::span<const ClaimResult>);
+
+/// Under the table: how many of each verdict, why claims are open, and what every claim's runs do otherwise.
+std::vector<std::string> claim_notes(std::span<const Claim>, std::span<const ClaimResult>);
+
+}  // namespace posbench

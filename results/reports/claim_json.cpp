@@ -1,0 +1,182 @@
+#include "results/reports/claim_json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace posbench {
+namespace {
+
+const std::vector<std::string> kExpected = {"reproduced", "contradicted", "inconclusive", "not comparable"};
+
+std::string text_or(const Field& field, const char* key, std::string otherwise = "") {
+  return field.has(key) ? field[key].text() : otherwise;
+}
+
+std::optional<double> number_or_nothing(const Field& field, const char* key, double low, double high) {
+  if (!field.has(key)) return std::nullopt;
+  return field[key].number(low, high);
+}
+
+ClaimCell read_cell(const Field& field, const ClaimFile& file) {
+  ClaimCell cell{.task = field["task"].name(), .encoding = field["encoding"].name(), .split = field["split"].name()};
+  if (!file.tasks.contains(cell.task)) {
+    const Field task = field["task"];
+    task.fail("expected a name that stands under tasks");
+  }
+  return cell;
+}
+
+Rule read_rule(const Field& field, const ClaimFile& file) {
+  if (field.has("level")) {
+    const Field level = field["level"];
+    LevelRule rule{.cell = read_cell(level, file),
+                   .at_least = number_or_nothing(level, "at_least", 0, 1),
+                   .at_most = number_or_nothing(level, "at_most", 0, 1)};
+    if (rule.at_least.has_value() == rule.at_most.has_value()) level.fail("expected either at_least or at_most");
+    return rule;
+  }
+  const Field order = field["order"];
+  const Field high = order["high"], low = order["low"];
+  return OrderRule{.high = read_cell(high, file),
+                   .low = read_cell(low, file),
+                   .gap = number_or_nothing(order, "gap", 0, 1),
+                   .least = order["least"].number(0, 1)};
+}
+
+ClaimSetting read_setting(const Field& field) {
+  if (field.has("not_comparable")) return {.differs = field["not_comparable"].text(), .comparable = false};
+  const Field config = field["config"];
+  return {.profile = field["profile"].name(),
+          .config = config.object(),
+          .seeds = static_cast<int>(field["seeds"].integer(kClaimSeeds, 1000)),
+          .differs = text_or(field, "differs")};
+}
+
+double rounded(double x) { return std::round(x * 1e6) / 1e6; }
+
+Json number_or_null(const std::optional<double>& value) { return value ? Json(rounded(*value)) : Json(nullptr); }
+
+Json write_cell(const ClaimCell& cell, Metric metric) {
+  Json json;
+  json["task"] = cell.task;
+  json["encoding"] = cell.encoding;
+  json["split"] = cell.split;
+  json["evidence"] = evidence_key(cell, metric);
+  return json;
+}
+
+Json write_rule(const Rule& rule, const RuleResult& result, Metric metric) {
+  Json json;
+  if (const auto* order = std::get_if<OrderRule>(&rule)) {
+    json["high"] = write_cell(order->high, metric);
+    json["low"] = write_cell(order->low, metric);
+    json["published_gap"] = number_or_null(order->gap);
+    json["least"] = order->least;
+    json["difference"] = number_or_null(result.difference);
+    json["interval"] = nullptr;
+    if (result.interval) {
+      json["interval"] = {{"low", rounded(result.interval->low)}, {"high", rounded(result.interval->high)}};
+    }
+    json["p_above_least"] = number_or_null(result.p_above_least);
+    json["p_below_zero"] = number_or_null(result.p_below_zero);
+  } else {
+    const auto& level = std::get<LevelRule>(rule);
+    json["cell"] = write_cell(level.cell, metric);
+    json["at_least"] = number_or_null(level.at_least);
+    json["at_most"] = number_or_null(level.at_most);
+    json["reached"] = result.reached ? Json(result.reached->correct) : Json(nullptr);
+    json["seeds"] = result.reached ? Json(result.reached->total) : Json(nullptr);
+  }
+  json["verdict"] = to_text(result.verdict);
+  json["reason"] = result.reason;
+  json["seeds_needed"] = result.seeds_needed ? Json(*result.seeds_needed) : Json(nullptr);
+  return json;
+}
+
+Json write_claim(const Claim& claim, const ClaimResult& result) {
+  Json json;
+  json["name"] = claim.name;
+  json["statement"] = claim.statement;
+  json["family"] = claim.family;
+  json["source"] = claim.source;
+  json["published"] = write_list(claim.published, [](const Published& published) {
+    return Json{{"what", published.what}, {"encoding", published.encoding}, {"value", published.value}};
+  });
+  json["expected"] = claim.expected;
+  json["differs"] = claim.differs;
+  json["metric"] = to_text(claim.metric);
+  json["verdict"] = to_text(result.verdict);
+  json["reason"] = result.reason;
+  json["rules"] = Json::array();
+  for (size_t i = 0; i < claim.rules.size(); ++i) {
+    json["rules"].push_back(write_rule(claim.rules[i], result.rules[i], claim.metric));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string to_text(ClaimSize size) { return size == ClaimSize::reduced ? "reduced" : "full"; }
+
+ClaimFile read_claim(const Json& json, const std::string& name) {
+  const std::string path = name + ".json";
+  const Field field(json, path);
+  ClaimFile file;
+  file.claim = {.name = name,
+                .statement = field["statement"].text(),
+                .family = field["family"].name(),
+                .source = field["source"].text(),
+                .expected = kExpected[field["expected"].choice(kExpected)]};
+  file.claim.metric = text_or(field, "metric", "sequence") == "token" ? Metric::token : Metric::sequence;
+  if (field.has("published")) {
+    const Field published = field["published"];
+    file.claim.published = read_list<Published>(published, [](const Field& item) {
+      return Published{item["what"].text(), item["encoding"].name(), item["value"].number(-1e9, 1e9)};
+    });
+  }
+  const Field tasks = field["tasks"], rules = field["rules"];
+  for (const auto& [task, specs] : tasks.object().items()) {
+    const Field sizes = tasks[task.c_str()];
+    file.tasks[task] = {{ClaimSize::reduced, sizes["reduced"].name()}, {ClaimSize::full, sizes["full"].name()}};
+  }
+  const Field reduced = field["reduced"], full = field["full"];
+  file.settings = {{ClaimSize::reduced, read_setting(reduced)}, {ClaimSize::full, read_setting(full)}};
+  file.claim.rules = read_list<Rule>(rules, [&](const Field& rule) { return read_rule(rule, file); });
+  if (file.claim.rules.empty()) rules.fail("expected one rule or more");
+  return file;
+}
+
+Json to_json(std::span<const Claim> claims, std::span<const ClaimResult> results, const AllEvidence& all,
+             ClaimSize size, double alpha) {
+  Json json;
+  json["schema_version"] = 1;
+  json["size"] = to_text(size);
+  json["alpha"] = alpha;
+  json["claims"] = Json::array();
+  for (size_t i = 0; i < claims.size(); ++i) json["claims"].push_back(write_claim(claims[i], results[i]));
+  json["evidence"] = Json::object();
+  for (const auto& [key, evidence] : all) {
+    json["evidence"][key] = {{"seeds", evidence.seeds},
+                             {"values", write_list(evidence.values, rounded)},
+                             {"learned", evidence.learned.seeds.correct},
+                             {"late_gain", number_or_null(evidence.learned.late_gain)}};
+  }
+  return json;
+}
+
+AllEvidence read_evidence(const Field& field) {
+  AllEvidence all;
+  for (const auto& [key, value] : field.object().items()) {
+    const Field item = field[key.c_str()];
+    Evidence& evidence = all[key];
+    const Field seeds = item["seeds"], values = item["values"];
+    evidence.seeds = read_list<std::uint64_t>(seeds, [](const Field& seed) { return seed.natural(); });
+    evidence.values = read_list<double>(values, [](const Field& accuracy) { return accuracy.number(0, 1); });
+    const auto total = static_cast<std::int64_t>(evidence.seeds.size());
+    evidence.learned.seeds = {item["learned"].integer(0, total), total};
+    if (!item["late_gain"].null()) evidence.learned.late_gain = item["late_gain"].number(-1, 1);
+  }
+  return all;
+}
+
+}  // namespace posbench

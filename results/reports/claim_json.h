@@ -1,0 +1,38 @@
+// Claims as files, and their verdicts as JSON: results/claims.schema.json.
+#pragma once
+#include <map>
+#include <string>
+
+#include "results/json/json.h"
+#include "results/statistics/claims.h"
+
+namespace posbench {
+
+enum class ClaimSize { reduced, full };
+
+/// How a claim is run at one size.
+struct ClaimSetting {
+  std::string profile;          // that the configuration starts from
+  Json config;                  // over the profile: sections model, training, evaluation, splits, overrides
+  int seeds = 0;                // of each encoding
+  std::string differs;          // from the source
+  bool comparable = true;       // where not, there is nothing to run, and `differs` says why
+};
+
+struct ClaimFile {
+  Claim claim;                                                 // as far as no size decides
+  std::map<std::string, std::map<ClaimSize, std::string>> tasks;  // by the names in the rules: their specs
+  std::map<ClaimSize, ClaimSetting> settings;
+};
+
+/// `name` is the claim's and the file's, without .json. Throws std::runtime_error, naming file and place.
+ClaimFile read_claim(const Json&, const std::string& name);
+
+/// The claims that were judged at one size, their verdicts, and all that these follow from.
+Json to_json(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&, ClaimSize, double alpha);
+/// What to_json() wrote under `evidence`.
+AllEvidence read_evidence(const Field&);
+
+std::string to_text(ClaimSize);
+
+}  // namespace posbench

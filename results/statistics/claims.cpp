@@ -1,0 +1,241 @@
+#include "results/statistics/claims.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <stdexcept>
+
+#include "results/statistics/permutation.h"
+
+namespace posbench {
+namespace {
+
+constexpr double kMostSeeds = 0.9, kFewSeeds = 0.1;  // fractions of seeds that decide a level rule
+
+bool of_kind(const SplitBaseline& split, const std::string& wanted) {
+  return split.name == wanted || to_text(split.kind) == wanted;
+}
+
+bool out_of_distribution(const ClaimCell& cell) { return cell.split != "in_distribution"; }
+
+std::string name(const ClaimCell& cell) { return fmt::format("{} on {}", cell.encoding, cell.task); }
+
+const Evidence* find(const AllEvidence& all, const ClaimCell& cell, Metric metric) {
+  const auto found = all.find(evidence_key(cell, metric));
+  return found == all.end() ? nullptr : &found->second;
+}
+
+/// Why a cell decides nothing; empty where it may.
+std::string why_not(const ClaimCell& cell, const Evidence& evidence) {
+  if (evidence.values.size() < kClaimSeeds) {
+    return fmt::format("{} has {} seeds, fewer than {}", name(cell), evidence.values.size(), kClaimSeeds);
+  }
+  if (!out_of_distribution(cell) || evidence.learned.most()) return "";
+  const Count seeds = evidence.learned.seeds;
+  std::string text = fmt::format("{} is not learned in distribution ({} of {} seeds)", name(cell), seeds.correct,
+                                 seeds.total);
+  if (evidence.learned.late_gain) {
+    text += fmt::format(", and the last {:.0f} % of training gained {:+.2f}", 100 * kLateTraining,
+                        *evidence.learned.late_gain);
+  }
+  return text;
+}
+
+/// One claim's rule, and what was found for it.
+struct Judged {
+  const Rule* rule;
+  const Evidence *high = nullptr, *low = nullptr;  // of an order rule
+  RuleResult result;
+  bool tested = false;  // an order rule with p-values
+};
+
+Judged look_up(const Claim& claim, const Rule& rule, const AllEvidence& all) {
+  Judged judged{.rule = &rule};
+  const auto cells = [&]() -> std::vector<const ClaimCell*> {
+    if (const auto* order = std::get_if<OrderRule>(&rule)) return {&order->high, &order->low};
+    return {&std::get<LevelRule>(rule).cell};
+  }();
+  std::vector<const Evidence*> found;
+  for (const ClaimCell* cell : cells) {
+    found.push_back(find(all, *cell, claim.metric));
+    if (!found.back()) return judged;  // not run
+  }
+  judged.result.verdict = ClaimVerdict::inconclusive;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    judged.result.reason = why_not(*cells[i], *found[i]);
+    if (!judged.result.reason.empty()) break;
+  }
+  judged.high = found.front();
+  judged.low = found.back();
+  return judged;
+}
+
+void judge_level(Judged& judged) {
+  const auto& rule = std::get<LevelRule>(*judged.rule);
+  Count reached;
+  for (const double value : judged.high->values) {
+    reached += {rule.at_least ? value >= *rule.at_least : value <= *rule.at_most, 1};
+  }
+  judged.result.reached = reached;
+  if (!judged.result.reason.empty()) return;
+  if (accuracy(reached) >= kMostSeeds) judged.result.verdict = ClaimVerdict::reproduced;
+  if (accuracy(reached) <= kFewSeeds) judged.result.verdict = ClaimVerdict::contradicted;
+  if (judged.result.verdict == ClaimVerdict::inconclusive) {
+    judged.result.reason = fmt::format("{} of {} seeds, neither nine in ten nor one in ten", reached.correct,
+                                       reached.total);
+  }
+}
+
+void measure_order(Judged& judged) {
+  const auto& rule = std::get<OrderRule>(*judged.rule);
+  judged.result.difference = mean(judged.high->values) - mean(judged.low->values);
+  if (!judged.result.reason.empty()) return;
+  judged.result.interval = shift_interval(judged.low->values, judged.high->values);
+  judged.result.p_above_least = shift_p(judged.low->values, judged.high->values, rule.least);
+  judged.result.p_below_zero = shift_p(judged.high->values, judged.low->values, 0);
+  judged.tested = true;
+}
+
+double choose(int n, int k) {
+  double product = 1;
+  for (int i = 1; i <= k; ++i) product *= static_cast<double>(n - k + i) / i;
+  return product;
+}
+
+/// The fewest seeds of each encoding with which a t-test of this effect would have a power of 0.8 at that level, and
+/// with which a permutation test can reach it at all; nothing above 100.
+std::optional<int> seeds_needed(double effect, double deviation, double level) {
+  constexpr int kMost = 100;
+  for (int n = kClaimSeeds; n <= kMost; ++n) {
+    if (choose(2 * n, n) * level < 1) continue;
+    const double freedom = 2.0 * n - 2;
+    const double critical = quantile(complement(boost::math::students_t(freedom), level));
+    const double detectable = detectable_noncentrality(critical, freedom) * deviation * std::sqrt(2.0 / n);
+    if (detectable <= effect) return n;
+  }
+  return std::nullopt;
+}
+
+void explain_open(Judged& judged, double level) {
+  const auto& rule = std::get<OrderRule>(*judged.rule);
+  RuleResult& result = judged.result;
+  if (*result.difference >= 0 && *result.difference <= rule.least) {
+    result.reason = fmt::format("the difference, {:+.3f}, lies between 0 and {:.3f}, so more seeds would not decide",
+                                *result.difference, rule.least);
+    return;
+  }
+  const double effect = *result.difference < 0 ? -*result.difference : *result.difference - rule.least;
+  const double high = standard_deviation(judged.high->values), low = standard_deviation(judged.low->values);
+  result.seeds_needed = seeds_needed(effect, std::sqrt((high * high + low * low) / 2), level);
+  result.reason = result.seeds_needed ? fmt::format("about {} seeds would decide", *result.seeds_needed)
+                                      : "100 seeds would not decide";
+}
+
+/// Holm over both p-values of all order rules that are tested.
+void judge_orders(std::vector<Judged*>& tested, double alpha) {
+  std::vector<double> p;
+  for (const Judged* judged : tested) {
+    p.push_back(*judged->result.p_above_least);
+    p.push_back(*judged->result.p_below_zero);
+  }
+  const std::vector<double> corrected = holm(p);
+  for (size_t i = 0; i < tested.size(); ++i) {
+    RuleResult& result = tested[i]->result;
+    result.p_above_least = corrected[2 * i];
+    result.p_below_zero = corrected[2 * i + 1];
+    if (*result.p_above_least <= alpha) result.verdict = ClaimVerdict::reproduced;
+    if (*result.p_below_zero <= alpha) result.verdict = ClaimVerdict::contradicted;
+    if (result.verdict == ClaimVerdict::inconclusive) explain_open(*tested[i], alpha / static_cast<double>(p.size()));
+  }
+}
+
+ClaimResult combine(const Claim& claim, std::span<const Judged> rules) {
+  ClaimResult result;
+  for (const Judged& judged : rules) result.rules.push_back(judged.result);
+  const auto any = [&](ClaimVerdict verdict) {
+    return std::find_if(result.rules.begin(), result.rules.end(),
+                        [&](const RuleResult& rule) { return rule.verdict == verdict; });
+  };
+  if (!claim.comparable) {
+    result.verdict = ClaimVerdict::not_comparable;
+    result.reason = claim.differs;
+  } else if (any(ClaimVerdict::contradicted) != result.rules.end()) {
+    result.verdict = ClaimVerdict::contradicted;
+  } else if (any(ClaimVerdict::not_run) != result.rules.end()) {
+    result.verdict = ClaimVerdict::not_run;
+  } else if (const auto open = any(ClaimVerdict::inconclusive); open != result.rules.end()) {
+    result.verdict = ClaimVerdict::inconclusive;
+    result.reason = open->reason;
+  } else {
+    result.verdict = ClaimVerdict::reproduced;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string evidence_key(const ClaimCell& cell, Metric metric) {
+  return fmt::format("{} {} {}", cell.run, cell.split, to_text(metric));
+}
+
+Evidence find_evidence(const NamedReport& named, const std::string& split, Metric metric) {
+  const Report& report = named.report;
+  if (report.tasks.size() != 1 || report.experiments.empty()) {
+    throw std::runtime_error(fmt::format("{}: expected a report of one task", named.name));
+  }
+  const TaskBaseline& task = report.tasks.front();
+  std::vector<std::string> splits;
+  for (const SplitBaseline& of_task : task.splits) {
+    if (of_kind(of_task, split)) splits.push_back(of_task.name);
+  }
+  if (splits.empty()) throw std::runtime_error(fmt::format("{}: no split '{}'", named.name, split));
+  Evidence evidence;
+  std::vector<const ExperimentResult*> experiments;
+  for (const ExperimentResult& experiment : report.experiments) {
+    if (experiment.id.encoding != report.experiments.front().id.encoding) {
+      throw std::runtime_error(fmt::format("{}: expected a report of one encoding", named.name));
+    }
+    double sum = 0;
+    for (const std::string& name : splits) sum += split_accuracy(experiment, name, metric);
+    evidence.seeds.push_back(experiment.id.seed);
+    evidence.values.push_back(sum / static_cast<double>(splits.size()));
+    experiments.push_back(&experiment);
+  }
+  evidence.learned = find_learned(task, experiments);
+  return evidence;
+}
+
+std::string to_text(ClaimVerdict verdict) {
+  constexpr const char* kNames[] = {"reproduced", "contradicted", "inconclusive", "not comparable", "not run"};
+  return kNames[static_cast<size_t>(verdict)];
+}
+
+std::vector<ClaimResult> judge(std::span<const Claim> claims, const AllEvidence& all, double alpha) {
+  std::vector<std::vector<Judged>> judged;
+  for (const Claim& claim : claims) {
+    std::vector<Judged>& rules = judged.emplace_back();
+    for (const Rule& rule : claim.rules) {
+      Judged& one = rules.emplace_back(look_up(claim, rule, all));
+      if (one.result.verdict == ClaimVerdict::not_run) continue;
+      if (std::holds_alternative<LevelRule>(rule)) {
+        judge_level(one);
+      } else {
+        measure_order(one);
+      }
+    }
+  }
+  std::vector<Judged*> tested;
+  for (size_t i = 0; i < claims.size(); ++i) {
+    for (Judged& one : judged[i]) {
+      if (one.tested && claims[i].comparable) tested.push_back(&one);
+    }
+  }
+  judge_orders(tested, alpha);
+  std::vector<ClaimResult> results;
+  for (size_t i = 0; i < claims.size(); ++i) results.push_back(combine(claims[i], judged[i]));
+  return results;
+}
+
+}  // namespace posbench

@@ -1,0 +1,46 @@
+#include "results/statistics/learned.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "results/statistics/statistics.h"
+
+namespace posbench {
+namespace {
+
+bool has_learned(const TaskBaseline& task, const ExperimentResult& experiment) {
+  return std::all_of(task.splits.begin(), task.splits.end(), [&](const SplitBaseline& split) {
+    return split.kind == SplitKind::out_of_distribution ||
+           split_accuracy(experiment, split.name, Metric::sequence) >= kLearned;
+  });
+}
+
+/// Linear between the points of the curve; its first point before them.
+double validation_at(const std::vector<CurvePoint>& curve, double step) {
+  for (size_t i = 1; i < curve.size(); ++i) {
+    if (step > curve[i].step) continue;
+    const double from = curve[i - 1].step, to = curve[i].step;
+    const double fraction = std::clamp((step - from) / (to - from), 0.0, 1.0);
+    return std::lerp(curve[i - 1].validation_sequence, curve[i].validation_sequence, fraction);
+  }
+  return curve.back().validation_sequence;
+}
+
+}  // namespace
+
+Learned find_learned(const TaskBaseline& task, std::span<const ExperimentResult* const> experiments) {
+  Learned learned;
+  std::vector<double> gains;
+  for (const ExperimentResult* experiment : experiments) {
+    learned.seeds += {has_learned(task, *experiment), 1};
+    const std::vector<CurvePoint>& curve = experiment->learning_curve;
+    if (experiment->status != Status::ok || curve.size() < 2) continue;
+    const double before = validation_at(curve, (1 - kLateTraining) * curve.back().step);
+    gains.push_back(curve.back().validation_sequence - before);
+  }
+  if (!gains.empty()) learned.late_gain = mean(gains);
+  return learned;
+}
+
+}  // namespace posbench

@@ -1,0 +1,206 @@
+#include "results/statistics/permutation.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+#include "base/random.h"
+#include "results/statistics/statistics.h"
+
+namespace posbench {
+namespace {
+
+constexpr double kMostRelabellings = 10000;
+constexpr double kTolerance = 1e-9;  // statistics that differ by less are equal but for rounding
+
+/// A split, made ready: a relabelling's statistic is |sum of the chosen - offset| * scale.
+struct Prepared {
+  std::vector<double> values;
+  double offset = 0, scale = 0;
+};
+
+/// Chosen are the values that are called `after`: their mean less that of the others.
+Prepared prepare_groups(const SplitValues& split) {
+  Prepared prepared{.values = split.before};
+  prepared.values.insert(prepared.values.end(), split.after.begin(), split.after.end());
+  const double before = static_cast<double>(split.before.size()), after = static_cast<double>(split.after.size());
+  const double all = before + after, total = std::accumulate(prepared.values.begin(), prepared.values.end(), 0.0);
+  const double deviation = standard_deviation(prepared.values);
+  const double variance = std::max(deviation * deviation, split.least_variance);
+  // chosen / after - (total - chosen) / before = (chosen - total * after / all) * all / (before * after)
+  prepared.offset = total * after / all;
+  if (variance > 0) prepared.scale = all / (before * after) / std::sqrt(variance * (1 / before + 1 / after));
+  return prepared;
+}
+
+/// Chosen are the differences that are turned round: the mean of all is then (total - 2 chosen) / n.
+Prepared prepare_pairs(const SplitValues& split) {
+  Prepared prepared;
+  double total = 0, squares = 0;
+  for (size_t i = 0; i < split.before.size(); ++i) {
+    const double difference = prepared.values.emplace_back(split.after[i] - split.before[i]);
+    total += difference, squares += difference * difference;
+  }
+  const double n = static_cast<double>(split.before.size());
+  const double variance = std::max(squares / n, split.least_variance);
+  prepared.offset = total / 2;
+  if (variance > 0) prepared.scale = 2 / std::sqrt(n * variance);
+  return prepared;
+}
+
+double statistic(const Prepared& split, std::span<const int> chosen) {
+  double sum = 0;
+  for (const int i : chosen) sum += split.values[static_cast<size_t>(i)];
+  return std::abs(sum - split.offset) * split.scale;
+}
+
+/// Calls f with each set of `count` of the numbers 0 .. n-1.
+void each_choice(int n, int count, const std::function<void(std::span<const int>)>& f) {
+  std::vector<int> chosen(static_cast<size_t>(count));
+  std::iota(chosen.begin(), chosen.end(), 0);
+  while (true) {
+    f(chosen);
+    int i = count - 1;
+    while (i >= 0 && chosen[static_cast<size_t>(i)] == n - count + i) --i;
+    if (i < 0) return;
+    ++chosen[static_cast<size_t>(i)];
+    for (int j = i + 1; j < count; ++j) chosen[static_cast<size_t>(j)] = chosen[static_cast<size_t>(j - 1)] + 1;
+  }
+}
+
+double choices(int n, int count) {
+  double product = 1;
+  for (int i = 1; i <= count; ++i) product *= static_cast<double>(n - count + i) / i;
+  return product;
+}
+
+void each_group_labelling(int before, int after, const std::function<void(std::span<const int>)>& f) {
+  if (choices(before + after, after) <= kMostRelabellings) return each_choice(before + after, after, f);
+  Rng rng = stream(static_cast<std::uint64_t>(before), "relabelling", static_cast<std::uint64_t>(after));
+  std::vector<int> chosen(static_cast<size_t>(after));
+  std::iota(chosen.begin(), chosen.end(), before);  // the true one
+  f(chosen);
+  for (int n = 1; n < kMostRelabellings; ++n) f(distinct(rng, before + after, after));
+}
+
+void each_pair_labelling(int pairs, const std::function<void(std::span<const int>)>& f) {
+  const bool all = std::exp2(pairs) <= kMostRelabellings;
+  Rng rng = stream(static_cast<std::uint64_t>(pairs), "turning round");
+  std::vector<int> chosen;
+  const int count = static_cast<int>(all ? std::exp2(pairs) : kMostRelabellings);
+  for (int n = 0; n < count; ++n) {  // 0 is the true one
+    chosen.clear();
+    for (int i = 0; i < pairs; ++i) {
+      if (all ? (n >> i) % 2 == 1 : n > 0 && chance(rng, 0.5)) chosen.push_back(i);
+    }
+    f(chosen);
+  }
+}
+
+}  // namespace
+
+double Relabelled::statistic() const { return *std::max_element(statistics.begin(), statistics.end()); }
+
+double Relabelled::p(double statistic) const {
+  const auto reached = std::lower_bound(maxima.begin(), maxima.end(), statistic - kTolerance);
+  return static_cast<double>(maxima.end() - reached) / static_cast<double>(maxima.size());
+}
+
+Relabelled relabel(std::span<const SplitValues> splits, bool in_pairs) {
+  assert(!splits.empty());
+  const int before = static_cast<int>(splits[0].before.size()), after = static_cast<int>(splits[0].after.size());
+  assert(before >= 1 && after >= 1 && (!in_pairs || before == after));
+  std::vector<Prepared> prepared;
+  for (const SplitValues& split : splits) {
+    prepared.push_back(in_pairs ? prepare_pairs(split) : prepare_groups(split));
+  }
+  std::vector<int> truth;  // the labels as they are
+  for (int i = 0; !in_pairs && i < after; ++i) truth.push_back(before + i);
+  Relabelled result;
+  for (const Prepared& split : prepared) result.statistics.push_back(statistic(split, truth));
+  const auto add = [&](std::span<const int> chosen) {
+    double most = 0;
+    for (const Prepared& split : prepared) most = std::max(most, statistic(split, chosen));
+    result.maxima.push_back(most);
+  };
+  if (in_pairs) {
+    each_pair_labelling(before, add);
+  } else {
+    each_group_labelling(before, after, add);
+  }
+  std::sort(result.maxima.begin(), result.maxima.end());
+  return result;
+}
+
+double shift_p(std::span<const double> low, std::span<const double> high, double shift) {
+  std::vector<double> values(low.begin(), low.end());
+  for (const double value : high) values.push_back(value - shift);
+  const double observed = std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(low.size()), values.end(), 0.0);
+  double reached = 0, all = 0;
+  each_group_labelling(static_cast<int>(low.size()), static_cast<int>(high.size()), [&](std::span<const int> chosen) {
+    double sum = 0;
+    for (const int i : chosen) sum += values[static_cast<size_t>(i)];
+    reached += sum >= observed - kTolerance, ++all;
+  });
+  return reached / all;
+}
+
+Interval shift_interval(std::span<const double> low, std::span<const double> high) {
+  constexpr double kTail = 0.025, kWidest = 2;  // accuracies differ by 1 at most
+  // The least shift that is not refuted: the p-value grows with the shift.
+  const auto least = [](std::span<const double> low, std::span<const double> high) {
+    double refuted = -kWidest, possible = kWidest;
+    for (int step = 0; step < 20; ++step) {
+      const double middle = (refuted + possible) / 2;
+      (shift_p(low, high, middle) <= kTail ? refuted : possible) = middle;
+    }
+    return std::max(-1.0, possible);
+  };
+  return {least(low, high), -least(high, low)};
+}
+
+std::vector<std::vector<double>> corrected_p(std::span<const Relabelled> hypotheses) {
+  struct Row {
+    size_t hypothesis, split;
+    double statistic;
+  };
+  std::vector<Row> rows;
+  std::vector<size_t> left(hypotheses.size());  // splits of each hypothesis that are not passed yet
+  std::vector<std::vector<double>> corrected(hypotheses.size());
+  for (size_t h = 0; h < hypotheses.size(); ++h) {
+    left[h] = hypotheses[h].statistics.size();
+    corrected[h].resize(left[h]);
+    for (size_t s = 0; s < left[h]; ++s) rows.push_back({h, s, hypotheses[h].statistics[s]});
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.statistic > b.statistic; });
+  double greatest = 0;
+  for (const Row& row : rows) {
+    double sum = 0;
+    for (size_t h = 0; h < hypotheses.size(); ++h) {
+      if (left[h] > 0) sum += hypotheses[h].p(row.statistic);
+    }
+    greatest = std::max(greatest, std::min(1.0, sum));
+    corrected[row.hypothesis][row.split] = greatest;
+    --left[row.hypothesis];
+  }
+  return corrected;
+}
+
+double critical_statistic(std::span<const Relabelled> hypotheses, double alpha) {
+  std::vector<double> maxima;
+  for (const Relabelled& hypothesis : hypotheses) {
+    maxima.insert(maxima.end(), hypothesis.maxima.begin(), hypothesis.maxima.end());
+  }
+  std::sort(maxima.begin(), maxima.end());
+  const auto found = std::partition_point(maxima.begin(), maxima.end(), [&](double statistic) {
+    double sum = 0;
+    for (const Relabelled& hypothesis : hypotheses) sum += hypothesis.p(statistic);
+    return sum > alpha;
+  });
+  return found == maxima.end() ? std::numeric_limits<double>::infinity() : *found;
+}
+
+}  // namespace posbench

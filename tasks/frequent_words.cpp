@@ -1,0 +1,102 @@
+// Frequent words: the three most frequent words of a text in which frequency falls with a power of rank.
+//
+//   . w5 . . w9 . w5 w1 . w5 w9 . =   ->   w5 w9 w1
+//
+// The word of rank k occurs floor(length k^-alpha / zeta(alpha)) times; rank 1 is always the same token, a dot,
+// and is to be ignored. The other ranks are assigned at random, and the order of the text is random. The answer is
+// in the order of rank, which follows from the counts. Lengths at which two ranks of the answer, or the last one
+// and the next, have equal counts are rejected.
+//
+// Hsieh et al. 2024 (RULER), arXiv:2404.06654; code NVIDIA/RULER: alpha=2.
+#include <cmath>
+#include <stdexcept>
+
+#include "tasks/parts/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+/// Riemann's zeta function, to about 1e-9: a partial sum and the remainder by the Euler-Maclaurin formula.
+double zeta(double alpha) {
+  constexpr int kTerms = 1000;
+  double sum = 0;
+  for (int k = 1; k < kTerms; ++k) sum += std::pow(k, -alpha);
+  return sum + std::pow(kTerms, 1 - alpha) / (alpha - 1) + std::pow(kTerms, -alpha) / 2;
+}
+
+class FrequentWords final : public Task {
+ public:
+  struct Options {
+    Integers length{64, 78};
+    double alpha = 2;
+    int answer = 3, symbols = 64;
+    void describe(OptionTable& o) {
+      o.integers("length", length, 1, 100000, "words, before counts are rounded down");
+      o.number("alpha", alpha, 1.01, 10, "exponent of the frequencies");
+      o.integer("answer", answer, 1, 100, "words that are asked for");
+      o.integer("symbols", symbols, 2, 10000, "words beside the dot");
+    }
+  };
+
+  FrequentWords(const Options& options, Layout layout)
+      : options_(options), layout_(layout), zeta_(zeta(options.alpha)) {
+    for (const int length : options.length.values()) {
+      for (int rank = 2; rank < options.answer + 2; ++rank) {
+        if (count(length, rank) > count(length, rank + 1)) continue;
+        throw std::invalid_argument(
+            fmt::format("task 'frequent_words': at length {} ranks {} and {} come equally often, {} times; choose "
+                        "another length",
+                        length, rank, rank + 1, count(length, rank)));
+      }
+      if (count(length, options.symbols + 2) == 0) continue;
+      throw std::invalid_argument(fmt::format(
+          "task 'frequent_words': length {} needs more than {} symbols; raise them", length, options.symbols));
+    }
+  }
+
+  int vocabulary() const override { return options_.symbols + 2; }
+  double chance_level() const override { return 1.0 / options_.symbols; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override {
+    return token == dot() ? "." : token == dot() + 1 ? "=" : fmt::format("w{}", token);
+  }
+
+  Example sample(int length, Rng& rng) const override {
+    std::vector<int> words(options_.symbols), text(count(length, 1), dot());
+    for (int n = 0; n < options_.symbols; ++n) words[n] = n;
+    shuffle<int>(words, rng);
+    for (int rank = 2; count(length, rank) > 0; ++rank)
+      text.insert(text.end(), count(length, rank), words[rank - 2]);
+    shuffle<int>(text, rng);
+    return ask(layout_, std::move(text), dot() + 1, {words.begin(), words.begin() + options_.answer});
+  }
+
+ private:
+  int dot() const { return options_.symbols; }
+  int count(int length, int rank) const {
+    return static_cast<int>(length * std::pow(rank, -options_.alpha) / zeta_);
+  }
+
+  Options options_;
+  Layout layout_;
+  double zeta_;
+};
+
+const RegisterTask<FrequentWords> registered{{
+    .name = "frequent_words",
+    .family = "counting",
+    .definition = "Reads words whose frequency falls with a power of their rank, and answers the three most "
+                  "frequent after the first, which is always the same token, in order.",
+    .source = "Hsieh et al. 2024, arXiv:2404.06654; code NVIDIA/RULER",
+    .published_name = "frequent words extraction (FWE)",
+    .published = "Counts as published, with alpha=2, over 2000 words of six letters, to prompt large models; any "
+                 "order of the answer counts. Ours is in miniature, one token a word, and the order of frequency.",
+    .length_unit = "words",
+    .splits = {{"in_distribution", {}, "the trained lengths and exponent"},
+               {"ood_length", {{"length", "128..144"}}, "longer, with the trained exponent"},
+               {"ood_alpha", {{"alpha", "1.5"}}, "frequencies that fall more slowly"}},
+}};
+
+}  // namespace
+}  // namespace posbench

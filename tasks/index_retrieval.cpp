@@ -1,0 +1,99 @@
+// Index retrieval: the k-th item of a list from its start or its end, or the index of an item.
+//
+//   A k T w start 2 =   ->   k          query=item
+//   A k T w end 2 =     ->   T
+//   A k T w end k =     ->   3          query=index
+//
+// Items are distinct letters; indices start at 1 and are one token each. The end to count from is uniform, and so
+// is the index, up to `farthest` or to the length of the list. The distance is the index. Counted from the start,
+// an item has the same absolute position in a list of any length; counted from the end, it has the same position
+// relative to the question.
+//
+// Zhang et al. 2026, arXiv:2605.07127 (The Position Curse), who prompt large models with lists of letters or
+// words, and find that counting from the end is far less accurate than from the start. There the anchor may also
+// be another item: `indirect_indexing` is that form.
+#include <algorithm>
+
+#include "tasks/parts/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+class IndexRetrieval final : public Task {
+ public:
+  enum class Query { item, index };
+  enum class From { start, end, both };
+  struct Options {
+    Integers length{4, 20};
+    int farthest = 20;
+    Query query = Query::item;
+    From from = From::both;
+    void describe(OptionTable& o) {
+      o.integers("length", length, 1, kLetters, "items");
+      o.integer("farthest", farthest, 1, kLetters, "largest index");
+      o.choice("query", query, {"item", "index"}, "what is asked for; the other is given");
+      o.choice("from", from, {"start", "end", "both"}, "where counting starts");
+    }
+  };
+
+  IndexRetrieval(const Options& options, Layout layout) : options_(options), layout_(layout) {}
+
+  int vocabulary() const override { return blank() + 1; }
+  double chance_level() const override {
+    return 1.0 / (options_.query == Query::item ? kLetters : options_.farthest);
+  }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override {
+    if (token < kLetters) return std::string(1, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[token]);
+    return token == start()   ? "start"
+           : token == end()   ? "end"
+           : token == blank() ? "="
+                              : fmt::format("{}", token - kLetters + 1);
+  }
+
+  Example sample(int length, Rng& rng) const override {
+    std::vector<int> question = distinct(rng, kLetters, length);
+    shuffle<int>(question, rng);
+    const bool from_end = options_.from == From::both ? chance(rng, 0.5) : options_.from == From::end;
+    const int index = uniform(rng, 1, std::min(length, options_.farthest));
+    const int item = question[from_end ? length - index : index - 1], number = kLetters + index - 1;
+
+    const bool asks_item = options_.query == Query::item;
+    question.insert(question.end(), {from_end ? end() : start(), asks_item ? number : item});
+    Example example = ask(layout_, std::move(question), blank(), {asks_item ? item : number});
+    example.distances = {index};
+    return example;
+  }
+
+ private:
+  static constexpr int kLetters = 52;
+  int start() const { return kLetters + options_.farthest; }
+  int end() const { return start() + 1; }
+  int blank() const { return start() + 2; }
+
+  Options options_;
+  Layout layout_;
+};
+
+const RegisterTask<IndexRetrieval> registered{{
+    .name = "index_retrieval",
+    .family = "retrieval",
+    .definition = "Reads a list of distinct letters, an end of it and an index, and answers the item with that "
+                  "index counted from there; or reads an item and answers its index (query=index).",
+    .source = "Zhang et al. 2026, arXiv:2605.07127",
+    .published_name = "position-based retrieval (The Position Curse)",
+    .published = "The paper prompts large models, with letters or words, counted forward or backward from an end "
+                 "or from another item, and fine-tunes some; of its text the abstract could be read. Lengths, "
+                 "vocabulary and splits are ours, and indices are one token each.",
+    .length_unit = "items",
+    .distance_unit = "items counted",
+    .splits = {{"in_distribution", {}, "the trained lengths"},
+               {"ood_length", {{"length", "21..40"}}, "longer lists, with the trained indices"},
+               {"ood_length_end",
+                {{"length", "21..40"}, {"from", "end"}},
+                "longer lists, counted from the end only"}},
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,103 @@
+// Indirect indexing: the character some positions to the left or the right of a given one.
+//
+//   A B S C O P Z G , Z , - 3 ,   ->   C
+//
+// The letters of the string are distinct. The source is any of them, the shift any that stays inside the string;
+// the answer to + 0 is the source itself. Content identifies the source, position identifies the answer relative
+// to it, so a score that mixes the two has to learn every letter at every shift. The distance is the absolute
+// value of the shift.
+//
+// Gopalakrishnan et al. 2025, arXiv:2509.10534, section 4 and appendix A.1: 20 to 40 letters out of A-Z and
+// a-z, shifts of -15..15, each digit and each sign one token. RoPE reaches 11 % there, PoPE 95 %.
+#include <cstdlib>
+#include <stdexcept>
+
+#include "tasks/parts/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+class IndirectIndexing final : public Task {
+ public:
+  struct Options {
+    Integers length{20, 40};
+    Integers shift{0, 15};
+    void describe(OptionTable& o) {
+      o.integers("length", length, 1, kLetters, "letters of the string");
+      o.integers("shift", shift, 0, 99, "sizes of the shifts, to either side");
+    }
+  };
+
+  IndirectIndexing(const Options& options, Layout layout) : options_(options), layout_(layout) {
+    if (options.shift.min() >= options.length.min()) {
+      throw std::invalid_argument(fmt::format(
+          "task 'indirect_indexing': shift {} leaves every string of {} letters; lower it or raise length",
+          options.shift.text(), options.length.min()));
+    }
+  }
+
+  int vocabulary() const override { return kMinus + 1; }
+  double chance_level() const override { return 1.0 / kLetters; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override {
+    return std::string(1, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789,+-"[token]);
+  }
+
+  Example sample(int length, Rng& rng) const override {
+    std::vector<int> question = distinct(rng, kLetters, length);
+    shuffle<int>(question, rng);
+    const auto [source, target] = draw_positions(length, rng);
+    const int answer = question[target], shift = target - source;
+    std::vector<int> segments(question.size(), 0);
+
+    question.insert(question.end(), {kComma, question[source], kComma, shift < 0 ? kMinus : kPlus});
+    for (const char digit : std::to_string(std::abs(shift))) question.push_back(kDigit + digit - '0');
+    Example example = ask(layout_, std::move(question), kComma, {answer});
+    segments.resize(example.tokens.size(), 1);
+    example.segments = std::move(segments);
+    example.distances = {std::abs(shift)};
+    return example;
+  }
+
+ private:
+  static constexpr int kLetters = 52, kDigit = 52, kComma = 62, kPlus = 63, kMinus = 64;
+
+  /// The position of a uniform source, and that of a uniform target among those in reach.
+  std::pair<int, int> draw_positions(int length, Rng& rng) const {
+    std::vector<int> targets;
+    int source = 0;
+    while (targets.empty()) {
+      source = uniform(rng, 0, length - 1);
+      for (const int size : options_.shift.values()) {
+        if (size <= source) targets.push_back(source - size);
+        if (size > 0 && source + size < length) targets.push_back(source + size);
+      }
+    }
+    return {source, targets[uniform(rng, 0, static_cast<int>(targets.size()) - 1)]};
+  }
+
+  Options options_;
+  Layout layout_;
+};
+
+const RegisterTask<IndirectIndexing> registered{{
+    .name = "indirect_indexing",
+    .family = "retrieval",
+    .definition = "Reads a string of distinct letters, one of them and a shift, and answers the letter that "
+                  "stands so many positions to the left or the right of it.",
+    .source = "Gopalakrishnan et al. 2025, arXiv:2509.10534, section 4 and appendix A.1",
+    .published_name = "Indirect Indexing",
+    .published = "Strings and shifts as published, trained and tested alike on a fixed set of a million; ours are "
+                 "drawn afresh. The space after a comma is left out. Where a shift would leave the string, the "
+                 "paper does not say what is drawn; ours is uniform over the shifts that stay inside. The splits "
+                 "are ours.",
+    .length_unit = "letters",
+    .distance_unit = "letters between source and target",
+    .splits = {{"in_distribution", {}, "the trained lengths and shifts"},
+               {"ood_length", {{"length", "41..52"}}, "longer strings, with the trained shifts"},
+               {"ood_shift", {{"shift", "16..19"}}, "longer shifts, in strings of the trained lengths"}},
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,89 @@
+// Local count: how often the token has already occurred in the current run.
+//
+//   7 7 7 2 2 7 7 7 7        targets: 0 1 2 0 1 0 1 2 3
+//
+// Runs have uniform length, and neighbouring runs have different tokens. Other runs may have the same token, so
+// that counting all its occurrences is wrong. There is no teacher forcing: a position reads a token, never an
+// answer, so both layouts are the same. The distance is the number of tokens back to the start of the run, which
+// is the answer.
+//
+// Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax: 16 tokens, runs of 2..48, sequences of
+// about 64..128 tokens trained and up to 4096 tested.
+#include <stdexcept>
+
+#include "tasks/parts/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+class LocalCount final : public Task {
+ public:
+  struct Options {
+    Integers length{4};
+    Integers run{2, 16};
+    int symbols = 16, longest = 16;
+    void describe(OptionTable& o) {
+      o.integers("length", length, 1, 10000, "runs");
+      o.integers("run", run, 1, 1000, "tokens of a run");
+      o.integer("symbols", symbols, 2, 1000, "different tokens");
+      o.integer("longest", longest, 1, 1000, "tokens of the longest run that the vocabulary can count");
+    }
+  };
+
+  LocalCount(const Options& options, Layout) : options_(options) {
+    if (options.run.max() > options.longest) {
+      throw std::invalid_argument(
+          fmt::format("task 'local_count': run {} is longer than longest {}; raise longest", options.run.max(),
+                      options.longest));
+    }
+  }
+
+  int vocabulary() const override { return options_.symbols + options_.longest; }
+  double chance_level() const override { return 1.0 / options_.longest; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override {
+    return token < options_.symbols ? fmt::format("t{}", token) : std::to_string(token - options_.symbols);
+  }
+
+  Example sample(int length, Rng& rng) const override {
+    Example example;
+    int token = uniform(rng, 0, options_.symbols - 1);
+    for (int run = 0; run < length; ++run) {
+      const int tokens = options_.run.draw(rng);
+      for (int n = 0; n < tokens; ++n) {
+        example.scored.push_back(static_cast<int>(example.tokens.size()));
+        example.tokens.push_back(token);
+        example.targets.push_back(options_.symbols + n);
+        example.segments.push_back(run);
+        example.distances.push_back(n);
+      }
+      token = (token + uniform(rng, 1, options_.symbols - 1)) % options_.symbols;
+    }
+    return example;
+  }
+
+ private:
+  Options options_;
+};
+
+const RegisterTask<LocalCount> registered{{
+    .name = "local_count",
+    .family = "counting",
+    .definition = "Reads runs of tokens and answers at each position how often its token has been read already in "
+                  "this run.",
+    .source = "Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax",
+    .published_name = "Local Count",
+    .published = "16 tokens, runs of 2..48 (run=2..48,longest=48), 64 to 128 tokens trained, up to 4096 tested. "
+                 "There the number of runs follows from a number of tokens, here it is the length. Begin and end "
+                 "tokens are left out. The splits are ours.",
+    .length_unit = "runs",
+    .distance_unit = "tokens back to the start of the run",
+    .splits = {{"in_distribution", {}, "the trained number and lengths of runs"},
+               {"ood_length", {{"length", "16"}}, "four times the runs, of the trained lengths"},
+               {"ood_short_runs", {{"run", "2..4"}, {"length", "12"}}, "shorter runs, in as many tokens"}},
+    .largest_answer_fraction = 0.34,
+}};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,107 @@
+// Variable tracking: all variables that were assigned one value, directly or through another variable.
+//
+//   . x = 7 ; . k = 3 ; y = x ; . . m = k ; z = y ; .  7 =   ->   x y z
+//
+// Each chain starts with a value and passes it on `hops` times; chains have different variables and values. Their
+// statements are in random order among noise, each chain's in order. The question is the value of one chain, the
+// answer its variables in order. The distance is the number of tokens back to a variable's statement.
+//
+// Hsieh et al. 2024 (RULER), arXiv:2404.06654; code NVIDIA/RULER: one chain of 4 hops, as text among sentences
+// of noise.
+#include <numeric>
+#include <stdexcept>
+
+#include "tasks/parts/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+class VariableTracking final : public Task {
+ public:
+  struct Options {
+    Integers length{8, 16};
+    int chains = 2, hops = 2;
+    void describe(OptionTable& o) {
+      o.integers("length", length, 0, 100000, "tokens of noise");
+      o.integer("chains", chains, 1, kValues, "values that are handed on; one is asked for");
+      o.integer("hops", hops, 0, kVariables - 1, "how often each is handed on");
+    }
+  };
+
+  VariableTracking(const Options& options, Layout layout) : options_(options), layout_(layout) {
+    if (options.chains * (options.hops + 1) > kVariables) {
+      throw std::invalid_argument(
+          fmt::format("task 'variable_tracking': {} chains of {} hops need more than the {} variables; lower one",
+                      options.chains, options.hops, kVariables));
+    }
+  }
+
+  int vocabulary() const override { return kNoise + 1; }
+  double chance_level() const override { return 1.0 / kVariables; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string word(int token) const override {
+    return std::string(1, "abcdefghijklmnopqrstuvwxyz0123456789=;."[token]);
+  }
+
+  Example sample(int length, Rng& rng) const override {
+    const int links = options_.hops + 1, noise = options_.chains;
+    std::vector<int> variables(kVariables), values(kValues), order(length, noise);
+    std::iota(variables.begin(), variables.end(), 0);
+    std::iota(values.begin(), values.end(), kValue);
+    shuffle<int>(variables, rng);
+    shuffle<int>(values, rng);
+    for (int chain = 0; chain < options_.chains; ++chain) order.insert(order.end(), links, chain);
+    shuffle<int>(order, rng);
+
+    const int asked = uniform(rng, 0, options_.chains - 1);
+    std::vector<int> question, segments, answer, positions, stated(options_.chains, 0);
+    for (size_t n = 0; n < order.size(); ++n) {
+      const int chain = order[n];
+      if (chain == noise) {
+        question.push_back(kNoise);
+      } else {
+        const int link = stated[chain]++, variable = chain * links + link;
+        if (chain == asked) {
+          answer.push_back(variables[variable]);
+          positions.push_back(static_cast<int>(question.size()));
+        }
+        question.insert(question.end(), {variables[variable], kEquals,
+                                         link == 0 ? values[chain] : variables[variable - 1], kSemicolon});
+      }
+      segments.resize(question.size(), static_cast<int>(n));
+    }
+    question.push_back(values[asked]);
+    Example example = ask(layout_, std::move(question), kEquals, answer);
+    segments.resize(example.tokens.size(), static_cast<int>(order.size()));
+    example.segments = std::move(segments);
+    for (size_t n = 0; n < answer.size(); ++n) example.distances.push_back(example.scored[n] - positions[n]);
+    return example;
+  }
+
+ private:
+  static constexpr int kVariables = 26, kValue = 26, kValues = 10, kEquals = 36, kSemicolon = 37, kNoise = 38;
+  Options options_;
+  Layout layout_;
+};
+
+const RegisterTask<VariableTracking> registered{{
+    .name = "variable_tracking",
+    .family = "retrieval",
+    .definition = "Reads assignments of values and of variables among noise, then a value, and answers the "
+                  "variables that got it, in order.",
+    .source = "Hsieh et al. 2024, arXiv:2404.06654; code NVIDIA/RULER",
+    .published_name = "variable tracking (VT)",
+    .published = "One chain of 4 hops as text, among sentences of noise or essays, up to 128 000 tokens, to "
+                 "prompt large models; any order of the answer counts. Ours is in miniature: tokens, two chains "
+                 "of 2 hops, and the order of assignment.",
+    .length_unit = "tokens of noise",
+    .distance_unit = "tokens",
+    .splits = {{"in_distribution", {}, "the trained noise and chains"},
+               {"ood_length", {{"length", "64"}}, "more noise"},
+               {"ood_chains", {{"chains", "4"}}, "twice the chains"},
+               {"ood_hops", {{"hops", "4"}}, "longer chains"}},
+}};
+
+}  // namespace
+}  // namespace posbench

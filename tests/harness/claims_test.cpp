@@ -1,0 +1,88 @@
+// The claims that the program was built with, and `posbench reproduce`.
+#include "harness/runs/claims.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "harness/runs/suite.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+TEST_CASE("there are thirty claims or more, of many families, and some are not expected to hold") {
+  std::set<std::string> families;
+  int doubtful = 0;
+  for (const ClaimFile& file : claim_files()) {
+    families.insert(file.claim.family);
+    doubtful += file.claim.expected != "reproduced";
+  }
+  CHECK(claim_files().size() >= 30);
+  CHECK(families.size() >= 8);
+  CHECK(doubtful >= 5);
+}
+
+TEST_CASE("every claim's runs can be built, at both sizes, and have the splits that its rules look at") {
+  for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
+    const ClaimPlan plan = plan_claims({}, size);
+    std::map<std::string, std::set<std::string>> splits{};
+    for (const ClaimRun& run : plan.runs) {
+      INFO(run.name);
+      Config one_seed = run.config;
+      one_seed.seeds.resize(1);
+      const Suite suite = make_suite(one_seed);
+      REQUIRE(suite.experiments.size() == 1);
+      splits[run.name] = {"in_distribution", "out_of_distribution"};
+      for (const auto& split : suite.tasks.front()->splits) splits[run.name].insert(split.name);
+    }
+    for (const Claim& claim : plan.claims) {
+      INFO(claim.name << ", " << to_text(size));
+      if (!claim.comparable) continue;
+      for (const Rule& rule : claim.rules) {
+        std::vector<ClaimCell> cells;
+        if (const auto* order = std::get_if<OrderRule>(&rule)) {
+          cells = {order->high, order->low};
+          if (order->gap) CHECK(order->least == Approx(*order->gap / 4).margin(1e-6));
+        } else {
+          cells = {std::get<LevelRule>(rule).cell};
+        }
+        for (const ClaimCell& cell : cells) CHECK(splits[cell.run].count(cell.split) == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("claims of equal settings share their runs, which do not depend on what was chosen") {
+  const ClaimPlan both = plan_claims({"cope-counting-1", "learned-counting-more-variables"}, ClaimSize::reduced);
+  const ClaimPlan one = plan_claims({"cope-counting-1"}, ClaimSize::reduced);
+  CHECK(both.runs.size() == 3);  // learned positions on one variable are in both claims
+  REQUIRE(one.runs.size() == 2);
+  CHECK(std::get<OrderRule>(one.claims[0].rules[0]).low.run == std::get<OrderRule>(both.claims[0].rules[0]).low.run);
+  CHECK(one.runs[0].config.seeds.size() == 7);
+}
+
+TEST_CASE("reproduce lists, refuses what it does not know, and judges nothing where nothing was run") {
+  const TemporaryDirectory directory;
+  const Outcome list = posbench_command(directory, "reproduce --list");
+  CHECK(list.code == 0);
+  CHECK(list.out.find("cope-counting-3") != std::string::npos);
+  const Outcome unknown = posbench_command(directory, "reproduce cope-counting-4");
+  CHECK(unknown.code == 2);
+  CHECK(unknown.error.find("unknown claim 'cope-counting-4'; did you mean 'cope-counting-") != std::string::npos);
+  const Outcome nothing = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o none");
+  CHECK(nothing.code == 0);
+  CHECK(nothing.out.find("1 not run") != std::string::npos);
+}
+
+TEST_CASE("a claim is run again, goes on where it was, and is judged by what was found") {
+  const TemporaryDirectory directory;
+  const Outcome first = posbench_command(directory, "reproduce none-bidirectional-order -q -o claims");
+  REQUIRE(first.code == 0);
+  CHECK(first.out.find("\nreproduced  none-bidirectional-order") != std::string::npos);
+  const Json json = read_json(directory / "claims/claims.json");
+  CHECK(json.at("claims").at(0).at("verdict") == "reproduced");
+  CHECK(json.at("evidence").size() == 2);
+  const Outcome again = posbench_command(directory, "reproduce none-bidirectional-order -q -o claims");
+  CHECK(again.out == first.out);
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Installs posbench to a prefix, builds the template plug-in against it from another folder, and uses both:
+# installed_test.sh BUILD_FOLDER WORK_FOLDER
+set -euo pipefail
+build=$1 work=$2
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+cmake --install "$build" --prefix "$work/prefix" >install.log
+posbench=$work/prefix/bin/posbench
+
+fail() { echo "FAILED: $*"; exit 1; }
+# Expects an exit code and, on standard error, one line that contains a text.
+refused() {
+  local code=$1 text=$2 status=0
+  shift 2
+  "$@" >out 2>err || status=$?
+  [ $status = "$code" ] || fail "$*: exit code $status, expected $code: $(cat err)"
+  [ "$(wc -l <err)" = 1 ] && grep -qF -- "$text" err || fail "$*: expected one line with '$text': $(cat err)"
+}
+
+# What is installed beside the program.
+for file in share/man/man1/posbench.1 share/posbench/report.schema.json share/posbench/profiles/quick.json \
+            share/bash-completion/completions/posbench share/zsh/site-functions/_posbench \
+            share/fish/vendor_completions.d/posbench.fish share/doc/posbench/LICENSE share/posbench/templates/plugin/mine.cpp; do
+  [ -s "prefix/$file" ] || fail "$file is not installed"
+done
+if command -v man >/dev/null; then
+  MANPATH=$work/prefix/share/man man posbench >page.txt 2>man.err || fail "man posbench: $(cat man.err)"
+  grep -q 'posbench verify' page.txt || fail "the manual page does not have every verb"
+fi
+
+# The library, from another folder.
+mkdir library plugin
+
+cp prefix/share/doc/posbench/docs/library_example.cpp library/
+cat >library/CMakeLists.txt <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(example LANGUAGES CXX)
+find_package(posbench REQUIRED)
+add_executable(example library_example.cpp)
+target_link_libraries(example PRIVATE posbench::core)
+CMAKE
+cmake -S library -B library/build -DCMAKE_PREFIX_PATH="$work/prefix" >library.log 2>&1 || fail "$(cat library.log)"
+cmake --build library/build >>library.log 2>&1 || fail "$(cat library.log)"
+library/build/example | grep -q 'sequences right' || fail "the installed library's example does not run"
+
+# The template plug-in, from another folder.
+cp -r prefix/share/posbench/templates/plugin/. plugin/
+cmake -S plugin -B plugin/build -DCMAKE_PREFIX_PATH="$work/prefix" >plugin.log 2>&1 || fail "$(cat plugin.log)"
+cmake --build plugin/build >>plugin.log 2>&1 || fail "$(cat plugin.log)"
+mine=plugin/build/libmine.so
+
+"$posbench" --plugin $mine list encodings | grep -q '^mine ' || fail "the plug-in's encoding is not listed"
+POSBENCH_PLUGINS=$work/$mine "$posbench" list tasks | grep -q '^first_token ' || fail "POSBENCH_PLUGINS is not read"
+"$posbench" show first_token --plugin $mine | grep -q 'answers the first' || fail "--plugin behind the verb is not read"
+"$posbench" --plugin $mine sample first_token >/dev/null
+"$posbench" --plugin $mine check mine first_token >check.log || fail "the plug-in is not certified: $(cat check.log)"
+grep -q '^pass mine ' check.log && grep -q '^pass first_token .*compared with the oracle' check.log || fail "$(cat check.log)"
+"$posbench" --plugin $mine completion bash | grep -q first_token || fail "the plug-in's names do not complete"
+
+run=("$posbench" --plugin $mine run --profile smoke -e mine,rope,cope -t first_token,flip_flop -s 2 -q)
+"${run[@]}" -o one >/dev/null
+"${run[@]}" -o two >/dev/null
+"$posbench" compare one two --fail-on-regression >/dev/null || fail "two runs of a plug-in differ"
+hash=$(sha256sum $mine | cut -d' ' -f1)
+for file in one/manifest.json one/report.json; do
+  grep -q "$hash" $file && grep -q libmine.so $file || fail "$file does not name the plug-in and its hash"
+done
+"$posbench" --plugin $mine verify one/report.json --sample 2 >/dev/null || fail "verify does not agree"
+
+# Refused, in one line: without the plug-in, with another one, and what is no plug-in of this program.
+"${run[@]}" -o one --resume >/dev/null || fail "the run does not resume"
+refused 2 "unknown encoding 'mine'" "$posbench" run -e mine -o three
+sed -i 's/double start = -1/double start = -2/' plugin/mine.cpp
+cp $mine libmine.so
+cmake --build plugin/build >>plugin.log 2>&1 || fail "$(cat plugin.log)"
+refused 2 "made by another posbench: plugins" "${run[@]}" -o one --resume
+refused 2 "there is no such file" "$posbench" --plugin missing.so list tasks
+refused 2 "not a plug-in of posbench" "$posbench" --plugin "$(ldd "$posbench" | awk '/libc\.so/ {print $3}')" list tasks
+sed 's/posbench-plugin-abi{posbench/posbench-plugin-abi{posbenxx/' libmine.so >other.so
+refused 2 "build it again" "$posbench" --plugin other.so list tasks
+mkdir taken
+sed 's/\.name = "mine"/.name = "rope"/' plugin/mine.cpp >taken/mine.cpp
+sed 's/ first_token.cpp//' plugin/CMakeLists.txt >taken/CMakeLists.txt
+cmake -S taken -B taken/build -DCMAKE_PREFIX_PATH="$work/prefix" >taken.log 2>&1 || fail "$(cat taken.log)"
+cmake --build taken/build >>taken.log 2>&1 || fail "$(cat taken.log)"
+refused 2 "encoding 'rope' is registered twice" "$posbench" --plugin taken/build/libmine.so list tasks
+echo "installed, library and plug-in built against it, certified and run"

@@ -1,0 +1,118 @@
+"""The Python package without PyTorch: samples, answers, reports, and what it raises.
+
+    package_test.py PROGRAM
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+try:
+    import numpy as np
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+os.environ["POSBENCH_PROGRAM"] = sys.argv[1]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+
+import posbench  # noqa: E402
+
+
+def raised(kind, call, *arguments, **named) -> str:
+    try:
+        call(*arguments, **named)
+    except kind as error:
+        assert "\n" not in str(error)
+        return str(error)
+    raise AssertionError(f"no {kind.__name__}")
+
+
+def test_samples_are_those_of_the_program():
+    task = posbench.task("addition")
+    samples = task.samples("validation", seed=4, first=10, count=30)
+    lines = subprocess.run([sys.argv[1], "export", "addition", "--purpose", "validation", "--seed", "4", "--first",
+                            "10", "-n", "30"], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    for row, line in enumerate(map(json.loads, lines)):
+        T, S = len(line["tokens"]), len(line["scored_positions"])
+        assert samples.index[row] == line["index"] and samples.length[row] == line["length"]
+        for name in ("tokens", "targets", "segments", "digit_positions"):
+            assert getattr(samples, name)[row, :T].tolist() == line[name]
+        assert samples.scored_positions[row, :S].tolist() == line["scored_positions"]
+        assert (samples.scored_positions[row, S:] == -1).all()
+        assert samples.mask[row].sum() == T and samples.mask[row, :T].all()
+    part = samples[10:20]
+    assert part.index.tolist() == list(range(20, 30)) and part.manifest["first"] == 20
+    assert part.tokens.shape[1] == part.mask.sum(1).max()
+
+
+def test_batches_are_the_stream_in_order_whatever_is_asked_first():
+    task = posbench.task("flip_flop:length=16")
+    batches, whole = task.batches(4, 70), task.samples("train", count=280)
+    for n in (69, 0, 65, 1):
+        assert batches[n]["index"].tolist() == list(range(4 * n, 4 * n + 4))
+        assert (batches[n]["tokens"] == whole[4 * n : 4 * n + 4].tokens).all()
+    assert len(batches) == 70 and sum(1 for _ in batches) == 70
+
+
+def right(samples):
+    return samples, samples.at_scored(samples.targets)
+
+
+def test_answers_become_a_report():
+    task = posbench.task("even_pairs")
+    tests = [task.samples(f"test:{split}", seed=2, count=16) for split in task.splits]
+    report = posbench.score(map(right, tests), "oracle", parameters=5, description="knows")
+    [experiment] = report.experiments
+    assert (experiment["encoding"], experiment["seed"], experiment["parameters"]) == ("oracle", 2, 5)
+    assert {row["value"] for row in report.rows()} == {1.0}
+    logits = [(samples, np.eye(task.vocabulary)[np.maximum(samples.targets, 0)]) for samples in tests]
+    everywhere = posbench.score(logits, "oracle")
+    assert [row for row in everywhere.rows() if row["metric"] == "token"][0]["correct"] == 16
+    assert all(row["value"] > 0 for row in everywhere.rows() if row["metric"] == "loss")
+    assert "oracle" in posbench.table(report)
+
+
+def test_bad_answers_are_refused():
+    task = posbench.task("even_pairs")
+    tests = [task.samples(f"test:{split}", count=16) for split in task.splits]
+    assert "is missing" in raised(posbench.InputError, posbench.score, [right(tests[0])], "m")
+    assert "answers of shape (16, 2, 3, 4)" in raised(
+        posbench.InputError, posbench.score, [(tests[0], np.zeros((16, 2, 3, 4)))], "m")
+    nan = np.full((16, tests[0].scored_positions.shape[1], task.vocabulary), np.nan)
+    assert "NaN" in raised(posbench.InputError, posbench.score, [(tests[0], nan)], "m")
+    assert "no answers" in raised(posbench.InputError, posbench.score, [], "m")
+
+
+def test_bad_names_are_refused():
+    assert "did you mean 'flip_flop'" in raised(posbench.InputError, posbench.task, "flipflop")
+    assert "no split" in raised(posbench.InputError, posbench.task("flip_flop").samples, "test:x")
+    assert "did you mean 'rope'" in raised(posbench.InputError, posbench.run, encodings=["rop"], progress=False)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.json"
+        path.write_text("{}")
+        assert "is no report" in raised(posbench.InputError, posbench.Report.load, path)
+        raised(posbench.InputError, posbench.Report.load, Path(folder) / "y.json")
+
+
+def test_runs_are_reports():
+    with tempfile.TemporaryDirectory() as folder:
+        report = posbench.run(tasks=["flip_flop"], encodings=["cope", "rope"], seeds=[3], profile="smoke",
+                              output=Path(folder) / "run", progress=False)
+        again = posbench.Report.load(Path(folder) / "run")
+    assert again == report
+    assert {(row["encoding"], row["seed"]) for row in report.rows()} == {("cope", 3), ("rope", 3)}
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        return
+    frame = report.to_pandas()
+    assert len(frame) == len(report.rows()) and set(frame.metric) >= {"token", "sequence"}
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        test()
+        print(f"passed: {name}")

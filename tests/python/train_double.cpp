@@ -1,0 +1,100 @@
+// Trains a model in double precision on exported samples and prints the loss of every step: what a model written in
+// another framework, in double, is held to. Initial values are those of the program, rounded to float as it has them.
+//
+//   train_double ENCODING MANIFEST SAMPLES.jsonl STEPS
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "encodings/registry.h"
+#include "model/training_step.h"
+
+namespace posbench {
+namespace {
+
+using Json = nlohmann::json;
+
+ModelShape shape_of(const Json& manifest) {
+  const Json& model = manifest["settings"]["model"];
+  ModelShape shape;
+  shape.vocabulary = manifest["vocabulary"];
+  shape.trained_length = manifest["trained_length"];
+  shape.longest = manifest["longest_length"];
+  shape.layers = model["layers"];
+  shape.width = model["width"];
+  shape.heads = model["heads"];
+  shape.feed_forward = model["feed_forward"];
+  shape.causal = model["attention"] == "causal";
+  shape.pre_norm = model["norm"] == "pre";
+  shape.gelu = model["activation"] == "gelu";
+  shape.tied_embeddings = model["tied_embeddings"];
+  return shape;
+}
+
+/// The next line of samples, and its targets.
+bool read_sample(std::ifstream& lines, Sequence& sequence, std::vector<int>& targets) {
+  std::string line;
+  if (!std::getline(lines, line)) return false;
+  const Json json = Json::parse(line);
+  sequence = {.tokens = json["tokens"], .segments = json["segments"], .digit_positions = json["digit_positions"]};
+  sequence.training = true;
+  targets.clear();
+  const std::vector<int> all = json["targets"];
+  for (size_t t = 0; t < all.size(); ++t) {
+    if (all[t] < 0) continue;
+    sequence.target_positions.push_back(static_cast<int>(t));
+    targets.push_back(all[t]);
+  }
+  return true;
+}
+
+int train(const std::string& spec, const Json& manifest, std::ifstream& lines, int steps) {
+  const Json& options = manifest["settings"]["training"];
+  ParameterLayout layout;
+  const ModelShape shape = shape_of(manifest);
+  const auto encoding = make_encoding(Spec::parse(spec), shape, layout);
+  const Transformer model(shape, layout, *encoding);
+  Parameters parameters = initialize(layout, manifest["seed"]);
+  for (double& value : parameters.flat) value = static_cast<double>(static_cast<float>(value));
+  encoding->constrain(parameters);
+  const auto optimizer = make_optimizer({.beta1 = options["beta1"],
+                                         .beta2 = options["beta2"],
+                                         .epsilon = options["epsilon"],
+                                         .weight_decay = options["weight_decay"]},
+                                        layout);
+  OptimizerState state = optimizer->initial_state(layout);
+  TrainingWorkspace workspace(layout);
+  Rng unused;
+  const int warm_up =
+      static_cast<int>(std::ceil(options["warm_up"].get<double>() * options["steps"].get<double>()));
+  for (int step = 0; step < steps; ++step) {
+    const int batch = options["batch"];
+    std::vector<Sequence> sequences(batch);
+    std::vector<std::vector<int>> targets(batch);
+    std::vector<LabelledSequence> labelled;
+    for (int n = 0; n < batch; ++n) {
+      if (!read_sample(lines, sequences[n], targets[n])) return 1;
+      sequences[n].positions = encoding->positions(sequences[n], unused);
+      labelled.push_back({sequences[n], targets[n]});
+    }
+    const double rate = options["learning_rate"];
+    const StepResult result =
+        training_step(model, labelled, [](size_t) { return Rng(); }, options["clip"],
+                      rate * schedule(Decay::cosine, step, options["steps"], warm_up), *optimizer, state, parameters,
+                      workspace);
+    std::printf("%.17g\n", result.loss);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace posbench
+
+int main(int argc, char** argv) {
+  if (argc != 5) return 2;
+  std::ifstream manifest(argv[2]), samples(argv[3]);
+  return posbench::train(argv[1], nlohmann::json::parse(manifest), samples, std::atoi(argv[4]));
+}

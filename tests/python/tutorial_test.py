@@ -1,0 +1,31 @@
+"""The Python of docs/python.md, and of README.md, run as a reader would.
+
+    tutorial_test.py PROGRAM      the program of the tutorial, which has its encoding
+"""
+import os
+import re
+import sys
+from pathlib import Path
+
+try:
+    import pandas  # noqa: F401
+    import torch
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+ROOT = Path(__file__).resolve().parents[2]
+os.environ["POSBENCH_PROGRAM"] = sys.argv[1]
+sys.path.insert(0, str(ROOT / "python"))
+torch.set_num_threads(1)
+
+for page, least in (("README.md", 1), ("docs/python.md", 6)):
+    blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text(), re.M | re.S)
+    if len(blocks) < least:
+        sys.exit(f"{page} has {len(blocks)} blocks of Python, expected {least}")
+    names: dict = {}
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)
+    if page == "README.md" and len(blocks[0].strip().splitlines()) > 15:
+        sys.exit("README.md: the example has more than 15 lines")
+print("passed")

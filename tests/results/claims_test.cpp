@@ -1,0 +1,211 @@
+#include "results/statistics/claims.h"
+
+#include <nlohmann/json.hpp>
+
+#include "results/presentation/claims_text.h"
+#include "results/reports/claim_json.h"
+#include "tests/catch.h"
+#include "tests/results/fixtures.h"
+
+using namespace posbench;
+
+namespace {
+
+const std::vector<double> kSolved = {1, 0.99, 1, 0.98, 1, 0.99, 1}, kNotSolved = {0.2, 0.25, 0.3, 0.2, 0.22, 0.31, 0.2};
+const std::vector<double> kMixed = {1, 0.2, 1, 0.3, 0.2, 1, 1};
+
+ClaimCell cell(const std::string& run, const std::string& split = "ood_far") {
+  return {.task = "task", .encoding = run, .split = split, .run = run};
+}
+
+OrderRule order(const std::string& high, const std::string& low, double least = 0.2) {
+  return {.high = cell(high), .low = cell(low), .gap = 4 * least, .least = least};
+}
+
+Claim claim(std::vector<Rule> rules) {
+  return {.name = "mine", .statement = "It is so.", .family = "all", .source = "nowhere", .rules = std::move(rules)};
+}
+
+void add(AllEvidence& all, const ClaimCell& cell, const std::vector<double>& values, int learned = 7) {
+  Evidence& evidence = all[evidence_key(cell, Metric::sequence)];
+  for (size_t seed = 0; seed < values.size(); ++seed) evidence.seeds.push_back(seed);
+  evidence.values = values;
+  evidence.learned = {.seeds = {learned, 7}, .late_gain = 0.125};
+}
+
+AllEvidence three_encodings() {
+  AllEvidence all;
+  add(all, cell("solves"), kSolved);
+  add(all, cell("fails"), kNotSolved);
+  add(all, cell("mixed"), kMixed);
+  return all;
+}
+
+ClaimResult judge_one(const Claim& claim, const AllEvidence& all) { return judge(std::vector{claim}, all).at(0); }
+
+}  // namespace
+
+TEST_CASE("an order claim is reproduced, contradicted or open by the difference of the means") {
+  const AllEvidence all = three_encodings();
+  const ClaimResult reproduced = judge_one(claim({order("solves", "fails")}), all);
+  CHECK(reproduced.verdict == ClaimVerdict::reproduced);
+  CHECK(*reproduced.rules[0].difference == Approx(0.754).margin(0.001));
+  CHECK(reproduced.rules[0].interval->low > 0.65);
+  CHECK(reproduced.rules[0].interval->high < 0.85);
+  CHECK(*reproduced.rules[0].p_above_least == Approx(2.0 / 3432));  // 1 in 3432, and Holm over two
+  CHECK(judge_one(claim({order("fails", "solves")}), all).verdict == ClaimVerdict::contradicted);
+  const ClaimResult open = judge_one(claim({order("mixed", "fails")}), all);
+  CHECK(open.verdict == ClaimVerdict::inconclusive);
+  CHECK(open.rules[0].seeds_needed.value() > 7);
+  CHECK(open.reason == "about " + std::to_string(*open.rules[0].seeds_needed) + " seeds would decide");
+}
+
+TEST_CASE("a difference between nothing and what was claimed is not for more seeds to decide") {
+  AllEvidence all;
+  add(all, cell("high"), {0.56, 0.55, 0.54, 0.55, 0.56, 0.55, 0.54});
+  add(all, cell("low"), {0.46, 0.45, 0.44, 0.45, 0.46, 0.45, 0.44});
+  const ClaimResult result = judge_one(claim({order("high", "low", 0.2)}), all);
+  CHECK(result.verdict == ClaimVerdict::inconclusive);
+  CHECK(result.reason == "the difference, +0.100, lies between 0 and 0.200, so more seeds would not decide");
+  CHECK(!result.rules[0].seeds_needed);
+}
+
+TEST_CASE("p-values are corrected for all claims that are judged together") {
+  const AllEvidence all = three_encodings();
+  const std::vector<Claim> many(20, claim({order("solves", "fails")}));
+  CHECK(*judge(many, all)[0].rules[0].p_above_least == Approx(40.0 / 3432));
+  CHECK(judge(many, all)[19].verdict == ClaimVerdict::reproduced);
+  const std::vector<Claim> too_many(90, claim({order("solves", "fails")}));
+  CHECK(judge(too_many, all)[0].verdict == ClaimVerdict::inconclusive);
+}
+
+TEST_CASE("a level claim goes by nine in ten seeds and one in ten") {
+  const AllEvidence all = three_encodings();
+  const auto verdict = [&](const std::string& run, std::optional<double> at_least, std::optional<double> at_most) {
+    return judge_one(claim({LevelRule{cell(run), at_least, at_most}}), all).verdict;
+  };
+  CHECK(verdict("solves", 0.97, {}) == ClaimVerdict::reproduced);
+  CHECK(verdict("fails", 0.97, {}) == ClaimVerdict::contradicted);
+  CHECK(verdict("mixed", 0.97, {}) == ClaimVerdict::inconclusive);
+  CHECK(verdict("fails", {}, 0.5) == ClaimVerdict::reproduced);
+  CHECK(verdict("solves", {}, 0.5) == ClaimVerdict::contradicted);
+}
+
+TEST_CASE("all rules of a claim must hold, and one that is refuted refutes it") {
+  const AllEvidence all = three_encodings();
+  CHECK(judge_one(claim({order("solves", "fails"), LevelRule{cell("solves"), 0.97, {}}}), all).verdict ==
+        ClaimVerdict::reproduced);
+  CHECK(judge_one(claim({order("solves", "fails"), LevelRule{cell("mixed"), 0.97, {}}}), all).verdict ==
+        ClaimVerdict::inconclusive);
+  CHECK(judge_one(claim({LevelRule{cell("mixed"), 0.97, {}}, order("fails", "solves")}), all).verdict ==
+        ClaimVerdict::contradicted);
+}
+
+TEST_CASE("the gate comes first: what is not learned in distribution decides nothing out of it") {
+  AllEvidence all = three_encodings();
+  add(all, cell("not_learned"), kNotSolved, 2);
+  const ClaimResult open = judge_one(claim({order("solves", "not_learned")}), all);
+  CHECK(open.verdict == ClaimVerdict::inconclusive);
+  CHECK(open.reason ==
+        "not_learned on task is not learned in distribution (2 of 7 seeds), and the last 40 % of training gained "
+        "+0.12");
+  add(all, cell("a", "in_distribution"), kSolved, 2);
+  add(all, cell("b", "in_distribution"), kNotSolved, 2);
+  const OrderRule in{.high = cell("a", "in_distribution"), .low = cell("b", "in_distribution"), .least = 0.1};
+  CHECK(judge_one(claim({in}), all).verdict == ClaimVerdict::reproduced);
+}
+
+TEST_CASE("fewer than five seeds, missing runs and incomparable sizes decide nothing") {
+  AllEvidence all = three_encodings();
+  add(all, cell("few"), {1, 1, 1, 1});
+  const ClaimResult few = judge_one(claim({order("few", "fails")}), all);
+  CHECK(few.verdict == ClaimVerdict::inconclusive);
+  CHECK(few.reason == "few on task has 4 seeds, fewer than 5");
+  CHECK(judge_one(claim({order("solves", "missing")}), all).verdict == ClaimVerdict::not_run);
+  Claim other = claim({order("solves", "fails")});
+  other.comparable = false;
+  other.differs = "ours is another task";
+  CHECK(judge_one(other, all).verdict == ClaimVerdict::not_comparable);
+  CHECK(judge_one(other, all).reason == "ours is another task");
+}
+
+TEST_CASE("with equal encodings whose seeds are bimodal, at most one family of claims in twenty is decided wrongly") {
+  Rng rng = stream(1, "test");
+  const auto seeds = [&] {
+    std::vector<double> values(7);
+    for (double& value : values) value = chance(rng, 0.5) ? 1 - 0.01 * uniform_real(rng) : 0.3 * uniform_real(rng);
+    return values;
+  };
+  int wrong = 0;
+  for (int family = 0; family < 20; ++family) {
+    AllEvidence all;
+    std::vector<Claim> claims;
+    for (int i = 0; i < 30; ++i) {
+      const std::string high = "high" + std::to_string(i), low = "low" + std::to_string(i);
+      add(all, cell(high), seeds());
+      add(all, cell(low), seeds());
+      claims.push_back(claim({order(high, low, 0.05)}));
+    }
+    for (const ClaimResult& result : judge(claims, all)) wrong += result.verdict != ClaimVerdict::inconclusive;
+  }
+  CHECK(wrong <= 1);
+}
+
+TEST_CASE("evidence is read from a report of one task and one encoding, by split or by kind") {
+  const Report report = drawn_report(1, 1, 5, [](int, int, int split, int seed) { return 1 - 0.1 * split - 0.01 * seed; });
+  const NamedReport named{"run", report};
+  CHECK(find_evidence(named, "ood_far", Metric::sequence).values[1] == Approx(0.89));
+  CHECK(find_evidence(named, "out_of_distribution", Metric::sequence).values[0] == Approx(0.85));
+  CHECK(find_evidence(named, "in_distribution", Metric::token).learned.seeds == Count{5, 5});
+  CHECK_THROWS_WITH(find_evidence(named, "ood_near", Metric::token), "run: no split 'ood_near'");
+  const Report two = drawn_report(2, 1, 5, [](int, int, int, int) { return 1.0; });
+  CHECK_THROWS_WITH(find_evidence({"two", two}, "ood_far", Metric::token), "two: expected a report of one task");
+}
+
+TEST_CASE("verdicts can be found again from the evidence that is written with them") {
+  const std::vector<Claim> claims = {claim({order("solves", "fails"), LevelRule{cell("mixed"), 0.97, {}}})};
+  const AllEvidence all = three_encodings();
+  const std::vector<ClaimResult> results = judge(claims, all);
+  const Json json = parse_json(pretty(to_json(claims, results, all, ClaimSize::reduced, 0.05)), "claims.json");
+  CHECK(json.at("claims").at(0).at("verdict") == "inconclusive");
+  CHECK(json.at("claims").at(0).at("rules").at(0).at("verdict") == "reproduced");
+  CHECK(json.at("claims").at(0).at("rules").at(1).at("reached") == 4);
+  const std::string file = "claims.json";
+  const Field field(json, file);
+  const AllEvidence again = read_evidence(field["evidence"]);
+  CHECK(again.size() == 3);
+  CHECK(compact(to_json(claims, judge(claims, again), again, ClaimSize::reduced, 0.05)) ==
+        compact(to_json(claims, results, all, ClaimSize::reduced, 0.05)));
+}
+
+TEST_CASE("the table of claims has a row for each rule, and notes say why claims are open") {
+  const std::vector<Claim> claims = {claim({order("solves", "fails"), LevelRule{cell("mixed"), 0.97, {}}})};
+  const std::vector<ClaimResult> results = judge(claims, three_encodings());
+  const Table table = claim_table(claims, results);
+  REQUIRE(table.rows.size() == 2);
+  CHECK(table.rows[0][0].text == "inconclusive");
+  CHECK(table.rows[0][2].text == "solves > fails, task ood_far");
+  CHECK(table.rows[0][3].text == "+0.800");
+  CHECK(table.rows[1][2].text == "mixed task ood_far >= 0.97");
+  CHECK(table.rows[1][4].text == "4 of 7 seeds");
+  CHECK(claim_notes(claims, results) ==
+        std::vector<std::string>{"1 inconclusive", "mine: 4 of 7 seeds, neither nine in ten nor one in ten"});
+}
+
+TEST_CASE("a claim that is not as expected is refused with its place") {
+  const auto read = [](const char* change) {
+    Json json = parse_json(R"({"statement": "s", "family": "f", "source": "p", "expected": "reproduced",
+      "tasks": {"t": {"reduced": "copy", "full": "copy"}}, "reduced": {"not_comparable": "no"},
+      "full": {"profile": "quick", "config": {}, "seeds": 5},
+      "rules": [{"level": {"task": "t", "encoding": "rope", "split": "ood_length", "at_least": 0.9}}]})", "mine.json");
+    json.merge_patch(parse_json(change, "change"));
+    return read_claim(json, "mine");
+  };
+  CHECK(read("{}").settings.at(ClaimSize::full).seeds == 5);
+  CHECK(!read("{}").settings.at(ClaimSize::reduced).comparable);
+  CHECK_THROWS_WITH(read(R"({"expected": "true"})"), Catch::StartsWith("mine.json: expected is \"true\""));
+  CHECK_THROWS_WITH(read(R"({"full": {"seeds": 3}})"), Catch::StartsWith("mine.json: full.seeds is 3"));
+  CHECK_THROWS_WITH(read(R"({"rules": []})"), Catch::Contains("expected one rule or more"));
+  CHECK_THROWS_WITH(read(R"({"tasks": {"t": null, "u": {"reduced": "copy", "full": "copy"}}})"),
+                    Catch::Contains("expected a name that stands under tasks"));
+}
