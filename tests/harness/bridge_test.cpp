@@ -40,8 +40,8 @@ void run_two_encodings(const TemporaryDirectory& directory) {
 
 std::vector<std::string> splits_of(const TemporaryDirectory& directory) {
   std::vector<std::string> names;
-  for (const SplitBaseline& split : read_report(directory / "run/report.json").tasks.at(0).splits)
-    names.push_back(split.name);
+  const Report report = read_report(directory / "run/report.json");
+  for (const SplitBaseline& split : report.tasks.at(0).splits) names.push_back(split.name);
   return names;
 }
 
