@@ -18,6 +18,7 @@ target_compile_options(core_archive INTERFACE ${instruction_options})
 target_compile_definitions(core_archive INTERFACE POSBENCH_REAL=float ${definitions})
 target_include_directories(core_archive INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                                   $<INSTALL_INTERFACE:include/posbench>)
+add_library(posbench::core_archive ALIAS core_archive)  # the name that the installed package has as well
 add_library(core INTERFACE)
-target_link_libraries(core INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,core_archive>")
+target_link_libraries(core INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,posbench::core_archive>")
 add_library(posbench::core ALIAS core)
