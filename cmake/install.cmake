@@ -18,6 +18,7 @@ endforeach()
 install(FILES ${header_hash} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/posbench/harness/runs)
 
 set(share ${CMAKE_INSTALL_DATADIR}/posbench)
+file(GLOB profiles CONFIGURE_DEPENDS harness/runs/profiles/*.json)
 install(FILES ${profiles} DESTINATION ${share}/profiles)
 install(FILES results/report.schema.json DESTINATION ${share})
 install(DIRECTORY templates DESTINATION ${share})
