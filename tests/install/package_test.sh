@@ -8,7 +8,7 @@ fail() { echo "FAILED: $*"; exit 1; }
 archive=$(find "$build" -maxdepth 1 -name 'posbench-*.tar.gz')
 [ -n "$archive" ] || { echo "skipped: no archive; cpack makes it"; exit 77; }
 rm -rf "$work"
-mkdir -p "$work/root/tmp"
+mkdir -p "$work/root/runs"
 cd "$work"
 tar -xzf "$archive" -C root
 folder=/$(basename "$archive" .tar.gz)
@@ -48,7 +48,7 @@ if ! "${enter[@]}" "$folder/bin/posbench" --version >version.txt 2>enter.txt; th
   fi
   fail "the program does not start in the bare root: $(cat enter.txt)"
 fi
-"${enter[@]}" "$folder/bin/posbench" run --profile smoke -o /tmp/run -q >bare.txt || fail "the smoke profile fails in the bare root"
+"${enter[@]}" "$folder/bin/posbench" run --profile smoke -o /runs/smoke -q >bare.txt || fail "the smoke profile fails in the bare root"
 "$program" run --profile smoke -o here -q >/dev/null
-"$program" compare here root/tmp/run --fail-on-regression >/dev/null || fail "the bare root gives other numbers"
+"$program" compare here root/runs/smoke --fail-on-regression >/dev/null || fail "the bare root gives other numbers"
 echo "$(cat version.txt): runs in a root with libc6 alone"
