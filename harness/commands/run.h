@@ -25,9 +25,9 @@ struct RunRequest {
   std::vector<std::string> command;  // as it was typed
 };
 
-/// Runs a configuration, whatever `request.config` says. Returns the exit code: 0; 1 where an experiment diverged or
-/// failed (if it prints the outcome), a file could not be written or memory ran out; 130 where it was interrupted.
-/// Throws std::invalid_argument for what the user can mend.
+/// Runs a configuration, whatever `request.config` says. Returns the exit code: 0; 1 where an experiment diverged
+/// or failed (if it prints the outcome), a file could not be written or memory ran out; 130 where it was
+/// interrupted. Throws std::invalid_argument for what the user can mend.
 int run(const Config&, const RunRequest& request);
 
 }  // namespace posbench

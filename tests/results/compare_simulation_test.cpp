@@ -62,7 +62,8 @@ int verdicts(int families, int tasks, int encodings, int seeds, double from, dou
              Verdict verdict) {
   Rng rng = stream(static_cast<std::uint64_t>(seeds), "test");
   const auto first = [&](double rate) {
-    return [&rest, rate](int task, int encoding) { return task == 0 && encoding == 0 ? rate : rest(task, encoding); };
+    return
+        [&rest, rate](int task, int encoding) { return task == 0 && encoding == 0 ? rate : rest(task, encoding); };
   };
   int found = 0;
   for (int family = 0; family < families; ++family) {
@@ -74,7 +75,9 @@ int verdicts(int families, int tasks, int encodings, int seeds, double from, dou
 }
 
 double settled(int task, int encoding) { return (task + encoding) % 3 == 0 ? 0 : 1; }
-double a_third_bimodal(int task, int encoding) { return (task + encoding) % 3 == 0 ? 0.5 : settled(task, encoding); }
+double a_third_bimodal(int task, int encoding) {
+  return (task + encoding) % 3 == 0 ? 0.5 : settled(task, encoding);
+}
 double all_bimodal(int, int) { return 0.5; }
 
 }  // namespace
@@ -86,14 +89,16 @@ TEST_CASE("of families of 49 equals with bimodal seeds at most one in twenty has
   CHECK(false_families(20, 10, all_bimodal) <= 1);
 }
 
-TEST_CASE("five seeds find most falls from nine seeds in ten to two, of one test; among 49, those that leave no doubt") {
+TEST_CASE(
+    "five seeds find most falls from nine seeds in ten to two, of one test; among 49, those that leave no doubt") {
   CHECK(verdicts(200, 1, 1, 5, 0.9, 0.2, settled, Verdict::worse) >= 90);  // 0.54 by enumeration
   CHECK(verdicts(100, kTasks, kEncodings, 5, 0.9, 0.2, settled, Verdict::worse) >= 10);
   CHECK(verdicts(20, kTasks, kEncodings, 5, 1, 0, settled, Verdict::worse) == 20);
   CHECK(verdicts(20, kTasks, kEncodings, 3, 1, 0, settled, Verdict::too_few_seeds) == 20);
 }
 
-TEST_CASE("seeds that all solve a task are not the same as seeds of which seven in ten do, but by their own luck") {
+TEST_CASE(
+    "seeds that all solve a task are not the same as seeds of which seven in ten do, but by their own luck") {
   CHECK(verdicts(100, 1, 1, 3, 1, 0.7, settled, Verdict::same) == 0);
   CHECK(verdicts(200, 1, 1, 5, 1, 0.7, settled, Verdict::same) <= 50);  // 0.7^5 = 0.17 solve it with every seed
 }
