@@ -19,7 +19,7 @@ constexpr ValueKind kLists[] = {ValueKind::tasks,  ValueKind::encodings, ValueKi
                                 ValueKind::profiles, ValueKind::splits,  ValueKind::settings};
 
 /// A text between single quotes, as all three shells read it.
-std::string quoted(const std::string& text) {
+std::string shell_quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? "'\\''" : std::string(1, c);
   return result + "'";
@@ -40,7 +40,7 @@ std::string spec_options_cases() {
     for (const std::string& name : registry.names()) {
       std::vector<std::string> options;
       for (const OptionInfo& o : registry.find(name).options) options.push_back(o.name + "=");
-      if (!options.empty()) text += fmt::format("    {}) echo {} ;;\n", name, quoted(fmt::format("{}", fmt::join(options, " "))));
+      if (!options.empty()) text += fmt::format("    {}) echo {} ;;\n", name, shell_quoted(fmt::format("{}", fmt::join(options, " "))));
     }
   };
   add(encodings());
@@ -57,18 +57,18 @@ std::string bash(const std::vector<VerbWords>& all) {
       for (const std::string& name : {o.short_name, o.long_name}) {
         if (name.empty()) continue;
         names += (names.empty() ? "" : " ") + name;
-        if (!o.value.empty()) values += fmt::format("    {}) echo {} ;;\n", quoted(verb.name + " " + name), quoted(kind_words(o)));
+        if (!o.value.empty()) values += fmt::format("    {}) echo {} ;;\n", shell_quoted(verb.name + " " + name), shell_quoted(kind_words(o)));
       }
     }
-    options += fmt::format("    {}) echo {} ;;\n", quoted(verb.name), quoted(names));
+    options += fmt::format("    {}) echo {} ;;\n", shell_quoted(verb.name), shell_quoted(names));
     for (size_t n = 0; n < verb.positionals.size(); ++n) {  // the last one may be repeated
       const std::string number = n + 1 == verb.positionals.size() ? "*" : std::to_string(n);
-      positionals += fmt::format("    {}{}) echo {} ;;\n", quoted(verb.name + " "), number,
-                                 quoted(kind_words(verb.positionals[n])));
+      positionals += fmt::format("    {}{}) echo {} ;;\n", shell_quoted(verb.name + " "), number,
+                                 shell_quoted(kind_words(verb.positionals[n])));
     }
   }
   for (const ValueKind kind : kLists)
-    lists += fmt::format("    {}) echo {} ;;\n", to_text(kind), quoted(fmt::format("{}", fmt::join(names_of(kind), " "))));
+    lists += fmt::format("    {}) echo {} ;;\n", to_text(kind), shell_quoted(fmt::format("{}", fmt::join(names_of(kind), " "))));
   return fmt::format(R"bash(# bash completion of posbench, made by 'posbench completion bash'.
 _posbench_verbs={}
 _posbench_options() {{
@@ -91,7 +91,7 @@ _posbench_spec_options() {{
   case $1 in
 {}  esac
 }})bash",
-                     quoted(verbs), options, values, positionals, lists, spec_options_cases()) +
+                     shell_quoted(verbs), options, values, positionals, lists, spec_options_cases()) +
          R"bash(
 _posbench() {
   local line=${COMP_LINE:0:COMP_POINT} cur verb= kind= position=0 word before= candidate
@@ -234,12 +234,12 @@ std::string fish(const std::vector<VerbWords>& all) {
   for (const VerbWords& verb : all) {
     const std::string where = verb.name.empty() ? "" : fmt::format(" -n '__fish_seen_subcommand_from {}'", verb.name);
     if (!verb.name.empty()) {
-      text += fmt::format("complete -c posbench -n __fish_use_subcommand -a {} -d {}\n", verb.name, quoted(verb.description));
+      text += fmt::format("complete -c posbench -n __fish_use_subcommand -a {} -d {}\n", verb.name, shell_quoted(verb.description));
     }
     const auto value = [](const OptionWords& o) {
       if (o.kind == ValueKind::file) return std::string(" -F");
       if (o.kind == ValueKind::none) return std::string();
-      if (o.kind == ValueKind::choice) return fmt::format(" -a {}", quoted(fmt::format("{}", fmt::join(o.choices, " "))));
+      if (o.kind == ValueKind::choice) return fmt::format(" -a {}", shell_quoted(fmt::format("{}", fmt::join(o.choices, " "))));
       return fmt::format(" -a '(__posbench_names {})'", to_text(o.kind));
     };
     for (const OptionWords& o : verb.options) {
@@ -247,7 +247,7 @@ std::string fish(const std::vector<VerbWords>& all) {
       if (!o.short_name.empty()) text += " -s " + o.short_name.substr(1);
       if (!o.long_name.empty()) text += " -l " + o.long_name.substr(2);
       if (!o.value.empty()) text += (o.kind == ValueKind::file ? " -r" : " -x") + value(o);
-      text += " -d " + quoted(first_line(o.description)) + "\n";
+      text += " -d " + shell_quoted(first_line(o.description)) + "\n";
     }
     for (const OptionWords& o : verb.positionals) text += "complete -c posbench" + where + value(o) + "\n";
   }

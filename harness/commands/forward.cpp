@@ -10,6 +10,7 @@
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/output.h"
+#include "harness/runs/array_file.h"
 #include "harness/runs/files.h"
 #include "harness/runs/sample_set.h"
 #include "harness/runs/saved_model.h"

@@ -24,14 +24,17 @@ constexpr const char *kTemporaryPrefix = ".posbench-", *kTemporarySuffix = ".tmp
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
 
-/// Whether a file must be written in place: it is a pipe, a device or a socket, or one of the names under /dev and
-/// /proc that lead to a descriptor that is already open.
+/// Whether a file must be written in place: it is a pipe, a device or a socket, this process's standard output or
+/// error, or a name under /dev or /proc that leads to a descriptor that is open.
 bool is_special(const fs::path& path) {
+  struct stat about {}, open {};
+  if (stat(path.c_str(), &about) != 0) return false;
+  if (S_ISDIR(about.st_mode)) fail("write", path, EISDIR);
+  if (!S_ISREG(about.st_mode)) return true;
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (fstat(descriptor, &open) == 0 && open.st_dev == about.st_dev && open.st_ino == about.st_ino) return true;
+  }
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return false;
-  if (fs::is_directory(status)) fail("write", path, EISDIR);
-  if (!fs::is_regular_file(status)) return true;
   const std::string folder = fs::canonical(folder_of(path), error).string();
   return folder == "/dev" || folder.starts_with("/proc/");
 }

@@ -1,6 +1,9 @@
 // Samples that go out, answers and reports that come back: `export`, `forward`, `score` and `run --trace-loss`.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -37,8 +40,8 @@ void run_two_encodings(const TemporaryDirectory& directory) {
 
 std::vector<std::string> splits_of(const TemporaryDirectory& directory) {
   std::vector<std::string> names;
-  for (const SplitBaseline& split : read_report(directory / "run/report.json").tasks.at(0).splits)
-    names.push_back(split.name);
+  const Report report = read_report(directory / "run/report.json");
+  for (const SplitBaseline& split : report.tasks.at(0).splits) names.push_back(split.name);
   return names;
 }
 
@@ -140,7 +143,7 @@ TEST_CASE("answers of a model from elsewhere become a report that stands beside 
   run_two_encodings(directory);
   std::string files;
   for (const std::string& split : splits_of(directory)) {
-    REQUIRE(posbench_command(directory, "export last_x_retrieval --profile smoke --purpose test:" + split +
+    REQUIRE(posbench_command(directory, "export last_x_retrieval --profile smoke -s 3 --purpose test:" + split +
                                             " -n 8 -o " + split + ".jsonl")
                 .code == 0);
     std::string answers;
@@ -273,16 +276,16 @@ TEST_CASE("a trace that is resumed goes on behind the steps that are kept") {
   LearningRateSweep sweep(model, config.training, 0);
   const auto path = directory / "x.csv";
   directory.write("x.csv", "of another run\n");
-  begin_trace(path, search);
+  begin_trace(path, sweep);
   for (sweep.state.step = 1; sweep.state.step <= 3; ++sweep.state.step) {
     sweep.state.loss = sweep.state.step / 4.0;
-    add_to_trace(path, search);
+    add_to_trace(path, sweep);
   }
   sweep.state.step = 2;
-  begin_trace(path, search);
+  begin_trace(path, sweep);
   sweep.state.step = 3;
   sweep.state.loss = 7;
-  add_to_trace(path, search);
+  add_to_trace(path, sweep);
   const std::string rate = fmt::format("{}", sweep.state.learning_rate);
   CHECK(read_whole(path) ==
         "learning_rate,step,loss\n" + rate + ",1,0.25\n" + rate + ",2,0.5\n" + rate + ",3,7\n");

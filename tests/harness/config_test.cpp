@@ -164,7 +164,8 @@ TEST_CASE("what is wrong with a configuration is said in one line") {
   CHECK(message("{\"training\": {\"step\": 5}}") ==
         "bad.json: training: unknown option 'step' of training; did you mean 'steps'? (it has steps, batch, "
         "learning_rate, warm_up, decay, optimizer, momentum, weight_decay, decayed_parameters, beta1, beta2, "
-        "epsilon, clip, validate_every, validation_sequences, early_stop)");
+        "epsilon, clip, validate_every, validation_sequences, early_stop, outputs, "
+        "lengths)");
   CHECK(message("{\"training\": {\"steps\": 0}}") ==
         "bad.json: training: steps is '0', expected an integer from 1 to 100000000");
   CHECK(message("{\"training\": 5}").ends_with("training: expected an object"));
