@@ -81,6 +81,7 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
     run_request.directory = path;
     run_request.existing = Existing::resume;
     run_request.outcome = false;
+    run_request.resume_by_flag = false;
     run_request.verbosity = request.verbosity;
     run_request.color = request.color;
     run_request.command = request.command;

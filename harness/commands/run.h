@@ -19,7 +19,8 @@ struct RunRequest {
   Shard shard;
   double checkpoint_every = 60;  // seconds of an experiment
   bool dry_run = false, show_config = false, save_models = false, trace_loss = false;
-  bool outcome = true;  // print the tables of the finished run
+  bool outcome = true;         // print the tables of the finished run
+  bool resume_by_flag = true;  // the command needs --resume to go on after an interruption
   Verbosity verbosity = Verbosity::normal;
   std::string color = "auto";
   std::vector<std::string> command;  // as it was typed
