@@ -59,14 +59,16 @@ void print_plan(const ClaimPlan& plan, const Shard& shard, int jobs, bool color)
     const Plan of_run = make_plan(make_suite(config), jobs);
     seconds += of_run.core_seconds;
     table.rows.push_back({plan.runs[i].name, config.tasks.front(), config.encodings.front(),
-                          fmt::format("{}", config.seeds.size()), fmt::format("{:.1f}", of_run.core_seconds / 60)});
+                          fmt::format("{}", config.seeds.size()),
+                          fmt::format("{:.1f}", of_run.core_seconds / 60)});
   }
   print(table, color);
-  fmt::print("{} claims, {} runs; about {:.1f} hours of core time, {:.1f} hours with {} jobs\n", plan.claims.size(),
-             table.rows.size(), seconds / 3600, seconds / 3600 / jobs, jobs);
+  fmt::print("{} claims, {} runs; about {:.1f} hours of core time, {:.1f} hours with {} jobs\n",
+             plan.claims.size(), table.rows.size(), seconds / 3600, seconds / 3600 / jobs, jobs);
 }
 
-/// Trains what is not finished yet. Returns the exit code of the first run that was interrupted or could not write.
+/// Trains what is not finished yet. Returns the exit code of the first run that was interrupted or could not
+/// write.
 int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path& directory) {
   for (size_t i = 0; i < plan.runs.size(); ++i) {
     const fs::path path = directory / plan.runs[i].name;
@@ -79,6 +81,7 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
     run_request.directory = path;
     run_request.existing = Existing::resume;
     run_request.outcome = false;
+    run_request.resume_by_flag = false;
     run_request.verbosity = request.verbosity;
     run_request.color = request.color;
     run_request.command = request.command;
@@ -140,7 +143,8 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
       "K/N: every N-th run from the K-th on, here or on another machine");
   command->add_option("--with", request->with, "directories of other shards, to judge by too")->take_all();
   command->add_flag("--judge-only", request->judge_only, "train nothing: judge by what is there");
-  command->add_flag_callback("-q,--quiet", [request] { request->verbosity = Verbosity::quiet; }, "no progress");
+  command->add_flag_callback(
+      "-q,--quiet", [request] { request->verbosity = Verbosity::quiet; }, "no progress");
   command->add_option("--format", request->format, "console, markdown, csv or json")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Format>{{"console", Format::console},
                                                                         {"markdown", Format::markdown},

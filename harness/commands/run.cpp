@@ -74,7 +74,8 @@ std::string how_to_resume(const RunRequest& request, const RunDirectory& directo
   } catch (const FileError&) {
     kept = "the run directory is no longer there. To begin again, or to go on once it is back:";
   }
-  return fmt::format("{}\n  {} --resume\n", kept, fmt::join(words, " "));
+  if (request.resume_by_flag) words.push_back("--resume");
+  return fmt::format("{}\n  {}\n", kept, fmt::join(words, " "));
 }
 
 std::filesystem::path default_directory() {

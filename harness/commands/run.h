@@ -19,15 +19,16 @@ struct RunRequest {
   Shard shard;
   double checkpoint_every = 60;  // seconds of an experiment
   bool dry_run = false, show_config = false, save_models = false, trace_loss = false;
-  bool outcome = true;  // print the tables of the finished run
+  bool outcome = true;         // print the tables of the finished run
+  bool resume_by_flag = true;  // the command needs --resume to go on after an interruption
   Verbosity verbosity = Verbosity::normal;
   std::string color = "auto";
   std::vector<std::string> command;  // as it was typed
 };
 
-/// Runs a configuration, whatever `request.config` says. Returns the exit code: 0; 1 where an experiment diverged or
-/// failed (if it prints the outcome), a file could not be written or memory ran out; 130 where it was interrupted.
-/// Throws std::invalid_argument for what the user can mend.
+/// Runs a configuration, whatever `request.config` says. Returns the exit code: 0; 1 where an experiment diverged
+/// or failed (if it prints the outcome), a file could not be written or memory ran out; 130 where it was
+/// interrupted. Throws std::invalid_argument for what the user can mend.
 int run(const Config&, const RunRequest& request);
 
 }  // namespace posbench

@@ -1,4 +1,6 @@
 // `posbench separation`: which tasks of a report tell encodings apart?
+#include "results/statistics/separation.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "harness/commands/output.h"
 #include "harness/commands/read_reports.h"
 #include "results/presentation/table.h"
-#include "results/statistics/separation.h"
 
 namespace posbench {
 namespace {
@@ -18,7 +19,7 @@ struct SeparationRequest {
   std::filesystem::path report;
   SplitKind kind = SplitKind::out_of_distribution;
   Metric metric = Metric::sequence;
-  double ratio = 4;         // from which a task tells encodings apart
+  double ratio = 4;           // from which a task tells encodings apart
   double fraction = 2.0 / 3;  // of the tasks that must
   bool markdown = false;
 };
@@ -27,8 +28,8 @@ int separation(const SeparationRequest& request) {
   const std::vector<Separation> separations =
       find_separations(summarize(read_given(request.report)), request.kind, request.metric);
   if (separations.empty()) {
-    throw std::invalid_argument(fmt::format("{}: expected a task with two encodings and two seeds or more; run with -s 5",
-                                            request.report.string()));
+    throw std::invalid_argument(fmt::format(
+        "{}: expected a task with two encodings and two seeds or more; run with -s 5", request.report.string()));
   }
   Table table{{{"task"},
                {"between encodings", Align::right},
@@ -46,9 +47,10 @@ int separation(const SeparationRequest& request) {
                           fmt::format("{} of {}", task.resolved, task.pairs)});
   }
   fmt::print("{}\n", request.markdown ? markdown(table) : console(table));
-  fmt::print("{} of {} tasks tell encodings apart: at least {:g} times the variance over seeds, by {} accuracy {}\n", apart,
-             separations.size(), request.ratio, to_text(request.metric), to_text(request.kind));
-  if (seeds < 5) fmt::print("{} seeds resolve no pair: an exact test needs five of each encoding\n", seeds);
+  fmt::print(
+      "{} of {} tasks tell encodings apart: at least {:g} times the variance over seeds, by {} accuracy {}\n",
+      apart, separations.size(), request.ratio, to_text(request.metric), to_text(request.kind));
+  if (seeds < 5) fmt::print("{} seeds are too few to resolve pairs: run with -s 5\n", seeds);
   return apart >= request.fraction * static_cast<double>(separations.size()) ? 0 : 1;
 }
 
@@ -57,7 +59,8 @@ int separation(const SeparationRequest& request) {
 void add_separation(CLI::App& app, Invocation& invocation) {
   const auto request = std::make_shared<SeparationRequest>();
   CLI::App* command = app.add_subcommand("separation", "Which tasks of a report tell encodings apart?");
-  command->add_option("report", request->report, "a report, or a run directory, with two seeds or more")->required();
+  command->add_option("report", request->report, "a report, or a run directory, with two seeds or more")
+      ->required();
   command->add_option("--kind", request->kind, "the mean over the splits of this kind")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, SplitKind>{{"in_distribution", SplitKind::in_distribution},
@@ -75,9 +78,7 @@ void add_separation(CLI::App& app, Invocation& invocation) {
       "of encodings exact permutation tests tell apart.\n"
       "Example:\n"
       "  posbench separation results/reference/report.json");
-  command->callback([request, &invocation] {
-    invocation.code = separation(*request);
-  });
+  command->callback([request, &invocation] { invocation.code = separation(*request); });
 }
 
 }  // namespace posbench

@@ -36,8 +36,9 @@ Config make_run_config(const ClaimFile& file, ClaimSize size, const ClaimCell& c
   config.tasks = select(file.tasks.at(cell.task).at(size), "task");
   config.encodings = select(cell.encoding, "encoding");
   if (config.tasks.size() != 1 || config.encodings.size() != 1) {
-    throw std::invalid_argument(fmt::format("{}.json: expected one task and one encoding in each rule, not '{}' and '{}'",
-                                            file.claim.name, file.tasks.at(cell.task).at(size), cell.encoding));
+    throw std::invalid_argument(
+        fmt::format("{}.json: expected one task and one encoding in each rule, not '{}' and '{}'", file.claim.name,
+                    file.tasks.at(cell.task).at(size), cell.encoding));
   }
   const std::string task = spec_name(config.tasks.front());
   std::erase_if(config.overrides, [&](const auto& entry) { return entry.first != task; });
@@ -68,8 +69,8 @@ void check_names(const std::vector<std::string>& names) {
   for (const ClaimFile& file : claim_files()) known.push_back(file.claim.name);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    throw std::invalid_argument(fmt::format("unknown claim '{}'{} ('posbench reproduce --list' shows all {})", name,
-                                            did_you_mean(name, known), known.size()));
+    throw std::invalid_argument(fmt::format("unknown claim '{}'{} ('posbench reproduce --list' shows all {})",
+                                            name, did_you_mean(name, known), known.size()));
   }
 }
 

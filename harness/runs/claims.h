@@ -28,8 +28,8 @@ struct ClaimPlan {
 /// std::invalid_argument.
 ClaimPlan plan_claims(const std::vector<std::string>& names, ClaimSize);
 
-/// What the run directories under `directory` hold for these claims; those that are not there or not finished are left
-/// out. Throws std::invalid_argument where a report cannot be read or is of other settings.
+/// What the run directories under `directory` hold for these claims; those that are not there or not finished are
+/// left out. Throws std::invalid_argument where a report cannot be read or is of other settings.
 AllEvidence collect_evidence(const ClaimPlan&, const std::filesystem::path& directory);
 
 }  // namespace posbench

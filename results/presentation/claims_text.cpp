@@ -21,17 +21,20 @@ Tone tone(ClaimVerdict verdict) {
   return Tone::plain;
 }
 
-std::string cell_text(const ClaimCell& cell) { return fmt::format("{} {} {}", cell.encoding, cell.task, cell.split); }
+std::string cell_text(const ClaimCell& cell) {
+  return fmt::format("{} {} {}", cell.encoding, cell.task, cell.split);
+}
 
 /// "cope > rope, flip_flop ood_sparse"; the task and the split once where both sides have the same.
 std::string rule_text(const Rule& rule) {
   if (const auto* level = std::get_if<LevelRule>(&rule)) {
-    return fmt::format("{} {} {}", cell_text(level->cell), level->at_least ? ">=" : "<=",
-                       level->at_least ? *level->at_least : *level->at_most);
+    return fmt::format("{} {} {}", cell_text(level->cell),
+                       level->at_least ? ">=" : "<=", level->at_least ? *level->at_least : *level->at_most);
   }
   const auto& order = std::get<OrderRule>(rule);
   if (order.high.task == order.low.task && order.high.split == order.low.split) {
-    return fmt::format("{} > {}, {} {}", order.high.encoding, order.low.encoding, order.high.task, order.high.split);
+    return fmt::format("{} > {}, {} {}", order.high.encoding, order.low.encoding, order.high.task,
+                       order.high.split);
   }
   return fmt::format("{} > {}", cell_text(order.high), cell_text(order.low));
 }
@@ -45,24 +48,21 @@ std::string found_text(const RuleResult& result) {
   if (result.reached) return fmt::format("{} of {} seeds", result.reached->correct, result.reached->total);
   if (!result.difference) return "-";
   if (!result.interval) return fmt::format("{:+.3f}", *result.difference);
-  return fmt::format("{:+.3f} ({:+.3f} to {:+.3f})", *result.difference, result.interval->low, result.interval->high);
+  return fmt::format("{:+.3f} ({:+.3f} to {:+.3f})", *result.difference, result.interval->low,
+                     result.interval->high);
 }
 
 }  // namespace
 
 Table claim_list(std::span<const Claim> claims) {
   Table table{{{"claim"}, {"family"}, {"expected"}, {"statement"}}, {}};
-  for (const Claim& claim : claims) table.rows.push_back({claim.name, claim.family, claim.expected, claim.statement});
+  for (const Claim& claim : claims)
+    table.rows.push_back({claim.name, claim.family, claim.expected, claim.statement});
   return table;
 }
 
 Table claim_table(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  Table table{{{"verdict"},
-               {"claim"},
-               {"rule"},
-               {"published", Align::right},
-               {"found (95 %)", Align::right}},
-              {}};
+  Table table{{{"verdict"}, {"claim"}, {"rule"}, {"published", Align::right}, {"found (95 %)", Align::right}}, {}};
   for (size_t i = 0; i < claims.size(); ++i) {
     for (size_t r = 0; r < claims[i].rules.size(); ++r) {
       const RuleResult& rule = results[i].rules[r];
@@ -76,8 +76,9 @@ Table claim_table(std::span<const Claim> claims, std::span<const ClaimResult> re
 
 std::vector<std::string> claim_notes(std::span<const Claim> claims, std::span<const ClaimResult> results) {
   std::vector<std::string> counts, notes;
-  for (const ClaimVerdict verdict : {ClaimVerdict::reproduced, ClaimVerdict::contradicted, ClaimVerdict::inconclusive,
-                                     ClaimVerdict::not_comparable, ClaimVerdict::not_run}) {
+  for (const ClaimVerdict verdict :
+       {ClaimVerdict::reproduced, ClaimVerdict::contradicted, ClaimVerdict::inconclusive,
+        ClaimVerdict::not_comparable, ClaimVerdict::not_run}) {
     int count = 0;
     for (const ClaimResult& result : results) count += result.verdict == verdict;
     if (count > 0) counts.push_back(fmt::format("{} {}", count, to_text(verdict)));

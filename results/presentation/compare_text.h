@@ -7,7 +7,8 @@
 
 namespace posbench {
 
-/// A row for each task, encoding and split: worse first, then better, undecided, not learned, too few seeds and same.
+/// A row for each task, encoding and split: worse first, then better, undecided, not learned, too few seeds and
+/// same.
 Table comparison_table(const Comparison&);
 
 std::string console(const Comparison&, bool color = false);

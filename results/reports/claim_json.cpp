@@ -18,7 +18,8 @@ std::optional<double> number_or_nothing(const Field& field, const char* key, dou
 }
 
 ClaimCell read_cell(const Field& field, const ClaimFile& file) {
-  ClaimCell cell{.task = field["task"].name(), .encoding = field["encoding"].name(), .split = field["split"].name()};
+  ClaimCell cell{
+      .task = field["task"].name(), .encoding = field["encoding"].name(), .split = field["split"].name()};
   if (!file.tasks.contains(cell.task)) {
     const Field task = field["task"];
     task.fail("expected a name that stands under tasks");

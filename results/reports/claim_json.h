@@ -12,15 +12,15 @@ enum class ClaimSize { reduced, full };
 
 /// How a claim is run at one size.
 struct ClaimSetting {
-  std::string profile;          // that the configuration starts from
-  Json config;                  // over the profile: sections model, training, evaluation, splits, overrides
-  int seeds = 0;                // of each encoding
-  std::string differs;          // from the source
-  bool comparable = true;       // where not, there is nothing to run, and `differs` says why
+  std::string profile;     // that the configuration starts from
+  Json config;             // over the profile: sections model, training, evaluation, splits, overrides
+  int seeds = 0;           // of each encoding
+  std::string differs;     // from the source
+  bool comparable = true;  // where not, there is nothing to run, and `differs` says why
 };
 
 struct ClaimFile {
-  Claim claim;                                                 // as far as no size decides
+  Claim claim;                                                    // as far as no size decides
   std::map<std::string, std::map<ClaimSize, std::string>> tasks;  // by the names in the rules: their specs
   std::map<ClaimSize, ClaimSetting> settings;
 };

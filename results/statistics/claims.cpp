@@ -34,8 +34,8 @@ std::string why_not(const ClaimCell& cell, const Evidence& evidence) {
   }
   if (!out_of_distribution(cell) || evidence.learned.most()) return "";
   const Count seeds = evidence.learned.seeds;
-  std::string text = fmt::format("{} is not learned in distribution ({} of {} seeds)", name(cell), seeds.correct,
-                                 seeds.total);
+  std::string text =
+      fmt::format("{} is not learned in distribution ({} of {} seeds)", name(cell), seeds.correct, seeds.total);
   if (evidence.learned.late_gain) {
     text += fmt::format(", and the last {:.0f} % of training gained {:+.2f}", 100 * kLateTraining,
                         *evidence.learned.late_gain);
@@ -83,8 +83,8 @@ void judge_level(Judged& judged) {
   if (accuracy(reached) >= kMostSeeds) judged.result.verdict = ClaimVerdict::reproduced;
   if (accuracy(reached) <= kFewSeeds) judged.result.verdict = ClaimVerdict::contradicted;
   if (judged.result.verdict == ClaimVerdict::inconclusive) {
-    judged.result.reason = fmt::format("{} of {} seeds, neither nine in ten nor one in ten", reached.correct,
-                                       reached.total);
+    judged.result.reason =
+        fmt::format("{} of {} seeds, neither nine in ten nor one in ten", reached.correct, reached.total);
   }
 }
 
@@ -104,8 +104,8 @@ double choose(int n, int k) {
   return product;
 }
 
-/// The fewest seeds of each encoding with which a t-test of this effect would have a power of 0.8 at that level, and
-/// with which a permutation test can reach it at all; nothing above 100.
+/// The fewest seeds of each encoding with which a t-test of this effect would have a power of 0.8 at that level,
+/// and with which a permutation test can reach it at all; nothing above 100.
 std::optional<int> seeds_needed(double effect, double deviation, double level) {
   constexpr int kMost = 100;
   for (int n = kClaimSeeds; n <= kMost; ++n) {
@@ -122,8 +122,9 @@ void explain_open(Judged& judged, double level) {
   const auto& rule = std::get<OrderRule>(*judged.rule);
   RuleResult& result = judged.result;
   if (*result.difference >= 0 && *result.difference <= rule.least) {
-    result.reason = fmt::format("the difference, {:+.3f}, lies between 0 and {:.3f}, so more seeds would not decide",
-                                *result.difference, rule.least);
+    result.reason =
+        fmt::format("the difference, {:+.3f}, lies between 0 and {:.3f}, so more seeds would not decide",
+                    *result.difference, rule.least);
     return;
   }
   const double effect = *result.difference < 0 ? -*result.difference : *result.difference - rule.least;
@@ -147,7 +148,8 @@ void judge_orders(std::vector<Judged*>& tested, double alpha) {
     result.p_below_zero = corrected[2 * i + 1];
     if (*result.p_above_least <= alpha) result.verdict = ClaimVerdict::reproduced;
     if (*result.p_below_zero <= alpha) result.verdict = ClaimVerdict::contradicted;
-    if (result.verdict == ClaimVerdict::inconclusive) explain_open(*tested[i], alpha / static_cast<double>(p.size()));
+    if (result.verdict == ClaimVerdict::inconclusive)
+      explain_open(*tested[i], alpha / static_cast<double>(p.size()));
   }
 }
 

@@ -1,11 +1,11 @@
 // What the literature says, judged by rules that were fixed before any run.
 //
-// A claim is a sentence with rules, all of which must hold. An order rule says that one accuracy lies above another: it
-// holds where the difference of the means over seeds is above `least`, and is refuted where it is below 0, both by
-// exact permutation tests of shifted seeds, corrected by Holm for all the rules that are judged together. A level rule
-// says what an accuracy reaches: it holds where at least nine in ten seeds reach it, and is refuted where at most one
-// in ten does. Out of distribution nothing follows from an encoding that has not learned its task; there the gate of
-// results/statistics/learned.h stands before the rule.
+// A claim is a sentence with rules, all of which must hold. An order rule says that one accuracy lies above
+// another: it holds where the difference of the means over seeds is above `least`, and is refuted where it is
+// below 0, both by exact permutation tests of shifted seeds, corrected by Holm for all the rules that are judged
+// together. A level rule says what an accuracy reaches: it holds where at least nine in ten seeds reach it, and is
+// refuted where at most one in ten does. Out of distribution nothing follows from an encoding that has not learned
+// its task; there the gate of results/statistics/learned.h stands before the rule.
 #pragma once
 #include <map>
 #include <optional>
@@ -32,7 +32,7 @@ struct ClaimCell {
 struct OrderRule {
   ClaimCell high, low;
   std::optional<double> gap;  // the published difference, where there are numbers
-  double least = 0;           // the smallest difference that agrees with the claim: a quarter of the gap, where known
+  double least = 0;  // the smallest difference that agrees with the claim: a quarter of the gap, where known
 };
 
 struct LevelRule {
@@ -52,8 +52,8 @@ struct Published {
 struct Claim {
   std::string name, statement, family, source;
   std::vector<Published> published;
-  std::string expected;  // before any run: reproduced, contradicted, inconclusive or not comparable
-  std::string differs;   // what the chosen size does otherwise than the source
+  std::string expected;    // before any run: reproduced, contradicted, inconclusive or not comparable
+  std::string differs;     // what the chosen size does otherwise than the source
   bool comparable = true;  // at the chosen size; where not, `differs` says why
   Metric metric = Metric::sequence;
   std::vector<Rule> rules;
@@ -70,8 +70,8 @@ struct Evidence {
 using AllEvidence = std::map<std::string, Evidence>;
 std::string evidence_key(const ClaimCell&, Metric);
 
-/// Of a report of one task and one encoding, on a split or a kind of splits. Throws std::runtime_error where it has
-/// another number of them, or no such split.
+/// Of a report of one task and one encoding, on a split or a kind of splits. Throws std::runtime_error where it
+/// has another number of them, or no such split.
 Evidence find_evidence(const NamedReport&, const std::string& split, Metric);
 
 enum class ClaimVerdict { reproduced, contradicted, inconclusive, not_comparable, not_run };
@@ -82,7 +82,7 @@ struct RuleResult {
   std::string reason;  // of inconclusive
   // Of an order rule:
   std::optional<double> difference;
-  std::optional<Interval> interval;                 // 95 %, by permutation; not corrected
+  std::optional<Interval> interval;                   // 95 %, by permutation; not corrected
   std::optional<double> p_above_least, p_below_zero;  // one-sided, corrected
   // Of a level rule:
   std::optional<Count> reached;  // seeds

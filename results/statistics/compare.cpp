@@ -223,7 +223,8 @@ struct RowNoise {
 };
 
 RowNoise row_noise(const SplitValues& values, bool in_pairs) {
-  const double before = static_cast<double>(values.before.size()), after = static_cast<double>(values.after.size());
+  const double before = static_cast<double>(values.before.size()),
+               after = static_cast<double>(values.after.size());
   RowNoise noise;
   const auto squares = [](std::span<const double> x) {
     const double deviation = x.size() < 2 ? 0 : standard_deviation(x);
@@ -325,8 +326,8 @@ class Tests {
 
   std::vector<Cell>& cells_;
   const CompareOptions& options_;
-  std::vector<ComparisonRow*> rows_;  // of all cells
-  std::vector<RowNoise> noises_;      // of the same
+  std::vector<ComparisonRow*> rows_;    // of all cells
+  std::vector<RowNoise> noises_;        // of the same
   std::vector<Relabelled> hypotheses_;  // of the cells with enough seeds
   std::vector<size_t> first_row_;       // of each of them, in rows_
 };
@@ -347,8 +348,8 @@ Verdict judge(const ComparisonRow& row, const CompareOptions& options) {
   const auto within = [&](const Interval& interval) {
     return interval.low > -options.threshold && interval.high < options.threshold;
   };
-  const bool as_many_solve = row.before.solved.correct * row.after.solved.total ==
-                             row.after.solved.correct * row.before.solved.total;
+  const bool as_many_solve =
+      row.before.solved.correct * row.after.solved.total == row.after.solved.correct * row.before.solved.total;
   return within(*row.interval) && within(*row.own) && as_many_solve ? Verdict::same : Verdict::undecided;
 }
 

@@ -1,11 +1,11 @@
 // Two runs side by side (design, section 10): what changed, and is it more than the noise of the seeds?
 //
 // Seeds of these tasks are bimodal: an experiment solves its task or does not. So nothing is assumed of their
-// distribution. For each task and encoding an exact permutation test, with the greatest statistic of all splits, asks
-// whether the seeds before and after could have changed places; p-values are corrected for all tests together
-// (results/statistics/permutation.h). Experiments pair by seed only between two builds of one encoding, whose seeds
-// correlate, and only from six pairs on: five pairs have 32 ways to be turned round, and a p-value of 2 in 32 proves
-// nothing. Seeds of different encodings do not correlate out of distribution, and count as two groups.
+// distribution. For each task and encoding an exact permutation test, with the greatest statistic of all splits,
+// asks whether the seeds before and after could have changed places; p-values are corrected for all tests together
+// (results/statistics/permutation.h). Experiments pair by seed only between two builds of one encoding, whose
+// seeds correlate, and only from six pairs on: five pairs have 32 ways to be turned round, and a p-value of 2 in
+// 32 proves nothing. Seeds of different encodings do not correlate out of distribution, and count as two groups.
 //
 // A row is
 //   better, worse  if its corrected p-value is below alpha and the difference is the threshold or more; or if every
@@ -30,7 +30,9 @@
 
 namespace posbench {
 
-constexpr size_t kEnoughSeeds = 5;  // for a verdict; below, no exact test of two groups can be significant at 0.05
+/// Needed for a verdict on each side. Four seeds have a smallest p-value of 2 in 70, which no correction for a second
+/// test leaves below 0.05.
+constexpr size_t kEnoughSeeds = 5;
 
 struct CompareOptions {
   double alpha = 0.05;      // the probability of any better or worse in a comparison of equals
@@ -59,9 +61,10 @@ struct ComparisonRow {
   std::string task, encoding, candidate_encoding, split;
   SplitKind kind = SplitKind::in_distribution;
   ComparisonSide before, after;
-  bool in_pairs = false;   // tested so; then both sides have the same seeds
-  bool identical = false;  // each pair of experiments has the same counts on all splits, and the same learning curve
-  double difference = 0;   // of the means, after - before
+  bool in_pairs = false;  // tested so; then both sides have the same seeds
+  bool identical =
+      false;  // each pair of experiments has the same counts on all splits, and the same learning curve
+  double difference = 0;              // of the means, after - before
   std::optional<double> noise;        // moderated standard deviation of one accuracy, or of one pair's difference
   std::optional<Interval> interval;   // 95 % of the difference, with that noise
   std::optional<Interval> own;        // the same with the noise of this row alone
@@ -100,8 +103,8 @@ Comparison compare(const NamedReport& baseline, std::span<const NamedReport> can
 /// Is any row worse?
 bool regression(const Comparison&);
 
-/// `cope=cope:positions=16`, as a user writes a match: an encoding of the baseline, '=', one of a candidate. Specs have
-/// '=' in them too, so it is the known names that tell where to cut. Throws std::invalid_argument.
+/// `cope=cope:positions=16`, as a user writes a match: an encoding of the baseline, '=', one of a candidate. Specs
+/// have '=' in them too, so it is the known names that tell where to cut. Throws std::invalid_argument.
 std::pair<std::string, std::string> parse_match(const std::string& text, const NamedReport& baseline,
                                                 std::span<const NamedReport> candidates);
 

@@ -138,13 +138,15 @@ Relabelled relabel(std::span<const SplitValues> splits, bool in_pairs) {
 double shift_p(std::span<const double> low, std::span<const double> high, double shift) {
   std::vector<double> values(low.begin(), low.end());
   for (const double value : high) values.push_back(value - shift);
-  const double observed = std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(low.size()), values.end(), 0.0);
+  const double observed =
+      std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(low.size()), values.end(), 0.0);
   double reached = 0, all = 0;
-  each_group_labelling(static_cast<int>(low.size()), static_cast<int>(high.size()), [&](std::span<const int> chosen) {
-    double sum = 0;
-    for (const int i : chosen) sum += values[static_cast<size_t>(i)];
-    reached += sum >= observed - kTolerance, ++all;
-  });
+  each_group_labelling(static_cast<int>(low.size()), static_cast<int>(high.size()),
+                       [&](std::span<const int> chosen) {
+                         double sum = 0;
+                         for (const int i : chosen) sum += values[static_cast<size_t>(i)];
+                         reached += sum >= observed - kTolerance, ++all;
+                       });
   return reached / all;
 }
 

@@ -47,8 +47,8 @@ std::vector<double> binomial(std::int64_t n, double rate) {
   return p;
 }
 
-/// That the first group succeeds more often: the greatest probability, over what both may have in common, of a table
-/// whose p-value by Fisher is no greater than this one's.
+/// That the first group succeeds more often: the greatest probability, over what both may have in common, of a
+/// table whose p-value by Fisher is no greater than this one's.
 double one_sided_boschloo(Count a, Count b) {
   const double observed = fisher(a, b) * (1 + 1e-9);
   std::vector<std::pair<std::int64_t, std::int64_t>> extreme;
@@ -67,7 +67,7 @@ double one_sided_boschloo(Count a, Count b) {
 
 /// n + 1 gaps between n ordered uniform numbers and the ends of [0, 1], drawn many times: always the same draws.
 const std::vector<std::vector<double>>& uniform_gaps(size_t n) {
-  constexpr int kDraws = 4000;
+  constexpr int kDraws = 10000;
   thread_local std::map<size_t, std::vector<std::vector<double>>> known;
   std::vector<std::vector<double>>& draws = known[n];
   if (!draws.empty()) return draws;
@@ -82,8 +82,8 @@ const std::vector<std::vector<double>>& uniform_gaps(size_t n) {
   return draws;
 }
 
-/// The mean is at least this with probability 0.975. With values z_1 <= ... <= z_n and z_0 = 0 it is the 2.5 % quantile
-/// of sum_i gap_i z_i.
+/// The mean is at least this with probability 0.975. With values z_1 <= ... <= z_n and z_0 = 0 it is the 2.5 %
+/// quantile of sum_i gap_i z_i.
 double mean_at_least(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   std::vector<double> sums;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "results/statistics/compare.h"
 #include "results/statistics/permutation.h"
 
 namespace posbench {
@@ -21,6 +22,7 @@ int resolved_pairs(const Values& encodings) {
   std::vector<Relabelled> pairs;
   for (size_t a = 0; a < encodings.size(); ++a) {
     for (size_t b = a + 1; b < encodings.size(); ++b) {
+      if (std::min(encodings[a].size(), encodings[b].size()) < kEnoughSeeds) continue;
       pairs.push_back(relabel(std::vector{SplitValues{encodings[a], encodings[b], kLeastVariance}}, false));
     }
   }
@@ -66,7 +68,8 @@ std::vector<Separation> find_separations(const Summary& summary, SplitKind kind,
   std::vector<Separation> separations;
   for (const std::string& task : order) {
     const Values& encodings = tasks[task];
-    const bool few_seeds = std::any_of(encodings.begin(), encodings.end(), [](const auto& v) { return v.size() < 2; });
+    const bool few_seeds =
+        std::any_of(encodings.begin(), encodings.end(), [](const auto& v) { return v.size() < 2; });
     if (encodings.size() >= 2 && !few_seeds) separations.push_back(separation(task, encodings));
   }
   return separations;

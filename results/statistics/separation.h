@@ -14,12 +14,12 @@ struct Separation {
   double over_seeds = 0;  // variance over seeds within an encoding, averaged over encodings
   double ratio = 0;       // between / over_seeds; infinite where only the second is 0
   int pairs = 0;          // of encodings
-  int resolved = 0;       // those that exact permutation tests tell apart at 5 %, corrected for all pairs of the task
-  int seeds = 0;          // the fewest of an encoding; below five no pair can be resolved
+  int resolved = 0;  // those that exact permutation tests tell apart at 5 %, corrected for all pairs of the task
+  int seeds = 0;     // the fewest of an encoding; below five no pair counts as resolved
 };
 
-/// By the mean accuracy over the splits of a kind. A task that fewer than two encodings ran, or with fewer than two
-/// seeds, is left out.
+/// By the mean accuracy over the splits of a kind. A task that fewer than two encodings ran, or with fewer than
+/// two seeds, is left out.
 std::vector<Separation> find_separations(const Summary&, SplitKind, Metric);
 
 }  // namespace posbench

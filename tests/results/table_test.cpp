@@ -135,7 +135,10 @@ TEST_CASE("a perfect score is shown only where nothing was wrong") {
 }
 
 TEST_CASE("encodings are ranked from the best on") {
-  const Report report = drawn_report(2, 3, 2, [](int, int encoding, int, int) { return 0.5 + 0.1 * encoding; });
+  const auto draw = [](int, int encoding, int, int) { return 0.5 + 0.1 * encoding; };
+  const Report report = drawn_report(2, 3, 5, draw);
+  CHECK(markdown(ranking_table(summarize(drawn_report(2, 1, 3, draw)))).find("1.0 (3 seeds cannot tell)") !=
+        std::string::npos);
   CHECK(markdown(ranking_table(summarize(report))) ==
         "| encoding | mean rank out of distribution (95 %) | in distribution (95 %) | tasks |\n"
         "| :-- | --: | --: | --: |\n"
@@ -152,10 +155,9 @@ TEST_CASE("a spreadsheet gets a row for each task, encoding and split") {
         "task,encoding,split,kind,seeds,diverged,failed,sequence,sequence_low,sequence_high,token,token_low,token_"
         "high,"
         "above_trivial,solved\r");
-  CHECK(row(text, 4) ==
-        "flip_flop:length=9,rope,ood_far,out_of_distribution,2,0,0,0.6875,0.6875,0.6875,0.84375,0.84375,0.84375,0."
-        "375,0"
-        "\r");
+  const std::string rope = row(text, 4);
+  CHECK(rope.starts_with("flip_flop:length=9,rope,ood_far,out_of_distribution,2,0,0,0.6875,0."));
+  CHECK(rope.ends_with(",0.375,0\r"));
 }
 
 TEST_CASE("what did not finish is listed with its reason") {
