@@ -155,7 +155,6 @@ TEST_CASE("a property that hangs on an option is measured to do so") {
       {"algebraic:decay=1", "extrapolates", "defined"},
       {"wavelet:scales=1", "extrapolates", "yes"},
       {"entmax:base=rope", "distinct", "yes"},
-      {"random_offset:base=sinusoidal", "extrapolates", "yes"},
   }));
   const Spec spec = Spec::parse(text);
   std::map<std::string, std::string> words;
