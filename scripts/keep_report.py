@@ -21,6 +21,7 @@ def main():
         for experiment in report["experiments"]:
             for split in experiment["splits"]:
                 split["by_length"] = split["by_distance"] = []
+                split.pop("by_position", None)
     except (OSError, ValueError, KeyError, TypeError) as error:
         print(f"{sys.argv[1]}: expected the report.json of a run ({error!r})", file=sys.stderr)
         sys.exit(2)

@@ -65,11 +65,9 @@ void add_compare(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--alpha", request->options.alpha, "chance of any better or worse in a comparison of equals")
       ->check(CLI::Range(1e-9, 0.5));
-  command->add_option("--threshold", request->options.threshold, "smallest difference of accuracy that matters")
-      ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--metric", request->options.metric, "sequence or token")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Metric>{{"sequence", Metric::sequence}, {"token", Metric::token}}));
+  command->add_option("--threshold", request->options.threshold, "smallest difference of the metric that matters")
+      ->check(CLI::Range(0.0, 1e6));
+  add_metric(*command, request->options.metric);
   command->add_option("--match", request->match, "pair two encodings, as in --match cope=cope:positions=16")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

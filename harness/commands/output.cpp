@@ -35,6 +35,16 @@ void add_color(CLI::App& command, std::string& color) {
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }
 
+void add_metric(CLI::App& command, Metric& metric) {
+  std::map<std::string, Metric> by_name;
+  std::string names;
+  for (const MetricInfo& each : metrics()) {
+    by_name[each.name] = each.metric;
+    names += (names.empty() ? "" : ", ") + each.name;
+  }
+  command.add_option("--metric", metric, names)->transform(CLI::CheckedTransformer(by_name));
+}
+
 void add_output(CLI::App& command, Output& output) {
   command.add_option("-o,--output", output.file, "a file; its ending tells the format: .html, .md, .csv, .json");
   command.add_option("--format", output.format, "console, markdown, csv, json or html")

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "harness/runs/config.h"
+#include "results/types/metric.h"
 
 namespace posbench {
 
@@ -22,6 +23,8 @@ struct Output {
 void add_configuration(CLI::App&, ConfigRequest&);
 /// Adds --color.
 void add_color(CLI::App&, std::string& color);
+/// Adds --metric.
+void add_metric(CLI::App&, Metric&);
 /// Adds -o, --format and --color.
 void add_output(CLI::App&, Output&);
 

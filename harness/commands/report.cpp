@@ -16,10 +16,11 @@ namespace {
 
 struct ReportRequest {
   std::vector<std::filesystem::path> runs;  // reports, or run directories with one
+  Metric metric = Metric::sequence;
   Output output;
 };
 
-std::string report_text(const std::vector<NamedReport>& runs, Format format, bool color) {
+std::string report_text(const std::vector<NamedReport>& runs, Metric metric, Format format, bool color) {
   if (format == Format::html) return report_page(runs);
   const MergedReport all = merge_reports(runs);
   const Summary summary = summarize(all.report);
@@ -29,11 +30,11 @@ std::string report_text(const std::vector<NamedReport>& runs, Format format, boo
     return pretty({{"summary", std::move(whole["summary"])}, {"ranking", std::move(whole["ranking"])}});
   }
   std::string text;
-  for (const Table& table : {accuracy_table(summary), ranking_table(summary), unfinished_table(all.report)}) {
+  for (const Table& table : {accuracy_table(summary, metric), ranking_table(summary), unfinished_table(all.report)}) {
     if (!table.rows.empty())
       text += (format == Format::markdown ? markdown(table) : console(table, {0, color})) + '\n';
   }
-  std::vector<std::string> notes = accuracy_notes(summary);
+  std::vector<std::string> notes = accuracy_notes(summary, metric);
   notes.insert(notes.end(), all.warnings.begin(), all.warnings.end());
   for (const std::string& note : notes) {
     text += (format == Format::markdown ? markdown_text(note) : printable(note)) + '\n';
@@ -48,7 +49,9 @@ void report(const ReportRequest& request) {
   const std::vector<Report> reports = read_given(request.runs);
   const std::vector<NamedReport> runs = named(request.runs, reports);
   const Output& output = request.output;
-  write(output, as_input([&] { return report_text(runs, format(output), wants_color(output.color) && !output.file); }));
+  write(output, as_input([&] {
+          return report_text(runs, request.metric, format(output), wants_color(output.color) && !output.file);
+        }));
 }
 
 }  // namespace
@@ -59,10 +62,12 @@ void add_report(CLI::App& app, Invocation&) {
       "report", "What is in a run: a page of plots, or tables for a terminal, a pull request, a spreadsheet");
   command->add_option("runs", request->runs, "reports, or run directories; several stand beside each other")
       ->required();
+  add_metric(*command, request->metric);
   add_output(*command, request->output);
   command->footer(
       "Examples:\n"
       "  posbench report runs/mine                      tables\n"
+      "  posbench report runs/mine --metric loss        mean cross-entropy in the table instead of accuracy\n"
       "  posbench report runs/mine -o mine.html         one file with plots, which opens offline\n"
       "  posbench report before after --format markdown");
   command->callback([request] {

@@ -49,7 +49,7 @@ int separation(const SeparationRequest& request) {
   fmt::print("{}\n", request.markdown ? markdown(table) : console(table));
   fmt::print(
       "{} of {} tasks tell encodings apart: at least {:g} times the variance over seeds, by {} accuracy {}\n",
-      apart, separations.size(), request.ratio, to_text(request.metric), to_text(request.kind));
+      apart, separations.size(), request.ratio, info(request.metric).title, to_text(request.kind));
   if (seeds < 5) fmt::print("{} seeds are too few to resolve pairs: run with -s 5\n", seeds);
   return apart >= request.fraction * static_cast<double>(separations.size()) ? 0 : 1;
 }
@@ -65,9 +65,7 @@ void add_separation(CLI::App& app, Invocation& invocation) {
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, SplitKind>{{"in_distribution", SplitKind::in_distribution},
                                            {"out_of_distribution", SplitKind::out_of_distribution}}));
-  command->add_option("--metric", request->metric, "sequence or token")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Metric>{{"sequence", Metric::sequence}, {"token", Metric::token}}));
+  add_metric(*command, request->metric);
   command->add_option("--ratio", request->ratio, "of variances, from which a task tells encodings apart")
       ->check(CLI::Range(0.0, 1e9));
   command->add_option("--fraction", request->fraction, "of the tasks that must; with fewer the exit code is 1")

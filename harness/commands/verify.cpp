@@ -50,6 +50,8 @@ std::map<std::string, std::string> counts(const ExperimentResult& result) {
     }
     for (const DistanceResult& distance : split.by_distance)
       add(fmt::format("{}, tokens at distance {}", split.name, distance.distance), distance.token);
+    for (const PositionResult& position : split.by_position)
+      add(fmt::format("{}, tokens at position {}", split.name, position.position), position.token);
   }
   return counts;
 }
@@ -60,6 +62,7 @@ std::string first_difference(const ExperimentResult& reported, ExperimentResult 
   for (size_t n = 0; n < std::min(reported.splits.size(), again.splits.size()); ++n) {
     if (reported.splits[n].by_length.empty()) again.splits[n].by_length.clear();
     if (reported.splits[n].by_distance.empty()) again.splits[n].by_distance.clear();
+    if (reported.splits[n].by_position.empty()) again.splits[n].by_position.clear();
   }
   const auto before = counts(reported), now = counts(again);
   compared = now.size();

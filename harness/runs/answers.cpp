@@ -129,20 +129,6 @@ std::vector<size_t> match_rows(const Answers& answers, const SampleSet& set, con
   return rows;
 }
 
-int likeliest(const std::vector<double>& logits, const std::vector<int>& candidates) {
-  if (candidates.empty()) return static_cast<int>(std::max_element(logits.begin(), logits.end()) - logits.begin());
-  return *std::max_element(candidates.begin(), candidates.end(), [&](int a, int b) {
-    return logits[static_cast<size_t>(a)] < logits[static_cast<size_t>(b)];
-  });
-}
-
-double cross_entropy_of(const std::vector<double>& logits, int target) {
-  const double top = *std::max_element(logits.begin(), logits.end());
-  double total = 0;
-  for (const double logit : logits) total += std::exp(logit - top);
-  return std::log(total) + top - logits[static_cast<size_t>(target)];
-}
-
 }  // namespace
 
 std::unique_ptr<Answers> read_answers(const std::filesystem::path& path) {
@@ -154,7 +140,6 @@ SplitResult score(const Answers& answers, const SampleSet& set, const std::strin
   const std::vector<size_t> rows = match_rows(answers, set, file);
   const int vocabulary = set.task->shape.vocabulary;
   Tally tally;
-  double loss = 0;
   std::vector<double> logits;
   for (std::uint64_t n = 0; n < set.count; ++n) {
     const auto [example, length] = set.sample(set.first + n);
@@ -164,7 +149,7 @@ SplitResult score(const Answers& answers, const SampleSet& set, const std::strin
       refuse(file, fmt::format("{} has {} scored positions, and answers for {}", sample, example.scored.size(),
                                answers.places(row)));
     }
-    std::vector<bool> right;
+    std::vector<ScoredAnswer> scored;
     for (size_t place = 0; place < example.scored.size(); ++place) {
       const int target = example.targets[static_cast<size_t>(example.scored[place])];
       if (!answers.has_logits()) {
@@ -173,7 +158,7 @@ SplitResult score(const Answers& answers, const SampleSet& set, const std::strin
           refuse(file, fmt::format("{}: the answer at scored position {} is {}, expected 0 to {}", sample, place,
                                    id, vocabulary - 1));
         }
-        right.push_back(id == target);
+        scored.push_back({.right = id == target});
         continue;
       }
       answers.logits(row, place, logits);
@@ -184,14 +169,12 @@ SplitResult score(const Answers& answers, const SampleSet& set, const std::strin
       logits.resize(static_cast<size_t>(set.outputs()));
       if (std::any_of(logits.begin(), logits.end(), [](double x) { return std::isnan(x) || x == HUGE_VAL; }))
         refuse(file, fmt::format("{}: a logit at scored position {} is NaN or infinite", sample, place));
-      right.push_back(likeliest(logits, example.candidates) == target);
-      loss += cross_entropy_of(logits, target);
+      scored.push_back(score_answer(logits, example.candidates, target));
     }
-    tally.add(example, length, right);
+    tally.add(example, length, scored);
   }
   SplitResult result = tally.result();
   if (result.token.total == 0) refuse(file, "none of its samples has a scored position");
-  if (answers.has_logits() && std::isfinite(loss)) result.loss = loss / static_cast<double>(result.token.total);
   return result;
 }
 

@@ -25,7 +25,7 @@ class Answers {
 /// Of an .npz, .safetensors or .jsonl file.
 std::unique_ptr<Answers> read_answers(const std::filesystem::path&);
 
-/// Accuracy and mean cross-entropy of the answers: every sample of the set must be there once, and nothing else.
+/// Accuracy of the answers, and their loss and margin if they are logits: every sample of the set must be there once, and nothing else.
 SplitResult score(const Answers&, const SampleSet&, const std::string& file);
 
 }  // namespace posbench

@@ -1,6 +1,8 @@
-// Counts the right answers of a model on the samples of a split.
+// Counts the right answers of a model on the samples of a split, and the means of their loss and margin.
 #pragma once
+#include <limits>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "results/types/experiment_result.h"
@@ -8,18 +10,34 @@
 
 namespace posbench {
 
-/// Counts overall, by length and by distance.
+/// A model's answer to one scored position.
+struct ScoredAnswer {
+  bool right = false;
+  double loss = std::numeric_limits<double>::quiet_NaN();    // cross-entropy in nats; NaN if the logits are not known
+  double margin = std::numeric_limits<double>::quiet_NaN();  // the target's logit minus the greatest other one
+};
+
+/// `logits`: of all ids that could be predicted. The prediction and the margin choose among the candidates if there are
+/// any; of equal logits the first is predicted. The loss is over all logits, as in training.
+ScoredAnswer score_answer(std::span<const double> logits, const std::vector<int>& candidates, int target);
+
+/// Counts overall, by length, by distance and by position in the answer.
 class Tally {
  public:
-  /// `right`: for each scored position of the example, whether its answer was right. `length`: in the task's unit.
-  void add(const Example&, int length, const std::vector<bool>& right);
+  /// `answers`: one for each scored position of the example. `length`: in the task's unit.
+  void add(const Example&, int length, const std::vector<ScoredAnswer>& answers);
 
   SplitResult result() const;  // without name and kind
 
  private:
-  SplitResult counts_;
-  std::map<int, LengthResult> by_length_;
-  std::map<int, DistanceResult> by_distance_;
+  struct Group {
+    Count token, sequence;
+    double loss = 0, margin = 0;  // sums
+    void add(const ScoredAnswer&);
+  };
+  std::int64_t sequences_ = 0;
+  Group all_;
+  std::map<int, Group> by_length_, by_distance_, by_position_;
 };
 
 }  // namespace posbench

@@ -91,17 +91,25 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
   StepTables tables;
   Activations activations;
   Rng unused;  // dropout is applied in training only
+  std::vector<double> logits;
   for (int first = 0; first < sequences && (!go_on || go_on()); first += kChunk) {
     const int count = std::min(kChunk, sequences - first);
-    for (const Drawn& drawn : draw(samples, *model.encoding, false, first, count)) {
-      const auto& [example, length] = drawn.sample;
+    const std::vector<Drawn> batch = draw(samples, *model.encoding, false, first, count);
+    std::vector<std::vector<ScoredAnswer>> answers(batch.size());
+    std::vector<const Drawn*> in_order(batch.size());  // sums of losses must not depend on the order of the batch
+    for (const Drawn& drawn : batch) {
       model.transformer->prepare(parameters, drawn.sequence, tables, nullptr);
       model.transformer->forward(parameters, drawn.sequence, tables, unused, activations);
-      std::vector<bool> right;
-      for (size_t n = 0; n < drawn.targets.size(); ++n)
-        right.push_back(answer(activations.logits, static_cast<Index>(n), example.candidates, outputs) == drawn.targets[n]);
-      tally.add(example, length, right);
+      const size_t at = drawn.index - static_cast<std::uint64_t>(first);
+      in_order[at] = &drawn;
+      for (size_t n = 0; n < drawn.targets.size(); ++n) {
+        const auto row = activations.logits.row(static_cast<Index>(n)).head(outputs);
+        logits.assign(row.begin(), row.end());
+        answers[at].push_back(score_answer(logits, drawn.sample.example.candidates, drawn.targets[n]));
+      }
     }
+    for (size_t n = 0; n < batch.size(); ++n)
+      tally.add(in_order[n]->sample.example, in_order[n]->sample.length, answers[n]);
   }
   return tally.result();
 }

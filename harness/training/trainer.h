@@ -58,7 +58,8 @@ struct LearningRateSweep {
 /// `outputs`.
 int answer(const Matrix& logits, Index n, const std::vector<int>& candidates, Index outputs);
 
-/// Accuracies of a model on the first `sequences` samples of a stream: overall, by length and by distance. If
+/// Accuracies, loss and margin of a model on the first `sequences` samples of a stream: overall, by length, by distance
+/// and by position in the answer. If
 /// `go_on` is given and returns false, the result has fewer sequences.
 SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, int sequences,
                      const std::function<bool()>& go_on = {});

@@ -130,8 +130,8 @@ std::string verdict_counts(const Comparison& comparison) {
 
 std::string legend(const Comparison& comparison) {
   std::string text = fmt::format(
-      "{} accuracy, mean over seeds; differences of {} or more matter. solved: seeds with {} of sequences or more.\n",
-      to_text(comparison.options.metric), comparison.options.threshold, kSolved);
+      "{}, mean over seeds; differences of {} or more matter. solved: seeds with {} of sequences or more.\n",
+      info(comparison.options.metric).title, comparison.options.threshold, kSolved);
   if (comparison.tests > 0) {
     text += fmt::format(
         "p: exact permutation test over the splits of a task and encoding, corrected for {} {}; alpha {}.\n"

@@ -1,4 +1,4 @@
-// Accuracy by length or by distance, binned for plots.
+// Accuracy, loss and margin by length, by distance or by position in the answer, binned for plots.
 #pragma once
 #include <optional>
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace posbench {
 
-enum class Axis { length, distance };
+enum class Axis { length, distance, position };
 
-/// A range of lengths or distances that a plot shows as one point, because single values have few cases.
+/// A range of lengths, distances or positions that a plot shows as one point, because single values have few cases.
 struct LengthBin {
   int from = 0, to = 0;  // both included
   bool trained = false;  // in distribution
@@ -26,6 +26,7 @@ struct BinAccuracy {
   Interval interval;  // 95 %: Student's t over seeds, clipped to [0, 1]; for one seed, Wilson's
   int seeds = 0;
   std::int64_t cases = 0;  // scored positions
+  std::optional<double> loss, margin;  // means over the seeds that finished, if all have them
 };
 
 /// One for each bin; empty if no seed has a case in it.

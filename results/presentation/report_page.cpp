@@ -56,6 +56,8 @@ Json high(const std::optional<Interval>& interval) {
   return interval ? page_number(interval->high) : Json(nullptr);
 }
 
+Json number_or_null(const std::optional<double>& value) { return value ? page_number(*value) : Json(nullptr); }
+
 /// "d" where seeds diverged, "f" where some failed.
 std::string mark(const SummaryRow& row) {
   return std::string(row.diverged > 0 ? "d" : "") + (row.failed > 0 ? "f" : "");
@@ -183,7 +185,9 @@ Plot curves(const Source& source, const std::string& task, Plot plot, AddRows ad
 }
 
 Section accuracy_by(const Source& source, Axis axis) {
-  const std::string unit = axis == Axis::length ? "length" : "distance";
+  const std::string unit = axis == Axis::length     ? "length"
+                           : axis == Axis::distance ? "distance"
+                                                    : "position in the answer";
   Section section{"Accuracy against " + unit,
                   "Token accuracy; lines are means over seeds, bars their 95 % intervals (of one seed, Wilson's). "
                   "The grey range is what "
@@ -213,7 +217,9 @@ Section accuracy_by(const Source& source, Axis axis) {
                           {"from", "from"},
                           {"to", "to"},
                           {"seeds", "seeds"},
-                          {"cases", "cases"}}};
+                          {"cases", "cases"},
+                          {"loss", "loss"},
+                          {"margin", "margin"}}};
     plot.signals = {{"x_title", unit}, {"y_title", "token accuracy"}, {"level", {kThreshold}}};
     if (trained_to >= 0) plot.signals["trained"] = {trained_from, trained_to};
     section.plots.push_back(curves(
@@ -224,7 +230,8 @@ Section accuracy_by(const Source& source, Axis axis) {
             if (!values[i]) continue;
             rows.push_back({encoding, 0.5 * (places[i].from + 0.0 + places[i].to), page_number(values[i]->mean),
                             page_number(values[i]->interval.low), page_number(values[i]->interval.high),
-                            places[i].from, places[i].to, values[i]->seeds, values[i]->cases});
+                            places[i].from, places[i].to, values[i]->seeds, values[i]->cases,
+                            number_or_null(values[i]->loss), number_or_null(values[i]->margin)});
           }
         }));
   }
@@ -380,7 +387,7 @@ std::string report_page(std::span<const NamedReport> runs) {
   for (const std::string& warning : all.warnings) page.notes.push_back("Note: " + warning);
   for (const Section& section :
        {heat_maps(source), ranking(source), unfinished(source), accuracy_by(source, Axis::length),
-        accuracy_by(source, Axis::distance), falls(source), learning_curves(source), cost(source)}) {
+        accuracy_by(source, Axis::distance), accuracy_by(source, Axis::position), falls(source), learning_curves(source), cost(source)}) {
     Section kept{section.title, section.about, {}};
     for (const Plot& plot : section.plots) {
       if (!plot.rows.empty()) kept.plots.push_back(plot);

@@ -9,15 +9,18 @@
 namespace posbench {
 namespace {
 
-/// Two digits, rounded down: 1.00 means that nothing was wrong.
-std::string two_digits(const std::optional<SplitSummary>& split) {
-  return split ? fmt::format("{:.2f}", std::floor(split->sequence.mean * 100 + 1e-9) / 100) : "-";
+/// Two digits; of accuracies rounded down: 1.00 means that nothing was wrong.
+std::string two_digits(const std::optional<SplitSummary>& split, Metric metric) {
+  const Spread* spread = split ? split->spread(metric) : nullptr;
+  if (!spread) return "-";
+  return fmt::format("{:.2f}", info(metric).is_accuracy ? std::floor(spread->mean * 100 + 1e-9) / 100 : spread->mean);
 }
 
-Cell accuracy_cell(const SummaryRow& row) {
+Cell accuracy_cell(const SummaryRow& row, Metric metric) {
   const int seeds = static_cast<int>(row.seeds.size());
   if (row.diverged + row.failed == seeds) return {row.failed == 0 ? "diverged" : "failed", Tone::bad};
-  std::string text = fmt::format("{}/{}", two_digits(row.in_distribution), two_digits(row.out_of_distribution));
+  std::string text = fmt::format("{}/{}", two_digits(row.in_distribution, metric),
+                                 two_digits(row.out_of_distribution, metric));
   if (row.diverged > 0) text += 'd';
   if (row.failed > 0) text += 'f';
   const bool solved = row.out_of_distribution && row.out_of_distribution->solved == 1;
@@ -28,6 +31,13 @@ std::string number(double value) { return fmt::format("{:.6g}", value); }
 
 std::string low(const std::optional<Interval>& interval) { return interval ? number(interval->low) : ""; }
 std::string high(const std::optional<Interval>& interval) { return interval ? number(interval->high) : ""; }
+
+/// All but those that have columns of their own.
+std::vector<MetricInfo> other_metrics() {
+  std::vector<MetricInfo> others = metrics();
+  std::erase_if(others, [](const MetricInfo& m) { return m.metric == Metric::sequence || m.metric == Metric::token; });
+  return others;
+}
 
 std::vector<Cell> split_cells(const SummaryRow& row, const SplitSummary& split) {
   return {row.task,
@@ -57,7 +67,7 @@ std::string rank_text(const std::optional<MeanRank>& rank) {
 
 }  // namespace
 
-Table accuracy_table(const Summary& summary) {
+Table accuracy_table(const Summary& summary, Metric metric) {
   Table table{.columns = {{"encoding"}}};
   std::map<std::string, size_t> columns, rows;
   for (const SummaryRow& row : summary.rows) {
@@ -68,23 +78,30 @@ Table accuracy_table(const Summary& summary) {
     table.rows.emplace_back(table.columns.size(), Cell{""}).front().text = ranking.encoding;
   }
   for (const SummaryRow& row : summary.rows) {
-    table.rows[rows.at(row.encoding)][columns.at(row.task)] = accuracy_cell(row);
+    table.rows[rows.at(row.encoding)][columns.at(row.task)] = accuracy_cell(row, metric);
   }
   return table;
 }
 
-std::vector<std::string> accuracy_notes(const Summary& summary) {
+std::vector<std::string> accuracy_notes(const Summary& summary, Metric metric) {
   const auto any = [&](auto test) { return std::any_of(summary.rows.begin(), summary.rows.end(), test); };
+  const MetricInfo& about = info(metric);
+  const std::string counted = about.is_accuracy ? "0" : "a uniform guess, or as the worst seed if that is worse";
   std::vector<std::string> notes = {
-      "sequence accuracy, in distribution / out of distribution, mean over seeds and splits, rounded down"};
+      fmt::format("{}, in distribution / out of distribution, mean over seeds and splits{}", about.title,
+                  about.is_accuracy ? ", rounded down" : about.lower_is_better ? "; less is better" : "")};
   if (any([](const SummaryRow& row) { return row.diverged > 0; })) {
-    notes.push_back("d: the loss of one or more seeds diverged; they count as 0");
+    notes.push_back("d: the loss of one or more seeds diverged; they count as " + counted);
   }
   if (any([](const SummaryRow& row) { return row.failed > 0; })) {
-    notes.push_back("f: one or more seeds failed; they count as 0");
+    notes.push_back("f: one or more seeds failed; they count as " + counted);
   }
   if (any([](const SummaryRow& row) { return !row.in_distribution || !row.out_of_distribution; })) {
     notes.push_back("-: the task has no such split");
+  }
+  const auto lacks = [&](const std::optional<SplitSummary>& split) { return split && !split->spread(metric); };
+  if (any([&](const SummaryRow& row) { return lacks(row.in_distribution) || lacks(row.out_of_distribution); })) {
+    notes.push_back(fmt::format("-: the report does not have the {}", about.name));
   }
   return notes;
 }

@@ -8,12 +8,12 @@
 
 namespace posbench {
 
-/// Encodings as rows, tasks as columns; in each cell the mean sequence accuracy in / out of distribution over
+/// Encodings as rows, tasks as columns; in each cell the mean of the metric in / out of distribution over
 /// seeds. A letter after it marks that some seeds diverged (d) or failed (f); if all did, the cell is a word.
-Table accuracy_table(const Summary&);
+Table accuracy_table(const Summary&, Metric = Metric::sequence);
 
 /// The notes under the table: the units, and the meaning of the letters and signs that it uses.
-std::vector<std::string> accuracy_notes(const Summary&);
+std::vector<std::string> accuracy_notes(const Summary&, Metric = Metric::sequence);
 
 /// Encodings in the order of their mean rank out of distribution.
 Table ranking_table(const Summary&);

@@ -128,7 +128,7 @@ ClaimFile read_claim(const Json& json, const std::string& name) {
                 .family = field["family"].name(),
                 .source = field["source"].text(),
                 .expected = kExpected[field["expected"].choice(kExpected)]};
-  file.claim.metric = text_or(field, "metric", "sequence") == "token" ? Metric::token : Metric::sequence;
+  if (field.has("metric")) file.claim.metric = static_cast<Metric>(field["metric"].choice({"sequence", "token"}));
   if (field.has("published")) {
     const Field published = field["published"];
     file.claim.published = read_list<Published>(published, [](const Field& item) {

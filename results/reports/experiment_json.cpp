@@ -44,11 +44,19 @@ Json write_count(Count count) {
   return json;
 }
 
+/// Loss and margin, where they are known.
+template <class Result>
+void write_means(const Result& result, Json& json) {
+  if (result.loss) json["loss"] = *result.loss;
+  if (result.margin) json["margin"] = *result.margin;
+}
+
 Json write_length(const LengthResult& result) {
   Json json;
   json["length"] = result.length;
   json["token"] = write_count(result.token);
   json["sequence"] = write_count(result.sequence);
+  write_means(result, json);
   return json;
 }
 
@@ -56,6 +64,15 @@ Json write_distance(const DistanceResult& result) {
   Json json;
   json["distance"] = result.distance;
   json["token"] = write_count(result.token);
+  write_means(result, json);
+  return json;
+}
+
+Json write_position(const PositionResult& result) {
+  Json json;
+  json["position"] = result.position;
+  json["token"] = write_count(result.token);
+  write_means(result, json);
   return json;
 }
 
@@ -66,9 +83,10 @@ Json write_split(const SplitResult& split) {
   json["sequences"] = split.sequences;
   json["token"] = write_count(split.token);
   json["sequence"] = write_count(split.sequence);
-  if (split.loss) json["loss"] = *split.loss;
+  write_means(split, json);
   json["by_length"] = write_list(split.by_length, write_length);
   json["by_distance"] = write_list(split.by_distance, write_distance);
+  if (!split.by_position.empty()) json["by_position"] = write_list(split.by_position, write_position);
   return json;
 }
 
@@ -108,15 +126,34 @@ RateResult read_rate(const Field& json) {
 }
 
 template <class Field>
+std::optional<double> read_mean(const Field& json, const char* key) {
+  if (!json.has(key)) return std::nullopt;
+  return json[key].number(-kMaxNumber, kMaxNumber);
+}
+
+template <class Field>
 LengthResult read_length(const Field& json) {
   return {.length = static_cast<int>(json["length"].integer(0, kMaxInt)),
           .token = read_count(json["token"]),
-          .sequence = read_count(json["sequence"])};
+          .sequence = read_count(json["sequence"]),
+          .loss = read_mean(json, "loss"),
+          .margin = read_mean(json, "margin")};
 }
 
 template <class Field>
 DistanceResult read_distance(const Field& json) {
-  return {.distance = static_cast<int>(json["distance"].integer(0, kMaxInt)), .token = read_count(json["token"])};
+  return {.distance = static_cast<int>(json["distance"].integer(0, kMaxInt)),
+          .token = read_count(json["token"]),
+          .loss = read_mean(json, "loss"),
+          .margin = read_mean(json, "margin")};
+}
+
+template <class Field>
+PositionResult read_position(const Field& json) {
+  return {.position = static_cast<int>(json["position"].integer(1, kMaxInt)),
+          .token = read_count(json["token"]),
+          .loss = read_mean(json, "loss"),
+          .margin = read_mean(json, "margin")};
 }
 
 /// A list whose items have ascending values of `key`.
@@ -140,10 +177,15 @@ SplitResult read_split(const Field& json) {
       .sequences = json["sequences"].integer(0, kMaxCount),
       .token = read_count(json["token"], 1),
       .sequence = read_count(json["sequence"], 1),
+      .loss = read_mean(json, "loss"),
+      .margin = read_mean(json, "margin"),
       .by_length = read_ascending(json["by_length"], "length", &LengthResult::length, read_length<Field>),
       .by_distance =
           read_ascending(json["by_distance"], "distance", &DistanceResult::distance, read_distance<Field>)};
-  if (json.has("loss")) split.loss = json["loss"].number(-kMaxNumber, kMaxNumber);
+  if (json.has("by_position")) {
+    split.by_position =
+        read_ascending(json["by_position"], "position", &PositionResult::position, read_position<Field>);
+  }
   if (split.sequence.total > split.sequences) {
     const Field sequence = json["sequence"];
     sequence["total"].fail(fmt::format("more than the sequences of its split, {}", split.sequences));

@@ -33,6 +33,7 @@ Json write_split(const SplitSummary& split) {
   json["above_trivial"] = write_spread(split.above_trivial);
   json["solved"] = rounded(split.solved);
   json["solved_interval"] = write_interval(split.solved_interval);
+  for (const auto& [metric, spread] : split.others) json[to_text(metric)] = write_spread(spread);
   return json;
 }
 

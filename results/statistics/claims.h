@@ -16,6 +16,7 @@
 
 #include "results/statistics/learned.h"
 #include "results/statistics/statistics.h"
+#include "results/types/metric.h"
 
 namespace posbench {
 

@@ -10,6 +10,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "results/statistics/comparable.h"
 #include "results/statistics/moderated_variance.h"
@@ -73,22 +74,41 @@ bool identical(const ExperimentResult& a, const ExperimentResult& b) {
   if (a.status != b.status || a.final_loss != b.final_loss || a.learning_curve != b.learning_curve) return false;
   return std::equal(a.splits.begin(), a.splits.end(), b.splits.begin(), b.splits.end(),
                     [](const SplitResult& x, const SplitResult& y) {
-                      return x.name == y.name && x.token == y.token && x.sequence == y.sequence;
+                      const bool same_loss = !x.loss || !y.loss || x.loss == y.loss;  // older reports have none
+                      return x.name == y.name && x.token == y.token && x.sequence == y.sequence && same_loss;
                     });
 }
 
-std::vector<double> accuracies(const Experiments& experiments, const std::string& split, Metric metric) {
+/// The values of a metric that the finished experiments of a report have. Throws std::runtime_error where one has none.
+std::vector<double> finished_values(const NamedReport& report, const Experiments& experiments, const std::string& split,
+                                    Metric metric) {
   std::vector<double> values;
   for (const ExperimentResult* experiment : experiments) {
-    values.push_back(split_accuracy(*experiment, split, metric));
+    if (experiment->status != Status::ok) continue;
+    const std::optional<double> value = split_value(*experiment, split, metric);
+    if (!value) {
+      throw std::runtime_error(printable(fmt::format(
+          "{} has no {} of split '{}' of '{}' by '{}': an older posbench did not record it, or its answers came without "
+          "logits; compare by another --metric",
+          report.name, to_text(metric), split, experiment->id.task, experiment->id.encoding)));
+    }
+    values.push_back(*value);
   }
   return values;
 }
 
+/// What the experiments have on a split; those that did not finish have `unfinished`.
+std::vector<double> values_of(const Experiments& experiments, const std::string& split, Metric metric,
+                              double unfinished) {
+  std::vector<double> values;
+  for (const ExperimentResult* experiment : experiments)
+    values.push_back(split_value(*experiment, split, metric).value_or(unfinished));
+  return values;
+}
+
 ComparisonSide describe(const TaskBaseline& task, const Experiments& experiments, const std::string& split,
-                        Metric metric) {
-  ComparisonSide side{.mean = mean(accuracies(experiments, split, metric)),
-                      .learned = find_learned(task, experiments)};
+                        const std::vector<double>& values) {
+  ComparisonSide side{.mean = mean(values), .values = values, .learned = find_learned(task, experiments)};
   for (const ExperimentResult* experiment : experiments) {
     side.seeds.push_back(experiment->id.seed);
     side.unfinished += experiment->status != Status::ok;
@@ -101,7 +121,9 @@ ComparisonSide describe(const TaskBaseline& task, const Experiments& experiments
 class Pairing {
  public:
   Pairing(const NamedReport& baseline, const NamedReport& candidate, size_t number, const CompareOptions& options)
-      : baseline_(baseline.report),
+      : named_baseline_(baseline),
+        named_candidate_(candidate),
+        baseline_(baseline.report),
         candidate_(candidate.report),
         number_(number),
         options_(options),
@@ -134,14 +156,21 @@ class Pairing {
     for (const SplitBaseline& split : task.splits) {
       const auto same = [&](const SplitBaseline& s) { return s.name == split.name && s.kind == split.kind; };
       if (std::none_of(other.splits.begin(), other.splits.end(), same)) continue;
+      const Metric metric = options_.metric;
+      std::vector<double> finished = finished_values(named_baseline_, cell.before, split.name, metric);
+      const std::vector<double> others = finished_values(named_candidate_, cell.after, split.name, metric);
+      finished.insert(finished.end(), others.begin(), others.end());
+      const double unfinished = unfinished_value(metric, split.chance, finished);
       cell.rows.push_back({.candidate = number_,
                            .task = task.task,
                            .encoding = encoding,
                            .candidate_encoding = partner,
                            .split = split.name,
                            .kind = split.kind,
-                           .before = describe(task, cell.before, split.name, options_.metric),
-                           .after = describe(other, cell.after, split.name, options_.metric)});
+                           .before = describe(task, cell.before, split.name,
+                                              values_of(cell.before, split.name, metric, unfinished)),
+                           .after = describe(other, cell.after, split.name,
+                                             values_of(cell.after, split.name, metric, unfinished))});
     }
     if (!cell.rows.empty()) cells.push_back(std::move(cell));
   }
@@ -174,6 +203,7 @@ class Pairing {
     }
   }
 
+  const NamedReport &named_baseline_, &named_candidate_;
   const Report &baseline_, &candidate_;
   size_t number_;
   const CompareOptions& options_;
@@ -187,9 +217,10 @@ void check_options(const CompareOptions& options, const NamedReport& baseline,
     throw std::invalid_argument(
         fmt::format("--alpha is {}, expected a number above 0 and below 1", options.alpha));
   }
-  if (!(options.threshold >= 0 && options.threshold <= 1)) {
+  const double most = info(options.metric).is_accuracy ? 1 : 1e6;
+  if (!(options.threshold >= 0 && options.threshold <= most)) {
     throw std::invalid_argument(
-        fmt::format("--threshold is {}, expected a number from 0 to 1", options.threshold));
+        fmt::format("--threshold is {}, expected a number from 0 to {}", options.threshold, most));
   }
   if (candidates.empty()) throw std::invalid_argument("there is no candidate to compare with the baseline");
   const auto check = [](const std::string& encoding, const std::vector<std::string>& known,
@@ -204,13 +235,15 @@ void check_options(const CompareOptions& options, const NamedReport& baseline,
   }
 }
 
-/// The variance that rounding to counts of right answers adds to an accuracy: a step of 1 / n has step^2 / 12.
+/// The variance that rounding to counts of right answers adds to an accuracy: a step of 1 / n has step^2 / 12. Other
+/// metrics are taken to have steps of 1e-6.
 double rounding_variance(const Cell& cell, const ComparisonRow& row, Metric metric) {
-  std::int64_t fewest = 0;
+  std::int64_t fewest = info(metric).is_accuracy ? 0 : 1'000'000;
   for (const Experiments* side : {&cell.before, &cell.after}) {
     for (const ExperimentResult* experiment : *side) {
-      const std::optional<Count> count = split_count(*experiment, row.split, metric);
-      if (count) fewest = fewest == 0 ? count->total : std::min(fewest, count->total);
+      const SplitResult* split = find_split(*experiment, row.split);
+      const std::int64_t cases = split ? info(metric).cases(*split) : 0;
+      if (cases > 0) fewest = fewest == 0 ? cases : std::min(fewest, cases);
     }
   }
   return fewest == 0 ? 0 : 1 / (12.0 * static_cast<double>(fewest) * static_cast<double>(fewest));
@@ -280,8 +313,7 @@ class Tests {
       row.identical = same;
       row.difference = row.after.mean - row.before.mean;
       row.solved_p = boschloo(row.before.solved, row.after.solved);
-      splits.push_back({accuracies(cell.before, row.split, options_.metric),
-                        accuracies(cell.after, row.split, options_.metric),
+      splits.push_back({row.before.values, row.after.values,
                         (in_pairs ? 2 : 1) * rounding_variance(cell, row, options_.metric)});
       rows_.push_back(&row);
       noises_.push_back(row_noise(splits.back(), in_pairs));
@@ -340,15 +372,17 @@ Verdict judge(const ComparisonRow& row, const CompareOptions& options) {
   if (row.after.unfinished == 0 && none_finished(row.before)) return Verdict::better;
   if (row.identical) return Verdict::same;
   const bool learned = row.before.learned.most() && row.after.learned.most();
-  if (row.kind == SplitKind::out_of_distribution && !learned) return Verdict::not_learned;
+  const MetricInfo& metric = info(options.metric);
+  if (metric.is_accuracy && row.kind == SplitKind::out_of_distribution && !learned) return Verdict::not_learned;
   if (!row.p_corrected) return Verdict::too_few_seeds;
   if (*row.p_corrected < options.alpha && std::abs(row.difference) >= options.threshold) {
-    return row.difference < 0 ? Verdict::worse : Verdict::better;
+    return (row.difference < 0) == metric.lower_is_better ? Verdict::better : Verdict::worse;
   }
   const auto within = [&](const Interval& interval) {
     return interval.low > -options.threshold && interval.high < options.threshold;
   };
   const bool as_many_solve =
+      !metric.is_accuracy ||
       row.before.solved.correct * row.after.solved.total == row.after.solved.correct * row.before.solved.total;
   return within(*row.interval) && within(*row.own) && as_many_solve ? Verdict::same : Verdict::undecided;
 }

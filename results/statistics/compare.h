@@ -16,7 +16,9 @@
 //   not learned    out of distribution, where most seeds of one side have not learned the task in distribution;
 //   too few seeds  with fewer than five on either side;
 //   undecided      otherwise: more seeds would tell.
-// An experiment that diverged or failed counts with an accuracy of 0, as in the summary.
+// An experiment that diverged or failed counts with an accuracy of 0, as in the summary. Where the metric is no accuracy
+// (loss, margin), it counts with the worst value of the row, or that of a uniform guess if that is worse; and neither
+// what was learned nor what is solved has a part in the verdict.
 #pragma once
 #include <optional>
 #include <span>
@@ -26,6 +28,7 @@
 
 #include "results/statistics/learned.h"
 #include "results/statistics/statistics.h"
+#include "results/types/metric.h"
 #include "results/types/report.h"
 
 namespace posbench {
@@ -36,7 +39,7 @@ constexpr size_t kEnoughSeeds = 5;
 
 struct CompareOptions {
   double alpha = 0.05;      // the probability of any better or worse in a comparison of equals
-  double threshold = 0.02;  // the smallest difference of accuracy that matters
+  double threshold = 0.02;  // the smallest difference of the metric that matters
   Metric metric = Metric::sequence;
   bool allow_different_budget = false;
   /// Encodings that are compared although their specs differ, of the baseline and of the candidates: {"cope",
@@ -52,6 +55,7 @@ struct ComparisonSide {
   std::vector<std::uint64_t> seeds;
   int unfinished = 0;  // experiments that diverged or failed
   double mean = 0;
+  std::vector<double> values;  // of the metric, one for each seed
   Count solved;     // seeds with a sequence accuracy of kSolved or more
   Learned learned;  // in distribution
 };

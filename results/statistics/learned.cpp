@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "results/statistics/statistics.h"
+#include "results/types/metric.h"
 
 namespace posbench {
 namespace {

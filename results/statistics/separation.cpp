@@ -60,10 +60,11 @@ std::vector<Separation> find_separations(const Summary& summary, SplitKind kind,
   std::map<std::string, Values> tasks;
   for (const SummaryRow& row : summary.rows) {
     const auto& split = kind == SplitKind::in_distribution ? row.in_distribution : row.out_of_distribution;
-    if (!split) continue;
+    const Spread* spread = split ? split->spread(metric) : nullptr;
+    if (!spread) continue;
     Values& encodings = tasks[row.task];
     if (encodings.empty()) order.push_back(row.task);
-    encodings.push_back((metric == Metric::token ? split->token : split->sequence).values);
+    encodings.push_back(spread->values);
   }
   std::vector<Separation> separations;
   for (const std::string& task : order) {

@@ -27,11 +27,29 @@ Groups group(const Report& report) {
   return groups;
 }
 
-Spread spread(std::vector<double> values) {
+Spread spread(std::vector<double> values, Metric metric = Metric::sequence) {
   Spread spread{.values = std::move(values)};
   spread.mean = mean(spread.values);
-  if (spread.values.size() >= 2) spread.interval = bounded_mean_interval(spread.values);
+  if (spread.values.size() >= 2) {
+    spread.interval = info(metric).is_accuracy ? bounded_mean_interval(spread.values) : t_interval(spread.values);
+  }
   return spread;
+}
+
+/// Empty if a finished experiment does not have the metric, or none finished.
+std::optional<Spread> spread(const SplitBaseline& split, const Experiments& experiments, Metric metric) {
+  std::vector<std::optional<double>> values;
+  std::vector<double> finished, all;
+  for (const ExperimentResult* experiment : experiments) {
+    values.push_back(split_value(*experiment, split.name, metric));
+    if (experiment->status != Status::ok) continue;
+    if (!values.back()) return std::nullopt;
+    finished.push_back(*values.back());
+  }
+  if (finished.empty()) return std::nullopt;
+  const double unfinished = unfinished_value(metric, split.chance, finished);
+  for (const std::optional<double>& value : values) all.push_back(value.value_or(unfinished));
+  return spread(std::move(all), metric);
 }
 
 void count_solved(const Spread& sequence, SplitSummary& summary) {
@@ -60,6 +78,11 @@ SplitSummary summarize(const SplitBaseline& baseline, const Experiments& experim
                        .token = spread(std::move(token)),
                        .sequence = spread(std::move(sequence)),
                        .above_trivial = spread(std::move(above))};
+  for (const MetricInfo& metric : metrics()) {
+    if (summary.spread(metric.metric)) continue;
+    if (std::optional<Spread> found = spread(baseline, experiments, metric.metric))
+      summary.others.emplace(metric.metric, std::move(*found));
+  }
   count_solved(summary.sequence, summary);
   return summary;
 }
@@ -71,14 +94,17 @@ std::optional<SplitSummary> summarize(SplitKind kind, const std::vector<SplitSum
     if (split.kind == kind) chosen.push_back(&split);
   }
   if (chosen.empty()) return std::nullopt;
-  const auto over_splits = [&](Spread SplitSummary::*accuracy, auto fold) {
-    std::vector<double> values((chosen.front()->*accuracy).values.size());
+  const auto over = [&](auto spread_of, auto fold, Metric metric) {
+    std::vector<double> values(spread_of(*chosen.front()).values.size());
     for (size_t seed = 0; seed < values.size(); ++seed) {
       std::vector<double> of_seed;
-      for (const SplitSummary* split : chosen) of_seed.push_back((split->*accuracy).values[seed]);
+      for (const SplitSummary* split : chosen) of_seed.push_back(spread_of(*split).values[seed]);
       values[seed] = fold(of_seed);
     }
-    return spread(std::move(values));
+    return spread(std::move(values), metric);
+  };
+  const auto over_splits = [&](Spread SplitSummary::*accuracy, auto fold) {
+    return over([&](const SplitSummary& split) { return split.*accuracy; }, fold, Metric::sequence);
   };
   const auto least = [](const std::vector<double>& x) { return *std::min_element(x.begin(), x.end()); };
   SplitSummary summary{.name = to_text(kind),
@@ -86,6 +112,12 @@ std::optional<SplitSummary> summarize(SplitKind kind, const std::vector<SplitSum
                        .token = over_splits(&SplitSummary::token, mean),
                        .sequence = over_splits(&SplitSummary::sequence, mean),
                        .above_trivial = over_splits(&SplitSummary::above_trivial, mean)};
+  for (const MetricInfo& metric : metrics()) {
+    const auto has = [&](const SplitSummary* split) { return split->others.contains(metric.metric); };
+    if (!std::all_of(chosen.begin(), chosen.end(), has)) continue;
+    const auto spread_of = [&](const SplitSummary& split) { return split.others.at(metric.metric); };
+    summary.others.emplace(metric.metric, over(spread_of, mean, metric.metric));
+  }
   count_solved(over_splits(&SplitSummary::sequence, least), summary);
   return summary;
 }
@@ -153,6 +185,13 @@ std::vector<std::optional<MeanRank>> rank_by(const Report& report, const Summary
 }
 
 }  // namespace
+
+const Spread* SplitSummary::spread(Metric metric) const {
+  if (metric == Metric::sequence) return &sequence;
+  if (metric == Metric::token) return &token;
+  const auto found = others.find(metric);
+  return found == others.end() ? nullptr : &found->second;
+}
 
 Summary summarize(const Report& report) {
   const Groups groups = group(report);

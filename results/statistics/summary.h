@@ -5,6 +5,7 @@
 // trivial, and solves nothing: leaving it out would reward encodings that are unstable. How many there are stands
 // beside each mean.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,27 +14,32 @@
 #include "results/statistics/ranking.h"
 #include "results/statistics/statistics.h"
 #include "results/statistics/threshold_length.h"
+#include "results/types/metric.h"
 #include "results/types/report.h"
 
 namespace posbench {
 
 constexpr double kSolved = 0.99;  // the sequence accuracy from which a split is solved
 
-/// One accuracy over seeds.
+/// One metric over seeds.
 struct Spread {
   std::vector<double> values;  // one for each seed, in the order of Summary::Row::seeds
   double mean = 0;
-  std::optional<Interval> interval;  // 95 % of the mean, whatever the seeds are distributed like; needs two seeds
+  // 95 % of the mean; needs two seeds. Of an accuracy whatever the seeds are distributed like, else Student's t.
+  std::optional<Interval> interval;
 };
 
 struct SplitSummary {
   std::string name;  // of a split; of a kind, where it is the mean over the splits of that kind
   SplitKind kind = SplitKind::in_distribution;
   Spread token, sequence;
+  std::map<Metric, Spread> others;  // every other metric that all finished experiments have
   Spread above_trivial;  // (token accuracy - best trivial one) / (1 - best trivial one), within [0, 1]
   double solved =
       0;  // the fraction of seeds with a sequence accuracy of kSolved or more, on every split of a kind
   Interval solved_interval;  // 95 % of that fraction, by Clopper and Pearson
+
+  const Spread* spread(Metric) const;  // null if the report does not have the metric
 };
 
 /// One task and encoding.

@@ -1,9 +1,6 @@
 #include "results/types/experiment_result.h"
 
-#include <fmt/format.h>
-
 #include <limits>
-#include <stdexcept>
 
 namespace posbench {
 
@@ -25,21 +22,6 @@ const std::vector<std::string>& split_kind_names() {
 std::string to_text(Status status) { return status_names()[static_cast<size_t>(status)]; }
 std::string to_text(SplitKind kind) { return split_kind_names()[static_cast<size_t>(kind)]; }
 
-std::string to_text(Metric metric) { return metric == Metric::token ? "token" : "sequence"; }
-
 std::string spec_name(const std::string& spec) { return spec.substr(0, spec.find(':')); }
-
-std::optional<Count> split_count(const ExperimentResult& experiment, const std::string& split, Metric metric) {
-  if (experiment.status != Status::ok) return std::nullopt;
-  for (const SplitResult& result : experiment.splits) {
-    if (result.name == split) return metric == Metric::token ? result.token : result.sequence;
-  }
-  throw std::out_of_range(fmt::format("no split '{}' in an experiment on '{}'", split, experiment.id.task));
-}
-
-double split_accuracy(const ExperimentResult& experiment, const std::string& split, Metric metric) {
-  const std::optional<Count> count = split_count(experiment, split, metric);
-  return count ? accuracy(*count) : 0;
-}
 
 }  // namespace posbench

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace posbench {
@@ -32,12 +33,8 @@ struct ExperimentId {
 enum class Status { ok, diverged, failed };
 enum class SplitKind { in_distribution, out_of_distribution };
 
-/// Which accuracy: of scored positions, or of sequences with every scored position right.
-enum class Metric { token, sequence };
-
 std::string to_text(Status);     // "diverged"
 std::string to_text(SplitKind);  // "out_of_distribution"
-std::string to_text(Metric);     // "sequence"
 
 /// The texts of all enumerators, in their order.
 const std::vector<std::string>& status_names();
@@ -59,16 +56,28 @@ struct RateResult {
   bool operator==(const RateResult&) const = default;
 };
 
+// Means over scored positions: `loss` is the cross-entropy in nats, `margin` the logit of the answer minus the greatest
+// other logit that could be predicted. Both are empty if the logits are not known or a mean is not finite.
+
 struct LengthResult {
   int length = 0;  // in the task's unit
   Count token, sequence;
+  std::optional<double> loss, margin;
   bool operator==(const LengthResult&) const = default;
 };
 
 struct DistanceResult {
   int distance = 0;  // in the task's unit
   Count token;
+  std::optional<double> loss, margin;
   bool operator==(const DistanceResult&) const = default;
+};
+
+struct PositionResult {
+  int position = 0;  // among the scored positions of a sequence, counted from 1
+  Count token;
+  std::optional<double> loss, margin;
+  bool operator==(const PositionResult&) const = default;
 };
 
 struct SplitResult {
@@ -77,9 +86,10 @@ struct SplitResult {
   std::int64_t sequences = 0;               // evaluated
   Count token;                              // of scored positions
   Count sequence;                           // of sequences with scored positions: right if every one is
-  std::optional<double> loss;               // mean cross-entropy of scored positions, if computed
+  std::optional<double> loss, margin;       // means over scored positions
   std::vector<LengthResult> by_length;      // ascending
   std::vector<DistanceResult> by_distance;  // ascending; empty if the task defines no distance
+  std::vector<PositionResult> by_position;  // ascending; empty if no sequence has two scored positions
   bool operator==(const SplitResult&) const = default;
 };
 
@@ -103,11 +113,5 @@ struct ExperimentResult {
 
 /// The name in a spec: `cope` of `cope:positions=16`.
 std::string spec_name(const std::string& spec);
-
-/// The count of a split of the task; empty if the experiment did not finish. Throws std::out_of_range for an
-/// unknown split.
-std::optional<Count> split_count(const ExperimentResult&, const std::string& split, Metric);
-/// The accuracy on a split; 0 if the experiment did not finish.
-double split_accuracy(const ExperimentResult&, const std::string& split, Metric);
 
 }  // namespace posbench

@@ -1,5 +1,5 @@
-// The report that the repository keeps, without its counts by length and distance: this program must still find
-// the same numbers.
+// The report that the repository keeps, without its counts by length, distance and position: this program must still
+// find the same numbers. It may find more than the report has.
 #include <nlohmann/json.hpp>
 
 #include "results/json/json.h"
@@ -22,6 +22,20 @@ Json find(const Json& report, const std::string& task, const std::string& encodi
   throw std::out_of_range("no experiment of " + encoding + " on " + task);
 }
 
+/// What `made` has of the members of `kept`.
+Json part(const Json& made, const Json& kept) {
+  Json result = made;
+  if (made.is_object() && kept.is_object()) {
+    result = Json::object();
+    for (const auto& [key, value] : kept.items()) {
+      if (made.contains(key)) result[key] = part(made.at(key), value);
+    }
+  } else if (made.is_array() && kept.is_array() && made.size() == kept.size()) {
+    for (size_t n = 0; n < made.size(); ++n) result[n] = part(made[n], kept[n]);
+  }
+  return result;
+}
+
 }  // namespace
 
 TEST_CASE("experiments of the reference report, run again, find the same numbers") {
@@ -36,5 +50,6 @@ TEST_CASE("experiments of the reference report, run again, find the same numbers
                                       std::to_string(seed) + ", -q -o again");
   REQUIRE(again.code == 0);
   const Json kept = read_json(reference), made = read_json(directory / "again/report.json");
-  CHECK(find(made, task, encoding, seed) == find(kept, task, encoding, seed));
+  const Json expected = find(kept, task, encoding, seed);
+  CHECK(part(find(made, task, encoding, seed), expected).dump() == expected.dump());
 }

@@ -1,0 +1,120 @@
+#include "results/types/metric.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace posbench {
+namespace {
+
+template <Count SplitResult::*count>
+std::optional<double> accuracy_of(const SplitResult& split) {
+  return accuracy(split.*count);
+}
+
+template <Count SplitResult::*count>
+std::int64_t cases_of(const SplitResult& split) {
+  return (split.*count).total;
+}
+
+/// The mean of the accuracies at each length, however many sequences have it.
+template <Count LengthResult::*count>
+std::optional<double> mean_over_lengths(const SplitResult& split) {
+  double sum = 0;
+  int lengths = 0;
+  for (const LengthResult& at : split.by_length) {
+    if ((at.*count).total == 0) continue;
+    sum += accuracy(at.*count);
+    ++lengths;
+  }
+  if (lengths == 0) return std::nullopt;
+  return sum / lengths;
+}
+
+std::int64_t none(const SplitResult&) { return 0; }
+
+}  // namespace
+
+const std::vector<MetricInfo>& metrics() {
+  static const std::vector<MetricInfo> all{
+      {.metric = Metric::sequence,
+       .name = "sequence",
+       .title = "sequence accuracy",
+       .value = accuracy_of<&SplitResult::sequence>,
+       .cases = cases_of<&SplitResult::sequence>},
+      {.metric = Metric::token,
+       .name = "token",
+       .title = "token accuracy",
+       .value = accuracy_of<&SplitResult::token>,
+       .cases = cases_of<&SplitResult::token>},
+      {.metric = Metric::sequence_over_lengths,
+       .name = "sequence_over_lengths",
+       .title = "mean over lengths of the sequence accuracy",
+       .value = mean_over_lengths<&LengthResult::sequence>,
+       .cases = cases_of<&SplitResult::sequence>},
+      {.metric = Metric::token_over_lengths,
+       .name = "token_over_lengths",
+       .title = "mean over lengths of the token accuracy",
+       .value = mean_over_lengths<&LengthResult::token>,
+       .cases = cases_of<&SplitResult::token>},
+      {.metric = Metric::loss,
+       .name = "loss",
+       .title = "mean cross-entropy in nats",
+       .is_accuracy = false,
+       .lower_is_better = true,
+       .value = [](const SplitResult& split) { return split.loss; },
+       .cases = none,
+       .guess = [](double chance) { return chance > 0 ? -std::log(chance) : 0; }},
+      {.metric = Metric::margin,
+       .name = "margin",
+       .title = "mean margin of the answer's logit over the best other",
+       .is_accuracy = false,
+       .value = [](const SplitResult& split) { return split.margin; },
+       .cases = none,
+       .guess = [](double) { return 0.0; }},
+  };
+  return all;
+}
+
+const MetricInfo& info(Metric metric) { return metrics()[static_cast<size_t>(metric)]; }
+
+std::string to_text(Metric metric) { return info(metric).name; }
+
+Metric parse_metric(const std::string& name) {
+  std::vector<std::string> names;
+  for (const MetricInfo& metric : metrics()) {
+    if (metric.name == name) return metric.metric;
+    names.push_back(metric.name);
+  }
+  throw std::invalid_argument(fmt::format("metric '{}': expected one of {}", name, fmt::join(names, ", ")));
+}
+
+const SplitResult* find_split(const ExperimentResult& experiment, const std::string& split) {
+  if (experiment.status != Status::ok) return nullptr;
+  for (const SplitResult& result : experiment.splits) {
+    if (result.name == split) return &result;
+  }
+  throw std::out_of_range(fmt::format("no split '{}' in an experiment on '{}'", split, experiment.id.task));
+}
+
+std::optional<double> split_value(const ExperimentResult& experiment, const std::string& split, Metric metric) {
+  const SplitResult* result = find_split(experiment, split);
+  return result ? info(metric).value(*result) : std::nullopt;
+}
+
+double split_accuracy(const ExperimentResult& experiment, const std::string& split, Metric metric) {
+  return split_value(experiment, split, metric).value_or(0);
+}
+
+double unfinished_value(Metric metric, double chance, std::span<const double> finished) {
+  const MetricInfo& about = info(metric);
+  if (about.is_accuracy) return 0;
+  double worst = about.guess(chance);
+  for (const double value : finished) worst = about.lower_is_better ? std::max(worst, value) : std::min(worst, value);
+  return worst;
+}
+
+}  // namespace posbench
