@@ -1,5 +1,6 @@
 // A task: a generator of examples, built from its options.
 #pragma once
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,9 @@ struct Example {
                                      // from 1, the least significant; 0: none, or unknown at that time; or empty
 };
 
+/// Of a finite source of samples: what they are for.
+enum class Purpose { training, validation, test };
+
 class Task {
  public:
   virtual ~Task() = default;
@@ -43,6 +47,10 @@ class Task {
   virtual const Integers& lengths() const = 0;
   /// Draws an example whose question has `length` units.
   virtual Example sample(int length, Rng&) const = 0;
+  /// The same, for a task whose source has parts that do not overlap.
+  virtual Example sample_of(Purpose, int length, Rng& rng) const { return sample(length, rng); }
+  /// Mean entropy in nats of the scored answers, given what was read: the least mean loss. Empty if it is not known.
+  virtual std::optional<double> entropy() const { return std::nullopt; }
   /// The token as text.
   virtual std::string word(int token) const = 0;
 };

@@ -89,6 +89,7 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
   for (const SplitBaseline& split : baseline.splits) {
     text += fmt::format("  {:<20} chance {:.3f}", split.name, split.chance);
     for (const auto& [name, accuracy] : split.trivial) text += fmt::format(", {} {:.3f}", name, accuracy);
+    if (split.entropy) text += fmt::format("; entropy {:.4f} nats, the least loss", *split.entropy);
     text += "\n";
   }
   return text;

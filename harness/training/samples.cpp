@@ -31,7 +31,8 @@ std::string fault(const Example& e, int vocabulary, int answers) {
 SampleStream::Sample SampleStream::operator()(std::uint64_t index) const {
   Rng rng = stream(seed, purpose, index);
   const int drawn = length ? *length : task.lengths().draw(rng);
-  Sample sample{task.sample(drawn, rng), drawn};
+  const Purpose use = purpose == "train" ? Purpose::training : purpose == "validation" ? Purpose::validation : Purpose::test;
+  Sample sample{task.sample_of(use, drawn, rng), drawn};
   if (sample.example.length > 0) sample.length = sample.example.length;
   return sample;
 }

@@ -316,6 +316,20 @@ static std::map<std::string, Oracle>& all_oracles() {
           return answer;
         },
         {"symbols"}}},
+      {"grammar",
+       {[](const Example& e) {  // of 8 nouns and one verb, in both numbers: 1 to 16, 17 and 18
+          Tokens next;
+          int subject = e.tokens.front(), t = 0;
+          for (const int at : e.scored) {
+            for (; t <= at; ++t) {
+              if (t > 0 && e.tokens[t - 1] == 0) subject = e.tokens[t];
+            }
+            const int following = e.tokens[at + 1];
+            next.push_back(following != 17 && following != 18 ? following : subject % 2 == 1 ? 17 : 18);
+          }
+          return next;
+        },
+        {"scored"}}},
       {"group_word",
        [](const Example& e) {  // for a5 and s3 to s5: follows each point
          static const std::map<int, std::vector<Tokens>> groups{{60, permutations_of(5, true)},
@@ -684,6 +698,13 @@ static std::map<std::string, Oracle>& all_oracles() {
          for (int digit = 1; digit <= 9; ++digit) sum += digit * count(question(e), digit);
          return Tokens{sum % 10};
        }},
+      {"text",
+       {[](const Example& e) {
+          Tokens next;
+          for (const int t : e.scored) next.push_back(e.tokens[t + 1]);
+          return next;
+        },
+        {"file", "crc32"}}},
       {"unique_copy",
        {[](const Example& e) { return joined(question(e), {e.tokens[e.scored.front()]}); }, {"symbols"}}},
       {"variable_tracking",

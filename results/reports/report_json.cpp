@@ -22,6 +22,11 @@ Json write_split(const SplitBaseline& split) {
   json["chance"] = split.chance;
   json["trivial"] = Json::object();
   for (const auto& [predictor, accuracy] : split.trivial) json["trivial"][predictor] = accuracy;
+  if (split.entropy) json["entropy"] = *split.entropy;
+  if (split.options) {
+    json["options"] = Json::object();
+    for (const auto& [option, value] : *split.options) json["options"][option] = value;
+  }
   return json;
 }
 
@@ -39,6 +44,13 @@ SplitBaseline read_split(const Field& json) {
   const Field trivial = json["trivial"];
   for (const auto& [predictor, accuracy] : trivial.object().items()) {
     split.trivial[predictor] = trivial[predictor.c_str()].number(0, 1);
+  }
+  if (json.has("entropy")) split.entropy = json["entropy"].number(0, 1e6);
+  if (json.has("options")) {
+    const Field options = json["options"];
+    split.options.emplace();
+    for (const auto& [option, value] : options.object().items())
+      (*split.options)[option] = options[option.c_str()].text();
   }
   return split;
 }

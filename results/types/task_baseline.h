@@ -1,6 +1,7 @@
 // The trivial baselines of a task.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct SplitBaseline {
   SplitKind kind = SplitKind::in_distribution;
   double chance = 0;                      // token accuracy of a uniform guess among the possible answers
   std::map<std::string, double> trivial;  // measured token accuracy by predictor: constant, last_token, ...
+  std::optional<double> entropy = std::nullopt;  // of the answers, in nats: the least mean loss, where it is known
+  /// What the split changes of the task; empty in older reports.
+  std::optional<std::map<std::string, std::string>> options = std::nullopt;
   bool operator==(const SplitBaseline&) const = default;
 };
 
