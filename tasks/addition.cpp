@@ -122,7 +122,7 @@ const RegisterTask<Addition> registered{{
                  "operand equally often, and ends with a second =.",
     .length_unit = "digits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length", {{"length", "9..16"}}, "up to twice the trained lengths"}},
+               {"ood_length", {{"length", "1x..2x"}}, "up to twice the trained lengths"}},
     .largest_answer_fraction = 0.18,
 }};
 

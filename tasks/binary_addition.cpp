@@ -55,7 +55,7 @@ const RegisterTask<BinaryAddition> registered{{
                  "counts the terminator as an answer.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+               {"ood_length", {{"length", "1.05x/1.5x/2x/3x/4x/5x"}}, "longer than trained"}},
     .largest_answer_fraction = 0.51,
 }};
 

@@ -72,7 +72,7 @@ const RegisterTask<CommonWords> registered{{
                  "is in miniature: three common words, 6 times beside once.",
     .length_unit = "words that come once",
     .splits = {{"in_distribution", {}, "the trained list"},
-               {"ood_length", {{"length", "40..60"}}, "more words that come once"},
+               {"ood_length", {{"length", "1.95x..3x"}}, "more words that come once"},
                {"ood_repeats", {{"repeats", "3"}}, "common words that come half as often"}},
 }};
 

@@ -98,7 +98,7 @@ const RegisterTask<CompositionalMqar> registered{{
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained length and grid"},
                {"ood_grid", {{"grid", "3"}}, "a grid of 3 by 3, at the trained length"},
-               {"ood_length", {{"length", "216"}}, "the trained grid, with longer gaps"}},
+               {"ood_length", {{"length", "4x"}}, "the trained grid, with longer gaps"}},
 }};
 
 }  // namespace

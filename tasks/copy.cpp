@@ -79,7 +79,7 @@ const RegisterTask<Copy> registered{{
                  "words is left out, and the answer ends with a separator.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length", {{"length", "21/24/28/32/36/40"}}, "up to twice the trained lengths"}},
+               {"ood_length", {{"length", "1.05x/1.2x/1.4x/1.6x/1.8x/2x"}}, "up to twice the trained lengths"}},
     .largest_answer_fraction = 0.09,
 }};
 

@@ -97,9 +97,9 @@ const RegisterTask<CountWordLastSentence> registered{{
         "The paper prompts large models with two sentences and trains nothing; the data and splits are ours.",
     .length_unit = "sentences",
     .splits = {{"in_distribution", {}, "the trained sentences"},
-               {"ood_longer_sentences", {{"words", "9..16"}}, "longer sentences, the trained number of them"},
-               {"ood_more_sentences", {{"length", "5..8"}}, "more sentences, of the trained lengths"},
-               {"ood_both", {{"words", "9..16"}, {"length", "5..8"}}, "more and longer sentences"}},
+               {"ood_longer_sentences", {{"words", "1x..2x"}}, "longer sentences, the trained number of them"},
+               {"ood_more_sentences", {{"length", "1x..2x"}}, "more sentences, of the trained lengths"},
+               {"ood_both", {{"words", "1x..2x"}, {"length", "1x..2x"}}, "more and longer sentences"}},
 }};
 
 }  // namespace

@@ -53,7 +53,7 @@ const RegisterTask<CumulativeParity> registered{{
     .length_unit = "bits",
     .distance_unit = "bits counted",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length", {{"length", "40"}}, "twice the trained lengths"}},
+               {"ood_length", {{"length", "2x"}}, "twice the trained lengths"}},
 }};
 
 }  // namespace

@@ -51,7 +51,7 @@ const RegisterTask<CycleNavigation> registered{{
                  "numbered as in the code.",
     .length_unit = "steps",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+               {"ood_length", {{"length", "1.05x/1.5x/2x/3x/4x/5x"}}, "longer than trained"}},
     .largest_answer_fraction = 0.23,
 }};
 

@@ -137,9 +137,9 @@ const RegisterTask<Dyck> registered{{
     .causal_only = true,
     .splits =
         {{"in_distribution", {}, "the trained lengths and depth"},
-         {"ood_depth", {{"depth", "8"}, {"opening", "0.8"}}, "twice the trained depth, at the trained lengths"},
-         {"ood_length2", {{"length", "25..48"}}, "up to twice the trained lengths, to the trained depth"},
-         {"ood_length4", {{"length", "49..96"}}, "up to four times the trained lengths, to the trained depth"}},
+         {"ood_depth", {{"depth", "2x"}, {"opening", "0.8"}}, "twice the trained depth, at the trained lengths"},
+         {"ood_length2", {{"length", "1x..2x"}}, "up to twice the trained lengths, to the trained depth"},
+         {"ood_length4", {{"length", "2x..4x"}}, "up to four times the trained lengths, to the trained depth"}},
 }};
 
 }  // namespace

@@ -86,8 +86,8 @@ const RegisterTask<FlipFlop> registered{{
         {{"in_distribution", {}, "the trained length and mixture"},
          {"ood_dense", {{"p_ignore", "0.1"}}, "hardly anything to ignore, at the trained length"},
          {"ood_sparse", {{"p_ignore", "0.98"}}, "almost everything to ignore: far writes, at the trained length"},
-         {"ood_length", {{"length", "128"}}, "the trained mixture, in a longer sequence"},
-         {"ood_sparse_length", {{"p_ignore", "0.98"}, {"length", "128"}}, "far writes in a longer sequence"}},
+         {"ood_length", {{"length", "4x"}}, "the trained mixture, in a longer sequence"},
+         {"ood_sparse_length", {{"p_ignore", "0.98"}, {"length", "4x"}}, "far writes in a longer sequence"}},
 }};
 
 }  // namespace

@@ -114,9 +114,9 @@ const RegisterTask<ForgettingMqar> registered{{
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained length and numbers"},
-               {"ood_updates", {{"updates", "4"}}, "every key gets another value"},
-               {"ood_pairs", {{"pairs", "8"}, {"updates", "4"}}, "twice the pairs, at the trained length"},
-               {"ood_length", {{"length", "256"}}, "the trained pairs, with longer gaps"}},
+               {"ood_updates", {{"updates", "1x(pairs)"}}, "every key gets another value"},
+               {"ood_pairs", {{"pairs", "2x"}, {"updates", "2x"}}, "twice the pairs, at the trained length"},
+               {"ood_length", {{"length", "4x"}}, "the trained pairs, with longer gaps"}},
 }};
 
 }  // namespace

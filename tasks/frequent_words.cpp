@@ -94,7 +94,7 @@ const RegisterTask<FrequentWords> registered{{
                  "order of the answer counts. Ours is in miniature, one token a word, and the order of frequency.",
     .length_unit = "words",
     .splits = {{"in_distribution", {}, "the trained lengths and exponent"},
-               {"ood_length", {{"length", "128..144"}}, "longer, with the trained exponent"},
+               {"ood_length", {{"length", "1.63x..1.85x"}}, "longer, with the trained exponent"},
                {"ood_alpha", {{"alpha", "1.5"}}, "frequencies that fall more slowly"}},
 }};
 

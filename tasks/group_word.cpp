@@ -134,7 +134,7 @@ const RegisterTask<GroupWord> registered{{
     .length_unit = "elements",
     .distance_unit = "elements multiplied",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length", {{"length", "24"}}, "up to twice the trained lengths"}},
+               {"ood_length", {{"length", "2x"}}, "up to twice the trained lengths"}},
 }};
 
 }  // namespace

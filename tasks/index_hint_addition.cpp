@@ -127,8 +127,8 @@ const RegisterTask<IndexHintAddition> registered{{
                  "are ours.",
     .length_unit = "digits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length2", {{"length", "9..16"}}, "up to twice the trained lengths"},
-               {"ood_length3", {{"length", "17..24"}}, "up to three times the trained lengths"}},
+               {"ood_length2", {{"length", "1x..2x"}}, "up to twice the trained lengths"},
+               {"ood_length3", {{"length", "2x..3x"}}, "up to three times the trained lengths"}},
     .largest_answer_fraction = 0.11,
 }};
 

@@ -88,8 +88,8 @@ const RegisterTask<IndexHintParity> registered{{
                  "layout, the lengths and the splits are ours.",
     .length_unit = "bits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length2", {{"length", "17..32"}}, "up to twice the trained lengths"},
-               {"ood_length3", {{"length", "33..48"}}, "up to three times the trained lengths"}},
+               {"ood_length2", {{"length", "1x..2x"}}, "up to twice the trained lengths"},
+               {"ood_length3", {{"length", "2x..3x"}}, "up to three times the trained lengths"}},
     .largest_answer_fraction = 0.26,
 }};
 

@@ -89,9 +89,9 @@ const RegisterTask<IndexRetrieval> registered{{
     .length_unit = "items",
     .distance_unit = "items counted",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length", {{"length", "21..40"}}, "longer lists, with the trained indices"},
+               {"ood_length", {{"length", "1x..2x"}}, "longer lists, with the trained indices"},
                {"ood_length_end",
-                {{"length", "21..40"}, {"from", "end"}},
+                {{"length", "1x..2x"}, {"from", "end"}},
                 "longer lists, counted from the end only"}},
 }};
 

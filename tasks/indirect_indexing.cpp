@@ -95,7 +95,7 @@ const RegisterTask<IndirectIndexing> registered{{
     .length_unit = "letters",
     .distance_unit = "letters between source and target",
     .splits = {{"in_distribution", {}, "the trained lengths and shifts"},
-               {"ood_length", {{"length", "41..52"}}, "longer strings, with the trained shifts"},
+               {"ood_length", {{"length", "1x..1.3x"}}, "longer strings, with the trained shifts"},
                {"ood_shift", {{"shift", "16..19"}}, "longer shifts, in strings of the trained lengths"}},
 }};
 

@@ -75,10 +75,10 @@ const RegisterTask<InductionHeads> registered{{
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained length"},
                {"ood_length",
-                {{"length", "256"}, {"farthest", "62"}},
+                {{"length", "4x"}, {"farthest", "1x(length)-2"}},
                 "the trained distances, in a longer sequence"},
-               {"ood_length_far2", {{"length", "128"}}, "twice the trained length, at any distance"},
-               {"ood_length_far4", {{"length", "256"}}, "four times the trained length, at any distance"}},
+               {"ood_length_far2", {{"length", "2x"}}, "twice the trained length, at any distance"},
+               {"ood_length_far4", {{"length", "4x"}}, "four times the trained length, at any distance"}},
 }};
 
 }  // namespace

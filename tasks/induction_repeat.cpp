@@ -61,8 +61,8 @@ const RegisterTask<InductionRepeat> registered{{
     .length_unit = "tokens of a block",
     .causal_only = true,
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length2", {{"length", "25..48"}}, "up to twice the trained lengths"},
-               {"ood_length4", {{"length", "49..96"}}, "up to four times the trained lengths"}},
+               {"ood_length2", {{"length", "1x..2x"}}, "up to twice the trained lengths"},
+               {"ood_length4", {{"length", "2x..4x"}}, "up to four times the trained lengths"}},
 }};
 
 }  // namespace

@@ -69,8 +69,8 @@ const RegisterTask<InterleavedMajority> registered{{
                  "are the same ratios at two fifths of the size. Begin and end tokens are left out.",
     .length_unit = "bits of each string",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length2", {{"length", "8..14"}}, "up to twice the trained lengths"},
-               {"ood_length3", {{"length", "15..21"}}, "up to three times the trained lengths"}},
+               {"ood_length2", {{"length", "1x..2x"}}, "up to twice the trained lengths"},
+               {"ood_length3", {{"length", "2x..3x"}}, "up to three times the trained lengths"}},
 }};
 
 }  // namespace

@@ -85,9 +85,9 @@ const RegisterTask<IthLastSentence> registered{{
     .distance_unit = "sentences",
     .splits = {{"in_distribution", {}, "the trained sentences"},
                {"ood_longer_sentences",
-                {{"words", "7..12"}},
+                {{"words", "1x..2x"}},
                 "longer sentences: the same count of full stops, farther"},
-               {"ood_more_sentences", {{"length", "7..10"}}, "more sentences before those asked for"}},
+               {"ood_more_sentences", {{"length", "1x..1.67x"}}, "more sentences before those asked for"}},
 }};
 
 }  // namespace

@@ -86,7 +86,7 @@ const RegisterTask<IthWord> registered{{
     .splits = {{"in_distribution", {}, "the trained length and probability of nouns"},
                {"ood_dense", {{"probability", "0.6"}}, "twice the nouns, at the trained length"},
                {"ood_sparse", {{"probability", "0.15"}}, "half the nouns, at the trained length"},
-               {"ood_length", {{"length", "96"}}, "the trained probability, in a longer sentence"}},
+               {"ood_length", {{"length", "4x"}}, "the trained probability, in a longer sentence"}},
 }};
 
 }  // namespace

@@ -79,8 +79,8 @@ const RegisterTask<KHop> registered{{
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained length and hops"},
-               {"ood_length2", {{"length", "128"}}, "twice the trained length"},
-               {"ood_length4", {{"length", "256"}}, "four times the trained length"}},
+               {"ood_length2", {{"length", "2x"}}, "twice the trained length"},
+               {"ood_length4", {{"length", "4x"}}, "four times the trained length"}},
     .largest_answer_fraction = 0.25,
 }};
 

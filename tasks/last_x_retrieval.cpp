@@ -96,12 +96,12 @@ const RegisterTask<LastXRetrieval> registered{{
     .length_unit = "items",
     .distance_unit = "items",
     .splits = {{"in_distribution", {}, "the trained distances"},
-               {"ood_far2", {{"distance", "8..15"}}, "up to twice the trained distances, at the trained length"},
+               {"ood_far2", {{"distance", "1x..2x"}}, "up to twice the trained distances, at the trained length"},
                {"ood_far4",
-                {{"distance", "16..30"}},
+                {{"distance", "2x..3.875x"}},
                 "up to four times the trained distances, at the trained length"},
-               {"ood_length", {{"length", "128"}}, "the trained distances, in a longer sequence"},
-               {"ood_length_far", {{"length", "128"}, {"distance", "31..126"}}, "far and long"}},
+               {"ood_length", {{"length", "4x"}}, "the trained distances, in a longer sequence"},
+               {"ood_length_far", {{"length", "4x"}, {"distance", "1x(length)-2..4x(length)-2"}}, "far and long"}},
 }};
 
 }  // namespace

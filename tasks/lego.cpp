@@ -77,7 +77,7 @@ const RegisterTask<Lego> registered{{
     .length_unit = "clauses",
     .distance_unit = "clauses to follow",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length", {{"length", "9..16"}}, "up to twice the trained lengths"}},
+               {"ood_length", {{"length", "1x..2x"}}, "up to twice the trained lengths"}},
 }};
 
 }  // namespace

@@ -111,7 +111,7 @@ const RegisterTask<ListOps> registered{{
                  "operations, which its length is. The splits are ours.",
     .length_unit = "operations",
     .splits = {{"in_distribution", {}, "the trained numbers of operations and arguments"},
-               {"ood_length", {{"length", "8..15"}}, "up to twice the trained operations"},
+               {"ood_length", {{"length", "1x..2.15x"}}, "up to twice the trained operations"},
                {"ood_arguments", {{"arguments", "8"}}, "longer lists"}},
     .largest_answer_fraction = 0.15,
 }};

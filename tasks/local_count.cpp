@@ -80,8 +80,8 @@ const RegisterTask<LocalCount> registered{{
     .length_unit = "runs",
     .distance_unit = "tokens back to the start of the run",
     .splits = {{"in_distribution", {}, "the trained number and lengths of runs"},
-               {"ood_length", {{"length", "16"}}, "four times the runs, of the trained lengths"},
-               {"ood_short_runs", {{"run", "2..4"}, {"length", "12"}}, "shorter runs, in as many tokens"}},
+               {"ood_length", {{"length", "4x"}}, "four times the runs, of the trained lengths"},
+               {"ood_short_runs", {{"run", "2..4"}, {"length", "3x"}}, "shorter runs, in as many tokens"}},
     .largest_answer_fraction = 0.34,
 }};
 

@@ -146,8 +146,8 @@ const RegisterTask<MadFuzzyInContextRecall> registered{{
     .causal_only = true,
     .splits = {{"in_distribution", {}, "the trained length and keys"},
                {"ood_long_keys", {{"key", "3"}}, "the longest keys alone, as the published test; same length"},
-               {"ood_length2", {{"length", "128"}}, "twice the trained length, with the trained keys"},
-               {"ood_length4", {{"length", "256"}}, "four times the trained length, with the trained keys"}},
+               {"ood_length2", {{"length", "2x"}}, "twice the trained length, with the trained keys"},
+               {"ood_length4", {{"length", "4x"}}, "four times the trained length, with the trained keys"}},
 }};
 
 }  // namespace

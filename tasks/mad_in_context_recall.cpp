@@ -53,8 +53,8 @@ const RegisterTask<MadInContextRecall> registered{{
     .distance_unit = "tokens",
     .causal_only = true,
     .splits = {{"in_distribution", {}, "the trained length"},
-               {"ood_length2", {{"length", "64"}}, "twice the trained length"},
-               {"ood_length4", {{"length", "128"}}, "four times the trained length"}},
+               {"ood_length2", {{"length", "2x"}}, "twice the trained length"},
+               {"ood_length4", {{"length", "4x"}}, "four times the trained length"}},
 }};
 
 }  // namespace

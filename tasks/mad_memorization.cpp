@@ -69,7 +69,7 @@ const RegisterTask<MadMemorization> registered{{
     .published = "As published, but for the mapping; trained and tested at 16 keys. The split is ours.",
     .length_unit = "keys",
     .splits = {{"in_distribution", {}, "the trained length"},
-               {"ood_length4", {{"length", "64"}}, "four times the trained length"}},
+               {"ood_length4", {{"length", "4x"}}, "four times the trained length"}},
 }};
 
 }  // namespace

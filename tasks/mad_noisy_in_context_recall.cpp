@@ -64,8 +64,8 @@ const RegisterTask<MadNoisyInContextRecall> registered{{
     .splits = {{"in_distribution", {}, "the trained length and noise"},
                {"ood_clean", {{"noise", "0"}}, "no noise, at the trained length"},
                {"ood_noise", {{"noise", "0.8"}}, "four times the noise, at the trained length"},
-               {"ood_length2", {{"length", "64"}}, "twice the trained length, with the trained noise"},
-               {"ood_length4", {{"length", "128"}}, "four times the trained length, with the trained noise"}},
+               {"ood_length2", {{"length", "2x"}}, "twice the trained length, with the trained noise"},
+               {"ood_length4", {{"length", "4x"}}, "four times the trained length, with the trained noise"}},
 }};
 
 }  // namespace

@@ -76,7 +76,7 @@ const RegisterTask<MadSelectiveCopying> registered{{
     .splits = {{"in_distribution", {}, "two blanks for each data token"},
                {"ood_dense", {{"blanks", "1"}}, "half as many blanks, for the same data tokens"},
                {"ood_sparse", {{"blanks", "4"}}, "twice as many blanks, for the same data tokens"},
-               {"ood_length", {{"length", "32"}}, "twice as many data tokens, at the trained density"}},
+               {"ood_length", {{"length", "2x"}}, "twice as many data tokens, at the trained density"}},
 }};
 
 }  // namespace

@@ -81,8 +81,8 @@ const RegisterTask<Majority> registered{{
                  "none. Ours are the same ratios at two fifths of the size. Begin and end tokens are left out.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length2", {{"length", "21..40"}}, "up to twice the trained lengths"},
-               {"ood_length3", {{"length", "41..60"}}, "up to three times the trained lengths"}},
+               {"ood_length2", {{"length", "1x..2x"}}, "up to twice the trained lengths"},
+               {"ood_length3", {{"length", "2x..3x"}}, "up to three times the trained lengths"}},
 }};
 
 }  // namespace

@@ -107,9 +107,9 @@ const RegisterTask<Mqar> registered{{
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained length and number of pairs"},
-               {"ood_pairs", {{"pairs", "8"}}, "twice the pairs, at the trained length"},
-               {"ood_length", {{"length", "256"}}, "the trained pairs, with longer gaps"},
-               {"ood_length_pairs", {{"length", "256"}, {"pairs", "16"}}, "longer, with pairs to match"}},
+               {"ood_pairs", {{"pairs", "2x"}}, "twice the pairs, at the trained length"},
+               {"ood_length", {{"length", "4x"}}, "the trained pairs, with longer gaps"},
+               {"ood_length_pairs", {{"length", "4x"}, {"pairs", "4x"}}, "longer, with pairs to match"}},
 }};
 
 }  // namespace

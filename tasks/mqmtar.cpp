@@ -118,9 +118,9 @@ const RegisterTask<Mqmtar> registered{{
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length2", {{"length", "128"}}, "twice the trained lengths, with pairs to match"},
-               {"ood_length4", {{"length", "256"}}, "four times the trained lengths, with pairs to match"},
-               {"ood_sparse", {{"length", "64"}, {"fraction", "0.4"}}, "fewer pairs among more spaces"}},
+               {"ood_length2", {{"length", "2x"}}, "twice the trained lengths, with pairs to match"},
+               {"ood_length4", {{"length", "4x"}}, "four times the trained lengths, with pairs to match"},
+               {"ood_sparse", {{"length", "1x"}, {"fraction", "0.4"}}, "fewer pairs among more spaces"}},
 }};
 
 }  // namespace

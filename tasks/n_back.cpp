@@ -66,8 +66,8 @@ const RegisterTask<NBack> registered{{
                  "with the first token and asks for nothing there.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length2", {{"length", "128"}}, "twice the trained lengths"},
-               {"ood_length4", {{"length", "256"}}, "four times the trained lengths"}},
+               {"ood_length2", {{"length", "2x"}}, "twice the trained lengths"},
+               {"ood_length4", {{"length", "4x"}}, "four times the trained lengths"}},
 }};
 
 }  // namespace

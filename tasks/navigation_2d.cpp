@@ -105,7 +105,7 @@ const RegisterTask<Navigation2d> registered{{
     .distance_unit = "steps",
     .causal_only = true,
     .splits = {{"in_distribution", {}, "the trained world and length"},
-               {"ood_length", {{"length", "128"}}, "longer walks"},
+               {"ood_length", {{"length", "4x"}}, "longer walks"},
                {"ood_size", {{"size", "16"}}, "a larger world, at the trained length"},
                {"ood_dense", {{"empty", "0"}}, "no empty cells"}},
     .largest_answer_fraction = 0.51,

@@ -58,7 +58,7 @@ const RegisterTask<OddsFirst> registered{{
                  "is the code's; order=paper is the paper's.",
     .length_unit = "bits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+               {"ood_length", {{"length", "1.05x/1.5x/2x/3x/4x/5x"}}, "longer than trained"}},
 }};
 
 }  // namespace

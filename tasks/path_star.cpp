@@ -97,7 +97,7 @@ const RegisterTask<PathStar> registered{{
     .length_unit = "nodes of an arm",
     .splits = {{"in_distribution", {}, "the trained graphs"},
                {"ood_degree", {{"degree", "3"}}, "more arms"},
-               {"ood_length", {{"length", "8"}}, "longer arms"}},
+               {"ood_length", {{"length", "1.6x"}}, "longer arms"}},
 }};
 
 }  // namespace

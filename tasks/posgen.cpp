@@ -101,10 +101,10 @@ const RegisterTask<PosGen> registered{{
     .causal_only = true,
     .splits = {{"in_distribution", {}, "the trained length"},
                {"ood_length2",
-                {{"length", "128"}, {"scored_from", "64"}},
+                {{"length", "2x"}, {"scored_from", "1x(length)"}},
                 "the positions beyond the trained length, up to twice as far"},
                {"ood_length4",
-                {{"length", "256"}, {"scored_from", "64"}},
+                {{"length", "4x"}, {"scored_from", "1x(length)"}},
                 "the positions beyond the trained length, up to four times as far"}},
 }};
 

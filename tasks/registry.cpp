@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tasks/splits.h"
+
 namespace posbench {
 
 Registry<TaskEntry>& tasks() {
@@ -10,10 +12,11 @@ Registry<TaskEntry>& tasks() {
 }
 
 std::unique_ptr<Task> make_task(const Spec& spec, const TaskInfo::Split& split, Layout layout) {
-  Spec changed = spec;
-  changed.options.insert(changed.options.end(), split.options.begin(), split.options.end());
+  const TaskEntry& entry = tasks().find(spec.name);
   try {
-    return tasks().find(spec.name).make(changed, layout);
+    Spec changed = spec;
+    for (const auto& option : resolved(spec, entry.options, split).options) changed.options.push_back(option);
+    return entry.make(changed, layout);
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(fmt::format("split '{}': {}", split.name, error.what()));
   }

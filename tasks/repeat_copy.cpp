@@ -53,8 +53,8 @@ const RegisterTask<RepeatCopy> registered{{
                  "of the size. The begin token is left out, one separator serves as both.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length2", {{"length", "21..40"}}, "up to twice the trained lengths"},
-               {"ood_length3", {{"length", "41..60"}}, "up to three times the trained lengths"}},
+               {"ood_length2", {{"length", "1x..2x"}}, "up to twice the trained lengths"},
+               {"ood_length3", {{"length", "2x..3x"}}, "up to three times the trained lengths"}},
     .largest_answer_fraction = 0.5,
 }};
 

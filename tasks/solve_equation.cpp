@@ -57,7 +57,7 @@ const RegisterTask<SolveEquation> registered{{
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length", {{"length", "21/30/40/60/80/100"}}, "longer than trained"}},
+               {"ood_length", {{"length", "1.05x/1.5x/2x/3x/4x/5x"}}, "longer than trained"}},
     .largest_answer_fraction = 0.29,
 }};
 

@@ -78,7 +78,7 @@ const RegisterTask<Sorting> registered{{
                  "are from 10 to 9999 as in the code. The answer ends with a separator.",
     .length_unit = "items",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length", {{"length", "9..16"}}, "up to twice the trained lengths"}},
+               {"ood_length", {{"length", "1x..2x"}}, "up to twice the trained lengths"}},
     .largest_answer_fraction = 0.19,
 }};
 

@@ -99,7 +99,7 @@ const RegisterTask<StackedMqar> registered{{
     .length_unit = "pairs",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained number of pairs"},
-               {"ood_pairs", {{"length", "16"}}, "twice the pairs"},
+               {"ood_pairs", {{"length", "2x"}}, "twice the pairs"},
                {"ood_passes", {{"passes", "2"}}, "each pair read twice"}},
 }};
 

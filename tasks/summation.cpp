@@ -47,7 +47,7 @@ const RegisterTask<Summation> registered{{
     .published = "Trained on up to 8 digits, tested on 9..16.",
     .length_unit = "digits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length", {{"length", "9..16"}}, "up to twice the trained lengths"}},
+               {"ood_length", {{"length", "1x..2x"}}, "up to twice the trained lengths"}},
     .largest_answer_fraction = 0.11,
 }};
 

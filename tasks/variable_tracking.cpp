@@ -98,7 +98,7 @@ const RegisterTask<VariableTracking> registered{{
     .length_unit = "tokens of noise",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained noise and chains"},
-               {"ood_length", {{"length", "64"}}, "more noise"},
+               {"ood_length", {{"length", "4x"}}, "more noise"},
                {"ood_chains", {{"chains", "4"}}, "twice the chains"},
                {"ood_hops", {{"hops", "4"}}, "longer chains"}},
 }};

@@ -52,9 +52,15 @@ std::string field(const std::string& name, const std::string& value) {
   return value.empty() ? "" : fmt::format("{:<15} {}\n", name + ":", value);
 }
 
-std::string changes(const TaskInfo::Split& split) {
+/// "length=128 (4x)": the value, and what it is relative to what is trained.
+std::string changes(const TaskInfo& info, const TaskInfo::Split& split) {
   std::vector<std::string> pieces;
-  for (const auto& [option, value] : split.options) pieces.push_back(option + "=" + value);
+  for (size_t n = 0; n < split.options.size(); ++n) {
+    const auto& [option, value] = split.options[n];
+    const auto raw = std::find_if(info.splits.begin(), info.splits.end(), [&](const auto& s) { return s.name == split.name; });
+    const std::string& relative = raw->options[n].second;
+    pieces.push_back(option + "=" + value + (relative == value ? "" : " (" + relative + ")"));
+  }
   return pieces.empty() ? "-" : fmt::format("{}", fmt::join(pieces, ", "));
 }
 
@@ -83,8 +89,9 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
                                                   setup.shape.trained_length, setup.shape.longest));
   text += "\n" + options_text(entry.options) + "\nsplits:\n";
   for (const TaskInfo::Split& split : setup.splits) {
-    text += fmt::format("  {:<20} {:<36} {}\n", split.name, changes(split), split.why);
+    text += fmt::format("  {:<20} {:<36} {}\n", split.name, changes(info, split), split.why);
   }
+  for (const std::string& split : setup.left_out) text += "  left out: " + split + "\n";
   text += "\naccuracy by token without reading the question (measured on 2000 samples each):\n";
   for (const SplitBaseline& split : baseline.splits) {
     text += fmt::format("  {:<20} chance {:.3f}", split.name, split.chance);

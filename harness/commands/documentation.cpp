@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -44,9 +45,15 @@ std::string paragraph(const std::string& name, const std::string& text) {
   return text.empty() ? "" : fmt::format("{}: {}\n\n", name, cell(text));
 }
 
-std::string changes(const TaskInfo::Split& split) {
+/// "`length=128` (4x)": the values at default options, and what they are relative to what is trained.
+std::string changes(const TaskInfo& info, const TaskInfo::Split& split) {
   std::vector<std::string> pieces;
-  for (const auto& [option, value] : split.options) pieces.push_back(fmt::format("`{}={}`", option, value));
+  const auto raw = std::find_if(info.splits.begin(), info.splits.end(), [&](const auto& s) { return s.name == split.name; });
+  for (size_t n = 0; n < split.options.size(); ++n) {
+    const auto& [option, value] = split.options[n];
+    const std::string& relative = raw->options[n].second;
+    pieces.push_back(fmt::format("`{}={}`{}", option, value, relative == value ? "" : " (" + relative + ")"));
+  }
   return pieces.empty() ? "-" : fmt::format("{}", fmt::join(pieces, ", "));
 }
 
@@ -66,7 +73,7 @@ std::string task_section(const TaskEntry& entry) {
   text += header(columns);
   for (size_t i = 0; i < setup.splits.size(); ++i) {
     const TaskInfo::Split& split = setup.splits[i];
-    std::vector<std::string> cells{cell(split.name), changes(split), cell(split.why),
+    std::vector<std::string> cells{cell(split.name), changes(info, split), cell(split.why),
                                    fmt::format("{:.3f}", baseline.splits[i].chance)};
     for (const auto& [name, accuracy] : baseline.splits[i].trivial)
       cells.push_back(fmt::format("{:.3f}", accuracy));

@@ -207,6 +207,10 @@ std::optional<Report> run_into(const RunRequest& request, const Suite& suite, in
 
 int run(const Config& config, const RunRequest& request) {
   const Suite suite = make_suite(config, request.shard);
+  for (const auto& task : suite.tasks) {
+    for (const std::string& split : task->left_out)
+      write_message(printable(fmt::format("'{}' is tested without {}", task->spec, split)) + "\n");
+  }
   const int jobs = request.jobs > 0 ? request.jobs : all_cores();
   if (request.dry_run) {
     print_plan(suite, jobs, wants_color(request.color));

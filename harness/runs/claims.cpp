@@ -42,7 +42,7 @@ Config make_run_config(const ClaimFile& file, ClaimSize size, const ClaimCell& c
   }
   const std::string task = spec_name(config.tasks.front());
   std::erase_if(config.overrides, [&](const auto& entry) { return entry.first != task; });
-  std::erase_if(config.splits, [&](const auto& entry) { return entry.first != task; });
+  std::erase_if(config.splits, [&](const auto& entry) { return entry.first != task && entry.first != config.tasks.front(); });
   config.seeds.clear();
   return config;
 }

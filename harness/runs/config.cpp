@@ -10,8 +10,9 @@
 #include <stdexcept>
 
 #include "base/text.h"
-#include "encodings/registry.h"
 #include "base/printable.h"
+#include "encodings/registry.h"
+#include "harness/training/task_setup.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -51,9 +52,13 @@ std::string setting(const Json& value, const std::string& name) {
   return value.is_array() ? join_list(value, name) : untyped(value);
 }
 
-/// The tasks that a key of `splits` names: one task, or all of the families that match a pattern with a '/', as in
-/// "chomsky/*".
+/// The tasks that a key of `splits` names: one task, one with options, or all of the families that match a pattern with
+/// a '/', as in "chomsky/*".
 std::vector<std::string> tasks_of_key(const std::string& key, const std::string& where) {
+  if (key.find(':') != key.npos) {
+    const Spec spec = Spec::parse(key);
+    return {tasks().find(spec.name).canonical(spec).text()};
+  }
   if (key.find('/') == key.npos) {
     tasks().find(key);
     return {key};
@@ -96,8 +101,11 @@ void read_splits(const Json& json, const std::string& where, Config& config) {
       TaskInfo::Split split{name, {}, "from the configuration"};
       if (name == "in_distribution")
         refuse(where + "." + key, "'in_distribution' is what is trained on; give the task options instead");
-      for (const auto& [option, value] : expect_object(options, where + "." + key + "." + name).items()) {
-        split.options.emplace_back(option, untyped(value));
+      if (!options.is_null()) {
+        const std::string place = where + "." + key + "." + name;
+        for (const auto& [option, value] : expect_object(options, place).items())
+          split.options.emplace_back(option, untyped(value));
+        if (split.options.empty()) refuse(place, "expected options that the split changes, or null, which leaves it out");
       }
       read.push_back(std::move(split));
     }
@@ -172,9 +180,7 @@ std::vector<std::string> select(const std::string& list, const std::string& kind
       }
     } else {
       const Spec spec = Spec::parse(item);
-      matches.push_back(
-          (of_tasks ? tasks().find(spec.name).canonical(spec) : encodings().find(spec.name).canonical(spec))
-              .text());
+      matches.push_back(of_tasks ? TaskSpec::parse(item).text() : encodings().find(spec.name).canonical(spec).text());
     }
     for (const std::string& match : matches) {
       const auto found = std::find(selected.begin(), selected.end(), match);
@@ -328,7 +334,7 @@ Json to_json(const Config& config) {
   json["seeds"] = config.seeds;
   for (const auto& [task, splits] : config.splits) {
     for (const TaskInfo::Split& split : splits) {
-      Json& options = json["splits"][task][split.name] = Json::object();
+      Json& options = json["splits"][task][split.name];  // null: left out
       for (const auto& [name, value] : split.options) options[name] = value;
     }
   }

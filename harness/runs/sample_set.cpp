@@ -28,7 +28,7 @@ size_t split_of(const TaskSetup& task, const std::string& purpose) {
 Json options(const TaskEntry& entry, const std::string& spec) {
   Json options = Json::object();
   for (const OptionInfo& option : entry.options) options[option.name] = option.value;
-  for (const auto& [name, value] : Spec::parse(spec).options) options[name] = value;
+  for (const auto& [name, value] : TaskSpec::parse(spec).task.options) options[name] = value;
   return options;
 }
 
@@ -52,8 +52,7 @@ Json splits(const TaskSetup& task) {
 SampleSet make_sample_set(const Config& config, const std::string& task, const std::string& purpose,
                           std::uint64_t seed, std::uint64_t first, std::uint64_t count) {
   SampleSet set{.config = config, .purpose = purpose, .seed = seed, .first = first, .count = count};
-  const Spec spec = Spec::parse(task);
-  set.config.tasks = {tasks().find(spec.name).canonical(spec).text()};
+  set.config.tasks = {TaskSpec::parse(task).text()};
   set.config.seeds = {seed};
   set.task = std::make_unique<TaskSetup>(setup_task(set.config, set.config.tasks.front()));
   set.split = split_of(*set.task, purpose);

@@ -62,9 +62,8 @@ void save_model(const std::filesystem::path& path, const Experiment& e, const Mo
 }
 
 ExperimentId experiment_id(const std::string& task, const std::string& encoding, std::uint64_t seed) {
-  const Spec of_task = Spec::parse(task), of_encoding = Spec::parse(encoding);
-  return {tasks().find(of_task.name).canonical(of_task).text(),
-          encodings().find(of_encoding.name).canonical(of_encoding).text(), seed};
+  const Spec of_encoding = Spec::parse(encoding);
+  return {TaskSpec::parse(task).text(), encodings().find(of_encoding.name).canonical(of_encoding).text(), seed};
 }
 
 std::filesystem::path find_model(const std::filesystem::path& run, const std::string& task,

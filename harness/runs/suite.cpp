@@ -6,6 +6,7 @@
 #include <chrono>
 #include <mutex>
 #include <new>
+#include <set>
 #include <stdexcept>
 
 #include "base/parallel_for.h"
@@ -133,10 +134,17 @@ Shard Shard::parse(const std::string& text) {
 }
 
 TaskSetup setup_task(const Config& config, const std::string& spec) {
-  const std::string name = Spec::parse(spec).name;
-  const auto own = config.splits.find(name);
-  return make_task_setup(config.for_task(name), spec,
-                         own == config.splits.end() ? std::vector<TaskInfo::Split>{} : own->second);
+  const Spec task = TaskSpec::parse(spec).task;
+  std::vector<TaskInfo::Split> own;
+  for (const std::string& key : std::set{task.name, task.text()}) {  // the spec, which is longer, comes last
+    const auto found = config.splits.find(key);
+    if (found == config.splits.end()) continue;
+    for (const TaskInfo::Split& split : found->second) {
+      std::erase_if(own, [&](const TaskInfo::Split& s) { return s.name == split.name; });
+      own.push_back(split);
+    }
+  }
+  return make_task_setup(config.for_task(task.name), spec, std::move(own));
 }
 
 Config config_of(const Experiment& e) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <stdexcept>
 
 namespace posbench {
@@ -86,6 +87,17 @@ void EvaluationOptions::describe(OptionTable& o) {
       {{"fed_back", "teacher_forced"}});
 }
 
+namespace {
+
+[[noreturn]] void refuse_setting(const std::string& name) {
+  throw std::invalid_argument(
+      fmt::format("unknown setting '{}'; expected model.OPTION, training.OPTION or evaluation.OPTION "
+                  "('posbench list settings' shows all)",
+                  name));
+}
+
+}  // namespace
+
 void ExperimentOptions::set(const std::string& name, const std::string& value) {
   const size_t dot = name.find('.');
   bool found = false;
@@ -94,12 +106,18 @@ void ExperimentOptions::set(const std::string& name, const std::string& value) {
     table.set(name.substr(dot + 1), value, section);
     found = true;
   });
-  if (!found) {
-    throw std::invalid_argument(
-        fmt::format("unknown setting '{}'; expected model.OPTION, training.OPTION or evaluation.OPTION "
-                    "('posbench list settings' shows all)",
-                    name));
-  }
+  if (!found) refuse_setting(name);
+}
+
+std::string ExperimentOptions::get(const std::string& name) {
+  std::optional<std::string> value;
+  for_each_section([&](const std::string& section, const OptionTable& table) {
+    for (const Option& option : table.all()) {
+      if (section + "." + option.name == name) value = option.get();
+    }
+  });
+  if (!value) refuse_setting(name);
+  return *value;
 }
 
 void ExperimentOptions::for_each_section(

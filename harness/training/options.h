@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/options.h"
@@ -10,6 +11,9 @@
 #include "tasks/task.h"
 
 namespace posbench {
+
+/// Option values by their full name, "training.steps", in the order given.
+using Settings = std::vector<std::pair<std::string, std::string>>;
 
 enum class Attention { causal, bidirectional };
 enum class Norm { pre, post };
@@ -62,6 +66,8 @@ struct ExperimentOptions {
   void for_each_section(const std::function<void(const std::string& section, const OptionTable&)>& f);
   /// Sets "training.steps" and the like. Throws std::invalid_argument for an unknown name or a bad value.
   void set(const std::string& name, const std::string& value);
+  /// The value as a user would write it. Throws std::invalid_argument for an unknown name.
+  std::string get(const std::string& name);
   Layout layout() const;
 };
 

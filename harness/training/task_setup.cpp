@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "harness/training/samples.h"
+#include "tasks/splits.h"
 
 namespace posbench {
 namespace {
@@ -88,16 +89,82 @@ double measure(const std::vector<SampleStream::Sample>& samples, const View& vie
   return total > 0 ? static_cast<double>(correct) / static_cast<double>(total) : 0;
 }
 
+/// The splits of the task, those of the user in their places or after them.
+std::vector<TaskInfo::Split> chosen_splits(const TaskSetup& setup) {
+  std::vector<TaskInfo::Split> splits = setup.info->splits;
+  for (const TaskInfo::Split& split : setup.own_splits) {
+    const auto same = std::find_if(splits.begin(), splits.end(),
+                                   [&](const TaskInfo::Split& s) { return s.name == split.name; });
+    if (split.options.empty()) {
+      if (same == splits.end()) {
+        throw std::invalid_argument(
+            fmt::format("task '{}' has no split '{}' to leave out", setup.info->name, split.name));
+      }
+      splits.erase(same);
+    } else if (same != splits.end()) {
+      *same = split;
+    } else {
+      splits.push_back(split);
+    }
+  }
+  return splits;
+}
+
+std::string prefixed(const std::string& prefix, const std::string& text) {
+  return text.starts_with(prefix) ? text : prefix + text;
+}
+
+void refuse_training_distribution(const Spec& trained, const TaskInfo::Split& split) {
+  if (kind(split) == SplitKind::in_distribution) return;
+  const auto canonical = tasks().find(trained.name).canonical;
+  Spec tested = trained;
+  tested.options.insert(tested.options.end(), split.options.begin(), split.options.end());
+  if (canonical(tested).text() != canonical(trained).text()) return;
+  std::vector<std::string> values;
+  for (const auto& [option, value] : split.options) values.push_back(option + "=" + value);
+  throw std::invalid_argument(fmt::format(
+      "split '{0}' of '{1}' is the training distribution itself ({2}); train on something else, or give the split "
+      "other values, or leave it out, in a configuration: {{\"splits\": {{\"{1}\": {{\"{0}\": null}}}}}}",
+      split.name, canonical(trained).text(), fmt::join(values, ", ")));
+}
+
 }  // namespace
 
-TaskSetup make_task_setup(const ExperimentOptions& options, const std::string& text,
+TaskSpec TaskSpec::parse(const std::string& text) {
+  const Spec whole = Spec::parse(text);
+  TaskSpec result;
+  result.task.name = whole.name;
+  const TaskEntry& entry = tasks().find(whole.name);
+  ExperimentOptions options;
+  for (const auto& [name, value] : whole.options) {
+    if (name.find('.') == name.npos) {
+      result.task.options.emplace_back(name, value);
+    } else {
+      options.set(name, value);
+      result.settings.emplace_back(name, options.get(name));
+    }
+  }
+  result.task = entry.canonical(result.task);
+  std::sort(result.settings.begin(), result.settings.end());
+  return result;
+}
+
+std::string TaskSpec::text() const {
+  Spec whole = task;
+  whole.options.insert(whole.options.end(), settings.begin(), settings.end());
+  return whole.text();
+}
+
+TaskSetup make_task_setup(const ExperimentOptions& for_all, const std::string& text,
                           std::vector<TaskInfo::Split> own_splits) {
-  const Spec spec = Spec::parse(text);
+  const auto [spec, settings] = TaskSpec::parse(text);
   TaskSetup setup;
   setup.spec = text;
   setup.info = &tasks().find(spec.name).info;
-  setup.options = options;
+  setup.options = for_all;
+  for (const auto& [name, value] : settings) setup.options.set(name, value);
   setup.own_splits = std::move(own_splits);
+  const ExperimentOptions& options = setup.options;
   const Layout layout = options.layout();
   if (setup.info->causal_only && layout == Layout::slots) {
     throw std::invalid_argument(fmt::format(
@@ -119,10 +186,23 @@ TaskSetup make_task_setup(const ExperimentOptions& options, const std::string& t
       setup.splits.push_back(split);
     }
   }
-
   setup.shape = options.model.shape();
-  for (const TaskInfo::Split& split : setup.splits) {
-    setup.tasks.push_back(make_task(spec, split, layout));
+  for (const TaskInfo::Split& raw : chosen_splits(setup)) {
+    std::unique_ptr<Task> task;
+    TaskInfo::Split split = raw;
+    try {
+      split = resolved(spec, tasks().find(spec.name).options, raw);
+      task = make_task(spec, split, layout);
+    } catch (const std::invalid_argument& error) {
+      const bool own = std::any_of(setup.own_splits.begin(), setup.own_splits.end(),
+                                   [&](const TaskInfo::Split& s) { return s.name == raw.name; });
+      if (own || !is_relative(raw)) throw std::invalid_argument(prefixed("split '" + raw.name + "': ", error.what()));
+      setup.left_out.push_back(prefixed("split '" + raw.name + "': ", error.what()));
+      continue;
+    }
+    refuse_training_distribution(spec, split);
+    setup.splits.push_back(split);
+    setup.tasks.push_back(std::move(task));
     const int longest = longest_sequence(*setup.tasks.back());
     if (setup.tasks.size() == 1) setup.shape.trained_length = longest;
     setup.shape.longest = std::max(setup.shape.longest, longest);
@@ -159,6 +239,8 @@ TaskBaseline measure_baselines(const TaskSetup& setup, int count, const std::fun
       drawn.push_back(samples(n));
     }
     SplitBaseline split{setup.splits[i].name, kind(setup.splits[i]), setup.tasks[i]->chance_level(), {}};
+    split.entropy = setup.tasks[i]->entropy();
+    split.options.emplace(setup.splits[i].options.begin(), setup.splits[i].options.end());
     for (const auto& [name, view] : views()) split.trivial[name] = measure(drawn, view);
     baseline.splits.push_back(std::move(split));
   }

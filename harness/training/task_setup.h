@@ -11,20 +11,32 @@
 
 namespace posbench {
 
+/// A task's spec, in which options with a dot are settings for its experiments: "flip_flop:length=64,model.width=32".
+struct TaskSpec {
+  Spec task;  // without the settings
+  Settings settings;
+
+  /// In canonical form. Throws std::invalid_argument if the task, an option, a setting or a value is unknown.
+  static TaskSpec parse(const std::string&);
+  std::string text() const;
+};
+
 struct TaskSetup {
-  std::string spec;
+  std::string spec;  // with its settings
   const TaskInfo* info = nullptr;
-  ExperimentOptions options;                 // with the overrides for this task
+  ExperimentOptions options;                 // with the overrides and the settings of this task
   std::vector<TaskInfo::Split> own_splits;   // added or redefined by the user
-  std::vector<TaskInfo::Split> splits;       // in_distribution first; those of the user last
+  std::vector<TaskInfo::Split> splits;       // in_distribution first; those of the user last; no value is relative
+  std::vector<std::string> left_out;         // splits of the task that what is trained leaves no room for: "NAME: why"
   std::vector<std::unique_ptr<Task>> tasks;  // one for each split
   ModelShape shape;                          // with the vocabulary and the lengths of this task
 
   const Task& trained() const { return *tasks.front(); }
 };
 
-/// `own_splits` are appended to those of the task, or replace one of the same name. Throws std::invalid_argument
-/// if the task, its options, a split and the model's attention are not compatible.
+/// `own_splits` are appended to those of the task, or replace one of the same name; one without options leaves that one
+/// out. Throws std::invalid_argument if the task, its options, a split and the model's attention are not compatible, or
+/// a split is the training distribution.
 TaskSetup make_task_setup(const ExperimentOptions&, const std::string& spec,
                           std::vector<TaskInfo::Split> own_splits = {});
 

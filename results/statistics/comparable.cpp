@@ -43,11 +43,11 @@ void check_versions(const NamedReport& baseline, const NamedReport& candidate) {
   }
 }
 
-/// The names of the tasks that both have, without their options.
+/// The tasks that both have, by their specs and by their names without options.
 std::set<std::string> common_tasks(const NamedReport& a, const NamedReport& b) {
   std::set<std::string> names;
   for (const TaskBaseline& task : a.report.tasks) {
-    if (find(b.report, task.task)) names.insert(spec_name(task.task));
+    if (find(b.report, task.task)) names.insert({task.task, spec_name(task.task)});
   }
   return names;
 }
@@ -73,10 +73,10 @@ std::optional<std::string> other_budget(const NamedReport& baseline, const Named
   return text(found, baseline, candidate);
 }
 
-/// Whether a task of that name, with whichever options, has the split.
+/// Whether a task of that spec, or of that name with whichever options, has the split.
 bool has_split(const Report& report, const std::string& task, const std::string& split) {
   return std::any_of(report.tasks.begin(), report.tasks.end(), [&](const TaskBaseline& t) {
-    return spec_name(t.task) == task &&
+    return (spec_name(t.task) == task || t.task == task) &&
            std::any_of(t.splits.begin(), t.splits.end(), [&](const SplitBaseline& s) { return s.name == split; });
   });
 }
@@ -96,6 +96,30 @@ void check_own_splits(const NamedReport& baseline, const NamedReport& candidate)
       if (!of_both && !in_both) continue;
       const auto found = text(member_difference(ours, theirs, split, "config.splits." + task), baseline, candidate);
       if (found) refuse(baseline, candidate, *found);
+    }
+  }
+}
+
+/// A split whose values follow from the trained ones may have changed its meaning from one version to the next.
+void check_split_options(const NamedReport& a, const NamedReport& b, std::vector<std::string>& warnings) {
+  for (const TaskBaseline& task : a.report.tasks) {
+    const TaskBaseline* other = find(b.report, task.task);
+    if (!other) continue;
+    bool unknown = false;
+    for (const SplitBaseline& split : task.splits) {
+      for (const SplitBaseline& same : other->splits) {
+        if (same.name != split.name) continue;
+        if (split.options && same.options && split.options != same.options) {
+          refuse(a, b, fmt::format("split '{}' of task '{}' has other options in the second than in the first", split.name,
+                                   task.task));
+        }
+        unknown = unknown || split.options.has_value() != same.options.has_value();
+      }
+    }
+    if (unknown && spec_name(task.task) != task.task) {
+      warnings.push_back(fmt::format(
+          "one of the reports does not say what the splits of '{}' change; older versions may have tested other lengths",
+          task.task));
     }
   }
 }
@@ -148,6 +172,7 @@ std::vector<std::string> check_comparable(const NamedReport& baseline, const Nam
   for (const char* key : {"cpu", "compiler", "flags", "versions"}) {
     warn_of(baseline.report.context, candidate.report.context, key, "context");
   }
+  check_split_options(baseline, candidate, warnings);
   warn_of_splits(baseline, candidate, warnings);
   warn_of_splits(candidate, baseline, warnings);
   warn_of_seeds(baseline, candidate, warnings);

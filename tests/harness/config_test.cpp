@@ -125,6 +125,26 @@ TEST_CASE("a configuration adds splits to a task, and redefines those that test 
   CHECK(setup.tasks[2]->lengths().values() == std::vector<int>{9});
 }
 
+TEST_CASE("splits may be given for a spec, relative to what is trained, and null leaves one out") {
+  const TemporaryDirectory directory;
+  const auto file = directory.write("config.json", R"({"profile": "smoke", "tasks": "flip_flop,flip_flop:length=64", "splits": {
+    "flip_flop": {"ood_mine": {"length": "2x"}}, "flip_flop:length=64": {"ood_mine": {"length": "3x"}, "ood_dense": null}}})");
+  const Config config = make_config({.file = file});
+  const TaskSetup of_name = setup_task(config, "flip_flop"), of_spec = setup_task(config, "flip_flop:length=64");
+  CHECK(of_name.splits.size() == 6);
+  CHECK(of_name.splits.back().options[0].second == "64");
+  CHECK(of_spec.splits.size() == 5);
+  CHECK(of_spec.splits.back().options[0].second == "192");
+  CHECK(to_json(config_from_json(to_json(config), "test")) == to_json(config));
+  CHECK(to_json(config)["splits"]["flip_flop:length=64"]["ood_dense"].is_null());
+  const auto empty = directory.write("empty.json", R"({"splits": {"flip_flop": {"mine": {}}}})");
+  CHECK_THROWS_WITH(make_config({.file = empty}),
+                    Catch::Matchers::EndsWith("expected options that the split changes, or null, which leaves it out"));
+  const auto unknown = directory.write("unknown.json", R"({"splits": {"flip_flop": {"mine": null}}})");
+  CHECK_THROWS_WITH(setup_task(make_config({.file = unknown}), "flip_flop"),
+                    "task 'flip_flop' has no split 'mine' to leave out");
+}
+
 TEST_CASE("names, globs and exclusions select specs in the order given, each once") {
   using Names = std::vector<std::string>;
   CHECK(select("rope,alibi,rope", "encoding") == Names{"rope", "alibi"});
