@@ -62,7 +62,8 @@ SampleSet make_sample_set(const Config& config, const std::string& task, const s
 SampleStream::Sample SampleSet::sample(std::uint64_t n) const {
   SampleStream samples = stream();
   if (purpose == "train" && task->options.training.lengths == BatchLengths::same)
-    samples.length = length_of_batch(samples, n / static_cast<std::uint64_t>(task->options.training.batch));
+    samples.length = length_of_batch(samples, n / static_cast<std::uint64_t>(task->options.training.batch),
+                                     task->options.training.batch);
   return samples(n);
 }
 

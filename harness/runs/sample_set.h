@@ -19,7 +19,10 @@ struct SampleSet {
 
   /// Sample n of the stream, as training draws it: where the sequences of a batch have one length, that of its batch.
   SampleStream::Sample sample(std::uint64_t n) const;
-  SampleStream stream() const { return {*task->tasks[split], purpose, seed}; }
+  SampleStream stream() const {
+    const int distinct = purpose == "train" ? task->options.training.samples : 0;
+    return {*task->tasks[split], purpose, seed, std::nullopt, false, static_cast<std::uint64_t>(distinct)};
+  }
   /// The ids that predictions choose among are those below this.
   int outputs() const;
 };

@@ -41,6 +41,9 @@ ModelShape ModelOptions::shape() const {
 void TrainingOptions::describe(OptionTable& o) {
   o.integer("steps", steps, 1, 100'000'000, "optimizer updates");
   o.integer("batch", batch, 1, 65536, "sequences of each step");
+  o.integer("samples", samples, 0, 1'000'000'000,
+            "size of a finite training set, whose sequences come again and again in one order; 0: all are fresh");
+  o.omit_default();
   o.numbers("learning_rate", learning_rates, 0, 1,
             "at its peak; of several, each experiment is tested at the one that is best in validation");
   o.number("warm_up", warm_up, 0, 1, "fraction of the steps over which the learning rate rises");

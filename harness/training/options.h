@@ -36,6 +36,7 @@ struct ModelOptions {
 
 struct TrainingOptions {
   int steps = 1000, batch = 32;
+  int samples = 0;  // distinct sequences that training cycles through; 0: every one is fresh
   std::vector<double> learning_rates{3e-3};  // if several, ascending: the best in validation is tested
   double warm_up = 0.05;
   Decay decay = Decay::cosine;

@@ -29,6 +29,7 @@ std::string fault(const Example& e, int vocabulary, int answers) {
 }
 
 SampleStream::Sample SampleStream::operator()(std::uint64_t index) const {
+  if (distinct > 0) index %= distinct;
   Rng rng = stream(seed, purpose, index);
   const int drawn = length ? *length : task.lengths().draw(rng);
   const Purpose use = purpose == "train" ? Purpose::training : purpose == "validation" ? Purpose::validation : Purpose::test;
@@ -37,7 +38,8 @@ SampleStream::Sample SampleStream::operator()(std::uint64_t index) const {
   return sample;
 }
 
-int length_of_batch(const SampleStream& samples, std::uint64_t step) {
+int length_of_batch(const SampleStream& samples, std::uint64_t step, int batch) {
+  if (samples.distinct > 0) step %= samples.distinct / static_cast<std::uint64_t>(batch);
   Rng rng = stream(samples.seed, "lengths", step);
   return samples.task.lengths().draw(rng);
 }

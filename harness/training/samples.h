@@ -21,6 +21,7 @@ struct SampleStream {
   std::uint64_t seed = 0;
   std::optional<int> length;  // of every example; if empty, drawn from the lengths of the task
   bool answers_only = false;  // predictions are chosen among the ids that answers can have
+  std::uint64_t distinct = 0;  // if it is not 0, the stream repeats its first `distinct` samples
 
   struct Sample {
     Example example;
@@ -29,12 +30,13 @@ struct SampleStream {
   Sample operator()(std::uint64_t index) const;
 };
 
-/// The length of all sequences of the batch of a step, where these have one length.
-int length_of_batch(const SampleStream&, std::uint64_t step);
+/// The length of all sequences of the batch of a step, where these have one length. A stream that repeats consists of
+/// whole batches.
+int length_of_batch(const SampleStream&, std::uint64_t step, int batch);
 
 /// A sample and the model input made from it.
 struct Drawn {
-  std::uint64_t index = 0;  // in its stream
+  std::uint64_t index = 0;  // in its stream, which goes on counting where its samples repeat
   SampleStream::Sample sample;
   Sequence sequence;         // target positions: all in training, the scored ones otherwise
   std::vector<int> targets;  // (target positions)

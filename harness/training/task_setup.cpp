@@ -176,15 +176,12 @@ TaskSetup make_task_setup(const ExperimentOptions& for_all, const std::string& t
     throw std::invalid_argument(
         "evaluation.layout is teacher_forced, which shows a bidirectional model the answers; set it to slots");
   }
-  setup.splits = setup.info->splits;
-  for (const TaskInfo::Split& split : setup.own_splits) {
-    const auto same = std::find_if(setup.splits.begin(), setup.splits.end(),
-                                   [&](const TaskInfo::Split& s) { return s.name == split.name; });
-    if (same != setup.splits.end()) {
-      *same = split;
-    } else {
-      setup.splits.push_back(split);
-    }
+  const TrainingOptions& training = options.training;
+  if (training.lengths == BatchLengths::same && training.samples % training.batch != 0) {
+    throw std::invalid_argument(
+        fmt::format("training.samples is {}, not a multiple of training.batch {}; with training.lengths=same a training "
+                    "set consists of whole batches",
+                    training.samples, training.batch));
   }
   setup.shape = options.model.shape();
   for (const TaskInfo::Split& raw : chosen_splits(setup)) {

@@ -16,7 +16,7 @@ StepResult update(const Model& model, SampleStream& samples, const TrainingOptio
                   const Optimizer& optimizer, TrainingState& state, TrainingWorkspace& workspace) {
   const std::uint64_t first = static_cast<std::uint64_t>(state.step) * options.batch;
   if (options.lengths == BatchLengths::same)
-    samples.length = length_of_batch(samples, static_cast<std::uint64_t>(state.step));
+    samples.length = length_of_batch(samples, static_cast<std::uint64_t>(state.step), options.batch);
   const std::vector<Drawn> drawn = draw(samples, *model.encoding, true, first, options.batch);
   const Index outputs = samples.answers_only ? samples.task.answers() : samples.task.vocabulary();
   std::vector<LabelledSequence> batch;
@@ -118,7 +118,7 @@ bool train(const Model& model, const Task& task, const TrainingOptions& options,
            TrainingState& state, const std::function<bool(const TrainingState&)>& after_step) {
   const FlushDenormals flush;
   const bool answers_only = options.outputs == Outputs::answers;
-  SampleStream samples{task, "train", seed, std::nullopt, answers_only};
+  SampleStream samples{task, "train", seed, std::nullopt, answers_only, static_cast<std::uint64_t>(options.samples)};
   const SampleStream validation{task, "validation", seed, std::nullopt, answers_only};
   const std::unique_ptr<const Optimizer> optimizer = make_optimizer(options.optimizer_options(), model.layout);
   TrainingWorkspace workspace(model.layout);

@@ -1,4 +1,4 @@
-// Training of one model on fresh samples, with validation. One value holds all state that later steps depend on.
+// Training of one model, with validation. One value holds all state that later steps depend on.
 #pragma once
 #include <functional>
 #include <memory>

@@ -5,6 +5,7 @@
 
 #include "encodings/registry.h"
 #include "harness/runs/suite.h"
+#include "harness/training/tally.h"
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
@@ -315,10 +316,15 @@ TEST_CASE("what does not go together is refused before anything runs") {
   config = small_config("parity_check", "rope");
   config.model.heads = 16;
   CHECK_THROWS_AS(make_suite(config), std::invalid_argument);
-  config = small_config("last_x_retrieval:length=16", "none");
-  CHECK_THROWS_WITH(make_suite(config),
-                    "split 'ood_far4': task 'last_x_retrieval': distance 16..30 needs more than 16 items; shorten "
-                    "it or lengthen length");
+  config = small_config("flip_flop:p_ignore=0.98", "none");
+  CHECK_THROWS_WITH(make_suite(config), Catch::Matchers::StartsWith("split 'ood_sparse' of 'flip_flop:p_ignore=0.98' is the "
+                                                                    "training distribution itself (p_ignore=0.98)"));
+  config.splits["flip_flop:p_ignore=0.98"] = {{"ood_sparse", {}, ""}};  // left out
+  CHECK(make_suite(config).tasks[0]->splits.size() == 4);
+  config.training.lengths = BatchLengths::same;
+  config.training.batch = 4;
+  config.training.samples = 6;
+  CHECK_THROWS_WITH(make_suite(config), Catch::Matchers::StartsWith("training.samples is 6, not a multiple of training.batch 4"));
 }
 
 TEST_CASE("trivial predictors are measured as the reference says") {
@@ -332,4 +338,76 @@ TEST_CASE("trivial predictors are measured as the reference says") {
   CHECK(measured("last_x_retrieval", "in_distribution", "last_token") == Approx(0.234).margin(0.03));
   CHECK(measured("bucket_sort:length=40", "in_distribution", "position") == Approx(0.78).margin(0.02));
   CHECK(measured("parity_check", "in_distribution", "constant") == Approx(0.5).margin(0.04));
+}
+
+TEST_CASE("default splits follow what is trained, and one that it leaves no room for is left out and named") {
+  const TaskSetup longer = make_task_setup({}, "flip_flop:length=128"), shorter = make_task_setup({}, "last_x_retrieval:length=16");
+  CHECK(longer.tasks[find_split(longer, "ood_length")]->lengths().values() == std::vector<int>{512});
+  CHECK(longer.left_out.empty());
+  CHECK(shorter.splits.size() == 4);
+  CHECK(shorter.left_out == std::vector<std::string>{"split 'ood_far4': task 'last_x_retrieval': distance 16..30 needs more "
+                                                     "than 16 items; shorten it or lengthen length"});
+  CHECK(shorter.splits[find_split(shorter, "ood_length_far")].options[1].second == "15..62");
+  CHECK_THROWS_WITH(make_task_setup({}, "last_x_retrieval:length=16", {{"mine", {{"distance", "2x..4x"}}, ""}}),
+                    Catch::Matchers::StartsWith("split 'mine': "));
+  const TaskBaseline baseline = measure_baselines(longer, 10);
+  CHECK(baseline.splits[3].options == std::map<std::string, std::string>{{"length", "512"}});
+}
+
+TEST_CASE("evaluation records loss, margin and accuracy by position, which agree with each other") {
+  const Config config = small_config("reverse_string", "rope");
+  const Suite suite = make_suite(config);
+  const ExperimentResult result = *run_experiment(suite.experiments[0], {});
+  for (const SplitResult& split : result.splits) {
+    double loss = 0, margin = 0, by_length = 0;
+    Count token;
+    for (const PositionResult& at : split.by_position) {
+      token += at.token;
+      loss += *at.loss * static_cast<double>(at.token.total);
+      margin += *at.margin * static_cast<double>(at.token.total);
+    }
+    for (const LengthResult& at : split.by_length) by_length += *at.loss * static_cast<double>(at.token.total);
+    const double total = static_cast<double>(split.token.total);
+    CHECK(token == split.token);
+    CHECK(loss / total == Approx(*split.loss).margin(1e-5));
+    CHECK(by_length / total == Approx(*split.loss).margin(1e-5));
+    CHECK(margin / total == Approx(*split.margin).margin(1e-5));
+  }
+}
+
+TEST_CASE("score_answer gives the prediction, the cross-entropy and the margin over what could be predicted") {
+  const std::vector<double> logits{1, 3, 2};
+  const double total = std::exp(1) + std::exp(3) + std::exp(2);
+  const ScoredAnswer all = score_answer(logits, {}, 2), among = score_answer(logits, {0, 2}, 2);
+  CHECK_FALSE(all.right);
+  CHECK(all.loss == Approx(std::log(total) - 2));
+  CHECK(all.margin == -1);
+  CHECK(among.right);
+  CHECK(among.loss == all.loss);
+  CHECK(among.margin == 1);
+}
+
+TEST_CASE("a finite training set comes again in the same order, with fresh positions and dropout") {
+  const TaskSetup setup = make_task_setup({}, "even_pairs");
+  const Model model = make_model(Spec::parse("randomized"), setup.shape);
+  const SampleStream fresh{setup.trained(), "train", 3}, finite{setup.trained(), "train", 3, std::nullopt, false, 6};
+  const std::vector<Drawn> first = draw(finite, *model.encoding, true, 0, 6), again = draw(finite, *model.encoding, true, 6, 6);
+  bool other_positions = false;
+  for (size_t n = 0; n < 6; ++n) {
+    CHECK(first[n].sample.example.tokens == again[n].sample.example.tokens);
+    CHECK(again[n].index == first[n].index + 6);
+    CHECK(first[n].sample.example.tokens == fresh(first[n].index).example.tokens);
+    other_positions = other_positions || first[n].sequence.positions.at != again[n].sequence.positions.at;
+  }
+  CHECK(other_positions);
+}
+
+TEST_CASE("few training samples are learned by heart: the training loss falls below that of fresh samples") {
+  const auto final_loss = [](int samples) {
+    Config config = small_config("even_pairs", "learned_abs");
+    config.training.steps = 120;
+    config.training.samples = samples;
+    return *run_experiment(make_suite(config).experiments[0], {})->final_loss;
+  };
+  CHECK(final_loss(4) < 0.5 * final_loss(0));
 }
