@@ -276,6 +276,13 @@ void add_run(CLI::App& app, Invocation& invocation) {
       "--learning-rates", request->config.learning_rates,
       "several, as in 3e-4,1e-3,3e-3: each experiment is trained at each of them, and tested at the one "
       "that is best in validation");
+  command
+      ->add_option("--sweep", request->config.sweeps,
+                   "a grid, as in --sweep model.width=32,64 --sweep task.length=16,32: every value with every other, of "
+                   "settings, task.OPTION and encoding.OPTION")
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option_function<std::string>(
       "--shard", [request](const std::string& text) { request->shard = Shard::parse(text); },
       "K/N: every N-th experiment from the K-th on; 'posbench merge' joins the N runs");
@@ -298,6 +305,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       "  posbench run -e cope,rope -t flip_flop -s 3 -o out  two encodings on one task, three seeds\n"
       "  posbench run -e 'cope:positions=16,rope*' --set training.steps=2000\n"
       "  posbench run --learning-rates 3e-4,1e-3,3e-3        each experiment at the best of three in validation\n"
+      "  posbench run -t flip_flop -e rope,alibi --sweep task.length=16,32,64 --sweep model.width=32,64\n"
       "  posbench run --config out/report.json -o again      repeats a run\n"
       "  posbench run --profile standard --shard 3/16 -o out/3 --resume\n"
       "                                                      a sixteenth of a suite, begun or gone on with\n"

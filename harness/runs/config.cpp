@@ -137,6 +137,23 @@ void read_overrides(const Json& json, const std::string& where, Config& config) 
   }
 }
 
+void set_sweep(Config& config, const std::string& name, const std::string& values) {
+  std::vector<std::string> list;
+  for (std::string& value : split(values, ',')) {
+    if (!value.empty()) list.push_back(std::move(value));
+  }
+  if (list.empty()) throw std::invalid_argument(fmt::format("sweep of {}: expected values, as in 32,64,128", name));
+  if (!name.starts_with("task.") && !name.starts_with("encoding.")) {
+    for (std::string& value : list) {
+      ExperimentOptions scratch;
+      scratch.set(name, value);
+      value = scratch.get(name);
+    }
+  }
+  std::erase_if(config.sweep, [&](const auto& sweep) { return sweep.first == name; });
+  config.sweep.emplace_back(name, std::move(list));
+}
+
 std::string profile_name(const Json& json, const std::string& where) {
   if (!json.contains("profile")) return "quick";
   if (!json["profile"].is_string()) refuse(where, "profile: expected a text");
@@ -249,6 +266,15 @@ Config make_config(const ConfigRequest& request) {
       throw std::invalid_argument(fmt::format("'{}' is not SECTION.OPTION=VALUE", setting));
     set_for_all(config, setting.substr(0, equals), setting.substr(equals + 1));
   }
+  for (const std::string& sweep : request.sweeps) {
+    const size_t equals = sweep.find('=');
+    if (equals == sweep.npos) {
+      throw std::invalid_argument(fmt::format(
+          "'{}': expected NAME=VALUE,VALUE with a setting, task.OPTION or encoding.OPTION, as in model.width=32,64,128",
+          sweep));
+    }
+    set_sweep(config, sweep.substr(0, equals), sweep.substr(equals + 1));
+  }
   if (request.learning_rates) set_for_all(config, "training.learning_rate", *request.learning_rates);
   if (request.tasks) config.tasks = select(*request.tasks, "task");
   if (request.encodings) config.encodings = select(*request.encodings, "encoding");
@@ -258,7 +284,7 @@ Config make_config(const ConfigRequest& request) {
 
 void overlay(const Json& json, const std::string& where, Config& config) {
   static const std::vector<std::string> known{"profile", "description", "model", "training", "evaluation",
-                                              "tasks",   "encodings",   "seeds", "splits",   "overrides"};
+                                              "tasks",   "encodings",   "seeds", "splits",   "overrides", "sweep"};
   const auto read_key = [&](const std::string& key, const Json& value) {
     const std::string position = where + ": " + key;
     try {
@@ -274,6 +300,9 @@ void overlay(const Json& json, const std::string& where, Config& config) {
       } else if (key == "seeds") {
         config.seeds =
             parse_seeds(value.is_array() && value.size() == 1 ? value[0].dump() + "," : join_list(value, key));
+      } else if (key == "sweep") {
+        for (const auto& [name, values] : expect_object(value, position).items())
+          set_sweep(config, name, join_list(values, name));
       } else if (key == "splits") {
         read_splits(value, key, config);
       } else if (key == "overrides") {
@@ -332,6 +361,7 @@ Json to_json(const Config& config) {
   json["tasks"] = config.tasks;
   json["encodings"] = config.encodings;
   json["seeds"] = config.seeds;
+  for (const auto& [name, values] : config.sweep) json["sweep"][name] = values;
   for (const auto& [task, splits] : config.splits) {
     for (const TaskInfo::Split& split : splits) {
       Json& options = json["splits"][task][split.name];  // null: left out

@@ -14,14 +14,16 @@
 
 namespace posbench {
 
-/// Option values by their full name, "training.steps", in the order given.
-using Settings = std::vector<std::pair<std::string, std::string>>;
+/// What is swept and its values: "model.width", "task.length" or "encoding.positions".
+using Sweep = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 struct Config : ExperimentOptions {
   std::string profile;
   std::vector<std::string> tasks, encodings;  // specs, in their canonical form
   std::vector<std::uint64_t> seeds;
-  /// More splits of a task, by its name; they come after the task's own, or replace one of the same name.
+  Sweep sweep;  // a grid: every value with every other, the first slowest
+  /// More splits of a task, by its name or its spec; they come after the task's own, or replace one of the same name.
+  /// One without options leaves that one out.
   std::map<std::string, std::vector<TaskInfo::Split>> splits;
   /// What differs for a task, by its name: one setting for all encodings. A profile's give way to what a file or a
   /// flag sets for all tasks, and a file's to flags.
@@ -36,6 +38,7 @@ struct ConfigRequest {
   std::optional<std::string> profile, tasks, encodings, seeds, learning_rates;
   std::optional<std::filesystem::path> file;
   std::vector<std::string> settings;  // "model.width=128"
+  std::vector<std::string> sweeps;    // "model.width=32,64,128"
 };
 
 /// Profile, then file (a configuration, or a report, whose run it repeats), then flags. Throws

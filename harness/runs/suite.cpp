@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <new>
 #include <set>
@@ -11,6 +12,7 @@
 
 #include "base/parallel_for.h"
 #include "base/text.h"
+#include "harness/runs/sweep.h"
 
 namespace posbench {
 namespace {
@@ -158,25 +160,27 @@ Config config_of(const Experiment& e) {
 }
 
 Suite make_suite(const Config& config, Shard shard) {
-  const size_t all = config.tasks.size() * config.encodings.size() * config.seeds.size();
+  const std::vector<SweptSpec> tasks = swept_tasks(config), encodings = swept_encodings(config);
+  const size_t all = tasks.size() * encodings.size() * config.seeds.size();
   const auto shards = static_cast<size_t>(shard.of);
   if ((all + shards - 1) / shards > kMaxExperiments) {
     throw std::invalid_argument(
         fmt::format("{} tasks, {} encodings and {} seeds are {} experiments{}, and a run holds up to {}; take fewer, "
                     "or split them with --shard K/N",
-                    config.tasks.size(), config.encodings.size(), config.seeds.size(), all,
+                    tasks.size(), encodings.size(), config.seeds.size(), all,
                     shard.of > 1 ? fmt::format(" in {} shards", shard.of) : "", kMaxExperiments));
   }
   Suite suite;
   size_t count = 0;
-  for (const std::string& task : config.tasks) {
-    suite.tasks.push_back(std::make_unique<TaskSetup>(setup_task(config, task)));
+  for (const SweptSpec& task : tasks) {
+    suite.tasks.push_back(std::make_unique<TaskSetup>(setup_task(config, task.spec)));
     const double of_each = work(*suite.tasks.back());
-    for (const std::string& encoding : config.encodings) {
-      const Spec spec = Spec::parse(encoding);
+    for (const SweptSpec& encoding : encodings) {
+      const Spec spec = Spec::parse(encoding.spec);
       make_model(spec, suite.tasks.back()->shape);
+      const std::optional<Swept> swept = swept_values(config, task, encoding);
       for (const std::uint64_t seed : config.seeds) {
-        if (shard.has(count++)) suite.experiments.push_back({suite.tasks.back().get(), spec, seed, of_each});
+        if (shard.has(count++)) suite.experiments.push_back({suite.tasks.back().get(), spec, seed, of_each, swept});
       }
     }
   }
@@ -184,11 +188,25 @@ Suite make_suite(const Config& config, Shard shard) {
 }
 
 std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs, const std::atomic<bool>& stop) {
-  std::vector<TaskBaseline> baselines(suite.tasks.size());
-  parallel_for(baselines.size(), jobs, [&](size_t i) {
-    baselines[i] = measure_baselines(*suite.tasks[i], kBaselineSamples, [&] { return !stop; });
+  // Tasks that differ in settings only have the same samples, unless they differ in the layout of answers.
+  std::map<std::pair<std::string, Layout>, size_t> firsts;
+  std::vector<size_t> measured, of(suite.tasks.size());
+  for (size_t i = 0; i < suite.tasks.size(); ++i) {
+    const TaskSetup& task = *suite.tasks[i];
+    const std::pair key{TaskSpec::parse(task.spec).task.text(), task.options.layout()};
+    const auto [first, is_new] = firsts.emplace(key, measured.size());
+    if (is_new) measured.push_back(i);
+    of[i] = first->second;
+  }
+  std::vector<TaskBaseline> baselines(measured.size()), all;
+  parallel_for(measured.size(), jobs, [&](size_t i) {
+    baselines[i] = measure_baselines(*suite.tasks[measured[i]], kBaselineSamples, [&] { return !stop; });
   });
-  return baselines;
+  for (size_t i = 0; i < suite.tasks.size(); ++i) {
+    all.push_back(baselines[of[i]]);
+    all.back().task = suite.tasks[i]->spec;
+  }
+  return all;
 }
 
 void run_suite(const std::vector<Experiment>& experiments, int jobs, const std::atomic<bool>& stop,

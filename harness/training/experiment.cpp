@@ -9,7 +9,7 @@
 namespace posbench {
 
 std::optional<ExperimentResult> run_experiment(const Experiment& e, const ExperimentEvents& events) {
-  ExperimentResult result{.id = e.id(), .task_version = e.task->info->version};
+  ExperimentResult result{.id = e.id(), .swept = e.swept, .task_version = e.task->info->version};
   const ExperimentOptions& config = e.task->options;
   try {
     const Model model = make_model(e.encoding, e.task->shape);

@@ -13,6 +13,7 @@ struct Experiment {
   Spec encoding;
   std::uint64_t seed = 0;
   double work = 0;  // roughly proportional to the run time
+  std::optional<Swept> swept = std::nullopt;
 
   ExperimentId id() const { return {task->spec, encoding.text(), seed}; }
 };

@@ -43,11 +43,15 @@ class Report:
         return self.data["experiments"]
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each experiment, split and metric. `value` is the accuracy, or the loss, which has no counts.
-        An experiment that did not finish has one row, without split and metric."""
+        """A row for each experiment, split and metric. `value` is the accuracy, or the loss or margin, which have no
+        counts. An experiment that did not finish has one row, without split and metric. Of a sweep, swept_task and
+        swept_encoding are the specs without what was swept, and each swept value is a column."""
         rows = []
         for e in self.experiments:
             about = {key: e[key] for key in ("task", "encoding", "seed", "status", "parameters", "steps")}
+            if "swept" in e:
+                about.update(swept_task=e["swept"]["task"], swept_encoding=e["swept"]["encoding"])
+                about.update((value["name"], _number(value["value"])) for value in e["swept"]["values"])
             if not e["splits"]:
                 rows.append(dict(about, split=None, kind=None, metric=None, value=None, correct=None, total=None,
                                  low=None, high=None))
@@ -57,9 +61,10 @@ class Report:
                     rows.append(dict(about, split=split["name"], kind=split["kind"], metric=metric,
                                      value=count["accuracy"], correct=count["correct"], total=count["total"],
                                      low=count["low"], high=count["high"]))
-                if split.get("loss") is not None:
-                    rows.append(dict(about, split=split["name"], kind=split["kind"], metric="loss",
-                                     value=split["loss"], correct=None, total=None, low=None, high=None))
+                for metric in ("loss", "margin"):
+                    if split.get(metric) is not None:
+                        rows.append(dict(about, split=split["name"], kind=split["kind"], metric=metric,
+                                         value=split[metric], correct=None, total=None, low=None, high=None))
         return rows
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -85,9 +90,10 @@ def run(*, tasks: Sequence[str] | None = None, encodings: Sequence[str] | None =
         seeds: int | Sequence[int] | None = None, profile: str | None = None,
         settings: Sequence[str] | Mapping[str, Any] = (), config: str | Path | None = None,
         output: str | Path | None = None, jobs: int | None = None, save_models: bool = False,
-        progress: bool = True) -> Report:
+        progress: bool = True, sweep: Mapping[str, Sequence[Any]] | None = None) -> Report:
     """`posbench run`: trains encodings of the program on tasks. `output` is a run directory to keep; `progress` shows
-    what the program says. Experiments that diverge are rows of the report, as those that do not."""
+    what the program says. `sweep` is a grid, {"model.width": [32, 64], "task.length": [16, 32]}. Experiments that diverge
+    are rows of the report, as those that do not."""
     flags = configuration(profile, settings, config)
     for flag, names in (("-t", tasks), ("-e", encodings)):
         if names is not None:
@@ -96,6 +102,8 @@ def run(*, tasks: Sequence[str] | None = None, encodings: Sequence[str] | None =
         flags += ["-s", str(seeds) if isinstance(seeds, int) else "".join(f"{seed}," for seed in seeds)]
     if jobs is not None:
         flags += ["-j", str(jobs)]
+    for name, values in (sweep or {}).items():
+        flags += ["--sweep", f"{name}={','.join(map(str, values))}"]
     if save_models:
         flags += ["--save-models"]
     if not progress:
@@ -154,6 +162,15 @@ def score_files(files: Iterable[Path], output: str | Path | None = None) -> Repo
             raise InputError("there are no answers to score")
         call(["score", *files, "-o", path], accept=(0, 1))
         return Report.load(path)
+
+
+def _number(text: str) -> Any:
+    """The number that a text is, or the text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, (int, float)) else text
 
 
 def _manifest_path(path: Path) -> Path:

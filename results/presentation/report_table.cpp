@@ -40,21 +40,52 @@ std::vector<MetricInfo> other_metrics() {
 }
 
 std::vector<Cell> split_cells(const SummaryRow& row, const SplitSummary& split) {
-  return {row.task,
-          row.encoding,
-          split.name,
-          to_text(split.kind),
-          std::to_string(row.seeds.size()),
-          std::to_string(row.diverged),
-          std::to_string(row.failed),
-          number(split.sequence.mean),
-          low(split.sequence.interval),
-          high(split.sequence.interval),
-          number(split.token.mean),
-          low(split.token.interval),
-          high(split.token.interval),
-          number(split.above_trivial.mean),
-          number(split.solved)};
+  std::vector<Cell> cells{row.task,
+                          row.encoding,
+                          split.name,
+                          to_text(split.kind),
+                          std::to_string(row.seeds.size()),
+                          std::to_string(row.diverged),
+                          std::to_string(row.failed),
+                          number(split.sequence.mean),
+                          low(split.sequence.interval),
+                          high(split.sequence.interval),
+                          number(split.token.mean),
+                          low(split.token.interval),
+                          high(split.token.interval),
+                          number(split.above_trivial.mean),
+                          number(split.solved)};
+  for (const MetricInfo& metric : other_metrics()) {
+    const Spread* spread = split.spread(metric.metric);
+    cells.insert(cells.end(), {spread ? number(spread->mean) : "", spread ? low(spread->interval) : "",
+                               spread ? high(spread->interval) : ""});
+  }
+  return cells;
+}
+
+/// The names of all swept values, by their first row.
+std::vector<std::string> swept_names(const Summary& summary) {
+  std::vector<std::string> names;
+  for (const SummaryRow& row : summary.rows) {
+    if (!row.swept) continue;
+    for (const auto& [name, value] : row.swept->values) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+/// What stands in the columns of the sweep, if there is one.
+std::vector<Cell> swept_cells(const SummaryRow& row, const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  if (!row.swept) return std::vector<Cell>(names.size() + 2, "");
+  std::vector<Cell> cells{row.swept->task, row.swept->encoding};
+  for (const std::string& name : names) {
+    const auto& values = row.swept->values;
+    const auto found = std::find_if(values.begin(), values.end(), [&](const auto& value) { return value.first == name; });
+    cells.emplace_back(found == values.end() ? "" : found->second);
+  }
+  return cells;
 }
 
 std::string seeds_text(int seeds) { return fmt::format("{} seed{}", seeds, seeds == 1 ? "" : "s"); }
@@ -129,8 +160,18 @@ Table split_table(const Summary& summary) {
                              "token_low", "token_high", "above_trivial", "solved"}) {
     table.columns.push_back({header, Align::right});
   }
+  for (const MetricInfo& metric : other_metrics()) {
+    for (const char* end : {"", "_low", "_high"}) table.columns.push_back({metric.name + end, Align::right});
+  }
+  const std::vector<std::string> names = swept_names(summary);
+  if (!names.empty()) table.columns.insert(table.columns.end(), {{"swept_task"}, {"swept_encoding"}});
+  for (const std::string& name : names) table.columns.push_back({name, Align::right});
   for (const SummaryRow& row : summary.rows) {
-    for (const SplitSummary& split : row.splits) table.rows.push_back(split_cells(row, split));
+    const std::vector<Cell> swept = swept_cells(row, names);
+    for (const SplitSummary& split : row.splits) {
+      table.rows.push_back(split_cells(row, split));
+      table.rows.back().insert(table.rows.back().end(), swept.begin(), swept.end());
+    }
   }
   return table;
 }

@@ -18,7 +18,8 @@ std::vector<std::string> accuracy_notes(const Summary&, Metric = Metric::sequenc
 /// Encodings in the order of their mean rank out of distribution.
 Table ranking_table(const Summary&);
 
-/// Every number of the summary: a row for each task, encoding and split, for a spreadsheet.
+/// Every number of the summary: a row for each task, encoding and split, for a spreadsheet. Of a sweep the last columns
+/// are swept_task and swept_encoding, the specs without what was swept, and one for each swept value.
 Table split_table(const Summary&);
 
 /// Experiments that did not finish, with their reasons.

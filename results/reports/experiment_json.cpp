@@ -76,6 +76,15 @@ Json write_position(const PositionResult& result) {
   return json;
 }
 
+template <class Field>
+Swept read_swept(const Field& json) {
+  return {.task = json["task"].name(),
+          .encoding = json["encoding"].name(),
+          .values = read_list<std::pair<std::string, std::string>>(json["values"], [](const Field& value) {
+            return std::pair(value["name"].name(), value["value"].text());
+          })};
+}
+
 Json write_split(const SplitResult& split) {
   Json json;
   json["name"] = split.name;
@@ -246,6 +255,7 @@ ExperimentResult read(const Field& json) {
   result.id = {json["task"].name(), json["encoding"].name(), json["seed"].natural()};
   result.task_version = static_cast<int>(json["task_version"].integer(1, kMaxInt));
   result.status = static_cast<Status>(json["status"].choice(status_names()));
+  if (json.has("swept")) result.swept = read_swept(json["swept"]);
   if (json.has("description")) result.description = json["description"].text();
   if (json.has("reason")) result.reason = json["reason"].text();
   result.diverged_step = read_diverged_step(json, result.status);
@@ -264,6 +274,16 @@ ExperimentResult read(const Field& json) {
 }  // namespace
 
 SplitKind read_kind(const Field& json) { return static_cast<SplitKind>(json.choice(split_kind_names())); }
+
+Json to_json(const Swept& swept) {
+  Json json;
+  json["task"] = swept.task;
+  json["encoding"] = swept.encoding;
+  json["values"] = write_list(swept.values, [](const auto& value) {
+    return Json{{"name", value.first}, {"value", value.second}};
+  });
+  return json;
+}
 
 Json to_json(const CurvePoint& point) {
   Json json;
@@ -298,6 +318,7 @@ Json to_json(const ExperimentResult& result) {
   json["task"] = result.id.task;
   json["encoding"] = result.id.encoding;
   json["seed"] = result.id.seed;
+  if (result.swept) json["swept"] = to_json(*result.swept);
   json["task_version"] = result.task_version;
   json["status"] = to_text(result.status);
   if (!result.description.empty()) json["description"] = result.description;

@@ -17,6 +17,7 @@ ExperimentResult read_experiment(const Field&);
 /// The same, fast, but its messages name no place.
 ExperimentResult read_experiment(const simdjson::dom::element&);
 
+Json to_json(const Swept&);
 Json to_json(const CurvePoint&);
 std::vector<CurvePoint> read_curve(const Field&);
 Json to_json(const RateResult&);

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "results/reports/experiment_json.h"
+
 namespace posbench {
 namespace {
 
@@ -77,6 +79,7 @@ Json to_json(const SummaryRow& row) {
   Json json;
   json["task"] = row.task;
   json["encoding"] = row.encoding;
+  if (row.swept) json["swept"] = to_json(*row.swept);
   json["seeds"] = row.seeds;
   json["diverged"] = row.diverged;
   json["failed"] = row.failed;

@@ -45,6 +45,7 @@ struct SplitSummary {
 /// One task and encoding.
 struct SummaryRow {
   std::string task, encoding;
+  std::optional<Swept> swept;                                        // of the experiments
   std::vector<std::uint64_t> seeds;                                  // in the order of the report
   int diverged = 0, failed = 0;                                      // experiments
   Learned learned;                                                   // the task, in distribution

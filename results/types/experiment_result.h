@@ -93,8 +93,16 @@ struct SplitResult {
   bool operator==(const SplitResult&) const = default;
 };
 
+/// Where an experiment stands in the grid of a sweep.
+struct Swept {
+  std::string task, encoding;                               // specs without the swept options and settings
+  std::vector<std::pair<std::string, std::string>> values;  // "model.width", "32"; in the order of the sweep
+  bool operator==(const Swept&) const = default;
+};
+
 struct ExperimentResult {
   ExperimentId id;
+  std::optional<Swept> swept;  // empty without a sweep
   int task_version = 1;
   Status status = Status::ok;
   std::string description;           // of a model that was trained elsewhere, in its author's words; or empty

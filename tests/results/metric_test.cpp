@@ -132,3 +132,27 @@ TEST_CASE("a report without losses has none in its summary, and says so in its t
   CHECK(console(accuracy_table(summary, Metric::loss)).find("-/-") != std::string::npos);
   CHECK(accuracy_notes(summary, Metric::loss).back() == "-: the report does not have the loss");
 }
+
+TEST_CASE("the values of a sweep are columns of the CSV and members of experiments and summary") {
+  Report report = drawn_report(2, 1, 1, [](int, int, int, int) { return 1.0; });
+  CHECK(csv(split_table(summarize(report))).find("swept") == std::string::npos);
+  report.experiments[0].swept = {.task = "t", .encoding = "e", .values = {{"model.width", "32"}, {"task.length", "1..4"}}};
+  report.experiments[1].swept = {.task = "t", .encoding = "e", .values = {{"model.width", "64"}, {"task.length", "1..4"}}};
+  const std::string text = csv(split_table(summarize(report)));
+  CHECK(text.find(",swept_task,swept_encoding,model.width,task.length\r\n") != std::string::npos);
+  CHECK(text.find(",t,e,64,1..4\r\n") != std::string::npos);
+  const Json json = to_json(report);
+  CHECK(json["summary"][1]["swept"]["values"][0] == Json{{"name", "model.width"}, {"value", "64"}});
+  CHECK(report_from_json(json, "test") == report);
+}
+
+TEST_CASE("splits that changed their options are not compared under one name") {
+  Report before = drawn_report(1, 1, 5, [](int, int, int, int) { return 1.0; }), after = before;
+  before.tasks[0].splits[1].options.emplace()["length"] = "64";
+  after.tasks[0].splits[1].options.emplace()["length"] = "128";
+  before.tasks[0].splits[1].entropy = 0.5;
+  CHECK_THROWS_WITH(compare_one(before, after, {}), Catch::Matchers::Contains("has other options in the second"));
+  CHECK(report_from_json(to_json(before), "test") == before);
+  after.tasks[0].splits[1].options.reset();  // of an older version
+  CHECK_NOTHROW(compare_one(before, after, {}));
+}
