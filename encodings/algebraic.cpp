@@ -13,6 +13,7 @@
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 #include "model/attention.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -21,12 +22,18 @@ namespace {
 /// e^m, by its series for m / 2^n and n squarings.
 RowMajor exponential(const RowMajor& m) {
   constexpr int kTerms = 18;
-  const int halvings = std::max(0, static_cast<int>(std::ceil(std::log2(std::max(m.norm(), Real(1e-30))))) + 1);
+  const int halvings = std::max(0, static_cast<int>(std::ceil(std::log2(std::max(std::sqrt(dot(m, m)), Real(1e-30))))) + 1);
   const RowMajor small = m * std::exp2(static_cast<Real>(-halvings));
   const RowMajor identity = RowMajor::Identity(m.rows(), m.cols());
-  RowMajor result = identity;
-  for (int n = kTerms; n > 0; --n) result = identity + (small * result) / static_cast<Real>(n);
-  for (int n = 0; n < halvings; ++n) result = (result * result).eval();
+  RowMajor result = identity, product = identity;
+  for (int n = kTerms; n > 0; --n) {
+    multiply(small, result, product);
+    result = identity + product / static_cast<Real>(n);
+  }
+  for (int n = 0; n < halvings; ++n) {
+    multiply(result, result, product);
+    result = product;
+  }
   return result;
 }
 
@@ -36,7 +43,7 @@ RowMajor exponential_backward(const RowMajor& m, const RowMajor& d_result) {
   RowMajor block = RowMajor::Zero(2 * n, 2 * n);
   block.topLeftCorner(n, n) = block.bottomRightCorner(n, n) = m.transpose();
   block.topRightCorner(n, n) = d_result;
-  const Real size = std::max(d_result.norm(), Real(1e-30));  // the block is linear in it
+  const Real size = std::max(std::sqrt(dot(d_result, d_result)), Real(1e-30));  // the block is linear in it
   block.topRightCorner(n, n) /= size;
   return exponential(block).topRightCorner(n, n) * size;
 }

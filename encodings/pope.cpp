@@ -15,6 +15,7 @@
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/lanes.h"
+#include "model/numeric.h"
 
 namespace posbench {
 namespace {
@@ -74,8 +75,9 @@ class Pope final : public PositionEncoding {
     auto d_delta = d[delta_];
     for (Index h = 0; h < shape_.heads; ++h) {
       const size_t c = key_cosine(h), s = key_sine(h);
-      d_delta.row(h) +=
-          (tables.values[c].cwiseProduct(d_keys[s]) - tables.values[s].cwiseProduct(d_keys[c])).colwise().sum();
+      const RowMajor turned =
+          tables.values[c].cwiseProduct(d_keys[s]) - tables.values[s].cwiseProduct(d_keys[c]);
+      add_column_sums(turned, d_delta.row(h));
     }
   }
 

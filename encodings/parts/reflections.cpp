@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/layers.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -17,6 +18,16 @@ constexpr Real kEpsilon = Real(1e-12);  // under the root of a norm
 constexpr Index kLanes = 16;
 using Lanes = Eigen::Array<Real, kLanes, 1>;
 using LanesMap = Eigen::Map<Lanes>;
+
+/// Of all lanes, by halves: as on every processor.
+Real total(const Lanes& v) {
+  Real sums[kLanes / 2];
+  for (Index n = 0; n < kLanes / 2; ++n) sums[n] = v[n] + v[n + kLanes / 2];
+  for (Index half = kLanes / 4; half > 0; half /= 2) {
+    for (Index n = 0; n < half; ++n) sums[n] += sums[n + half];
+  }
+  return sums[0];
+}
 
 LanesMap lanes(Matrix& m, Index row) { return LanesMap(m.row(row).data()); }
 
@@ -61,20 +72,22 @@ struct Reflections::Directions {
           convolved.row(t) += raw.row(t - back).cwiseProduct(kernel.row(kTaps - 1 - back));
         }
       }
-      unit = convolved.array() * convolved.array().logistic();
+      sigmoid(convolved, unit);
+      unit.array() *= convolved.array();
     } else {
       unit = raw;
     }
     for (Index t = 0; t < T; ++t) {
       for (Index h = 0; h < r.shape_.heads; ++h) {
         auto head = unit.row(t).segment(h * D, D);
-        norm(t, h) = std::sqrt(head.squaredNorm() + kEpsilon);
+        norm(t, h) = std::sqrt(dot(head, head) + kEpsilon);
         head /= norm(t, h);
       }
     }
     linear(in.x, in.parameters[r.strength_weights_[in.layer]], in.parameters[r.strength_biases_[in.layer]],
            strength);
-    strength = 2 * strength.array().logistic();
+    sigmoid(strength, strength);
+    strength *= 2;
   }
   Matrix &low, &raw, &convolved;  // (T, rank), (T, C), (T, C)
   Matrix& unit;                   // (T, C): w
@@ -91,16 +104,15 @@ void Reflections::directions_backward(const AttentionInput& in, const Directions
     for (Index h = 0; h < shape_.heads; ++h) {  // (d_w - w (w . d_w)) / norm
       const auto unit = f.unit.row(t).segment(h * D, D);
       const auto d_head = d_unit.row(t).segment(h * D, D);
-      d_raw.row(t).segment(h * D, D) = (d_head - unit.dot(d_head) * unit) / f.norm(t, h);
+      d_raw.row(t).segment(h * D, D) = (d_head - dot(unit, d_head) * unit) / f.norm(t, h);
     }
   }
   if (convolved_) {
     const auto kernel = in.parameters[convolution_[in.layer]];
     auto d_kernel = d.parameters[convolution_[in.layer]];
-    for (Index t = 0; t < T; ++t) {  // the derivative of SiLU(c) is s + c s (1 - s) with s = sigmoid(c)
-      const auto c = f.convolved.row(t).array();
-      d_raw.row(t).array() *= c.logistic() * (1 + c * (1 - c.logistic()));
-    }
+    Matrix& open = in.scratch(T, shape_.width);  // the derivative of SiLU(c) is s + c s (1 - s) with s = sigmoid(c)
+    sigmoid(f.convolved, open);
+    d_raw.array() *= open.array() * (1 + f.convolved.array() * (1 - open.array()));
     for (Index t = 0; t < T; ++t) {
       for (Index back = 0; back <= std::min(t, kTaps - 1); ++back) {
         d_kernel.row(kTaps - 1 - back) += f.raw.row(t - back).cwiseProduct(d_raw.row(t));
@@ -206,12 +218,12 @@ void Reflections::score_backward(const AttentionInput& in, const Heads& d_scores
         for (Index e = 0; e < D; ++e) d_along += w[e] * lanes(d_query, e);
         if (j > first) d_along *= from(j, first);
         const Lanes along = lanes(alongs, j), d_product = lanes(d_products, j);
-        d_strength(j, static_cast<Index>(h)) -= (along * d_along).sum();
+        d_strength(j, static_cast<Index>(h)) -= total(along * d_along);
         const Lanes a = strength * d_along, b = strength * along;
         for (Index e = 0; e < D; ++e) {
           const Lanes y = lanes(queries, j * D + e), d_y = lanes(d_query, e);
-          d_k[e] += (d_product * y).sum();
-          d_w[e] -= (a * y + b * d_y).sum();
+          d_k[e] += total(d_product * y);
+          d_w[e] -= total(a * y + b * d_y);
           lanes(d_query, e) = d_y + k[e] * d_product - w[e] * a;
         }
       }
