@@ -17,8 +17,8 @@ namespace posbench {
 namespace {
 
 constexpr const char* kOrientation =
-    "a linear map is stored as (inputs, outputs), y = x W + b; the matrices called projection of txl, xlnet and "
-    "rel_sin_bidir are stored as (outputs, inputs)";
+    "a linear map is stored as (inputs, outputs), y = x W + b; but the two of dape and dape_v2, whose inputs are "
+    "heads, as (outputs, inputs)";
 
 const std::string& find(const SafeTensors& file, const std::string& key, const std::string& name) {
   const auto found = file.metadata.find(key);
