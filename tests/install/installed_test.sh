@@ -48,6 +48,8 @@ if command -v man >/dev/null; then
       grep -q -- "^ .*$option\b" page.txt || fail "the manual page has no option $option"
     done
   done
+else
+  echo "skipped: no man, for the manual page (Debian: man-db)"
 fi
 
 # The library, from another folder.
