@@ -40,7 +40,8 @@ std::string spec_options_cases(const char* form) {
   const auto add = [&](const auto& registry) {
     for (const std::string& name : registry.names()) {
       std::string options;
-      for (const OptionInfo& o : registry.find(name).options) options += (options.empty() ? "" : " ") + o.name + "=";
+      for (const OptionInfo& o : registry.find(name).options)
+        options += (options.empty() ? "" : " ") + o.name + "=";
       if (!options.empty()) text += fmt::format(fmt::runtime(form), name, options);
     }
   };
@@ -246,8 +247,9 @@ std::string fish(const std::vector<VerbWords>& all) {
   std::string text = "# fish completion of posbench, made by 'posbench completion fish'.\nfunction __posbench_names\n  switch $argv[1]\n";
   for (const ValueKind kind : kLists)
     text += fmt::format("    case {}\n      set names {}\n", to_text(kind), fmt::join(names_of(kind), " "));
-  text += "  end\n  set -l token (commandline -ct)\n  switch (string replace -r '^(.*,)?-?(.*):.*' '$2' -- $token)\n" +
-          spec_options_cases("    case {}\n      set options {}\n") + R"fish(  end
+  text +=
+      "  end\n  set -l token (commandline -ct)\n  switch (string replace -r '^(.*,)?-?(.*):.*' '$2' -- $token)\n" +
+      spec_options_cases("    case {}\n      set options {}\n") + R"fish(  end
   set -l before (string match -r '^.*[:,]' -- $token; or echo)
   string match -q '*:*' -- $token; and for option in $options
     echo $before$option
