@@ -19,8 +19,10 @@ function(posbench_add_plugin name)
 
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_abi.cpp
        "#include \"harness/runs/plugin_abi.h\"\n"
-       "extern \"C\" [[gnu::used, gnu::visibility(\"default\")]] extern const char posbench_plugin_abi[];\n"
-       "const char posbench_plugin_abi[] = POSBENCH_ABI_BEGIN POSBENCH_ABI \"}\";\n")
+       "extern \"C\" {\n"
+       "[[gnu::used, gnu::visibility(\"default\")]] extern const char posbench_plugin_abi[];\n"
+       "const char posbench_plugin_abi[] = POSBENCH_ABI_BEGIN POSBENCH_ABI \"}\";\n"
+       "}\n")
   add_library(${name} MODULE $<TARGET_OBJECTS:${name}_float> $<TARGET_OBJECTS:${name}_double>
                              ${CMAKE_CURRENT_BINARY_DIR}/${name}_abi.cpp)
   target_link_libraries(${name} PRIVATE posbench::plugin)

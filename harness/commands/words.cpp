@@ -1,5 +1,6 @@
 #include "harness/commands/words.h"
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -23,11 +24,13 @@ ValueKind kind_of(const std::string& name) {
   return found == kinds.end() ? ValueKind::file : found->second;
 }
 
-/// The choices of a validator's text, "TEXT:{bash,zsh,fish}".
+/// The choices of a validator's text: "TEXT:{bash,zsh,fish}", or "TEXT:value in {token->0,sequence->1} OR {0,1}".
 std::vector<std::string> choices_of(const std::string& type) {
   const size_t open = type.find('{'), close = type.find('}');
   if (open == type.npos || close == type.npos) return {};
-  return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+  std::vector<std::string> choices = CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+  for (std::string& choice : choices) choice.erase(std::min(choice.find("->"), choice.size()));
+  return choices;
 }
 
 OptionWords option_words(const CLI::Option& option) {
