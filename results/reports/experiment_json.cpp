@@ -73,11 +73,31 @@ Json write_split(const SplitResult& split) {
 }
 
 template <class Field>
-Count read_count(const Field& json, std::int64_t least_total = 0) {
-  const Count count{json["correct"].integer(0, kMaxCount), json["total"].integer(least_total, kMaxCount)};
-  if (count.correct > count.total) json["correct"].fail(fmt::format("more than its total, {}", count.total));
+Count read_count(const Field& correct, const Field& total, std::int64_t least_total = 0) {
+  const Count count{correct.integer(0, kMaxCount), total.integer(least_total, kMaxCount)};
+  if (count.correct > count.total) correct.fail(fmt::format("more than its total, {}", count.total));
   return count;
 }
+
+template <class Field>
+Count read_count(const Field& json, std::int64_t least_total = 0) {
+  return read_count(json["correct"], json["total"], least_total);
+}
+
+/// A count by length or distance in its compact form, a list: its length or distance, then what is right and how much
+/// there is.
+template <class Field>
+class Integers {
+ public:
+  Integers(const Field& json, size_t size, const char* what) : json_(json) {
+    if (json.size() != size) json.fail(fmt::format("with {} values, expected {}: {}", json.size(), size, what));
+  }
+  int place() const { return static_cast<int>(json_[size_t{0}].integer(0, kMaxInt)); }
+  Count count(size_t at) const { return read_count(json_[at], json_[at + 1]); }
+
+ private:
+  const Field& json_;
+};
 
 template <class Field>
 std::optional<double> read_loss(const Field& json) {
@@ -109,6 +129,10 @@ RateResult read_rate(const Field& json) {
 
 template <class Field>
 LengthResult read_length(const Field& json) {
+  if (json.is_list()) {
+    const Integers integers(json, 5, "length, tokens right, tokens, sequences right, sequences");
+    return {.length = integers.place(), .token = integers.count(1), .sequence = integers.count(3)};
+  }
   return {.length = static_cast<int>(json["length"].integer(0, kMaxInt)),
           .token = read_count(json["token"]),
           .sequence = read_count(json["sequence"])};
@@ -116,6 +140,10 @@ LengthResult read_length(const Field& json) {
 
 template <class Field>
 DistanceResult read_distance(const Field& json) {
+  if (json.is_list()) {
+    const Integers integers(json, 3, "distance, tokens right, tokens");
+    return {.distance = integers.place(), .token = integers.count(1)};
+  }
   return {.distance = static_cast<int>(json["distance"].integer(0, kMaxInt)), .token = read_count(json["token"])};
 }
 
@@ -126,7 +154,8 @@ std::vector<T> read_ascending(const Field& list, const char* key, Key T::*member
   for (size_t i = 1; i < items.size(); ++i) {
     if (items[i].*member <= items[i - 1].*member) {
       const Field item = list[i];
-      item[key].fail(fmt::format("not more than the {} before it, {}", key, items[i - 1].*member));
+      const Field at = item.is_list() ? item[size_t{0}] : item[key];
+      at.fail(fmt::format("not more than the {} before it, {}", key, items[i - 1].*member));
     }
   }
   return items;
