@@ -69,7 +69,6 @@ class Field {
 
   bool has(const char* key) const;
   bool null() const;
-  bool is_list() const;
   size_t size() const;  // of a list
   template <class F>
   void each(F f) const {  // of a list, item by item

@@ -129,10 +129,6 @@ RateResult read_rate(const Field& json) {
 
 template <class Field>
 LengthResult read_length(const Field& json) {
-  if (json.is_list()) {
-    const Integers integers(json, 5, "length, tokens right, tokens, sequences right, sequences");
-    return {.length = integers.place(), .token = integers.count(1), .sequence = integers.count(3)};
-  }
   return {.length = static_cast<int>(json["length"].integer(0, kMaxInt)),
           .token = read_count(json["token"]),
           .sequence = read_count(json["sequence"])};
@@ -140,25 +136,56 @@ LengthResult read_length(const Field& json) {
 
 template <class Field>
 DistanceResult read_distance(const Field& json) {
-  if (json.is_list()) {
-    const Integers integers(json, 3, "distance, tokens right, tokens");
-    return {.distance = integers.place(), .token = integers.count(1)};
-  }
   return {.distance = static_cast<int>(json["distance"].integer(0, kMaxInt)), .token = read_count(json["token"])};
 }
 
-/// A list whose items have ascending values of `key`.
+template <class Field>
+LengthResult read_compact_length(const Field& json) {
+  const Integers integers(json, 5, "length, tokens right, tokens, sequences right, sequences");
+  return {.length = integers.place(), .token = integers.count(1), .sequence = integers.count(3)};
+}
+
+template <class Field>
+DistanceResult read_compact_distance(const Field& json) {
+  const Integers integers(json, 3, "distance, tokens right, tokens");
+  return {.distance = integers.place(), .token = integers.count(1)};
+}
+
+/// Whether the items of a list in an object are lists themselves; the first tells.
+bool has_lists(const Field& json, const char* key) {
+  const Json& list = json.object().at(key);
+  return list.is_array() && !list.empty() && list.front().is_array();
+}
+bool has_lists(const TapeField& json, const char* key) { return json[key].has_lists(); }
+
+/// A list whose items have ascending values of `key`, or, where they are lists, of their first integer.
 template <class T, class Key, class Field, class Read>
-std::vector<T> read_ascending(const Field& list, const char* key, Key T::*member, Read read) {
+std::vector<T> read_ascending(const Field& list, const char* key, Key T::*member, Read read, bool compact = false) {
   std::vector<T> items = read_list<T>(list, read);
   for (size_t i = 1; i < items.size(); ++i) {
     if (items[i].*member <= items[i - 1].*member) {
       const Field item = list[i];
-      const Field at = item.is_list() ? item[size_t{0}] : item[key];
+      const Field at = compact ? item[size_t{0}] : item[key];
       at.fail(fmt::format("not more than the {} before it, {}", key, items[i - 1].*member));
     }
   }
   return items;
+}
+
+template <class Field>
+std::vector<LengthResult> read_by_length(const Field& split) {
+  const Field list = split["by_length"];
+  return has_lists(split, "by_length")
+             ? read_ascending(list, "length", &LengthResult::length, read_compact_length<Field>, /*compact=*/true)
+             : read_ascending(list, "length", &LengthResult::length, read_length<Field>);
+}
+
+template <class Field>
+std::vector<DistanceResult> read_by_distance(const Field& split) {
+  const Field list = split["by_distance"];
+  return has_lists(split, "by_distance")
+             ? read_ascending(list, "distance", &DistanceResult::distance, read_compact_distance<Field>, /*compact=*/true)
+             : read_ascending(list, "distance", &DistanceResult::distance, read_distance<Field>);
 }
 
 template <class Field>
@@ -169,9 +196,8 @@ SplitResult read_split(const Field& json) {
       .sequences = json["sequences"].integer(0, kMaxCount),
       .token = read_count(json["token"], 1),
       .sequence = read_count(json["sequence"], 1),
-      .by_length = read_ascending(json["by_length"], "length", &LengthResult::length, read_length<Field>),
-      .by_distance =
-          read_ascending(json["by_distance"], "distance", &DistanceResult::distance, read_distance<Field>)};
+      .by_length = read_by_length(json),
+      .by_distance = read_by_distance(json)};
   if (json.has("loss")) split.loss = json["loss"].number(-kMaxNumber, kMaxNumber);
   if (split.sequence.total > split.sequences) {
     const Field sequence = json["sequence"];

@@ -9,6 +9,7 @@ import random
 import sys
 
 ENCODINGS = ["rope", "alibi", "cope", "none", "sinusoidal", "learned_abs", "shaw_k", "t5_bias", "fire", "kerple_log", "xpos", "fox"]
+TASKS = ["counting", "copy", "flip_flop", "parity", "reverse", "sort"]
 SPLITS = [("in_distribution", "in_distribution", range(1, 21), range(0, 8)),
           ("ood_far", "out_of_distribution", range(1, 21), range(8, 16)),
           ("ood_length", "out_of_distribution", range(25, 101, 15), range(0, 8))]
@@ -41,7 +42,7 @@ def experiment_of(task, encoding, seed):
 
 def drawn_report(encodings, tasks, seeds):
     names = [ENCODINGS[n] if n < len(ENCODINGS) else f"{ENCODINGS[n % len(ENCODINGS)]}:option={n // len(ENCODINGS)}" for n in range(encodings)]
-    tasks = [f"task_{n:02}" for n in range(tasks)]
+    tasks = [f"{TASKS[n % len(TASKS)]}_{n:02}" for n in range(tasks)]
     baselines = [{"task": task, "version": 1,
                   "splits": [{"name": name, "kind": kind, "chance": 0.1, "trivial": {"constant": 0.1, "bag_of_tokens": 0.35}}
                              for name, kind, *_ in SPLITS]} for task in tasks]

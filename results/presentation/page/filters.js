@@ -33,6 +33,8 @@ function apply(wanted = () => true) {
       box.checked = shown.has(name);
     }
     bar.summary.textContent = `Curves of ${shown.size} of ${left.encodings.size} encodings`;
+    bar.legend.replaceChildren(...[...shown].map(name => element("span", {}, swatch(page.names.indexOf(name)), name)));
+    document.documentElement.style.scrollPaddingTop = `${bar.node.offsetHeight + 8}px`;
     bar.none.hidden = left.encodings.size > 0;
   }
   redraw(wanted);
@@ -74,12 +76,13 @@ function filters() {
     element("div", {}, ...[...bar.choices.values()].map(choice => choice.label),
             button("None", () => choose([])), button(`First ${most_curves}`, () => choose(null))));
   chooser.open = page.names.length <= 12 && innerWidth >= 640;
+  bar.legend = element("div", {id: "legend"});  // while the chooser, which has the same, is folded
   bar.node = element("div", {id: "filters", role: "search"},
     element("label", {}, "Filter", bar.text),
     ...(families.length ? [select("Family", [["", "all"], ...families.map(family => [family, family])], "family")] : []),
-    select("Sort by", [["rank", "rank"], ...(families.length ? [["family", "family"]] : []), ["name", "name"],
+    select("Sort maps by", [["rank", "rank"], ...(families.length ? [["family", "family"]] : []), ["name", "name"],
                        ...page.tasks.map(task => [`task ${task}`, `accuracy on ${task}`])], "sort"),
-    button("Reset", () => change({text: "", family: "", sort: "rank", show: null})), bar.none, chooser);
+    button("Reset", () => change({text: "", family: "", sort: "rank", show: null})), bar.none, chooser, bar.legend);
   bar.family ??= {};
   return bar.node;
 }

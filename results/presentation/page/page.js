@@ -41,4 +41,4 @@ addEventListener("resize", () => {
   clearTimeout(waiting);
   waiting = setTimeout(() => redraw(plot => Math.abs(plot.drawn - room_of(plot)) > 2), 150);
 });
-window.posbench = {plots, problems, draw_all, specification, first: () => first, state};  // for tests
+window.posbench = {plots, problems, draw_all, specification, first: () => first, family_of};  // for tests

@@ -98,12 +98,23 @@ async function draw(plot) {
   }
 }
 
+const near = [];  // plots to draw, one after the other, so that the first is soon there
+let drawing = false;
+async function draw_near() {
+  if (drawing) return;
+  drawing = true;
+  for (let plot; (plot = near.shift()); await new Promise(resolve => setTimeout(resolve))) {
+    if (!plot.drawn) await draw(plot);
+  }
+  drawing = false;
+}
 const seen = new IntersectionObserver(entries => {
   for (const entry of entries) {
     if (!entry.isIntersecting) continue;
     seen.unobserve(entry.target);
-    if (!entry.target.plot.drawn) draw(entry.target.plot);
+    near.push(entry.target.plot);
   }
+  draw_near();
 }, {rootMargin: "600px"});
 const draw_all = () => Promise.all(plots.filter(plot => plot.view_node && !plot.drawn && !plot.node.hidden).map(draw));
 
