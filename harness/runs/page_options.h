@@ -1,4 +1,4 @@
-// What the page of a report shows beside the report.
+// The options of a report's page, from the registry of encodings and the run directories.
 #pragma once
 #include <filesystem>
 #include <span>

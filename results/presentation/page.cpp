@@ -119,7 +119,7 @@ std::string script_json(const Json& value) {
 Json page_number(double value) {
   if (!std::isfinite(value)) return nullptr;
   const double rounded = std::round(value * 1e6) / 1e6;
-  return rounded == 1 && value < 1 ? 0.999999 : rounded;
+  return rounded == 1 && value < 1 - 1e-9 ? 0.999999 : rounded;
 }
 
 std::string html(const Page& page) {

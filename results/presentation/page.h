@@ -15,8 +15,9 @@ namespace posbench {
 
 /// A table and how it is drawn. The kinds are
 ///   curve   lines over x: the columns name, x, y; and values, a list with a dot for each seed
-///   heat    a cell for each row and column: row, column, value; and mark, which is shown beside the value, note, which is
-///           shown instead of it, least and greatest, between which a bar is drawn in the cell
+///   heat    a cell for each row and column: row, column, value; and where cells have texts: text, which is the value rounded,
+///           mark, which is shown beside it, note, which is shown instead of it if it is not empty; least and greatest,
+///           between which a bar is drawn in the cell
 ///   dots    values with intervals, a line for each row: row, series, value, low, high
 ///   table   not drawn
 /// Further columns are shown in the table only.

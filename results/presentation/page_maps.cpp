@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "results/presentation/accuracy_text.h"
 #include "results/presentation/page_sections.h"
 
 namespace posbench {
@@ -43,6 +44,7 @@ Plot heat_map(const PageSource& source, const std::string& title, Kind kind, Acc
                         {"solved", "seeds that solve it"},
                         {"seeds", "seeds"},
                         {"mark", "unfinished"},
+                        {"text", "rounded"},
                         {"note", "in distribution"}}};
   const bool is_out = kind == &SummaryRow::out_of_distribution;
   plot.details["cells"] = true;
@@ -57,7 +59,7 @@ Plot heat_map(const PageSource& source, const std::string& title, Kind kind, Acc
       const auto [least, greatest] = std::minmax_element(spread.values.begin(), spread.values.end());
       plot.rows.push_back({encoding, task, page_number(spread.mean), page_number(*least), page_number(*greatest),
                            low(spread.interval), high(spread.interval), page_number(split.solved),
-                           found->second->seeds.size(), mark(*found->second),
+                           found->second->seeds.size(), mark(*found->second), accuracy_text(spread.mean),
                            is_out ? not_learned(*found->second) : ""});
     }
   }

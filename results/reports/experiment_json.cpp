@@ -9,8 +9,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "results/statistics/statistics.h"
 #include "results/json/tape_field.h"
+#include "results/statistics/statistics.h"
 
 // What reads is written for Field and for TapeField.
 namespace posbench {
@@ -160,7 +160,8 @@ bool has_lists(const TapeField& json, const char* key) { return json[key].has_li
 
 /// A list whose items have ascending values of `key`, or, where they are lists, of their first integer.
 template <class T, class Key, class Field, class Read>
-std::vector<T> read_ascending(const Field& list, const char* key, Key T::*member, Read read, bool compact = false) {
+std::vector<T> read_ascending(const Field& list, const char* key, Key T::*member, Read read,
+                              bool compact = false) {
   std::vector<T> items = read_list<T>(list, read);
   for (size_t i = 1; i < items.size(); ++i) {
     if (items[i].*member <= items[i - 1].*member) {
@@ -184,20 +185,20 @@ template <class Field>
 std::vector<DistanceResult> read_by_distance(const Field& split) {
   const Field list = split["by_distance"];
   return has_lists(split, "by_distance")
-             ? read_ascending(list, "distance", &DistanceResult::distance, read_compact_distance<Field>, /*compact=*/true)
+             ? read_ascending(list, "distance", &DistanceResult::distance, read_compact_distance<Field>,
+                              /*compact=*/true)
              : read_ascending(list, "distance", &DistanceResult::distance, read_distance<Field>);
 }
 
 template <class Field>
 SplitResult read_split(const Field& json) {
-  SplitResult split{
-      .name = json["name"].name(),
-      .kind = static_cast<SplitKind>(json["kind"].choice(split_kind_names())),
-      .sequences = json["sequences"].integer(0, kMaxCount),
-      .token = read_count(json["token"], 1),
-      .sequence = read_count(json["sequence"], 1),
-      .by_length = read_by_length(json),
-      .by_distance = read_by_distance(json)};
+  SplitResult split{.name = json["name"].name(),
+                    .kind = static_cast<SplitKind>(json["kind"].choice(split_kind_names())),
+                    .sequences = json["sequences"].integer(0, kMaxCount),
+                    .token = read_count(json["token"], 1),
+                    .sequence = read_count(json["sequence"], 1),
+                    .by_length = read_by_length(json),
+                    .by_distance = read_by_distance(json)};
   if (json.has("loss")) split.loss = json["loss"].number(-kMaxNumber, kMaxNumber);
   if (split.sequence.total > split.sequences) {
     const Field sequence = json["sequence"];

@@ -71,7 +71,7 @@ def check_summary(name, plots, report):
     for plot, (kind, metric) in zip(maps, kinds):
         rows = {(row["encoding"], row["task"]): row for row in report["summary"] if row[kind]}
         check(len(plot["rows"]) == len(rows), f"{name}: {plot['title']}: {len(plot['rows'])} cells, expected {len(rows)}")
-        for encoding, task, value, least, greatest, low, high, solved, seeds, mark, note in plot["rows"]:
+        for encoding, task, value, least, greatest, low, high, solved, seeds, mark, text, note in plot["rows"]:
             row = rows[encoding, task]
             gain, hidden = row["learned"]["late_gain"], kind.startswith("out") and 2 * row["learned"]["seeds"] < row["learned"]["of"]
             expected = "" if not hidden else "not learned" if gain is None else f"not learned ({gain:+.2f})"
@@ -171,12 +171,12 @@ def two_digits(value):
 
 def check_cells(name, plot, width):
     """What stands in the cells of a map, and the bars from the worst seed to the best."""
-    bars = sum(row[4] > row[3] and not row[10] for row in plot["rows"])
+    bars = sum(row[4] > row[3] and not row[11] for row in plot["rows"])
     check(plot["bars"] == bars, f"{name}: {plot['title']}: {plot['bars']} bars, expected {bars}")
     if len({row[1] for row in plot["rows"]}) > 12:
         return
     for row, text in zip(plot["rows"], plot["texts"]):
-        expected = ["notlearned"] if row[10] else {two_digits(row[2]) + row[9], two_digits(row[2] + 1e-9) + row[9]}
+        expected = ["notlearned"] if row[11] else {two_digits(row[2]) + row[9], two_digits(row[2] + 1e-9) + row[9]}
         check(text in expected, f"{name}: {plot['title']}: the cell of {row[:3]} says {text}, expected {expected}")
 
 

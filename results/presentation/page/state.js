@@ -62,5 +62,6 @@ function button(label, action) {
   return node;
 }
 
-/// An accuracy in two digits: 1.00 only where nothing was wrong.
-const two_digits = value => value === null ? "" : value < 1 && value >= 0.995 ? ">0.99" : value.toFixed(2);
+/// An accuracy as the program's tables round it (accuracy_text.h): 1.00 only where nothing was wrong, and the two values
+/// that are halfway to the bit and that toFixed rounds up go to the even digit.
+const two_digits = value => value === null ? "" : value < 1 && value >= 0.995 ? ">0.99" : (value === 0.125 || value === 0.625 ? value - 0.001 : value).toFixed(2);
