@@ -13,8 +13,8 @@
 
 #include "harness/runs/checkpoint.h"
 #include "harness/runs/loss_trace.h"
+#include "harness/runs/page_options.h"
 #include "harness/runs/saved_model.h"
-#include "results/presentation/report_page.h"
 #include "results/json/difference.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
@@ -330,7 +330,7 @@ Report RunDirectory::write_report(const std::vector<TaskBaseline>& tasks, Json c
   report.timing = {{"core_seconds", total}, {"experiments", times}};
   write_file(path_ / kReport, pretty(posbench::to_json(report)));
   const NamedReport run{path_.string(), report};
-  write_file(path_ / kPage, report_page({&run, 1}));
+  write_file(path_ / kPage, report_page({&run, 1}, page_options({&run, 1}, path_ / kPage)));
   return report;
 }
 

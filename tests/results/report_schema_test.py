@@ -37,6 +37,8 @@ BROKEN = [
     (["experiments", 0, "splits", 0, "kind"], "odd"),
     (["experiments", 0, "splits", 0, "token", "accuracy"], None),
     (["experiments", 0, "splits", 0, "by_distance", 0, "token", "total"], "many"),
+    (["experiments", 0, "splits", 0, "by_distance", 0], [4, 80]),
+    (["experiments", 0, "splits", 0, "by_length", 0], [4, 80, 80, 0.5, 1]),
     (["experiments", 4, "learning_rate"], DELETE),
     (["experiments", 4, "learning_rates"], []),
     (["experiments", 4, "learning_rates", 0, "validation_token"], None),

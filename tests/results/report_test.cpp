@@ -168,6 +168,41 @@ TEST_CASE("a report that is written and read is the same") {
   CHECK(read_report(File(pretty(to_json(Report{}))).path()) == Report{});
 }
 
+TEST_CASE("counts by length and distance are read from bare integers too") {
+  const Report report = small_report();
+  Json json = to_json(report);
+  for (Json& experiment : json["experiments"]) {
+    for (Json& split : experiment["splits"]) {
+      for (Json& item : split["by_length"]) {
+        item = {item["length"], item["token"]["correct"], item["token"]["total"], item["sequence"]["correct"],
+                item["sequence"]["total"]};
+      }
+      for (Json& item : split["by_distance"])
+        item = {item["distance"], item["token"]["correct"], item["token"]["total"]};
+    }
+  }
+  CHECK(json["experiments"][3]["splits"][1]["by_distance"][0] == Json{4, 80, 80});
+  CHECK(report_from_json(json, "a.json") == report);
+  CHECK(read_report(File(pretty(json)).path()) == report);
+  const auto refusal = [&](const char* place, const Json& value) {
+    Json wrong = json;
+    wrong[Json::json_pointer(place)] = value;
+    try {
+      report_from_json(wrong, "a.json");
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  CHECK(refusal("/experiments/3/splits/1/by_distance/0", {4, 80}) ==
+        "a.json: experiments[3].splits[1].by_distance[0] is a list, with 2 values, expected 3: distance, tokens right, "
+        "tokens");
+  CHECK(refusal("/experiments/3/splits/1/by_length/0/1", 1281) ==
+        "a.json: experiments[3].splits[1].by_length[0][1] is 1281, more than its total, 1280");
+  CHECK(refusal("/experiments/3/splits/1/by_length/1/0", 9) ==
+        "a.json: experiments[3].splits[1].by_length[1][0] is 9, not more than the length before it, 9");
+}
+
 TEST_CASE("one experiment on one line reads back") {
   for (const ExperimentResult& experiment : small_report().experiments) {
     const std::string line = compact(to_json(experiment));
