@@ -9,6 +9,7 @@
 
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/help.h"
 #include "harness/commands/words.h"
 #include "tasks/registry.h"
 
@@ -168,21 +169,26 @@ std::string zsh_action(const OptionWords& o) {
   return "_posbench_names " + to_text(o.kind);
 }
 
+std::string zsh_option(const OptionWords& o) {
+  std::string text;
+  for (const std::string& name : {o.short_name, o.long_name}) {
+    if (name.empty()) continue;
+    text += fmt::format(" \\\n        '*{}[{}]{}'", name, zsh_text(o.description),
+                        o.value.empty() ? "" : fmt::format(":{}:{}", zsh_text(o.value), zsh_action(o)));
+  }
+  return text;
+}
+
 std::string zsh(const std::vector<VerbWords>& all) {
-  std::string lists, verbs, cases, global;
+  std::string lists, verbs, cases, global, everywhere;
   for (const ValueKind kind : kLists)
     lists += fmt::format("    {}) names=({}) ;;\n", to_text(kind), fmt::join(names_of(kind), " "));
   for (const VerbWords& verb : all) {
-    std::string arguments;
-    for (const OptionWords& o : verb.options) {
-      for (const std::string& name : {o.short_name, o.long_name}) {
-        if (name.empty()) continue;
-        arguments += fmt::format(" \\\n        '*{}[{}]{}'", name, zsh_text(o.description),
-                                 o.value.empty() ? "" : fmt::format(":{}:{}", zsh_text(o.value), zsh_action(o)));
-      }
-    }
+    std::string arguments = everywhere;
+    for (const OptionWords& o : verb.options) arguments += zsh_option(o);
     if (verb.name.empty()) {
       global = arguments;
+      for (const OptionWords& o : verb.options) everywhere += o.everywhere ? zsh_option(o) : "";
       continue;
     }
     for (size_t n = 0; n < verb.positionals.size(); ++n) {
@@ -264,7 +270,7 @@ std::string completion_script(const CLI::App& app, const std::string& shell) {
 void add_completion(CLI::App& app, Invocation&) {
   const auto shell = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("completion", "Print a script that completes verbs, options and names in a shell");
-  command->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->add_option("shell", *shell, "")->required()->check(one_of({"bash", "zsh", "fish"}));
   command->footer(
       "Examples:\n  source <(posbench completion bash)            in ~/.bashrc\n"
       "  source <(posbench completion zsh)             in ~/.zshrc, behind compinit\n"

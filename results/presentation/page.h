@@ -17,6 +17,7 @@ namespace posbench {
 ///   curve   lines over x: the columns name, x, y, low, high
 ///   heat    a cell for each row and column: row, column, value; and mark, which is shown beside the value
 ///   dots    values with intervals, a line for each row: row, series, value, low, high
+///   forest  differences with intervals around 0, a line for each row: row, verdict, value, low, high
 ///   table   not drawn
 /// Further columns are shown in the table only.
 struct Plot {
