@@ -67,7 +67,7 @@ std::string quoted(const std::string& word) {
 std::string how_to_resume(const RunRequest& request, const RunDirectory& directory, size_t experiments) {
   std::vector<std::string> words;
   for (const std::string& word : request.command) {
-    if (word != "--force" && word != "--resume" && word != "--rerun-failed") words.push_back(quoted(word));
+    if (word != "--force" && word != "--resume") words.push_back(quoted(word));
   }
   if (!request.directory) words.insert(words.end(), {"-o", quoted(directory.path().string())});
   std::string kept = fmt::format("{} of {} experiments are kept. To go on:", directory.finished().size(), experiments);

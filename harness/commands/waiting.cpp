@@ -6,12 +6,13 @@
 #include <chrono>
 #include <system_error>
 
+#include "base/printable.h"
 #include "harness/commands/message.h"
 #include "harness/commands/progress.h"
 
 namespace posbench {
 
-Waiting::Waiting(std::string what) : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1) {
+Waiting::Waiting(std::string what) : what_(one_line(what)), terminal_(isatty(STDERR_FILENO) == 1) {
   if (is_quiet()) return;
   try {
     thread_ = std::thread([this] {
@@ -42,7 +43,7 @@ void Waiting::count(size_t done, size_t of) {
 
 void Waiting::now(std::string what) {
   const std::lock_guard lock(mutex_);
-  what_ = std::move(what);
+  what_ = one_line(what);
 }
 
 void Waiting::clear() {

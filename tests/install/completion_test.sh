@@ -26,12 +26,13 @@ expect_only() {
   failures=$((failures + 1))
 }
 
-mapfile -t verbs < <("$program" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\+\) .*/\1/p')
+mapfile -t verbs < <("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p')
 [ ${#verbs[@]} -ge 12 ] || { echo "only ${#verbs[@]} verbs in --help"; exit 1; }
 options=0
 for verb in "${verbs[@]}"; do
   expect "posbench ${verb:0:2}" "$verb"
-  for option in $("$program" "$verb" --help | sed -n '/^Options:/,/^$/s/^  \(-[^ ]*\).*/\1/p' | tr ',' ' '); do
+  for option in $("$program" "$verb" --help | sed -n '/^Options/,/^$/p' |
+      grep -oE '^  (-[A-Za-z], )?--[a-z-]+(, --[a-z-]+)*' | tr ',' ' '); do
     expect "posbench $verb -" "$option"
     options=$((options + 1))
   done
@@ -54,6 +55,11 @@ for profile in $("$program" list profiles | cut -d' ' -f1); do expect "posbench 
 expect "posbench run -e rope,cop" rope,cope
 expect "posbench run -e rope,ali" rope,alibi
 expect "posbench sample flip_flop --split ood_s" ood_sparse
+expect "posbench sample flip_flop --stream ood_s" ood_sparse
+expect "posbench help ru" run
+expect "posbench report x -" --watch
+expect "posbench run -q -" --quiet
+expect_only "posbench report x --format mark" markdown
 expect "posbench -" --plugin
 expect "posbench --plugin x.so run -" --plugin
 expect_only "posbench run -e cope:posi" positions=  # bash replaces what stands behind the colon
