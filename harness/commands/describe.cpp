@@ -175,7 +175,10 @@ std::string touches_text(const std::string& letters) {
 
 std::string list_text(const std::string& what, int width) {
   const auto line = [&](const std::string& left, const std::string& right) {
-    return left + (width > 0 ? wrapped(right, left.size(), std::max(width, static_cast<int>(left.size()) + 30)) : right) + "\n";
+    constexpr int kLeast = 30, kIndent = 4;  // columns beside the left side, or under it
+    if (width == 0) return left + right + "\n";
+    if (static_cast<int>(left.size()) + kLeast <= width) return left + wrapped(right, left.size(), width) + "\n";
+    return left.substr(0, left.find_last_not_of(' ') + 1) + "\n" + std::string(kIndent, ' ') + wrapped(right, kIndent, width) + "\n";
   };
   std::string text;
   if (what == "tasks") {

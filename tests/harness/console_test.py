@@ -21,7 +21,7 @@ import unittest
 from pathlib import Path
 
 POSBENCH = str(Path(sys.argv.pop(1)).resolve())
-RUN = "run --profile smoke -t parity_check,even_pairs -e none,rope -s 2 -j 2"  # 8 experiments
+RUN = "run --profile smoke -t parity_check,even_pairs -e none,rope -s 2"  # 8 experiments
 
 
 def posbench(arguments, folder, **environment):
@@ -286,12 +286,12 @@ class Console(unittest.TestCase):
         self.assertIn("\x1b[31m", posbench("report colored --color always", self.folder).stdout)
         self.assertNotIn("\x1b[31m", posbench("report colored --color always --no-color", self.folder).stdout)
         self.assertIn("\x1b[31m", posbench("report colored --color always", self.folder, NO_COLOR="1").stdout)
-        loud = posbench(f"{RUN} -o loud -e none", self.folder)
-        self.assertIn("[4/4]", loud.stderr)
-        for quiet in (f"--quiet {RUN} -o quiet1 -e none", f"{RUN} -o quiet2 -e none -q"):
+        loud = posbench(f"{RUN} -o loud", self.folder)
+        self.assertIn("[8/8]", loud.stderr)
+        for quiet in (f"--quiet {RUN} -o quiet1", f"{RUN} -o quiet2 -q"):
             self.assertEqual(posbench(quiet, self.folder).stderr, "")
         self.refused("run -q -v", "exclude each other")
-        self.assertIn("step ", posbench(f"{RUN} -o verbose -e none -v", self.folder).stderr)
+        self.assertIn("step ", posbench(f"{RUN} -o verbose -v", self.folder).stderr)
 
     def with_a_failure(self, name, status="failed"):
         """A whole run, whose first experiment is said to have failed."""
@@ -355,7 +355,7 @@ class Console(unittest.TestCase):
         self.assertEqual(len(posbench(f"{RUN} --list-only --shard 1/4", self.folder).stdout.splitlines()), 2)
 
     def test_a_dry_run_of_more_than_two_seconds_says_how_far_it_is(self):
-        long = "run -t selective_copy,reverse_string,counting -e cope,rope,alibi,shaw_k,t5,kerple_log -s 1 -j 1 --dry-run"
+        long = "run -t selective_copy,reverse_string,counting -e cope,rope,alibi,shaw_k,fire,kerple_log -s 1 -j 1 --dry-run"
         outcome = posbench(long, self.folder)
         self.assertRegex(outcome.stderr, r"measuring how long experiments take, \d+ of 18, \d+ s\n")
         code, shown = on_terminal(long, self.folder, 80)
