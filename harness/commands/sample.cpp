@@ -20,8 +20,9 @@ void add_sample(CLI::App& app, Invocation&) {
   CLI::App* sample = app.add_subcommand("sample", "Print examples of a task, in words and in ids");
   sample->add_option("task", request->task, "a task, with options if wanted")->required();
   sample->add_option("-n,--count", request->count, "how many")->check(CLI::Range(1, 1000000));
-  sample->add_option("--stream,--split", request->stream,
+  sample->add_option("--stream", request->stream,
                      "which samples: train, validation, or a split, whose test samples they are");
+  sample->add_option("--split", request->stream, "the same as --stream");
   sample->add_option("--length", request->length, "draw all at this length")
       ->default_str("as the task draws it")
       ->check(CLI::Range(1, 100000));
