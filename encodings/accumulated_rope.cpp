@@ -16,6 +16,7 @@
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/layers.h"
+#include "model/numeric.h"
 
 namespace posbench {
 namespace {
@@ -118,8 +119,11 @@ class AccumulatedRope final : public ContextualRotary {
   Matrix& steps(const AttentionInput& in) const {
     Matrix& steps = in.scratch(in.length(), frequencies_.cols());
     linear(in.x, in.parameters[weights_[in.layer]], in.parameters[biases_[in.layer]], steps);
-    if (options_.angle == Angle::bounded)
-      steps.array() = steps.array().tanh().rowwise() * frequencies_.row(0).array();
+    if (options_.angle == Angle::bounded) {  // tanh(x) = 2 sigmoid(2 x) - 1
+      steps *= 2;
+      sigmoid(steps, steps);
+      steps.array() = (2 * steps.array() - 1).rowwise() * frequencies_.row(0).array();
+    }
     return steps;
   }
 
@@ -127,8 +131,7 @@ class AccumulatedRope final : public ContextualRotary {
   std::pair<Matrix&, Matrix&> turns(const AttentionInput& in) const {
     const Matrix& angles = this->angles(in);
     Matrix &cosine = in.scratch(in.length(), angles.cols()), &sine = in.scratch(in.length(), angles.cols());
-    cosine.array() = angles.array().cos();
-    sine.array() = angles.array().sin();
+    sine_cosine(angles, sine, cosine);
     return {cosine, sine};
   }
 

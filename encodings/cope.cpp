@@ -207,7 +207,7 @@ class Cope final : public PositionEncoding {
       below = pick(z + base, n);
       above = fraction == 0 ? below : pick(z + base, n + 1);  // a clamped count is the last row's
     }
-    Lanes value() const { return (1 - fraction) * below + fraction * above; }
+    Lanes value() const { return fused(fraction, slope(), below); }
     Lanes slope() const { return above - below; }  // 0 at whole counts, which a clamped one is
 
     Lanes fraction, below, above;
@@ -242,10 +242,12 @@ class Cope final : public PositionEncoding {
     store(d, value);
     Lanes low{}, high{};
     const auto worth = [](Lanes from_place) { return larger(1 - magnitude(from_place), Lanes{}); };
-    for (Index n = 0; n < kLanes; ++n) low += value[n] * worth(at[n] - places());
+    for (Index n = 0; n < kLanes; ++n) low = fused(worth(at[n] - places()), value[n], low);
     store(load(d_z) + low, d_z);
     if (at[0] <= kLanes - 1) return;
-    for (Index n = 0; n < kLanes; ++n) high += value[n] * worth(at[n] - static_cast<Real>(kLanes) - places());
+    for (Index n = 0; n < kLanes; ++n) {
+      high = fused(worth(at[n] - static_cast<Real>(kLanes) - places()), value[n], high);
+    }
     store(load(d_z + kLanes) + high, d_z + kLanes);
   }
 

@@ -12,6 +12,7 @@
 
 #include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -93,7 +94,7 @@ class Darope final : public ContextualRotary {
   void fractions(const AttentionInput& in, Matrix& fractions) const {
     multiply(in.x, in.parameters[weights_[in.layer]], fractions);
     multiply_add(betas(in), in.parameters[alphas_[in.layer]], fractions);
-    fractions = fractions.array().logistic().matrix();
+    sigmoid(fractions, fractions);
   }
 
   double length_;                            // L

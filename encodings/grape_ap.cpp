@@ -14,6 +14,7 @@
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/layers.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -105,7 +106,7 @@ class GrapeAp final : public PositionEncoding {
       rotate_backward(d_turned, c.cosine.topRows(T), c.sine.topRows(T), Pairing::half_split, d_unit);
       for (Index t = 0; t < T; ++t) {
         const auto row = of_head(p, h, width_).row(t);
-        const Real s = inverse_size(row), along = row.dot(d_unit.row(t)) / static_cast<Real>(width_);
+        const Real s = inverse_size(row), along = dot(row, d_unit.row(t)) / static_cast<Real>(width_);
         of_head(d_p, h, width_).row(t) += s * d_unit.row(t) - s * s * s * along * row;
       }
     }
@@ -120,7 +121,7 @@ class GrapeAp final : public PositionEncoding {
 
   template <class Row>
   Real inverse_size(const Row& row) const {
-    return 1 / std::sqrt(row.squaredNorm() / static_cast<Real>(width_) + kLeastSquare);
+    return 1 / std::sqrt(dot(row, row) / static_cast<Real>(width_) + kLeastSquare);
   }
 
   /// R(t) p'_t for all t.

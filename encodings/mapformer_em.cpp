@@ -12,6 +12,7 @@
 #include "encodings/registry.h"
 #include "encodings/parts/rotary.h"
 #include "model/attention.h"
+#include "model/numeric.h"
 
 namespace posbench {
 namespace {
@@ -89,10 +90,10 @@ class MapFormerEm final : public PositionEncoding {
       rotate_angle_backward(rotated.k, d_k, kPairing, d_angles.middleCols(first, D / 2));
       d_vectors.setZero();
       rotate_backward(d_q, cosine, sine, kPairing, d_vectors);
-      d.parameters[query_].row(row) += d_vectors.colwise().sum();
+      add_column_sums(d_vectors, d.parameters[query_].row(row));
       d_vectors.setZero();
       rotate_backward(d_k, cosine, sine, kPairing, d_vectors);
-      d.parameters[key_].row(row) += d_vectors.colwise().sum();
+      add_column_sums(d_vectors, d.parameters[key_].row(row));
     }
     path_.angles_backward(in, d_angles, d);
   }
@@ -107,8 +108,7 @@ class MapFormerEm final : public PositionEncoding {
   Rotated rotated(const AttentionInput& in) const {
     const Index T = in.length(), D = shape_.head_width();
     Matrix &angles = path_.angles(in), &sine = in.scratch(T, angles.cols());
-    sine.array() = angles.array().sin();
-    angles = angles.array().cos().matrix();
+    sine_cosine(angles, sine, angles);
     return {angles, sine, in.scratch(T, D), in.scratch(T, D), in.scratch(T, D)};
   }
 

@@ -20,6 +20,7 @@
 #include "encodings/registry.h"
 #include "encodings/parts/rotary.h"
 #include "model/attention.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -134,7 +135,7 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
         const auto state = head(in.recurrent_state[n], static_cast<size_t>(h), shape_.heads);
         weighted_sum(attention[h], state, shape_.causal, mixed);
         d_mixed = rho(0, h) * head(d_between, h, shape_.heads);
-        d.parameters[mixes_[in.layer]](0, h) += mixed.cwiseProduct(head(d_between, h, shape_.heads)).sum();
+        d.parameters[mixes_[in.layer]](0, h) += dot(mixed, head(d_between, h, shape_.heads));
         weighted_sum_backward(attention[h], state, shape_.causal, d_mixed, d_weights,
                               head(d.recurrent_state[n], h, shape_.heads));
         d_attention[h] += d_weights;
@@ -142,10 +143,11 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
     }
 
     // map(t) = sum over e of silu(pre(t, e)) products(e), products(e) = down(., e) up(e, .)
-    const auto sigmoid = pre.array().logistic();
+    Matrix& open = in.scratch(pre.rows(), pre.cols());
+    sigmoid(pre, open);
     multiply(d_maps, products.transpose(), d_pre);
-    d_pre.array() *= sigmoid * (1 + pre.array() * (1 - sigmoid));
-    pre.array() *= pre.array().logistic();
+    d_pre.array() *= open.array() * (1 + pre.array() * (1 - open.array()));
+    pre.array() *= open.array();
     multiply(pre.transpose(), d_maps, d_products);
     auto d_up = d.parameters[ups_[in.layer]], d_down = d.parameters[downs_[in.layer]];
     for (Index e = 0; e < E; ++e) {
@@ -181,7 +183,8 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
     for (Index e = 0; e < hidden(); ++e) map(products, e).noalias() = down.col(e) * up.row(e);
     Matrix& gates = in.scratch(in.length(), hidden());
     multiply(feed_forward, in.parameters[gates_[in.layer]], pre);
-    gates = pre.array() * pre.array().logistic();
+    sigmoid(pre, gates);
+    gates.array() *= pre.array();
     multiply(gates, products, maps);
   }
 

@@ -12,6 +12,7 @@
 #include "encodings/registry.h"
 #include "encodings/parts/relative_sinusoids.h"
 #include "model/attention.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -73,13 +74,13 @@ class Xlnet final : public RelativeSinusoids {
       for (Index i = 0; i < in.length(); ++i) {
         const Index keys = visible(i, in.length(), shape_.causal);
         const auto d_row = d_scores[h].row(i).head(keys), same_row = same.row(i).head(keys);
-        d_by_segment(i, 0) = d_row.dot(same_row);
-        d_by_segment(i, 1) = d_row.sum() - d_by_segment(i, 0);
+        d_by_segment(i, 0) = dot(d_row, same_row);
+        d_by_segment(i, 1) = sum(d_row) - d_by_segment(i, 0);
       }
       multiply(d_by_segment, vectors(in, h), d_shifted, scale());
       multiply_add(d_by_segment.transpose(), shifted, d_vectors.middleCols(row * D, D), scale());
       d.q[h] += d_shifted;
-      d_shift.row(row) += d_shifted.colwise().sum();
+      add_column_sums(d_shifted, d_shift.row(row));
     }
   }
 

@@ -5,10 +5,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <type_traits>
 
-#ifdef __AVX__
+#if defined(__AVX__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include "model/scalar.h"
@@ -30,8 +33,6 @@ using Wide = Lanes;
 using IntLanes = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t> __attribute__((vector_size(32)));
 constexpr Index kWide = sizeof(Wide) / sizeof(Real);  // as many as the processor takes at once, for work without sums
 
-template <class V>
-concept VectorOfLanes = std::is_same_v<V, Lanes> || std::is_same_v<V, Wide>;
 template <class V>
 constexpr Index kLanesOf = sizeof(V) / sizeof(Real);
 
@@ -102,18 +103,6 @@ void store(V values, Real* to, Index count) {
 #endif
 }
 
-/// The same numbers, of which the compiler does not know that they are products: a sum with them is not contracted to
-/// a fused multiply-add, which compilers do in one place and not in another.
-template <class V>
-V rounded(V values) {
-#if defined(__x86_64__)
-  asm("" : "+v"(values));
-#elif defined(__aarch64__)
-  asm("" : "+w"(values));
-#endif
-  return values;
-}
-
 /// The square root, correctly rounded: Eigen's for floats starts from an approximation that differs between
 /// processors.
 inline Lanes square_root(Lanes x) {
@@ -126,6 +115,53 @@ inline Lanes square_root(Lanes x) {
   for (Index n = 0; n < kLanes; ++n) x[n] = std::sqrt(x[n]);
   return x;
 #endif
+}
+
+/// x in all lanes.
+template <class V = Lanes>
+V broadcast(Real x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64 && sizeof(Real) == 4) return V(_mm512_set1_ps(static_cast<float>(x)));
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32 && sizeof(Real) == 4) return V(_mm256_set1_ps(static_cast<float>(x)));
+#endif
+  return x - V{};
+}
+
+/// a b + c, rounded once. What the compiler makes of `a * b + c` depends on the code around it.
+template <class V>
+V fused(V a, V b, V c) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64 && sizeof(Real) == 4) return V(_mm512_fmadd_ps(__m512(a), __m512(b), __m512(c)));
+#endif
+#if defined(__FMA__)
+  if constexpr (sizeof(V) == 32 && sizeof(Real) == 4) return V(_mm256_fmadd_ps(__m256(a), __m256(b), __m256(c)));
+#elif defined(__aarch64__)
+  if constexpr (sizeof(V) == 32 && sizeof(Real) == 4) {
+    float32x4_t x[2], y[2], z[2];
+    std::memcpy(x, &a, sizeof a);
+    std::memcpy(y, &b, sizeof b);
+    std::memcpy(z, &c, sizeof c);
+    for (int n = 0; n < 2; ++n) z[n] = vfmaq_f32(z[n], x[n], y[n]);
+    std::memcpy(&c, z, sizeof c);
+    return c;
+  }
+#endif
+  for (Index n = 0; n < kLanesOf<V>; ++n) c[n] = std::fma(a[n], b[n], c[n]);
+  return c;
+}
+template <class V>
+V fused(V a, Real b, V c) {
+  return fused(a, broadcast<V>(b), c);
+}
+template <class V>
+V fused(V a, Real b, Real c) {
+  return fused(a, broadcast<V>(b), broadcast<V>(c));
+}
+template <class V>
+V fused(V a, V b, Real c) {
+  return fused(a, b, broadcast<V>(c));
 }
 
 /// 0, 1, 2, ...
@@ -266,7 +302,7 @@ Real across(L values, F f) {
   }
 }
 /// a > b ? a : b, which GCC does not find in one instruction.
-template <VectorOfLanes V>
+template <class V>
 V larger(V a, V b) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(V) == 64 && sizeof(Real) == 4) return V(_mm512_maskz_max_ps(0xffff, __m512(a), __m512(b)));
@@ -315,7 +351,7 @@ using BitsOf = std::conditional_t<sizeof(V) == 64, WideBits, NarrowBits>;
 /// e^x to 2e-7 of itself; 0 below -87, where floats end, and e^88 above 88. NaN stays NaN.
 ///   e^x = 2^n e^r,   n the nearest integer to x / log 2, |r| <= log 2 / 2,
 ///   e^r = 1 + r + r^2 (a polynomial whose largest relative error there is least)
-template <VectorOfLanes V>
+template <class V>
 V exponential(V x) {
   if constexpr (std::is_same_v<Real, double>) {
     for (Index n = 0; n < kLanesOf<V>; ++n) x[n] = std::exp(x[n]);
@@ -333,36 +369,35 @@ V exponential(V x) {
 #else
     bounded = x > most ? most : x;
 #endif
-    const V rounded = bounded * Real(1.44269504) + kRounder, n = rounded - kRounder;
-    const V r = (bounded - n * Real(0.693145752)) - n * Real(1.42860677e-6);  // log 2, in two pieces
-    const V series =
-        1 +
-        r * (1 + r * (Real(0.49999231) + r * (Real(0.16667115) + r * (Real(0.04189016) + r * Real(0.00831252)))));
+    const V rounded = fused(bounded, Real(1.44269504), kRounder), n = rounded - kRounder;
+    const V r = fused(n, Real(-1.42860677e-6), fused(n, Real(-0.693145752), bounded));  // log 2, in two pieces
+    V series = fused(r, Real(0.00831252), Real(0.04189016));
+    for (const Real next : {Real(0.16667115), Real(0.49999231), Real(1), Real(1)}) series = fused(r, series, next);
     const V power = V(Bits(series) + (Bits(rounded) << 23));  // times 2^n
     return x < V{} - 87 ? V{} : power;
   }
 }
 
 /// 1 / (1 + e^-x)
-template <VectorOfLanes V>
+template <class V>
 V sigmoid(V x) {
   return 1 / (1 + exponential(-x));
 }
 
 /// log(1 + e^x) to 3e-7 of itself: max(x, 0) + log(1 + e),   e = e^-|x|,
 ///   log(1 + e) = 2 atanh(t),   t = e / (2 + e) <= 1 / 3,   atanh(t) / t a polynomial in t^2
-template <VectorOfLanes V>
+template <class V>
 V softplus(V x) {
-  const V positive = x > V{} ? x : V{}, e = exponential(x - 2 * positive);
+  const V positive = larger(x, V{}), e = exponential(fused(positive, Real(-2), x));
   if constexpr (std::is_same_v<Real, double>) {
     V rest;
     for (Index n = 0; n < kLanesOf<V>; ++n) rest[n] = std::log1p(e[n]);
     return positive + rest;
   } else {
     const V t = e / (2 + e), u = t * t;
-    const V series =
-        1 + u * (Real(0.33333161) + u * (Real(0.20012298) + u * (Real(0.13982579) + u * Real(0.14078889))));
-    return positive + 2 * t * series;
+    V series = fused(u, Real(0.14078889), Real(0.13982579));
+    for (const Real next : {Real(0.20012298), Real(0.33333161), Real(1)}) series = fused(u, series, next);
+    return fused(2 * t, series, positive);
   }
 }
 

@@ -33,7 +33,7 @@ struct OptimizerOptions {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // of AdamW
   double momentum = 0.9;                              // of SGD
   double weight_decay = 0;
-  DecayedParameters decayed_parameters = DecayedParameters::all;
+  DecayedParameters decayed_parameters = DecayedParameters::matrices;
 };
 
 std::unique_ptr<const Optimizer> make_optimizer(const OptimizerOptions&, const ParameterLayout&);

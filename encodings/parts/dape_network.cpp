@@ -213,7 +213,7 @@ void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, Atten
     network.for_each_query(b, [&](Index i, Index column, Index keys) {
       for (Index h = 0; h < H; ++h) {
         const auto row = d_scores[h].row(i).head(keys).array();
-        d_out_bias(0, h) += row.sum();
+        d_out_bias(0, h) += kernels().sum(d_scores[h].row(i).data(), keys);
         for (Index t = 0; t < taps_; ++t) network.given(d_outputs, t, h, column, keys) = row;
       }
     });
@@ -221,7 +221,7 @@ void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, Atten
     multiply(network.out_weight.transpose(), d_z, d_y);
     d_y.array() *= leaky_relu_derivative(y.array(), kLeak);
     network.hide_gaps(b, d_hidden);
-    d_in_bias.row(0) += d_y.rowwise().sum().transpose();
+    for (Index n = 0; n < d_y.rows(); ++n) d_in_bias(0, n) += kernels().sum(d_y.row(n).data(), d_y.cols());
     multiply_add(d_y, x.transpose(), d_in_weight);
     multiply(network.in_weight.transpose(), d_y, d_x);
 

@@ -1,5 +1,6 @@
 #include "harness/commands/words.h"
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -24,11 +25,13 @@ ValueKind kind_of(const std::string& name) {
   return found == kinds.end() ? ValueKind::file : found->second;
 }
 
-/// The choices of a validator's text, "TEXT:{bash,zsh,fish}".
+/// The choices of a validator's text: "TEXT:{bash,zsh,fish}", or "TEXT:value in {token->0,sequence->1} OR {0,1}".
 std::vector<std::string> choices_of(const std::string& type) {
   const size_t open = type.find('{'), close = type.find('}');
   if (open == type.npos || close == type.npos) return {};
-  return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+  std::vector<std::string> choices = CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+  for (std::string& choice : choices) choice.erase(std::min(choice.find("->"), choice.size()));
+  return choices;
 }
 
 OptionWords option_words(const CLI::Option& option) {
@@ -36,7 +39,6 @@ OptionWords option_words(const CLI::Option& option) {
   if (!option.get_snames().empty()) o.short_name = "-" + option.get_snames().front();
   if (!option.get_lnames().empty()) o.long_name = "--" + option.get_lnames().front();
   o.description = describe_option(option);
-  o.everywhere = option.get_group() == kEverywhere;
   const bool positional = o.short_name.empty() && o.long_name.empty();
   if (positional) o.value = option.get_name(true);
   if (option.get_items_expected_max() == 0) return o;

@@ -15,7 +15,6 @@ struct OptionWords {
   std::string description;
   ValueKind kind = ValueKind::none;
   std::vector<std::string> choices;  // where the kind is choice
-  bool everywhere = false;           // may stand behind every verb
 };
 
 struct VerbWords {

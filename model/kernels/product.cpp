@@ -137,9 +137,9 @@ template <class V, int R, int N, bool kTransposed, bool kAdd>
     for (int n = 0; n < N; ++n) b[n] = load<V>(panel + n * kLanesOf<V>);
 #pragma GCC unroll 24
     for (int r = 0; r < R; ++r) {
-      const Real x = kTransposed ? a[k * stride + r] : a[r * stride + k];
+      const V x = broadcast<V>(kTransposed ? a[k * stride + r] : a[r * stride + k]);
 #pragma GCC unroll 2
-      for (int n = 0; n < N; ++n) sum[r][n] += x * b[n];
+      for (int n = 0; n < N; ++n) sum[r][n] = fused(x, b[n], sum[r][n]);
     }
   }
   const auto finish = [&](auto last) {  // lanes of the last vector
@@ -147,10 +147,10 @@ template <class V, int R, int N, bool kTransposed, bool kAdd>
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 2
       for (int n = 0; n < N; ++n) {
-        const V value = rounded(scale * sum[r][n]);
         const Index column = n * kLanesOf<V>, lanes = n + 1 < N ? kLanesOf<V> : Index{last};
         const Real* start = kAdd ? target.start + (row + r) * target.start_stride + column : nullptr;
-        store(kAdd ? load<V>(start, lanes, 0) + value : value, to + r * target.stride + column, lanes);
+        store(kAdd ? fused(sum[r][n], scale, load<V>(start, lanes, 0)) : scale * sum[r][n],
+              to + r * target.stride + column, lanes);
       }
     }
   };
@@ -272,8 +272,8 @@ void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Inde
         columns(width, left, row, second_row, panel, 1, {whole, width, nullptr, 0, width});
         for (Index i = row; i < a.rows; ++i) {
           for_each_lanes(count, [&](Index j, Index lanes) {
-            const Lanes value = rounded(scale * load(whole + i * width + j));
-            store(start ? load(start + i * start_stride + first + j, lanes, 0) + value : value,
+            const Lanes sum = load(whole + i * width + j);
+            store(start ? fused(sum, scale, load(start + i * start_stride + first + j, lanes, 0)) : scale * sum,
                   to + i * result.stride + j, lanes);
           });
         }

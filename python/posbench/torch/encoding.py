@@ -71,6 +71,7 @@ class Encoding(nn.Module):
         super().__init__()
         self.shape = shape
         self.file_names: dict[str, str] = {}  # of parameters in files of the program
+        self.without_decay: set[str] = set()  # attributes that weight decay leaves alone
 
     @classmethod
     def report_name(cls) -> str:
@@ -100,9 +101,12 @@ class Encoding(nn.Module):
     def constrain(self) -> None:
         """Projects parameters back into their range: before training and after every update.   Default: nothing."""
 
-    def learn(self, file_name: str, values: Tensor) -> None:
+    def learn(self, file_name: str, values: Tensor, decays: bool = True) -> None:
         """Adds a parameter that files of the program have under this name, with its initial values, a matrix. As an
-        attribute it is called the same, with "_" for "."."""
+        attribute it is called the same, with "_" for ".". decays=False excludes it from weight decay: a table of
+        vectors, or numbers of heads side by side. What has one row or column is excluded anyway."""
         attribute = file_name.replace(".", "_")
         self.register_parameter(attribute, nn.Parameter(values))
         self.file_names[attribute] = file_name
+        if not decays:
+            self.without_decay.add(attribute)

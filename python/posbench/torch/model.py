@@ -1,7 +1,7 @@
 """The transformer: token embedding, blocks of attention and feed-forward, final normalization, output layer."""
 from __future__ import annotations
 
-from typing import Callable
+from typing import Callable, Iterator
 
 import torch
 from torch import Tensor, nn
@@ -93,6 +93,13 @@ class Transformer(nn.Module):
         if self.shape.tied_embeddings:
             return x @ self.embedding.weight.T / self.shape.width**0.5 + self.output.bias
         return self.output(x)
+
+    def decaying_parameters(self) -> Iterator[tuple[nn.Parameter, bool]]:
+        """All parameters, and whether weight decay is meant for them: for matrices with more than one row and column,
+        but for embeddings and what an encoding excludes (`Encoding.learn`)."""
+        excluded = {"embedding.weight"} | {f"encoding.{name}" for name in self.encoding.without_decay}
+        for name, parameter in self.named_parameters():
+            yield parameter, parameter.ndim >= 2 and min(parameter.shape[-2:]) > 1 and name not in excluded
 
     def file_parameters(self) -> dict[str, tuple[nn.Parameter, bool]]:
         """Parameters under the names that they have in files of the program, and whether they are transposed there:

@@ -23,7 +23,7 @@ from .model import Transformer
 
 MakeEncoding = Callable[[Shape], Encoding]
 _TEST_BATCH = 128
-_ONLY = {"optimizer": "adamw", "decayed_parameters": "all", "outputs": "vocabulary"}  # settings that others lack here
+_ONLY = {"optimizer": "adamw", "outputs": "vocabulary"}  # settings that others lack here
 
 
 @dataclass
@@ -141,8 +141,14 @@ def clip(parameters: Sequence[Tensor], most: float) -> Tensor:
 
 
 def make_optimizer(model: Transformer, options: Mapping[str, Any]) -> torch.optim.Optimizer:
-    return torch.optim.AdamW(model.parameters(), lr=0.0, betas=(options["beta1"], options["beta2"]),
-                             eps=options["epsilon"], weight_decay=options["weight_decay"])
+    decay = options["weight_decay"]
+    every = options.get("decayed_parameters", "matrices") == "all"
+    groups: dict[bool, list[torch.nn.Parameter]] = {True: [], False: []}
+    for parameter, decays in model.decaying_parameters():
+        groups[every or decays].append(parameter)
+    return torch.optim.AdamW([{"params": groups[True], "weight_decay": decay},
+                              {"params": groups[False], "weight_decay": 0.0}],
+                             lr=0.0, betas=(options["beta1"], options["beta2"]), eps=options["epsilon"])
 
 
 def train(model: Transformer, task: Task, seed: int = 0, steps: int | None = None,
