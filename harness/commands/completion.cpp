@@ -10,6 +10,7 @@
 
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/help.h"
 #include "harness/commands/words.h"
 #include "tasks/registry.h"
 
@@ -293,7 +294,7 @@ std::string completion_script(const CLI::App& app, const std::string& shell) {
 void add_completion(CLI::App& app, Invocation&) {
   const auto shell = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("completion", "Print a script that completes verbs, options and names in a shell");
-  command->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->add_option("shell", *shell, "")->required()->check(one_of({"bash", "zsh", "fish"}));
   command->footer(
       "Examples:\n  source <(posbench completion bash)            in ~/.bashrc\n"
       "  source <(posbench completion zsh)             in ~/.zshrc, behind compinit\n"

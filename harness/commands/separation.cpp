@@ -8,6 +8,8 @@
 #include <stdexcept>
 
 #include "harness/commands/commands.h"
+#include "harness/commands/help.h"
+#include "harness/commands/terminal.h"
 #include "harness/commands/output.h"
 #include "harness/commands/read_reports.h"
 #include "results/presentation/table.h"
@@ -46,7 +48,7 @@ int separation(const SeparationRequest& request) {
                           fmt::format("{:.1f}", task.ratio), task.ratio >= request.ratio ? "yes" : "no",
                           fmt::format("{} of {}", task.resolved, task.pairs)});
   }
-  fmt::print("{}\n", request.markdown ? markdown(table) : console(table));
+  fmt::print("{}\n", request.markdown ? markdown(table) : console(table, {console_width()}));
   fmt::print(
       "{} of {} tasks tell encodings apart: at least {:g} times the variance over seeds, by {} accuracy {}\n",
       apart, separations.size(), request.ratio, to_text(request.metric), to_text(request.kind));
@@ -61,13 +63,12 @@ void add_separation(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("separation", "Which tasks of a report tell encodings apart?");
   command->add_option("report", request->report, "a report, or a run directory, with two seeds or more")
       ->required();
-  command->add_option("--kind", request->kind, "the mean over the splits of this kind")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, SplitKind>{{"in_distribution", SplitKind::in_distribution},
-                                           {"out_of_distribution", SplitKind::out_of_distribution}}));
-  command->add_option("--metric", request->metric, "sequence or token")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Metric>{{"sequence", Metric::sequence}, {"token", Metric::token}}));
+  add_choice<SplitKind, SplitKind>(*command, "--kind", request->kind,
+                                   {{"in_distribution", SplitKind::in_distribution},
+                                    {"out_of_distribution", SplitKind::out_of_distribution}},
+                                   "the mean over the splits of this kind");
+  add_choice<Metric, Metric>(*command, "--metric", request->metric,
+                             {{"sequence", Metric::sequence}, {"token", Metric::token}}, "which accuracy");
   command->add_option("--ratio", request->ratio, "of variances, from which a task tells encodings apart")
       ->check(CLI::Range(0.0, 1e9));
   command->add_option("--fraction", request->fraction, "of the tasks that must; with fewer the exit code is 1")

@@ -7,6 +7,7 @@
 
 #include "encodings/registry.h"
 #include "harness/commands/describe.h"
+#include "harness/commands/help.h"
 #include "harness/runs/config.h"
 #include "tasks/registry.h"
 
@@ -19,7 +20,7 @@ ValueKind kind_of(const std::string& name) {
       {"--tasks", ValueKind::tasks},       {"--encodings", ValueKind::encodings}, {"--profile", ValueKind::profiles},
       {"--split", ValueKind::splits},      {"--set", ValueKind::settings},        {"--task", ValueKind::tasks},
       {"--encoding", ValueKind::encodings}, {"name", ValueKind::named},           {"names", ValueKind::checked},
-      {"task", ValueKind::tasks},          {"encoding", ValueKind::encodings}};
+      {"task", ValueKind::tasks},          {"encoding", ValueKind::encodings}, {"--stream", ValueKind::splits}};
   const auto found = kinds.find(name);
   return found == kinds.end() ? ValueKind::file : found->second;
 }
@@ -37,7 +38,7 @@ OptionWords option_words(const CLI::Option& option) {
   OptionWords o;
   if (!option.get_snames().empty()) o.short_name = "-" + option.get_snames().front();
   if (!option.get_lnames().empty()) o.long_name = "--" + option.get_lnames().front();
-  o.description = option.get_description();
+  o.description = describe_option(option);
   const bool positional = o.short_name.empty() && o.long_name.empty();
   if (positional) o.value = option.get_name(true);
   if (option.get_items_expected_max() == 0) return o;

@@ -9,9 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "encodings/registry.h"
-#include "base/printable.h"
+#include "harness/runs/names.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -55,8 +56,8 @@ std::string setting(const Json& value, const std::string& name) {
 /// "chomsky/*".
 std::vector<std::string> tasks_of_key(const std::string& key, const std::string& where) {
   if (key.find('/') == key.npos) {
-    tasks().find(key);
-    return {key};
+    tasks().find(task_name(key));
+    return {task_name(key)};
   }
   std::vector<std::string> names;
   for (const std::string& name : tasks().names()) {
@@ -118,7 +119,8 @@ void set_for_all(Config& config, const std::string& name, const std::string& val
 }
 
 void read_overrides(const Json& json, const std::string& where, Config& config) {
-  for (const auto& [task, settings] : expect_object(json, where).items()) {
+  for (const auto& [key, settings] : expect_object(json, where).items()) {
+    const std::string task = task_name(key);
     tasks().find(task);
     for (const auto& [name, value] : expect_object(settings, where + "." + task).items()) {
       Config scratch;
@@ -164,17 +166,13 @@ std::vector<std::string> select(const std::string& list, const std::string& kind
     if (item == "all") {
       matches = names;
     } else if (item.find_first_of("*?[") < item.find(':')) {
-      std::copy_if(names.begin(), names.end(), std::back_inserter(matches),
-                   [&](const std::string& name) { return fnmatch(item.c_str(), name.c_str(), 0) == 0; });
+      matches = matching(item, names);
       if (matches.empty()) {
         throw std::invalid_argument(
             fmt::format("'{0}' matches no {1} ('posbench list {1}s' shows all {2})", item, kind, names.size()));
       }
     } else {
-      const Spec spec = Spec::parse(item);
-      matches.push_back(
-          (of_tasks ? tasks().find(spec.name).canonical(spec) : encodings().find(spec.name).canonical(spec))
-              .text());
+      matches.push_back((of_tasks ? read_task(item) : read_encoding(item)).text());
     }
     for (const std::string& match : matches) {
       const auto found = std::find(selected.begin(), selected.end(), match);

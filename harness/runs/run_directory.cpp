@@ -92,8 +92,10 @@ void read_lines(const fs::path& path, RunRecord& record) {
     if (known.count(result.id) == 0)
       line["task"].fail("with an encoding and a seed that manifest.json does not list");
     const double seconds = line.has("seconds") ? line["seconds"].number(0, std::numeric_limits<double>::max()) : 0;
-    if (!record.finished.emplace(result.id, Finished{result, seconds}).second)
+    Finished& finished = record.finished[result.id];
+    if (finished.result.id == result.id && finished.result.status == Status::ok)
       line["task"].fail("with an encoding and a seed that an earlier line has");
+    finished = {result, seconds};
     record.intact = end + 1;
   }
 }
@@ -151,6 +153,29 @@ RunRecord read_run(const fs::path& path) {
     read_lines(path / kLines, record);
     return record;
   });
+}
+
+std::string so_far(const RunRecord& record) {
+  return fmt::format("{} of {} experiments", record.finished.size(), record.manifest.experiments.size());
+}
+
+Report fold(const RunRecord& record, std::vector<TaskBaseline> tasks, Json context) {
+  Report report{.context = std::move(context), .config = record.manifest.config, .tasks = std::move(tasks)};
+  Json times = Json::array();
+  double total = 0;
+  for (const ExperimentId& id : record.manifest.experiments) {
+    const auto found = record.finished.find(id);
+    if (found == record.finished.end()) continue;
+    const auto& [result, seconds] = found->second;
+    report.experiments.push_back(result);
+    Json time = to_json(id);
+    time["seconds"] = seconds;
+    total += seconds;
+    times.push_back(std::move(time));
+  }
+  report.timing = {{"core_seconds", total}, {"experiments", times}};
+  report.so_far = so_far(record);
+  return report;
 }
 
 std::string difference(const Json& before, const Json& now) {
@@ -306,6 +331,12 @@ void RunDirectory::adopt(std::map<ExperimentId, Finished> finished) {
   record_.finished = std::move(finished);
 }
 
+void RunDirectory::forget_failed() {
+  std::erase_if(record_.finished, [](const auto& item) { return item.second.result.status != Status::ok; });
+  remove_file(path_ / kReport);
+  remove_file(path_ / kPage);
+}
+
 void RunDirectory::remove_checkpoints() const {
   for (const ExperimentId& id : record_.manifest.experiments) remove_file(checkpoint_path(path_, id));
   remove_temporaries(path_ / kCheckpoints);
@@ -314,24 +345,18 @@ void RunDirectory::remove_checkpoints() const {
 
 Report RunDirectory::write_report(const std::vector<TaskBaseline>& tasks, Json context) const {
   check_in_place();
-  Report report{.context = std::move(context), .config = record_.manifest.config, .tasks = tasks};
-  Json times = Json::array();
-  double total = 0;
-  for (const ExperimentId& id : record_.manifest.experiments) {
-    const auto found = finished().find(id);
-    if (found == finished().end()) continue;
-    const auto& [result, seconds] = found->second;
-    report.experiments.push_back(result);
-    Json time = to_json(id);
-    time["seconds"] = seconds;
-    total += seconds;
-    times.push_back(std::move(time));
-  }
-  report.timing = {{"core_seconds", total}, {"experiments", times}};
+  Report report = fold(record_, tasks, std::move(context));
+  report.so_far.clear();
   write_file(path_ / kReport, pretty(posbench::to_json(report)));
-  const NamedReport run{path_.string(), report};
-  write_file(path_ / kPage, report_page({&run, 1}, page_options({&run, 1}, path_ / kPage)));
+  write_page(page(report));
   return report;
 }
+
+std::string RunDirectory::page(const Report& report) const {
+  const NamedReport run{path_.string(), report};
+  return report_page({&run, 1}, page_options({&run, 1}, path_ / kPage));
+}
+
+void RunDirectory::write_page(const std::string& page) const { write_file(path_ / kPage, page); }
 
 }  // namespace posbench

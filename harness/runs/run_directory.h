@@ -1,6 +1,7 @@
 // What a run leaves behind:
 //   manifest.json      configuration, context and the list of experiments; written first
-//   experiments.jsonl  one line for each finished experiment, on disk before the experiment is reported as finished
+//   experiments.jsonl  one line for each finished experiment, on disk before the experiment is reported as finished; of
+//                      an experiment that was run again since it had diverged or failed, the last line counts
 //   report.json        made from those lines at the end
 //   report.html        its page of plots
 //   models/            trained parameters, with --save-models
@@ -55,6 +56,12 @@ struct RunRecord {
 /// Throws std::invalid_argument with one line that names the file and the position in it.
 RunRecord read_run(const std::filesystem::path&);
 
+/// "10 of 18 experiments": how many are finished.
+std::string so_far(const RunRecord&);
+
+/// The report of all that is finished, in the order of the manifest; `so_far` is set.
+Report fold(const RunRecord&, std::vector<TaskBaseline>, Json context);
+
 /// Whether there is anything at the path but an empty folder, or one whose run was killed before its manifest was
 /// written.
 bool is_taken(const std::filesystem::path&);
@@ -89,11 +96,19 @@ class RunDirectory {
   void append(const ExperimentResult&, double seconds);
   /// Takes over the finished experiments of other runs.
   void adopt(std::map<ExperimentId, Finished>);
+  /// Takes the experiments that diverged or failed for unfinished, so that they are run again, and deletes report.json
+  /// and its page. Their lines stay until the new ones are written.
+  void forget_failed();
   /// Deletes the checkpoints of all experiments.
   void remove_checkpoints() const;
 
-  /// Writes report.json from all that is finished, in the order of the manifest, and its page. Returns the report.
+  /// Writes report.json from all that is finished, and its page. Returns the report.
   Report write_report(const std::vector<TaskBaseline>&, Json context) const;
+  /// The page of a report on this run.
+  std::string page(const Report&) const;
+  /// Writes report.html.
+  void write_page(const std::string& page) const;
+  const RunRecord& record() const { return record_; }
 
  private:
   void open(Existing);

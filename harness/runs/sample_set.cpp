@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "harness/runs/build.h"
+#include "harness/runs/names.h"
 #include "harness/runs/suite.h"
 
 namespace posbench {
@@ -52,8 +53,7 @@ Json splits(const TaskSetup& task) {
 SampleSet make_sample_set(const Config& config, const std::string& task, const std::string& purpose,
                           std::uint64_t seed, std::uint64_t first, std::uint64_t count) {
   SampleSet set{.config = config, .purpose = purpose, .seed = seed, .first = first, .count = count};
-  const Spec spec = Spec::parse(task);
-  set.config.tasks = {tasks().find(spec.name).canonical(spec).text()};
+  set.config.tasks = {read_task(task).text()};
   set.config.seeds = {seed};
   set.task = std::make_unique<TaskSetup>(setup_task(set.config, set.config.tasks.front()));
   set.split = split_of(*set.task, purpose);

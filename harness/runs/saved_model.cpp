@@ -11,6 +11,7 @@
 #include "base/printable.h"
 #include "encodings/registry.h"
 #include "harness/runs/files.h"
+#include "harness/runs/names.h"
 #include "harness/runs/safetensors.h"
 #include "harness/runs/suite.h"
 
@@ -79,9 +80,7 @@ void save_model(const std::filesystem::path& path, const Experiment& e, const Mo
 }
 
 ExperimentId experiment_id(const std::string& task, const std::string& encoding, std::uint64_t seed) {
-  const Spec of_task = Spec::parse(task), of_encoding = Spec::parse(encoding);
-  return {tasks().find(of_task.name).canonical(of_task).text(),
-          encodings().find(of_encoding.name).canonical(of_encoding).text(), seed};
+  return {read_task(task).text(), read_encoding(encoding).text(), seed};
 }
 
 std::filesystem::path find_model(const std::filesystem::path& run, const std::string& task,

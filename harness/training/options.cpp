@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
+
+#include "base/text.h"
 
 namespace posbench {
 
@@ -95,10 +98,17 @@ void ExperimentOptions::set(const std::string& name, const std::string& value) {
     found = true;
   });
   if (!found) {
-    throw std::invalid_argument(
-        fmt::format("unknown setting '{}'; expected model.OPTION, training.OPTION or evaluation.OPTION "
-                    "('posbench list settings' shows all)",
-                    name));
+    std::vector<std::string> known;
+    for_each_section([&](const std::string& section, const OptionTable& table) {
+      for (const Option& option : table.all()) known.push_back(section + "." + option.name);
+    });
+    const auto without_section = [&](const std::string& setting) { return setting.ends_with("." + name); };
+    const auto meant = std::find_if(known.begin(), known.end(), without_section);
+    const std::string hint = meant == known.end() ? did_you_mean(name, known) : did_you_mean(*meant, known);
+    throw std::invalid_argument(fmt::format(
+        "unknown setting '{}'{} (expected model.OPTION, training.OPTION or evaluation.OPTION; 'posbench list settings' "
+        "shows all)",
+        name, hint));
   }
 }
 

@@ -65,6 +65,7 @@ MergedReport merge_reports(std::span<const NamedReport> runs) {
     for (std::string& warning : check_comparable(runs.front(), run, /*allow_different_budget=*/true)) {
       all.warnings.push_back(std::move(warning));
     }
+    if (!run.report.so_far.empty()) all.warnings.push_back(fmt::format("{}: {}", run.name, run.report.so_far));
     add_tasks(run, all.report);
     std::map<std::string, std::string> names;
     for (ExperimentResult experiment : run.report.experiments) {

@@ -19,6 +19,7 @@ namespace posbench {
 ///           mark, which is shown beside it, note, which is shown instead of it if it is not empty; least and greatest,
 ///           between which a bar is drawn in the cell
 ///   dots    values with intervals, a line for each row: row, series, value, low, high
+///   forest  differences with intervals around 0, a line for each row: row, verdict, value, low, high
 ///   table   not drawn
 /// Further columns are shown in the table only.
 struct Plot {

@@ -3,48 +3,57 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
+
+#include "results/presentation/accuracy_text.h"
+#include "results/statistics/proportion.h"
 
 namespace posbench {
 namespace {
 
-/// Two digits, rounded down: 1.00 means that nothing was wrong.
 std::string two_digits(const std::optional<SplitSummary>& split) {
-  return split ? fmt::format("{:.2f}", std::floor(split->sequence.mean * 100 + 1e-9) / 100) : "-";
+  return split ? accuracy_text(split->sequence.mean) : "-";
 }
 
+/// Nothing follows from its accuracy out of distribution.
+bool not_learned(const SummaryRow& row) { return row.out_of_distribution && !row.learned.most(); }
+
+bool unfinished(const SummaryRow& row) { return row.diverged + row.failed == static_cast<int>(row.seeds.size()); }
+
 Cell accuracy_cell(const SummaryRow& row) {
-  const int seeds = static_cast<int>(row.seeds.size());
-  if (row.diverged + row.failed == seeds) return {row.failed == 0 ? "diverged" : "failed", Tone::bad};
-  std::string text = fmt::format("{}/{}", two_digits(row.in_distribution), two_digits(row.out_of_distribution));
+  if (unfinished(row)) return {row.failed == 0 ? "diverged" : "failed", Tone::bad};
+  std::string text = fmt::format("{}/{}", two_digits(row.in_distribution),
+                                 not_learned(row) ? "not learned" : two_digits(row.out_of_distribution));
+  if (row.diverged + row.failed > 0) text += not_learned(row) ? ", " : "";
   if (row.diverged > 0) text += 'd';
   if (row.failed > 0) text += 'f';
+  if (row.diverged + row.failed > 0) return {text, Tone::bad};
   const bool solved = row.out_of_distribution && row.out_of_distribution->solved == 1;
-  return {text, row.diverged + row.failed > 0 ? Tone::bad : solved ? Tone::good : Tone::plain};
+  return {text, not_learned(row) ? Tone::faint : solved ? Tone::good : Tone::plain};
 }
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 
-std::string low(const std::optional<Interval>& interval) { return interval ? number(interval->low) : ""; }
-std::string high(const std::optional<Interval>& interval) { return interval ? number(interval->high) : ""; }
+/// Accuracy, right answers, answers, and the 95 % Wilson interval; for an experiment that did not finish, the accuracy 0
+/// alone.
+void add_count(const std::optional<Count>& count, std::vector<Cell>& cells) {
+  const Interval interval = count ? wilson(*count) : Interval{};
+  cells.emplace_back(number(count ? accuracy(*count) : 0));
+  cells.emplace_back(count ? std::to_string(count->correct) : "");
+  cells.emplace_back(count ? std::to_string(count->total) : "");
+  cells.emplace_back(count ? number(interval.low) : "");
+  cells.emplace_back(count ? number(interval.high) : "");
+}
 
-std::vector<Cell> split_cells(const SummaryRow& row, const SplitSummary& split) {
-  return {row.task,
-          row.encoding,
-          split.name,
-          to_text(split.kind),
-          std::to_string(row.seeds.size()),
-          std::to_string(row.diverged),
-          std::to_string(row.failed),
-          number(split.sequence.mean),
-          low(split.sequence.interval),
-          high(split.sequence.interval),
-          number(split.token.mean),
-          low(split.token.interval),
-          high(split.token.interval),
-          number(split.above_trivial.mean),
-          number(split.solved)};
+std::vector<Cell> seed_cells(const SummaryRow& row, const SplitSummary& split, size_t seed, const ExperimentResult& e) {
+  std::vector<Cell> cells{row.task, row.encoding, std::to_string(e.id.seed), split.name, to_text(split.kind), to_text(e.status)};
+  add_count(split_count(e, split.name, Metric::sequence), cells);
+  add_count(split_count(e, split.name, Metric::token), cells);
+  cells.emplace_back(number(split.above_trivial.values[seed]));
+  cells.emplace_back(std::to_string(e.parameters));
+  cells.emplace_back(std::to_string(e.steps));
+  cells.emplace_back(e.final_loss ? number(*e.final_loss) : "");
+  return cells;
 }
 
 std::string seeds_text(int seeds) { return fmt::format("{} seed{}", seeds, seeds == 1 ? "" : "s"); }
@@ -76,7 +85,13 @@ Table accuracy_table(const Summary& summary) {
 std::vector<std::string> accuracy_notes(const Summary& summary) {
   const auto any = [&](auto test) { return std::any_of(summary.rows.begin(), summary.rows.end(), test); };
   std::vector<std::string> notes = {
-      "sequence accuracy, in distribution / out of distribution, mean over seeds and splits, rounded down"};
+      "sequence accuracy, in distribution / out of distribution, mean over seeds and splits"};
+  if (any([](const SummaryRow& row) { return !unfinished(row) && not_learned(row); })) {
+    notes.push_back(fmt::format(
+        "not learned: in distribution most seeds are under {}, so nothing follows for the encoding out of it; train "
+        "longer, or see every accuracy with 'report --format csv'",
+        kLearned));
+  }
   if (any([](const SummaryRow& row) { return row.diverged > 0; })) {
     notes.push_back("d: the loss of one or more seeds diverged; they count as 0");
   }
@@ -106,14 +121,20 @@ Table ranking_table(const Summary& summary) {
   return table;
 }
 
-Table split_table(const Summary& summary) {
-  Table table{.columns = {{"task"}, {"encoding"}, {"split"}, {"kind"}}};
-  for (const char* header : {"seeds", "diverged", "failed", "sequence", "sequence_low", "sequence_high", "token",
-                             "token_low", "token_high", "above_trivial", "solved"}) {
+Table seed_table(const Report& report, const Summary& summary) {
+  Table table{.columns = {{"task"}, {"encoding"}, {"seed", Align::right}, {"split"}, {"kind"}, {"status"}}};
+  for (const char* header :
+       {"sequence", "sequence_correct", "sequence_total", "sequence_low", "sequence_high", "token", "token_correct",
+        "token_total", "token_low", "token_high", "above_trivial", "parameters", "steps", "final_loss"}) {
     table.columns.push_back({header, Align::right});
   }
+  std::map<ExperimentId, const ExperimentResult*> experiments;
+  for (const ExperimentResult& experiment : report.experiments) experiments[experiment.id] = &experiment;
   for (const SummaryRow& row : summary.rows) {
-    for (const SplitSummary& split : row.splits) table.rows.push_back(split_cells(row, split));
+    for (size_t seed = 0; seed < row.seeds.size(); ++seed) {
+      const ExperimentResult& experiment = *experiments.at({row.task, row.encoding, row.seeds[seed]});
+      for (const SplitSummary& split : row.splits) table.rows.push_back(seed_cells(row, split, seed, experiment));
+    }
   }
   return table;
 }

@@ -374,9 +374,14 @@ Comparison compare(const NamedReport& baseline, std::span<const NamedReport> can
                    const CompareOptions& options) {
   check_options(options, baseline, candidates);
   Comparison comparison{.options = options, .baseline = baseline.name};
+  const auto warn_of_unfinished = [&](const NamedReport& run) {
+    if (!run.report.so_far.empty()) comparison.warnings.push_back(fmt::format("{}: {}", run.name, run.report.so_far));
+  };
+  warn_of_unfinished(baseline);
   std::vector<Cell> cells;
   for (size_t i = 0; i < candidates.size(); ++i) {
     comparison.candidates.push_back(candidates[i].name);
+    warn_of_unfinished(candidates[i]);
     for (std::string& warning : check_comparable(baseline, candidates[i], options.allow_different_budget)) {
       comparison.warnings.push_back(std::move(warning));
     }

@@ -13,12 +13,13 @@ trap 'rm -rf "$work"' EXIT
 # What must be offered: a line that ends where Tab is pressed, a tab, and a word. Pipes into `grep -q` are avoided here: it
 # ends at its first match, and what still writes to it fails.
 expect() { printf '%s\t%s\n' "$1" "$2" >>"$work/expected"; }
-mapfile -t verbs < <("$program" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\+\) .*/\1/p')
+mapfile -t verbs < <("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p')
 [ ${#verbs[@]} -ge 12 ] || { echo "only ${#verbs[@]} verbs in --help"; exit 1; }
 options=0
 for verb in "${verbs[@]}"; do
   expect "posbench ${verb:0:2}" "$verb"
-  for option in $("$program" "$verb" --help | sed -n '/^Options:/,/^$/s/^  \(-[^ ]*\).*/\1/p' | tr ',' ' '); do
+  for option in $("$program" "$verb" --help | sed -n '/^Options/,/^$/p' |
+      grep -oE '^  (-[A-Za-z], )?--[a-z-]+(, --[a-z-]+)*' | tr ',' ' '); do
     expect "posbench $verb -" "$option"
     options=$((options + 1))
   done
@@ -42,6 +43,10 @@ expect "posbench run -e rope,cop" rope,cope
 expect "posbench run -e rope,ali" rope,alibi
 expect "posbench run -e cope:positions=16,ga" cope:positions=16,gates=
 expect "posbench sample flip_flop --split ood_s" ood_sparse
+expect "posbench sample flip_flop --stream ood_s" ood_sparse
+expect "posbench help ru" run
+expect "posbench report x -" --watch
+expect "posbench run -q -" --quiet
 expect "posbench -" --plugin
 expect "posbench --plugin x.so run -" --plugin
 expect "posbench --plugin x.so show flip_" flip_flop

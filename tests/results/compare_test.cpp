@@ -1,11 +1,16 @@
 #include "results/statistics/compare.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <sstream>
 
 #include "results/json/json.h"
+#include "results/presentation/compare_page.h"
 #include "results/presentation/compare_text.h"
+#include "results/presentation/page.h"
 #include "results/statistics/permutation.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
@@ -447,7 +452,7 @@ TEST_CASE("the console shows verdicts, worst first, and how they came about") {
         "- task0 / encoding2, seeds 0, 1, 2, 3, 4: in before.json only\n"
         "- task0 / encoding2:a=<b>|, seeds 0, 1, 2, 3, 4: in after.json only\n"
         "- to compare the two: --match encoding2=encoding2:a=<b>|\n");
-  CHECK(console(example(), true).find("\033[31mworse  \033[0m") != std::string::npos);
+  CHECK(console(example(), {.color = true}).find("\033[31mworse  \033[0m") != std::string::npos);
 }
 
 TEST_CASE("Markdown folds away what is the same, and escapes what would be markup") {
@@ -503,4 +508,25 @@ TEST_CASE("a comparison as JSON holds every number") {
   CHECK(alone.at("encoding") == "encoding2");
   CHECK(compact(alone.at("seeds")) == "[0,1,2,3,4]");
   CHECK(json.at("warnings").empty());
+}
+
+TEST_CASE("a comparison that is wider than the terminal becomes a table for each task and encoding") {
+  const Comparison comparison = example();
+  const std::string whole = console(comparison), narrow = console(comparison, {.width = 80});
+  std::istringstream lines(narrow);
+  for (std::string line; std::getline(lines, line) && !line.starts_with("sequence accuracy");) CHECK(line.size() <= 82);
+  for (const ComparisonRow& row : comparison.rows) {
+    CHECK(narrow.find(fmt::format("{}, {}\n", row.task, encoding_text(row))) != narrow.npos);
+  }
+  CHECK(console(comparison, {.width = 200}) == whole);
+}
+
+TEST_CASE("the page of a comparison has a forest plot for each task, with a line for each encoding and split") {
+  const Comparison comparison = example();
+  const std::string page = compare_page(comparison);
+  CHECK(page.find(R"("kind":"forest")") != page.npos);
+  for (const ComparisonRow& row : comparison.rows) {
+    CHECK(page.find(fmt::format("\"title\":\"{}\"", row.task)) != page.npos);
+    CHECK(page.find(script_json(fmt::format("{}, {}", encoding_text(row), row.split))) != page.npos);
+  }
 }

@@ -58,7 +58,7 @@ foreach(part IN ITEMS state plots filters cell page)  # one script, in the order
 endforeach()
 string(APPEND PAGE_SCRIPT "})();\n")
 set(PAGE_SPECIFICATIONS "")
-foreach(kind IN ITEMS curve heat dots)
+foreach(kind IN ITEMS curve heat dots forest)
   file(READ ${here}/${kind}.json text)
   string(APPEND PAGE_SPECIFICATIONS ",\"${kind}\":${text}")
 endforeach()
