@@ -24,7 +24,7 @@ enum class Family {
   attention_variant,
   wrapper
 };
-/// Beyond the trained length: in the trained range; defined, but out of it; reading untrained parameters.
+/// Positions beyond the trained length: in the trained range; defined, but out of it; or untrained parameters.
 /// `as_base`: as the encoding that a wrapper wraps.
 enum class Extrapolation { yes, defined, no, as_base };
 /// Whether, or in which sense, scores depend on relative positions alone.

@@ -14,7 +14,7 @@ namespace {
 constexpr Index kTaps = 3;              // tokens that the convolution reads
 constexpr Real kEpsilon = Real(1e-12);  // under the root of a norm
 
-// Queries are walked together, one to a lane, so that a product of vectors is a sum of products of lanes.
+// kLanes queries are processed together, one to a lane, so that a dot product is a sum of products of lanes.
 constexpr Index kLanes = 16;
 using Lanes = Eigen::Array<Real, kLanes, 1>;
 using LanesMap = Eigen::Map<Lanes>;
@@ -52,7 +52,7 @@ Reflections::Reflections(const std::string& name, Index rank, bool convolved, co
   }
 }
 
-/// w and beta of all tokens, and what leads to them.
+/// w and beta of all tokens, and the values that they are computed from.
 struct Reflections::Directions {
   Directions(const Reflections& r, const AttentionInput& in)
       : low(in.scratch(in.length(), r.down_[in.layer].cols)),

@@ -45,7 +45,7 @@ TEST_CASE("sums, largest values and the first few lanes of a vector of floats") 
 
 TEST_CASE("a square of floats is turned over") {
   Lanes rows[kLanes];
-  for (Index j = 0; j < kLanes; ++j) rows[j] = static_cast<float>(100 * j) + places();
+  for (Index j = 0; j < kLanes; ++j) rows[j] = static_cast<float>(100 * j) + lane_indices();
   transpose(rows);
   for (Index j = 0; j < kLanes; ++j) {
     for (Index k = 0; k < kLanes; ++k) CHECK(rows[j][k] == static_cast<float>(100 * k + j));

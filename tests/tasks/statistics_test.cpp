@@ -181,7 +181,7 @@ TEST_CASE("count a word in the last sentence: counting the whole text is right o
   CHECK(right.value() == Approx(undistracted.value()).margin(4 * right.error()));
 }
 
-TEST_CASE("counting draws its lengths as asked for, or as the released generator does") {
+TEST_CASE("counting draws its lengths as requested, or as the released generator does") {
   const auto [redraw, statements] = GENERATE(table<std::string, double>({{"program", 257.5}, {"length", 278.8}}));
   Mean seen;
   for_each_sample(*make("counting:length=3..512,pass=50,redraw=" + redraw), 20000, [&](const Example& e) {
@@ -191,12 +191,12 @@ TEST_CASE("counting draws its lengths as asked for, or as the released generator
   CHECK(std::abs(seen.value() - statements) < 4.5 * seen.error());
 }
 
-TEST_CASE("dyck sequences end as asked for, or as the released sampler ends them") {
-  const auto [ends, brackets, median] = GENERATE(table<std::string, double, double>({{"asked", 351, 350}, {"released", 39.8, 8}}));
+TEST_CASE("dyck sequences end at a requested length, or as the released sampler ends them") {
+  const auto [ends, brackets, median] = GENERATE(table<std::string, double, double>({{"requested", 351, 350}, {"released", 39.8, 8}}));
   Mean seen;
   std::vector<int> all;
   for_each_sample(*make("dyck:length=1..350,depth=10,ends=" + ends), 4000, [&](const Example& e) {
-    CHECK(static_cast<int>(e.tokens.size()) == 2 * e.length);  // the end is asked for, and not read
+    CHECK(static_cast<int>(e.tokens.size()) == 2 * e.length);  // the end is a target, and not read
     all.push_back(2 * e.length);
     seen.add(2 * e.length);
   });

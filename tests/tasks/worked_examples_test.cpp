@@ -261,7 +261,7 @@ TEST_CASE("options at odds with one another are refused with what to change") {
        "task 'count_word_last_sentence': largest 4 does not fit into a sentence of words 2..3; lower it or raise "
        "words"},
       {"ith_last_sentence:length=3..6",
-       "task 'ith_last_sentence': farthest 4 asks for more than 3 sentences; lower it or raise length"},
+       "task 'ith_last_sentence': farthest 4 needs more than 3 sentences; lower it or raise length"},
       {"induction_heads:farthest=1",
        "task 'induction_heads': farthest is 1, but the shortest distance is 2; 0 is any"},
       {"mad_fuzzy_in_context_recall:key=8",
