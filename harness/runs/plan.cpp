@@ -10,7 +10,7 @@
 namespace posbench {
 namespace {
 
-/// CPU time, so that whatever else the machine does just now is not counted.
+/// CPU time, so that other processes of the machine are not counted.
 double cpu_seconds(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
@@ -18,7 +18,7 @@ double cpu_seconds(clockid_t clock) {
 }
 double thread_seconds() { return cpu_seconds(CLOCK_THREAD_CPUTIME_ID); }
 
-/// Seconds of one training step, from a few with fewer sequences where there are many.
+/// Seconds of one training step, measured on a few steps, with fewer sequences if there are many.
 double step_seconds(const Experiment& e, const Model& model, TrainingState& state) {
   constexpr int kMaxSequences = 32, kMaxSteps = 8;
   constexpr double kEnough = 0.1;
@@ -26,7 +26,7 @@ double step_seconds(const Experiment& e, const Model& model, TrainingState& stat
   const int batch = std::min(options.batch, kMaxSequences);
   const double scale = static_cast<double>(options.batch) / batch;
   options.batch = batch;
-  options.steps = options.validate_every = kMaxSteps + 2;  // more than are run
+  options.steps = options.validate_every = kMaxSteps + 2;  // more than are taken
   options.early_stop = 0;
   int measured = -1;  // the first warms up
   double start = 0, seconds = 0;
@@ -67,16 +67,16 @@ double estimate(const Experiment& e) {
   return seconds;
 }
 
-/// Seconds of each, measured `jobs` at once, as they would run.
+/// Seconds of each, measured `jobs` in parallel, as they would run.
 std::vector<double> measure(const std::vector<Experiment>& experiments, int jobs) {
   std::vector<double> seconds(experiments.size());
   parallel_for(experiments.size(), jobs, [&](size_t i) { seconds[i] = estimate(experiments[i]); });
   return seconds;
 }
 
-/// Seconds of each experiment, whatever its seed. Where there are many pairs of a task and an encoding, each task
-/// is measured with one encoding and each encoding on one task, since time is nearly a product of what the two
-/// cost; and some pairs throughout say by how much that is wrong in all.
+/// Seconds of each experiment; seeds do not matter. If there are many pairs of a task and an encoding, each task is
+/// measured with one encoding and each encoding on one task, since time is nearly a product of a factor for each;
+/// a sample of all pairs corrects the total of these products.
 std::vector<double> estimates(const std::vector<Experiment>& experiments, int jobs) {
   constexpr size_t kMaxPairs = 64, kSamples = 32;
   std::map<std::pair<std::string, std::string>, Experiment> pairs;

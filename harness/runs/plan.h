@@ -1,4 +1,4 @@
-// How long a suite would take here.
+// An estimate of the time that a suite takes on this machine.
 #pragma once
 #include <vector>
 
@@ -12,7 +12,7 @@ struct Plan {
   double wall_seconds = 0;      // of the whole, with the requested jobs
 };
 
-/// Estimates the time from a calibration of some seconds, with as many threads as would run.
+/// Estimates the time from measurements of a few seconds, with as many threads as the run would have.
 Plan make_plan(const Suite&, int jobs);
 
 }  // namespace posbench
