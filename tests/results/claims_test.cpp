@@ -195,7 +195,7 @@ TEST_CASE("the table of claims has a row for each rule, and notes say why claims
         std::vector<std::string>{"1 inconclusive", "mine: 4 of 7 seeds, neither nine in ten nor one in ten"});
 }
 
-TEST_CASE("a claim that is not as expected is refused with its place") {
+TEST_CASE("an invalid claim is refused with its JSON path") {
   const auto read = [](const char* change) {
     Json json = parse_json(R"({"statement": "s", "family": "f", "source": "p", "expected": "reproduced",
       "tasks": {"t": {"reduced": "copy", "full": "copy"}}, "reduced": {"not_comparable": "no"},
@@ -211,5 +211,5 @@ TEST_CASE("a claim that is not as expected is refused with its place") {
   CHECK_THROWS_WITH(read(R"({"full": {"seeds": 3}})"), Catch::StartsWith("mine.json: full.seeds is 3"));
   CHECK_THROWS_WITH(read(R"({"rules": []})"), Catch::Contains("expected one rule or more"));
   CHECK_THROWS_WITH(read(R"({"tasks": {"t": null, "u": {"reduced": "copy", "full": "copy"}}})"),
-                    Catch::Contains("expected a name that stands under tasks"));
+                    Catch::Contains("expected a name of 'tasks'"));
 }
