@@ -24,7 +24,7 @@ Json find(const Json& report, const std::string& task, const std::string& encodi
 
 }  // namespace
 
-TEST_CASE("experiments of the reference report, run again, find the same numbers") {
+TEST_CASE("repeated experiments of the reference report give the same numbers") {
   const auto [task, encoding, seed] = GENERATE(table<std::string, std::string, int>(
       {{"even_pairs", "cope", 1}, {"last_x_retrieval", "rope", 0}, {"reverse_string", "shaw_k", 2}}));
   CAPTURE(task, encoding, seed);

@@ -32,7 +32,7 @@ std::string page_of(const Report& report) {
 
 }  // namespace
 
-TEST_CASE("what a page says cannot become markup or script") {
+TEST_CASE("texts on a page cannot become markup or script") {
   CHECK(html_text("a<b> & \"c\" 'd'") == "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
   const std::string hostile = "</script><!--&";
   const std::string json = script_json({{hostile, hostile}});
@@ -46,7 +46,7 @@ TEST_CASE("what a page says cannot become markup or script") {
   CHECK(page.find("<mine>") == page.npos);
 }
 
-TEST_CASE("a page is filled in at every place, and lets nothing out") {
+TEST_CASE("every placeholder of a page is filled in, and nothing is fetched") {
   for (const char* part : {"{{title}}", "{{head}}", "{{documents}}", "{{data}}"}) {
     CAPTURE(part);
     CHECK(kPageTemplate.find(part) != kPageTemplate.npos);
@@ -57,7 +57,7 @@ TEST_CASE("a page is filled in at every place, and lets nothing out") {
   CHECK(kPageTemplate.find(" src=") == kPageTemplate.npos);
 }
 
-TEST_CASE("a long configuration is cut") {
+TEST_CASE("a long configuration is truncated") {
   Report report = small_report();
   const size_t before = page_of(report).size();
   report.config["long"] = std::string(10'000'000, 'x');
@@ -85,25 +85,25 @@ TEST_CASE("neighbouring lengths are taken together until each point has enough c
   CHECK(length_bins({&few}, Axis::distance).empty());
 }
 
-TEST_CASE("accuracy at a place is the mean over seeds, and what did not finish got nothing right") {
+TEST_CASE("accuracy in a bin is the mean over seeds, and an unfinished experiment counts as 0") {
   const ExperimentResult half = by_length(100, 50), all = by_length(100, 100);
   ExperimentResult failed;
   failed.status = Status::failed;
-  const std::vector<LengthBin> places{{1, 40, true}, {41, 60, false}, {61, 70, false}};
-  const auto one = accuracies(places, {&half}, Axis::length);
+  const std::vector<LengthBin> bins{{1, 40, true}, {41, 60, false}, {61, 70, false}};
+  const auto one = accuracies(bins, {&half}, Axis::length);
   REQUIRE((one[0] && one[1]));
   CHECK(one[0]->mean == 1);
   CHECK(one[1]->mean == 0.5);
   CHECK(one[1]->cases == 2000);
   CHECK(one[1]->interval == wilson({1000, 2000}));
   CHECK(!one[2]);
-  const auto three = accuracies(places, {&half, &all, &failed}, Axis::length);
+  const auto three = accuracies(bins, {&half, &all, &failed}, Axis::length);
   CHECK(three[1]->mean == Approx(0.5));
   CHECK(three[1]->seeds == 3);
-  CHECK(three[1]->interval == Interval{0, 1});  // Student's, cut to what an accuracy can be
+  CHECK(three[1]->interval == Interval{0, 1});  // Student's, clipped to the range of accuracies
 }
 
-TEST_CASE("runs stand side by side, and what both have is named after its run") {
+TEST_CASE("runs are shown side by side, and equal encodings are named after their run") {
   const Report before = small_report();
   Report after = small_report();
   for (ExperimentResult& e : after.experiments) {
@@ -122,7 +122,7 @@ TEST_CASE("runs stand side by side, and what both have is named after its run") 
   CHECK(merge_reports({runs, 1}).report.experiments == before.experiments);
 }
 
-TEST_CASE("runs that do not stand side by side are refused, with the reason") {
+TEST_CASE("runs that cannot be shown together are refused, with the reason") {
   const Report before = small_report();
   Report other_version = small_report(), other_splits = small_report();
   for (TaskBaseline& task : other_version.tasks) task.version = 9;
