@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building posbench needs and this machine lacks, on Debian or Ubuntu; with the argument `tests`, also
-# what some tests need and skip without.
+# Installs the missing packages that building posbench needs, on Debian or Ubuntu; with the argument `tests`, also
+# those without which some tests are skipped.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build git libeigen3-dev nlohmann-json3-dev libcli11-dev libfmt-dev catch2 libboost-dev

@@ -56,7 +56,7 @@ expect "posbench run -e rope,ali" rope,alibi
 expect "posbench sample flip_flop --split ood_s" ood_sparse
 expect "posbench -" --plugin
 expect "posbench --plugin x.so run -" --plugin
-expect_only "posbench run -e cope:posi" positions=  # bash replaces what stands behind the colon
+expect_only "posbench run -e cope:posi" positions=  # bash replaces the text after the colon
 expect_only "posbench list enc" encodings
 expect_only "posbench completion z" zsh
 expect_only "posbench run --profile smo" smoke

@@ -1,4 +1,4 @@
-"""Opens pages of `posbench report` in a headless Chromium and looks at what is there.
+"""Opens pages of `posbench report` in a headless Chromium and checks their contents.
 
     page_test.py POSBENCH RESULTS_TESTS [REPORT...]
 
@@ -61,7 +61,7 @@ def close(shown, value):
 
 
 def check_summary(name, plots, report):
-    """The maps and the ranking say what the report's summary says."""
+    """The maps and the ranking agree with the report's summary."""
     kinds = [("in_distribution", "sequence"), ("out_of_distribution", "sequence"),
              ("in_distribution", "above_trivial"), ("out_of_distribution", "above_trivial")]
     maps = [plot for plot in plots if plot["kind"] == "heat"]
@@ -103,11 +103,11 @@ def check_curves(name, section, plots, report):
                 first, last, seeds, cases = rest
                 values, total = [], 0
                 for experiment in experiments:
-                    places = {}
+                    counts = {}
                     for split in experiment["splits"]:
                         for item in split[f"by_{unit}"]:
-                            places.setdefault(item[unit], item["token"])
-                    chosen = [places[place] for place in places if first <= place <= last]
+                            counts.setdefault(item[unit], item["token"])
+                    chosen = [counts[value] for value in counts if first <= value <= last]
                     total += sum(count["total"] for count in chosen)
                     if experiment["status"] != "ok":
                         values.append(0)
@@ -162,7 +162,7 @@ def check_page(name, browser, page, report, width, dark):
     seen = browser.run(LOOK)
     name = f"{name}, {width} wide, {'dark' if dark else 'light'}"
     check(not browser.problems and not seen["problems"], f"{name}: {browser.problems} {seen['problems']}")
-    check(browser.requests == ["file://" + page], f"{name}: asked for {browser.requests}")
+    check(browser.requests == ["file://" + page], f"{name}: requested {browser.requests}")
     check(seen["title"].startswith("Position encodings"), f"{name}: the title is {seen['title']}")
     check(seen["width"] <= width, f"{name}: {seen['width']} wide")
     check((seen["paper"] == "rgb(255, 255, 255)") != dark, f"{name}: the paper is {seen['paper']}")
@@ -171,16 +171,16 @@ def check_page(name, browser, page, report, width, dark):
     chosen = list(dict.fromkeys(row[0] for row in ranks))[:8]
     for section in seen["sections"]:
         for plot in section["plots"]:
-            place = f"{name}: {section['title']}: {plot['title']}"
+            label = f"{name}: {section['title']}: {plot['title']}"
             expected = {"table": 0, "heat": len(plot["rows"]), "curve": sum(row[0] in chosen for row in plot["rows"]),
                         "dots": sum(row[2] is not None for row in plot["rows"])}[plot["kind"]]
-            check(plot["marks"] == expected and (expected > 0 or plot["kind"] == "table"), f"{place}: {plot['marks']} marks, expected {expected}")
-            check(plot["alone"] in (None, len(plot["rows"])), f"{place}: its specification alone has {plot['alone']} rows")
+            check(plot["marks"] == expected and (expected > 0 or plot["kind"] == "table"), f"{label}: {plot['marks']} marks, expected {expected}")
+            check(plot["alone"] in (None, len(plot["rows"])), f"{label}: its specification alone has {plot['alone']} rows")
             same = len(plot["cells"]) == len(plot["rows"]) > 0 and all(
                 len(cells) == plot["headers"] == len(row)
                 and all(cell == shown(value) or (shown(value) is None and float(cell) == value) for cell, value in zip(cells, row))
                 for cells, row in zip(plot["cells"], plot["rows"]))
-            check(same, f"{place}: the table is not what is plotted")
+            check(same, f"{label}: the table is not what is plotted")
         if section["plots"][0]["kind"] == "curve":
             check_curves(name, section["title"], section["plots"], report)
     check_summary(name, [plot for section in seen["sections"] for plot in section["plots"]], report)
@@ -212,16 +212,16 @@ def check_inspection(browser, posbench, directory):
         page = os.path.join(directory, f"{encoding}.html")
         command = [posbench, "inspect", run, "last_x_retrieval", encoding]
         subprocess.run([*command, "-o", page], check=True)
-        told = json.loads(subprocess.run([*command, "--format", "json"], check=True, stdout=subprocess.PIPE).stdout)
+        inspected = json.loads(subprocess.run([*command, "--format", "json"], check=True, stdout=subprocess.PIPE).stdout)
         browser.open(page, 390)
         seen = browser.run(LOOK)
         check(not browser.problems and not seen["problems"] and browser.requests == ["file://" + page] and seen["width"] <= 390,
               f"{page}: {browser.problems} {seen['problems']} {browser.requests} {seen['width']} wide")
         plots = {plot["title"]: plot for section in seen["sections"] for plot in section["plots"]}
-        check(len(plots) == len(told["maps"]) and names < {m["name"] for m in told["maps"]}, f"{page}: the maps are {sorted(plots)}")
-        for told_map in told["maps"]:
-            plot = plots[f"Layer {told_map['layer']}, head {told_map['head']}: {told_map['name']}"]
-            values = [value for row in told_map["values"] for value in row]
+        check(len(plots) == len(inspected["maps"]) and names < {m["name"] for m in inspected["maps"]}, f"{page}: the maps are {sorted(plots)}")
+        for expected in inspected["maps"]:
+            plot = plots[f"Layer {expected['layer']}, head {expected['head']}: {expected['name']}"]
+            values = [value for row in expected["values"] for value in row]
             check([row[2] for row in plot["rows"]] == values and plot["marks"] == len(values) == len(plot["cells"]) == plot["alone"],
                   f"{page}: {plot['title']}: {plot['marks']} marks of {len(values)}")
             count += 1

@@ -33,7 +33,7 @@ def read_safetensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str,
 
 
 def write_safetensors(path: str | Path, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> None:
-    """Float32 arrays and texts."""
+    """Writes float32 arrays and texts."""
     header: dict[str, Any] = {"__metadata__": dict(metadata)}
     pieces, end = [], 0
     for name, array in arrays.items():
@@ -47,8 +47,8 @@ def write_safetensors(path: str | Path, arrays: Mapping[str, np.ndarray], metada
 
 
 def load_parameters(model: Transformer, path: str | Path, only_shared: bool = False) -> dict[str, str]:
-    """Sets the parameters of a model to those of a file of the program; its metadata. With `only_shared` those of the
-    encoding stay as they are. Raises InputError where one is missing or has another shape."""
+    """Sets the parameters of a model to those of a file of the program; returns its metadata. With `only_shared` those
+    of the encoding are not changed. Raises InputError if one is missing or has another shape."""
     arrays, metadata = read_safetensors(path)
     own = {id(parameter) for parameter in model.encoding.parameters()}
     with torch.no_grad():
@@ -66,7 +66,7 @@ def load_parameters(model: Transformer, path: str | Path, only_shared: bool = Fa
 
 def save_parameters(model: Transformer, path: str | Path, manifest: Mapping[str, Any], encoding: str | None = None,
                     seed: int = 0) -> None:
-    """Writes a model as the program saves its own. Where the encoding is one of the program's, `posbench forward` and
+    """Writes a model in the program's format. If the program has the encoding, `posbench forward` and
     `posbench inspect` read it. `manifest` is that of its task; `encoding` a spec, the encoding's own without it."""
     arrays = {}
     for name, (parameter, transposed) in model.file_parameters().items():
