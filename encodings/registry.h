@@ -81,7 +81,7 @@ struct EncodingInfo {
   bool permutation_invariant = false;  // bidirectional models with it cannot tell orders of tokens apart
   std::string
       touches;  // letters: E input, R rotates q and k, B bias, Q query-dependent, L logits, V values, P index
-  bool learned = false;  // has parameters of its own
+  bool learned = false;  // has its own parameters
   TakesPositions takes_positions = TakesPositions::no;
   Stated<Extrapolation> extrapolates = Extrapolation::no;
   Stated<Relative> relative = Relative::no;

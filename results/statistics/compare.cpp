@@ -401,8 +401,8 @@ bool regression(const Comparison& comparison) {
 std::pair<std::string, std::string> parse_match(const std::string& text, const NamedReport& baseline,
                                                 std::span<const NamedReport> candidates) {
   const std::vector<std::string> ours = encodings(baseline.report), theirs = encodings(candidates);
-  for (size_t cut = text.find('='); cut != text.npos; cut = text.find('=', cut + 1)) {
-    std::pair match{text.substr(0, cut), text.substr(cut + 1)};
+  for (size_t equals = text.find('='); equals != text.npos; equals = text.find('=', equals + 1)) {
+    std::pair match{text.substr(0, equals), text.substr(equals + 1)};
     if (contains(ours, match.first) && contains(theirs, match.second)) return match;
   }
   throw std::invalid_argument(

@@ -20,14 +20,14 @@ def read_safetensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str,
     bytes_ = path.read_bytes()
     size = int.from_bytes(bytes_[:8], "little")
     if len(bytes_) < 8 or size > len(bytes_) - 8:
-        raise InputError(f"{path} is no .safetensors file, or cut off")
+        raise InputError(f"{path} is no .safetensors file, or truncated")
     header, numbers = json.loads(bytes_[8 : 8 + size]), bytes_[8 + size :]
     metadata = header.pop("__metadata__", {})
     arrays = {}
     for name, about in header.items():
         first, last = about["data_offsets"]
         if about["dtype"] not in _TYPES or last > len(numbers):
-            raise InputError(f"{path}: {name} is cut off, or neither F32 nor F64")
+            raise InputError(f"{path}: {name} is truncated, or neither F32 nor F64")
         arrays[name] = np.frombuffer(numbers[first:last], _TYPES[about["dtype"]]).reshape(about["shape"])
     return arrays, metadata
 
