@@ -103,7 +103,7 @@ class AccumulatedRope final : public ContextualRotary {
       weighted_sum(attention[h], v, shape_.causal, sum);
       rotate(d_output[h], c, s, Pairing::half_split, d_sum);
       d_turned
-          .setZero();  // output = R(-Phi) sum: the gradient of the rotation that took d_output to d_sum, times -1
+          .setZero();  // d_output . output = sum . d_sum, d_sum = R(Phi) d_output: value and gradient swap roles
       rotate_angle_backward(sum, d_sum, Pairing::half_split, d_turned);
       of_head(d_angles, h) -= d_turned;
       d_v.setZero();
