@@ -14,7 +14,7 @@ function(posbench_add_plugin name)
   target_compile_definitions(${name}_double PRIVATE POSBENCH_REAL=double posbench=posbench_double
                                                     POSBENCH_CHECKED_INDICES)
   # As the program's own: optimized in every build type, so that it finds the same numbers.
-  target_compile_options(${name}_float PRIVATE -O3)
+  target_compile_options(${name}_float PRIVATE -O3 -ffp-contract=off)
   target_compile_options(${name}_double PRIVATE -O1 -UNDEBUG)
 
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_abi.cpp

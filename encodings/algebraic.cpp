@@ -80,7 +80,7 @@ class Algebraic final : public PositionEncoding {
       Matrix& powers = tables.values[static_cast<size_t>(h)];
       powers.resize(T, D * D);
       view(powers, 0) = RowMajor::Identity(D, D);
-      for (Index t = 1; t < T; ++t) view(powers, t) = view(powers, t - 1) * w;
+      for (Index t = 1; t < T; ++t) multiply(view(powers, t - 1), w, view(powers, t));
     }
     Matrix& decay = tables.constants<Constants>().decay;
     decay.resize(T, T);
@@ -95,11 +95,12 @@ class Algebraic final : public PositionEncoding {
     for (Index h = 0; h < shape_.heads; ++h) {
       const RowMajor generator = this->generator(p, h), w = exponential(generator);
       const Matrix& powers = tables.values[static_cast<size_t>(h)];
-      RowMajor d_power = RowMajor::Zero(D, D), d_w = d_power;  // of W^t, from t = T - 1 downwards
+      RowMajor d_power = RowMajor::Zero(D, D), d_w = d_power, product(D, D);  // of W^t, from t = T - 1 downwards
       for (Index t = powers.rows() - 1; t > 0; --t) {
         d_power += view(d_tables[static_cast<size_t>(h)], t);
-        d_w += view(powers, t - 1).transpose() * d_power;
-        d_power = (d_power * w.transpose()).eval();
+        multiply_add(view(powers, t - 1).transpose(), d_power, d_w);
+        multiply(d_power, w.transpose(), product);
+        d_power = product;
       }
       const RowMajor d_generator = exponential_backward(generator, d_w);
       d[generators_].middleRows(h * D, D) += d_generator - d_generator.transpose();
@@ -156,13 +157,13 @@ class Algebraic final : public PositionEncoding {
 
   /// y_t = W^t x_t
   void turn(const Matrix& powers, const Matrix& x, Matrix& y) const {
-    for (Index t = 0; t < x.rows(); ++t) y.row(t).noalias() = x.row(t) * view(powers, t).transpose();
+    for (Index t = 0; t < x.rows(); ++t) multiply(x.row(t), view(powers, t).transpose(), y.row(t));
   }
   void turn_backward(const Matrix& powers, const Matrix& x, const Matrix& d_y, Matrix& d_x,
                      Matrix& d_powers) const {
     for (Index t = 0; t < x.rows(); ++t) {
-      d_x.row(t).noalias() += d_y.row(t) * view(powers, t);
-      view(d_powers, t).noalias() += d_y.row(t).transpose() * x.row(t);
+      multiply_add(d_y.row(t), view(powers, t), d_x.row(t));
+      multiply_add(d_y.row(t).transpose(), x.row(t), view(d_powers, t));
     }
   }
 

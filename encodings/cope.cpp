@@ -207,7 +207,7 @@ class Cope final : public PositionEncoding {
       below = gather(z + base, n);
       above = fraction == 0 ? below : gather(z + base, n + 1);  // there is no row after a clamped count
     }
-    Lanes value() const { return (1 - fraction) * below + fraction * above; }
+    Lanes value() const { return fused(fraction, slope(), below); }
     Lanes slope() const { return above - below; }  // 0 at whole counts, so at clamped ones too
 
     Lanes fraction, below, above;
@@ -242,10 +242,12 @@ class Cope final : public PositionEncoding {
     store(d, value);
     Lanes low{}, high{};
     const auto weight = [](Lanes difference) { return larger(1 - magnitude(difference), Lanes{}); };
-    for (Index n = 0; n < kLanes; ++n) low += value[n] * weight(at[n] - lane_indices());
+    for (Index n = 0; n < kLanes; ++n) low = fused(weight(at[n] - lane_indices()), value[n], low);
     store(load(d_z) + low, d_z);
     if (at[0] <= kLanes - 1) return;
-    for (Index n = 0; n < kLanes; ++n) high += value[n] * weight(at[n] - static_cast<Real>(kLanes) - lane_indices());
+    for (Index n = 0; n < kLanes; ++n) {
+      high = fused(weight(at[n] - static_cast<Real>(kLanes) - lane_indices()), value[n], high);
+    }
     store(load(d_z + kLanes) + high, d_z + kLanes);
   }
 

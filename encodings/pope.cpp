@@ -141,13 +141,13 @@ class Pope final : public PositionEncoding {
       Real* to = d_x.row(t).data();
       for_each_lanes(D, [&](Index e, Index count) {
         const Lanes value = load(in + e, count, 0), d_c = load(d + e, count, 0), d_s = load(d + D + e, count, 0);
-        const Lanes along = d_c * load(c + e, count, 0) + d_s * load(s + e, count, 0);
-        store(load(to + e, count, 0) + along * sigmoid(value), to + e, count);
+        const Lanes along = fused(d_c, load(c + e, count, 0), d_s * load(s + e, count, 0));
+        store(fused(along, sigmoid(value), load(to + e, count, 0)), to + e, count);
         if (d_cosine == nullptr) return;
         const Lanes magnitude = softplus(value);
         Real *to_c = d_cosine->row(t).data() + e, *to_s = d_sine->row(t).data() + e;
-        store(load(to_c, count, 0) + d_c * magnitude, to_c, count);
-        store(load(to_s, count, 0) + d_s * magnitude, to_s, count);
+        store(fused(d_c, magnitude, load(to_c, count, 0)), to_c, count);
+        store(fused(d_s, magnitude, load(to_s, count, 0)), to_s, count);
       });
     }
   }

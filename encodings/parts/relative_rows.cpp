@@ -152,7 +152,9 @@ void for_each_block(Index length, Index table_rows, const PairRows& pairs, Side 
 
 Real dot(const Real* a, const Real* b, Index size) {
   Lanes total{};
-  for_each_lanes(size, [&](Index n, Index count) { total += load(a + n, count, 0) * load(b + n, count, 0); });
+  for_each_lanes(size, [&](Index n, Index count) {
+    total = fused(load(a + n, count, 0), load(b + n, count, 0), total);
+  });
   return sum(total);
 }
 

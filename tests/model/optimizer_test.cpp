@@ -21,7 +21,9 @@ TEST_CASE("AdamW: two steps worked by hand") {
   const Parameter pair = layout.entries()[0].parameter;
   Parameters p(layout);
   Gradients g(layout);
-  const auto adamw = make_optimizer({.beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-3, .weight_decay = 0.1}, layout);
+  const auto adamw = make_optimizer({.beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-3, .weight_decay = 0.1,
+                                     .decayed_parameters = DecayedParameters::all},
+                                    layout);
   OptimizerState state = adamw->initial_state(layout);
   p[pair] << 2, -1;
 
@@ -59,7 +61,9 @@ TEST_CASE("SGD with momentum: two steps worked by hand") {
   const Parameter pair = layout.entries()[0].parameter;
   Parameters p(layout);
   Gradients g(layout);
-  const auto sgd = make_optimizer({.kind = OptimizerKind::sgd, .momentum = 0.9, .weight_decay = 0.1}, layout);
+  const auto sgd = make_optimizer({.kind = OptimizerKind::sgd, .momentum = 0.9, .weight_decay = 0.1,
+                                   .decayed_parameters = DecayedParameters::all},
+                                  layout);
   OptimizerState state = sgd->initial_state(layout);
   p[pair] << 2, -1;
   g[pair] << 1, -2;
