@@ -71,7 +71,7 @@ void RelativeSinusoids::tables(const Parameters& p, const Positions& positions, 
   tables.values.resize(projection_.size());
   for (size_t layer = 0; layer < projection_.size(); ++layer) {
     tables.values[layer].resize(N, C);
-    multiply(sinusoids, p[projection_[layer]].transpose(), tables.values[layer]);
+    multiply(sinusoids, p[projection_[layer]], tables.values[layer]);
   }
 }
 
@@ -79,7 +79,7 @@ void RelativeSinusoids::tables_backward(const Parameters&, const Positions&, con
                                         const Matrices& d_projected, Gradients& d) const {
   const Matrix& sinusoids = tables.constants<Constants>().sinusoids;
   for (size_t layer = 0; layer < projection_.size(); ++layer) {
-    multiply_add(d_projected[layer].transpose(), sinusoids, d[projection_[layer]]);
+    multiply_add(sinusoids.transpose(), d_projected[layer], d[projection_[layer]]);
   }
 }
 

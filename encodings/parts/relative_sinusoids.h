@@ -40,7 +40,7 @@ class RelativeSinusoids : public PositionEncoding {
 
   SinusoidConventions conventions_;
   std::vector<Parameter> content_, position_;  // u, w (H, D): one, or one for each layer
-  std::vector<Parameter> projection_;  // W (C, C), one for each layer; row h D + e is component e of head h
+  std::vector<Parameter> projection_;          // W (C, C), one for each layer; column h D + e is component e of head h
   std::vector<Parameter> scales_;      // (1, 1), one for each layer where learned
 };
 

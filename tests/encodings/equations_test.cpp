@@ -103,7 +103,7 @@ double projected_sinusoid(const Case& c, const std::string& projection, int h, i
   double sum = 0;
   for (int m = 0; m < c.C; ++m) {
     const double angle = n / std::pow(10000.0, 2.0 * (m % (c.C / 2)) / c.C);
-    sum += c.learned(projection, h * c.D + e, m) * (m < c.C / 2 ? std::sin(angle) : std::cos(angle));
+    sum += c.learned(projection, m, h * c.D + e) * (m < c.C / 2 ? std::sin(angle) : std::cos(angle));
   }
   return sum;
 }

@@ -107,6 +107,29 @@ TEST_CASE("a trained model is saved, and loaded unchanged") {
   CHECK_THROWS_WITH(load_model(path), path.string() + ": output.bias is missing");
 }
 
+TEST_CASE("a model of the first format is read, unless it stores a projection transposed") {
+  const TemporaryDirectory directory;
+  const Config config =
+      make_config({.profile = "smoke", .tasks = "flip_flop:length=16", .encodings = "rope,txl", .seeds = "7,"});
+  const Suite suite = make_suite(config);
+  const auto path = directory / "model.safetensors";
+  const auto saved_as = [&](const Experiment& e, const char* format) {
+    const Model model = make_model(e.encoding, e.task->shape);
+    save_model(path, e, model, initialize(model.layout, 1));
+    SafeTensors file = parse_safetensors(read_file(path), "x");
+    file.metadata["format"] = format;
+    write_file(path, to_bytes(file));
+  };
+  saved_as(suite.experiments.at(0), "posbench model 1");
+  CHECK(load_model(path).parameters.flat.size() > 0);
+  saved_as(suite.experiments.at(1), "posbench model 1");
+  CHECK_THROWS_WITH(load_model(path), path.string() + ": 'txl.projection.0' is stored as (outputs, inputs) by an "
+                                                      "earlier version; train the model again");
+  saved_as(suite.experiments.at(0), "posbench model 3");
+  CHECK_THROWS_WITH(load_model(path), path.string() + ": __metadata__.format is \"posbench model 3\", expected "
+                                                      "\"posbench model 2\"");
+}
+
 TEST_CASE("each experiment has a separate file") {
   CHECK(file_stem({"flip_flop", "cope", 3}) == "flip_flop-cope-3");
   const std::string with_options = file_stem({"flip_flop:length=16", "cope:positions=8", 3});

@@ -87,7 +87,7 @@ class TransformerXl(Encoding):
     def score(self, a: Attention) -> Tensor:
         H, D = self.shape.heads, self.shape.head_width
         sinusoids = torch.cat(_sinusoids(a.distance, self.shape.width), -1).to(a.x.dtype)
-        projected = (sinusoids @ getattr(self, f"txl_projection_{a.layer}").T).unflatten(-1, (H, D))
+        projected = (sinusoids @ getattr(self, f"txl_projection_{a.layer}")).unflatten(-1, (H, D))
         content = (a.q + self.txl_u[:, None]) @ a.k.transpose(-1, -2)
         equation = "bhid,ijhd->bhij" if projected.dim() == 4 else "bhid,bijhd->bhij"
         projected = projected if projected.dim() == 4 else projected[:, 0]

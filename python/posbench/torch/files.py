@@ -75,5 +75,5 @@ def save_parameters(model: Transformer, path: str | Path, manifest: Mapping[str,
         arrays[name] = values if values.ndim == 2 else values.reshape(1 if values.ndim < 2 else values.shape[0], -1)
     config = manifest["config"]
     write_safetensors(path, arrays, {
-        "format": "posbench model 1", "task": manifest["task"], "encoding": encoding or model.encoding.spec,
+        "format": "posbench model 2", "task": manifest["task"], "encoding": encoding or model.encoding.spec,
         "seed": str(seed), "model": json.dumps(manifest["settings"]["model"]), "config": json.dumps(config)})

@@ -16,7 +16,7 @@ RowMajor transformer_xl(const Json& s, bool causal) {
   bench.k[0] = matrix(s.at("k"));
   bench.learned("txl.u").row(0) = matrix(s.at("u"));
   bench.learned("txl.w").row(0) = matrix(s.at("v"));
-  bench.learned("txl.projection.0").topRows(2) = matrix(s.at("W_kR_dhead_x_dmodel"));
+  bench.learned("txl.projection.0").leftCols(2) = matrix(s.at("W_kR_dhead_x_dmodel")).transpose();
   bench.update();
   return bench.score()[0];
 }
