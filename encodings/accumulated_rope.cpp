@@ -103,7 +103,7 @@ class AccumulatedRope final : public ContextualRotary {
       weighted_sum(attention[h], v, shape_.causal, sum);
       rotate(d_output[h], c, s, Pairing::half_split, d_sum);
       d_turned
-          .setZero();  // output = R(-Phi) sum: as `sum` turned by Phi were `d_sum`'s value, the other way round
+          .setZero();  // d_output . output = sum . d_sum, d_sum = R(Phi) d_output: value and gradient swap roles
       rotate_angle_backward(sum, d_sum, Pairing::half_split, d_turned);
       of_head(d_angles, h) -= d_turned;
       d_v.setZero();
@@ -147,7 +147,7 @@ const RegisterEncoding<AccumulatedRope> registered{{
         "score(i, j) = R(Phi_i) q_i . R(Phi_j) k_j / sqrt(D),   output(i) = sum_j attention(i, j) R(Phi_j - "
         "Phi_i) v_j,   Phi_t = sum of x_s W + c over s < t",
     .source = "Godavarti 2026, arXiv:2606.24975; mahesh-godavarti/joformer",
-    .notes = "The equations are those of the author's repository, the paper being at hand by its abstract alone. "
+    .notes = "The equations are those of the author's repository; only the abstract of the paper could be read. "
              "angle=bounded keeps each step below RoPE's.",
     .causal_only = true,
     .touches = "R V P",

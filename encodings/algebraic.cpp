@@ -1,10 +1,10 @@
-// Algebraic positional encoding of sequences: between key and query lies a learned orthogonal matrix of each head,
-// to the power of the distance. RoPE is the case of a rotation of fixed pairs by fixed angles.
+// Algebraic positional encoding of sequences: each head learns an orthogonal matrix, and a score multiplies the key
+// by its power of the distance. RoPE is the case of a rotation of fixed pairs by fixed angles.
 //
 //   score_h(i, j) = decay^|i - j| q_i . W_h^(j - i) k_j / sqrt(D),   W_h = exp(B_h - B_h^T)
 //
 // B (H, D, D), one set for all layers, starts where W turns components 2 n and 2 n + 1 by the angles of RoPE of
-// width D / 2, of which two neighbouring pairs share each. Kogkalidis et al. 2023, arXiv:2312.16045;
+// width D / 2, each used by two neighbouring pairs. Kogkalidis et al. 2023, arXiv:2312.16045;
 // konstantinosKokos/ape, whose models for sequences have decay = 0.98 (decay=1 leaves it out). The part of B that
 // is symmetric does nothing; it starts at zero here, at random there. Positions are 0, 1, 2, ...; the paper's
 // trees and grids are not sequences.
@@ -177,7 +177,7 @@ const RegisterEncoding<Algebraic> registered{{
     .equation = "score_h(i, j) = 0.98^|i - j| q_i . W_h^(j - i) k_j / sqrt(D),   W_h = exp(B_h - B_h^T)",
     .source = "Kogkalidis et al. 2023, arXiv:2312.16045; konstantinosKokos/ape",
     .notes =
-        "The encoding of sequences. The decay stands in the code of its sequence models alone: decay=1 leaves it "
+        "The encoding of sequences. Only the code of its sequence models has the decay: decay=1 leaves it "
         "out.",
     .touches = "R",
     .learned = true,

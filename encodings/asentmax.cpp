@@ -121,7 +121,7 @@ const RegisterEncoding<Asentmax> registered{{
     .relative = Relative::no,
     .content_dependent = "query",
     .distinct = Distinct::partly,
-    .distance_decay = {DistanceDecay::no, "as far keys share 0"},
+    .distance_decay = {DistanceDecay::no, "because all far keys get 0"},
     .variants = {"alpha=2", "base=alibi", "base=rope,alpha=1.25,range=1"},
 }};
 

@@ -1,5 +1,5 @@
-// CABLE, context-aware biases for length extrapolation: a penalty that grows from key to query by what each token
-// adds.
+// CABLE, context-aware biases for length extrapolation: a penalty that is the sum of a term for each token from key
+// to query.
 //
 //   score_h(i, j) = q_i . k_j / sqrt(D) - g_i (S_i - S_j),   S_t = sum over s <= t of f_s
 //

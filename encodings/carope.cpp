@@ -1,5 +1,5 @@
-// CARoPE: RoPE whose base frequency each token and head chooses for itself; a position is the sum of the choices
-// so far.
+// CARoPE: RoPE with a base frequency for each token and head, computed from the token; an angle is the sum over the
+// tokens so far.
 //
 //   score_h(i, j)  = R(phi_h(i)) q_i . R(phi_h(j)) k_j / sqrt(D)
 //   phi_h(t)[n]    = f_h(x_0)^n + f_h(x_1)^n + ... + f_h(x_t)^n,   for the pairs n = 1 .. D / 2

@@ -1,5 +1,5 @@
-// DaRoPE: RoPE whose slow pairs read a bounded position, learned from content and index, that no length drives out
-// of range.
+// DaRoPE: RoPE whose slow pairs use a bounded position, learned from content and index, which stays in range at any
+// length.
 //
 //   score_h(i, j) = R_h(i) q_i . R_h(j) k_j / sqrt(D)
 //   R_h(t)        rotates pair n by t w_n where w_n >= 2 pi / L, else by c_h(t) w_n;   w_n = base^(-2 n / D)
@@ -110,9 +110,9 @@ const RegisterEncoding<Darope> registered{{
                 "x_t + alpha "
                 "logit((t + 0.5) / L))",
     .source = "Levy, Videau et al. 2026, arXiv:2609.34556",
-    .notes = "No code was found. Slow pairs stay in range at any length, fast ones are RoPE's. Only these see the "
-             "distance "
-             "alone: learned positions are not shifted evenly. The pairing is ours.",
+    .notes = "No code was found. Slow pairs stay in range at any length, fast ones are RoPE's. Only the fast pairs "
+             "depend on distance alone: a shift of the sequence changes "
+             "differences of learned positions. The pairing is ours.",
     .touches = "R P",
     .learned = true,
     .extrapolates = Extrapolation::defined,

@@ -101,7 +101,7 @@ class Fire final : public AdditiveBias {
         }
         multiply_add(activated, d_output.transpose(), d[net.w2]);
         for (Index h = 0; h < H; ++h) d[net.b2](0, h) += sum(d_output.row(h));
-        multiply(p[net.w2], d_output, activated);  // its gradient, and that of hidden
+        multiply(p[net.w2], d_output, activated);  // the gradient of `activated`, and below of `hidden`
         hidden.array() = activated.array() * leaky_relu_derivative(hidden.array(), leak());
         auto d_w1 = d[net.w1], d_b1 = d[net.b1];
         for (Index m = 0; m < options_.hidden; ++m) {
@@ -147,7 +147,7 @@ class Fire final : public AdditiveBias {
   Real threshold(const Parameters& p, const Network& net) const { return std::abs(p[net.mu](0, 0)) * threshold_; }
 
   /// f(first, i) for the rows of queries `first` to i. Below the threshold xi depends on distance alone, and where
-  /// that depends on i - j alone these rows are ends of the last of them; the others come one by one.
+  /// that depends on i - j alone these rows are suffixes of the last one; otherwise rows are computed one by one.
   template <class F>
   void for_each_row(const Parameters& p, const Network& net, const Positions& positions, F f) const {
     Index below = 0;

@@ -1,12 +1,12 @@
-// GRAPE-AP: a penalty that the query gathers along its path to the key, by how well it agrees with each token on
-// the way.
+// GRAPE-AP: a penalty that is a sum over the tokens between key and query, by how well the query agrees with each
+// of them.
 //
 //   score_h(i, j) = q_i . k_j / sqrt(D) + m_h times the sum over j < l <= i of log sigmoid(p_i . R(l) p'_l / P)
 //   p_t           = x_t W_h (P),   p'_t = p_t / sqrt(mean(p_t^2) + 1.2e-7),   R(l) turns all pairs by -l radians
 //
 // m_h: ALiBi's slopes; W (C, H P) of each layer, N(0, 0.5 C^-0.5). Zhang et al. 2025, arXiv:2512.07805;
 // model-architectures/GRAPE, file llama-mha-grape-ap-v1, with P = 8 as in its experiments. The query's side is
-// neither normalized nor turned there, so that scores depend on where l stands, not on its distance alone.
+// neither normalized nor rotated there, so that scores depend on the position of l, not on its distance alone.
 #include <cmath>
 
 #include "encodings/parts/rotary.h"
@@ -147,7 +147,7 @@ const RegisterEncoding<GrapeAp> registered{{
         "p'_l / P),   p_t = x_t W_h",
     .source = "Zhang et al. 2025, arXiv:2512.07805; model-architectures/GRAPE",
     .notes =
-        "As the code: the query's side is not turned, so that absolute places matter. The code can also take p "
+        "As the code: the query's side is not rotated, so that absolute positions matter. The code can also take p "
         "from queries, keys or values, which is left out.",
     .causal_only = true,
     .touches = "B",

@@ -1,4 +1,4 @@
-// GRAPE with a contextual phase: RoPE whose positions advance by what each token says, at learned frequencies.
+// GRAPE with a contextual phase: RoPE with learned frequencies, whose positions advance by a step for each token.
 //
 //   score_h(i, j) = R(Phi_i) q_i . R(Phi_j) k_j / sqrt(D),   R(p) rotates pair n by p exp(l_n)
 //   Phi_t         = omega_0 + ... + omega_{t-1}, without t itself;   omega_t = sigmoid((w . x_t + b) / 16)

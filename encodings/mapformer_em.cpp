@@ -1,5 +1,5 @@
-// MapFormer, episodic memory: scores of content times scores of position, which two learned vectors get from where
-// the steps of the tokens have led.
+// MapFormer, episodic memory: scores of content times scores of position, the product of two learned vectors that
+// are rotated by the sum of the tokens' steps.
 //
 //   score_h(i, j) = (q_i . k_j / sqrt(D)) (R(phi_h(i)) q0_h . R(phi_h(j)) k0_h / sqrt(D))
 //   phi           = the angles of mapformer_wm: omega times the sum of the tokens' steps
@@ -112,7 +112,7 @@ class MapFormerEm final : public PositionEncoding {
     return {angles, sine, in.scratch(T, D), in.scratch(T, D), in.scratch(T, D)};
   }
 
-  /// Rotates the two vectors of head h to where every token is.
+  /// Rotates the two vectors of head h by the angles of every token.
   void rotate_vectors(const AttentionInput& in, const Rotated& p, size_t h) const {
     const Index D = shape_.head_width(), row = static_cast<Index>(h);
     const auto cosine = p.cosine.middleCols(row * D / 2, D / 2), sine = p.sine.middleCols(row * D / 2, D / 2);

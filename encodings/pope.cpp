@@ -1,4 +1,4 @@
-// PoPE, polar positions: what a component says is its magnitude, where it stands is its phase.
+// PoPE, polar positions: content decides the magnitude of a component, and position its phase.
 //
 //   score_h(i, j) = sum over e of softplus(q_ie) softplus(k_je) cos((p_i - p_j) w_e - delta_he) / sqrt(D)
 //   w_e           = base^(-e / D), e = 0 .. D - 1;   delta (H, D) learned, one set for all layers, in [-2 pi, 0]

@@ -1,4 +1,4 @@
-// RePo, context re-positioning: each head reads a token's position off its content, and RoPE takes it from there.
+// RePo, context re-positioning: each head predicts a token's position from its content, and RoPE rotates by it.
 //
 //   score_h(i, j) = R(u_h(i)) q_i . R(u_h(j)) k_j / sqrt(D),   R(p) rotates pair n by p base^(-2 n / D)
 //   u_h(t)        = (1 - blend) p_h(t) + blend t

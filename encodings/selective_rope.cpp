@@ -1,5 +1,5 @@
-// Selective RoPE: every token turns each pair of every head by an angle of its own; a position is the sum of the
-// turns.
+// Selective RoPE: every token gives an angle to each pair of every head, and a pair is rotated by the sum of the
+// angles so far.
 //
 //   score_h(i, j)    = R(phi_h(i)) q_i . R(phi_h(j)) k_j / sqrt(D)
 //   pair n of phi(t) = theta^(-2 n / D) (a_0 + ... + a_t)[n]
@@ -34,8 +34,8 @@ class SelectiveRope final : public ContextualRotary {
       o.number("theta", theta, 1.001, 1e9, "angles of pair n are multiplied by theta^(-2n / D)");
       o.flag("convolution", convolution,
              "a causal convolution of width 4; else the difference to the token before");
-      o.flag("gate", gate, "multiply each head's turns by a sigmoid of the token");
-      o.flag("bias", bias, "add a positive turn to every token's");
+      o.flag("gate", gate, "multiply each head's angles by a sigmoid of the token");
+      o.flag("bias", bias, "add a positive bias to every token's angles");
     }
   };
 

@@ -1,5 +1,5 @@
-// TAPA, token-aware phase attention: part of each query and key gives the score, and the other part a phase that
-// grows with distance, fast or slowly as the two agree.
+// TAPA, token-aware phase attention: part of each query and key gives the score, and the product of the other parts
+// is the rate at which a phase grows with distance.
 //
 //   score_h(i, j) = a(i, j) cos(2 pi |i - j|^alpha b(i, j))
 //   a(i, j)       = (q_i . k_j over the first components, theta D of them) / sqrt(theta D)
@@ -24,7 +24,7 @@ class Tapa final : public PositionEncoding {
     void describe(OptionTable& o) {
       o.number("alpha", alpha, 0.001, 4, "phases grow with this power of the distance");
       o.number("theta", theta, 0.001, 0.999,
-               "the share of each head that gives the score; the rest gives the phase");
+               "the fraction of each head that gives the score; the rest gives the phase");
     }
   };
 

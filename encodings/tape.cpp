@@ -1,6 +1,6 @@
-// TAPE, contextualized equivariant position encoding: the rotation of each token and head is a tensor of its own,
-// which starts as RoPE's and is carried from block to block, mixed by attention and by what the feed-forward layer
-// adds.
+// TAPE, contextualized equivariant position encoding: the rotations of each token and head are a recurrent state,
+// which starts as RoPE's and which every block updates, by its attention and by the output of its feed-forward
+// layer.
 //
 //   score_h(i, j) = y(q_i) . y(k_j) / sqrt(D),   y(x) = x * C + rot(x) * S,   rot((a, b)) = (-b, a) by halves
 //
@@ -11,7 +11,7 @@
 // Zhu et al. 2025, arXiv:2501.00712; VITA-Group/TAPE. As released: no renormalization, so that rotations scale;
 // rho_h is all that is left of a map over heads, whose weights that code sums (H weights to one there, one here);
 // inner width 4 H, 48 for 12 heads; W_up and rho start at zero, so that the model starts as RoPE, W_x and W_down
-// at N(0, 0.02). Both halves of C and of S stay equal, so one is carried. That code also draws a random offset of
+// at N(0, 0.02). Both halves of C and of S stay equal, so one is stored. That code also draws a random offset of
 // all positions in training: all maps commute with a common rotation, so nothing depends on it, and it is left
 // out.
 #include <cmath>

@@ -1,4 +1,4 @@
-// XLNet: Transformer-XL with shifts for each layer, and a term for whether two tokens belong to the same segment.
+// XLNet: Transformer-XL with biases for each layer, and a term for whether two tokens belong to the same segment.
 //
 //   score_h(i, j) = ((q_i + u_h) . k_j + (q_i + w_h) . (W S(i - j))_h + (q_i + b_h) . e_h[m]) / sqrt(D)
 //   m             = 0 where i and j are of the same segment, 1 elsewhere;   S as in txl
@@ -7,8 +7,8 @@
 // for each layer. All start at N(0, 0.02). Segments are the task's: word, operand or line.
 //
 // Yang et al. 2019, arXiv:1906.08237, sections 2.4 and 2.5; zihangdai/xlnet. Left out: its permuted targets and
-// two streams, which are another training, and `bi_data`, with which half of a batch reads negated distances, for
-// the sake of text that runs backwards; all sequences here run one way.
+// two streams, which belong to another training objective, and `bi_data`, with which half of a batch has negated
+// distances, for text in reverse order; no sequence here is reversed.
 #include "encodings/registry.h"
 #include "encodings/parts/relative_sinusoids.h"
 #include "model/attention.h"

@@ -1,6 +1,6 @@
-// Vectors, for the few loops over entries that a training step spends its time in. GCC and Clang compile their
-// arithmetic for whatever the processor has. Sums along a row run over kLanes lanes on every processor, so that all
-// of them give the same bytes.
+// Vectors, for the few loops over entries in which a training step spends its time. GCC and Clang compile their
+// arithmetic for the vectors of the processor. Sums along a row run over kLanes lanes on every processor, so that
+// all of them give the same bytes.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -21,7 +21,7 @@
 #endif
 
 namespace posbench {
-inline namespace POSBENCH_ISA {  // so that no function compiled for one takes the place of another's
+inline namespace POSBENCH_ISA {  // so that no function compiled for one is linked instead of another's
 
 constexpr Index kLanes = 32 / sizeof(Real);           // 8 floats or 4 doubles
 using Lanes = Real __attribute__((vector_size(32)));  // operators work lane by lane
@@ -31,7 +31,7 @@ using Wide = Real __attribute__((vector_size(64)));
 using Wide = Lanes;
 #endif
 using IntLanes = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t> __attribute__((vector_size(32)));
-constexpr Index kWide = sizeof(Wide) / sizeof(Real);  // as many as the processor takes at once, for work without sums
+constexpr Index kWide = sizeof(Wide) / sizeof(Real);  // the processor's widest vector, for work without sums
 
 template <class V>
 constexpr Index kLanesOf = sizeof(V) / sizeof(Real);
@@ -51,9 +51,9 @@ void store(V values, Real* to) {
 /// All bits of the first `count` lanes.
 inline __m256i first_lanes(Index count) {
   using Words = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t> __attribute__((vector_size(32)));
-  Words places;
-  for (int n = 0; n < kLanes; ++n) places[n] = n;
-  return __m256i(Words{} + static_cast<decltype(+places[0])>(count) > places);
+  Words index;
+  for (int n = 0; n < kLanes; ++n) index[n] = n;
+  return __m256i(Words{} + static_cast<decltype(+index[0])>(count) > index);
 }
 #endif
 
@@ -129,7 +129,7 @@ V broadcast(Real x) {
   return x - V{};
 }
 
-/// a b + c, rounded once. What the compiler makes of `a * b + c` depends on the code around it.
+/// a b + c, rounded once. Whether `a * b + c` is rounded once depends on the compiler and the code around it.
 template <class V>
 V fused(V a, V b, V c) {
 #if defined(__AVX512F__)
@@ -165,7 +165,7 @@ V fused(V a, V b, Real c) {
 }
 
 /// 0, 1, 2, ...
-inline Lanes places() {
+inline Lanes lane_indices() {
   Lanes values;
   for (Index n = 0; n < kLanes; ++n) values[n] = static_cast<Real>(n);
   return values;
@@ -204,14 +204,14 @@ Lanes moved_up(Lanes v, Lanes rest = Lanes{}) {
     return __builtin_shufflevector(rest, v, 4 - N, 5 - N, 6 - N, 7 - N);
 }
 
-/// Of each lane and all after it.
+/// The sum of each lane and all after it.
 inline Lanes suffix_sums(Lanes v) {
   v += moved_down<1>(v);
   v += moved_down<2>(v);
   if constexpr (kLanes == 8) v += moved_down<4>(v);
   return v;
 }
-/// Of each lane and all before it.
+/// The sum of each lane and all before it.
 inline Lanes prefix_sums(Lanes v) {
   v += moved_up<1>(v);
   v += moved_up<2>(v);
@@ -226,11 +226,11 @@ inline Lanes prefix_products(Lanes v) {
   return v;
 }
 
-/// Without what follows the point.
+/// Rounded toward zero.
 inline IntLanes truncated(Lanes v) { return __builtin_convertvector(v, IntLanes); }
 
-/// from[index] for each lane; 0 <= index < 2 kLanes, all of which is read.
-inline Lanes pick(const Real* from, IntLanes index) {
+/// from[index] for each lane; 0 <= index < 2 kLanes. All 2 kLanes entries are read.
+inline Lanes gather(const Real* from, IntLanes index) {
 #ifdef __AVX2__
   if constexpr (sizeof(Real) == 4) {
     const __m256i n = __m256i(index);
@@ -244,7 +244,7 @@ inline Lanes pick(const Real* from, IntLanes index) {
   return values;
 }
 
-/// The square whose rows these are, turned over: afterwards lane k of row j is what lane j of row k was.
+/// Transposes a square of lanes: afterwards lane k of row j is what lane j of row k was.
 template <class L>
 [[gnu::always_inline]] inline void transpose(L (&row)[kLanes]) {
   if constexpr (kLanes == 8) {
@@ -276,7 +276,7 @@ template <class L>
   }
 }
 
-/// f(first, count) for each vector of `size` reals, `count` lanes of it: all but in the last.
+/// f(first, count) for each vector of `size` reals; `count` is its number of lanes, smaller only in the last.
 template <class V, class F>
 void for_each(Index size, F f) {
   constexpr Index kStep = kLanesOf<V>;
@@ -332,7 +332,7 @@ Lanes in_turn(Lanes total, V values, F f) {
     return f(f(total, halves[0]), halves[1]);
   }
 }
-/// The sum of every kLanes-th of what is added vector by vector.
+/// Adds a vector of any width to a total of kLanes lanes.
 template <class V>
 Lanes add(Lanes total, V values) {
   return in_turn(total, values, [](Lanes a, Lanes b) { return a + b; });
@@ -348,7 +348,7 @@ using WideBits = std::uint32_t __attribute__((vector_size(64)));
 template <class V>
 using BitsOf = std::conditional_t<sizeof(V) == 64, WideBits, NarrowBits>;
 
-/// e^x to 2e-7 of itself; 0 below -87, where floats end, and e^88 above 88. NaN stays NaN.
+/// e^x with a relative error of 2e-7; 0 below -87, the range of floats, and e^88 above 88. NaN stays NaN.
 ///   e^x = 2^n e^r,   n the nearest integer to x / log 2, |r| <= log 2 / 2,
 ///   e^r = 1 + r + r^2 (a polynomial whose largest relative error there is least)
 template <class V>
@@ -358,7 +358,7 @@ V exponential(V x) {
     return x;
   } else {
     using Bits = BitsOf<V>;
-    constexpr Real kRounder = 3 << 22;  // 1.5 * 2^23: added to n + a fraction, its last bits read n
+    constexpr Real kRounder = 3 << 22;  // 1.5 * 2^23: added to n + a fraction, its last bits are n
     const V most = V{} + 88;
     V bounded;
 #if defined(__AVX512F__)
@@ -384,7 +384,7 @@ V sigmoid(V x) {
   return 1 / (1 + exponential(-x));
 }
 
-/// log(1 + e^x) to 3e-7 of itself: max(x, 0) + log(1 + e),   e = e^-|x|,
+/// log(1 + e^x), relative error 3e-7: max(x, 0) + log(1 + e),   e = e^-|x|,
 ///   log(1 + e) = 2 atanh(t),   t = e / (2 + e) <= 1 / 3,   atanh(t) / t a polynomial in t^2
 template <class V>
 V softplus(V x) {

@@ -44,7 +44,7 @@ void layer_norm(const In& x, const In& gain, const In& bias, Out normalized, Out
 void layer_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y, Out d_x, Out d_gain,
                          Out d_bias);
 
-/// The same for the parameters of a model. Resizes y and the activations.
+/// The same with a model's parameters. Resizes y and the activations.
 void layer_norm(const Parameters&, const NormParameters&, const Matrix& x, NormActivations&, Matrix& y);
 void layer_norm_backward(const Parameters&, const NormParameters&, const NormActivations&, const Matrix& d_y,
                          Matrix& d_x, Gradients&);

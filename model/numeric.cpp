@@ -44,7 +44,7 @@ void sine_cosine(Lanes x, Lanes& sine, Lanes& cosine) {
       cosine[n] = std::cos(x[n]);
     }
   } else {
-    constexpr Real kRounder = 3 << 22;  // 1.5 * 2^23: added to n + a fraction, its last bits read n
+    constexpr Real kRounder = 3 << 22;  // 1.5 * 2^23: added to n + a fraction, its last bits are n
     const Lanes rounded = fused(x, Real(0.636619772), kRounder), n = rounded - kRounder;
     Lanes r = x;
     for (const Real piece : {Real(-1.5703125), Real(-4.83751297e-4), Real(-7.549789955e-8)}) r = fused(n, piece, r);

@@ -15,7 +15,7 @@ namespace {
 constexpr Index kTaps = 3;              // tokens that the convolution reads
 constexpr Real kEpsilon = Real(1e-12);  // under the root of a norm
 
-// Queries are walked together, one to a lane, so that a product of vectors is a sum of products of lanes.
+// kQueries queries are processed together, one to a lane, so that a dot product is a sum of products of lanes.
 constexpr Index kQueries = 2 * kLanes;
 
 /// Numbers of that many queries.
@@ -64,7 +64,7 @@ Reflections::Reflections(const std::string& name, Index rank, bool convolved, co
   }
 }
 
-/// w and beta of all tokens, and what leads to them.
+/// w and beta of all tokens, and the values that they are computed from.
 struct Reflections::Directions {
   Directions(const Reflections& r, const AttentionInput& in)
       : low(in.scratch(in.length(), r.down_[in.layer].cols)),
@@ -160,8 +160,8 @@ void load_lanes(const Matrix& rows, Index first, Index row, Matrix& m) {
 /// x, with zeros for the queries, of those from `first` on, that come before key j.
 QueryLanes hide_before(Index j, Index first, QueryLanes x) {
   const Lanes from = Lanes{} + static_cast<Real>(j - first);
-  x.low = places() >= from ? x.low : Lanes{};
-  x.high = places() + static_cast<Real>(kLanes) >= from ? x.high : Lanes{};
+  x.low = lane_indices() >= from ? x.low : Lanes{};
+  x.high = lane_indices() + static_cast<Real>(kLanes) >= from ? x.high : Lanes{};
   return x;
 }
 

@@ -158,11 +158,11 @@ Real dot(const Real* a, const Real* b, Index size) {
   return sum(total);
 }
 
-/// Random positions give nearly every pair a row of its own. A block with more rows than this goes pair by pair:
-/// most of its products would not be read.
+/// With random positions nearly every pair has a different row. A block with more rows than this is computed pair by
+/// pair: most of its products would not be read.
 Index max_rows(Index length) { return 4 * std::max(length, kBlock); }
 
-/// Room for the products of any block that has no more rows than that.
+/// Scratch for the products of any block that has no more rows than that.
 Matrix& products_of(Index length, const In& rows, Scratch& scratch) {
   return scratch(std::min(kBlock, length), std::min(rows.rows(), max_rows(length)));
 }

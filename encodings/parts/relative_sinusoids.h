@@ -1,4 +1,4 @@
-// Attention over projected sinusoids of the distance: what Transformer-XL and its descendants share.
+// Attention over projected sinusoids of the distance: the common code of Transformer-XL and its descendants.
 #pragma once
 #include <string>
 

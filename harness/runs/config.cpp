@@ -111,7 +111,7 @@ void erase(Settings& settings, const std::string& name) {
   std::erase_if(settings, [&](const auto& setting) { return setting.first == name; });
 }
 
-/// Sets it for every task, over the overrides of what was read before.
+/// Sets it for every task; replaces the overrides that were read before.
 void set_for_all(Config& config, const std::string& name, const std::string& value) {
   config.set(name, value);
   for (auto& [task, settings] : config.overrides) erase(settings, name);
@@ -124,7 +124,7 @@ void read_overrides(const Json& json, const std::string& where, Config& config) 
     tasks().find(task);
     for (const auto& [name, value] : expect_object(settings, where + "." + task).items()) {
       Config scratch;
-      scratch.set(name, setting(value, name));  // refuses now what would be refused later
+      scratch.set(name, setting(value, name));  // checks the value early
       erase(config.overrides[task], name);
       config.overrides[task].emplace_back(name, setting(value, name));
     }
@@ -137,7 +137,7 @@ std::string profile_name(const Json& json, const std::string& where) {
   return json["profile"].get<std::string>();
 }
 
-/// The configuration in a file: the whole of it, or that of a report.
+/// The configuration in a file, which is a configuration or a report.
 Json read_config_file(const std::filesystem::path& path) {
   Json json = read_json(path);
   if (json.is_object() && json.contains("config") && json.contains("experiments")) return json["config"];
@@ -293,7 +293,7 @@ Config config_from_json(const Json& json, const std::string& where) {
   return config;
 }
 
-/// The default values, by full name, of the options that are left out where they have it.
+/// The options that are left out if they have their default: full name and default value.
 std::map<std::string, std::string> omitted_defaults() {
   std::map<std::string, std::string> omitted;
   ExperimentOptions defaults;

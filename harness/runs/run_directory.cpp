@@ -26,10 +26,10 @@ namespace fs = std::filesystem;
 
 constexpr const char *kManifest = "manifest.json", *kLines = "experiments.jsonl", *kReport = "report.json",
                      *kPage = "report.html", *kModels = "models", *kCheckpoints = "checkpoints";
-// Of a run that is about to be replaced, and of one that is being replaced.
+// The manifest of the new run before the replacement, and that of the old one during it.
 constexpr const char *kNext = "manifest.json.next", *kReplaced = "manifest.json.replaced";
 
-/// f(), where a file that cannot be read or used is the user's to mend; a disk that is full or fails is not.
+/// Calls f(). An unreadable or invalid file becomes a std::invalid_argument; errors of the disk stay FileError.
 template <class F>
 auto as_input(F f) {
   try {
@@ -75,7 +75,7 @@ Manifest read_manifest(const fs::path& path) {
   return manifest;
 }
 
-/// The lines of experiments.jsonl into a record whose manifest has been read.
+/// Reads the lines of experiments.jsonl into a record whose manifest has been read.
 void read_lines(const fs::path& path, RunRecord& record) {
   const std::set<ExperimentId> known(record.manifest.experiments.begin(), record.manifest.experiments.end());
   const std::string text = read_file(path);
@@ -100,7 +100,7 @@ void read_lines(const fs::path& path, RunRecord& record) {
   }
 }
 
-/// Refuses what would not give the bytes of an unbroken run.
+/// Refuses to resume if the result could differ from that of an uninterrupted run.
 void check_same(const fs::path& path, const Manifest& before, const Manifest& now) {
   const auto refuse = [&](const std::string& what) {
     throw std::invalid_argument(fmt::format("{} {}; use --force or another -o", path.string(), what));
@@ -133,7 +133,7 @@ void check_replaceable(const fs::path& path) {
   }
 }
 
-/// Lines as experiments.jsonl holds them.
+/// Lines in the format of experiments.jsonl.
 std::string line(const ExperimentResult& result, double seconds) {
   Json json = posbench::to_json(result);
   json["seconds"] = seconds;
@@ -267,7 +267,7 @@ void RunDirectory::finish_replacing() {
   remove_results(read_manifest(path_ / kReplaced));
 }
 
-/// Deletes what a replaced run has left, and nothing else; then its manifest.
+/// Deletes the files of a replaced run, and nothing else; then its manifest.
 void RunDirectory::remove_results(const Manifest& replaced) {
   for (const ExperimentId& id : replaced.experiments) {
     remove_file(model_path(path_, id));
@@ -276,7 +276,7 @@ void RunDirectory::remove_results(const Manifest& replaced) {
   }
   for (const char* folder : {kModels, kCheckpoints, kLossFolder}) {
     remove_temporaries(path_ / folder);
-    rmdir((path_ / folder).c_str());  // stays where it holds anything else
+    rmdir((path_ / folder).c_str());  // fails if the folder has other files
   }
   remove_temporaries(path_);
   remove_file(path_ / kReport);
@@ -302,15 +302,15 @@ void RunDirectory::make_folders() const {
   if (record_.manifest.save_models) make_folder(path_ / kModels);
 }
 
-/// Whole lines or nothing.
+/// Appends whole lines or nothing.
 void RunDirectory::write_lines(const std::string& lines) {
   check_in_place();
-  if (lines_->size() != size_) lines_->truncate(size_);  // what is left of a line that could not be written
+  if (lines_->size() != size_) lines_->truncate(size_);  // removes part of a line whose writing failed
   try {
     lines_->write(lines);
     lines_->flush();
   } catch (const FileError&) {
-    lines_->truncate(size_);  // another experiment may still find room
+    lines_->truncate(size_);  // a shorter line may still fit on the disk
     throw;
   }
   size_ += static_cast<off_t>(lines.size());

@@ -17,7 +17,7 @@ constexpr const char* kFormat = "posbench samples 1";
 constexpr std::string_view kTest = "test:";
 constexpr std::int64_t kMax = 1'000'000'000'000;  // of seeds and sample numbers
 
-/// The split whose task makes the samples of this purpose.
+/// The split that the samples of this purpose belong to.
 size_t split_of(const TaskSetup& task, const std::string& purpose) {
   if (purpose == "train" || purpose == "validation") return 0;
   if (!std::string_view(purpose).starts_with(kTest)) {

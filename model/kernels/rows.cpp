@@ -1,5 +1,5 @@
-// What goes over the rows of matrices: normalizations, activations, sums. Sums take kLanes numbers at a time, in
-// turn, even where vectors hold more.
+// Kernels that run over the rows of matrices: normalizations, activations, sums. Sums take kLanes numbers at a time,
+// even where vectors hold more.
 #include "model/kernels/instances.h"
 
 #include <algorithm>
@@ -9,12 +9,12 @@ namespace posbench {
 inline namespace POSBENCH_ISA {
 namespace {
 
-constexpr Index kSideBySide = 8;  // rows, since each step of a row waits for the one before
+constexpr Index kSideBySide = 8;  // rows processed together: each step of a row waits for the one before
 constexpr Real kNormEpsilon = Real(1e-5);
 
 Index visible(Index i, Index length, bool causal) { return causal ? i + 1 : length; }
 
-/// How many lanes from entry j on stand in a row: a row's last visible keys are written with what follows them.
+/// How many lanes from entry j on may be written: a store of a row's last visible keys may include later ones.
 template <class Count>
 Index room(Index length, Index j, Count count) {
   return count == kWide ? kWide : std::min(kWide, length - j);
@@ -26,7 +26,7 @@ Real largest_of(const Real* row, Index size) {
   return largest(top);
 }
 
-/// Zeros in the lanes of a row that follow those of its visible keys, as far as products read.
+/// Sets the entries after a row's visible keys to zero, as far as products read them.
 void hide_later(Real* row, Index keys, Index length) {
   const Index end = std::min(length, keys + kBand);
   for (Index j = (keys + kWide - 1) / kWide * kWide; j < end; j += kWide)
@@ -117,7 +117,7 @@ void layer_norm(ConstRows x, const Real* gain, const Real* bias, Rows normalized
 
 void layer_norm_backward(const Real* gain, ConstRows normalized, const Real* rstd, ConstRows d_y,
                              Rows d_x, Real* d_gain, Real* d_bias) {
-  // With z the normalized row and g = gain * d_y:   d_x = (g - mean(g) - z mean(g z)) / deviation
+  // With z the normalized row and g = gain * d_y:   d_x = (g - mean(g) - z mean(g z)) rstd
   const Real fraction = 1 / static_cast<Real>(d_y.cols);
   for (Index t = 0; t < d_y.rows; ++t) {
     const Real *z = normalized.data + t * normalized.stride, *d = d_y.data + t * d_y.stride;
@@ -187,7 +187,7 @@ void add_column_sums(ConstRows x, Real* sums) {
   });
 }
 
-/// The sum over n of what add(n, count, total) adds to a total of `count` lanes, in two totals that take turns.
+/// The sum over n of the terms of add(n, count, total), each of `count` lanes, in two alternating accumulators.
 template <class F>
 Real sum_of(Index size, F add) {
   constexpr std::integral_constant<Index, kLanes> kAll;

@@ -12,7 +12,7 @@
 #include "results/json/tape_field.h"
 #include "results/statistics/statistics.h"
 
-// What reads is written for Field and for TapeField.
+// The readers are templates, for Field and for TapeField.
 namespace posbench {
 namespace {
 
@@ -21,7 +21,7 @@ constexpr std::int64_t kMaxCount =
 constexpr int kMaxInt = std::numeric_limits<int>::max();
 constexpr double kMaxNumber = std::numeric_limits<double>::max();
 
-// What is derived is as short as readers need it, since most of a report's bytes are such numbers.
+// Rounds derived numbers, since most of a report's bytes are such numbers.
 double rounded(double x, double unit) { return std::round(x * unit) / unit; }
 
 Json number_or_null(const std::optional<double>& value) {
@@ -207,7 +207,7 @@ SplitResult read_split(const Field& json) {
   return split;
 }
 
-/// What holds between the fields of an experiment.
+/// Checks the splits of an experiment against its other fields.
 template <class Field>
 void check_splits(const Field& json, const ExperimentResult& result) {
   const Field splits = json["splits"];
@@ -222,7 +222,7 @@ void check_splits(const Field& json, const ExperimentResult& result) {
   }
 }
 
-/// Nothing in reports of before there was a choice, and where there was none.
+/// Missing in old reports, and in experiments with one learning rate.
 template <class Field>
 void read_learning_rates(const Field& json, ExperimentResult& result) {
   if (!json.has("learning_rates")) return;
@@ -235,7 +235,7 @@ void read_learning_rates(const Field& json, ExperimentResult& result) {
     chosen.fail("not one of its 'learning_rates'");
 }
 
-/// What is not as it should be needs a reason in words.
+/// An experiment that failed or has missing numbers must have a `reason`.
 template <class Field>
 void check_reason(const Field& json, const ExperimentResult& result) {
   if (!result.reason.empty()) return;

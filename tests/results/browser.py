@@ -9,7 +9,7 @@ import tempfile
 
 
 class Browser:
-    """One page at a time. `problems` collects what the console shows as errors; `requests`, what was asked for."""
+    """One page at a time. `problems` collects what the console shows as errors; `requests`, the requested addresses."""
 
     @staticmethod
     def find():

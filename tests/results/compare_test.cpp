@@ -181,7 +181,7 @@ TEST_CASE("below five seeds there is no verdict, whatever the difference") {
   CHECK(compare_one(before, after).rows[0].verdict == Verdict::too_few_seeds);
 }
 
-TEST_CASE("where a task was not learned in distribution, other splits get no verdict, but how much training gained") {
+TEST_CASE("if a task was not learned in distribution, other splits get no verdict, but the gain of late training") {
   const auto report = [](double learned) {
     Report report = drawn_report(1, 1, 5, [&](int, int, int split, int seed) {
       return split == 0 ? (seed < 2 ? 1 : learned) : 0.1 * seed;
@@ -201,7 +201,7 @@ TEST_CASE("where a task was not learned in distribution, other splits get no ver
   CHECK(console(comparison).find("not learned: under 0.95 in distribution") != std::string::npos);
 }
 
-TEST_CASE("token accuracy can be compared in place of sequence accuracy") {
+TEST_CASE("token accuracy can be compared instead of sequence accuracy") {
   const Report before = constant_report(1, 5, 0.5);
   Report after = before;
   for (ExperimentResult& experiment : after.experiments) experiment.splits[0].token.correct = 900;
@@ -224,7 +224,7 @@ TEST_CASE("an experiment that no longer finishes counts as 0; where none does, t
   CHECK(compare_one(after, after).rows[3].verdict == Verdict::same);
 }
 
-TEST_CASE("what stands on one side only is listed, and not compared") {
+TEST_CASE("experiments of one side only are listed, and not compared") {
   Report before = constant_report(3, 4, 0.5), after = before;
   rename_encoding(after, "encoding1", "encoding1:positions=16");
   std::erase_if(after.experiments, [](const auto& e) { return e.id.encoding == "encoding2" && e.id.seed > 1; });
@@ -270,7 +270,7 @@ TEST_CASE("two encodings of one run can be compared, and one with several") {
   CHECK(comparison.rows[6].verdict == Verdict::same);
 }
 
-TEST_CASE("a match is cut where the known names say") {
+TEST_CASE("a match is split by the known names") {
   Report before = constant_report(1, 1, 0.5), after = before;
   rename_encoding(before, "encoding0", "cope:positions=8");
   rename_encoding(after, "encoding0", "cope:gates=values,positions=16");
@@ -287,7 +287,7 @@ TEST_CASE("a match is cut where the known names say") {
       "cope:positions=8)");
 }
 
-TEST_CASE("several candidates stand against one baseline, with one correction for all") {
+TEST_CASE("several candidates are compared with one baseline, with one correction for all") {
   const Report before = valued_report({0.5, 0.52, 0.51, 0.5, 0.5}), same = before,
                better = valued_report({0.7, 0.73, 0.7, 0.7, 0.72});
   const std::array candidates = {NamedReport{"a.json", better}, NamedReport{"b.json", same}};
@@ -303,7 +303,7 @@ TEST_CASE("several candidates stand against one baseline, with one correction fo
   CHECK(comparison.rows[5].verdict == Verdict::same);
 }
 
-TEST_CASE("what is not comparable is refused with the reason") {
+TEST_CASE("reports that are not comparable are refused with the reason") {
   const Report before = small_report();
   Report other = before;
   other.tasks[1].version = 3;
@@ -383,7 +383,7 @@ TEST_CASE("the order in which a config lists its members is no difference") {
   CHECK_NOTHROW(compare_one(small_report(), other));
 }
 
-TEST_CASE("what a reader should know before believing a comparison is a warning") {
+TEST_CASE("differences of machines, seeds and splits are warnings") {
   Report other = small_report();
   other.context["cpu"] = "c";
   other.context["host"] = "another name means nothing";
@@ -428,7 +428,7 @@ Comparison example() {
 
 }  // namespace
 
-TEST_CASE("the console shows verdicts, worst first, and how they came about") {
+TEST_CASE("the console shows verdicts, worst first, and their statistics") {
   CHECK(console(example()) ==
         "after.json, compared with before.json: 1 worse, 5 same\n"
         "\n"

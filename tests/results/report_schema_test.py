@@ -60,13 +60,13 @@ def read(path):
 def broken(report, path, value):
     report = copy.deepcopy(report)
     *parents, last = path
-    place = report
+    parent = report
     for key in parents:
-        place = place[key]
+        parent = parent[key]
     if value is DELETE:
-        del place[last]
+        del parent[last]
     else:
-        place[last] = value
+        parent[last] = value
     return report
 
 

@@ -85,7 +85,7 @@ TEST_CASE("a Markdown table escapes what would be markup") {
         "&lt;script&gt;alert(1)&lt;/script&gt; a\\|b \\`c\\` \\*d\\* \\[e\\](f) &amp; g?h");
 }
 
-TEST_CASE("CSV quotes as RFC 4180 says, and a spreadsheet runs none of it") {
+TEST_CASE("CSV is quoted by RFC 4180, and a spreadsheet runs none of it as a formula") {
   const Table table{.columns = {{"a"}, {"b, c"}},
                     .rows = {{"x\"y", "two\nlines"}, {"=1+1", "@sum"}, {"-0.25", "+inf"}, {"", "cope:a=1,b=2"}}};
   CHECK(csv(table) ==
@@ -130,7 +130,7 @@ TEST_CASE("seven encodings on seven tasks fit a hundred columns") {
         "learned_abs   0.97/0.50  0.97/0.50  0.97/0.50  0.97/0.50  0.97/0.50  0.97/0.50  0.97/0.50");
 }
 
-TEST_CASE("a perfect score is shown only where nothing was wrong") {
+TEST_CASE("an accuracy of 1.00 is shown only if every answer is right") {
   const Report report = drawn_report(1, 1, 1, [](int, int, int split, int) { return split == 0 ? 1 : 0.999; });
   CHECK(row(console(accuracy_table(summarize(report))), 2) == "encoding0  1.00/>0.99");
 }

@@ -183,8 +183,8 @@ class Fire(Encoding):
         query = a.positions[..., :, None]
         reach = torch.where(threshold > query, threshold, query)
         reach = reach if a.positions.dim() == 1 else reach[:, None]
-        share = torch.log1p(c.abs() * a.distance.clamp(min=0)) / (torch.log1p(c.abs() * reach) + 1e-6)
-        bias = functional.relu(share[..., None] * w1[0] + b1[0]) @ w2 + b2[0]
+        xi = torch.log1p(c.abs() * a.distance.clamp(min=0)) / (torch.log1p(c.abs() * reach) + 1e-6)
+        bias = functional.relu(xi[..., None] * w1[0] + b1[0]) @ w2 + b2[0]
         return super().score(a) + _by_head(bias)
 
 
