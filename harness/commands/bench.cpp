@@ -252,7 +252,7 @@ std::int64_t memory_of(const Spec& encoding, const Size& size) {
 }
 
 /// Measures the subjects in turn, so that a drift of the machine reaches them all: first training, where each step
-/// stands between two looks at the peak, then evaluation; both beside the first subject, plain attention.
+/// is between two measurements of the peak, then evaluation; both relative to the first subject, plain attention.
 void measure(std::vector<std::unique_ptr<Subject>>& subjects, int repetitions) {
   for (auto& subject : subjects) {
     subject->step();  // the workspace takes its memory

@@ -146,11 +146,11 @@ int run_command_line(int argc, char** argv) {
                          add_reproduce, add_separation, add_help}) {
     add(app, invocation);
   }
-  for (CLI::App* verb : app.get_subcommands({})) verb->fallthrough();  // --plugin and --quiet may stand behind the verb
+  for (CLI::App* verb : app.get_subcommands({})) verb->fallthrough();  // --plugin and --quiet may come after the verb
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& asked) {  // --help, --version
-    return app.exit(asked);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
   } catch (const CLI::ParseError& error) {
     const std::string unknown = unknown_word(app, invocation.words);
     const std::string verb = app.get_subcommands().empty() ? "" : app.get_subcommands()[0]->get_name() + " ";

@@ -1,4 +1,4 @@
-// The command line: what stands before the verb, the verbs, and what is said of words that are unknown.
+// The command line: options before the verb, the verbs, and messages about unknown words.
 #pragma once
 
 namespace posbench {

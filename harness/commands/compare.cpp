@@ -62,7 +62,7 @@ ConsoleStyle style(const Output& output) {
   return style;
 }
 
-/// Prints the comparison. Returns 1 where asked to fail on a regression and there is one, otherwise 0. Throws
+/// Prints the comparison. Returns 1 with --fail-on-regression where there is one, otherwise 0. Throws
 /// std::invalid_argument where a report cannot be read or the reports are not comparable.
 int compare(const CompareRequest& request) {
   format(request.output);  // refuses what cannot be written before anything is read

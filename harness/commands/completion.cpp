@@ -104,7 +104,7 @@ _posbench() {
   cur=${line##*[[:space:]]}
   [ -z "$cur" ] || unset 'words[-1]'
   COMPREPLY=()
-  for word in "${words[@]:1}"; do  # where the cursor stands: behind an option that takes a value, or at a positional
+  for word in "${words[@]:1}"; do  # where the cursor is: after an option that takes a value, or at a positional
     if [ -n "$kind" ]; then
       kind=
     elif [[ $word == -* ]]; then
@@ -143,7 +143,7 @@ _posbench() {
       ;;
     *) candidates=$(_posbench_names "$kind") ;;
   esac
-  local broken=${cur%"${cur##*[:=]}"}  # bash replaces only what stands behind the last of these
+  local broken=${cur%"${cur##*[:=]}"}  # bash replaces only what follows the last of these
   for candidate in $candidates; do
     [[ $before$candidate == "$cur"* ]] || continue
     candidate=$before$candidate

@@ -113,7 +113,7 @@ void append_row(ArrayWriter& file, size_t array, const std::vector<int>& values,
   file.append(array, row);
 }
 
-/// The samples are drawn twice: for the shapes of the arrays, which stand before their values, and for the values.
+/// The samples are drawn twice: for the shapes of the arrays, which come before their values, and for the values.
 void write_arrays(const SampleSet& set, ArrayFormat format, const std::filesystem::path& output) {
   const Sizes sizes = measure(set);
   const auto N = static_cast<std::int64_t>(set.count), T = static_cast<std::int64_t>(sizes.tokens);

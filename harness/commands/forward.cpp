@@ -117,11 +117,11 @@ std::pair<SavedModel, Config> find_saved(const ForwardRequest& request) {
     return {load_model(find_model(request.run, request.task, request.encoding, request.seed)), std::move(config)};
   }
   SavedModel saved = load_model(request.run);
-  const ExperimentId id = saved.experiment.id(), asked = experiment_id(request.task, request.encoding, request.seed);
-  if (id != asked) {
+  const ExperimentId id = saved.experiment.id(), requested = experiment_id(request.task, request.encoding, request.seed);
+  if (id != requested) {
     throw std::runtime_error(fmt::format("{} is a model of '{}' on '{}' with seed {}, not of '{}' on '{}' with seed {}",
-                                         request.run.string(), id.encoding, id.task, id.seed, asked.encoding,
-                                         asked.task, asked.seed));
+                                         request.run.string(), id.encoding, id.task, id.seed, requested.encoding,
+                                         requested.task, requested.seed));
   }
   Config config = config_of(saved.experiment);
   return {std::move(saved), std::move(config)};

@@ -1,4 +1,4 @@
-// How --help looks, and options whose values are words.
+// The format of --help, and options whose values are words.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace posbench {
 
-/// The group of options that may stand behind every verb.
+/// The group of options that may come after every verb.
 constexpr const char* kEverywhere = "Options of every command";
 
 /// Usage, options with their choices and defaults in words, and for a verb the options of every command.
@@ -24,7 +24,7 @@ std::string describe_option(const CLI::Option&);
 /// Accepts these words only, and says which is near.
 CLI::Validator one_of(const std::vector<std::string>& words);
 
-/// An option whose value is one of some words, each of which stands for a value. `Target` is Value, or
+/// An option whose value is one of some words, each of which names a value. `Target` is Value, or
 /// std::optional<Value> where there is no default.
 template <class Target, class Value>
 CLI::Option* add_choice(CLI::App& command, const std::string& names, Target& target,

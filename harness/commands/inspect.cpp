@@ -149,7 +149,7 @@ std::vector<std::string> notes(const Inspection& seen) {
                                              seen.id.seed, seen.split)};
   if (!seen.run.empty()) notes.push_back(seen.run);
   for (size_t n = 0; n < seen.scored.size(); ++n) {
-    notes.push_back(fmt::format("at {}: the answer is {}, the model says {}", seen.place(seen.scored[n]),
+    notes.push_back(fmt::format("at {}: the answer is {}, the model predicts {}", seen.place(seen.scored[n]),
                                 seen.expected_words[n], seen.answer_words[n]));
   }
   notes.push_back(
@@ -250,7 +250,7 @@ std::string text(const Inspection& seen, Format format, Index query, const Conso
 
 /// Tells, for each layer and head, the positional part of the scores, the attention, and what the encoding itself
 /// shows: console, markdown and csv of one query, json and html of all. Throws std::invalid_argument where the
-/// model is missing or cannot be read, or what is asked is not there.
+/// model is missing or cannot be read, or what was requested is not there.
 void inspect(const InspectRequest& request) {
   format(request.output);  // refuses what cannot be written before anything is computed
   const Inspection seen = as_input([&] { return look(request); });

@@ -13,7 +13,7 @@ std::string reloading(std::string page);
 /// Writes the page of a run that this process makes, as its experiments finish; at most every few seconds.
 class LivePage {
  public:
-  /// The directory must outlive it. `context` stands on the page.
+  /// The directory must outlive it. The page shows `context`.
   LivePage(const RunDirectory& directory, std::vector<TaskBaseline> baselines, Json context);
 
   /// An experiment has finished. Throws FileError.

@@ -66,7 +66,7 @@ std::string page(const ReportRequest& request, const std::vector<NamedReport>& r
 }
 
 /// Tells what is in reports: console and markdown the accuracies and ranks, csv every accuracy of every seed, json every
-/// number of the summary, html a page of plots. Throws std::invalid_argument where several cannot stand beside each other.
+/// number of the summary, html a page of plots. Throws std::invalid_argument where several cannot be shown together.
 void write_report(const ReportRequest& request, const std::vector<NamedReport>& runs, bool reload) {
   const Output& output = request.output;
   const Format chosen = format(output);
@@ -76,7 +76,7 @@ void write_report(const ReportRequest& request, const std::vector<NamedReport>& 
         }));
 }
 
-/// The reports that can be read. Throws std::invalid_argument where one cannot, unless asked to keep going and another can.
+/// The reports that can be read. Throws std::invalid_argument where one cannot, unless --keep-going is set and another can.
 void report(const ReportRequest& request) {
   format(request.output);  // refuses what cannot be written before anything is read
   std::vector<std::filesystem::path> paths;
@@ -129,7 +129,7 @@ void add_report(CLI::App& app, Invocation&) {
   const auto request = std::make_shared<ReportRequest>();
   CLI::App* command = app.add_subcommand(
       "report", "What is in a run, finished or not: a page of plots, or tables for a terminal, a pull request, a spreadsheet");
-  command->add_option("runs", request->runs, "reports, or run directories; several stand beside each other")
+  command->add_option("runs", request->runs, "reports, or run directories; several are shown together")
       ->required();
   command->add_flag("--watch", request->watch, "write it again as experiments finish, until the runs are finished");
   command->add_flag("--keep-going", request->keep_going, "leave out, with a message, what cannot be read");

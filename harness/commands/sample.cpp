@@ -27,7 +27,7 @@ void add_sample(CLI::App& app, Invocation&) {
       ->default_str("as the task draws it")
       ->check(CLI::Range(1, 100000));
   sample->add_option("-s,--seed", request->seed, "of the experiment that uses these samples");
-  add_choice(*sample, "--layout", request->layout_name, {"teacher_forced", "slots"}, "how answers are asked for");
+  add_choice(*sample, "--layout", request->layout_name, {"teacher_forced", "slots"}, "the answers as inputs of a causal model, or empty slots");
   sample->add_flag("--json", request->json, "as JSON");
   sample->footer(
       "Examples:\n  posbench sample flip_flop -n 3 --stream ood_sparse\n  posbench sample flip_flop --stream train\n"

@@ -188,7 +188,7 @@ Report make_report(const std::vector<Scored>& files) {
     times.push_back({{"task", id.task}, {"encoding", id.encoding}, {"seed", id.seed}, {"seconds", file.seconds}});
   }
   report.config = config;
-  if (!configured) {  // nobody knows how it was trained
+  if (!configured) {  // how it was trained is not known
     for (const char* key : {"profile", "model", "training", "overrides"}) report.config.erase(key);
     report.config["evaluation"]["sequences"] = first.set.count;
   }

@@ -21,7 +21,7 @@ void for_each_value(const SplitResult& split, Axis axis, F f) {
   }
 }
 
-/// The place of a split among those that are asked for; their number where it is none of them.
+/// The index of a split among the given ones; their number if it is none of them.
 size_t place_of(const SplitResult& split, const std::vector<std::string>& splits) {
   return static_cast<size_t>(std::find(splits.begin(), splits.end(), split.name) - splits.begin());
 }

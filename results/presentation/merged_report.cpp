@@ -75,7 +75,7 @@ MergedReport merge_reports(std::span<const NamedReport> runs) {
       experiment.id.encoding = name;
       if (!seen.insert(experiment.id).second) {
         throw std::runtime_error(
-            printable(fmt::format("{}: '{}' on '{}' stands in a run before it under the same name; "
+            printable(fmt::format("{}: '{}' on '{}' is also in an earlier run under the same name; "
                                   "give each run once",
                                   run.name, name, experiment.id.task)));
       }

@@ -40,7 +40,7 @@ Json write_column(const Json& rows, size_t column) {
   return {{"texts", texts}, {"at", values}};
 }
 
-/// The rows of each plot stand in a script of their own, so that a browser parses them when the plot is drawn.
+/// Each plot has its rows in a separate script, so that a browser parses them when the plot is drawn.
 std::string rows(const Page& page) {
   std::string text;
   size_t number = 0;

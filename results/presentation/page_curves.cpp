@@ -137,7 +137,7 @@ Section by_length(const PageSource& source) {
 Section by_distance(const PageSource& source) {
   Section section{
       "Accuracy against distance",
-      "As above, over the distance between what is asked and what answers it. Each plot has sequences of the "
+      "As above, over the distance between the question and its source. Each plot has sequences of the "
       "same lengths, since in longer ones an encoding may fail by their length.",
       {}};
   for (const std::string& task : source.tasks) {

@@ -9,7 +9,7 @@
 namespace posbench {
 
 /// The page of one run, or of several beside each other, as one HTML file. Throws std::runtime_error where they
-/// cannot stand beside each other.
+/// cannot be shown together.
 std::string report_page(std::span<const NamedReport>, const PageOptions& = {});
 
 /// Leaves out who made a run and where: host, path and command.

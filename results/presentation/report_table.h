@@ -9,7 +9,7 @@
 namespace posbench {
 
 /// Encodings as rows, tasks as columns; in each cell the mean sequence accuracy in / out of distribution over
-/// seeds. Where most seeds have not learned the task, "not learned" stands for the accuracy out of distribution, which
+/// seeds. Where most seeds have not learned the task, "not learned" replaces the accuracy out of distribution, which
 /// would say nothing of the encoding. A letter behind marks that some seeds diverged (d) or failed (f); if all did, the
 /// cell is a word.
 Table accuracy_table(const Summary&);

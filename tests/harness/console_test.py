@@ -237,7 +237,9 @@ class Console(unittest.TestCase):
         plots = data["sections"][0]["plots"]
         self.assertEqual([plot["title"] for plot in plots], ["parity_check", "even_pairs"])
         self.assertTrue(all(plot["kind"] == "forest" for plot in plots))
-        self.assertEqual(plots[0]["rows"][0][:3], ["none, in_distribution", "same", 0])
+        columns = json.loads(re.search(r'<script type="application/json" id="rows0">(.*?)</script>', page, re.S)[1])
+        values = [column["texts"][column["at"][0]] if isinstance(column, dict) else column[0] for column in columns[:3]]
+        self.assertEqual(values, ["none, in_distribution", "same", 0])
         kinds = json.loads(re.search(r'<script type="application/json" id="specifications">(.*?)</script>', page, re.S)[1])
         self.assertIn("forest", kinds)
 

@@ -99,7 +99,7 @@ TEST_CASE("the parts of a trained encoding's scores agree with its equation") {
     const Outcome console = posbench_command(directory, "inspect out last_x_retrieval cope:positions=5 --query 2");
     CHECK(console.out.find("layer 0, head 1, query 2 ") != std::string::npos);
     CHECK(console.out.find("contextual") != std::string::npos);
-    CHECK(console.out.find("the model says") != std::string::npos);
+    CHECK(console.out.find("the model predicts") != std::string::npos);
     const Outcome csv =
         posbench_command(directory, "inspect out last_x_retrieval none --query 2 --length 9 --format csv");
     CHECK(csv.out.starts_with("layer,head,query,key,word,score,positional part,attention\r\n0,0,2,0,"));

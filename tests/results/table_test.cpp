@@ -103,8 +103,8 @@ TEST_CASE("the table of a run shows accuracy in and out of distribution and mark
         "                       flop:\n"
         "encoding            length=9    counting\n"
         "----------------------------------------\n"
-        "cope:positions=16  1.00/1.00  0.50/0.47d\n"
-        "rope               1.00/0.68      failed\n");
+        "cope:positions=16  1.00/1.00  0.50/0.48d\n"
+        "rope               1.00/0.69      failed\n");
   CHECK(accuracy_notes(summary) ==
         std::vector<std::string>{
             "sequence accuracy, in distribution / out of distribution, mean over seeds and splits",

@@ -1,4 +1,4 @@
-// What stands behind a cell of a map: the seeds of an encoding on a task, with links to their curves, their configuration and
+// The dialog of a cell of a map: the seeds of an encoding on a task, with links to their curves, their configuration and
 // what `posbench inspect` saved of them.
 const dialog = element("dialog", {"aria-labelledby": "cell"});
 const column_of = (plot, name) => plot.columns.findIndex(column => column.name === name);

@@ -35,7 +35,7 @@ function specification(plot, rows) {
   return spec;
 }
 
-/// The rows that are drawn: those that the filters leave, in the order that is asked for; of curves, the chosen ones.
+/// The rows that are drawn: those that the filters leave, in the chosen order; of curves, the chosen ones.
 function drawn_rows(plot) {
   if (plot.kind === "curve") {
     const shown = shown_curves();
@@ -73,7 +73,7 @@ function fit_cells(spec, plot, room, rows) {
   signal("texts").value = fits >= 34 || columns <= 12;
   signal("cell").value = signal("texts").value ? Math.max(34, Math.min(64, fits)) : Math.max(10, fits);
   signal("row_height").value = signal("texts").value ? 28 : 15;
-  if (signal("texts").value) delete spec.legends;  // the values stand in the cells
+  if (signal("texts").value) delete spec.legends;  // the cells have the values as text
 }
 
 const room_of = plot => Math.max(200, plot.view_node.clientWidth - 4);

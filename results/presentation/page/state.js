@@ -40,7 +40,7 @@ const shown_curves = () => {
   return new Set(state.show ? names.filter(name => state.show.includes(name)) : names.slice(0, most_curves));
 };
 
-/// Encodings in the order that is asked for; by a task in that of their values there, which `value_of` gives.
+/// Encodings in the chosen order; by a task in that of their values there, which `value_of` gives.
 function sorted(names, value_of) {
   const by = {family: name => family_of.get(name), name: name => name}[state.sort];
   if (by) return [...names].sort((a, b) => by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : page.names.indexOf(a) - page.names.indexOf(b));
