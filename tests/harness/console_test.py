@@ -357,9 +357,10 @@ class Console(unittest.TestCase):
         self.assertEqual(len(posbench(f"{RUN} --list-only --shard 1/4", self.folder).stdout.splitlines()), 2)
 
     def test_a_dry_run_of_more_than_two_seconds_says_how_far_it_is(self):
-        long = "run -t selective_copy,reverse_string,counting -e cope,rope,alibi,shaw_k,fire,kerple_log -s 1 -j 1 --dry-run"
+        long = ("run -t selective_copy,reverse_string,counting,flip_flop,last_x_retrieval,bucket_sort -s 1 -j 1 --dry-run "
+                "-e cope,rope,alibi,shaw_k,fire,kerple_log,dape,fox,path,txl")
         outcome = posbench(long, self.folder)
-        self.assertRegex(outcome.stderr, r"measuring how long experiments take, \d+ of 18, \d+ s\n")
+        self.assertRegex(outcome.stderr, r"measuring how long experiments take, \d+ of 60, \d+ s\n")
         code, shown = on_terminal(long, self.folder, 80)
         self.assertEqual(code, 0)
         self.assertIn("\r\x1b[Kmeasuring how long experiments take", shown)
