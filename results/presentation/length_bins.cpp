@@ -54,7 +54,7 @@ std::vector<LengthGroup> length_groups(const std::vector<const ExperimentResult*
   std::vector<LengthGroup> groups;
   for (const auto& [split, range] : ranges) {
     const bool known = range.first <= range.second;
-    const auto same = [&](const LengthGroup& group) {
+    const auto same = [&, &range = range](const LengthGroup& group) {
       return known && group.from == range.first && group.to == range.second;
     };
     auto found = std::find_if(groups.begin(), groups.end(), same);
