@@ -77,12 +77,11 @@ class Asentmax final : public ScaledScores {
   }
 
   void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const override {
-    for (size_t h = 0; h < scores.size(); ++h) entmax(scores[h], alpha_, shape_.causal, attention[h]);
+    entmax(scores, alpha_, shape_.causal, attention);
   }
   void normalize_backward(const AttentionInput&, const Heads&, const Heads& attention, const Heads& d_attention,
                           Heads& d_scores) const override {
-    for (size_t h = 0; h < attention.size(); ++h)
-      entmax_backward(attention[h], alpha_, shape_.causal, d_attention[h], d_scores[h]);
+    entmax_backward(attention, alpha_, shape_.causal, d_attention, d_scores);
   }
   bool keeps_scores() const override { return false; }
 

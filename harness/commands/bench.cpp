@@ -472,7 +472,7 @@ void add_bench(CLI::App& app, Invocation& invocation) {
       ->default_str("one at a time")
       ->delimiter(',')
       ->check(CLI::Range(1, 1024));
-  command->add_option("-r,--repetitions", request->repetitions, "of which the median is told")
+  command->add_option("-r,--repetitions", request->repetitions, "of each measurement; the median is reported")
       ->check(CLI::Range(1, 1000));
   command->add_flag("--samples", request->samples,
                   "the time to draw a sample of length 500 of each Chomsky task, instead of training steps");

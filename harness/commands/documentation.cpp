@@ -82,7 +82,7 @@ std::string encoding_section(const EncodingEntry& entry) {
   std::string text = fmt::format("### {}\n\n    {}\n\n", info.name, info.equation);
   text += paragraph("Source", info.source) + paragraph("Notes", info.notes);
   text += fmt::format(
-      "Measured at a trained length of {}: {} of so many equal tokens can be told apart, {} of {}; {} rows of "
+      "Measured at a trained length of {}: {} of so many equal tokens are distinguished, {} of {}; {} rows of "
       "parameters are first reached beyond it.\n\n",
       number("distinct", "of"), number("distinct", "positions"), number("distinct", "far"),
       number("distinct", "of_far"), number("extrapolates", "untrained_rows"));

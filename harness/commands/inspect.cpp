@@ -33,7 +33,7 @@ struct InspectRequest {
 
 constexpr Index kMaxTokens = 160;  // of a page: its maps have a cell for every pair
 
-/// All that can be told of one model and one example.
+/// Everything shown of one model and one example.
 struct Inspection {
   ExperimentId id;
   std::string split;

@@ -32,7 +32,7 @@ void add_color(CLI::App& command, std::string& color) {
 }
 
 void add_output(CLI::App& command, Output& output) {
-  command.add_option("-o,--output", output.file, "a file; its ending tells the format: .html, .md, .csv, .json, .txt")
+  command.add_option("-o,--output", output.file, "a file; its ending decides the format: .html, .md, .csv, .json, .txt")
       ->default_str("standard output");
   add_choice<std::optional<Format>, Format>(command, "--format", output.format,
                                             {{"console", Format::console},

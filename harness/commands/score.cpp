@@ -199,7 +199,7 @@ Report make_report(const std::vector<Scored>& files) {
   return report;
 }
 
-/// Writes the report. Returns 0, or 1 where a manifest tells of training that diverged or failed. Throws
+/// Writes the report. Returns 0, or 1 where a manifest says that training diverged or failed. Throws
 /// std::invalid_argument, before anything is written, where answers are missing, doubled, foreign or malformed.
 int score(const ScoreRequest& request) {
   Json about = context(request.command);

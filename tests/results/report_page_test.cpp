@@ -61,11 +61,11 @@ TEST_CASE("a page is filled in at every place, and lets nothing out") {
 TEST_CASE("an anonymous report says neither where nor how it was made") {
   Report report = small_report();
   report.context["host"] = "my-host";
-  report.context["command"] = "posbench run -o /home/me";
-  report.context["plugins"] = {{{"file", "/home/me/mine.so"}, {"sha256", "12"}}};
+  report.context["command"] = "posbench run -o some/where";
+  report.context["plugins"] = {{{"file", "some/where/mine.so"}, {"sha256", "12"}}};
   make_anonymous(report);
   const std::string page = page_of(report);
-  for (const char* trace : {"my-host", "/home/me", "posbench run"}) CHECK(page.find(trace) == page.npos);
+  for (const char* trace : {"my-host", "some/where", "posbench run"}) CHECK(page.find(trace) == page.npos);
   CHECK(page.find("mine.so") != page.npos);
 }
 
