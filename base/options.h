@@ -3,7 +3,7 @@
 //
 //   struct Options {
 //     int buckets = 32;
-//     void describe(OptionTable& o) { o.integer("buckets", buckets, 2, 4096, "distances share these"); }
+//     void describe(OptionTable& o) { o.integer("buckets", buckets, 2, 4096, "buckets of distances"); }
 //   };
 #pragma once
 #include <functional>

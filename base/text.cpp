@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace posbench {
 namespace {
@@ -24,6 +26,12 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+std::string lower(std::string_view text) {
+  std::string result;
+  for (const unsigned char c : text) result += static_cast<char>(std::tolower(c));
+  return result;
+}
+
 template <class T>
 bool parse_whole(std::string_view text, T& value) {
   T parsed{};
@@ -38,10 +46,13 @@ bool parse_whole(std::string_view text, T& value) {
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
   constexpr size_t kMaxTyped = 100;  // no known name is meant by a longer text
   if (given.size() > kMaxTyped) return "";
+  constexpr size_t kBeginning = 4;  // characters that tell a name apart, as "--enc" does
+  const std::string typed = lower(given);
   const std::string* nearest = nullptr;
   size_t distance = std::max<size_t>(2, given.size() / 3) + 1;
   for (const std::string& name : known) {
-    const size_t d = edit_distance(given, name);
+    const bool begun = typed.size() >= kBeginning && lower(name).starts_with(typed);
+    const size_t d = begun ? 1 : edit_distance(typed, lower(name));
     if (d < distance) nearest = &name, distance = d;
   }
   return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
@@ -63,7 +74,14 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return pieces;
 }
 
-bool parse(std::string_view text, int& value) { return parse_whole(text, value); }
+bool parse(std::string_view text, int& value) {
+  if (parse_whole(text, value)) return true;
+  double number = 0;  // "1e3" is an integer too
+  if (text.find_first_of("eE") == text.npos || !parse(text, number)) return false;
+  if (number != std::floor(number) || std::abs(number) > std::numeric_limits<int>::max()) return false;
+  value = static_cast<int>(number);
+  return true;
+}
 
 bool parse(std::string_view text, double& value) {
   double parsed = 0;

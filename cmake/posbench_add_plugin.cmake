@@ -14,13 +14,15 @@ function(posbench_add_plugin name)
   target_compile_definitions(${name}_double PRIVATE POSBENCH_REAL=double posbench=posbench_double
                                                     POSBENCH_CHECKED_INDICES)
   # As the program's own: optimized in every build type, so that it finds the same numbers.
-  target_compile_options(${name}_float PRIVATE -O3)
+  target_compile_options(${name}_float PRIVATE -O3 -ffp-contract=off)
   target_compile_options(${name}_double PRIVATE -O1 -UNDEBUG)
 
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_abi.cpp
        "#include \"harness/runs/plugin_abi.h\"\n"
-       "extern \"C\" [[gnu::used, gnu::visibility(\"default\")]] extern const char posbench_plugin_abi[];\n"
-       "const char posbench_plugin_abi[] = POSBENCH_ABI_BEGIN POSBENCH_ABI \"}\";\n")
+       "extern \"C\" {\n"
+       "[[gnu::used, gnu::visibility(\"default\")]] extern const char posbench_plugin_abi[];\n"
+       "const char posbench_plugin_abi[] = POSBENCH_ABI_BEGIN POSBENCH_ABI \"}\";\n"
+       "}\n")
   add_library(${name} MODULE $<TARGET_OBJECTS:${name}_float> $<TARGET_OBJECTS:${name}_double>
                              ${CMAKE_CURRENT_BINARY_DIR}/${name}_abi.cpp)
   target_link_libraries(${name} PRIVATE posbench::plugin)

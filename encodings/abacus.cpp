@@ -3,11 +3,11 @@
 //   x_t += P[0] where t is no digit, else P[digit(t) + k]
 //   k uniform over 0 .. max_offset in training, 0 in evaluation
 //
-// digit: 1 for the least significant one, as the task says (Sequence::digit_positions). McLeish et al. 2024,
+// digit: 1 for the least significant one, given by the task (Sequence::digit_positions). McLeish et al. 2024,
 // arXiv:2405.17399; mcleish7/arithmetic, which finds runs of digits in the tokens and numbers each from its start:
-// the same where numbers stand with their least significant digit first, as it demands. There P starts with
+// the same if numbers are written with their least significant digit first, as it demands. There P starts with
 // deviation 1 before a normalization; here like learned_abs, N(0, C^-0.5). With a task that marks no digits every
-// token has P[0]: no position at all, NoPE.
+// token gets P[0], which is NoPE.
 #include "encodings/parts/digit_positions.h"
 #include "encodings/registry.h"
 

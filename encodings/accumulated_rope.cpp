@@ -16,6 +16,7 @@
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/layers.h"
+#include "model/numeric.h"
 
 namespace posbench {
 namespace {
@@ -102,7 +103,7 @@ class AccumulatedRope final : public ContextualRotary {
       weighted_sum(attention[h], v, shape_.causal, sum);
       rotate(d_output[h], c, s, Pairing::half_split, d_sum);
       d_turned
-          .setZero();  // output = R(-Phi) sum: as `sum` turned by Phi were `d_sum`'s value, the other way round
+          .setZero();  // d_output . output = sum . d_sum, d_sum = R(Phi) d_output: value and gradient swap roles
       rotate_angle_backward(sum, d_sum, Pairing::half_split, d_turned);
       of_head(d_angles, h) -= d_turned;
       d_v.setZero();
@@ -118,8 +119,11 @@ class AccumulatedRope final : public ContextualRotary {
   Matrix& steps(const AttentionInput& in) const {
     Matrix& steps = in.scratch(in.length(), frequencies_.cols());
     linear(in.x, in.parameters[weights_[in.layer]], in.parameters[biases_[in.layer]], steps);
-    if (options_.angle == Angle::bounded)
-      steps.array() = steps.array().tanh().rowwise() * frequencies_.row(0).array();
+    if (options_.angle == Angle::bounded) {  // tanh(x) = 2 sigmoid(2 x) - 1
+      steps *= 2;
+      sigmoid(steps, steps);
+      steps.array() = (2 * steps.array() - 1).rowwise() * frequencies_.row(0).array();
+    }
     return steps;
   }
 
@@ -127,8 +131,7 @@ class AccumulatedRope final : public ContextualRotary {
   std::pair<Matrix&, Matrix&> turns(const AttentionInput& in) const {
     const Matrix& angles = this->angles(in);
     Matrix &cosine = in.scratch(in.length(), angles.cols()), &sine = in.scratch(in.length(), angles.cols());
-    cosine.array() = angles.array().cos();
-    sine.array() = angles.array().sin();
+    sine_cosine(angles, sine, cosine);
     return {cosine, sine};
   }
 
@@ -144,7 +147,7 @@ const RegisterEncoding<AccumulatedRope> registered{{
         "score(i, j) = R(Phi_i) q_i . R(Phi_j) k_j / sqrt(D),   output(i) = sum_j attention(i, j) R(Phi_j - "
         "Phi_i) v_j,   Phi_t = sum of x_s W + c over s < t",
     .source = "Godavarti 2026, arXiv:2606.24975; mahesh-godavarti/joformer",
-    .notes = "The equations are those of the author's repository, the paper being at hand by its abstract alone. "
+    .notes = "The equations are those of the author's repository; only the abstract of the paper could be read. "
              "angle=bounded keeps each step below RoPE's.",
     .causal_only = true,
     .touches = "R V P",

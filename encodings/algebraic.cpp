@@ -1,10 +1,10 @@
-// Algebraic positional encoding of sequences: between key and query lies a learned orthogonal matrix of each head,
-// to the power of the distance. RoPE is the case of a rotation of fixed pairs by fixed angles.
+// Algebraic positional encoding of sequences: each head learns an orthogonal matrix, and a score multiplies the key
+// by its power of the distance. RoPE is the case of a rotation of fixed pairs by fixed angles.
 //
 //   score_h(i, j) = decay^|i - j| q_i . W_h^(j - i) k_j / sqrt(D),   W_h = exp(B_h - B_h^T)
 //
 // B (H, D, D), one set for all layers, starts where W turns components 2 n and 2 n + 1 by the angles of RoPE of
-// width D / 2, of which two neighbouring pairs share each. Kogkalidis et al. 2023, arXiv:2312.16045;
+// width D / 2, each used by two neighbouring pairs. Kogkalidis et al. 2023, arXiv:2312.16045;
 // konstantinosKokos/ape, whose models for sequences have decay = 0.98 (decay=1 leaves it out). The part of B that
 // is symmetric does nothing; it starts at zero here, at random there. Positions are 0, 1, 2, ...; the paper's
 // trees and grids are not sequences.
@@ -13,6 +13,7 @@
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 #include "model/attention.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -21,12 +22,18 @@ namespace {
 /// e^m, by its series for m / 2^n and n squarings.
 RowMajor exponential(const RowMajor& m) {
   constexpr int kTerms = 18;
-  const int halvings = std::max(0, static_cast<int>(std::ceil(std::log2(std::max(m.norm(), Real(1e-30))))) + 1);
+  const int halvings = std::max(0, static_cast<int>(std::ceil(std::log2(std::max(std::sqrt(dot(m, m)), Real(1e-30))))) + 1);
   const RowMajor small = m * std::exp2(static_cast<Real>(-halvings));
   const RowMajor identity = RowMajor::Identity(m.rows(), m.cols());
-  RowMajor result = identity;
-  for (int n = kTerms; n > 0; --n) result = identity + (small * result) / static_cast<Real>(n);
-  for (int n = 0; n < halvings; ++n) result = (result * result).eval();
+  RowMajor result = identity, product = identity;
+  for (int n = kTerms; n > 0; --n) {
+    multiply(small, result, product);
+    result = identity + product / static_cast<Real>(n);
+  }
+  for (int n = 0; n < halvings; ++n) {
+    multiply(result, result, product);
+    result = product;
+  }
   return result;
 }
 
@@ -36,7 +43,7 @@ RowMajor exponential_backward(const RowMajor& m, const RowMajor& d_result) {
   RowMajor block = RowMajor::Zero(2 * n, 2 * n);
   block.topLeftCorner(n, n) = block.bottomRightCorner(n, n) = m.transpose();
   block.topRightCorner(n, n) = d_result;
-  const Real size = std::max(d_result.norm(), Real(1e-30));  // the block is linear in it
+  const Real size = std::max(std::sqrt(dot(d_result, d_result)), Real(1e-30));  // the block is linear in it
   block.topRightCorner(n, n) /= size;
   return exponential(block).topRightCorner(n, n) * size;
 }
@@ -73,7 +80,7 @@ class Algebraic final : public PositionEncoding {
       Matrix& powers = tables.values[static_cast<size_t>(h)];
       powers.resize(T, D * D);
       view(powers, 0) = RowMajor::Identity(D, D);
-      for (Index t = 1; t < T; ++t) view(powers, t) = view(powers, t - 1) * w;
+      for (Index t = 1; t < T; ++t) multiply(view(powers, t - 1), w, view(powers, t));
     }
     Matrix& decay = tables.constants<Constants>().decay;
     decay.resize(T, T);
@@ -88,11 +95,12 @@ class Algebraic final : public PositionEncoding {
     for (Index h = 0; h < shape_.heads; ++h) {
       const RowMajor generator = this->generator(p, h), w = exponential(generator);
       const Matrix& powers = tables.values[static_cast<size_t>(h)];
-      RowMajor d_power = RowMajor::Zero(D, D), d_w = d_power;  // of W^t, from t = T - 1 downwards
+      RowMajor d_power = RowMajor::Zero(D, D), d_w = d_power, product(D, D);  // of W^t, from t = T - 1 downwards
       for (Index t = powers.rows() - 1; t > 0; --t) {
         d_power += view(d_tables[static_cast<size_t>(h)], t);
-        d_w += view(powers, t - 1).transpose() * d_power;
-        d_power = (d_power * w.transpose()).eval();
+        multiply_add(view(powers, t - 1).transpose(), d_power, d_w);
+        multiply(d_power, w.transpose(), product);
+        d_power = product;
       }
       const RowMajor d_generator = exponential_backward(generator, d_w);
       d[generators_].middleRows(h * D, D) += d_generator - d_generator.transpose();
@@ -149,13 +157,13 @@ class Algebraic final : public PositionEncoding {
 
   /// y_t = W^t x_t
   void turn(const Matrix& powers, const Matrix& x, Matrix& y) const {
-    for (Index t = 0; t < x.rows(); ++t) y.row(t).noalias() = x.row(t) * view(powers, t).transpose();
+    for (Index t = 0; t < x.rows(); ++t) multiply(x.row(t), view(powers, t).transpose(), y.row(t));
   }
   void turn_backward(const Matrix& powers, const Matrix& x, const Matrix& d_y, Matrix& d_x,
                      Matrix& d_powers) const {
     for (Index t = 0; t < x.rows(); ++t) {
-      d_x.row(t).noalias() += d_y.row(t) * view(powers, t);
-      view(d_powers, t).noalias() += d_y.row(t).transpose() * x.row(t);
+      multiply_add(d_y.row(t), view(powers, t), d_x.row(t));
+      multiply_add(d_y.row(t).transpose(), x.row(t), view(d_powers, t));
     }
   }
 
@@ -169,7 +177,7 @@ const RegisterEncoding<Algebraic> registered{{
     .equation = "score_h(i, j) = 0.98^|i - j| q_i . W_h^(j - i) k_j / sqrt(D),   W_h = exp(B_h - B_h^T)",
     .source = "Kogkalidis et al. 2023, arXiv:2312.16045; konstantinosKokos/ape",
     .notes =
-        "The encoding of sequences. The decay stands in the code of its sequence models alone: decay=1 leaves it "
+        "The encoding of sequences. Only the code of its sequence models has the decay: decay=1 leaves it "
         "out.",
     .touches = "R",
     .learned = true,

@@ -50,21 +50,23 @@ class Asentmax final : public ScaledScores {
     const auto [beta, gamma] = logits(in);
     factors.setOnes();
     for (Index i = 0; i < in.length(); ++i) {
-      const Real log = log_keys(in, i);
-      for (Index h = 0; h < beta.cols(); ++h)
-        factors(i, first_ + h) += softplus(beta(i, h)) * std::pow(log, range_ * std::tanh(gamma(i, h)));
+      const double log = log_keys(in, i);  // in double, where C libraries agree once the result is rounded to a float
+      for (Index h = 0; h < beta.cols(); ++h) {
+        const double power = std::pow(log, range_ * std::tanh(static_cast<double>(gamma(i, h))));
+        factors(i, first_ + h) += softplus(beta(i, h)) * static_cast<Real>(power);
+      }
     }
     return factors;
   }
   void factors_backward(const AttentionInput& in, Matrix& d_factors, AttentionGradient& d) const override {
     const auto [beta, gamma] = logits(in);
     for (Index i = 0; i < in.length(); ++i) {
-      const Real log = log_keys(in, i);
+      const double log = log_keys(in, i);
       for (Index h = 0; h < beta.cols(); ++h) {
-        const Real d_factor = d_factors(i, first_ + h), tanh = std::tanh(gamma(i, h));
-        const Real power = std::pow(log, range_ * tanh), weight = softplus(beta(i, h));
-        beta(i, h) = d_factor * power / (1 + std::exp(-beta(i, h)));
-        gamma(i, h) = d_factor * weight * power * std::log(log) * range_ * (1 - tanh * tanh);
+        const double b = beta(i, h), tanh = std::tanh(static_cast<double>(gamma(i, h)));
+        const double power = d_factors(i, first_ + h) * std::pow(log, range_ * tanh), weight = softplus(beta(i, h));
+        beta(i, h) = static_cast<Real>(power / (1 + std::exp(-b)));
+        gamma(i, h) = static_cast<Real>(weight * power * std::log(log) * range_ * (1 - tanh * tanh));
       }
     }
     const Parameter &b = betas_[in.layer], &g = gammas_[in.layer];
@@ -75,12 +77,11 @@ class Asentmax final : public ScaledScores {
   }
 
   void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const override {
-    for (size_t h = 0; h < scores.size(); ++h) entmax(scores[h], alpha_, shape_.causal, attention[h]);
+    entmax(scores, alpha_, shape_.causal, attention);
   }
   void normalize_backward(const AttentionInput&, const Heads&, const Heads& attention, const Heads& d_attention,
                           Heads& d_scores) const override {
-    for (size_t h = 0; h < attention.size(); ++h)
-      entmax_backward(attention[h], alpha_, shape_.causal, d_attention[h], d_scores[h]);
+    entmax_backward(attention, alpha_, shape_.causal, d_attention, d_scores);
   }
   bool keeps_scores() const override { return false; }
 
@@ -119,7 +120,7 @@ const RegisterEncoding<Asentmax> registered{{
     .relative = Relative::no,
     .content_dependent = "query",
     .distinct = Distinct::partly,
-    .distance_decay = {DistanceDecay::no, "as far keys share 0"},
+    .distance_decay = {DistanceDecay::no, "because all far keys get 0"},
     .variants = {"alpha=2", "base=alibi", "base=rope,alpha=1.25,range=1"},
 }};
 

@@ -6,8 +6,8 @@
 //
 // intra(t): the tokens before t in its segment; inter(t): the segments before. Segments come from the task (in the
 // paper, a full stop or a newline ends one and belongs to it). He et al. 2024, arXiv:2401.16421, section 4;
-// zhenyuhe00/BiPE, where the 96 stands: as many tokens as a segment of its text might have. Bidirectional models
-// count segments either way alike. P starts like learned_abs here, N(0, C^-0.5).
+// zhenyuhe00/BiPE, whose code has the factor 96: as many tokens as a segment of its text might have. Bidirectional
+// models count segments alike in both directions. P starts like learned_abs here, N(0, C^-0.5).
 #include "encodings/parts/bilevel.h"
 #include "encodings/registry.h"
 
@@ -35,12 +35,12 @@ const RegisterEncoding<BipeAlibi> registered{{
     .family = Family::two_level,
     .equation = "x_t += P[intra(t)],   score(i, j) = q_i . k_j / sqrt(D) - 96 m_h (inter(i) - inter(j))",
     .source = "He et al. 2024, arXiv:2401.16421; zhenyuhe00/BiPE",
-    .notes = "Segments come from the task. The factor 96 stands in the code. Segments longer than the table share "
+    .notes = "Segments come from the task. The factor 96 is the code's. Segments longer than the table share "
              "its last "
              "row; those longer than the trained ones meet untrained rows.",
     .touches = "E B P",
     .learned = true,
-    .extrapolates = {Extrapolation::yes, "with segments as long as the trained"},
+    .extrapolates = {Extrapolation::yes, "with segments no longer than in training"},
     .relative = Relative::between_segments,
     .content_dependent = "separators",
     .distance_decay = DistanceDecay::yes,

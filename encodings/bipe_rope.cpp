@@ -6,8 +6,8 @@
 //
 // intra(t): the tokens before t in its segment; inter(t): the segments before. Segments come from the task (in the
 // paper, a full stop or a newline ends one and belongs to it). He et al. 2024, arXiv:2401.16421, section 4;
-// zhenyuhe00/BiPE. P starts like learned_abs here, N(0, C^-0.5). Without segments all but the embedded positions
-// are alike.
+// zhenyuhe00/BiPE. P starts like learned_abs here, N(0, C^-0.5). With one segment only the embedded positions
+// differ.
 #include "encodings/parts/bilevel.h"
 #include "encodings/registry.h"
 
@@ -40,7 +40,7 @@ const RegisterEncoding<BipeRope> registered{{
              "ones meet untrained rows.",
     .touches = "E R P",
     .learned = true,
-    .extrapolates = {Extrapolation::defined, "with segments as long as the trained"},
+    .extrapolates = {Extrapolation::defined, "with segments no longer than in training"},
     .relative = Relative::between_segments,
     .content_dependent = "separators",
     .variants = {"rows=2,base=10"},

@@ -1,5 +1,5 @@
-// CABLE, context-aware biases for length extrapolation: a penalty that grows from key to query by what each token
-// adds.
+// CABLE, context-aware biases for length extrapolation: a penalty that is the sum of a term for each token from key
+// to query.
 //
 //   score_h(i, j) = q_i . k_j / sqrt(D) - g_i (S_i - S_j),   S_t = sum over s <= t of f_s
 //
@@ -18,6 +18,7 @@
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/layers.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -74,17 +75,18 @@ class Cable final : public PositionEncoding {
     Matrix &d_sums = in.scratch(H, T), &d_logits = in.scratch(T, H);
     d_sums.setZero();
     for (Index h = 0; h < H; ++h) {
-      const auto sum = f.sums.row(h);
+      const auto sums = f.sums.row(h);
       for (Index i = 0; i < T; ++i) {
         const auto row = d_scores[h].row(i).head(i + 1);
-        const Real total = row.sum();
+        const Real total = sum(row);
         d_sums.row(h).head(i + 1) += f.weight(i, h) * row;
         d_sums(h, i) -= f.weight(i, h) * total;
-        d_logits(i, h) = row.dot(sum.head(i + 1)) - sum(i) * total;  // of the query weight g_i
+        d_logits(i, h) = dot(row, sums.head(i + 1)) - sums(i) * total;  // of the query weight g_i
       }
     }
     if (!weights_.empty()) {
-      d_logits.array() *= f.weight_logits.array().logistic();
+      sigmoid(f.weight_logits, f.weight_logits);
+      d_logits.array() *= f.weight_logits.array();
       back_through(weights_[in.layer], in, d_logits, d);
     }
     cumsum_over_columns_backward(d_sums);

@@ -1,5 +1,5 @@
-// CARoPE: RoPE whose base frequency each token and head chooses for itself; a position is the sum of the choices
-// so far.
+// CARoPE: RoPE with a base frequency for each token and head, computed from the token; an angle is the sum over the
+// tokens so far.
 //
 //   score_h(i, j)  = R(phi_h(i)) q_i . R(phi_h(j)) k_j / sqrt(D)
 //   phi_h(t)[n]    = f_h(x_0)^n + f_h(x_1)^n + ... + f_h(x_t)^n,   for the pairs n = 1 .. D / 2
@@ -11,6 +11,7 @@
 #include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
 #include "model/layers.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -57,8 +58,10 @@ class Carope final : public ContextualRotary {
       }
     }
     // softplus'(s) = 1 - exp(-softplus(s)), and softplus(s) = 1 / f - 1
-    auto d_s = d_f.array();
-    d_s *= -f.array().square() * (1 - (1 - f.array().inverse()).exp());
+    Matrix& decay = in.scratch(f.rows(), f.cols());
+    decay.array() = 1 - f.array().inverse();
+    exponential(decay, decay);
+    d_f.array() *= -f.array().square() * (1 - decay.array());
     multiply_add(d_f, in.parameters[weights_[in.layer]].transpose(), d.x);
     multiply_add(in.x.transpose(), d_f, d.parameters[weights_[in.layer]]);
   }
@@ -66,8 +69,8 @@ class Carope final : public ContextualRotary {
  private:
   void bases(const AttentionInput& in, Matrix& f) const {
     multiply(in.x, in.parameters[weights_[in.layer]], f);
-    auto s = f.array();
-    s = (softplus(s) + 1).inverse();
+    softplus(f, f);
+    f.array() = (f.array() + 1).inverse();
   }
 
   std::vector<Parameter> weights_;  // (C, H), one for each layer

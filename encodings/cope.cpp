@@ -1,13 +1,13 @@
-// CoPE, contextual position: each query counts, with soft gates, the keys from a key up to itself that matter to
-// it, and the count looks up a position vector.
+// CoPE, contextual position: sigmoid gates between a query and its keys are summed from a key up to the query. The
+// sum is that key's position, and selects a position vector.
 //
 //   g(i, m)     = sigmoid(q_i . kappa_m / sqrt(D))                                       the gate of key m
 //   p(i, j)     = min(g(i, j) + g(i, j + 1) + ... + g(i, i), N - 1)                      the count, not an integer
 //   t(i, j)     = (1 - f) q_i . e[n] + f q_i . e[n + 1],   n = floor(p), f = p - n       between rows of e (N, D)
 //   score(i, j) = (q_i . k_j + t(i, j)) / sqrt(D)
 //
-// kappa: k (gates=keys), x W + b of its own (gates=separate), or v (gates=values). e starts at zero, so that the
-// model starts as NoPE. N = 0 takes the trained length + 1: a row for every count, and one for none.
+// kappa: k (gates=keys), a separate projection x W + b (gates=separate), or v (gates=values). e starts at zero, so
+// that the model starts as NoPE. N = 0 takes the trained length + 1: a row for every count from 0 on.
 //
 // Golovneva et al. 2024, arXiv:2405.18719, section 4; facebookresearch/RAM. The paper's equations divide nothing
 // by sqrt(D) (scaling=none); the released code divides as above (scaling=sum); most ports add t undivided
@@ -37,7 +37,7 @@ class Cope final : public PositionEncoding {
       o.integer("positions", positions, 0, 1 << 20, "N: counts are clamped to N - 1; 0: the trained length + 1");
       o.choice("gates", gates, {"keys", "separate", "values"}, "what gates are computed from, beside the query");
       o.choice("scaling", scaling, {"sum", "content", "none"},
-               "what 1 / sqrt(D) multiplies: q.k + t, q.k alone, nothing");
+               "what 1 / sqrt(D) multiplies: q.k + t, q.k alone, or nothing");
       o.flag("shared_table", shared_table, "one table of position vectors for all layers");
     }
   };
@@ -94,7 +94,7 @@ class Cope final : public PositionEncoding {
         count_backward(in, gates.row(i).data(), i, by_row.row(i).data(), d_scores[h].row(i).data(),
                        d_by_row.row(i).data(), d_logit);
         if (options_.gates != Gates::keys) continue;
-        for_each_lanes(i + 1, [&](Index j, Index) {  // their product is that of the scores
+        for_each_lanes(i + 1, [&](Index j, Index) {  // the gates' logits are the scores of content
           const Index room = std::min(kLanes, T - j);
           store(load(d_logit + j, room, 0) + load(d_scores[h].row(i).data() + j, room, 0), d_logit + j, room);
         });
@@ -149,7 +149,7 @@ class Cope final : public PositionEncoding {
     for (Index i = 0; i < in.length(); ++i)
       kernels().sigmoid(logits.row(i).data(), i + 1, gates.row(i).data());
   }
-  /// d_logits: of the gates; where those are of the keys, with d_scores added.
+  /// d_logits: the gradient of the gates' logits; with gates=keys, d_scores is already added to it.
   void gates_backward(const AttentionInput& in, const Matrix* separate, size_t h, const Matrix& d_scores,
                       const Matrix& d_logits, Matrix& d_separate, AttentionGradient& d) const {
     if (options_.gates == Gates::keys)
@@ -162,15 +162,15 @@ class Cope final : public PositionEncoding {
                          d_separate.middleCols(column, D));
   }
 
-  /// How many rows of the table a sequence's counts can reach.
+  /// The number of rows of the table that the counts of a sequence can reach.
   Index rows(const AttentionInput& in) const {
     return std::min(in.parameters[table(in.layer)].rows(), in.length() + 1);
   }
-  /// Room for z(i, n) = q_i . e[n] / sqrt(D), and for what vectors read beyond.
+  /// Scratch for z(i, n) = q_i . e[n] / sqrt(D), padded because whole vectors are read beyond the last row.
   Matrix& looked_up(const AttentionInput& in) const {
     return in.scratch(in.length() + 1, rows(in) + 2 * kLanes);
   }
-  /// z, for all n that query i can count to: i + 1.
+  /// z(i, n), for n up to i + 1, the largest count of query i.
   void look_up(const AttentionInput& in, size_t h, Matrix& by_row) const {
     const auto table = in.parameters[this->table(in.layer)].topRows(rows(in));
     multiply(in.q[h], table.transpose(), by_row.topLeftCorner(in.length(), rows(in)), position_scale(),
@@ -184,9 +184,9 @@ class Cope final : public PositionEncoding {
     multiply_add(d_z.transpose(), in.q[h], d_table, position_scale());
   }
 
-  /// f(j, p, base) for the keys from j on, the last first: p are the clamped counts p(i, j), p(i, j + 1), ... of a
-  /// query that sees so many keys, and base <= p <= base + kLanes a whole number. Beyond the last key p is base or
-  /// a little more.
+  /// Calls f(j, p, base) for each block of kLanes keys from j on, the last block first. p are the clamped counts
+  /// p(i, j), p(i, j + 1), ... of a query that sees `keys` keys; base is a whole number with base <= p <= base +
+  /// kLanes. Lanes beyond the last key have a p of at least base.
   template <class F>
   static void count(const Real* gates, Index keys, Index rows, F f) {
     const Real last = static_cast<Real>(rows - 1);
@@ -198,23 +198,23 @@ class Cope final : public PositionEncoding {
     }
   }
 
-  /// z between the whole numbers around p.
+  /// z at the fractional counts p, interpolated.
   struct Between {
     Between(const Real* z, Lanes p, Index base) {
       const Lanes from_base = p - static_cast<Real>(base);
       const IntLanes n = truncated(from_base);
       fraction = from_base - __builtin_convertvector(n, Lanes);
-      below = pick(z + base, n);
-      above = fraction == 0 ? below : pick(z + base, n + 1);  // a clamped count is the last row's
+      below = gather(z + base, n);
+      above = fraction == 0 ? below : gather(z + base, n + 1);  // there is no row after a clamped count
     }
-    Lanes value() const { return (1 - fraction) * below + fraction * above; }
-    Lanes slope() const { return above - below; }  // 0 at whole counts, which a clamped one is
+    Lanes value() const { return fused(fraction, slope(), below); }
+    Lanes slope() const { return above - below; }  // 0 at whole counts, so at clamped ones too
 
     Lanes fraction, below, above;
   };
 
-  /// Of query i: overwrites what d_z (gradient of z) and d_logit (of its gates) hold, with zeros beyond what it
-  /// sees.
+  /// For query i: overwrites d_z, the gradient of z, and d_logit, that of the gates' logits, with zeros beyond the
+  /// keys that it sees.
   void count_backward(const AttentionInput& in, const Real* gates, Index i, const Real* z, const Real* d_score,
                       Real* d_z, Real* d_logit) const {
     const Index T = in.length(), keys = i + 1, rows = this->rows(in);
@@ -234,18 +234,20 @@ class Cope final : public PositionEncoding {
     const Index after = (keys + kLanes - 1) / kLanes * kLanes;
     if (after < T) std::fill_n(d_logit + after, std::min(T - after, kBand), Real(0));
   }
-  /// d_z[n] += (1 - f) d and d_z[n + 1] += f d for each lane of p = n + f: to all places near, what each is worth
-  /// to it, max(0, 1 - |p - place|).
+  /// d_z[n] += (1 - f) d and d_z[n + 1] += f d for each lane of p = n + f: every entry near p gets d times its
+  /// weight in the interpolation, max(0, 1 - |p - entry|).
   static void spread(Lanes p, Lanes d, Real* d_z) {
     Real at[kLanes], value[kLanes];
     store(p, at);
     store(d, value);
     Lanes low{}, high{};
-    const auto worth = [](Lanes from_place) { return larger(1 - magnitude(from_place), Lanes{}); };
-    for (Index n = 0; n < kLanes; ++n) low += value[n] * worth(at[n] - places());
+    const auto weight = [](Lanes difference) { return larger(1 - magnitude(difference), Lanes{}); };
+    for (Index n = 0; n < kLanes; ++n) low = fused(weight(at[n] - lane_indices()), value[n], low);
     store(load(d_z) + low, d_z);
     if (at[0] <= kLanes - 1) return;
-    for (Index n = 0; n < kLanes; ++n) high += value[n] * worth(at[n] - static_cast<Real>(kLanes) - places());
+    for (Index n = 0; n < kLanes; ++n) {
+      high = fused(weight(at[n] - static_cast<Real>(kLanes) - lane_indices()), value[n], high);
+    }
     store(load(d_z + kLanes) + high, d_z + kLanes);
   }
 

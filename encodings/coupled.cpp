@@ -3,11 +3,11 @@
 //   x_t += P[digit(t) + k],   digit is 0 for what is no digit
 //   k uniform over 0 .. max_offset in training, 0 in evaluation
 //
-// digit: 1 for the least significant one, as the task says (Sequence::digit_positions). Cho et al. 2024,
-// arXiv:2405.20671; HanseulJo/position-coupling, where operators share the index beside the least significant
-// digit's and the random start moves all, as here: unlike abacus, whose 0 stays. Its indices fall with
-// significance where ours rise, which only renames the rows. P starts like learned_abs here, N(0, C^-0.5). With a
-// task that marks no digits every token of a sequence has the same row: no position at all, NoPE.
+// digit: 1 for the least significant one, given by the task (Sequence::digit_positions). Cho et al. 2024,
+// arXiv:2405.20671; HanseulJo/position-coupling, where operators have the index next to the least significant
+// digit's, and the random offset is added to every index, as here; abacus never shifts its index 0. Its indices
+// fall with significance, ours rise: only the order of the rows differs. P starts like learned_abs here,
+// N(0, C^-0.5). With a task that marks no digits every token of a sequence gets the same row, which is NoPE.
 #include "encodings/parts/digit_positions.h"
 #include "encodings/registry.h"
 
@@ -28,7 +28,7 @@ const RegisterEncoding<Coupled> registered{{
     .source = "Cho et al. 2024, arXiv:2405.20671; HanseulJo/position-coupling",
     .notes = "Made for tasks with numbers (addition); with a task that marks no digits it is NoPE. The code's "
              "indices fall "
-             "with significance where ours rise: the same up to the order of the rows.",
+             "with significance, ours rise: the same up to the order of the rows.",
     .touches = "E P",
     .learned = true,
     .extrapolates = Extrapolation::yes,

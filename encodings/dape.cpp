@@ -1,5 +1,5 @@
-// DAPE, data-adaptive position encoding: a small network sees the scores and the biases of all heads at a pair,
-// and adds what it makes of them.
+// DAPE, data-adaptive position encoding: a small network maps the scores and the biases of all heads for a pair to
+// a term that is added to the scores.
 //
 //   A_h = q_i . k_j / sqrt(D),   B_h = the bias of the base (alibi, kerple_log, fire) for head h
 //   score_h(i, j) = A_h + B_h + f_h([A; B]),   f: 2 H -> 32 -> H, LeakyReLU of 0.01 between
@@ -7,8 +7,8 @@
 // Zheng et al. 2024, arXiv:2405.14722; chuanyang-Zheng/DAPE. One network for each layer, in the
 // framework's initial values, U(-1, 1) / sqrt(inputs): the model does not start at A + B. The paper's ablations:
 // `hidden`; f of A + B or of A times B (`combine`); score without the residual B (residual=false); base=none, f(A)
-// alone. Whether layers share the base's parameters is the base's to say: DAPE's code makes a set for each layer,
-// which is base=(kerple_log:per_layer=true), and fire as it stands; its FIRE uses LeakyReLU,
+// alone. The base decides whether layers share its parameters. DAPE's code makes a set for each layer:
+// base=(kerple_log:per_layer=true), and fire by default; its FIRE uses LeakyReLU,
 // base=(fire:activation=leaky_relu). The paper is causal; a bidirectional model takes any base that is defined
 // there.
 #include "encodings/parts/dape_network.h"
@@ -31,8 +31,8 @@ const RegisterEncoding<DapeV1> registered{{
                 "heads, f: 2 H "
                 "-> 32 -> H with LeakyReLU",
     .source = "Zheng et al. 2024, arXiv:2405.14722; chuanyang-Zheng/DAPE",
-    .notes = "The network may turn a bias around: a head of small slope starts with attention that falls or rises "
-             "with that of its steep neighbours. With FIRE as the base the released code uses LeakyReLU inside "
+    .notes = "The network may reverse a bias: at the start, attention in a head with a small slope may fall or rise "
+             "with the biases of steeper heads. With FIRE as the base the released code uses LeakyReLU inside "
              "FIRE: base=(fire:activation=leaky_relu). Causal in the paper; here as its base is.",
     .touches = "B L",
     .learned = true,

@@ -29,7 +29,7 @@ const RegisterEncoding<DapeV2> registered{{
     .source = "Zheng et al. 2024, arXiv:2410.04798; chuanyang-Zheng/DAPE",
     .notes =
         "The hidden map is not masked, as released: no token leaks, but the last query of a sequence has padding "
-        "where others have the map of the next key, so that it scores otherwise than in a longer sequence. With "
+        "where others have the map of the next key, so that its scores differ from those in a longer sequence. With "
         "FIRE as the base that code uses LeakyReLU inside FIRE: base=(fire:activation=leaky_relu).",
     .causal_only = true,
     .touches = "B L",

@@ -1,5 +1,5 @@
-// DaRoPE: RoPE whose slow pairs read a bounded position, learned from content and index, that no length drives out
-// of range.
+// DaRoPE: RoPE whose slow pairs use a bounded position, learned from content and index, which stays in range at any
+// length.
 //
 //   score_h(i, j) = R_h(i) q_i . R_h(j) k_j / sqrt(D)
 //   R_h(t)        rotates pair n by t w_n where w_n >= 2 pi / L, else by c_h(t) w_n;   w_n = base^(-2 n / D)
@@ -12,6 +12,7 @@
 
 #include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -93,7 +94,7 @@ class Darope final : public ContextualRotary {
   void fractions(const AttentionInput& in, Matrix& fractions) const {
     multiply(in.x, in.parameters[weights_[in.layer]], fractions);
     multiply_add(betas(in), in.parameters[alphas_[in.layer]], fractions);
-    fractions = fractions.array().logistic().matrix();
+    sigmoid(fractions, fractions);
   }
 
   double length_;                            // L
@@ -109,9 +110,9 @@ const RegisterEncoding<Darope> registered{{
                 "x_t + alpha "
                 "logit((t + 0.5) / L))",
     .source = "Levy, Videau et al. 2026, arXiv:2609.34556",
-    .notes = "No code was found. Slow pairs stay in range at any length, fast ones are RoPE's. Only these see the "
-             "distance "
-             "alone: learned positions are not shifted evenly. The pairing is ours.",
+    .notes = "No code was found. Slow pairs stay in range at any length, fast ones are RoPE's. Only the fast pairs "
+             "depend on distance alone: a shift of the sequence changes "
+             "differences of learned positions. The pairing is ours.",
     .touches = "R P",
     .learned = true,
     .extrapolates = Extrapolation::defined,

@@ -1,5 +1,5 @@
-// DeBERTa, disentangled attention: content meets content, content meets relative position, relative position meets
-// content.
+// DeBERTa, disentangled attention: a score is the sum of a content-to-content, a content-to-position and a
+// position-to-content term.
 //
 //   score_h(i, j) = (q_i . k_j + q_i . (P[n] W_K)_h + k_j . (P[n] W_Q + b)_h) / sqrt(3 D)
 //   n(i, j)       = clamp(i - j + k, 0, 2 k - 1),   P (2 k, C), shared by all layers
@@ -206,7 +206,7 @@ class Deberta final : public PositionEncoding {
     return {row(nearest), row(farthest) - row(nearest) + 1};
   }
 
-  /// From which distance a pair has to which of the rows that are read, for the second term and for the third.
+  /// Turns a pair's index of its distance into the index of its row of P, for the second term and for the third.
   void fill_index(const Matrix& distances, Index low, IndexMatrix& index, IndexMatrix& third) const {
     const bool paper = options_.third == Third::paper;
     std::vector<std::int32_t> rows, opposite;

@@ -1,5 +1,5 @@
-// Entmax attention: alpha-entmax in place of the softmax, over any encoding, so that keys far below the best get
-// no attention at all.
+// Entmax attention: alpha-entmax instead of the softmax, over any encoding, so that keys whose scores are far below
+// the best get no attention at all.
 //
 //   attention(i, j) = max((alpha - 1) z(i, j) - tau_i, 0)^(1 / (alpha - 1)), tau_i such that the row sums to 1
 //
@@ -29,12 +29,11 @@ class Entmax final : public Decorator {
         alpha_(static_cast<Real>(options.alpha)) {}
 
   void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const override {
-    for (size_t h = 0; h < scores.size(); ++h) entmax(scores[h], alpha_, shape_.causal, attention[h]);
+    entmax(scores, alpha_, shape_.causal, attention);
   }
   void normalize_backward(const AttentionInput&, const Heads&, const Heads& attention, const Heads& d_attention,
                           Heads& d_scores) const override {
-    for (size_t h = 0; h < attention.size(); ++h)
-      entmax_backward(attention[h], alpha_, shape_.causal, d_attention[h], d_scores[h]);
+    entmax_backward(attention, alpha_, shape_.causal, d_attention, d_scores);
   }
   bool keeps_scores() const override { return false; }
 
@@ -48,14 +47,14 @@ const RegisterEncoding<Entmax> registered{{
     .equation = "attention(i, j) = max((alpha - 1) z(i, j) - tau_i, 0)^(1 / (alpha - 1)), z the base's scores",
     .source = "Correia et al. 2019, arXiv:1909.00015; Vasylenko et al. 2025, arXiv:2506.16640; deep-spin/asentmax",
     .notes =
-        "Takes the place of the base's normalization. alpha is fixed, as in the second paper; the first learns "
+        "Replaces the base's normalization. alpha is fixed, as in the second paper; the first learns "
         "it. tau comes from Newton's method, where the code bisects.",
     .touches = "L",
     .extrapolates = Extrapolation::as_base,
     .relative = Relative::as_base,
     .content_dependent = "as its base",
     .distinct = Distinct::partly,
-    .distance_decay = {DistanceDecay::no, "as far keys share 0"},
+    .distance_decay = {DistanceDecay::no, "because all far keys get 0"},
     .variants = {"alpha=1.25", "alpha=2", "base=alibi", "base=rope"},
 }};
 

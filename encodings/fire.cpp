@@ -21,6 +21,7 @@
 #include "encodings/parts/distances.h"
 #include "encodings/registry.h"
 #include "model/layers.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -99,21 +100,21 @@ class Fire final : public AdditiveBias {
           for (Index m = first; m < i; ++m) d_output.row(h).tail(m + 1) += d_bias[n * H + h].row(m).head(m + 1);
         }
         multiply_add(activated, d_output.transpose(), d[net.w2]);
-        d[net.b2].row(0) += d_output.rowwise().sum().transpose();
-        multiply(p[net.w2], d_output, activated);  // its gradient, and that of hidden
+        for (Index h = 0; h < H; ++h) d[net.b2](0, h) += sum(d_output.row(h));
+        multiply(p[net.w2], d_output, activated);  // the gradient of `activated`, and below of `hidden`
         hidden.array() = activated.array() * leaky_relu_derivative(hidden.array(), leak());
         auto d_w1 = d[net.w1], d_b1 = d[net.b1];
         for (Index m = 0; m < options_.hidden; ++m) {
-          d_w1(0, m) += hidden.row(m).dot(work.xi.head(keys));
-          d_b1(0, m) += hidden.row(m).sum();
+          d_w1(0, m) += dot(hidden.row(m), work.xi.head(keys));
+          d_b1(0, m) += sum(hidden.row(m));
         }
         multiply(p[net.w1].row(0), hidden, work.d_xi.head(keys));
 
         // xi = u / w, with u = log(|c| d + 1) and w = log(|c| n + 1) + epsilon
-        const auto distance = work.distance.head(keys).array(), xi = work.xi.head(keys).array();
-        const auto d_xi = work.d_xi.head(keys).array();
-        const Real along = (d_xi * xi).sum() / r.normalizer;  // of -w
-        const Real by_distance = (d_xi * distance / (rate * distance + 1)).sum() / r.normalizer;
+        auto distance = work.distance.head(keys).array();
+        const Real along = dot(work.d_xi.head(keys), work.xi.head(keys)) / r.normalizer;  // of -w
+        distance /= rate * distance + 1;
+        const Real by_distance = dot(work.d_xi.head(keys), work.distance.head(keys)) / r.normalizer;
         d[net.c](0, 0) += sign(c) * (by_distance - along * r.reach / (rate * r.reach + 1));
         if (r.below) d[net.mu](0, 0) -= sign(mu) * along * rate / (rate * r.reach + 1) * threshold_;
       });
@@ -146,7 +147,7 @@ class Fire final : public AdditiveBias {
   Real threshold(const Parameters& p, const Network& net) const { return std::abs(p[net.mu](0, 0)) * threshold_; }
 
   /// f(first, i) for the rows of queries `first` to i. Below the threshold xi depends on distance alone, and where
-  /// that depends on i - j alone these rows are ends of the last of them; the others come one by one.
+  /// that depends on i - j alone these rows are suffixes of the last one; otherwise rows are computed one by one.
   template <class F>
   void for_each_row(const Parameters& p, const Network& net, const Positions& positions, F f) const {
     Index below = 0;
@@ -160,9 +161,12 @@ class Fire final : public AdditiveBias {
   Row row(const Parameters& p, const Network& net, const Positions& positions, Index i, Workspace& work) const {
     const Index keys = i + 1;
     const Real rate = std::abs(p[net.c](0, 0)), threshold = this->threshold(p, net);
-    const Real reach = std::max(positions.at[i], threshold), normalizer = std::log1p(rate * reach) + kEpsilon;
+    const Real reach = std::max(positions.at[i], threshold);
+    const Real normalizer = static_cast<Real>(std::log1p(static_cast<double>(rate * reach))) + kEpsilon;
     for (Index j = 0; j < keys; ++j) work.distance(j) = std::abs(positions.distance(i, j));
-    work.xi.head(keys) = (rate * work.distance.head(keys).array() + 1).log() / normalizer;
+    work.xi.head(keys) = (rate * work.distance.head(keys).array() + 1).matrix();
+    logarithm(work.xi.head(keys), work.xi.head(keys));
+    work.xi.head(keys) /= normalizer;
     const auto w1 = p[net.w1], b1 = p[net.b1];
     for (Index m = 0; m < options_.hidden; ++m) {
       auto hidden = work.hidden.row(m).head(keys);

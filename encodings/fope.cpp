@@ -174,8 +174,8 @@ const RegisterEncoding<Fope> registered{{
         "score(i, j) = F(i) q_i . F(j) k_j / sqrt(D), F as RoPE's rotation with sums over w_m >= 2 pi / L of "
         "A(m, n) cos(p w_m) and B(m, n) sin(p w_m) for its cosines and sines",
     .source = "Hua et al. 2024, arXiv:2412.17739; TsinghuaC3I/Fourier-Position-Embedding",
-    .notes = "A and B are drawn once and not learned, as in the code. Its padding also turns the pairs that stand "
-             "still by 45 degrees: option padding.",
+    .notes = "A and B are drawn once and not learned, as in the code. Its padding also rotates the pairs without "
+             "a frequency, by 45 degrees: option padding.",
     .touches = "R",
     .takes_positions = TakesPositions::positions,
     .extrapolates = Extrapolation::yes,

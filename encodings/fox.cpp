@@ -1,13 +1,13 @@
-// FoX, the forgetting transformer: every token multiplies what lies before it by a gate of its own, head by head.
+// FoX, the forgetting transformer: every token has a forget gate for each head, which decays all tokens before it.
 //
 //   score_h(i, j) = q_i . k_j / sqrt(D) + F_i - F_j
 //   F_t           = sum over s <= t of log f_s,   f_t = sigmoid(w_h . x_t + b_h)
 //
 // so that the gates of the tokens j + 1 .. i decide. Lin et al. 2025, arXiv:2503.02130;
-// zhixuan-lin/forgetting-transformer. w ~ N(0, 0.02) and b = 0: a token forgets half of the past at the start,
-// harsh where the past matters: option `bias`. The paper's "pro" block (token shift, norms, output gate) is
-// another architecture, and left out. data_independent=true keeps b alone, a decay with a time of its own in each
-// head: -1 / log f_h starts at times spread geometrically from `shortest` to `longest` tokens; that code leaves
+// zhixuan-lin/forgetting-transformer. w ~ N(0, 0.02) and b = 0: at the start a token halves the weight of the past,
+// which is fast where far tokens matter: option `bias`. The paper's "pro" block (token shift, norms, output gate) is
+// another architecture, and left out. data_independent=true learns b alone, so that each head has one time constant:
+// -1 / log f_h starts at times spread geometrically from `shortest` to `longest` tokens; that code leaves
 // the two bounds open, and 2 and 128 are ours.
 #include <cmath>
 

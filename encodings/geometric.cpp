@@ -129,7 +129,7 @@ const RegisterEncoding<Geometric> registered{{
                 "rows divided "
                 "by their sums; z = alpha q . k + beta + a preference for left or right that x_i decides",
     .source = "Csordas et al. 2021, arXiv:2110.07732; RobertCsordas/ndr",
-    .notes = "Replaces the softmax. Published for bidirectional models; where causal it is stick-breaking, "
+    .notes = "Replaces the softmax. Published for bidirectional models; in causal ones it is stick-breaking, "
              "normalized. At "
              "equal distance the right neighbour is visited first.",
     .touches = "L",

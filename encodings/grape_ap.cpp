@@ -1,12 +1,12 @@
-// GRAPE-AP: a penalty that the query gathers along its path to the key, by how well it agrees with each token on
-// the way.
+// GRAPE-AP: a penalty that is a sum over the tokens between key and query, by how well the query agrees with each
+// of them.
 //
 //   score_h(i, j) = q_i . k_j / sqrt(D) + m_h times the sum over j < l <= i of log sigmoid(p_i . R(l) p'_l / P)
 //   p_t           = x_t W_h (P),   p'_t = p_t / sqrt(mean(p_t^2) + 1.2e-7),   R(l) turns all pairs by -l radians
 //
 // m_h: ALiBi's slopes; W (C, H P) of each layer, N(0, 0.5 C^-0.5). Zhang et al. 2025, arXiv:2512.07805;
 // model-architectures/GRAPE, file llama-mha-grape-ap-v1, with P = 8 as in its experiments. The query's side is
-// neither normalized nor turned there, so that scores depend on where l stands, not on its distance alone.
+// neither normalized nor rotated there, so that scores depend on the position of l, not on its distance alone.
 #include <cmath>
 
 #include "encodings/parts/rotary.h"
@@ -14,6 +14,7 @@
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/layers.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -105,7 +106,7 @@ class GrapeAp final : public PositionEncoding {
       rotate_backward(d_turned, c.cosine.topRows(T), c.sine.topRows(T), Pairing::half_split, d_unit);
       for (Index t = 0; t < T; ++t) {
         const auto row = of_head(p, h, width_).row(t);
-        const Real s = inverse_size(row), along = row.dot(d_unit.row(t)) / static_cast<Real>(width_);
+        const Real s = inverse_size(row), along = dot(row, d_unit.row(t)) / static_cast<Real>(width_);
         of_head(d_p, h, width_).row(t) += s * d_unit.row(t) - s * s * s * along * row;
       }
     }
@@ -120,7 +121,7 @@ class GrapeAp final : public PositionEncoding {
 
   template <class Row>
   Real inverse_size(const Row& row) const {
-    return 1 / std::sqrt(row.squaredNorm() / static_cast<Real>(width_) + kLeastSquare);
+    return 1 / std::sqrt(dot(row, row) / static_cast<Real>(width_) + kLeastSquare);
   }
 
   /// R(t) p'_t for all t.
@@ -146,7 +147,7 @@ const RegisterEncoding<GrapeAp> registered{{
         "p'_l / P),   p_t = x_t W_h",
     .source = "Zhang et al. 2025, arXiv:2512.07805; model-architectures/GRAPE",
     .notes =
-        "As the code: the query's side is not turned, so that absolute places matter. The code can also take p "
+        "As the code: the query's side is not rotated, so that absolute positions matter. The code can also take p "
         "from queries, keys or values, which is left out.",
     .causal_only = true,
     .touches = "B",

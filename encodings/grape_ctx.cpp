@@ -1,4 +1,4 @@
-// GRAPE with a contextual phase: RoPE whose positions advance by what each token says, at learned frequencies.
+// GRAPE with a contextual phase: RoPE with learned frequencies, whose positions advance by a step for each token.
 //
 //   score_h(i, j) = R(Phi_i) q_i . R(Phi_j) k_j / sqrt(D),   R(p) rotates pair n by p exp(l_n)
 //   Phi_t         = omega_0 + ... + omega_{t-1}, without t itself;   omega_t = sigmoid((w . x_t + b) / 16)
@@ -11,6 +11,7 @@
 #include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
 #include "model/layers.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -47,33 +48,35 @@ class GrapeContextual final : public ContextualRotary {
   const Matrix& angles(const AttentionInput& in) const override {
     Matrix &phases = in.scratch(in.length(), 1), &angles = in.scratch(in.length(), pairs());
     this->phases(in, phases);
-    angles = phases * in.parameters[log_frequencies_[in.layer]].array().exp().matrix();
+    multiply(phases, frequencies(in), angles);
     return angles;
   }
 
   void angles_backward(const AttentionInput& in, Matrix& d_angles, AttentionGradient& d) const override {
     Matrix &phases = in.scratch(in.length(), 1), &d_steps = in.scratch(in.length(), 1);
-    const auto log_frequencies = in.parameters[log_frequencies_[in.layer]];
     this->phases(in, phases);
-    d.parameters[log_frequencies_[in.layer]].array() +=
-        (phases.transpose() * d_angles).array() * log_frequencies.array().exp();
+    const Matrix& frequencies = this->frequencies(in);
+    Matrix& d_frequencies = in.scratch(1, pairs());
+    multiply(phases.transpose(), d_angles, d_frequencies);
+    d.parameters[log_frequencies_[in.layer]].array() += d_frequencies.array() * frequencies.array();
 
-    d_steps.noalias() = d_angles * log_frequencies.array().exp().matrix().transpose();
+    multiply(d_angles, frequencies.transpose(), d_steps);
     Real later = 0;  // the step of t is in the phases after t
     for (Index t = in.length() - 1; t >= 0; --t) later += std::exchange(d_steps(t, 0), later);
     Matrix& gates = phases;
     logits(in, gates);
     if (gate_ == Gate::sigmoid) {
       auto g = gates.array();
-      g = (g / kSharpness).logistic();
+      gates /= kSharpness;
+      sigmoid(gates, gates);
       g = g * (1 - g) / kSharpness;
     } else {
-      gates = gates.array().logistic().matrix();
+      sigmoid(gates, gates);
     }
     d_steps.array() *= gates.array();  // of the logits
     multiply_add(d_steps, in.parameters[weights_[in.layer]].transpose(), d.x);
     multiply_add(in.x.transpose(), d_steps, d.parameters[weights_[in.layer]]);
-    d.parameters[biases_[in.layer]](0, 0) += d_steps.sum();
+    d.parameters[biases_[in.layer]](0, 0) += sum(d_steps);
   }
 
  private:
@@ -82,13 +85,20 @@ class GrapeContextual final : public ContextualRotary {
     logits.array() += in.parameters[biases_[in.layer]](0, 0);
   }
 
+  /// (1, D / 2)
+  const Matrix& frequencies(const AttentionInput& in) const {
+    Matrix& frequencies = in.scratch(1, pairs());
+    exponential(in.parameters[log_frequencies_[in.layer]], frequencies);
+    return frequencies;
+  }
+
   void phases(const AttentionInput& in, Matrix& phases) const {
     logits(in, phases);
-    auto steps = phases.array();
     if (gate_ == Gate::sigmoid) {
-      steps = (steps / kSharpness).logistic();
+      phases /= kSharpness;
+      sigmoid(phases, phases);
     } else {
-      steps = softplus(steps);
+      softplus(phases, phases);
     }
     Real sum = 0;  // without the token's own step
     for (Index t = 0; t < in.length(); ++t) sum += std::exchange(phases(t, 0), sum);

@@ -8,6 +8,7 @@
 // queries and keys; we do neither.
 #include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
+#include "model/numeric.h"
 
 namespace posbench {
 namespace {
@@ -51,7 +52,7 @@ class GrapeM final : public ContextualRotary {
     for (size_t layer = 0; layer < tables.values.size(); ++layer) {
       for (Index n = 0; n < logs_[layer].size(); ++n) {
         d[logs_[layer]].data()[n] +=
-            d_tables[layer].col(n).dot(tables.values[layer].col(n)) / static_cast<Real>(slowness_);
+            dot(d_tables[layer].col(n), tables.values[layer].col(n)) / static_cast<Real>(slowness_);
       }
     }
   }

@@ -42,7 +42,7 @@ class HardAlibi final : public DistanceBias {
 const RegisterEncoding<HardAlibi> registered{{
     .name = "hard_alibi",
     .family = Family::bias_by_distance,
-    .equation = "score_h(i, j) = q_i . k_j / sqrt(D), of the keys with i - j <= h alone in heads h < M",
+    .equation = "score_h(i, j) = q_i . k_j / sqrt(D), in heads h < M for the keys with i - j <= h only",
     .source = "Jelassi et al. 2024, arXiv:2402.01032; sjelassi/transformers_ssm_copy",
     .notes = "M = 8 of 16 heads in the code; here half of the heads.",
     .causal_only = true,

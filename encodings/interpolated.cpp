@@ -4,7 +4,7 @@
 //
 //   linear        p -> p / s                                        Chen et al. 2023, arXiv:2306.15595
 //   ntk           w_n -> w_n s^(-2 n / (d - 2)), which is base -> base s^(d / (d - 2)): the fastest pair keeps
-//                 its pace, the slowest is divided by s
+//                 its frequency, that of the slowest is divided by s
 //   ntk_dynamic   as ntk with s = alpha T / L - (alpha - 1) for a sequence longer than L, and unchanged up to L
 //   yarn          w_n -> w_n / s ramp_n + w_n (1 - ramp_n), and queries and keys times 0.1 ln s + 1
 //                                                                   Peng et al. 2023, arXiv:2309.00071
@@ -17,7 +17,7 @@
 // model and tune it briefly; here one model trains with the slower angles from the start, but for ntk_dynamic,
 // which leaves the trained lengths alone. resonance=true rounds the wavelengths that result to whole tokens, as
 // Resonance YaRN does (Wang et al. 2024, arXiv:2403.00071; sheryc/resonance_rope). Over xpos, linear slows the
-// fading too; the others do not.
+// decay too; the others do not.
 #include <cmath>
 #include <numbers>
 
@@ -63,7 +63,7 @@ class Interpolated final : public Decorator {
                "s; 0: the longest sequence of any split over the original length, at least 1");
       o.integer("original", original, 0, 1 << 20, "L, the original length; 0: the trained length");
       o.number("alpha", alpha, 0.01, 1000, "ntk_dynamic: how fast s grows with the length");
-      o.number("beta_fast", beta_fast, 0.01, 1e6, "yarn: pairs that turn more often within L keep their pace");
+      o.number("beta_fast", beta_fast, 0.01, 1e6, "yarn: pairs that turn more often within L keep their frequency");
       o.number("beta_slow", beta_slow, 0.01, 1e6,
                "yarn: pairs that turn less often within L are slowed down by s");
       o.choice("ramp", ramp, {"code", "paper"}, "yarn: linear in the pair's index, or in its turns within L");

@@ -26,7 +26,7 @@ class KerpleLog final : public Kerple {
       : Kerple("kerple_log", options.per_layer, {2, INFINITY}, {1, INFINITY}, shape, layout) {}
 
   Value kernel(Real r1, Real r2, Real distance) const override {
-    const Real logarithm = std::log1p(r2 * distance);
+    const Real logarithm = static_cast<Real>(std::log1p(static_cast<double>(r2 * distance)));
     return {-r1 * logarithm, -logarithm, -r1 * distance / (1 + r2 * distance)};
   }
 };

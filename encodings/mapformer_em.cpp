@@ -1,5 +1,5 @@
-// MapFormer, episodic memory: scores of content times scores of position, which two learned vectors get from where
-// the steps of the tokens have led.
+// MapFormer, episodic memory: scores of content times scores of position, the product of two learned vectors that
+// are rotated by the sum of the tokens' steps.
 //
 //   score_h(i, j) = (q_i . k_j / sqrt(D)) (R(phi_h(i)) q0_h . R(phi_h(j)) k0_h / sqrt(D))
 //   phi           = the angles of mapformer_wm: omega times the sum of the tokens' steps
@@ -12,6 +12,7 @@
 #include "encodings/registry.h"
 #include "encodings/parts/rotary.h"
 #include "model/attention.h"
+#include "model/numeric.h"
 
 namespace posbench {
 namespace {
@@ -89,10 +90,10 @@ class MapFormerEm final : public PositionEncoding {
       rotate_angle_backward(rotated.k, d_k, kPairing, d_angles.middleCols(first, D / 2));
       d_vectors.setZero();
       rotate_backward(d_q, cosine, sine, kPairing, d_vectors);
-      d.parameters[query_].row(row) += d_vectors.colwise().sum();
+      add_column_sums(d_vectors, d.parameters[query_].row(row));
       d_vectors.setZero();
       rotate_backward(d_k, cosine, sine, kPairing, d_vectors);
-      d.parameters[key_].row(row) += d_vectors.colwise().sum();
+      add_column_sums(d_vectors, d.parameters[key_].row(row));
     }
     path_.angles_backward(in, d_angles, d);
   }
@@ -107,12 +108,11 @@ class MapFormerEm final : public PositionEncoding {
   Rotated rotated(const AttentionInput& in) const {
     const Index T = in.length(), D = shape_.head_width();
     Matrix &angles = path_.angles(in), &sine = in.scratch(T, angles.cols());
-    sine.array() = angles.array().sin();
-    angles = angles.array().cos().matrix();
+    sine_cosine(angles, sine, angles);
     return {angles, sine, in.scratch(T, D), in.scratch(T, D), in.scratch(T, D)};
   }
 
-  /// Rotates the two vectors of head h to where every token is.
+  /// Rotates the two vectors of head h by the angles of every token.
   void rotate_vectors(const AttentionInput& in, const Rotated& p, size_t h) const {
     const Index D = shape_.head_width(), row = static_cast<Index>(h);
     const auto cosine = p.cosine.middleCols(row * D / 2, D / 2), sine = p.sine.middleCols(row * D / 2, D / 2);

@@ -1,4 +1,4 @@
-// MapFormer, working memory: RoPE by positions that tokens move: each token embedding is a step, for every head
+// MapFormer, working memory: RoPE whose positions are sums of steps, which each token embedding gives for every head
 // and pair.
 //
 //   score_h(i, j)      = R(phi_h(i)) q_i . R(phi_h(j)) k_j / sqrt(D)

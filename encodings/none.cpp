@@ -21,7 +21,7 @@ const RegisterEncoding<None> registered{{
     .equation = "score(i, j) = q_i . k_j / sqrt(D)",
     .source = "Haviv et al. 2022, arXiv:2203.16634; Kazemnejad et al. 2023, arXiv:2305.19466",
     .notes =
-        "With a bidirectional model the network cannot tell orders apart; runs, as the baseline that it then is.",
+        "A bidirectional model without positions cannot tell orders apart; it can be run as a baseline.",
     .permutation_invariant = true,
     .extrapolates = Extrapolation::yes,
     .relative = Relative::not_applicable,

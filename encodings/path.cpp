@@ -1,4 +1,4 @@
-// PaTH: from key to query, every token reflects what passes it, and scores see the accumulated product.
+// PaTH: every token gives a reflection, and a score multiplies by the product of those between key and query.
 //
 //   score_h(i, j) = k_j . R_(j+1) R_(j+2) ... R_i q_i / sqrt(D),   R_t = I - beta_t w_t w_t^T
 //   beta_t        = 2 sigmoid(b_h . x_t + c_h)
@@ -7,8 +7,8 @@
 //
 // Yang et al. 2025, arXiv:2505.16381; fla-org/flash-linear-attention, where the maps to u have no bias, rank 32
 // and the convolution K no bias either. convolution=false leaves out K and the SiLU, a smaller form than the
-// published one. The queries are walked to their keys, O(T^2 D), where the paper works in blocks: the result is
-// the same. Initial values: U(-1, 1) / sqrt(inputs), and c = 0.
+// published one. Products are accumulated key by key, O(T^2 D); the paper works in blocks, with the same result.
+// Initial values: U(-1, 1) / sqrt(inputs), and c = 0.
 #include "encodings/parts/reflections.h"
 #include "encodings/registry.h"
 
@@ -23,7 +23,7 @@ class Path final : public PositionEncoding {
     void describe(OptionTable& o) {
       o.integer("rank", rank, 1, 4096, "inner width of the map from x to the reflections' directions");
       o.flag("convolution", convolution,
-             "directions see the three last tokens, through SiLU; else their own alone");
+             "directions depend on the last three tokens, through SiLU; otherwise on one token");
     }
   };
 
@@ -45,8 +45,8 @@ const RegisterEncoding<Path> registered{{
     .equation =
         "score(i, j) = k_j . R_(j+1) ... R_i q_i / sqrt(D), R_t = I - beta_t w_t w_t^T, beta_t and w_t from x",
     .source = "Yang et al. 2025, arXiv:2505.16381; fla-org/flash-linear-attention",
-    .notes = "Walked key by key, O(T^2 D), instead of the paper's block form; the result is the same. 1e-12 is added to "
-             "the squared norm of a direction, where the library adds 1e-6.",
+    .notes = "Computed key by key, O(T^2 D), instead of in the paper's block form; the result is the same. 1e-12 is "
+             "added to the squared norm of a direction, where the library adds 1e-6.",
     .causal_only = true,
     .touches = "Q",
     .learned = true,

@@ -3,8 +3,8 @@
 //   score_h(i, j) = (k_j . R_(j+1) ... R_i q_i + F_i - F_j) / sqrt(D)
 //   R_t as in PaTH,   F_t = sum over s <= t of log sigmoid(w_h . x_s + b_h) as in FoX
 //
-// Yang et al. 2025, arXiv:2505.16381; fla-org/flash-linear-attention, where the gates stand inside the scale,
-// unlike FoX's. Options as in path; w ~ N(0, 0.02), b = 0.
+// Yang et al. 2025, arXiv:2505.16381; fla-org/flash-linear-attention, where 1 / sqrt(D) also multiplies the gates'
+// sum, unlike in FoX. Options as in path; w ~ N(0, 0.02), b = 0.
 #include "encodings/parts/forget_gate.h"
 #include "encodings/parts/reflections.h"
 #include "encodings/registry.h"
@@ -21,7 +21,7 @@ class PathFox final : public PositionEncoding {
     void describe(OptionTable& o) {
       o.integer("rank", rank, 1, 4096, "inner width of the map from x to the reflections' directions");
       o.flag("convolution", convolution,
-             "directions see the three last tokens, through SiLU; else their own alone");
+             "directions depend on the last three tokens, through SiLU; otherwise on one token");
       o.number("bias", bias, -20, 20, "initial b: a gate starts at sigmoid(b)");
     }
   };
@@ -50,7 +50,7 @@ const RegisterEncoding<PathFox> registered{{
     .family = Family::contextual,
     .equation = "score(i, j) = (k_j . R_(j+1) ... R_i q_i + sum of log f over tokens j + 1 .. i) / sqrt(D)",
     .source = "Yang et al. 2025, arXiv:2505.16381; fla-org/flash-linear-attention",
-    .notes = "The gates stand inside the scale, unlike FoX's.",
+    .notes = "1 / sqrt(D) also multiplies the sum of the gates' logarithms, unlike in FoX.",
     .causal_only = true,
     .touches = "B Q",
     .learned = true,

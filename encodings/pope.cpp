@@ -1,4 +1,4 @@
-// PoPE, polar positions: what a component says is its magnitude, where it stands is its phase.
+// PoPE, polar positions: content decides the magnitude of a component, and position its phase.
 //
 //   score_h(i, j) = sum over e of softplus(q_ie) softplus(k_je) cos((p_i - p_j) w_e - delta_he) / sqrt(D)
 //   w_e           = base^(-e / D), e = 0 .. D - 1;   delta (H, D) learned, one set for all layers, in [-2 pi, 0]
@@ -15,6 +15,7 @@
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/lanes.h"
+#include "model/numeric.h"
 
 namespace posbench {
 namespace {
@@ -74,8 +75,9 @@ class Pope final : public PositionEncoding {
     auto d_delta = d[delta_];
     for (Index h = 0; h < shape_.heads; ++h) {
       const size_t c = key_cosine(h), s = key_sine(h);
-      d_delta.row(h) +=
-          (tables.values[c].cwiseProduct(d_keys[s]) - tables.values[s].cwiseProduct(d_keys[c])).colwise().sum();
+      const RowMajor turned =
+          tables.values[c].cwiseProduct(d_keys[s]) - tables.values[s].cwiseProduct(d_keys[c]);
+      add_column_sums(turned, d_delta.row(h));
     }
   }
 
@@ -139,13 +141,13 @@ class Pope final : public PositionEncoding {
       Real* to = d_x.row(t).data();
       for_each_lanes(D, [&](Index e, Index count) {
         const Lanes value = load(in + e, count, 0), d_c = load(d + e, count, 0), d_s = load(d + D + e, count, 0);
-        const Lanes along = d_c * load(c + e, count, 0) + d_s * load(s + e, count, 0);
-        store(load(to + e, count, 0) + along * sigmoid(value), to + e, count);
+        const Lanes along = fused(d_c, load(c + e, count, 0), d_s * load(s + e, count, 0));
+        store(fused(along, sigmoid(value), load(to + e, count, 0)), to + e, count);
         if (d_cosine == nullptr) return;
         const Lanes magnitude = softplus(value);
         Real *to_c = d_cosine->row(t).data() + e, *to_s = d_sine->row(t).data() + e;
-        store(load(to_c, count, 0) + d_c * magnitude, to_c, count);
-        store(load(to_s, count, 0) + d_s * magnitude, to_s, count);
+        store(fused(d_c, magnitude, load(to_c, count, 0)), to_c, count);
+        store(fused(d_s, magnitude, load(to_s, count, 0)), to_s, count);
       });
     }
   }

@@ -1,5 +1,5 @@
 // Random float sampling: positions are real numbers from one interval, whatever the length, drawn and sorted for
-// every training sequence, so that training sees all distances and longer sequences only stand closer.
+// every training sequence, so that training sees all distances and longer sequences are only denser.
 //
 //   in training    p_t the t-th smallest of T numbers uniform over [0, 1), times S
 //   in evaluation  p_t = (2 t + 1) / (2 max(L, T)) S, L the trained length
@@ -20,7 +20,7 @@ class RandomFloat final : public Decorator {
     double range = 0;
     std::string wrapped() const { return base; }
     void describe(OptionTable& o) {
-      o.text("base", base, "an encoding of real positions", "the encoding that is told the positions");
+      o.text("base", base, "an encoding of real positions", "the encoding that gets the positions");
       o.number("range", range, 0, 1e6, "S: positions lie between 0 and S; 0: the trained length");
     }
   };
@@ -69,7 +69,7 @@ const RegisterEncoding<RandomFloat> registered{{
         "T)) S in evaluation",
     .source = "Shimizu et al. 2026, arXiv:2602.14050",
     .notes =
-        "The paper was at hand by its introduction and by quotations of its formulas; the range S = L is ours.",
+        "Of the paper only the introduction and quotations of its formulas could be read; the range S = L is ours.",
     .touches = "P",
     .extrapolates = Extrapolation::yes,
     .relative = Relative::as_base,

@@ -20,7 +20,7 @@ class RandomOffset final : public Decorator {
     int range = 0;
     std::string wrapped() const { return base; }
     void describe(OptionTable& o) {
-      o.text("base", base, "an encoding of absolute positions", "the encoding that is told the positions");
+      o.text("base", base, "an encoding of absolute positions", "the encoding that gets the positions");
       o.integer("range", range, 0, 1 << 20, "K, the largest offset; 0: as far as the longest sequence reaches");
     }
   };

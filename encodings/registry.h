@@ -24,7 +24,7 @@ enum class Family {
   attention_variant,
   wrapper
 };
-/// Beyond the trained length: in the trained range; defined, but out of it; reading untrained parameters.
+/// Positions beyond the trained length: in the trained range; defined, but out of it; or untrained parameters.
 /// `as_base`: as the encoding that a wrapper wraps.
 enum class Extrapolation { yes, defined, no, as_base };
 /// Whether, or in which sense, scores depend on relative positions alone.
@@ -81,7 +81,7 @@ struct EncodingInfo {
   bool permutation_invariant = false;  // bidirectional models with it cannot tell orders of tokens apart
   std::string
       touches;  // letters: E input, R rotates q and k, B bias, Q query-dependent, L logits, V values, P index
-  bool learned = false;  // has parameters of its own
+  bool learned = false;  // has its own parameters
   TakesPositions takes_positions = TakesPositions::no;
   Stated<Extrapolation> extrapolates = Extrapolation::no;
   Stated<Relative> relative = Relative::no;

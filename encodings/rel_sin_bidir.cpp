@@ -1,4 +1,4 @@
-// Relative sinusoids over both signs: Transformer-XL's algebra as the encoder studies use it.
+// Relative sinusoids of signed distances: Transformer-XL's scores as studies of encoders use them.
 //
 //   score_h(i, j) = s ((q_i + u_h) . k_j + (q_i + w_h) . (W S(j - i))_h),   s = 1 / sqrt(D)
 //
@@ -10,8 +10,8 @@
 // learned_scale=true (a scalar s for each layer, from 1 / sqrt(D) on). argument=query_minus_key is txl's sign: the
 // same functions, since W can undo it.
 //
-// Causal models read the distances that they see. Ruoss et al.'s causal branch does otherwise, by its code: it
-// gives a pair S(T - 1 - (i - j)), which changes with the length of the sequence; their experiments are
+// Causal models use the true distances. Ruoss et al.'s causal code does not: it gives a pair S(T - 1 - (i - j)),
+// which changes with the length of the sequence; their experiments are
 // bidirectional.
 #include "encodings/registry.h"
 #include "encodings/parts/relative_sinusoids.h"

@@ -1,4 +1,4 @@
-// RePo, context re-positioning: each head reads a token's position off its content, and RoPE takes it from there.
+// RePo, context re-positioning: each head predicts a token's position from its content, and RoPE rotates by it.
 //
 //   score_h(i, j) = R(u_h(i)) q_i . R(u_h(j)) k_j / sqrt(D),   R(p) rotates pair n by p base^(-2 n / D)
 //   u_h(t)        = (1 - blend) p_h(t) + blend t
@@ -9,6 +9,7 @@
 // layers predict them, only the causal mask tells orders apart. The weights start at N(0, 1 / inputs), ours.
 #include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -109,7 +110,7 @@ class RepoPositions final : public ContextualRotary {
     const Steps s{matrix(), matrix(), matrix(), matrix()};
     multiply(in.x, in.parameters[w.gate], s.gate);
     multiply(in.x, in.parameters[w.content], s.content);
-    s.sigma.array() = s.gate.array().logistic();
+    sigmoid(s.gate, s.sigma);
     s.inner.array() = s.gate.array() * s.sigma.array() * s.content.array();
     return s;
   }

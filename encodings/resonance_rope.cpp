@@ -1,5 +1,5 @@
-// Resonance RoPE: RoPE whose wavelengths are rounded to whole tokens, so that what a pair turns through within the
-// trained length it turns through again, exactly, beyond it.
+// Resonance RoPE: RoPE whose wavelengths are rounded to whole tokens, so that beyond the trained length a pair
+// repeats exactly the angles of its first full turn.
 //
 //   score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D),   R(p) rotates pair n by p 2 pi / round(2 pi / w_n),
 //   w_n = base^(-2 n / D)

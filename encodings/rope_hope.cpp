@@ -1,5 +1,5 @@
-// HoPE: RoPE without the pairs that do not complete a turn within the trained length: none is left that meets
-// unseen angles.
+// HoPE: RoPE that does not rotate the pairs that complete no full turn within the trained length, so that no pair
+// meets unseen angles beyond it.
 //
 //   score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D),   R(p) rotates pair n by p w_n
 //   w_n           = base^(-2 n / D) where that is at least 2 pi / L, else 0
@@ -22,7 +22,7 @@ class RopeHope final : public Rotary {
     Pairing pairing = Pairing::interleaved;
     void describe(OptionTable& o) {
       o.integer("length", length, 0, 1 << 20,
-                "L: a pair that takes longer for a turn stands still; 0: the trained length");
+                "L: pairs that need longer for a full turn are not rotated; 0: the trained length");
       o.number("base", base, 1.001, 1e9, "the slowest pair of RoPE turns once in about 2 pi base positions");
       o.choice("pairing", pairing, {"interleaved", "half_split"}, "components 2n and 2n + 1, or n and n + D/2");
     }

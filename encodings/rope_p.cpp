@@ -1,4 +1,4 @@
-// p-RoPE: RoPE whose slowest pairs do not turn at all, so that they carry content undisturbed.
+// p-RoPE: RoPE whose slowest pairs are not rotated, so that they depend on content alone.
 //
 //   score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D),   R(p) rotates pair n by p w_n
 //   w_n           = base^(-2 n / D) for n < floor(fraction D / 2), else 0

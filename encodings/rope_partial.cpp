@@ -3,7 +3,7 @@
 //   score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D)
 //   R(p)          rotates pair n < R / 2 by p w_n,   w_n = base^(-2 n / R)
 //
-// R = 2 floor(fraction D / 2), at least 2, or what `width` says: the whole spectrum on fewer pairs. GPT-J (Wang
+// R = 2 floor(fraction D / 2), at least 2, or option `width`: the whole spectrum on fewer pairs. GPT-J (Wang
 // and Komatsuzaki 2021) and GPT-NeoX (Black et al. 2022, arXiv:2204.06745), whose quarter of a head is the default
 // here; the `rope` of Kazemnejad et al. 2023, arXiv:2305.19466, is this one.
 #include "encodings/registry.h"
@@ -21,7 +21,7 @@ class RopePartial final : public Rotary {
     void describe(OptionTable& o) {
       o.number("fraction", fraction, 0.001, 1,
                "the fraction of each head's components that is rotated; at least one pair");
-      o.integer("width", width, 0, 1 << 16, "rotated components, an even number; 0: as `fraction` says");
+      o.integer("width", width, 0, 1 << 16, "rotated components, an even number; 0: given by `fraction`");
       o.number("base", base, 1.001, 1e9, "the slowest pair turns once in about 2 pi base positions");
       o.choice("pairing", pairing, {"interleaved", "half_split"}, "components 2n and 2n + 1, or n and n + R/2");
     }

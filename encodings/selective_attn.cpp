@@ -1,5 +1,5 @@
-// Selective attention: one head also decides what later queries no longer need; what it selects is masked, softly,
-// in all.
+// Selective attention: the scores of one head also decide which keys later queries no longer need. These are masked,
+// softly, in all heads.
 //
 //   S             = the scores of head 0, q . k / sqrt(D)
 //   F(i, j)       = sum over j < t < i of max(S(t, j), 0),   0 for j = 0
@@ -22,7 +22,7 @@ class SelectiveAttention final : public PositionEncoding {
   void score(const AttentionInput& in, Heads& scores) const override {
     PositionEncoding::score(in, scores);
     Matrix &masked = in.scratch(1, in.length()), &selected = in.scratch(1, in.length());
-    masked.setZero();  // F(i, .) of the row at hand
+    masked.setZero();  // F(i, .) of the current row
     for (Index i = 0; i < in.length(); ++i) {
       selected.leftCols(i) = scores[0].row(i).head(i).cwiseMax(Real(0));
       for (Matrix& head : scores) head.row(i).head(i) -= masked.leftCols(i);

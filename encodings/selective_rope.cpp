@@ -1,5 +1,5 @@
-// Selective RoPE: every token turns each pair of every head by an angle of its own; a position is the sum of the
-// turns.
+// Selective RoPE: every token gives an angle to each pair of every head, and a pair is rotated by the sum of the
+// angles so far.
 //
 //   score_h(i, j)    = R(phi_h(i)) q_i . R(phi_h(j)) k_j / sqrt(D)
 //   pair n of phi(t) = theta^(-2 n / D) (a_0 + ... + a_t)[n]
@@ -14,6 +14,7 @@
 // here never. Weights start at N(0, 1 / inputs), the convolution uniform within 1/2.
 #include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -33,8 +34,8 @@ class SelectiveRope final : public ContextualRotary {
       o.number("theta", theta, 1.001, 1e9, "angles of pair n are multiplied by theta^(-2n / D)");
       o.flag("convolution", convolution,
              "a causal convolution of width 4; else the difference to the token before");
-      o.flag("gate", gate, "multiply each head's turns by a sigmoid of the token");
-      o.flag("bias", bias, "add a positive turn to every token's");
+      o.flag("gate", gate, "multiply each head's angles by a sigmoid of the token");
+      o.flag("bias", bias, "add a positive bias to every token's angles");
     }
   };
 
@@ -85,16 +86,20 @@ class SelectiveRope final : public ContextualRotary {
     if (options_.gate) {
       Matrix& d_gates = in.scratch(T, shape_.heads);
       for (size_t h = 0; h < in.q.size(); ++h) {
-        d_gates.col(static_cast<Index>(h)) = of_head(d_turns, h).cwiseProduct(of_head(s.turns, h)).rowwise().sum();
+        for (Index t = 0; t < T; ++t)
+          d_gates(t, static_cast<Index>(h)) = dot(of_head(d_turns, h).row(t), of_head(s.turns, h).row(t));
         gated(d_turns, s.gates, h);
       }
       d_gates.array() *= s.gates.array() * (1 - s.gates.array());
       multiply_add(d_gates, in.parameters[w.gate_weight].transpose(), d_unit);
       multiply_add(s.unit.transpose(), d_gates, d.parameters[w.gate_weight]);
-      d.parameters[w.gate_bias] += d_gates.colwise().sum();
+      add_column_sums(d_gates, d.parameters[w.gate_bias]);
     }
     if (options_.bias) {
-      d.parameters[w.bias].array() += d_turns.colwise().sum().array() * in.parameters[w.bias].array().exp();
+      RowMajor total = RowMajor::Zero(1, d_turns.cols()), factor(1, d_turns.cols());
+      add_column_sums(d_turns, total);
+      exponential(in.parameters[w.bias], factor);
+      d.parameters[w.bias].array() += total.array() * factor.array();
     }
 
     if (options_.convolution) {
@@ -103,7 +108,8 @@ class SelectiveRope final : public ContextualRotary {
       d_raw.setZero();
       for (Index tap = 0; tap < kTaps; ++tap) {
         const Index rows = std::max<Index>(0, T - lag(tap));
-        d_taps.row(tap) += d_turns.bottomRows(rows).cwiseProduct(s.raw.topRows(rows)).colwise().sum();
+        const RowMajor products = d_turns.bottomRows(rows).cwiseProduct(s.raw.topRows(rows));
+        add_column_sums(products, d_taps.row(tap));
         d_raw.topRows(rows).array() += d_turns.bottomRows(rows).array().rowwise() * taps.row(tap).array();
       }
     } else {
@@ -119,7 +125,7 @@ class SelectiveRope final : public ContextualRotary {
     for (Index t = 0; t < T; ++t) {  // d_x = (d_u - u (u . d_u)) / norm
       for (Index h = 0; h < shape_.heads; ++h) {
         const auto u = s.unit.row(t).segment(h * D, D), d_u = d_unit.row(t).segment(h * D, D);
-        const Real along = u.dot(d_u);
+        const Real along = dot(u, d_u);
         d.x.row(t).segment(h * D, D) += (d_u - along * u) * inverse_norm(in, t, h);
       }
     }
@@ -139,7 +145,8 @@ class SelectiveRope final : public ContextualRotary {
 
   Real inverse_norm(const AttentionInput& in, Index t, Index h) const {
     const Index D = shape_.head_width();
-    return 1 / std::sqrt(in.x.row(t).segment(h * D, D).squaredNorm() + kSmall);
+    const auto head = in.x.row(t).segment(h * D, D);
+    return 1 / std::sqrt(dot(head, head) + kSmall);
   }
 
   /// Multiplies the columns of head h by its gates.
@@ -170,11 +177,15 @@ class SelectiveRope final : public ContextualRotary {
       s.turns = s.raw;
       s.turns.bottomRows(T - 1) -= s.raw.topRows(T - 1);
     }
-    if (options_.bias) s.turns.rowwise() += in.parameters[w.bias].row(0).array().exp().matrix();
+    if (options_.bias) {
+      RowMajor factor(1, channels);
+      exponential(in.parameters[w.bias], factor);
+      s.turns.rowwise() += factor.row(0);
+    }
     if (options_.gate) {
       multiply(s.unit, in.parameters[w.gate_weight], s.gates);
       s.gates.rowwise() += in.parameters[w.gate_bias].row(0);
-      s.gates = s.gates.array().logistic().matrix();
+      sigmoid(s.gates, s.gates);
     }
     return s;
   }

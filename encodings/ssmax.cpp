@@ -8,7 +8,7 @@
 //   factor=log_ratio         f = log n_i / log L
 //   factor=log_ratio_beyond  f = max(1, log n_i / log L): nothing changes up to L keys
 //
-// Nakanishi 2025, arXiv:2501.19399, where n^(s z_j) takes the place of e^(z_j), so that biases are multiplied too;
+// Nakanishi 2025, arXiv:2501.19399, where n^(s z_j) replaces e^(z_j), so that biases are multiplied too;
 // the start of s is that of ArthurSBianchessi/BAM. The fixed forms: log n, Chiang and Cholak 2022,
 // arXiv:2202.12172; log n / log L, Su 2021, kexue.fm 8823, with L the training length 512; and its
 // maximum with 1, QwenLM/Qwen. A query that sees one key has f = 0, or 1 in the last form: its attention is 1.
@@ -92,7 +92,7 @@ const RegisterEncoding<Ssmax> registered{{
     .source =
         "Nakanishi 2025, arXiv:2501.19399; fixed factors: Chiang and Cholak 2022, arXiv:2202.12172; Su 2021, "
         "kexue.fm 8823; QwenLM/Qwen",
-    .notes = "Biases are multiplied too, as the softmax is what is replaced. s starts at 1, as in "
+    .notes = "Biases are multiplied too, because the softmax itself is replaced. s starts at 1, as in "
              "ArthurSBianchessi/BAM.",
     .touches = "L",
     .learned = true,

@@ -4,7 +4,7 @@
 //
 // Buckets are exact for small distances and then spread logarithmically up to max_distance: t5_buckets.h.
 // Bidirectional models give half of them to keys after the query. With 32 and 128, causal distances from 113 on
-// share the last bucket, and bucket 16 of the bidirectional ones is never used.
+// are all in the last bucket, and bucket 16 of the bidirectional ones is never used.
 //
 // Raffel et al. 2020, arXiv:1910.10683, section 2.1; tensorflow/mesh. T5 itself drops 1 / sqrt(D) and absorbs it
 // in its initial values; we keep it, so that encodings differ only in position. The initial values of B are those
@@ -22,8 +22,8 @@ class T5Bias final : public DistanceBias {
   struct Options {
     int buckets = 32, max_distance = 128;
     void describe(OptionTable& o) {
-      o.integer("buckets", buckets, 2, 4096, "N: distances are shared out over these");
-      o.integer("max_distance", max_distance, 2, 1 << 20, "distances from about here on share the last bucket");
+      o.integer("buckets", buckets, 2, 4096, "N, the number of buckets of distances");
+      o.integer("max_distance", max_distance, 2, 1 << 20, "distances from about here on are in the last bucket");
     }
   };
 

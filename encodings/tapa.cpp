@@ -1,5 +1,5 @@
-// TAPA, token-aware phase attention: part of each query and key gives the score, and the other part a phase that
-// grows with distance, fast or slowly as the two agree.
+// TAPA, token-aware phase attention: part of each query and key gives the score, and the product of the other parts
+// is the rate at which a phase grows with distance.
 //
 //   score_h(i, j) = a(i, j) cos(2 pi |i - j|^alpha b(i, j))
 //   a(i, j)       = (q_i . k_j over the first components, theta D of them) / sqrt(theta D)
@@ -12,6 +12,7 @@
 
 #include "encodings/registry.h"
 #include "model/attention.h"
+#include "model/numeric.h"
 
 namespace posbench {
 namespace {
@@ -23,7 +24,7 @@ class Tapa final : public PositionEncoding {
     void describe(OptionTable& o) {
       o.number("alpha", alpha, 0.001, 4, "phases grow with this power of the distance");
       o.number("theta", theta, 0.001, 0.999,
-               "the share of each head that gives the score; the rest gives the phase");
+               "the fraction of each head that gives the score; the rest gives the phase");
     }
   };
 
@@ -51,21 +52,24 @@ class Tapa final : public PositionEncoding {
   void score(const AttentionInput& in, Heads& scores) const override {
     const Index T = in.length(), D = shape_.head_width(), rest = D - amplitude_;
     const Matrix& pace = in.tables.constants<Constants>().pace;
-    Matrix& b = in.scratch(T, T);
+    Matrix &b = in.scratch(T, T), &cosine = in.scratch(1, T);
     for (size_t h = 0; h < scores.size(); ++h) {
       const Matrix &q = in.q[h], &k = in.k[h];
       dot_product(q.leftCols(amplitude_), k.leftCols(amplitude_), amplitude_scale(), shape_.causal, scores[h]);
       dot_product(q.rightCols(rest), k.rightCols(rest), phase_scale(), shape_.causal, b);
       for (Index i = 0; i < T; ++i) {
         const Index keys = visible(i, T, shape_.causal);
-        scores[h].row(i).head(keys).array() *=
-            (pace.row(i).head(keys).array() * b.row(i).head(keys).array()).cos();
+        auto phase = b.row(i).head(keys);
+        phase.array() *= pace.row(i).head(keys).array();
+        sine_cosine(phase, phase, cosine.row(0).head(keys));
+        scores[h].row(i).head(keys).array() *= cosine.row(0).head(keys).array();
       }
     }
   }
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
     const Index T = in.length(), D = shape_.head_width(), rest = D - amplitude_;
     Matrix &a = in.scratch(T, T), &b = in.scratch(T, T), &d_a = in.scratch(T, T), &d_b = in.scratch(T, T);
+    Matrix& cosine = in.scratch(1, T);
     d_a.setZero();
     d_b.setZero();
     for (size_t h = 0; h < d_scores.size(); ++h) {
@@ -76,9 +80,11 @@ class Tapa final : public PositionEncoding {
         const Index keys = visible(i, T, shape_.causal);
         const auto pace = in.tables.constants<Constants>().pace.row(i).head(keys).array(),
                    d_score = d_scores[h].row(i).head(keys).array();
-        const auto phase = (pace * b.row(i).head(keys).array()).eval();
-        d_a.row(i).head(keys).array() = d_score * phase.cos();
-        d_b.row(i).head(keys).array() = -d_score * a.row(i).head(keys).array() * phase.sin() * pace;
+        auto phase = b.row(i).head(keys);
+        phase.array() *= pace;
+        sine_cosine(phase, phase, cosine.row(0).head(keys));
+        d_a.row(i).head(keys).array() = d_score * cosine.row(0).head(keys).array();
+        d_b.row(i).head(keys).array() = -d_score * a.row(i).head(keys).array() * phase.array() * pace;
       }
       dot_product_backward(q.leftCols(amplitude_), k.leftCols(amplitude_), amplitude_scale(), shape_.causal, d_a,
                            d.q[h].leftCols(amplitude_), d.k[h].leftCols(amplitude_));

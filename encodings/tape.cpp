@@ -1,6 +1,6 @@
-// TAPE, contextualized equivariant position encoding: the rotation of each token and head is a tensor of its own,
-// which starts as RoPE's and is carried from block to block, mixed by attention and by what the feed-forward layer
-// adds.
+// TAPE, contextualized equivariant position encoding: the rotations of each token and head are a recurrent state,
+// which starts as RoPE's and which every block updates, by its attention and by the output of its feed-forward
+// layer.
 //
 //   score_h(i, j) = y(q_i) . y(k_j) / sqrt(D),   y(x) = x * C + rot(x) * S,   rot((a, b)) = (-b, a) by halves
 //
@@ -11,7 +11,7 @@
 // Zhu et al. 2025, arXiv:2501.00712; VITA-Group/TAPE. As released: no renormalization, so that rotations scale;
 // rho_h is all that is left of a map over heads, whose weights that code sums (H weights to one there, one here);
 // inner width 4 H, 48 for 12 heads; W_up and rho start at zero, so that the model starts as RoPE, W_x and W_down
-// at N(0, 0.02). Both halves of C and of S stay equal, so one is carried. That code also draws a random offset of
+// at N(0, 0.02). Both halves of C and of S stay equal, so one is stored. That code also draws a random offset of
 // all positions in training: all maps commute with a common rotation, so nothing depends on it, and it is left
 // out.
 #include <cmath>
@@ -20,6 +20,7 @@
 #include "encodings/registry.h"
 #include "encodings/parts/rotary.h"
 #include "model/attention.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -134,7 +135,7 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
         const auto state = head(in.recurrent_state[n], static_cast<size_t>(h), shape_.heads);
         weighted_sum(attention[h], state, shape_.causal, mixed);
         d_mixed = rho(0, h) * head(d_between, h, shape_.heads);
-        d.parameters[mixes_[in.layer]](0, h) += mixed.cwiseProduct(head(d_between, h, shape_.heads)).sum();
+        d.parameters[mixes_[in.layer]](0, h) += dot(mixed, head(d_between, h, shape_.heads));
         weighted_sum_backward(attention[h], state, shape_.causal, d_mixed, d_weights,
                               head(d.recurrent_state[n], h, shape_.heads));
         d_attention[h] += d_weights;
@@ -142,10 +143,11 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
     }
 
     // map(t) = sum over e of silu(pre(t, e)) products(e), products(e) = down(., e) up(e, .)
-    const auto sigmoid = pre.array().logistic();
+    Matrix& open = in.scratch(pre.rows(), pre.cols());
+    sigmoid(pre, open);
     multiply(d_maps, products.transpose(), d_pre);
-    d_pre.array() *= sigmoid * (1 + pre.array() * (1 - sigmoid));
-    pre.array() *= pre.array().logistic();
+    d_pre.array() *= open.array() * (1 + pre.array() * (1 - open.array()));
+    pre.array() *= open.array();
     multiply(pre.transpose(), d_maps, d_products);
     auto d_up = d.parameters[ups_[in.layer]], d_down = d.parameters[downs_[in.layer]];
     for (Index e = 0; e < E; ++e) {
@@ -181,7 +183,8 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
     for (Index e = 0; e < hidden(); ++e) map(products, e).noalias() = down.col(e) * up.row(e);
     Matrix& gates = in.scratch(in.length(), hidden());
     multiply(feed_forward, in.parameters[gates_[in.layer]], pre);
-    gates = pre.array() * pre.array().logistic();
+    sigmoid(pre, gates);
+    gates.array() *= pre.array();
     multiply(gates, products, maps);
   }
 

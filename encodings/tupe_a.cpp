@@ -1,4 +1,4 @@
-// TUPE-A: content meets content and position meets position, each with projections of its own.
+// TUPE-A: a score is the sum of a content term and a position term, which have separate projections.
 //
 //   score_h(i, j) = (q_i . k_j + (U_Q n_i)_h . (U_K n_j)_h) / sqrt(2 D),   n_t = LayerNorm(P[min(t, N - 1)])
 //

@@ -25,8 +25,8 @@ class TupeR final : public Tupe {
     double deviation = 1;
     void describe(OptionTable& o) {
       TupeOptions::describe(o);
-      o.integer("buckets", buckets, 2, 4096, "N: distances are shared out over these");
-      o.integer("max_distance", max_distance, 2, 1 << 20, "distances from about here on share the last bucket");
+      o.integer("buckets", buckets, 2, 4096, "N, the number of buckets of distances");
+      o.integer("max_distance", max_distance, 2, 1 << 20, "distances from about here on are in the last bucket");
       o.number("deviation", deviation, 0, 10, "standard deviation of the initial B");
     }
   };

@@ -1,4 +1,4 @@
-// Transformer-XL: the query, with two learned shifts, meets the key and a projected sinusoid of the distance.
+// Transformer-XL: a content term and a term of a projected sinusoid of the distance, each with its own query bias.
 //
 //   score_h(i, j) = ((q_i + u_h) . k_j + (q_i + w_h) . (W S(i - j))_h) / sqrt(D)
 //   S(n)          = [sin(n w_0), ..., sin(n w_(C/2-1)), cos(n w_0), ..., cos(n w_(C/2-1))],   w_m = 10000^(-2 m /
@@ -7,7 +7,7 @@
 // u, w (H, D) one pair for all layers, or untied; W (C, C) for each layer, without bias; all start at N(0, 0.02).
 // Dai et al. 2019, arXiv:1901.02860, section 3.3 (its v is our w); kimiyoung/transformer-xl. Bidirectional models
 // use the same formula: the sine of a negative distance changes sign, so that left and right differ; option clamp
-// then cuts both signs, as XLNet does. The code drops out entries of S and has no biases in the projections of q,
+// then clips both signs, as XLNet does. The code drops out entries of S and has no biases in the projections of q,
 // k and v; ours has no memory of earlier segments.
 #include "encodings/registry.h"
 #include "encodings/parts/relative_sinusoids.h"
@@ -38,7 +38,7 @@ const RegisterEncoding<TransformerXl> registered{{
     .source = "Dai et al. 2019, arXiv:1901.02860, section 3.3; kimiyoung/transformer-xl",
     .notes =
         "The paper is causal, with a memory that we leave out; bidirectionally the same formula takes negative "
-        "distances. The length-generalization study cuts distances at 1000: option clamp.",
+        "distances. The length-generalization study clips distances at 1000: option clamp.",
     .touches = "Q",
     .learned = true,
     .takes_positions = TakesPositions::distances,

@@ -1,5 +1,5 @@
-// Wavelet position: Shaw's relative keys, with Ricker wavelets of the distance in place of learned vectors. Each
-// component of a head has a scale and a shift of its own.
+// Wavelet position: Shaw's relative keys, with Ricker wavelets of the distance instead of learned vectors. Each
+// component of a head has its own scale and shift.
 //
 //   score_h(i, j) = q_i . (k_j + P(i - j)) / sqrt(D)
 //   P(n)[e]       = (1 - u^2) exp(-u^2 / 2),   u = (n - b_e) / a_e

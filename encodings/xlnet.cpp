@@ -1,4 +1,4 @@
-// XLNet: Transformer-XL with shifts for each layer, and a term for whether two tokens belong to the same segment.
+// XLNet: Transformer-XL with biases for each layer, and a term for whether two tokens belong to the same segment.
 //
 //   score_h(i, j) = ((q_i + u_h) . k_j + (q_i + w_h) . (W S(i - j))_h + (q_i + b_h) . e_h[m]) / sqrt(D)
 //   m             = 0 where i and j are of the same segment, 1 elsewhere;   S as in txl
@@ -7,11 +7,12 @@
 // for each layer. All start at N(0, 0.02). Segments are the task's: word, operand or line.
 //
 // Yang et al. 2019, arXiv:1906.08237, sections 2.4 and 2.5; zihangdai/xlnet. Left out: its permuted targets and
-// two streams, which are another training, and `bi_data`, with which half of a batch reads negated distances, for
-// the sake of text that runs backwards; all sequences here run one way.
+// two streams, which belong to another training objective, and `bi_data`, with which half of a batch has negated
+// distances, for text in reverse order; no sequence here is reversed.
 #include "encodings/registry.h"
 #include "encodings/parts/relative_sinusoids.h"
 #include "model/attention.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -73,13 +74,13 @@ class Xlnet final : public RelativeSinusoids {
       for (Index i = 0; i < in.length(); ++i) {
         const Index keys = visible(i, in.length(), shape_.causal);
         const auto d_row = d_scores[h].row(i).head(keys), same_row = same.row(i).head(keys);
-        d_by_segment(i, 0) = d_row.dot(same_row);
-        d_by_segment(i, 1) = d_row.sum() - d_by_segment(i, 0);
+        d_by_segment(i, 0) = dot(d_row, same_row);
+        d_by_segment(i, 1) = sum(d_row) - d_by_segment(i, 0);
       }
       multiply(d_by_segment, vectors(in, h), d_shifted, scale());
       multiply_add(d_by_segment.transpose(), shifted, d_vectors.middleCols(row * D, D), scale());
       d.q[h] += d_shifted;
-      d_shift.row(row) += d_shifted.colwise().sum();
+      add_column_sums(d_shifted, d_shift.row(row));
     }
   }
 

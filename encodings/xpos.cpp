@@ -1,4 +1,4 @@
-// xPos: RoPE whose pairs, the faster the more, fade with distance.
+// xPos: RoPE whose scores decay with distance, those of fast pairs more than those of slow ones.
 //
 //   score_h(i, j) = sum over pairs n of zeta_n^((p_i - p_j) / B) (R(p_i) q_i)_n . (R(p_j) k_j)_n / sqrt(D)
 //   zeta_n        = (2 n / D + gamma) / (1 + gamma),   R(p) rotates pair n by p base^(-2 n / D)
@@ -6,7 +6,7 @@
 // Sun et al. 2022, arXiv:2212.10554, section 3; microsoft/torchscale. Queries are multiplied by zeta^(p / B), keys
 // by zeta^(-p / B), with p counted from the middle of the sequence, as the code does to stay within the range of
 // floats: scores do not change. Causal only: keys after the query would grow without bound. With the paper's B =
-// 512 short sequences hardly fade: choose it near the trained length. The paper's block-wise attention beyond that
+// 512 short sequences hardly decay: choose it near the trained length. The paper's block-wise attention beyond that
 // length is not part of it.
 #include <cmath>
 
@@ -21,8 +21,8 @@ class Xpos final : public Rotary {
   struct Options {
     double gamma = 0.4, scale_base = 512, base = 10000;
     void describe(OptionTable& o) {
-      o.number("gamma", gamma, 0.01, 1e6, "larger ones make all pairs fade more slowly");
-      o.number("scale_base", scale_base, 1, 1e9, "B: the distance at which pair n has faded by the factor zeta_n");
+      o.number("gamma", gamma, 0.01, 1e6, "larger ones make all pairs decay more slowly");
+      o.number("scale_base", scale_base, 1, 1e9, "B: the distance at which pair n has decayed by the factor zeta_n");
       o.number("base", base, 1.001, 1e9, "the slowest pair turns once in about 2 pi base positions");
     }
   };
@@ -74,8 +74,8 @@ const RegisterEncoding<Xpos> registered{{
         "score(i, j) = sum over pairs n of zeta_n^((i - j) / B) (R(i) q_i)_n . (R(j) k_j)_n / sqrt(D),   zeta_n = "
         "(2n / D + gamma) / (1 + gamma)",
     .source = "Sun et al. 2022, arXiv:2212.10554; microsoft/torchscale",
-    .notes = "With B = 512 short sequences hardly fade. The block-wise attention that the paper adds beyond the "
-             "trained "
+    .notes = "With B = 512 scores hardly decay in short sequences. "
+             "The block-wise attention that the paper adds beyond the trained "
              "length is not part of it.",
     .causal_only = true,
     .touches = "R",

@@ -33,11 +33,11 @@ class AdamW final : public Optimizer {
         const Index n = offset + first;
         const Lanes g = load(gradient + n, count, 0);
         const Lanes m = load(mean + n, count, 0), v = load(square + n, count, 0);
-        const Lanes new_m = m + (1 - beta1) * (g - m), new_v = v + (1 - beta2) * (g * g - v);
+        const Lanes new_m = fused(g - m, 1 - beta1, m), new_v = fused(fused(g, g, -v), 1 - beta2, v);
         store(new_m, mean + n, count);
         store(new_v, square + n, count);
         const Lanes step = rate * new_m / (square_root(new_v * correction) + epsilon);
-        store(keep * load(parameter + n, count, 0) - step, parameter + n, count);
+        store(fused(load(parameter + n, count, 0), keep, -step), parameter + n, count);
       });
     });
   }

@@ -1,13 +1,13 @@
-// The three products of attention for one head, each beside its backward. q, k, v and output (T, D); scores and
-// attention (T, T), row = query, column = key. Where causal, entries with key > query mean nothing, but the
-// products read those near the diagonal: what they read there must be zero, which `hide_later` sees to after a
-// normalization, and `softmax_backward` in a gradient.
+// The three products of attention for one head, each next to its backward. q, k, v and output (T, D); scores and
+// attention (T, T), row = query, column = key. If causal, entries with key > query are undefined, but products read
+// those near the diagonal, which must be zero: `hide_later` sets them after a normalization, `softmax_backward` in a
+// gradient.
 #pragma once
 #include "model/tensor.h"
 
 namespace posbench {
 
-/// How many keys query i sees.
+/// The number of keys that query i sees.
 inline Index visible(Index i, Index length, bool causal) { return causal ? i + 1 : length; }
 
 /// scores = scale q k^T
@@ -15,10 +15,10 @@ void dot_product(const In& q, const In& k, Real scale, bool causal, Out scores);
 /// d_q += scale d_scores k,   d_k += scale d_scores^T q
 void dot_product_backward(const In& q, const In& k, Real scale, bool causal, const In& d_scores, Out d_q, Out d_k);
 
-/// Where causal, sets to zero what the products read of later keys.
+/// If causal, sets the entries of later keys that the products read to zero.
 void hide_later(bool causal, Out attention);
 
-/// Every row exponentiated and divided by its sum over the visible keys; later keys are hidden.
+/// The softmax of every row over its visible keys; later keys get zero.
 void softmax(const In& scores, bool causal, Out attention);
 /// d_scores = attention (d_attention - the row's sum of attention d_attention), zero for later keys
 void softmax_backward(const In& attention, bool causal, const In& d_attention, Out d_scores);

@@ -5,7 +5,7 @@
 namespace posbench {
 namespace {
 
-/// to = from, which are as narrow as a head.
+/// to = from, for matrices as wide as a head.
 void copy_columns(const In& from, Out to) {
   const Real* row = from.data();
   Real* copy = to.data();

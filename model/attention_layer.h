@@ -1,5 +1,5 @@
 // An attention layer: projection to queries, keys and values, heads, the encoding's stages in their order, output
-// projection. One layer serves all sequences; what belongs to one stands in activations and workspace.
+// projection. One layer serves all sequences; the values of one sequence are in activations and workspace.
 #pragma once
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace posbench {
 
-/// Calls an encoding's stages and gives back the scratch that each of them took.
+/// Calls an encoding's stages and releases the scratch of each of them.
 class AttentionStages {
  public:
   explicit AttentionStages(const PositionEncoding& encoding) : encoding_(encoding) {}
@@ -34,14 +34,14 @@ class AttentionStages {
   const PositionEncoding& encoding_;
 };
 
-/// What all layers read of one sequence.
+/// The input that all layers need for one sequence.
 struct SequenceInput {
   const Sequence& sequence;
   const Parameters& parameters;
   const Tables& tables;
 };
 
-/// What the backward of one layer reads again. R rows are read after the layer: all T, or those of the target
+/// What forward stores for the backward of one layer. R rows are read after the layer: all T, or those of the target
 /// positions.
 struct AttentionActivations {
   Matrices recurrent_state;  // as the layer received it
@@ -52,7 +52,7 @@ struct AttentionActivations {
   Matrix joined;             // (R, C): the heads side by side
 };
 
-/// Memory that all layers share, forward and backward.
+/// Memory that all layers reuse, forward and backward.
 struct AttentionWorkspace {
   Matrix qkv, d_qkv;     // (T, 3 C)
   Matrix d_joined;       // (R, C)
@@ -83,14 +83,14 @@ class AttentionLayer {
   void carry(const SequenceInput&, AttentionActivations&, const Matrix& feed_forward, AttentionWorkspace&,
              Matrices& next) const;
 
-  /// Once before the two others: the gradients that the stages add to start at zero.
+  /// To be called once before the two others: sets the gradients that the stages add to to zero.
   void start_backward(Index length, AttentionWorkspace&) const;
-  /// d_recurrent_state comes as the gradient of what the block handed on and becomes that of what the layer
-  /// received.
+  /// On entry d_recurrent_state is the gradient of the state after the block; on return that of the state before
+  /// it.
   void carry_backward(const SequenceInput&, AttentionActivations&, const Matrix& feed_forward, AttentionWorkspace&,
                       Matrix& d_feed_forward, Matrices& d_tables, Matrices& d_recurrent_state, Gradients&) const;
-  /// d_result (R, C); leaves the gradient of the layer's input in workspace.d_input. `carries`: whether
-  /// carry_backward came before.
+  /// d_result (R, C); writes the gradient of the layer's input to workspace.d_input. `carries`: whether
+  /// carry_backward was called before.
   void backward(const SequenceInput&, const PackedWeights&, const std::vector<int>* rows, AttentionActivations&,
                 const Matrix& d_result, bool carries, AttentionWorkspace&, Matrices& d_tables,
                 Matrices& d_recurrent_state, Gradients&) const;
@@ -99,8 +99,8 @@ class AttentionLayer {
   /// pair counted once.
   double multiply_adds(Index length, Index rows) const;
 
-  /// "score", "positional part" (what position adds to q k^T / sqrt(D) in it), "attention", and then what the
-  /// encoding shows, of the sequence that forward saw last.
+  /// "score", "positional part" (the score minus q k^T / sqrt(D)), "attention", and then the maps of the encoding,
+  /// for the last sequence of forward.
   std::vector<AttentionMap> inspect(const SequenceInput&, AttentionActivations&, AttentionWorkspace&) const;
 
   /// For measurements of single stages.

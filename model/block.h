@@ -1,5 +1,5 @@
-// A block of the transformer: attention and feed-forward around a residual stream. What a kind of block is stands
-// in a file of its own, its name in ModelShape::block.
+// A block of the transformer: attention and feed-forward around a residual stream. Each kind of block has its own
+// file, and a name in ModelShape::block.
 #pragma once
 #include <memory>
 
@@ -8,8 +8,8 @@
 
 namespace posbench {
 
-/// What the backward of one block reads again; each kind uses what it needs. R rows are read after the block: all
-/// T, or, of the last block, those of the target positions.
+/// What forward stores for the backward of one block; each kind uses what it needs. R rows are read after the block:
+/// all T, or, after the last block, those of the target positions.
 struct BlockActivations {
   AttentionActivations attention;
   FeedForwardActivations feed_forward;
@@ -17,7 +17,7 @@ struct BlockActivations {
   Matrix attention_mask, feed_forward_mask;  // dropout masks (R, C): 0 or 1 / (1 - dropout); empty without dropout
 };
 
-/// Memory that all blocks share.
+/// Memory that all blocks reuse.
 struct BlockWorkspace {
   AttentionWorkspace attention;
   Matrix contribution, d_contribution;  // (R, C)
@@ -39,10 +39,10 @@ class Block {
   virtual void pack(const Parameters&, bool backward, BlockWeights&) const = 0;
 
   /// x (T, C) becomes the block's output, (R, C). `rows` are the target positions for the last block, and null for
-  /// the others: their `recurrent_state` becomes what they hand on. `rng` draws dropout, in training only.
+  /// the others, which update `recurrent_state` for the next block. `rng` draws dropout, in training only.
   virtual void forward(const SequenceInput&, const BlockWeights&, const std::vector<int>* rows, Rng&,
                        BlockActivations&, BlockWorkspace&, Matrix& x, Matrices& recurrent_state) const = 0;
-  /// d_x (R, C) and d_recurrent_state become the gradients of what the block received.
+  /// d_x (R, C) and d_recurrent_state become the gradients of the block's inputs.
   virtual void backward(const SequenceInput&, const BlockWeights&, const std::vector<int>* rows, BlockActivations&,
                         BlockWorkspace&, Matrix& d_x, Matrices& d_tables, Matrices& d_recurrent_state,
                         Gradients&) const = 0;
@@ -50,11 +50,11 @@ class Block {
   /// Multiply-adds of one forward over T tokens of which R are read afterwards.
   virtual double multiply_adds(Index length, Index rows) const = 0;
 
-  /// What attention made of the sequence that forward saw last.
+  /// The attention maps of the last sequence of forward.
   virtual std::vector<AttentionMap> inspect(const SequenceInput&, BlockActivations&, BlockWorkspace&) const = 0;
 };
 
-/// The block of the kind that the shape asks for. The encoding must outlive it.
+/// The block of the kind ModelShape::block. The encoding must outlive it.
 std::unique_ptr<Block> make_block(const ModelShape&, const PositionEncoding&, int layer, ParameterLayout&);
 
 std::unique_ptr<Block> make_sequential_block(const ModelShape&, const PositionEncoding&, int layer,
@@ -62,9 +62,9 @@ std::unique_ptr<Block> make_sequential_block(const ModelShape&, const PositionEn
 std::unique_ptr<Block> make_parallel_block(const ModelShape&, const PositionEncoding&, int layer,
                                            ParameterLayout&);
 
-/// x (T, C) is reduced to these rows, (R, C). Null: all stay.
+/// Gathers these rows of x (T, C) into (R, C). Null: keeps all.
 void keep_rows(const std::vector<int>* rows, Matrix& workspace, Matrix& x);
-/// The way back: d_x (R, C) becomes (T, C), zero in the rows that nobody read.
+/// Its backward: d_x (R, C) becomes (T, C), zero in the rows that were left out.
 void spread_rows(const std::vector<int>* rows, Index length, Matrix& workspace, Matrix& d_x);
 
 }  // namespace posbench

@@ -1,5 +1,5 @@
-// Eigen cuts long sums where the caches of the machine suggest; fixed sizes give the same bytes on every machine. They
-// are set before main(), for the program and for whoever links the library alike.
+// Eigen splits long sums by the machine's cache sizes; fixed sizes give the same bytes on every machine. They
+// are set before main(), for the program and for every program that links the library.
 #include <Eigen/Core>
 
 namespace posbench {

@@ -1,4 +1,4 @@
-// Numbers so small that processors take a hundred cycles over each: e^-87 times a gradient is one.
+// Denormal numbers, such as e^-87 times a gradient: processors need about a hundred cycles for each.
 #pragma once
 #include <cstdint>
 
@@ -8,8 +8,8 @@
 
 namespace posbench {
 
-/// While it lives, this thread takes and gives 0 in place of numbers too small for a full mantissa. They come from
-/// attention to keys that are far below the best, whose sums do not notice them.
+/// While it lives, this thread flushes denormal numbers to zero, as inputs and as results. They come from attention
+/// to keys whose scores are far below the best; sums with them do not change.
 class FlushDenormals {
  public:
   FlushDenormals() : before_(control()) { set_control(before_ | kFlush); }
@@ -31,7 +31,7 @@ class FlushDenormals {
   }
   static void set_control(std::uint64_t bits) { asm volatile("msr fpcr, %0" : : "r"(bits)); }
 #else
-#error "say here how this processor flushes denormal numbers: reports would differ"
+#error "add how this processor flushes denormal numbers: reports would differ without it"
 #endif
 
   std::uint64_t before_;

@@ -7,10 +7,10 @@
 
 namespace posbench {
 
-/// What its backward reads again, for R tokens. F is the inner width.
+/// What forward stores for the backward, for R tokens. F is the inner width.
 struct FeedForwardActivations {
   Matrix input;       // (R, C)
-  Matrix derivative;  // (R, F): of the activation; first what it was given
+  Matrix derivative;  // (R, F): of the activation; before that, its input
   Matrix activated;   // (R, F)
   Matrix output;      // (R, C)
 };

@@ -1,9 +1,9 @@
-// The inner loops of training, compiled for each instruction set that the program knows, of which it takes one when
-// it starts. All give the same bytes: an entry of a product is a sum over k in ascending order, and a sum along a row
+// The inner loops of training, compiled for several instruction sets, of which the program chooses one when it
+// starts. All give the same bytes: an entry of a product is a sum over k in ascending order, and a sum along a row
 // runs over kLanes lanes (model/lanes.h), however many numbers a vector of the processor holds.
 //
-// What lies behind the pointers sees plain memory: a function of Eigen or of the standard library that was compiled
-// for one instruction set could be linked in place of another's.
+// The functions take pointers to memory, and no types of Eigen or of the standard library: of their inline functions
+// the linker keeps one copy, perhaps compiled for an instruction set that this processor lacks.
 #pragma once
 #include <string>
 #include <string_view>
@@ -23,27 +23,27 @@ struct ConstRows {
   Index rows, cols, stride;
 };
 
-/// A matrix as products read it, by any strides.
+/// An input of a product: a matrix with any strides.
 struct Operand {
   const Real* data = nullptr;
   Index rows = 0, cols = 0, row_stride = 0, col_stride = 0;  // strides in scalars
   enum class Zeros { none, right_of_diagonal, left_of_diagonal } zeros = Zeros::none;
   Index diagonal = 0;                      // which one: that of entries (i, i + diagonal), or of its transpose
-  const Real* packed = nullptr;            // a copy that is read in its place where it stands on the right ...
-  const Real* packed_transpose = nullptr;  // ... and one where its transpose does
+  const Real* packed = nullptr;            // a packed copy, read instead if this is the right operand ...
+  const Real* packed_transpose = nullptr;  // ... and one for its transpose
 };
 
 constexpr Index kAllDiagonals = Index{1} << 40;
 
 struct Kernels {
-  /// result = start + scale a b; `start` may be null, and its rows, `start_stride` apart, the result's own or all the
-  /// same. Entries (i, j) with j > i + last_diagonal may be left as they are.
+  /// result = start + scale a b; `start` is null, the result itself, or one row with `start_stride` 0. Entries
+  /// (i, j) with j > i + last_diagonal may be left as they are.
   void (*multiply)(const Operand& a, const Operand& b, const Real* start, Index start_stride, Real scale,
                    Index last_diagonal, Rows result);
-  /// Copies b in the order in which products read it on their right: packed_size(b.cols) b.rows scalars.
+  /// Copies b in the order in which products read a right operand: packed_columns(b.cols) b.rows scalars.
   void (*pack)(const Operand& b, Real* packed);
 
-  /// model/layers.h and model/attention.h say what these compute.
+  /// These are defined in model/layers.h and model/attention.h.
   void (*softmax)(ConstRows scores, bool causal, Rows attention);
   void (*softmax_backward)(ConstRows attention, bool causal, ConstRows d_attention, Rows d_scores);
   void (*layer_norm)(ConstRows x, const Real* gain, const Real* bias, Rows normalized, Real* rstd,
@@ -65,7 +65,7 @@ struct Kernels {
   void (*softplus)(const Real* x, Index size, Real* y);
 };
 
-/// Entries so far right of the diagonal products may read of an operand with zeros there: they must be zero.
+/// Of an operand with zeros right of its diagonal, products may read this many entries there: they must be zero.
 constexpr Index kBand = 16;
 
 /// Scalars for each row of a packed matrix.
@@ -74,14 +74,14 @@ constexpr Index packed_columns(Index columns) {
   return (columns + kLanes - 1) / kLanes * kLanes;
 }
 
-/// Those of the instruction set in use: at first the best that the processor has.
+/// The kernels of the instruction set in use: at first the best of this processor.
 const Kernels& kernels();
 
-/// What this processor can run, the best last: "v3" and "v4" of x86-64, or the one that the program was built for.
+/// The instruction sets of this processor, the best last: "v3" and "v4" of x86-64, or the one of the build.
 std::vector<std::string> instruction_sets();
 std::string instruction_set();
-/// Takes another for all threads, which must not be computing. Throws std::invalid_argument where the processor, or
-/// the program, has no such.
+/// Uses another in all threads, which must not be computing. Throws std::invalid_argument if the processor or the
+/// program does not have it.
 void use_instruction_set(std::string_view name);
 
 }  // namespace posbench

@@ -1,14 +1,17 @@
-// Vectors, for the few loops over entries that a training step spends its time in. GCC and Clang compile their
-// arithmetic for whatever the processor has. Sums along a row run over kLanes lanes on every processor, so that all
-// of them give the same bytes.
+// Vectors, for the few loops over entries in which a training step spends its time. GCC and Clang compile their
+// arithmetic for the vectors of the processor. Sums along a row run over kLanes lanes on every processor, so that
+// all of them give the same bytes.
 #pragma once
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <type_traits>
 
-#ifdef __AVX__
+#if defined(__AVX__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include "model/scalar.h"
@@ -18,7 +21,7 @@
 #endif
 
 namespace posbench {
-inline namespace POSBENCH_ISA {  // so that no function compiled for one takes the place of another's
+inline namespace POSBENCH_ISA {  // so that no function compiled for one is linked instead of another's
 
 constexpr Index kLanes = 32 / sizeof(Real);           // 8 floats or 4 doubles
 using Lanes = Real __attribute__((vector_size(32)));  // operators work lane by lane
@@ -28,10 +31,8 @@ using Wide = Real __attribute__((vector_size(64)));
 using Wide = Lanes;
 #endif
 using IntLanes = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t> __attribute__((vector_size(32)));
-constexpr Index kWide = sizeof(Wide) / sizeof(Real);  // as many as the processor takes at once, for work without sums
+constexpr Index kWide = sizeof(Wide) / sizeof(Real);  // the processor's widest vector, for work without sums
 
-template <class V>
-concept VectorOfLanes = std::is_same_v<V, Lanes> || std::is_same_v<V, Wide>;
 template <class V>
 constexpr Index kLanesOf = sizeof(V) / sizeof(Real);
 
@@ -50,9 +51,9 @@ void store(V values, Real* to) {
 /// All bits of the first `count` lanes.
 inline __m256i first_lanes(Index count) {
   using Words = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t> __attribute__((vector_size(32)));
-  Words places;
-  for (int n = 0; n < kLanes; ++n) places[n] = n;
-  return __m256i(Words{} + static_cast<decltype(+places[0])>(count) > places);
+  Words index;
+  for (int n = 0; n < kLanes; ++n) index[n] = n;
+  return __m256i(Words{} + static_cast<decltype(+index[0])>(count) > index);
 }
 #endif
 
@@ -102,18 +103,6 @@ void store(V values, Real* to, Index count) {
 #endif
 }
 
-/// The same numbers, of which the compiler does not know that they are products: a sum with them is not contracted to
-/// a fused multiply-add, which compilers do in one place and not in another.
-template <class V>
-V rounded(V values) {
-#if defined(__x86_64__)
-  asm("" : "+v"(values));
-#elif defined(__aarch64__)
-  asm("" : "+w"(values));
-#endif
-  return values;
-}
-
 /// The square root, correctly rounded: Eigen's for floats starts from an approximation that differs between
 /// processors.
 inline Lanes square_root(Lanes x) {
@@ -128,8 +117,55 @@ inline Lanes square_root(Lanes x) {
 #endif
 }
 
+/// x in all lanes.
+template <class V = Lanes>
+V broadcast(Real x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64 && sizeof(Real) == 4) return V(_mm512_set1_ps(static_cast<float>(x)));
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32 && sizeof(Real) == 4) return V(_mm256_set1_ps(static_cast<float>(x)));
+#endif
+  return x - V{};
+}
+
+/// a b + c, rounded once. Whether `a * b + c` is rounded once depends on the compiler and the code around it.
+template <class V>
+V fused(V a, V b, V c) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64 && sizeof(Real) == 4) return V(_mm512_fmadd_ps(__m512(a), __m512(b), __m512(c)));
+#endif
+#if defined(__FMA__)
+  if constexpr (sizeof(V) == 32 && sizeof(Real) == 4) return V(_mm256_fmadd_ps(__m256(a), __m256(b), __m256(c)));
+#elif defined(__aarch64__)
+  if constexpr (sizeof(V) == 32 && sizeof(Real) == 4) {
+    float32x4_t x[2], y[2], z[2];
+    std::memcpy(x, &a, sizeof a);
+    std::memcpy(y, &b, sizeof b);
+    std::memcpy(z, &c, sizeof c);
+    for (int n = 0; n < 2; ++n) z[n] = vfmaq_f32(z[n], x[n], y[n]);
+    std::memcpy(&c, z, sizeof c);
+    return c;
+  }
+#endif
+  for (Index n = 0; n < kLanesOf<V>; ++n) c[n] = std::fma(a[n], b[n], c[n]);
+  return c;
+}
+template <class V>
+V fused(V a, Real b, V c) {
+  return fused(a, broadcast<V>(b), c);
+}
+template <class V>
+V fused(V a, Real b, Real c) {
+  return fused(a, broadcast<V>(b), broadcast<V>(c));
+}
+template <class V>
+V fused(V a, V b, Real c) {
+  return fused(a, b, broadcast<V>(c));
+}
+
 /// 0, 1, 2, ...
-inline Lanes places() {
+inline Lanes lane_indices() {
   Lanes values;
   for (Index n = 0; n < kLanes; ++n) values[n] = static_cast<Real>(n);
   return values;
@@ -168,14 +204,14 @@ Lanes moved_up(Lanes v, Lanes rest = Lanes{}) {
     return __builtin_shufflevector(rest, v, 4 - N, 5 - N, 6 - N, 7 - N);
 }
 
-/// Of each lane and all after it.
+/// The sum of each lane and all after it.
 inline Lanes suffix_sums(Lanes v) {
   v += moved_down<1>(v);
   v += moved_down<2>(v);
   if constexpr (kLanes == 8) v += moved_down<4>(v);
   return v;
 }
-/// Of each lane and all before it.
+/// The sum of each lane and all before it.
 inline Lanes prefix_sums(Lanes v) {
   v += moved_up<1>(v);
   v += moved_up<2>(v);
@@ -190,11 +226,11 @@ inline Lanes prefix_products(Lanes v) {
   return v;
 }
 
-/// Without what follows the point.
+/// Rounded toward zero.
 inline IntLanes truncated(Lanes v) { return __builtin_convertvector(v, IntLanes); }
 
-/// from[index] for each lane; 0 <= index < 2 kLanes, all of which is read.
-inline Lanes pick(const Real* from, IntLanes index) {
+/// from[index] for each lane; 0 <= index < 2 kLanes. All 2 kLanes entries are read.
+inline Lanes gather(const Real* from, IntLanes index) {
 #ifdef __AVX2__
   if constexpr (sizeof(Real) == 4) {
     const __m256i n = __m256i(index);
@@ -208,7 +244,7 @@ inline Lanes pick(const Real* from, IntLanes index) {
   return values;
 }
 
-/// The square whose rows these are, turned over: afterwards lane k of row j is what lane j of row k was.
+/// Transposes a square of lanes: afterwards lane k of row j is what lane j of row k was.
 template <class L>
 [[gnu::always_inline]] inline void transpose(L (&row)[kLanes]) {
   if constexpr (kLanes == 8) {
@@ -240,7 +276,7 @@ template <class L>
   }
 }
 
-/// f(first, count) for each vector of `size` reals, `count` lanes of it: all but in the last.
+/// f(first, count) for each vector of `size` reals; `count` is its number of lanes, smaller only in the last.
 template <class V, class F>
 void for_each(Index size, F f) {
   constexpr Index kStep = kLanesOf<V>;
@@ -266,7 +302,7 @@ Real across(L values, F f) {
   }
 }
 /// a > b ? a : b, which GCC does not find in one instruction.
-template <VectorOfLanes V>
+template <class V>
 V larger(V a, V b) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(V) == 64 && sizeof(Real) == 4) return V(_mm512_maskz_max_ps(0xffff, __m512(a), __m512(b)));
@@ -296,7 +332,7 @@ Lanes in_turn(Lanes total, V values, F f) {
     return f(f(total, halves[0]), halves[1]);
   }
 }
-/// The sum of every kLanes-th of what is added vector by vector.
+/// Adds a vector of any width to a total of kLanes lanes.
 template <class V>
 Lanes add(Lanes total, V values) {
   return in_turn(total, values, [](Lanes a, Lanes b) { return a + b; });
@@ -312,17 +348,17 @@ using WideBits = std::uint32_t __attribute__((vector_size(64)));
 template <class V>
 using BitsOf = std::conditional_t<sizeof(V) == 64, WideBits, NarrowBits>;
 
-/// e^x to 2e-7 of itself; 0 below -87, where floats end, and e^88 above 88. NaN stays NaN.
+/// e^x with a relative error of 2e-7; 0 below -87, the range of floats, and e^88 above 88. NaN stays NaN.
 ///   e^x = 2^n e^r,   n the nearest integer to x / log 2, |r| <= log 2 / 2,
 ///   e^r = 1 + r + r^2 (a polynomial whose largest relative error there is least)
-template <VectorOfLanes V>
+template <class V>
 V exponential(V x) {
   if constexpr (std::is_same_v<Real, double>) {
     for (Index n = 0; n < kLanesOf<V>; ++n) x[n] = std::exp(x[n]);
     return x;
   } else {
     using Bits = BitsOf<V>;
-    constexpr Real kRounder = 3 << 22;  // 1.5 * 2^23: added to n + a fraction, its last bits read n
+    constexpr Real kRounder = 3 << 22;  // 1.5 * 2^23: added to n + a fraction, its last bits are n
     const V most = V{} + 88;
     V bounded;
 #if defined(__AVX512F__)
@@ -333,36 +369,35 @@ V exponential(V x) {
 #else
     bounded = x > most ? most : x;
 #endif
-    const V rounded = bounded * Real(1.44269504) + kRounder, n = rounded - kRounder;
-    const V r = (bounded - n * Real(0.693145752)) - n * Real(1.42860677e-6);  // log 2, in two pieces
-    const V series =
-        1 +
-        r * (1 + r * (Real(0.49999231) + r * (Real(0.16667115) + r * (Real(0.04189016) + r * Real(0.00831252)))));
+    const V rounded = fused(bounded, Real(1.44269504), kRounder), n = rounded - kRounder;
+    const V r = fused(n, Real(-1.42860677e-6), fused(n, Real(-0.693145752), bounded));  // log 2, in two pieces
+    V series = fused(r, Real(0.00831252), Real(0.04189016));
+    for (const Real next : {Real(0.16667115), Real(0.49999231), Real(1), Real(1)}) series = fused(r, series, next);
     const V power = V(Bits(series) + (Bits(rounded) << 23));  // times 2^n
     return x < V{} - 87 ? V{} : power;
   }
 }
 
 /// 1 / (1 + e^-x)
-template <VectorOfLanes V>
+template <class V>
 V sigmoid(V x) {
   return 1 / (1 + exponential(-x));
 }
 
-/// log(1 + e^x) to 3e-7 of itself: max(x, 0) + log(1 + e),   e = e^-|x|,
+/// log(1 + e^x), relative error 3e-7: max(x, 0) + log(1 + e),   e = e^-|x|,
 ///   log(1 + e) = 2 atanh(t),   t = e / (2 + e) <= 1 / 3,   atanh(t) / t a polynomial in t^2
-template <VectorOfLanes V>
+template <class V>
 V softplus(V x) {
-  const V positive = x > V{} ? x : V{}, e = exponential(x - 2 * positive);
+  const V positive = larger(x, V{}), e = exponential(fused(positive, Real(-2), x));
   if constexpr (std::is_same_v<Real, double>) {
     V rest;
     for (Index n = 0; n < kLanesOf<V>; ++n) rest[n] = std::log1p(e[n]);
     return positive + rest;
   } else {
     const V t = e / (2 + e), u = t * t;
-    const V series =
-        1 + u * (Real(0.33333161) + u * (Real(0.20012298) + u * (Real(0.13982579) + u * Real(0.14078889))));
-    return positive + 2 * t * series;
+    V series = fused(u, Real(0.14078889), Real(0.13982579));
+    for (const Real next : {Real(0.20012298), Real(0.33333161), Real(1)}) series = fused(u, series, next);
+    return fused(2 * t, series, positive);
   }
 }
 

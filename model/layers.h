@@ -44,7 +44,7 @@ void layer_norm(const In& x, const In& gain, const In& bias, Out normalized, Out
 void layer_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y, Out d_x, Out d_gain,
                          Out d_bias);
 
-/// The same for the parameters of a model. Resizes y and the activations.
+/// The same with a model's parameters. Resizes y and the activations.
 void layer_norm(const Parameters&, const NormParameters&, const Matrix& x, NormActivations&, Matrix& y);
 void layer_norm_backward(const Parameters&, const NormParameters&, const NormActivations&, const Matrix& d_y,
                          Matrix& d_x, Gradients&);
@@ -55,12 +55,9 @@ void layer_norm_backward(const Parameters&, const NormParameters&, const NormAct
 void gelu(Out x, Out y);
 void relu(Out x, Out y);
 
-/// log(1 + e^x) of a number and of an array expression; of a matrix: model/numeric.h.
-inline Real softplus(Real x) { return std::log1p(std::exp(x)); }
-template <class Array>
-auto softplus(const Eigen::ArrayBase<Array>& x) {
-  return x.derived().max(Real(0)) + (-x.derived().abs()).exp().log1p();
-}
+/// log(1 + e^x) of a number; of a matrix: model/numeric.h. In double precision, where C libraries agree once the result
+/// is rounded to a float.
+inline Real softplus(Real x) { return static_cast<Real>(std::log1p(std::exp(static_cast<double>(x)))); }
 
 /// LeakyReLU of an array expression: max(x, leak x); 0 <= leak <= 1.
 template <class Array>

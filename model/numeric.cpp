@@ -29,8 +29,10 @@ Lanes logarithm(Lanes x) {
     const IntLanes bits = IntLanes(x) - kRootHalf, n = bits >> kMantissa;
     const Lanes m = Lanes(IntLanes(x) - (n << kMantissa)), exponent = __builtin_convertvector(n, Lanes);
     const Lanes t = (m - 1) / (m + 1), u = t * t;
-    const Lanes series = u * (Real(0.66666667) + u * (Real(0.4) + u * (Real(0.2857143) + u * Real(0.2249))));
-    return exponent * Real(0.693145752) + (2 * t + (t * series + exponent * Real(1.42860677e-6)));
+    Lanes series = fused(u, Real(0.2249), Real(0.2857143));
+    for (const Real next : {Real(0.4), Real(0.66666667)}) series = fused(u, series, next);
+    const Lanes rest = fused(t, u * series, exponent * Real(1.42860677e-6));
+    return fused(exponent, Real(0.693145752), fused(t, Real(2), rest));
   }
 }
 
@@ -42,13 +44,15 @@ void sine_cosine(Lanes x, Lanes& sine, Lanes& cosine) {
       cosine[n] = std::cos(x[n]);
     }
   } else {
-    constexpr Real kRounder = 3 << 22;  // 1.5 * 2^23: added to n + a fraction, its last bits read n
-    const Lanes rounded = x * Real(0.636619772) + kRounder, n = rounded - kRounder;
-    const Lanes r = ((x - n * Real(1.5703125)) - n * Real(4.83751297e-4)) - n * Real(7.549789955e-8);
+    constexpr Real kRounder = 3 << 22;  // 1.5 * 2^23: added to n + a fraction, its last bits are n
+    const Lanes rounded = fused(x, Real(0.636619772), kRounder), n = rounded - kRounder;
+    Lanes r = x;
+    for (const Real piece : {Real(-1.5703125), Real(-4.83751297e-4), Real(-7.549789955e-8)}) r = fused(n, piece, r);
     const Lanes u = r * r;
-    const Lanes of_sine = r + r * u * (Real(-1.6666655e-1) + u * (Real(8.3321609e-3) + u * Real(-1.9515296e-4)));
-    const Lanes of_cosine =
-        1 - Real(0.5) * u + u * u * (Real(4.1666646e-2) + u * (Real(-1.3887316e-3) + u * Real(2.4433157e-5)));
+    const Lanes third = fused(u, fused(u, Real(-1.9515296e-4), Real(8.3321609e-3)), Real(-1.6666655e-1));
+    const Lanes of_sine = fused(r * u, third, r);
+    const Lanes fourth = fused(u, fused(u, Real(2.4433157e-5), Real(-1.3887316e-3)), Real(4.1666646e-2));
+    const Lanes of_cosine = fused(u * u, fourth, fused(u, Real(-0.5), Real(1)));
     const IntLanes quadrant = IntLanes(rounded), turned = quadrant << 31 >> 31;
     const Lanes s = turned ? of_cosine : of_sine, c = turned ? of_sine : of_cosine;
     sine = Lanes(IntLanes(s) ^ ((quadrant >> 1) << 31));
@@ -99,6 +103,10 @@ Real dot(const In& a, const In& b) {
 void add_column_sums(const In& x, Out sums) {
   eigen_assert(x.cols() == sums.size());
   kernels().add_column_sums({x.data(), x.rows(), x.cols(), x.outerStride()}, sums.data());
+}
+
+void add_row_sums(const In& x, Out sums) {
+  for (Index i = 0; i < x.rows(); ++i) sums(i, 0) += kernels().sum(x.row(i).data(), x.cols());
 }
 
 }  // namespace posbench

@@ -1,25 +1,27 @@
-// Functions of numbers one by one, and sums of them, that give the same bytes on every processor: what Eigen and the
-// C library compute of them depends on the width of vectors and on the library.
+// Elementwise functions and sums that give the same bytes on every processor: the results of Eigen and of the C
+// library depend on the width of vectors and on the library.
 #pragma once
 #include "model/tensor.h"
 
 namespace posbench {
 
-/// y = f(x), entry by entry; y may be x.
+/// y = f(x), elementwise; y may be x.
 void exponential(const In& x, Out y);
 void sigmoid(const In& x, Out y);
 /// log(1 + e^x); log(sigmoid(x)) = -softplus(-x).
 void softplus(const In& x, Out y);
-/// log(x) to 2e-7 of itself or of 1, for x > 0 that are no denormal numbers.
+/// log(x) with an error of 2e-7 max(1, |log(x)|), for x > 0 that are not denormal.
 void logarithm(const In& x, Out y);
-/// To 1e-7, for |angles| up to 1e5; `sines` may be `angles`.
+/// With an error of 1e-7, for |angles| up to 1e5; `sines` may be `angles`.
 void sine_cosine(const In& angles, Out sines, Out cosines);
 
-/// Of all entries.
+/// The sum of all entries.
 Real sum(const In& x);
 /// The sum of a * b, entry by entry.
 Real dot(const In& a, const In& b);
 /// sums (1, columns) += the sum of all rows of x
 void add_column_sums(const In& x, Out sums);
+/// sums (rows, 1) += the sum of all columns
+void add_row_sums(const In& x, Out sums);
 
 }  // namespace posbench

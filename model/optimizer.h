@@ -1,5 +1,5 @@
-// Optimizers, the schedule of their learning rate, and clipping. What an optimizer computes stands in a file of
-// its own, its name in OptimizerKind.
+// Optimizers, the schedule of their learning rate, and clipping. Each optimizer has its own file, and a name in
+// OptimizerKind.
 #pragma once
 #include <map>
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace posbench {
 
-/// All that one update leaves to the next, by name: checkpoints store it without knowing the optimizer.
+/// What an optimizer keeps between updates, by name: checkpoints store it without knowing the optimizer.
 struct OptimizerState {
   std::map<std::string, Parameters> tensors;  // one value for each parameter: moving averages, velocities
   std::map<std::string, double> scalars;
 };
 
-/// Computes updates and keeps nothing between them: what lasts is in the state.
+/// Computes updates; all that it keeps between them is in the state.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -33,7 +33,7 @@ struct OptimizerOptions {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // of AdamW
   double momentum = 0.9;                              // of SGD
   double weight_decay = 0;
-  DecayedParameters decayed_parameters = DecayedParameters::all;
+  DecayedParameters decayed_parameters = DecayedParameters::matrices;
 };
 
 std::unique_ptr<const Optimizer> make_optimizer(const OptimizerOptions&, const ParameterLayout&);

@@ -1,5 +1,5 @@
-// Attention and feed-forward side by side, as in GPT-J (Wang and Komatsuzaki 2021): both read the same normalized
-// input, and both results are added to the residual stream at once.
+// Attention and feed-forward in parallel, as in GPT-J (Wang and Komatsuzaki 2021): both read the same normalized
+// input, and both results are added to the residual stream.
 //
 //   pre-norm    x += attention(norm(x)) + feed_forward(norm(x))
 //   post-norm   x = norm(x + attention(x) + feed_forward(x)), ours: GPT-J has no such form

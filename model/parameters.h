@@ -24,10 +24,10 @@ class ParameterLayout {
     std::string name;
     Parameter parameter;
     Initializer initial;  // empty where it is expected, but not added
-    bool decays = false;  // whether weight decay is meant for it
+    bool decays = false;  // whether weight decay shrinks it by default
   };
 
-  /// Weight decay is meant for matrices, with more than one row and column; biases and gains have one row.
+  /// By default weight decay shrinks matrices, with more than one row and column; biases and gains have one row.
   Parameter add(std::string name, Index rows, Index cols, Initializer initial);
   Parameter normal(std::string name, Index rows, Index cols, double stddev);
   Parameter uniform(std::string name, Index rows, Index cols, double low, double high);

@@ -3,7 +3,7 @@
 namespace posbench {
 namespace {
 
-/// `start` has the columns of the result, and `start_stride` between its rows; null where there is none.
+/// `start` has as many columns as the result, and the stride `start_stride`; null if there is none.
 void product(const Real* start, Index start_stride, const Operand& a, const Operand& b, Real scale, Part part,
              Out& result) {
   eigen_assert(a.col_stride == 1 || a.row_stride == 1 || a.rows == 1);

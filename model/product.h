@@ -1,16 +1,16 @@
-// Matrix products: one kernel for all of them, at the sizes of this model, where Eigen spends much of its time in
-// packing and in edges. A causal model's triangles are skipped, not computed and thrown away.
+// Matrix products: one kernel for all of them, tuned for the sizes of this model, at which Eigen spends much of its
+// time in packing and at edges. The masked triangle of causal attention is skipped.
 #pragma once
 #include "model/kernels.h"
 #include "model/tensor.h"
 
 namespace posbench {
 
-/// Matrices as kernels see them.
+/// The matrix, as a type of the kernels.
 inline ConstRows rows(const In& m) { return {m.data(), m.rows(), m.cols(), m.outerStride()}; }
 inline Rows rows(Out& m) { return {m.data(), m.rows(), m.cols(), m.outerStride()}; }
 
-/// A matrix as products read it: a matrix, a part of one, or the transpose of either.
+/// An operand of a product: a matrix, a part of one, or the transpose of either.
 struct MatrixOperand : Operand {
   MatrixOperand() = default;
   template <class M>
@@ -24,10 +24,10 @@ struct MatrixOperand : Operand {
   MatrixOperand transpose() const;
 };
 
-/// Weights that many products take on the right: copied once in the order in which they read them.
+/// Weights that are the right operand of many products: copied once in the order in which products read them.
 class PackedMatrix {
  public:
-  /// `transposed`: their transpose will stand on the right, too. The weights themselves must stay where they are.
+  /// `transposed`: whether their transpose is a right operand, too. The weights themselves must stay in memory.
   void fill(const In& weights, bool transposed);
   operator const MatrixOperand&() const { return operand_; }
 
@@ -36,8 +36,8 @@ class PackedMatrix {
   Matrix packed_, packed_transpose_;
 };
 
-/// A left operand whose entries (i, j) with j > i + diagonal count as zero: products skip them, but for the next kBand
-/// of each row, which must be zero.
+/// A left operand whose entries (i, j) with j > i + diagonal count as zero: products skip them, except for the next
+/// kBand of each row, which must be zero.
 MatrixOperand lower(const In&, Index diagonal = 0);
 
 /// Which entries of a result are wanted; others may be left as they are.

@@ -1,4 +1,4 @@
-// What numbers are, and what counts them.
+// The types of numbers and of indices.
 #pragma once
 #include <cstddef>
 

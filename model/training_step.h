@@ -9,18 +9,18 @@
 
 namespace posbench {
 
-/// A sequence with what is expected of it. Both must outlive the batch.
+/// A sequence with its targets. Both must outlive the batch.
 struct LabelledSequence {
   const Sequence& sequence;
-  const std::vector<int>& targets;  // (A): the ids at the sequence's target positions
-  Index outputs = 0;                // the loss chooses among the ids below this; 0: among the whole vocabulary
+  const std::vector<int>& targets;  // (A): the expected ids at the sequence's target positions
+  Index outputs = 0;                // the loss is over the ids below this; 0: over the whole vocabulary
 };
 
 /// Memory of a step, reused from step to step.
 struct TrainingWorkspace {
   explicit TrainingWorkspace(const ParameterLayout& layout) : gradients(layout) {}
 
-  Gradients gradients;  // of the last batch; clipped where it led to an update
+  Gradients gradients;  // of the last batch; clipped if there was an update
   StepTables tables;
   Activations activations;
   Matrix d_logits;

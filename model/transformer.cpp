@@ -7,7 +7,7 @@
 namespace posbench {
 namespace {
 
-/// Of the output layer where it uses the token embeddings.
+/// The scale of the output layer with tied embeddings.
 Real tied_scale(const ModelShape& shape) { return 1 / std::sqrt(static_cast<Real>(shape.width)); }
 
 }  // namespace

@@ -13,7 +13,7 @@ struct Activations {
   Matrix embedded, embedding_mask;  // (T, C): the mask is dropout's
   std::vector<BlockActivations> blocks;
   Matrices recurrent_state;  // after the last block
-  Matrix x;        // (T, C): what runs through the blocks; (A, C) from the last one's attention on
+  Matrix x;        // (T, C): the residual stream; (A, C) from the last block's attention on
   NormActivations final_norm;
   Matrix final_input;  // (A, C)
   Matrix logits;       // (A, V)
@@ -23,8 +23,8 @@ struct Activations {
   Matrices d_recurrent_state;
 };
 
-/// What the sequences of one step share: the weights, packed for products, and stage 0, which is computed anew
-/// only when a sequence's positions do not begin those at hand.
+/// What is computed once for the sequences of a step: packed weights, and the tables of stage 0, which are computed
+/// again only if a sequence's positions are no prefix of theirs.
 struct StepTables {
   std::vector<BlockWeights> blocks;
   PackedMatrix output;
@@ -38,31 +38,31 @@ struct StepTables {
 
 class Transformer {
  public:
-  /// Adds its parameters to the layout. The encoding must outlive it. Throws std::invalid_argument where the shape
-  /// makes no sense.
+  /// Adds its parameters to the layout. The encoding must outlive it. Throws std::invalid_argument if the shape is
+  /// invalid.
   Transformer(const ModelShape&, ParameterLayout&, const PositionEncoding&);
 
-  /// Makes `step` hold the tables of this sequence. `gradients` receives what backward gathered for the former
-  /// ones; null where there is no backward.
+  /// Computes the tables of this sequence in `step`. Adds the gradient of the former tables to `gradients`; null if
+  /// there is no backward.
   void prepare(const Parameters&, const Sequence&, StepTables& step, Gradients* gradients) const;
-  /// The end of a step: hands on what backward gathered. The tables are stale once parameters change.
+  /// The end of a step: adds the gradient of the tables to `gradients`. Tables are invalid once parameters change.
   void finish(const Parameters&, StepTables& step, Gradients* gradients) const;
 
   /// activations.logits = the logits of the target positions. `rng` draws dropout.
   void forward(const Parameters&, const Sequence&, const StepTables&, Rng& rng, Activations&) const;
-  /// d_logits (A, V); adds into gradients, and into those of the tables.
+  /// d_logits (A, V); adds to the gradients, and to those of the tables.
   void backward(const Parameters&, const Sequence&, StepTables&, Activations&, const Matrix& d_logits,
                 Gradients&) const;
 
   /// Projects parameters back into their range: once before training and after every update.
   void constrain(Parameters& parameters) const { encoding_.constrain(parameters); }
 
-  /// What a layer made of the sequence that forward saw last: AttentionLayer::inspect.
+  /// The attention maps of a layer for the last sequence of forward: AttentionLayer::inspect.
   std::vector<AttentionMap> inspect(const Parameters&, const Sequence&, const Tables&, int layer,
                                     Activations&) const;
 
-  /// Useful multiply-adds of one forward over T tokens with A target positions: products with weights, after the
-  /// last attention of those alone, and attention with a causal pair counted once.
+  /// Useful multiply-adds of one forward over T tokens with A target positions: products with weights (after the
+  /// last attention, of the target positions only), and attention with a causal pair counted once.
   double multiply_adds(Index length, Index targets) const;
 
  private:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How fast is posbench beside PyTorch, at the same model on one core?
+"""Compares the speed of posbench and PyTorch, with the same model on one core.
 
 Builds the model of each size of `posbench bench` in PyTorch, with the encodings none, rope, alibi, cope and fox, and
 measures training steps (forward, backward, clipping, AdamW) of both in turn: processor time of one thread, the best of
@@ -174,9 +174,9 @@ def main():
     parser.add_argument("posbench", help="the program, built with the preset release")
     parser.add_argument("--sizes", default="quick,che,cope,tiny")
     parser.add_argument("-e", "--encodings", default="none,rope,cope,fox")
-    parser.add_argument("--rounds", type=int, default=5, help="of each program in turn")
-    parser.add_argument("--seconds", type=float, default=2, help="that each form of PyTorch takes in a round")
-    parser.add_argument("--eager-only", action="store_true", help="where there is no compiler for torch.compile")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds; each measures every program once")
+    parser.add_argument("--seconds", type=float, default=2, help="seconds of each form of PyTorch in a round")
+    parser.add_argument("--eager-only", action="store_true", help="without torch.compile, which needs a compiler")
     request = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Is one build of posbench slower than another?
+"""Compares the speed of two builds of posbench.
 
 Runs `posbench bench` of both builds in turn, several times, and compares the median time of a training step for each
 size and encoding as a ratio, so that the machine and its other work concern both alike. Exit code 1 where the second
@@ -31,8 +31,8 @@ def main():
     parser.add_argument("after", help="another one")
     parser.add_argument("-e", "--encodings", default="none,alibi,rope,shaw_k,cope,dape")
     parser.add_argument("--sizes", default="quick,che")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each build, in turn")
-    parser.add_argument("--isa", default=",", metavar="BEFORE,AFTER", help="instruction sets, where they differ")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each build, alternating")
+    parser.add_argument("--isa", default=",", metavar="BEFORE,AFTER", help="instruction sets, if they differ")
     parser.add_argument("--most", type=float, default=1.05, help="largest ratio of times that passes")
     request = parser.parse_args()
     arguments = ["-e", request.encodings, "--sizes", request.sizes, "--repetitions", "3"]

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Installs what building posbench needs and this machine lacks, on Debian or Ubuntu; with the argument `tests`, also
-# what some tests need and skip without.
+# what some tests need and skip without, and what CI builds with.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build git libeigen3-dev nlohmann-json3-dev libcli11-dev libfmt-dev catch2 libboost-dev
           libsimdjson-dev libjs-vega)
 optional=(ccache)
-for_tests=(python3 python3-jsonschema python3-numpy chromium slurm-wlm munge strace)
+for_tests=(python3 python3-jsonschema python3-numpy chromium slurm-wlm munge strace zsh fish man-db clang)
 [ "${1:-}" != tests ] || optional+=("${for_tests[@]}")
 
 missing=()

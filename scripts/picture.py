@@ -23,7 +23,7 @@ def refuse(message):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("page", help="what `posbench report` wrote as HTML")
+    parser.add_argument("page", help="an HTML page of `posbench report`")
     parser.add_argument("title", nargs="?", default="", help="words of the plot's title")
     parser.add_argument("-o", "--output", help="an .svg file")
     parser.add_argument("--width", type=int, default=900, help="of the window, in pixels")
@@ -43,8 +43,8 @@ def main():
             refuse(f"'{request.title}' is in no title of {request.page} (without -o they are listed)")
         figure = f"document.querySelectorAll('figure')[{found[0]}]"
         browser.run(f"{figure}.scrollIntoView()")
-        browser.run(f"new Promise(done => {{ const look = () => {figure}.querySelector('svg') ? done() : "
-                    "requestAnimationFrame(look); look(); })")
+        browser.run(f"new Promise(done => {{ const check = () => {figure}.querySelector('svg') ? done() : "
+                    "requestAnimationFrame(check); check(); })")
         browser.run(f"{figure}.querySelector('svg').style.background = 'white'")  # also where a page is dark
         svg = browser.run(f"new XMLSerializer().serializeToString({figure}.querySelector('svg'))")
     with open(request.output, "w", encoding="utf-8") as file:

@@ -4,10 +4,10 @@
 #   scripts/slurm.sh SHARDS DIR [arguments of posbench run...]
 #   scripts/slurm.sh 16 runs/standard --profile standard -s 5
 #
-# DIR must be seen by all nodes. A task that Slurm requeues goes on where it was, and so does the whole when the same
-# command is given again. The report is DIR/merged/report.json. What sbatch is to know besides comes from its own
-# variables (SBATCH_PARTITION, SBATCH_TIMELIMIT, SBATCH_ACCOUNT, ...); POSBENCH_CPUS is the cores of each task (1), and
-# POSBENCH the program (build/release/posbench).
+# All nodes must have access to DIR. A task that Slurm requeues continues where it was, and so does the whole suite if
+# the same command is given again. The report is DIR/merged/report.json. Other options of sbatch are set by its
+# variables (SBATCH_PARTITION, SBATCH_TIMELIMIT, SBATCH_ACCOUNT, ...); POSBENCH_CPUS is the number of cores of each
+# task (1), and POSBENCH the program (build/release/posbench).
 set -euo pipefail
 
 case "${1:-}" in
@@ -34,8 +34,8 @@ script=$(realpath "$0")
 mkdir -p "$directory/shards" "$directory/logs"
 directory=$(realpath "$directory")
 
-"$program" run "$@" --show-config >/dev/null # a mistake is told here, not in every log
-# The signal a minute before the time limit lets posbench keep what is under way.
+"$program" run "$@" --show-config >/dev/null # reports an error here, not in every log
+# The signal comes a minute before the time limit, so that posbench can save unfinished experiments.
 array=$(sbatch --parsable --job-name=posbench --array="1-$shards" --cpus-per-task="${POSBENCH_CPUS:-1}" --requeue \
   --open-mode=append --signal=B:TERM@60 --output="$directory/logs/%a.log" \
   "$script" --shard "$program" "$shards" "$directory" "$@")

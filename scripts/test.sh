@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds and runs all tests. The preset is dev unless named: scripts/test.sh asan
+# Installs what is missing, builds and runs all tests. The default preset is dev; another one: scripts/test.sh asan
 # The last lines list the tests that were skipped, with their reasons.
 set -uo pipefail
 cd "$(dirname "$0")/.."

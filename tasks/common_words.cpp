@@ -22,9 +22,9 @@ class CommonWords final : public Task {
     Integers length{12, 20};
     int common = 3, repeats = 6, symbols = 64;
     void describe(OptionTable& o) {
-      o.integers("length", length, 0, 10000, "words that come once");
-      o.integer("common", common, 1, 100, "words that come several times");
-      o.integer("repeats", repeats, 2, 100, "how often those come");
+      o.integers("length", length, 0, 10000, "words that occur once");
+      o.integer("common", common, 1, 100, "words that occur several times");
+      o.integer("repeats", repeats, 2, 100, "how often each of those occurs");
       o.integer("symbols", symbols, 2, 10000, "words of the vocabulary");
     }
   };
@@ -63,17 +63,17 @@ class CommonWords final : public Task {
 const RegisterTask<CommonWords> registered{{
     .name = "common_words",
     .family = "counting",
-    .definition = "Reads a list of words, a few of which come several times, and answers those, in the order of "
+    .definition = "Reads a list of words, a few of which occur several times, and answers those, in the order of "
                   "the vocabulary.",
     .source = "Hsieh et al. 2024, arXiv:2404.06654; code NVIDIA/RULER",
     .published_name = "common words extraction (CWE)",
     .published = "Ten common words of English, 30 times each beside 3 times for the others (6 and once below 4096 "
                  "tokens), numbered, to prompt large models with an example; any order of the answer counts. Ours "
-                 "is in miniature: three common words, 6 times beside once.",
-    .length_unit = "words that come once",
+                 "is smaller: three common words, 6 times each, the others once.",
+    .length_unit = "words that occur once",
     .splits = {{"in_distribution", {}, "the trained list"},
-               {"ood_length", {{"length", "1.95x..3x"}}, "more words that come once"},
-               {"ood_repeats", {{"repeats", "3"}}, "common words that come half as often"}},
+               {"ood_length", {{"length", "1.95x..3x"}}, "more words that occur once"},
+               {"ood_repeats", {{"repeats", "3"}}, "common words that occur half as often"}},
 }};
 
 }  // namespace

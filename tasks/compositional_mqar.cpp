@@ -3,8 +3,8 @@
 //   a1 b5 v9  a2 b5 v8  a1 b6 v7  a2 b6 v10  _ _ _ a2 b6 _ a1 b5 _        targets: v10 at b6, v9 at b5
 //
 // There are `grid` first and `grid` second keys; all grid x grid pairs appear in random order with different
-// values. Then follow gaps of three tokens; each pair is at the start of a different gap, drawn as in `mqar`, and
-// the rest is zeros. The distance is the number of tokens from the second key back to the value.
+// values. Gaps of three tokens follow; each pair is at the start of a different gap, drawn as in `mqar`, and the
+// rest is zeros. The distance is the number of tokens from the second key back to the value.
 //
 // Code HazyResearch/zoology, data/compositional_mqar.py: grid=2, at 30 tokens in its example.
 #include <stdexcept>
@@ -23,7 +23,7 @@ class CompositionalMqar final : public Task {
     double power = 0.01;
     void describe(OptionTable& o) {
       o.integers("length", length, 6, 100000, "tokens");
-      o.integer("grid", grid, 1, 100, "first keys, and second keys; their square is asked for");
+      o.integer("grid", grid, 1, 100, "the number of first keys, and of second keys; every pair of them is queried");
       o.integer("vocabulary", vocabulary, 9, 100000,
                 "ids: 0, then a third first keys, second keys and values each");
       o.number("power", power, 0, 10, "gap number j is drawn with probability proportional to j^(power - 1)");

@@ -26,7 +26,7 @@ class ComputeSqrt final : public Task {
     void describe(OptionTable& o) {
       o.integers("length", length, 1, 10000, "bits");
       o.choice("endian", endian, {"big", "little"},
-               "which end of a number stands first: as the code, or as the paper");
+               "most significant bit first, as in the code, or least significant bit first, as in the paper");
     }
   };
 
@@ -62,7 +62,7 @@ const RegisterTask<ComputeSqrt> registered{{
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Compute Sqrt",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. The most "
-                 "significant bit stands first, as in the code; endian=little is the paper's.",
+                 "significant bit comes first, as in the code; endian=little is the paper's.",
     .length_unit = "bits",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "1.05x/1.5x/2x/3x/4x/5x"}}, "longer than trained"}},

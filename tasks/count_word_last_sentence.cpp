@@ -30,7 +30,7 @@ class CountWordLastSentence final : public Task {
       o.integers("words", words, 1, 1000, "words of a sentence, without its full stop");
       o.integer("lexicon", lexicon, 2, 10000, "different words");
       o.integer("largest", largest, 1, 1000, "largest count");
-      o.number("distractors", distractors, 0, 1, "probability of the asked word in the earlier sentences");
+      o.number("distractors", distractors, 0, 1, "probability of the queried word in the earlier sentences");
     }
   };
 
@@ -53,24 +53,24 @@ class CountWordLastSentence final : public Task {
   }
 
   Example sample(int length, Rng& rng) const override {
-    const int asked = uniform(rng, 0, options_.lexicon - 1), answer = uniform(rng, 0, options_.largest);
+    const int queried = uniform(rng, 0, options_.lexicon - 1), answer = uniform(rng, 0, options_.largest);
     std::vector<int> question;
     for (int sentence = 0; sentence < length - 1; ++sentence) {
       for (int words = options_.words.draw(rng); words > 0; --words) {
-        question.push_back(chance(rng, options_.distractors) ? asked : other_word(asked, rng));
+        question.push_back(chance(rng, options_.distractors) ? queried : other_word(queried, rng));
       }
       question.push_back(stop());
     }
     int words = options_.words.draw(rng);
     while (words < answer) words = options_.words.draw(rng);
     std::vector<int> last(words, kIgnore);
-    for (const int position : distinct(rng, words, answer)) last[position] = asked;
+    for (const int position : distinct(rng, words, answer)) last[position] = queried;
     for (int& word : last) {
-      if (word == kIgnore) word = other_word(asked, rng);
+      if (word == kIgnore) word = other_word(queried, rng);
     }
     question.insert(question.end(), last.begin(), last.end());
     question.insert(question.end(), {stop(), stop() + 1});
-    Example example = ask(layout_, std::move(question), asked, {zero() + answer});
+    Example example = ask(layout_, std::move(question), queried, {zero() + answer});
     example.segments = segments_ended_by(stop(), example.tokens);
     return example;
   }
@@ -79,9 +79,9 @@ class CountWordLastSentence final : public Task {
   int stop() const { return options_.lexicon; }
   int zero() const { return options_.lexicon + 2; }  // the token of count 0; between the two, the question mark
 
-  int other_word(int asked, Rng& rng) const {
+  int other_word(int queried, Rng& rng) const {
     const int word = uniform(rng, 0, options_.lexicon - 2);
-    return word + (word >= asked);
+    return word + (word >= queried);
   }
 
   Options options_;

@@ -59,10 +59,10 @@ class Counting final : public Task {
       program = draw_program(length, rng);
     }
 
-    const Variable asked = program.set[uniform(rng, 0, static_cast<int>(program.set.size()) - 1)];
+    const Variable queried = program.set[uniform(rng, 0, static_cast<int>(program.set.size()) - 1)];
     program.append(length, {id(kPrint)});
-    const int distance = static_cast<int>(program.tokens.size()) - asked.reset;
-    Example example = ask(layout_, std::move(program.tokens), asked.name, {zero() + asked.value});
+    const int distance = static_cast<int>(program.tokens.size()) - queried.reset;
+    Example example = ask(layout_, std::move(program.tokens), queried.name, {zero() + queried.value});
     example.distances = {distance};
     example.length = length;
     example.segments = std::move(program.segments);
@@ -123,9 +123,9 @@ const RegisterTask<Counting> registered{{
         "value of one variable: its increments since its last reset.",
     .source = "Golovneva et al. 2024, arXiv:2405.18719, Table 3; code facebookresearch/RAM, projects/cope",
     .published_name = "counting, with 1, 3 or 5 variables",
-    .published = "Trained and tested with 1, 3 or 5 variables on 3..512 statements (length=3..512,pass=50), cut "
-                 "at 512 tokens. Ours are shorter, with fewer passes so that they still count, and are never cut. "
-                 "The released generator draws the length again where no variable was set, so that its programs "
+    .published = "Trained and tested with 1, 3 or 5 variables on 3..512 statements (length=3..512,pass=50), "
+                 "truncated to 512 tokens. Ours are shorter, with fewer passes so that they still count, and are never "
+                 "truncated. The released generator draws the length again where no variable was set, so that its programs "
                  "have 279 statements in the mean; ours keep the length, which gives 257.5, unless redraw=length. "
                  "Padding and start tokens are left out.",
     .length_unit = "statements",

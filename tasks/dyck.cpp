@@ -21,7 +21,7 @@
 namespace posbench {
 namespace {
 
-enum class Ends { asked, released };
+enum class Ends { requested, released };
 
 class Dyck final : public Task {
  public:
@@ -31,7 +31,7 @@ class Dyck final : public Task {
     double opening = 0.5;
     int types = 8;
     Loss loss = Loss::noisy;
-    Ends ends = Ends::asked;
+    Ends ends = Ends::requested;
     void describe(OptionTable& o) {
       o.integers("length", length, 1, 10000, "pairs of brackets");
       o.integer("depth", depth, 1, 100, "most brackets open at once");
@@ -39,9 +39,10 @@ class Dyck final : public Task {
                "probability that a bracket opens, before the condition on the length");
       o.integer("types", types, 2, 10000, "types of brackets");
       o.choice("loss", loss, {"clean", "noisy"}, "train on the closing brackets, or on every next token");
-      o.choice("ends", ends, {"asked", "released"},
+      o.choice("ends", ends, {"requested", "released"},
                "every length is equally likely, or a sequence ends with probability 1/2 wherever all brackets are closed, "
-               "as the released sampler does");
+               "as the released sampler does",
+               {{"asked", "requested"}});
     }
   };
 
@@ -98,7 +99,7 @@ class Dyck final : public Task {
 
  private:
   int end() const { return 2 * options_.types; }
-  /// One of the lengths, as likely as it is that a walk that may end at depth 0 ends there first after so many
+  /// Draws one of the lengths, with the probability that a walk which may end at depth 0 ends after this number of
   /// pairs.
   int released_length(Rng& rng) const {
     const std::vector<int>& lengths = options_.length.values();

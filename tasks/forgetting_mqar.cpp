@@ -2,7 +2,7 @@
 //
 //   k2 v8 k4 v7 | k2 v9 | _ _ k4 _ k2 _        targets: v7 at the last k4, v9 at the last k2
 //
-// First come all pairs, then `updates` of their keys with a new value, then the questions: gaps, keys and values
+// All pairs come first, then `updates` of their keys with a new value, then the questions: gaps, keys and values
 // are as in `mqar`, the rest is zeros. The distance is the number of tokens from the question back to the latest
 // value; the old value of an updated key is further back.
 //
@@ -23,7 +23,7 @@ class ForgettingMqar final : public Task {
     double power = 0.01;
     void describe(OptionTable& o) {
       o.integers("length", length, 4, 100000, "tokens; even");
-      o.integer("pairs", pairs, 1, 10000, "keys, each asked for once");
+      o.integer("pairs", pairs, 1, 10000, "keys, each queried once");
       o.integer("updates", updates, 0, 10000, "keys that get another value");
       o.integer("vocabulary", vocabulary, 6, 100000, "ids: 0, then keys, and values from the middle on");
       o.number("power", power, 0, 10, "gap number j is drawn with probability proportional to j^(power - 1)");
@@ -63,15 +63,15 @@ class ForgettingMqar final : public Task {
   Example sample(int length, Rng& rng) const override {
     const int pairs = options_.pairs, context = 2 * (pairs + options_.updates);
     const std::vector<int> key = distinct_ids(rng, 1, keys(), pairs);
-    std::vector<int> value = distinct_ids(rng, first_value(), values(), pairs), value_place(pairs);
+    std::vector<int> value = distinct_ids(rng, first_value(), values(), pairs), value_position(pairs);
     Example example;
     for (int m = 0; m < pairs; ++m) {
       example.tokens.insert(example.tokens.end(), {key[m], value[m]});
-      value_place[m] = 2 * m + 1;
+      value_position[m] = 2 * m + 1;
     }
     for (const int m : distinct_ids(rng, 0, pairs, options_.updates)) {
       value[m] = first_value() + (value[m] - first_value() + uniform(rng, 1, values() - 1)) % values();
-      value_place[m] = static_cast<int>(example.tokens.size()) + 1;
+      value_position[m] = static_cast<int>(example.tokens.size()) + 1;
       example.tokens.insert(example.tokens.end(), {key[m], value[m]});
     }
     example.tokens.resize(length, 0);
@@ -82,7 +82,7 @@ class ForgettingMqar final : public Task {
       const int query = context + 2 * gap[m];
       example.tokens[query] = key[m];
       example.targets[query] = value[m];
-      distance[query] = query - value_place[m];
+      distance[query] = query - value_position[m];
     }
     for (int t = 0; t < length; ++t) {
       example.segments.push_back(t / 2);
@@ -110,7 +110,7 @@ const RegisterTask<ForgettingMqar> registered{{
               "arXiv:2312.04927",
     .published_name = "forgetting MQAR",
     .published = "8 pairs and 4 updates, with random ids between the questions; ours are half as many, with "
-                 "zeros. The code may draw the old value again; ours is always another. The splits are ours.",
+                 "zeros. The code may draw the old value again; ours is always a different one. The splits are ours.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained length and numbers"},

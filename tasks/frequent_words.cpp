@@ -34,7 +34,7 @@ class FrequentWords final : public Task {
     void describe(OptionTable& o) {
       o.integers("length", length, 1, 100000, "words, before counts are rounded down");
       o.number("alpha", alpha, 1.01, 10, "exponent of the frequencies");
-      o.integer("answer", answer, 1, 100, "words that are asked for");
+      o.integer("answer", answer, 1, 100, "words in the answer");
       o.integer("symbols", symbols, 2, 10000, "words beside the dot");
     }
   };
@@ -91,7 +91,7 @@ const RegisterTask<FrequentWords> registered{{
     .source = "Hsieh et al. 2024, arXiv:2404.06654; code NVIDIA/RULER",
     .published_name = "frequent words extraction (FWE)",
     .published = "Counts as published, with alpha=2, over 2000 words of six letters, to prompt large models; any "
-                 "order of the answer counts. Ours is in miniature, one token a word, and the order of frequency.",
+                 "order of the answer counts. Ours is smaller, with one token a word, in the order of frequency.",
     .length_unit = "words",
     .splits = {{"in_distribution", {}, "the trained lengths and exponent"},
                {"ood_length", {{"length", "1.63x..1.85x"}}, "longer, with the trained exponent"},

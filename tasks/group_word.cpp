@@ -129,7 +129,7 @@ const RegisterTask<GroupWord> registered{{
     .source = "Merrill, Petty, Sabharwal 2024, arXiv:2404.08819",
     .published_name = "word problems of S5, A5, A4 x Z5 and Z60",
     .published = "Lengths up to 20, tested at the trained length only; depth is what the paper varies. Elements "
-                 "are numbered in another order, and `begin` is not asked for. s3 and s4 are added: both are "
+                 "are numbered in another order, and `begin` has no target. s3 and s4 are added: both are "
                  "solvable.",
     .length_unit = "elements",
     .distance_unit = "elements multiplied",

@@ -1,4 +1,4 @@
-// Addition with index hints: each digit stands after a hint that names its position.
+// Addition with index hints: each digit follows a hint that names its position.
 //
 //   h4 0 h5 5 h6 7 + h4 0 h5 6 h6 8 =   ->   h6 5 h5 2 h4 1 .              57 + 68 = 125
 //   h4 0 h5 5 h6 7 + h4 0 h5 6 h6 8 =   ->   h6 5 1 h5 2 1 h4 1 0 .        scratchpad=true: each digit's carry
@@ -30,7 +30,7 @@ class IndexHintAddition final : public Task {
     bool reversed = true, scratchpad = false;
     void describe(OptionTable& o) {
       o.integers("length", length, 1, 1000, "digits of the longer operand");
-      o.integer("hints", hints, 0, 10000, "different hints; 0: none stand before the digits");
+      o.integer("hints", hints, 0, 10000, "number of different hints; 0: digits without hints");
       o.flag("reversed", reversed, "the sum has its least significant digit first");
       o.flag("scratchpad", scratchpad, "the carry follows each digit of the sum");
     }
@@ -121,9 +121,9 @@ const RegisterTask<IndexHintAddition> registered{{
                   "same form, its least significant digit first.",
     .source = "Zhou et al. 2023, arXiv:2310.16028; code apple/ml-np-rasp",
     .published_name = "Addition with index hints, forward and reverse",
-    .published = "Theory predicts that it generalizes to longer numbers with hints, better so with the sum "
-                 "reversed. The prompt and the answer are those of the released program; its begin token is left "
-                 "out. The paper's text could not be had: the scratchpad of carries, the lengths and the splits "
+    .published = "Theory predicts that it generalizes to longer numbers with hints, and better with a "
+                 "reversed sum. The prompt and the answer are those of the released program; its begin token is left "
+                 "out. The paper's text could not be read: the scratchpad of carries, the lengths and the splits "
                  "are ours.",
     .length_unit = "digits",
     .splits = {{"in_distribution", {}, "the trained lengths"},

@@ -27,7 +27,7 @@ class IndexHintParity final : public Task {
     bool scratchpad = true;
     void describe(OptionTable& o) {
       o.integers("length", length, 1, 10000, "bits");
-      o.integer("hints", hints, 0, 10000, "different hints; 0: none stand before the bits");
+      o.integer("hints", hints, 0, 10000, "number of different hints; 0: bits without hints");
       o.flag("scratchpad", scratchpad, "answers the steps, not the parity alone");
     }
   };
@@ -84,7 +84,7 @@ const RegisterTask<IndexHintParity> registered{{
     .source = "Zhou et al. 2023, arXiv:2310.16028",
     .published_name = "Parity with index hints and scratchpad",
     .published = "Theory predicts that it generalizes to longer sequences with hints and scratchpad, and not "
-                 "without either. The paper's text could not be had, nor is this task in its released code: the "
+                 "without either. The paper's text could not be read, and this task is not in its released code: the "
                  "layout, the lengths and the splits are ours.",
     .length_unit = "bits",
     .splits = {{"in_distribution", {}, "the trained lengths"},

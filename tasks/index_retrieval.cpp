@@ -32,7 +32,7 @@ class IndexRetrieval final : public Task {
     void describe(OptionTable& o) {
       o.integers("length", length, 1, kLetters, "items");
       o.integer("farthest", farthest, 1, kLetters, "largest index");
-      o.choice("query", query, {"item", "index"}, "what is asked for; the other is given");
+      o.choice("query", query, {"item", "index"}, "what the model answers; the other one is given");
       o.choice("from", from, {"start", "end", "both"}, "where counting starts");
     }
   };

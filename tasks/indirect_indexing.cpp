@@ -63,7 +63,7 @@ class IndirectIndexing final : public Task {
  private:
   static constexpr int kLetters = 52, kDigit = 52, kComma = 62, kPlus = 63, kMinus = 64;
 
-  /// The position of a uniform source, and that of a uniform target among those in reach.
+  /// The position of a uniform source, and of a uniform target among those that the shifts reach.
   std::pair<int, int> draw_positions(int length, Rng& rng) const {
     std::vector<int> targets;
     int source = 0;
@@ -85,7 +85,7 @@ const RegisterTask<IndirectIndexing> registered{{
     .name = "indirect_indexing",
     .family = "retrieval",
     .definition = "Reads a string of distinct letters, one of them and a shift, and answers the letter that "
-                  "stands so many positions to the left or the right of it.",
+                  "is that many positions to the left or the right of it.",
     .source = "Gopalakrishnan et al. 2025, arXiv:2509.10534, section 4 and appendix A.1",
     .published_name = "Indirect Indexing",
     .published = "Strings and shifts as published, trained and tested alike on a fixed set of a million; ours are "

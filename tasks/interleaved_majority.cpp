@@ -24,7 +24,7 @@ class InterleavedMajority final : public Task {
     int strings = 3;
     void describe(OptionTable& o) {
       o.integers("length", length, 1, 10000, "bits of each string");
-      o.integer("strings", strings, 1, 100, "strings that take turns");
+      o.integer("strings", strings, 1, 100, "interleaved strings");
     }
   };
 
@@ -60,7 +60,7 @@ class InterleavedMajority final : public Task {
 const RegisterTask<InterleavedMajority> registered{{
     .name = "interleaved_majority",
     .family = "length_generalization",
-    .definition = "Reads the bits of three strings in turns and answers the more frequent bit of each string.",
+    .definition = "Reads the interleaved bits of three strings and answers the more frequent bit of each string.",
     .source = "Huang et al. 2024, arXiv:2410.02140; code lacoco-lab/length_generalization",
     .published_name = "Binary Majority Interleave",
     .published = "Theory predicts that it generalizes to longer sequences with positions, and not without. "

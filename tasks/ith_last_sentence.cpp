@@ -28,14 +28,14 @@ class IthLastSentence final : public Task {
       o.integers("words", words, 0, 1000, "filler words of a sentence");
       o.integer("fillers", fillers, 1, 10000, "different filler words");
       o.integer("topics", topics, 2, 10000, "different topic words");
-      o.integer("farthest", farthest, 1, 1000, "sentences from the end that may be asked for");
+      o.integer("farthest", farthest, 1, 1000, "the largest index of the queried sentence, counted from the end");
     }
   };
 
   IthLastSentence(const Options& options, Layout layout) : options_(options), layout_(layout) {
     if (options.farthest > options.length.min()) {
       throw std::invalid_argument(fmt::format(
-          "task 'ith_last_sentence': farthest {} asks for more than {} sentences; lower it or raise length",
+          "task 'ith_last_sentence': farthest {} needs more than {} sentences; lower it or raise length",
           options.farthest, options.length.min()));
     }
   }
@@ -49,7 +49,7 @@ class IthLastSentence final : public Task {
   }
 
   Example sample(int length, Rng& rng) const override {
-    const int asked = uniform(rng, 1, options_.farthest);
+    const int queried = uniform(rng, 1, options_.farthest);
     std::vector<int> question;
     int answer = kIgnore;
     for (int sentence = 0; sentence < length; ++sentence) {
@@ -58,11 +58,11 @@ class IthLastSentence final : public Task {
       tokens.insert(tokens.begin() + uniform(rng, 0, words), topic);
       question.insert(question.end(), tokens.begin(), tokens.end());
       question.push_back(stop());
-      if (sentence == length - asked) answer = topic;
+      if (sentence == length - queried) answer = topic;
     }
-    Example example = ask(layout_, std::move(question), stop() + asked, {answer});
+    Example example = ask(layout_, std::move(question), stop() + queried, {answer});
     example.segments = segments_ended_by(stop(), example.tokens);
-    example.distances = {asked};
+    example.distances = {queried};
     return example;
   }
 
@@ -87,7 +87,7 @@ const RegisterTask<IthLastSentence> registered{{
                {"ood_longer_sentences",
                 {{"words", "1x..2x"}},
                 "longer sentences: the same count of full stops, farther"},
-               {"ood_more_sentences", {{"length", "1x..1.67x"}}, "more sentences before those asked for"}},
+               {"ood_more_sentences", {{"length", "1x..1.67x"}}, "more sentences before the queried ones"}},
 }};
 
 }  // namespace

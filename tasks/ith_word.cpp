@@ -80,7 +80,7 @@ const RegisterTask<IthWord> registered{{
     .family = "counting",
     .definition = "Reads words, some of which are nouns, and an index, and answers the noun with that index.",
     .source = "after Golovneva et al. 2024, arXiv:2405.18719, section 1",
-    .published = "The paper names the need and trains nothing on it: the data and splits are ours.",
+    .published = "The paper names the problem and trains nothing on it: the data and splits are ours.",
     .length_unit = "words",
     .distance_unit = "words",
     .splits = {{"in_distribution", {}, "the trained length and probability of nouns"},

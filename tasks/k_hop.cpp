@@ -69,13 +69,13 @@ class KHop final : public Task {
 const RegisterTask<KHop> registered{{
     .name = "k_hop",
     .family = "induction",
-    .definition = "Reads tokens and answers at each position the token that a number of induction steps lead to, one "
-                  "after the other.",
+    .definition = "Reads tokens and answers at each position the token where a given number of successive induction "
+                  "steps ends.",
     .source = "Sanford, Hsu, Telgarsky 2024, arXiv:2402.09268, section 4",
     .published_name = "k-hop induction heads",
     .published = "Theory predicts that floor(log2 k) + 2 layers are needed for k hops. 4 tokens, 100 positions, 0 to "
-                 "16 hops, trained and tested alike; ours has 64 positions and 1 to 4 hops, and says that there is "
-                 "nothing in the same token. The splits are ours.",
+                 "16 hops, trained and tested alike; ours has 64 positions and 1 to 4 hops, and the same token, ~, "
+                 "wherever a step finds nothing. The splits are ours.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained length and hops"},

@@ -33,7 +33,7 @@ class LastXRetrieval final : public Task {
       o.integers("distance", distance, 0, 9999, "Y items after the last X");
       o.number("rho", rho, 0, 1, "probability that an item before the last X is an X");
       o.integer("payloads", payloads, 2, 1000, "different payloads");
-      o.integer("which", which, 1, 1000, "the X asked for, counted from the end");
+      o.integer("which", which, 1, 1000, "the index of the queried X, counted from the end");
     }
   };
 
@@ -72,11 +72,11 @@ class LastXRetrieval final : public Task {
       question[2 * item] = kX;
       xs.insert(std::lower_bound(xs.begin(), xs.end(), item), item);
     }
-    const int asked = xs[xs.size() - options_.which], answer = question[2 * asked + 1];
+    const int queried = xs[xs.size() - options_.which], answer = question[2 * queried + 1];
     segments.push_back(length);
     Example example = ask(layout_, std::move(question), kQuery, {answer});
     example.segments = std::move(segments);
-    example.distances = {length - 1 - asked};
+    example.distances = {length - 1 - queried};
     return example;
   }
 

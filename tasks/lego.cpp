@@ -24,7 +24,7 @@ class Lego final : public Task {
     bool shuffled = false;
     void describe(OptionTable& o) {
       o.integers("length", length, 2, kLetters, "clauses");
-      o.flag("shuffled", shuffled, "clauses stand in random order");
+      o.flag("shuffled", shuffled, "clauses are in random order");
     }
   };
 
@@ -49,15 +49,15 @@ class Lego final : public Task {
       question.insert(question.end(), {letters[link], signs[link], link == 0 ? kOne : letters[link - 1], kComma});
       segments.insert(segments.end(), 4, n);
     }
-    const int asked = uniform(rng, (length + 1) / 2, length - 1);
-    question.push_back(letters[asked]);
+    const int queried = uniform(rng, (length + 1) / 2, length - 1);
+    question.push_back(letters[queried]);
     segments.insert(segments.end(), 2, length);
     int negative = 0;
-    for (int link = 0; link <= asked; ++link) negative ^= signs[link] == kMinus;
+    for (int link = 0; link <= queried; ++link) negative ^= signs[link] == kMinus;
 
     Example example = ask(layout_, std::move(question), kBlank, {negative ? kMinus : kPlus});
     example.segments = std::move(segments);
-    example.distances = {asked + 1};
+    example.distances = {queried + 1};
     return example;
   }
 
@@ -70,10 +70,10 @@ class Lego final : public Task {
 const RegisterTask<Lego> registered{{
     .name = "lego",
     .family = "length_generalization",
-    .definition = "Reads clauses that give each variable as plus or minus the one before, and answers one's sign.",
+    .definition = "Reads clauses that give each variable as plus or minus the one before, and answers the sign of one.",
     .source = "Kazemnejad et al. 2023, arXiv:2305.19466; Zhang et al. 2022, arXiv:2206.04301",
     .published_name = "LEGO",
-    .published = "Trained on up to 8 clauses, tested on 9..16. Clauses stand in tokens, not in words.",
+    .published = "Trained on up to 8 clauses, tested on 9..16. Clauses are tokens, not words.",
     .length_unit = "clauses",
     .distance_unit = "clauses to follow",
     .splits = {{"in_distribution", {}, "the trained lengths"},

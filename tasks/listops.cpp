@@ -107,8 +107,8 @@ const RegisterTask<ListOps> registered{{
               "google-research/long-range-arena",
     .published_name = "ListOps",
     .published = "500 to 2000 tokens, depth 10, up to 10 arguments, trained and tested alike. There a tree grows "
-                 "downwards with probability 0.25 and is kept where its length is right; ours has a number of "
-                 "operations, which its length is. The splits are ours.",
+                 "downwards with probability 0.25 and is kept where its length is right; ours has a given number of "
+                 "operations, its length. The splits are ours.",
     .length_unit = "operations",
     .splits = {{"in_distribution", {}, "the trained numbers of operations and arguments"},
                {"ood_length", {{"length", "1x..2.15x"}}, "up to twice the trained operations"},

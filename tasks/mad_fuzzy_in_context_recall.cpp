@@ -72,9 +72,9 @@ class MadFuzzyInContextRecall final : public Task {
     const int probe_size = static_cast<int>(probe.size() + pairs.value[probe].size());
     // a pair that starts before this position leaves room for the probe
     const int room = length - probe_size - longest_pair();
-    const int probe_place = uniform(rng, 0, length - 2 * probe_size - longest_pair());
+    const int probe_position = uniform(rng, 0, length - 2 * probe_size - longest_pair());
     while (static_cast<int>(pairs.sequence.size()) < room || pairs.last.count(probe) == 0) {
-      const bool due = static_cast<int>(pairs.sequence.size()) >= probe_place && pairs.last.count(probe) == 0;
+      const bool due = static_cast<int>(pairs.sequence.size()) >= probe_position && pairs.last.count(probe) == 0;
       const Ids key = due ? probe : draw_key(rng);
       if (pairs.value.count(key) == 0) pairs.value[key] = draw_value(rng);
       pairs.append(key);

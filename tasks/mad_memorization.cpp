@@ -66,7 +66,7 @@ const RegisterTask<MadMemorization> registered{{
         "Reads keys, each followed by a marker, and answers each key's value under one fixed random mapping.",
     .source = "Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab",
     .published_name = "memorization",
-    .published = "As published, but for the mapping; trained and tested at 16 keys. The split is ours.",
+    .published = "As published, except for the mapping; trained and tested at 16 keys. The split is ours.",
     .length_unit = "keys",
     .splits = {{"in_distribution", {}, "the trained length"},
                {"ood_length4", {{"length", "4x"}}, "four times the trained length"}},

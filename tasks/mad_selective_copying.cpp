@@ -66,7 +66,7 @@ const RegisterTask<MadSelectiveCopying> registered{{
     .name = "mad_selective_copying",
     .family = "selective copy",
     .definition = "Reads data tokens with blanks before them and a marker, and answers the data tokens in order, "
-                  "one at each of as many blanks; answers are not fed back.",
+                  "one at each of as many blanks, without teacher forcing.",
     .source = "Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab",
     .published_name = "selective copying",
     .published = "16 data tokens and 223 blanks (blanks=13.9375), trained and tested alike; ours has fewer "

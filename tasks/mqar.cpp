@@ -30,10 +30,10 @@ class Mqar final : public Task {
     Filler filler = Filler::zero;
     void describe(OptionTable& o) {
       o.integers("length", length, 4, 100000, "tokens; even");
-      o.integer("pairs", pairs, 1, 10000, "pairs, each asked for once");
+      o.integer("pairs", pairs, 1, 10000, "pairs, each queried once");
       o.integer("vocabulary", vocabulary, 4, 100000, "ids: filler 0, then keys, and values from the middle on");
       o.number("power", power, 0, 10, "gap number j is drawn with probability proportional to j^(power - 1)");
-      o.choice("filler", filler, {"zero", "random"}, "what stands between the questions: 0, or uniform ids");
+      o.choice("filler", filler, {"zero", "random"}, "the tokens between the questions: 0, or uniform ids");
     }
   };
 

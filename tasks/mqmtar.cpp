@@ -2,7 +2,7 @@
 //
 //   _ a3 a9 : a1 a7 _ _ _ a9 a3 : a4 a4 _   ? a9 a3 ? a3 a9 =   ->   a4 a4 a1 a7
 //
-// Each pair has a slot of its own, length / pairs tokens long, and a uniform position in it; a space ends it.
+// Each pair has its own slot, length / pairs tokens long, and a uniform position in it; a space ends it.
 // Pairs take `fraction` of the length, as many as fit. Keys and values have the same alphabet and are all
 // different, so that a single token identifies neither. The queries are uniform among the keys, and may repeat.
 // The distance is the number of tokens from the target position of a value's token back to that token.
@@ -28,7 +28,7 @@ class Mqmtar final : public Task {
     void describe(OptionTable& o) {
       o.integers("length", length, 4, 100000, "tokens before the queries");
       o.number("fraction", fraction, 0.01, 1, "fraction of the length that pairs take, with a space each");
-      o.integer("queries", queries, 1, 1000, "keys asked for");
+      o.integer("queries", queries, 1, 1000, "queried keys");
       o.integer("key", key, 1, 10, "tokens of a key");
       o.integer("value", value, 1, 10, "tokens of a value");
       o.integer("alphabet", alphabet, 2, 10000, "tokens that keys and values are made of");
@@ -58,30 +58,30 @@ class Mqmtar final : public Task {
   Example sample(int length, Rng& rng) const override {
     const int count = pairs(length), slot = length / count;
     const auto keys = words(options_.key, count, rng), values = words(options_.value, count, rng);
-    std::vector<int> question, segments, value_place;
+    std::vector<int> question, segments, value_positions;
     for (int n = 0; n < count; ++n) {
       const size_t before = question.size() + uniform(rng, 0, slot - pair_tokens() - 1);
       question.resize(before, kSpace);
       question.insert(question.end(), keys[n].begin(), keys[n].end());
       question.push_back(kPair);
-      value_place.push_back(static_cast<int>(question.size()));
+      value_positions.push_back(static_cast<int>(question.size()));
       question.insert(question.end(), values[n].begin(), values[n].end());
       question.resize(static_cast<size_t>(n + 1) * slot, kSpace);
       segments.resize(question.size(), n);
     }
-    std::vector<int> answer, answer_places;
+    std::vector<int> answer, answer_positions;
     for (int query = 0; query < options_.queries; ++query) {
-      const int asked = uniform(rng, 0, count - 1);
+      const int queried = uniform(rng, 0, count - 1);
       question.push_back(kQuery);
-      question.insert(question.end(), keys[asked].begin(), keys[asked].end());
+      question.insert(question.end(), keys[queried].begin(), keys[queried].end());
       segments.resize(question.size(), count + query);
-      answer.insert(answer.end(), values[asked].begin(), values[asked].end());
-      for (int n = 0; n < options_.value; ++n) answer_places.push_back(value_place[asked] + n);
+      answer.insert(answer.end(), values[queried].begin(), values[queried].end());
+      for (int n = 0; n < options_.value; ++n) answer_positions.push_back(value_positions[queried] + n);
     }
     Example example = ask(layout_, std::move(question), kBlank, answer);
     segments.resize(example.tokens.size(), count + options_.queries);
     example.segments = std::move(segments);
-    for (size_t n = 0; n < answer.size(); ++n) example.distances.push_back(example.scored[n] - answer_places[n]);
+    for (size_t n = 0; n < answer.size(); ++n) example.distances.push_back(example.scored[n] - answer_positions[n]);
     return example;
   }
 
@@ -112,8 +112,8 @@ const RegisterTask<Mqmtar> registered{{
                   "their values in order.",
     .source = "Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax",
     .published_name = "multi-query multi-token associative recall (MQMTAR)",
-    .published = "256 tokens, of whose words of two 10 000 are keys and 10 000 values; ours has 32, and draws "
-                 "words afresh. The separator before each answered value is left out. The position of a pair in its "
+    .published = "256 tokens, and fixed words of two tokens, 10 000 keys and 10 000 values; ours has 32, and draws "
+                 "new words. The separator before each answered value is left out. The position of a pair in its "
                  "slot, which there is near the middle, is uniform.",
     .length_unit = "tokens",
     .distance_unit = "tokens",

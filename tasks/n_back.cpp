@@ -58,12 +58,12 @@ class NBack final : public Task {
 const RegisterTask<NBack> registered{{
     .name = "n_back",
     .family = "retrieval",
-    .definition = "Reads uniform tokens and answers at each position the token that stands n positions before.",
+    .definition = "Reads uniform tokens and answers at each position the token n positions before.",
     .source = "Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax",
     .published_name = "2Back",
     .published = "Sizes and trained lengths as published; tested there on lengths up to 4096. The published "
-                 "sequence starts with a token 0 and asks for 0 where there is nothing to recall; ours starts "
-                 "with the first token and asks for nothing there.",
+                 "sequence starts with a token 0 and has the target 0 where there is nothing to recall; ours starts "
+                 "with the first token and has no target there.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "2x"}}, "twice the trained lengths"},

@@ -99,8 +99,8 @@ const RegisterTask<Navigation2d> registered{{
     .published_name = "2D navigation (MapFormer)",
     .published = "64 by 64 cells, 16 objects, half of the cells empty, walks of 1 to 10 steps, 128 steps trained "
                  "and more tested; ours is 8 by 8 with walks of 1 to 3 and 32 steps. The independent "
-                 "implementation, which these figures are read in, keeps one map for all walks; ours is drawn "
-                 "afresh. The splits are ours.",
+                 "implementation, the source of these figures, keeps one map for all walks; ours is drawn "
+                 "for every walk. The splits are ours.",
     .length_unit = "steps",
     .distance_unit = "steps",
     .causal_only = true,

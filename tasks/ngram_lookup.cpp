@@ -30,7 +30,7 @@ class NgramLookup final : public Task {
       o.integers("length", length, 2, 10000, "tokens of the string");
       o.choice("form", form, {"prefix", "suffix"}, "whether the key comes before the string or after it");
       o.integer("key", key, 1, 100, "tokens of the key");
-      o.integer("answer", answer, 1, 100, "tokens that follow it and are asked for");
+      o.integer("answer", answer, 1, 100, "tokens of the answer, which follow the key");
       o.integer("symbols", symbols, 2, 26, "different tokens");
     }
   };
@@ -91,13 +91,13 @@ class NgramLookup final : public Task {
 const RegisterTask<NgramLookup> registered{{
     .name = "ngram_lookup",
     .family = "retrieval",
-    .definition = "Reads a string and a few tokens that stand in it once, after it or before it, and answers the "
-                  "tokens that follow them there.",
+    .definition = "Reads a string and, before or after it, a few tokens that occur in it once, and answers the "
+                  "tokens that follow them in it.",
     .source = "Jelassi et al. 2024, arXiv:2402.01032; code sjelassi/transformers_ssm_copy",
     .published_name = "n-gram lookup, suffix key and prefix key",
-    .published = "26 letters and keys of three, examples packed into one context; ours stand alone. The code "
+    .published = "26 letters and keys of three, examples packed into one context; ours are single. The code "
                  "takes any key of a string that holds a unique one, and its first occurrence; ours occurs once. "
-                 "A separator stands before the answer, whose length is fixed, so that no end token follows. The "
+                 "A separator precedes the answer, whose length is fixed, so that no end token follows. The "
                  "splits are ours.",
     .length_unit = "tokens of the string",
     .distance_unit = "tokens",

@@ -92,7 +92,7 @@ const RegisterTask<PathStar> registered{{
     .source = "Bachmann & Nagarajan 2024, arXiv:2403.06963; code gregorbachmann/Next-Token-Failures",
     .published_name = "path-star graph, G(degree, length)",
     .published = "50 nodes; degree and length 2 and 5, among others, 200 000 graphs trained, tested alike: "
-                 "next-token training is left at 1 / degree. Commas between nodes are left out. Slots "
+                 "next-token training stays at 1 / degree. Commas between nodes are left out. Slots "
                  "(evaluation.layout) are near to the paper's teacherless training. The splits are ours.",
     .length_unit = "nodes of an arm",
     .splits = {{"in_distribution", {}, "the trained graphs"},

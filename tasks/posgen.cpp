@@ -31,7 +31,7 @@ class PosGen final : public Task {
     int modulus = 17, near = 3, far = 1, scored_from = 0;
     void describe(OptionTable& o) {
       o.integers("length", length, 2, 100000, "tokens, with those that are drawn");
-      o.choice("form", form, {"recurrent", "cot", "semirecurrent"}, "where the far tokens stand");
+      o.choice("form", form, {"recurrent", "cot", "semirecurrent"}, "the position of the far tokens");
       o.integer("modulus", modulus, 2, 1000, "different tokens");
       o.integer("near", near, 1, 100, "tokens just before that are summed");
       o.integer("far", far, 1, 100, "far tokens that are summed");
@@ -93,9 +93,9 @@ const RegisterTask<PosGen> registered{{
     .source = "Wang et al. 2024, arXiv:2403.00071, section 5; code sheryc/resonance_rope",
     .published_name = "PosGen: recursive, chain-of-thought (CoT) and semi-recursive",
     .published = "Lengths and sizes as published; scores are those of the unseen positions (OOD accuracy). There the "
-                 "13 000 beginnings are sets in ascending order, the sequence starts with a token of its own, and "
-                 "testing feeds back what the model says; ours are uniform, start with the first token, and are "
-                 "told what was right.",
+                 "13 000 beginnings are sets in ascending order, the sequence starts with a begin token, and "
+                 "testing is autoregressive; ours are uniform, have no begin token, and are "
+                 "teacher forced.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .causal_only = true,

@@ -65,7 +65,7 @@ const RegisterTask<SelectiveCopyMamba> registered{{
     .family = "selective copy",
     .definition =
         "Reads data tokens with blanks among them, and answers the data tokens in order, one at each of as many "
-        "markers; answers are not fed back.",
+        "markers, without teacher forcing.",
     .source = "Gu & Dao 2023, arXiv:2312.00752, section 4.1.1 and appendix E.1",
     .published_name = "selective copying",
     .published =

@@ -66,7 +66,7 @@ const RegisterTask<StackManipulation> registered{{
         "Reads a stack of bits and actions on it, and answers the final stack from its top, with a terminator.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Stack Manipulation",
-    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. Fed back, "
+    .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. Teacher forced, "
                  "the answer stops at its terminator; in slots, zeros follow it as published. The chance level "
                  "counts the terminator as an answer.",
     .length_unit = "tokens",

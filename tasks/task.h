@@ -15,7 +15,7 @@ constexpr int kIgnore = -1;
 /// How an answer of several tokens is laid out; the question comes before it in both layouts.
 enum class Layout {
   teacher_forced,  // each answer token is read one position after it was predicted: for causal models
-  slots,           // answer positions hold an empty token and are all predicted at once: for bidirectional models,
+  slots,           // answer positions hold an empty token, all predicted in parallel: for bidirectional models,
                    // which would see a teacher-forced answer, and for causal ones on request
 };
 

@@ -24,8 +24,8 @@ class VariableTracking final : public Task {
     int chains = 2, hops = 2;
     void describe(OptionTable& o) {
       o.integers("length", length, 0, 100000, "tokens of noise");
-      o.integer("chains", chains, 1, kValues, "values that are handed on; one is asked for");
-      o.integer("hops", hops, 0, kVariables - 1, "how often each is handed on");
+      o.integer("chains", chains, 1, kValues, "values that are passed on; one is queried");
+      o.integer("hops", hops, 0, kVariables - 1, "how often each is passed on");
     }
   };
 
@@ -54,7 +54,7 @@ class VariableTracking final : public Task {
     for (int chain = 0; chain < options_.chains; ++chain) order.insert(order.end(), links, chain);
     shuffle<int>(order, rng);
 
-    const int asked = uniform(rng, 0, options_.chains - 1);
+    const int queried = uniform(rng, 0, options_.chains - 1);
     std::vector<int> question, segments, answer, positions, stated(options_.chains, 0);
     for (size_t n = 0; n < order.size(); ++n) {
       const int chain = order[n];
@@ -62,7 +62,7 @@ class VariableTracking final : public Task {
         question.push_back(kNoise);
       } else {
         const int link = stated[chain]++, variable = chain * links + link;
-        if (chain == asked) {
+        if (chain == queried) {
           answer.push_back(variables[variable]);
           positions.push_back(static_cast<int>(question.size()));
         }
@@ -71,7 +71,7 @@ class VariableTracking final : public Task {
       }
       segments.resize(question.size(), static_cast<int>(n));
     }
-    question.push_back(values[asked]);
+    question.push_back(values[queried]);
     Example example = ask(layout_, std::move(question), kEquals, answer);
     segments.resize(example.tokens.size(), static_cast<int>(order.size()));
     example.segments = std::move(segments);

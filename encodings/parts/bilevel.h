@@ -1,5 +1,5 @@
-// Two levels of position, a token's in its segment and the segment's in the sequence: what the BiPE encodings
-// share.
+// Two levels of position, a token's in its segment and the segment's in the sequence: the common code of the BiPE
+// encodings.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace posbench {
 
-/// f(token, inter, intra): the segments before the token's own, and the tokens before it in its own.
+/// f(token, inter, intra): the number of segments before the token's, and of tokens before it in its segment.
 template <class F>
 void for_each_position(const std::vector<int>& segments, F f) {
   int inter = 0, intra = 0;
@@ -19,7 +19,7 @@ void for_each_position(const std::vector<int>& segments, F f) {
   }
 }
 
-/// x_t += P[min(intra(t), rows - 1)], and for the relative encoding inside, token t stands at `stride` inter(t).
+/// x_t += P[min(intra(t), rows - 1)]; in the inner, relative encoding token t has the position `stride` inter(t).
 class Bilevel : public Decorator {
  public:
   /// P is called NAME.intra. Throws what making the inner encoding throws.

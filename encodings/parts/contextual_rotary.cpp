@@ -1,6 +1,7 @@
 #include "encodings/parts/contextual_rotary.h"
 
 #include "model/attention.h"
+#include "model/numeric.h"
 
 namespace posbench {
 
@@ -22,8 +23,7 @@ void ContextualRotary::score(const AttentionInput& in, Heads& scores) const {
   const Matrix& angles = this->angles(in);
   Matrix &cosine = in.scratch(T, angles.cols()), &sine = in.scratch(T, angles.cols());
   Matrix &q = in.scratch(T, D), &k = in.scratch(T, D);
-  cosine.array() = angles.array().cos();
-  sine.array() = angles.array().sin();
+  sine_cosine(angles, sine, cosine);
   for (size_t h = 0; h < scores.size(); ++h) {
     rotate(in.q[h], of_head(cosine, h), of_head(sine, h), pairing_, q);
     rotate(in.k[h], of_head(cosine, h), of_head(sine, h), pairing_, k);
@@ -38,8 +38,7 @@ void ContextualRotary::score_backward(const AttentionInput& in, const Heads& d_s
   Matrix &cosine = in.scratch(T, angles.cols()), &sine = in.scratch(T, angles.cols());
   Matrix &q = in.scratch(T, D), &k = in.scratch(T, D), &d_q = in.scratch(T, D), &d_k = in.scratch(T, D);
   Matrix& d_angles = in.scratch(T, angles.cols());
-  cosine.array() = angles.array().cos();
-  sine.array() = angles.array().sin();
+  sine_cosine(angles, sine, cosine);
   d_angles.setZero();
   for (size_t h = 0; h < d_scores.size(); ++h) {
     const auto c = of_head(cosine, h), s = of_head(sine, h);

@@ -20,7 +20,7 @@ class ContextualRotary : public PositionEncoding {
   /// The angles of a layer, in scratch or in the recurrent state: (T, pairs) for all heads, or (T, H pairs), head
   /// by head.
   virtual const Matrix& angles(const AttentionInput&) const = 0;
-  /// Adds what the angles owe to. d_angles is as large as the angles, and free to be overwritten.
+  /// Adds the gradient of what the angles were computed from. d_angles has their shape, and may be overwritten.
   virtual void angles_backward(const AttentionInput&, Matrix& d_angles, AttentionGradient&) const = 0;
 
   void score(const AttentionInput&, Heads& scores) const final;

@@ -14,8 +14,8 @@ constexpr Real kLeak = Real(0.01);  // of LeakyReLU, below 0
 constexpr Index kColumns = 192;  // of a block: enough for the matrix products, few enough for the nearest cache
 constexpr Index kApart = 24;     // rows whose strides are powers of two would push each other out of the cache
 
-/// Successive queries whose keys stand side by side in the columns of one matrix, each query's apart by `reach`
-/// columns.
+/// Successive queries whose keys are columns of one matrix, side by side, with `reach` columns between those of two
+/// queries.
 struct Block {
   Index first, end, columns;
 };
@@ -25,7 +25,7 @@ struct Block {
 void DapeOptions::describe(OptionTable& o) {
   o.text("base", base, "a bias by distance, or none", "the biases that the network adapts");
   o.integer("hidden", hidden, 1, 4096, "inner width of the network");
-  o.choice("combine", combine, {"concatenate", "add", "multiply"}, "what the network reads of scores and biases");
+  o.choice("combine", combine, {"concatenate", "add", "multiply"}, "how scores and biases become the network's input");
   o.flag("residual", residual, "add the bias itself to the score, beside the network's output");
 }
 
@@ -77,7 +77,7 @@ struct Dape::Network {
   Matrix& buffer(Index rows) const { return in.scratch(rows, std::max(kColumns, T + 3 * reach + kApart)); }
   const Matrix& bias(Index h) const { return dape.bias_->bias_of(in.tables, in.layer, static_cast<size_t>(h)); }
   Index keys(Index i) const { return visible(i, T, dape.shape_.causal); }
-  /// Keys at which the second map reads what the first gave: those seen, and one beyond where there is one.
+  /// Keys whose hidden values the second map reads: those that are seen, and the next one if there is one.
   Index live(Index i) const { return std::min(keys(i) + reach, T); }
 
   template <class F>
@@ -98,12 +98,12 @@ struct Dape::Network {
       column += live(i) + reach;
     }
   }
-  /// Where a channel at these keys of a query stands for tap t of the first map, which reads t - reach keys
+  /// The columns that hold a channel at these keys of a query for tap t of the first map, which reads t - reach keys
   /// further on.
   auto read(Matrix& m, Index t, Index channel, Index column, Index keys) const {
     return m.row(t * dape.channels_ + channel).segment(column + reach - t, keys).array();
   }
-  /// Where the second map's tap t has what it gives head h at these keys, from t - reach keys further on.
+  /// The columns that hold tap t of the second map for head h at these keys, read t - reach keys further on.
   auto given(Matrix& m, Index t, Index h, Index column, Index keys) const {
     return m.row(t * H + h).segment(column + t - reach, keys).array();
   }
@@ -213,7 +213,7 @@ void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, Atten
     network.for_each_query(b, [&](Index i, Index column, Index keys) {
       for (Index h = 0; h < H; ++h) {
         const auto row = d_scores[h].row(i).head(keys).array();
-        d_out_bias(0, h) += row.sum();
+        d_out_bias(0, h) += kernels().sum(d_scores[h].row(i).data(), keys);
         for (Index t = 0; t < taps_; ++t) network.given(d_outputs, t, h, column, keys) = row;
       }
     });
@@ -221,7 +221,7 @@ void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, Atten
     multiply(network.out_weight.transpose(), d_z, d_y);
     d_y.array() *= leaky_relu_derivative(y.array(), kLeak);
     network.hide_gaps(b, d_hidden);
-    d_in_bias.row(0) += d_y.rowwise().sum().transpose();
+    for (Index n = 0; n < d_y.rows(); ++n) d_in_bias(0, n) += kernels().sum(d_y.row(n).data(), d_y.cols());
     multiply_add(d_y, x.transpose(), d_in_weight);
     multiply(network.in_weight.transpose(), d_y, d_x);
 

@@ -1,4 +1,4 @@
-// DAPE, data-adaptive position encoding: the network over scores and biases that its two versions share.
+// DAPE, data-adaptive position encoding: the network over scores and biases, for both versions.
 #pragma once
 #include <string>
 
@@ -22,13 +22,13 @@ struct DapeOptions {
 /// score_h(i, j) = A_h + B_h + f_h(all heads' A and B at this pair, or at it and its neighbours along the keys)
 ///
 /// A: q k^T / sqrt(D). B: the biases of the base. f: a linear map from `channels` to `hidden`,
-/// LeakyReLU, a linear map to H; each reads `taps` keys, 1 or 3, in the middle of which stands its own. Beyond the
-/// keys that a query sees its inputs are zero; what its second map reads is zero only beyond the sequence.
+/// LeakyReLU, a linear map to H; each is a convolution along the keys, `taps` (1 or 3) wide. Inputs are zero beyond
+/// the keys that a query sees; hidden values are zero only beyond the sequence.
 class Dape : public Decorator {
  public:
   /// Adds NAME.LAYER.in.weight (hidden, taps channels), .in.bias, .out.weight (taps H, hidden) and .out.bias.
-  /// Throws std::invalid_argument where the base is no bias, or options are set that a base of `none` has no use
-  /// for.
+  /// Throws std::invalid_argument where the base is no bias, or where options are set that do nothing with base
+  /// `none`.
   Dape(const std::string& name, Index taps, const DapeOptions&, const ModelShape&, ParameterLayout&);
 
   void score(const AttentionInput&, Heads& scores) const override;

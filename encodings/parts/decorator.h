@@ -81,7 +81,7 @@ bool is_defined(const Spec&, bool causal);
 /// does not take its positions from outside, or where something that it wraps draws them already.
 void require_positions(const std::string& name, const std::string& base);
 
-/// The shape with the range of the positions in place of the lengths.
+/// The shape, with the range of the positions as trained length and longest length.
 ModelShape with_lengths(ModelShape, int length);
 
 }  // namespace posbench

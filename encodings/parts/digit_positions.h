@@ -1,4 +1,4 @@
-// A learned vector for the position of a digit in its number: what Abacus and position coupling share.
+// A learned vector for the position of a digit in its number: the common code of Abacus and position coupling.
 #pragma once
 #include <string>
 

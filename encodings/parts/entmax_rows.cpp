@@ -62,4 +62,13 @@ void entmax_backward(const In& attention, Real alpha, bool causal, const In& d_a
   }
 }
 
+void entmax(const Heads& scores, Real alpha, bool causal, Heads& attention) {
+  for (size_t h = 0; h < scores.size(); ++h) entmax(scores[h], alpha, causal, attention[h]);
+}
+
+void entmax_backward(const Heads& attention, Real alpha, bool causal, const Heads& d_attention, Heads& d_scores) {
+  for (size_t h = 0; h < attention.size(); ++h)
+    entmax_backward(attention[h], alpha, causal, d_attention[h], d_scores[h]);
+}
+
 }  // namespace posbench

@@ -13,4 +13,8 @@ void entmax(const In& scores, Real alpha, bool causal, Out attention);
 /// keys that get any attention; zero elsewhere.
 void entmax_backward(const In& attention, Real alpha, bool causal, const In& d_attention, Out d_scores);
 
+/// The same for each head.
+void entmax(const Heads& scores, Real alpha, bool causal, Heads& attention);
+void entmax_backward(const Heads& attention, Real alpha, bool causal, const Heads& d_attention, Heads& d_scores);
+
 }  // namespace posbench

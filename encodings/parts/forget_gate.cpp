@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/layers.h"
+#include "model/numeric.h"
 
 namespace posbench {
 
@@ -33,7 +34,7 @@ void add_differences_backward(Real weight, const Heads& d_scores, Out d_levels) 
     for (Index i = 0; i < d_levels.cols(); ++i) {
       const auto row = d_scores[h].row(i).head(i + 1);
       d_level.head(i + 1) -= weight * row;
-      d_level(i) += weight * row.sum();
+      d_level(i) += weight * sum(row);
     }
   }
 }
@@ -68,7 +69,9 @@ void ForgetGate::add_backward(const AttentionInput& in, Real weight, const Heads
   cumsum_over_columns_backward(d_levels);
   linear(in.x, in.parameters[w], in.parameters[b], logits);
   // the derivative of log sigmoid(s z) is s sigmoid(-s z)
-  logits.array() = d_levels.transpose().array() * sign_ * (-sign_ * logits.array()).logistic();
+  logits *= -sign_;
+  sigmoid(logits, logits);
+  logits.array() *= sign_ * d_levels.transpose().array();
   linear_backward(in.x, in.parameters[w], logits, d.x, d.parameters[w], d.parameters[b]);
 }
 

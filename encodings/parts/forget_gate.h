@@ -1,4 +1,4 @@
-// Biases that accumulate along the sequence: what encodings that forget share.
+// Biases that accumulate along the sequence: the common code of encodings with forget gates.
 #pragma once
 #include <string>
 

@@ -6,12 +6,15 @@
 
 #include "encodings/parts/slopes.h"
 #include "model/layers.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
 namespace {
 
 constexpr Real kMinNorm = Real(1e-6);
+
+Real norm_of(const In& u) { return std::max(std::sqrt(dot(u, u)), kMinNorm); }
 
 }  // namespace
 
@@ -68,9 +71,9 @@ void GrapeGates::score_backward(const AttentionInput& in, const Heads& d_scores,
     for (Index i = 0; i < T; ++i) {
       row.leftCols(i + 1) = d_scores[h].row(i).head(i + 1).cwiseProduct(distances.row(i).head(i + 1));
       d_keys.leftCols(i + 1) += row.leftCols(i + 1);
-      d_queries(0, i) = row.leftCols(i + 1).sum();
+      d_queries(0, i) = sum(row.leftCols(i + 1));
     }
-    const Real d_slope = -d_keys.cwiseProduct(keys).sum() - d_queries.cwiseProduct(queries).sum();
+    const Real d_slope = -dot(d_keys, keys) - dot(d_queries, queries);
     const Real strength = in.parameters[strengths_[in.layer]](0, h);
     d.parameters[strengths_[in.layer]](0, h) +=
         d_slope * static_cast<Real>(slopes_[h]) / (1 + std::exp(-strength));
@@ -96,7 +99,7 @@ void GrapeGates::gate(const AttentionInput& in, const std::vector<Parameter>& ga
   }
   const auto u = in.parameters[gates[in.layer]].row(h);
   multiply(y, u.transpose(), logits);
-  logits *= scale() / std::max(u.norm(), kMinNorm);
+  logits *= scale() / norm_of(u);
   result = logits.transpose();
   softplus(result, result);
 }
@@ -105,13 +108,14 @@ void GrapeGates::gate_backward(const AttentionInput& in, const std::vector<Param
                                Matrix& d_y) const {
   if (gates.empty()) return;
   const auto u = in.parameters[gates[in.layer]].row(h);
-  const Real norm = std::max(u.norm(), kMinNorm);
-  logits.array() = d_gates.transpose().array() * logits.array().logistic() * (scale() / norm);  // of y . u
+  const Real norm = norm_of(u);
+  sigmoid(logits, logits);
+  logits.array() *= d_gates.transpose().array() * (scale() / norm);  // of y . u
   multiply_add(logits, u, d_y);
   auto d_u = d.parameters[gates[in.layer]].row(h);
   Matrix& d_direction = in.scratch(1, u.size());
   multiply(logits.transpose(), y, d_direction);
-  d_u += d_direction - u * (u.dot(d_direction.row(0)) / (norm * norm));
+  d_u += d_direction - u * (dot(u, d_direction.row(0)) / (norm * norm));
 }
 
 }  // namespace posbench

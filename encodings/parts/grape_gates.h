@@ -1,4 +1,4 @@
-// ALiBi's penalty times gates that queries and keys decide: what GRAPE's additive forms share.
+// ALiBi's penalty times gates that queries and keys decide: the common code of GRAPE's additive forms.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// KERPLE's two kernels differ in one function of distance; this is the rest.
+// The common code of KERPLE's two kernels, which differ in one function of distance.
 #pragma once
 #include <string>
 

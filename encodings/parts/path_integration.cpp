@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "encodings/parts/contextual_rotary.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -24,7 +25,9 @@ PathIntegration::PathIntegration(const std::string& name, Index rank, double ran
 void PathIntegration::embed(const Parameters& p, const Matrix& x, Matrices& recurrent_state) const {
   recurrent_state.resize(1);
   recurrent_state[0].resize(x.rows(), out_.cols);
-  for (Index t = 0; t < x.rows(); ++t) recurrent_state[0].row(t).noalias() = (x.row(t) * p[in_]).eval() * p[out_];
+  RowMajor low(x.rows(), in_.cols);
+  multiply(x, p[in_], low);
+  multiply(low, p[out_], recurrent_state[0]);
   cumsum_over_rows(recurrent_state[0]);
 }
 
@@ -53,7 +56,8 @@ void PathIntegration::angles_backward(const AttentionInput& in, const Matrix& d_
   const auto omega = in.parameters[omega_].reshaped<Eigen::RowMajor>(1, out_.cols);
   d.recurrent_state[0].array() += d_angles.array().rowwise() * omega.row(0).array();
   auto d_omega = d.parameters[omega_];
-  d_omega.reshaped<Eigen::RowMajor>(1, out_.cols) += d_angles.cwiseProduct(in.recurrent_state[0]).colwise().sum();
+  const RowMajor products = d_angles.cwiseProduct(in.recurrent_state[0]);
+  add_column_sums(products, MatrixView(d_omega.data(), 1, out_.cols));
 }
 
 }  // namespace posbench

@@ -1,4 +1,4 @@
-// Positions as the sum of the steps that tokens take: what the MapFormers share.
+// Positions as sums of steps, one for each token: the common code of the MapFormers.
 #pragma once
 #include <string>
 

@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "model/lanes.h"
 #include "model/layers.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -13,12 +15,33 @@ namespace {
 constexpr Index kTaps = 3;              // tokens that the convolution reads
 constexpr Real kEpsilon = Real(1e-12);  // under the root of a norm
 
-// Queries are walked together, one to a lane, so that a product of vectors is a sum of products of lanes.
-constexpr Index kLanes = 16;
-using Lanes = Eigen::Array<Real, kLanes, 1>;
-using LanesMap = Eigen::Map<Lanes>;
+// kQueries queries are processed together, one to a lane, so that a dot product is a sum of products of lanes.
+constexpr Index kQueries = 2 * kLanes;
 
-LanesMap lanes(Matrix& m, Index row) { return LanesMap(m.row(row).data()); }
+/// Numbers of that many queries.
+struct QueryLanes {
+  Lanes low{}, high{};
+};
+
+QueryLanes at(const Matrix& m, Index row) {
+  const Real* from = m.row(row).data();
+  return {load(from), load(from + kLanes)};
+}
+void put(const QueryLanes& x, Matrix& m, Index row) {
+  Real* to = m.row(row).data();
+  store(x.low, to);
+  store(x.high, to + kLanes);
+}
+QueryLanes operator*(const QueryLanes& x, const QueryLanes& y) { return {x.low * y.low, x.high * y.high}; }
+QueryLanes operator*(Real x, const QueryLanes& y) { return {x * y.low, x * y.high}; }
+/// x y + z, rounded once
+QueryLanes product_plus(const QueryLanes& x, Real y, const QueryLanes& z) {
+  return {fused(x.low, y, z.low), fused(x.high, y, z.high)};
+}
+QueryLanes product_plus(const QueryLanes& x, const QueryLanes& y, const QueryLanes& z) {
+  return {fused(x.low, y.low, z.low), fused(x.high, y.high, z.high)};
+}
+Real total(const QueryLanes& x) { return sum(x.low + x.high); }
 
 }  // namespace
 
@@ -41,7 +64,7 @@ Reflections::Reflections(const std::string& name, Index rank, bool convolved, co
   }
 }
 
-/// w and beta of all tokens, and what leads to them.
+/// w and beta of all tokens, and the values that they are computed from.
 struct Reflections::Directions {
   Directions(const Reflections& r, const AttentionInput& in)
       : low(in.scratch(in.length(), r.down_[in.layer].cols)),
@@ -61,20 +84,22 @@ struct Reflections::Directions {
           convolved.row(t) += raw.row(t - back).cwiseProduct(kernel.row(kTaps - 1 - back));
         }
       }
-      unit = convolved.array() * convolved.array().logistic();
+      sigmoid(convolved, unit);
+      unit.array() *= convolved.array();
     } else {
       unit = raw;
     }
     for (Index t = 0; t < T; ++t) {
       for (Index h = 0; h < r.shape_.heads; ++h) {
         auto head = unit.row(t).segment(h * D, D);
-        norm(t, h) = std::sqrt(head.squaredNorm() + kEpsilon);
+        norm(t, h) = std::sqrt(dot(head, head) + kEpsilon);
         head /= norm(t, h);
       }
     }
     linear(in.x, in.parameters[r.strength_weights_[in.layer]], in.parameters[r.strength_biases_[in.layer]],
            strength);
-    strength = 2 * strength.array().logistic();
+    sigmoid(strength, strength);
+    strength *= 2;
   }
   Matrix &low, &raw, &convolved;  // (T, rank), (T, C), (T, C)
   Matrix& unit;                   // (T, C): w
@@ -91,16 +116,15 @@ void Reflections::directions_backward(const AttentionInput& in, const Directions
     for (Index h = 0; h < shape_.heads; ++h) {  // (d_w - w (w . d_w)) / norm
       const auto unit = f.unit.row(t).segment(h * D, D);
       const auto d_head = d_unit.row(t).segment(h * D, D);
-      d_raw.row(t).segment(h * D, D) = (d_head - unit.dot(d_head) * unit) / f.norm(t, h);
+      d_raw.row(t).segment(h * D, D) = (d_head - dot(unit, d_head) * unit) / f.norm(t, h);
     }
   }
   if (convolved_) {
     const auto kernel = in.parameters[convolution_[in.layer]];
     auto d_kernel = d.parameters[convolution_[in.layer]];
-    for (Index t = 0; t < T; ++t) {  // the derivative of SiLU(c) is s + c s (1 - s) with s = sigmoid(c)
-      const auto c = f.convolved.row(t).array();
-      d_raw.row(t).array() *= c.logistic() * (1 + c * (1 - c.logistic()));
-    }
+    Matrix& open = in.scratch(T, shape_.width);  // the derivative of SiLU(c) is s + c s (1 - s) with s = sigmoid(c)
+    sigmoid(f.convolved, open);
+    d_raw.array() *= open.array() * (1 + f.convolved.array() * (1 - open.array()));
     for (Index t = 0; t < T; ++t) {
       for (Index back = 0; back <= std::min(t, kTaps - 1); ++back) {
         d_kernel.row(kTaps - 1 - back) += f.raw.row(t - back).cwiseProduct(d_raw.row(t));
@@ -127,16 +151,18 @@ namespace {
 /// Puts the rows first, first + 1, ... of a head's (T, D) into lanes: component d of all of them in row `row` + d
 /// of m. Lanes beyond the last row are zero.
 void load_lanes(const Matrix& rows, Index first, Index row, Matrix& m) {
-  const Index count = std::min(kLanes, rows.rows() - first);
+  const Index count = std::min(kQueries, rows.rows() - first);
   auto block = m.middleRows(row, rows.cols());
-  if (count < kLanes) block.setZero();
+  if (count < kQueries) block.setZero();
   block.leftCols(count) = rows.middleRows(first, count).transpose();
 }
 
-/// At key j: which of the lanes are queries at or after it.
-Lanes from(Index j, Index first) {
-  return (Lanes::LinSpaced(kLanes, 0, kLanes - 1) >= static_cast<Real>(j - first))
-      .select(Lanes::Ones(), Lanes::Zero());
+/// x, with zeros for the queries, of those from `first` on, that come before key j.
+QueryLanes hide_before(Index j, Index first, QueryLanes x) {
+  const Lanes from = Lanes{} + static_cast<Real>(j - first);
+  x.low = lane_indices() >= from ? x.low : Lanes{};
+  x.high = lane_indices() + static_cast<Real>(kLanes) >= from ? x.high : Lanes{};
+  return x;
 }
 
 }  // namespace
@@ -145,24 +171,23 @@ void Reflections::score(const AttentionInput& in, Heads& scores) const {
   const Index T = in.length(), D = shape_.head_width();
   const Real scale = 1 / std::sqrt(static_cast<Real>(D));
   const Directions f(*this, in);
-  Matrix &query = in.scratch(D, kLanes), &products = in.scratch(T, kLanes);
+  Matrix &query = in.scratch(D, kQueries), &products = in.scratch(T, kQueries);
   for (size_t h = 0; h < scores.size(); ++h) {
     const Index column = static_cast<Index>(h) * D;
-    for (Index first = 0; first < T; first += kLanes) {
-      const Index count = std::min(kLanes, T - first);
+    for (Index first = 0; first < T; first += kQueries) {
+      const Index count = std::min(kQueries, T - first);
       load_lanes(in.q[h], first, 0, query);
       for (Index j = first + count - 1; j >= 0; --j) {
         const Real *w = f.unit.row(j).data() + column, *k = in.k[h].row(j).data();
-        Lanes along = Lanes::Zero(), product = Lanes::Zero();
+        QueryLanes along, product;
         for (Index e = 0; e < D; ++e) {
-          const Lanes y = lanes(query, e);
-          along += w[e] * y;
-          product += k[e] * y;
+          const QueryLanes y = at(query, e);
+          along = product_plus(y, w[e], along);
+          product = product_plus(y, k[e], product);
         }
-        lanes(products, j) = scale * product;
-        along *= f.strength(j, static_cast<Index>(h));
-        if (j > first) along *= from(j, first);
-        for (Index e = 0; e < D; ++e) lanes(query, e) -= w[e] * along;
+        put(scale * product, products, j);
+        along = hide_before(j, first, f.strength(j, static_cast<Index>(h)) * along);
+        for (Index e = 0; e < D; ++e) put(product_plus(along, -w[e], at(query, e)), query, e);
       }
       scores[h].block(first, 0, count, first + count) = products.topLeftCorner(first + count, count).transpose();
     }
@@ -174,25 +199,25 @@ void Reflections::score_backward(const AttentionInput& in, const Heads& d_scores
   const Real scale = 1 / std::sqrt(static_cast<Real>(D));
   const Directions f(*this, in);
   Matrix &d_unit = in.scratch(T, shape_.width), &d_strength = in.scratch(T, shape_.heads);
-  Matrix& queries = in.scratch(T * D, kLanes);  // as they reach each key: component e at key j in row j D + e
-  Matrix &alongs = in.scratch(T, kLanes), &d_products = in.scratch(T, kLanes), &d_query = in.scratch(D, kLanes);
+  Matrix& queries = in.scratch(T * D, kQueries);  // as they reach each key: component e at key j in row j D + e
+  Matrix &alongs = in.scratch(T, kQueries), &d_products = in.scratch(T, kQueries), &d_query = in.scratch(D, kQueries);
   d_unit.setZero();
   d_strength.setZero();
   for (size_t h = 0; h < d_scores.size(); ++h) {
     const Index column = static_cast<Index>(h) * D;
-    for (Index first = 0; first < T; first += kLanes) {
-      const Index count = std::min(kLanes, T - first), last = first + count - 1;
+    for (Index first = 0; first < T; first += kQueries) {
+      const Index count = std::min(kQueries, T - first), last = first + count - 1;
 
       load_lanes(in.q[h], first, last * D, queries);  // replay the walk from query to key
       for (Index j = last; j >= 0; --j) {
         const Real* w = f.unit.row(j).data() + column;
-        Lanes along = Lanes::Zero();
-        for (Index e = 0; e < D; ++e) along += w[e] * lanes(queries, j * D + e);
-        if (j > first) along *= from(j, first);
-        lanes(alongs, j) = along;
+        QueryLanes along;
+        for (Index e = 0; e < D; ++e) along = product_plus(at(queries, j * D + e), w[e], along);
+        along = hide_before(j, first, along);
+        put(along, alongs, j);
         if (j == 0) break;
-        along *= f.strength(j, static_cast<Index>(h));
-        for (Index e = 0; e < D; ++e) lanes(queries, (j - 1) * D + e) = lanes(queries, j * D + e) - w[e] * along;
+        along = f.strength(j, static_cast<Index>(h)) * along;
+        for (Index e = 0; e < D; ++e) put(product_plus(along, -w[e], at(queries, j * D + e)), queries, (j - 1) * D + e);
       }
 
       d_products.topRows(last + 1).setZero();
@@ -202,17 +227,17 @@ void Reflections::score_backward(const AttentionInput& in, const Heads& d_scores
         const Real *w = f.unit.row(j).data() + column, *k = in.k[h].row(j).data();
         Real *d_w = d_unit.row(j).data() + column, *d_k = d.k[h].row(j).data();
         const Real strength = f.strength(j, static_cast<Index>(h));
-        Lanes d_along = Lanes::Zero();  // w . d_y'
-        for (Index e = 0; e < D; ++e) d_along += w[e] * lanes(d_query, e);
-        if (j > first) d_along *= from(j, first);
-        const Lanes along = lanes(alongs, j), d_product = lanes(d_products, j);
-        d_strength(j, static_cast<Index>(h)) -= (along * d_along).sum();
-        const Lanes a = strength * d_along, b = strength * along;
+        QueryLanes d_along;  // w . d_y'
+        for (Index e = 0; e < D; ++e) d_along = product_plus(at(d_query, e), w[e], d_along);
+        d_along = hide_before(j, first, d_along);
+        const QueryLanes along = at(alongs, j), d_product = at(d_products, j);
+        d_strength(j, static_cast<Index>(h)) -= total(along * d_along);
+        const QueryLanes a = strength * d_along, b = strength * along;
         for (Index e = 0; e < D; ++e) {
-          const Lanes y = lanes(queries, j * D + e), d_y = lanes(d_query, e);
-          d_k[e] += (d_product * y).sum();
-          d_w[e] -= (a * y + b * d_y).sum();
-          lanes(d_query, e) = d_y + k[e] * d_product - w[e] * a;
+          const QueryLanes y = at(queries, j * D + e), d_y = at(d_query, e);
+          d_k[e] += total(d_product * y);
+          d_w[e] -= total(product_plus(a, y, b * d_y));
+          put(product_plus(a, -w[e], product_plus(d_product, k[e], d_y)), d_query, e);
         }
       }
       d.q[h].middleRows(first, count) += d_query.leftCols(count).transpose();

@@ -1,4 +1,4 @@
-// A learned vector for each clipped distance, added to the keys: what Shaw's encodings share.
+// A learned vector for each clipped distance, added to the keys: the common code of Shaw's encodings.
 #pragma once
 #include <string>
 

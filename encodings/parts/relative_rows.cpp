@@ -150,11 +150,19 @@ void for_each_block(Index length, Index table_rows, const PairRows& pairs, Side 
   }
 }
 
-/// Random positions give nearly every pair a row of its own. A block with more rows than this goes pair by pair:
-/// most of its products would not be read.
+Real dot(const Real* a, const Real* b, Index size) {
+  Lanes total{};
+  for_each_lanes(size, [&](Index n, Index count) {
+    total = fused(load(a + n, count, 0), load(b + n, count, 0), total);
+  });
+  return sum(total);
+}
+
+/// With random positions nearly every pair has a different row. A block with more rows than this is computed pair by
+/// pair: most of its products would not be read.
 Index max_rows(Index length) { return 4 * std::max(length, kBlock); }
 
-/// Room for the products of any block that has no more rows than that.
+/// Scratch for the products of any block that has no more rows than that.
 Matrix& products_of(Index length, const In& rows, Scratch& scratch) {
   return scratch(std::min(kBlock, length), std::min(rows.rows(), max_rows(length)));
 }
@@ -185,7 +193,7 @@ void add_row_products(const In& x, const In& rows, const PairRows& pairs, Side s
   for_each_block(T, rows.rows(), pairs, side, causal, [&](const Block& block) {
     if (block.rows > max_rows(T)) {
       block.for_each_pair(T, [&](Index i, Index j) {
-        scores(i, j) += scale * x.row(side == Side::query ? i : j).dot(rows.row(pairs.index(i, j)));
+        scores(i, j) += scale * dot(x.row(side == Side::query ? i : j).data(), rows.row(pairs.index(i, j)).data(), x.cols());
       });
       return;
     }
@@ -245,7 +253,7 @@ void add_row_mixture_backward(const In& weights, const In& rows, const PairRows&
     if (block.rows > max_rows(T)) {
       block.for_each_pair(T, [&](Index i, Index j) {
         const Index n = pairs.index(i, j);
-        d_weights(i, j) += d_output.row(i).dot(rows.row(n));
+        d_weights(i, j) += dot(d_output.row(i).data(), rows.row(n).data(), rows.cols());
         d_rows.row(n) += weights(i, j) * d_output.row(i);
       });
       return;

@@ -1,6 +1,6 @@
-// Scores and outputs in which a pair of tokens has a vector of its own, out of a table: row index(i, j) for query
-// i, key j. All four work on blocks of tokens: the block times all rows that it needs is one product, from which
-// pairs then pick. Where causal, later keys neither get nor give anything.
+// Scores and outputs in which every pair of tokens has a vector from a table: row index(i, j) for query i, key j.
+// All four functions work on blocks of tokens: the block times all rows that it needs is one product, from which the
+// entries of the pairs are gathered. Where causal, later keys are neither read nor written.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -8,6 +8,7 @@
 #include "encodings/parts/distances.h"
 #include "encodings/parts/relative_rows.h"
 #include "model/attention.h"
+#include "model/numeric.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -70,7 +71,7 @@ void RelativeSinusoids::tables(const Parameters& p, const Positions& positions, 
   tables.values.resize(projection_.size());
   for (size_t layer = 0; layer < projection_.size(); ++layer) {
     tables.values[layer].resize(N, C);
-    multiply(sinusoids, p[projection_[layer]].transpose(), tables.values[layer]);
+    multiply(sinusoids, p[projection_[layer]], tables.values[layer]);
   }
 }
 
@@ -78,7 +79,7 @@ void RelativeSinusoids::tables_backward(const Parameters&, const Positions&, con
                                         const Matrices& d_projected, Gradients& d) const {
   const Matrix& sinusoids = tables.constants<Constants>().sinusoids;
   for (size_t layer = 0; layer < projection_.size(); ++layer) {
-    multiply_add(d_projected[layer].transpose(), sinusoids, d[projection_[layer]]);
+    multiply_add(sinusoids.transpose(), d_projected[layer], d[projection_[layer]]);
   }
 }
 
@@ -123,11 +124,11 @@ void RelativeSinusoids::score_backward(const AttentionInput& in, const Heads& d_
     add_row_products_backward(position, projected.middleCols(column, D), pairs, Side::query, s, shape_.causal,
                               d_scores[h], in.scratch, d_position, d_projected.middleCols(column, D));
     d.q[h] += d_content + d_position;
-    d_u.row(row) += d_content.colwise().sum();
-    d_w.row(row) += d_position.colwise().sum();
+    add_column_sums(d_content, d_u.row(row));
+    add_column_sums(d_position, d_w.row(row));
     if (conventions_.learned_scale) {  // scores are linear in (content, position), so these sums are s d_s
       d.parameters[scales_[in.layer]](0, 0) +=
-          (content.cwiseProduct(d_content).sum() + position.cwiseProduct(d_position).sum()) / s;
+          (dot(content, d_content) + dot(position, d_position)) / s;
     }
   }
 }

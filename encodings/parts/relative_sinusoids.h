@@ -1,4 +1,4 @@
-// Attention over projected sinusoids of the distance: what Transformer-XL and its descendants share.
+// Attention over projected sinusoids of the distance: the common code of Transformer-XL and its descendants.
 #pragma once
 #include <string>
 
@@ -40,7 +40,7 @@ class RelativeSinusoids : public PositionEncoding {
 
   SinusoidConventions conventions_;
   std::vector<Parameter> content_, position_;  // u, w (H, D): one, or one for each layer
-  std::vector<Parameter> projection_;  // W (C, C), one for each layer; row h D + e is component e of head h
+  std::vector<Parameter> projection_;          // W (C, C), one for each layer; column h D + e is component e of head h
   std::vector<Parameter> scales_;      // (1, 1), one for each layer where learned
 };
 

@@ -19,7 +19,7 @@ void rotate_backward(const In& d_y, const In& cosine, const In& sine, Pairing, O
 /// d_angle (T, pairs) += d_y_b y_a - d_y_a y_b for the components a, b of each pair of y = rotate(x).
 void rotate_angle_backward(const In& y, const In& d_y, Pairing, Out d_angle);
 
-/// What cosine and sine owe to y = rotate(x), where they are tables of their own:
+/// The gradients of cosine and sine from that of y = rotate(x), where they are independent tables:
 /// d_cosine += d_y_a x_a + d_y_b x_b,   d_sine += d_y_b x_a - d_y_a x_b
 void rotate_factors_backward(const In& x, const In& d_y, Pairing, Out d_cosine, Out d_sine);
 

@@ -11,7 +11,7 @@ class ScaledScores : public Decorator {
 
   /// f (T, H), in scratch.
   virtual Matrix& factors(const AttentionInput&) const = 0;
-  /// Adds what the factors owe to. d_factors is free to be overwritten.
+  /// Adds the gradient of what the factors were computed from. d_factors may be overwritten.
   virtual void factors_backward(const AttentionInput&, Matrix& d_factors, AttentionGradient&) const = 0;
 
   void score(const AttentionInput&, Heads& scores) const final;

@@ -1,5 +1,5 @@
-// Breaking a stick: a query visits its keys from the nearest on, the one on the right before the one on the left, and
-// each takes its fraction of what those before it left.
+// Stick breaking: a query visits its keys from the nearest on, at equal distance the right one first. Each key takes
+// its fraction of the attention that is left.
 #pragma once
 #include <algorithm>
 
@@ -23,7 +23,7 @@ class PaddedRow {
   const Real* data() const { return memory_.data() + kLanes; }
   Index keys() const { return keys_; }
 
-  /// Those at so many keys from `i` on, to the right and to the left, from `distance` + 1 away.
+  /// The numbers at a given count of keys to the right and to the left of `i`, from `distance` + 1 away.
   Lanes right(Index i, Index distance) const {
     return i + 1 + distance < keys_ ? load(data() + i + 1 + distance) : Lanes{};
   }
@@ -42,12 +42,12 @@ class PaddedRow {
   Index keys_;
 };
 
-/// fraction = sigmoid(logits) of so many keys
+/// fraction = sigmoid(logits) for `keys` keys
 inline void set_fractions(const Real* logits, Index keys, PaddedRow& fraction) {
   fraction.resize(keys);
   kernels().sigmoid(logits, keys, fraction.data());
 }
-/// A row of a matrix (rows of `length`) = scale times these, with zeros where it goes on.
+/// row = scale * values, then zeros up to `length`.
 inline void copy_row(const PaddedRow& values, Real scale, Index length, Real* row) {
   for_each_lanes(values.keys(), [&](Index j, Index) {
     store(scale * load(values.data() + j), row + j, std::min(kLanes, length - j));

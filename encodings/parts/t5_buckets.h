@@ -10,7 +10,7 @@
 
 namespace posbench {
 
-/// Small distances have a bucket each, larger ones share logarithmically wider ones. Raffel et al. 2020, code.
+/// Each small distance has a bucket; those of larger distances grow logarithmically. Raffel et al. 2020, code.
 ///
 ///   causal         n = max(distance, 0), N = buckets
 ///   bidirectional  n = |distance|, N = buckets / 2, and keys after the query have the upper N buckets

@@ -2,6 +2,7 @@
 
 #include "model/attention.h"
 #include "model/layers.h"
+#include "model/numeric.h"
 
 namespace posbench {
 
@@ -46,8 +47,8 @@ void Tupe::bias(const Parameters& p, const Positions& positions, Matrices& bias)
     const auto q = s.q.middleCols(static_cast<Index>(h) * D, D), k = s.k.middleCols(static_cast<Index>(h) * D, D);
     dot_product(q.bottomRows(T), k.bottomRows(T), content_scale(), shape_.causal, bias[h]);
     if (reset_) {
-      bias[h].col(0).setConstant(content_scale() * q.row(1).dot(k.row(1)));
-      bias[h].row(0).setConstant(content_scale() * q.row(0).dot(k.row(0)));
+      bias[h].col(0).setConstant(content_scale() * dot(q.row(1), k.row(1)));
+      bias[h].row(0).setConstant(content_scale() * dot(q.row(0), k.row(0)));
     }
   }
 }
@@ -65,8 +66,8 @@ void Tupe::bias_backward(const Parameters& p, const Positions& positions, const 
     auto d_query = d_q.middleCols(column, D), d_key = d_k.middleCols(column, D);
     d_pairs = d_bias[h];
     if (reset_) {  // one number for row 0, another for the rest of column 0
-      const Real from = content_scale() * d_pairs.row(0).head(visible(0, T, shape_.causal)).sum();
-      const Real to = content_scale() * d_pairs.col(0).tail(T - 1).sum();
+      const Real from = content_scale() * sum(d_pairs.row(0).head(visible(0, T, shape_.causal)));
+      const Real to = content_scale() * sum(d_pairs.col(0).tail(T - 1));
       d_query.row(0) += from * k.row(0);
       d_key.row(0) += from * q.row(0);
       d_query.row(1) += to * k.row(1);

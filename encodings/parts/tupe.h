@@ -1,4 +1,4 @@
-// What TUPE-A and TUPE-R share: positions that meet positions, untied from content.
+// The common code of TUPE-A and TUPE-R: scores of positions with positions, untied from content.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace posbench {
 
-/// When token 0, the [CLS] of an encoder, is freed from positions.
+/// In which models the scores of token 0, the [CLS] of an encoder, are reset: they do not depend on positions.
 enum class Reset { bidirectional, always, never };
 
 struct TupeOptions {
@@ -18,7 +18,7 @@ struct TupeOptions {
     o.integer("positions", positions, 0, 1 << 20,
               "positions that have a vector; 0: the longest sequence of any split");
     o.choice("reset", reset, {"bidirectional", "always", "never"},
-             "models in which token 0 is freed from positions");
+             "models in which the scores of token 0 do not depend on positions");
   }
 };
 
@@ -38,8 +38,8 @@ class Tupe : public AdditiveBias {
   bool reset() const { return reset_; }
 
  private:
-  /// The rows of P that a sequence reads, and what becomes of them: where reset, the two further rows come first,
-  /// the second for token 0.
+  /// The rows of P that a sequence reads, and what is computed from them: where reset, the two further rows come
+  /// first, the second for token 0.
   struct Projected {
     std::vector<Index> rows;
     Matrix normalized, rstd, y, q, k;  // (R, C), but (R, 1) for the second

@@ -24,6 +24,9 @@
 #include "encodings/registry.h"
 #include "harness/commands/bench_samples.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/help.h"
+#include "harness/commands/terminal.h"
+#include "harness/commands/waiting.h"
 #include "harness/commands/output.h"
 #include "harness/runs/config.h"
 #include "harness/runs/context.h"
@@ -36,9 +39,12 @@
 namespace posbench {
 namespace {
 
+constexpr const char* kEncodings = "none,sinusoidal,learned_abs,shaw_k,rope,alibi,cope";
+
 struct BenchRequest {
   std::vector<int> lengths, jobs;  // lengths instead of the sizes' own; how many trainings at once
-  std::string sizes = "all", encodings = "none,sinusoidal,learned_abs,shaw_k,rope,alibi,cope";
+  std::string sizes = "all";
+  std::optional<std::string> encodings;  // kEncodings without it
   int repetitions = 5;
   bool samples = false;  // of tasks, instead of training steps
   bool json = false, color = false;
@@ -246,7 +252,7 @@ std::int64_t memory_of(const Spec& encoding, const Size& size) {
 }
 
 /// Measures the subjects in turn, so that a drift of the machine reaches them all: first training, where each step
-/// stands between two looks at the peak, then evaluation; both beside the first subject, plain attention.
+/// is between two measurements of the peak, then evaluation; both relative to the first subject, plain attention.
 void measure(std::vector<std::unique_ptr<Subject>>& subjects, int repetitions) {
   for (auto& subject : subjects) {
     subject->step();  // the workspace takes its memory
@@ -275,7 +281,7 @@ void measure(std::vector<std::unique_ptr<Subject>>& subjects, int repetitions) {
 
 std::vector<Spec> selected_encodings(const BenchRequest& request) {
   std::vector<Spec> specs{Spec::parse("none")};  // what the others are relative to
-  for (const std::string& text : select(request.encodings, "encoding")) {
+  for (const std::string& text : select(request.encodings.value_or(kEncodings), "encoding")) {
     if (text != "none") specs.push_back(Spec::parse(text));
   }
   return specs;
@@ -338,6 +344,7 @@ Table growth_table(const Growth& growth) {
 
 /// Measures and prints. Throws std::invalid_argument for an unknown size or encoding.
 void bench(const BenchRequest& request) {
+  Waiting waiting("measuring memory");
   const std::vector<Spec> specs = selected_encodings(request);
   const std::vector<Size> selected = select_sizes(request.sizes, request.lengths);
   std::vector<std::vector<std::int64_t>> memory;  // first, while this process is small
@@ -368,7 +375,7 @@ void bench(const BenchRequest& request) {
       subjects.push_back(std::make_unique<Subject>(specs[n], size));
       subjects.back()->memory = memory[at][n];
     }
-    fmt::print(stderr, "{}, length {}: {} encodings\n", size.name, size.length, subjects.size());
+    waiting.now(fmt::format("{}, length {}: {} encodings", size.name, size.length, subjects.size()));
     measure(subjects, request.repetitions);
     for (const auto& s : subjects) {
       list.push_back(to_json(*s, size));
@@ -392,14 +399,15 @@ void bench(const BenchRequest& request) {
     fmt::print("{}\n", result.dump(2));
     return;
   }
-  fmt::print("{}", console(table, {0, request.color}));
-  if (request.lengths.size() > 1) fmt::print("\n{}", console(growth_table(growth), {0, request.color}));
+  fmt::print("{}", console(table, {console_width(), request.color}));
+  if (request.lengths.size() > 1) fmt::print("\n{}", console(growth_table(growth), {console_width(), request.color}));
 }
 
 /// Trainings side by side, each of its own model on a thread of its own: how much more they do together.
 void bench_jobs(const BenchRequest& request) {
   using Clock = std::chrono::steady_clock;
   constexpr double kSeconds = 1;  // that one measurement takes, about
+  const Waiting waiting("measuring trainings side by side");
   Json list = Json::array();
   Table table{{{"size"},
                {"encoding"},
@@ -441,7 +449,7 @@ void bench_jobs(const BenchRequest& request) {
   if (request.json) {
     fmt::print("{}\n", Json{{"context", context(request.command)}, {"jobs", list}}.dump(2));
   } else {
-    fmt::print("{}", console(table, {0, request.color}));
+    fmt::print("{}", console(table, {console_width(), request.color}));
   }
 }
 
@@ -452,16 +460,19 @@ void add_bench(CLI::App& app, Invocation& invocation) {
   const auto color = std::make_shared<std::string>("auto");
   CLI::App* command =
       app.add_subcommand("bench", "Speed of a training step, beside the machine's matrix-multiply peak");
-  command->add_option("-e,--encodings", request->encodings,
-                    "comma-separated specs and globs; none is always measured");
-  command->add_option("--sizes", request->sizes, "quick, che, cope, tiny, or all");
-  command->add_option("--length", request->lengths, "tokens, as 64,256,1024,4096, instead of the sizes' own")
+  add_list_option(*command, "-e,--encodings", request->encodings,
+                  "comma-separated specs and globs; may be repeated; none is always measured")
+      ->default_str(kEncodings);
+  command->add_option("--sizes", request->sizes, "comma-separated: quick, che, cope, tiny, or all");
+  command->add_option("--length", request->lengths, "tokens, as 64,256,1024,4096")
+      ->default_str("that of the size")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 16));
   command->add_option("-j,--jobs", request->jobs, "trainings at once, as 1,2,4: what they do together, instead")
+      ->default_str("one at a time")
       ->delimiter(',')
       ->check(CLI::Range(1, 1024));
-  command->add_option("-r,--repetitions", request->repetitions, "of which the median is told")
+  command->add_option("-r,--repetitions", request->repetitions, "of each measurement; the median is reported")
       ->check(CLI::Range(1, 1000));
   command->add_flag("--samples", request->samples,
                   "the time to draw a sample of length 500 of each Chomsky task, instead of training steps");

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "harness/commands/terminal.h"
+#include "harness/commands/waiting.h"
 #include "harness/runs/context.h"
 #include "results/json/json.h"
 #include "results/presentation/table.h"
@@ -33,6 +35,7 @@ std::vector<double> sample_times(const Task& task) {
 }  // namespace
 
 void bench_samples(bool json, bool color, const std::vector<std::string>& command) {
+  const Waiting waiting("drawing samples");
   Json list = Json::array();
   Table table{{{"task"}, {"length", Align::right}, {"us/sample", Align::right}, {"slowest", Align::right}}, {}};
   for (const std::string& name : tasks().names()) {
@@ -48,7 +51,7 @@ void bench_samples(bool json, bool color, const std::vector<std::string>& comman
   if (json) {
     fmt::print("{}\n", Json{{"context", context(command)}, {"samples", list}}.dump(2));
   } else {
-    fmt::print("{}", console(table, {0, color}));
+    fmt::print("{}", console(table, {console_width(), color}));
   }
 }
 

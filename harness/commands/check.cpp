@@ -1,7 +1,6 @@
 // `posbench check`: certificates of encodings and tasks.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +10,9 @@
 
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/message.h"
+#include "harness/commands/waiting.h"
+#include "harness/runs/names.h"
 #include "harness/verify/certify.h"
 #include "harness/commands/describe.h"
 #include "harness/verify/task_certificate.h"
@@ -23,6 +25,7 @@ struct CheckRequest {
   std::vector<std::string> names;  // of tasks and encodings, globs and specs; none is all
   bool variants = false;           // and the variants of the encodings among them
   bool json = false;
+  bool fail_fast = false;  // stop at the first that does not pass
 };
 
 /// Names, globs and specs of encodings and tasks, each once; all of them for none.
@@ -36,19 +39,16 @@ std::vector<std::string> specs(std::vector<std::string> names) {
   };
   for (const std::string& name : names) {
     if (name.find_first_of("*?[") < name.find(':')) {
-      const size_t before = specs.size();
-      for (const std::string& candidate : known) {
-        if (fnmatch(name.c_str(), candidate.c_str(), 0) == 0) add(candidate);
-      }
-      if (specs.size() == before)
+      const std::vector<std::string> matches = matching(name, known);
+      for (const std::string& match : matches) add(match);
+      if (matches.empty())
         throw std::invalid_argument(fmt::format("'{}' matches no encoding or task", name));
       continue;
     }
-    const Spec spec = Spec::parse(name);
-    if (std::find(known.begin(), known.end(), spec.name) == known.end()) show_text(name);  // says what is near
-    add((encodings().contains(spec.name) ? encodings().find(spec.name).canonical(spec)
-                                         : tasks().find(spec.name).canonical(spec))
-            .text());
+    const std::string of = Spec::parse(name).name;
+    const bool encoding = encodings().contains(encoding_name(of));
+    if (!encoding && !tasks().contains(task_name(of))) show_text(name);  // says what is near
+    add(encoding ? read_encoding(name).text() : read_task(name).task.text());
   }
   return specs;
 }
@@ -125,10 +125,16 @@ bool check(const CheckRequest& request) {
   if (request.variants) checked = with_variants(checked);
   Json certificates = Json::array();
   bool passed = true;
+  size_t done = 0;
+  Waiting waiting("checking");
   for (const std::string& spec : checked) {
+    if (!passed && request.fail_fast) break;
+    waiting.now("checking " + spec);
+    waiting.count(done++, checked.size());
     const bool encoding = encodings().contains(Spec::parse(spec).name);
     const Json certificate = encoding ? posbench_double::certify(spec) : certify_task(spec);
     passed = passed && certificate["passed"].get<bool>();
+    waiting.clear();
     if (request.json) {
       certificates.push_back(certificate);
     } else {
@@ -136,6 +142,7 @@ bool check(const CheckRequest& request) {
       std::fflush(stdout);
     }
   }
+  if (done < checked.size()) write_message(fmt::format("{} of {} were not checked (--fail-fast)\n", checked.size() - done, checked.size()));
   if (request.json) fmt::print("{}\n", Json{{"certificates", certificates}}.dump(2));
   return passed;
 }
@@ -150,6 +157,7 @@ void add_check(CLI::App& app, Invocation& invocation) {
                     "encodings and tasks, with options or globs if wanted; all of them without a name");
   command->add_flag("--variants", request->variants,
                   "each encoding also with the options that take another path through its code");
+  command->add_flag("--fail-fast", request->fail_fast, "stop at the first that does not pass");
   command->add_flag("--json", request->json, "as JSON");
   command->footer(
       "Examples:\n  posbench check\n  posbench check cope:gates=separate rope flip_flop\n"

@@ -3,12 +3,16 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 
 #include "harness/commands/commands.h"
+#include "harness/commands/help.h"
 #include "harness/commands/output.h"
 #include "harness/commands/read_reports.h"
+#include "harness/commands/terminal.h"
 #include "results/json/json.h"
+#include "results/presentation/compare_page.h"
 #include "results/presentation/compare_text.h"
 
 namespace posbench {
@@ -23,10 +27,22 @@ struct CompareRequest {
   Output output;
 };
 
-std::string comparison_text(const Comparison& comparison, Format format, bool color) {
+/// With the lines of text that are wider than a terminal broken; tables are not.
+std::string fitted(const std::string& text, int width) {
+  if (width == 0) return text;
+  std::istringstream lines(text);
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    const bool wide = static_cast<int>(line.size()) > width && line.find("  ") == line.npos;  // columns have wider gaps
+    result += (wide ? wrapped(line, 0, width) : line) + "\n";
+  }
+  return result;
+}
+
+std::string comparison_text(const Comparison& comparison, Format format, const ConsoleStyle& style) {
   switch (format) {
     case Format::console:
-      return console(comparison, color);
+      return fitted(console(comparison, style), style.width);
     case Format::markdown:
       return markdown(comparison);
     case Format::csv:
@@ -34,14 +50,22 @@ std::string comparison_text(const Comparison& comparison, Format format, bool co
     case Format::json:
       return pretty(to_json(comparison));
     case Format::html:
-      break;
+      return compare_page(comparison);
   }
-  throw std::invalid_argument("a comparison has no page; use --format console, markdown, csv or json");
+  return "";
 }
 
-/// Prints the comparison. Returns 1 where asked to fail on a regression and there is one, otherwise 0. Throws
+/// One table where it is piped or written to a file, so that it is stable; on a terminal as wide as that.
+ConsoleStyle style(const Output& output) {
+  ConsoleStyle style = console_style(output);
+  if (output.file || !on_terminal()) style.width = 0;
+  return style;
+}
+
+/// Prints the comparison. Returns 1 with --fail-on-regression where there is one, otherwise 0. Throws
 /// std::invalid_argument where a report cannot be read or the reports are not comparable.
 int compare(const CompareRequest& request) {
+  format(request.output);  // refuses what cannot be written before anything is read
   const Report baseline = read_given(request.baseline);
   const NamedReport named_baseline{request.baseline.string(), baseline};
   const std::vector<Report> reports = read_given(request.candidates);
@@ -50,7 +74,7 @@ int compare(const CompareRequest& request) {
   for (const std::string& match : request.match)
     options.match.push_back(parse_match(match, named_baseline, candidates));
   const Comparison comparison = as_input([&] { return compare(named_baseline, candidates, options); });
-  write(request.output, comparison_text(comparison, format(request.output), wants_color(request.output.color)));
+  write(request.output, comparison_text(comparison, format(request.output), style(request.output)));
   return request.fail_on_regression && regression(comparison) ? 1 : 0;
 }
 
@@ -68,7 +92,8 @@ void add_compare(CLI::App& app, Invocation& invocation) {
   command->add_option("--threshold", request->options.threshold, "smallest difference of the metric that matters")
       ->check(CLI::Range(0.0, 1e6));
   add_metric(*command, request->options.metric);
-  command->add_option("--match", request->match, "pair two encodings, as in --match cope=cope:positions=16")
+  command->add_option("--match", request->match, "pair two encodings, as in --match cope=cope:positions=16; may be repeated")
+      ->default_str("encodings of the same spec")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_flag("--allow-different-budget", request->options.allow_different_budget,
@@ -78,7 +103,9 @@ void add_compare(CLI::App& app, Invocation& invocation) {
   command->footer(
       "Examples:\n"
       "  posbench compare before/report.json after/report.json\n"
-      "  posbench compare main mine --match cope=cope:positions=16 --format markdown --fail-on-regression");
+      "  posbench compare main mine --match cope=cope:positions=16 --format markdown --fail-on-regression\n"
+      "  posbench compare before after -o change.html        the differences with their intervals, as plots\n"
+      "Of a run that goes on or was interrupted, what is finished is compared.");
   command->callback([request, &invocation] {
     invocation.code = compare(*request);
   });

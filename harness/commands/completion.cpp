@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/help.h"
 #include "harness/commands/words.h"
 #include "tasks/registry.h"
 
@@ -33,20 +35,22 @@ std::string kind_words(const OptionWords& o) {
   return fmt::format("choice {}", fmt::join(o.choices, " "));
 }
 
-/// Lines "NAME) echo 'OPTION= ...' ;;" for the options of every task and encoding.
-std::string spec_options_cases() {
+/// A case of the shell's `case` or `switch` for every task and encoding that has options: its name, and "OPTION= ...".
+std::string spec_options_cases(const char* form) {
   std::string text;
   const auto add = [&](const auto& registry) {
     for (const std::string& name : registry.names()) {
-      std::vector<std::string> options;
-      for (const OptionInfo& o : registry.find(name).options) options.push_back(o.name + "=");
-      if (!options.empty()) text += fmt::format("    {}) echo {} ;;\n", name, shell_quoted(fmt::format("{}", fmt::join(options, " "))));
+      std::string options;
+      for (const OptionInfo& o : registry.find(name).options)
+        options += (options.empty() ? "" : " ") + o.name + "=";
+      if (!options.empty()) text += fmt::format(fmt::runtime(form), name, options);
     }
   };
   add(encodings());
   add(tasks());
   return text;
 }
+constexpr char kShellCase[] = "    {}) echo '{}' ;;\n";
 
 std::string bash(const std::vector<VerbWords>& all) {
   std::string verbs, options, values, positionals, lists;
@@ -91,7 +95,7 @@ _posbench_spec_options() {{
   case $1 in
 {}  esac
 }})bash",
-                     shell_quoted(verbs), options, values, positionals, lists, spec_options_cases()) +
+                     shell_quoted(verbs), options, values, positionals, lists, spec_options_cases(kShellCase)) +
          R"bash(
 _posbench() {
   local line=${COMP_LINE:0:COMP_POINT} cur verb= kind= position=0 word before= candidate
@@ -100,7 +104,7 @@ _posbench() {
   cur=${line##*[[:space:]]}
   [ -z "$cur" ] || unset 'words[-1]'
   COMPREPLY=()
-  for word in "${words[@]:1}"; do  # where the cursor stands: behind an option that takes a value, or at a positional
+  for word in "${words[@]:1}"; do  # where the cursor is: after an option that takes a value, or at a positional
     if [ -n "$kind" ]; then
       kind=
     elif [[ $word == -* ]]; then
@@ -139,7 +143,7 @@ _posbench() {
       ;;
     *) candidates=$(_posbench_names "$kind") ;;
   esac
-  local broken=${cur%"${cur##*[:=]}"}  # bash replaces only what stands behind the last of these
+  local broken=${cur%"${cur##*[:=]}"}  # bash replaces only what follows the last of these
   for candidate in $candidates; do
     [[ $before$candidate == "$cur"* ]] || continue
     candidate=$before$candidate
@@ -165,26 +169,31 @@ std::string zsh_action(const OptionWords& o) {
   if (o.kind == ValueKind::none) return " ";
   if (o.kind == ValueKind::file) return "_files";
   if (o.kind == ValueKind::choice) return fmt::format("({})", fmt::join(o.choices, " "));
-  return "_posbench_names " + to_text(o.kind);
+  return " _posbench_names " + to_text(o.kind);  // the space: no arguments of _arguments before ours
+}
+
+/// What _arguments reads of options, a line each; those named in `without` are left out.
+std::string zsh_options(const VerbWords& verb, const VerbWords& without) {
+  std::string arguments;
+  for (const OptionWords& o : verb.options) {
+    const auto same = [&](const OptionWords& other) { return other.long_name == o.long_name; };
+    if (std::any_of(without.options.begin(), without.options.end(), same)) continue;
+    for (const std::string& name : {o.short_name, o.long_name}) {
+      if (name.empty()) continue;
+      arguments += fmt::format(" \\\n        '*{}[{}]{}'", name, zsh_text(o.description),
+                               o.value.empty() ? "" : fmt::format(":{}:{}", zsh_text(o.value), zsh_action(o)));
+    }
+  }
+  return arguments;
 }
 
 std::string zsh(const std::vector<VerbWords>& all) {
-  std::string lists, verbs, cases, global;
+  std::string lists, verbs, cases;
   for (const ValueKind kind : kLists)
     lists += fmt::format("    {}) names=({}) ;;\n", to_text(kind), fmt::join(names_of(kind), " "));
   for (const VerbWords& verb : all) {
-    std::string arguments;
-    for (const OptionWords& o : verb.options) {
-      for (const std::string& name : {o.short_name, o.long_name}) {
-        if (name.empty()) continue;
-        arguments += fmt::format(" \\\n        '*{}[{}]{}'", name, zsh_text(o.description),
-                                 o.value.empty() ? "" : fmt::format(":{}:{}", zsh_text(o.value), zsh_action(o)));
-      }
-    }
-    if (verb.name.empty()) {
-      global = arguments;
-      continue;
-    }
+    if (verb.name.empty()) continue;
+    std::string arguments = zsh_options(verb, {}) + zsh_options(all.front(), verb);
     for (size_t n = 0; n < verb.positionals.size(); ++n) {
       const OptionWords& o = verb.positionals[n];
       const std::string number = n + 1 == verb.positionals.size() ? "*" : std::to_string(n + 1);
@@ -195,15 +204,26 @@ std::string zsh(const std::vector<VerbWords>& all) {
   }
   return fmt::format(R"zsh(#compdef posbench
 # zsh completion of posbench, made by 'posbench completion zsh'.
+_posbench_spec_options() {{
+  case $1 in
+{}  esac
+}}
 _posbench_names() {{
-  local -a names
+  local -a names options
   case $1 in
 {}  esac
   case $1 in
-    tasks|encodings|checked|named) compset -P '*,' ;;
+    tasks|encodings|checked|named) ;;
     settings) compadd -S '' -- $names; return ;;
+    *) compadd -- $names; return ;;
   esac
-  compadd -- $names
+  if [[ $PREFIX == *:* ]]; then  # within the options of a spec, or at the next one
+    local spec=${{PREFIX%:*}}
+    options=($(_posbench_spec_options ${{${{spec##*,}}#-}}))
+  fi
+  compset -P '*[:,]'
+  (( ! $#options )) || compadd -S '' -- $options
+  [[ $IPREFIX == *: ]] || compadd -- $names
 }}
 _posbench() {{
   local state line
@@ -221,7 +241,7 @@ _posbench() {{
 }}
 if [ "$funcstack[1]" = _posbench ]; then _posbench "$@"; else compdef _posbench posbench; fi
 )zsh",
-                     lists, verbs, global, cases);
+                     spec_options_cases(kShellCase), lists, verbs, zsh_options(all.front(), {}), cases);
 }
 
 std::string fish(const std::vector<VerbWords>& all) {
@@ -229,8 +249,18 @@ std::string fish(const std::vector<VerbWords>& all) {
   for (const ValueKind kind : kLists)
     text += fmt::format("    case {}\n      set names {}\n", to_text(kind), fmt::join(names_of(kind), " "));
   text +=
-      "  end\n  set before (string match -r '^.*,' -- (commandline -ct))\n"
-      "  for name in $names\n    echo $before$name\n  end\nend\ncomplete -c posbench -f\n";
+      "  end\n  set -l token (commandline -ct)\n  switch (string replace -r '^(.*,)?-?(.*):.*' '$2' -- $token)\n" +
+      spec_options_cases("    case {}\n      set options {}\n") + R"fish(  end
+  set -l before (string match -r '^.*[:,]' -- $token; or echo)
+  string match -q '*:*' -- $token; and for option in $options
+    echo $before$option
+  end
+  string match -q '*:' -- $before; or for name in $names
+    echo $before$name
+  end
+end
+complete -c posbench -f
+)fish";
   for (const VerbWords& verb : all) {
     const std::string where = verb.name.empty() ? "" : fmt::format(" -n '__fish_seen_subcommand_from {}'", verb.name);
     if (!verb.name.empty()) {
@@ -264,7 +294,7 @@ std::string completion_script(const CLI::App& app, const std::string& shell) {
 void add_completion(CLI::App& app, Invocation&) {
   const auto shell = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("completion", "Print a script that completes verbs, options and names in a shell");
-  command->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->add_option("shell", *shell, "")->required()->check(one_of({"bash", "zsh", "fish"}));
   command->footer(
       "Examples:\n  source <(posbench completion bash)            in ~/.bashrc\n"
       "  source <(posbench completion zsh)             in ~/.zshrc, behind compinit\n"

@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "base/text.h"
 #include "encodings/registry.h"
+#include "harness/commands/terminal.h"
+#include "harness/runs/names.h"
 #include "harness/training/samples.h"
 #include "harness/training/task_setup.h"
 #include "tasks/registry.h"
@@ -68,7 +71,8 @@ std::string show_encoding(const EncodingEntry& entry) {
   const EncodingInfo& info = entry.info;
   return fmt::format("{} (encoding, {})\n\n", info.name, text(info.family)) + field("equation", info.equation) +
          field("source", info.source) + field("notes", info.notes) +
-         field("models", info.causal_only ? "causal" : "causal, bidirectional") + field("touches", info.touches) +
+         field("models", info.causal_only ? "causal" : "causal, bidirectional") +
+         field("touches", touches_text(info.touches)) +
          field("learned", info.learned ? "yes" : "no") + field("relative", text(info.relative)) +
          field("content", info.content_dependent) + field("extrapolates", text(info.extrapolates)) +
          field("distinct", text(info.distinct)) + field("distance decay", text(info.distance_decay)) + "\n" +
@@ -102,13 +106,11 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
   return text;
 }
 
-struct Named {
-  const TaskInfo::Split* split;
-  std::unique_ptr<Task> task;
-};
+bool of_training(const std::string& stream) { return stream == "train" || stream == "validation"; }
 
-Named find_split(const SampleRequest& request) {
-  const Spec spec = Spec::parse(request.task);
+/// The task as the stream has it.
+std::unique_ptr<Task> task_of_stream(const SampleRequest& request) {
+  const Spec spec = read_task(request.task).task;
   const TaskInfo& info = tasks().find(spec.name).info;
   if (info.causal_only && request.layout == Layout::slots) {
     throw std::invalid_argument(
@@ -116,12 +118,19 @@ Named find_split(const SampleRequest& request) {
   }
   std::vector<std::string> names;
   for (const TaskInfo::Split& split : info.splits) {
-    if (split.name == request.split) return {&split, make_task(spec, split, request.layout)};
+    if (split.name == request.stream || of_training(request.stream)) return make_task(spec, split, request.layout);
     names.push_back(split.name);
   }
-  throw std::invalid_argument(fmt::format("task '{}' has no split '{}'{} (its splits: {})", spec.name,
-                                          request.split, did_you_mean(request.split, names),
+  throw std::invalid_argument(fmt::format("task '{}' has no stream or split '{}'{} (train, validation, and its splits: {})",
+                                          spec.name, request.stream, did_you_mean(request.stream, names),
                                           fmt::join(names, ", ")));
+}
+
+/// What a run does with a stream.
+std::string use_of(const std::string& stream) {
+  if (stream == "train") return "what a run trains on, in this order, unless its settings change the lengths";
+  if (stream == "validation") return "what a run validates on while it trains";
+  return fmt::format("what a run tests on, split {}", stream);
 }
 
 std::string sample_text(const Task& task, const SampleStream::Sample& sample) {
@@ -156,26 +165,49 @@ Json sample_json(const Task& task, const SampleStream::Sample& sample) {
 
 }  // namespace
 
-std::string list_text(const std::string& what) {
+std::string touches_text(const std::string& letters) {
+  static const std::map<char, const char*> meanings{{'E', "input embeddings"},
+                                                    {'R', "rotates or scales queries and keys"},
+                                                    {'B', "an additive bias of the score"},
+                                                    {'Q', "a term of the score that depends on the query or key vector"},
+                                                    {'L', "scores as input, possibly across heads"},
+                                                    {'V', "values"},
+                                                    {'P', "position indices"}};
+  std::vector<std::string> parts;
+  for (const char letter : letters) {
+    const auto found = meanings.find(letter);
+    if (found != meanings.end()) parts.push_back(fmt::format("{} ({})", letter, found->second));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string list_text(const std::string& what, int width) {
+  const auto line = [&](const std::string& left, const std::string& right) {
+    constexpr int kLeast = 30, kIndent = 4;  // columns beside the left side, or under it
+    if (width == 0) return left + right + "\n";
+    if (static_cast<int>(left.size()) + kLeast <= width) return left + wrapped(right, left.size(), width) + "\n";
+    return left.substr(0, left.find_last_not_of(' ') + 1) + "\n" + std::string(kIndent, ' ') + wrapped(right, kIndent, width) + "\n";
+  };
   std::string text;
   if (what == "tasks") {
     for (const std::string& name : tasks().names()) {
       const TaskInfo& info = tasks().find(name).info;
-      text += fmt::format("{:<28} {:<26} {}\n", name, info.family, info.definition);
+      text += line(fmt::format("{:<28} {:<26} ", name, info.family), info.definition);
     }
   } else if (what == "encodings") {
     for (const std::string& name : encodings().names()) {
       const EncodingInfo& info = encodings().find(name).info;
-      text += fmt::format("{:<18} {:<18} {:<21} {}\n", name, posbench::text(info.family),
-                          info.causal_only ? "causal" : "causal, bidirectional", info.source);
+      text += line(fmt::format("{:<18} {:<18} {:<21} ", name, posbench::text(info.family),
+                               info.causal_only ? "causal" : "causal, bidirectional"),
+                   info.source);
     }
   } else if (what == "profiles") {
     for (const auto& [name, json] : profiles()) {
-      text += fmt::format("{:<12} {}\n", name, Json::parse(json).value("description", ""));
+      text += line(fmt::format("{:<12} ", name), Json::parse(json).value("description", ""));
     }
   } else {
     for (const OptionInfo& o : settings()) {
-      text += fmt::format("{:<32} {:<14} {}; {}\n", o.name, o.value, o.help, o.expected);
+      text += line(fmt::format("{:<32} {:<14} ", o.name, o.value), fmt::format("{}; {}", o.help, o.expected));
     }
   }
   return text;
@@ -238,9 +270,8 @@ Json list_json(const std::string& what) {
 
 std::string show_text(const std::string& text) {
   const Spec spec = Spec::parse(text);
-  if (encodings().contains(spec.name)) return show_encoding(encodings().find(spec.name));
-  if (tasks().contains(spec.name))
-    return show_task(tasks().find(spec.name).canonical(spec).text(), tasks().find(spec.name));
+  if (encodings().contains(encoding_name(spec.name))) return show_encoding(encodings().find(encoding_name(spec.name)));
+  if (tasks().contains(task_name(spec.name))) return show_task(read_task(text).task.text(), tasks().find(task_name(spec.name)));
   if (profiles().count(text) > 0) return profiles().at(text);
   std::vector<std::string> names = encodings().names();
   const std::vector<std::string> more = tasks().names();
@@ -253,11 +284,16 @@ std::string show_text(const std::string& text) {
 }
 
 void write_samples(const SampleRequest& request, bool json, const std::function<void(const std::string&)>& write) {
-  const auto [split, task] = find_split(request);
-  const SampleStream stream{*task, "test:" + request.split, request.seed, request.length};
-  if (json)
-    write(fmt::format("{{\n\"task\": {},\n\"split\": {},\n\"samples\": [\n", compact(request.task),
-                      compact(request.split)));
+  const std::unique_ptr<Task> task = task_of_stream(request);
+  const std::string purpose = of_training(request.stream) ? request.stream : "test:" + request.stream;
+  const SampleStream stream{*task, purpose, request.seed, request.length};
+  const std::string split = of_training(request.stream) ? "in_distribution" : request.stream;
+  if (json) {
+    write(fmt::format("{{\n\"task\": {},\n\"stream\": {},\n\"split\": {},\n\"seed\": {},\n\"samples\": [\n",
+                      compact(request.task), compact(purpose), compact(split), request.seed));
+  } else {
+    write(fmt::format("stream {} of {}, seed {}: {}\n", purpose, request.task, request.seed, use_of(request.stream)));
+  }
   for (int n = 0; n < request.count; ++n) {
     const SampleStream::Sample sample = stream(static_cast<std::uint64_t>(n));
     if (json) {

@@ -14,7 +14,7 @@
 namespace posbench {
 namespace {
 
-/// Text as it can stand in a cell of a table.
+/// Text for a cell of a table.
 std::string cell(const std::string& text) {
   std::string escaped;
   if (text.empty()) return "-";
@@ -89,7 +89,7 @@ std::string encoding_section(const EncodingEntry& entry) {
   std::string text = fmt::format("### {}\n\n    {}\n\n", info.name, info.equation);
   text += paragraph("Source", info.source) + paragraph("Notes", info.notes);
   text += fmt::format(
-      "Measured at a trained length of {}: {} of so many equal tokens can be told apart, {} of {}; {} rows of "
+      "Measured at a trained length of {}: {} of so many equal tokens are distinguished, {} of {}; {} rows of "
       "parameters are first reached beyond it.\n\n",
       number("distinct", "of"), number("distinct", "positions"), number("distinct", "far"),
       number("distinct", "of_far"), number("extrapolates", "untrained_rows"));
@@ -105,7 +105,7 @@ std::string tasks_page() {
       "its\n"
       "released code disagree, the default is the code's, which made the published numbers, and the paper's form "
       "is an\n"
-      "option. Questions stand before their answers; a causal model gets the answer fed back, a bidirectional "
+      "option. Questions stand before their answers; a causal model reads it with teacher forcing, a bidirectional "
       "one\n"
       "empty slots (`evaluation.layout`).\n\n" +
       header({"task", "published as", "source", "published use, and what differs here"});
@@ -148,7 +148,7 @@ std::string encodings_page() {
       "* extrapolates: beyond the trained length all parameters are trained, and no score exceeds the trained "
       "range\n"
       "  (yes); all are trained, but scores do exceed it (defined); there are untrained ones (no);\n"
-      "* relative: the scores of equal tokens do not change where query and key stand farther on together;\n"
+      "* relative: the scores of equal tokens do not change when query and key move by the same distance;\n"
       "* distance decay: attention among equal tokens falls with distance in all heads, whatever is learned.\n\n" +
       header({"encoding", "family", "models", "touches", "learned", "content-dependent", "distinct",
               "extrapolates", "relative", "distance decay"});

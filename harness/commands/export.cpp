@@ -10,6 +10,8 @@
 #include <stdexcept>
 
 #include "harness/commands/commands.h"
+#include "harness/commands/help.h"
+#include "harness/commands/waiting.h"
 #include "harness/commands/output.h"
 #include "harness/runs/array_file.h"
 #include "harness/runs/files.h"
@@ -111,7 +113,7 @@ void append_row(ArrayWriter& file, size_t array, const std::vector<int>& values,
   file.append(array, row);
 }
 
-/// The samples are drawn twice: for the shapes of the arrays, which stand before their values, and for the values.
+/// The samples are drawn twice: for the shapes of the arrays, which come before their values, and for the values.
 void write_arrays(const SampleSet& set, ArrayFormat format, const std::filesystem::path& output) {
   const Sizes sizes = measure(set);
   const auto N = static_cast<std::int64_t>(set.count), T = static_cast<std::int64_t>(sizes.tokens);
@@ -167,6 +169,7 @@ void export_samples(const ExportRequest& request) {
   }
   const SampleSet set = make_sample_set(make_config(request.config), request.task, request.purpose, request.seed,
                                         request.first, request.count);
+  const Waiting waiting("drawing samples");
   if (format == SampleFormat::jsonl) {
     write_jsonl(set, request.output);
   } else {
@@ -186,19 +189,20 @@ void add_export(CLI::App& app, Invocation&) {
   CLI::App* command =
       app.add_subcommand("export", "Write the samples of a task, as run uses them, for other programs");
   command->add_option("task", request->task, "a task, with options if wanted")->required();
-  command->add_option("--purpose", request->purpose, "train (without it), validation or test:SPLIT");
-  command->add_option("-s,--seed", request->seed, "of the experiment that uses these samples; 0 without it");
-  command->add_option("--first", request->first, "number of the first sample; 0 without it")
+  command->add_option("--purpose", request->purpose, "train, validation or test:SPLIT");
+  command->add_option("-s,--seed", request->seed, "of the experiment that uses these samples");
+  command->add_option("--first", request->first, "number of the first sample")
       ->check(CLI::Range(0.0, 1e12));
-  command->add_option("-n,--count", request->count, "how many; 1000 without it")->check(CLI::Range(1.0, 1e12));
-  command->add_option("--format", request->format, "jsonl, npz or safetensors; as FILE ends without it")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, SampleFormat>{{"jsonl", SampleFormat::jsonl},
-                                              {"npz", SampleFormat::npz},
-                                              {"safetensors", SampleFormat::safetensors}}));
-  command->add_option("-o,--output", request->output, "a file; jsonl goes to standard output without it");
-  command->add_option("--manifest", request->manifest,
-                      "where to say what the samples are; FILE.manifest.json without it");
+  command->add_option("-n,--count", request->count, "how many")->check(CLI::Range(1.0, 1e12));
+  add_choice<std::optional<SampleFormat>, SampleFormat>(*command, "--format", request->format,
+                                                        {{"jsonl", SampleFormat::jsonl},
+                                                         {"npz", SampleFormat::npz},
+                                                         {"safetensors", SampleFormat::safetensors}},
+                                                        "")
+      ->default_str("as the file ends, or jsonl");
+  command->add_option("-o,--output", request->output, "a file")->default_str("standard output, for jsonl");
+  command->add_option("--manifest", request->manifest, "where to say what the samples are")
+      ->default_str("FILE.manifest.json");
   add_configuration(*command, request->config);
   command->footer(
       "Examples:\n"

@@ -9,6 +9,8 @@
 
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/help.h"
+#include "harness/commands/waiting.h"
 #include "harness/commands/output.h"
 #include "harness/runs/array_file.h"
 #include "harness/runs/files.h"
@@ -115,11 +117,11 @@ std::pair<SavedModel, Config> find_saved(const ForwardRequest& request) {
     return {load_model(find_model(request.run, request.task, request.encoding, request.seed)), std::move(config)};
   }
   SavedModel saved = load_model(request.run);
-  const ExperimentId id = saved.experiment.id(), asked = experiment_id(request.task, request.encoding, request.seed);
-  if (id != asked) {
+  const ExperimentId id = saved.experiment.id(), requested = experiment_id(request.task, request.encoding, request.seed);
+  if (id != requested) {
     throw std::runtime_error(fmt::format("{} is a model of '{}' on '{}' with seed {}, not of '{}' on '{}' with seed {}",
-                                         request.run.string(), id.encoding, id.task, id.seed, asked.encoding,
-                                         asked.task, asked.seed));
+                                         request.run.string(), id.encoding, id.task, id.seed, requested.encoding,
+                                         requested.task, requested.seed));
   }
   Config config = config_of(saved.experiment);
   return {std::move(saved), std::move(config)};
@@ -191,6 +193,7 @@ void forward(const ForwardRequest& request) {
   const auto [saved, config] = request.initial ? make_initial(request) : as_input([&] { return find_saved(request); });
   find_split(*saved.task, request.split);
   if (request.model_output) save_model(*request.model_output, saved.experiment, saved.model, saved.parameters);
+  const Waiting waiting("computing logits");
   if (request.output) write_logits(request, config, saved);
 }
 
@@ -206,19 +209,19 @@ void add_forward(CLI::App& app, Invocation&) {
       ->required();
   command->add_option("task", request->task, "a task of the run, with options as there")->required();
   command->add_option("encoding", request->encoding, "an encoding of the run, with options as there")->required();
-  command->add_option("-s,--seed", request->seed, "of the experiment; 0 without it");
+  command->add_option("-s,--seed", request->seed, "of the experiment");
   command->add_flag("--initial", request->initial, "the model before training");
-  command->add_option("--split", request->split, "whose samples; in_distribution without it");
-  command->add_option("--first", request->first, "number of the first sample; 0 without it")
+  command->add_option("--split", request->split, "whose samples");
+  command->add_option("--first", request->first, "number of the first sample")
       ->check(CLI::Range(0.0, 1e12));
-  command->add_option("-n,--count", request->count, "how many samples; 512 without it")
+  command->add_option("-n,--count", request->count, "how many samples")
       ->check(CLI::Range(1.0, 1e12));
-  command->add_option("--format", request->format, "npz or safetensors; as FILE ends without it")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, ArrayFormat>{
-          {"npz", ArrayFormat::npz}, {"safetensors", ArrayFormat::safetensors}}));
-  command->add_option("-o,--output", request->output, "a file for the logits at the scored positions");
+  add_choice<std::optional<ArrayFormat>, ArrayFormat>(
+      *command, "--format", request->format, {{"npz", ArrayFormat::npz}, {"safetensors", ArrayFormat::safetensors}}, "")
+      ->default_str("as the file ends");
+  command->add_option("-o,--output", request->output, "a file for the logits at the scored positions")->default_str("none");
   command->add_flag("--attention", request->attention, "scores and attention of every layer and head besides");
-  command->add_option("--model-output", request->model_output, "a .safetensors file for the model itself");
+  command->add_option("--model-output", request->model_output, "a .safetensors file for the model itself")->default_str("none");
   command->footer(
       "Examples:\n"
       "  posbench forward runs/mine flip_flop cope --split ood_sparse -n 64 --attention -o cope.npz\n"

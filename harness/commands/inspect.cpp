@@ -11,6 +11,7 @@
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/output.h"
+#include "harness/runs/run_directory.h"
 #include "harness/runs/saved_model.h"
 #include "results/presentation/page.h"
 #include "base/printable.h"
@@ -32,7 +33,7 @@ struct InspectRequest {
 
 constexpr Index kMaxTokens = 160;  // of a page: its maps have a cell for every pair
 
-/// All that can be told of one model and one example.
+/// Everything shown of one model and one example.
 struct Inspection {
   ExperimentId id;
   std::string split;
@@ -41,14 +42,30 @@ struct Inspection {
   std::vector<int> scored;         // the places whose answers count, and for each:
   std::vector<std::string> expected_words, answer_words;
   std::vector<std::vector<AttentionMap>> layers;
+  std::string run;  // "runs/mine: 10 of 18 experiments", where its run has not finished; otherwise empty
 
   Index length() const { return static_cast<Index>(words.size()); }
   Index keys(Index query) const { return causal ? query + 1 : length(); }
   std::string place(Index t) const { return fmt::format("{} {}", t, words[static_cast<size_t>(t)]); }
 };
 
+/// "runs/mine: 10 of 18 experiments"; empty where the run is finished.
+std::string how_far(const std::filesystem::path& run) {
+  if (std::filesystem::exists(run / "report.json") || !std::filesystem::exists(run / "manifest.json")) return "";
+  return fmt::format("{}: {}", run.string(), so_far(read_run(run)));
+}
+
+std::filesystem::path find(const InspectRequest& request) {
+  try {
+    return find_model(request.run, request.task, request.encoding, request.seed);
+  } catch (const std::invalid_argument& error) {
+    const std::string far = how_far(request.run);
+    throw std::invalid_argument(far.empty() ? error.what() : fmt::format("{} ({})", error.what(), far));
+  }
+}
+
 Inspection look(const InspectRequest& request) {
-  const SavedModel saved = load_model(find_model(request.run, request.task, request.encoding, request.seed));
+  const SavedModel saved = load_model(find(request));
   const size_t split = find_split(*saved.task, request.split);
   const Task& task = *saved.task->tasks[split];
   const Model& model = saved.model;
@@ -64,6 +81,7 @@ Inspection look(const InspectRequest& request) {
 
   Inspection seen{.id = saved.experiment.id(), .split = request.split, .causal = model.shape.causal};
   for (const int token : example.tokens) seen.words.push_back(task.word(token));
+  seen.run = how_far(request.run);
   seen.scored = example.scored;
   const bool answers_only = saved.task->options.training.outputs == Outputs::answers;
   const Index outputs = answers_only ? task.answers() : task.vocabulary();
@@ -129,8 +147,9 @@ Table long_table(const Inspection& seen, Index query) {
 std::vector<std::string> notes(const Inspection& seen) {
   std::vector<std::string> notes{fmt::format("{} on {}, seed {}, an example of {}", seen.id.encoding, seen.id.task,
                                              seen.id.seed, seen.split)};
+  if (!seen.run.empty()) notes.push_back(seen.run);
   for (size_t n = 0; n < seen.scored.size(); ++n) {
-    notes.push_back(fmt::format("at {}: the answer is {}, the model says {}", seen.place(seen.scored[n]),
+    notes.push_back(fmt::format("at {}: the answer is {}, the model predicts {}", seen.place(seen.scored[n]),
                                 seen.expected_words[n], seen.answer_words[n]));
   }
   notes.push_back(
@@ -214,14 +233,14 @@ std::string page(const Inspection& seen) {
   return html(page);
 }
 
-std::string text(const Inspection& seen, Format format, Index query, bool color) {
+std::string text(const Inspection& seen, Format format, Index query, const ConsoleStyle& style) {
   if (format == Format::html) return page(seen);
   if (format == Format::json) return pretty(to_json(seen));
   if (format == Format::csv) return csv(long_table(seen, query));
   std::string text;
   for (const auto& [caption, table] : tables(seen, query)) {
     text += format == Format::markdown ? fmt::format("{}\n\n{}\n", markdown_text(caption), markdown(table))
-                                       : fmt::format("{}\n{}\n", printable(caption), console(table, {0, color}));
+                                       : fmt::format("{}\n{}\n", printable(caption), console(table, style));
   }
   for (const std::string& note : notes(seen)) {
     text += (format == Format::markdown ? markdown_text(note) + "\n\n" : printable(note) + "\n");
@@ -231,8 +250,9 @@ std::string text(const Inspection& seen, Format format, Index query, bool color)
 
 /// Tells, for each layer and head, the positional part of the scores, the attention, and what the encoding itself
 /// shows: console, markdown and csv of one query, json and html of all. Throws std::invalid_argument where the
-/// model is missing or cannot be read, or what is asked is not there.
+/// model is missing or cannot be read, or what was requested is not there.
 void inspect(const InspectRequest& request) {
+  format(request.output);  // refuses what cannot be written before anything is computed
   const Inspection seen = as_input([&] { return look(request); });
   const Index last = seen.scored.empty() ? seen.length() - 1 : seen.scored.back();
   const Index query = request.query.value_or(static_cast<int>(last));
@@ -241,7 +261,7 @@ void inspect(const InspectRequest& request) {
         fmt::format("--query is {}, expected a place from 0 to {}", query, seen.length() - 1));
   }
   const Output& output = request.output;
-  write(output, text(seen, format(output), query, wants_color(output.color) && !output.file));
+  write(output, text(seen, format(output), query, console_style(output)));
 }
 
 }  // namespace
@@ -253,12 +273,14 @@ void add_inspect(CLI::App& app, Invocation&) {
   command->add_option("run", request->run, "a run directory of 'posbench run --save-models'")->required();
   command->add_option("task", request->task, "a task of the run, with options as there")->required();
   command->add_option("encoding", request->encoding, "an encoding of the run, with options as there")->required();
-  command->add_option("-s,--seed", request->seed, "of the experiment; 0 without it");
-  command->add_option("--split", request->split, "whose examples; in_distribution without it");
-  command->add_option("--example", request->example, "its number; 0 without it");
+  command->add_option("-s,--seed", request->seed, "of the experiment");
+  command->add_option("--split", request->split, "whose examples");
+  command->add_option("--example", request->example, "its number");
   command->add_option("--length", request->length, "of the example, in the task's unit")
+      ->default_str("as drawn")
       ->check(CLI::Range(1, 100000));
-  command->add_option("--query", request->query, "the place that tables tell of; the last scored one without it")
+  command->add_option("--query", request->query, "the place that tables tell of")
+      ->default_str("the last scored one")
       ->check(CLI::Range(0, 1000000));
   add_output(*command, request->output);
   command->footer(

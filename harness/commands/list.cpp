@@ -5,6 +5,9 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/describe.h"
 #include "harness/commands/documentation.h"
+#include "harness/commands/help.h"
+#include "harness/commands/terminal.h"
+#include "harness/commands/waiting.h"
 
 namespace posbench {
 
@@ -15,17 +18,18 @@ void add_list(CLI::App& app, Invocation&) {
   };
   const auto request = std::make_shared<Request>();
   CLI::App* list = app.add_subcommand("list", "List tasks, encodings, profiles or settings");
-  list->add_option("what", request->what, "tasks, encodings, profiles or settings")
+  list->add_option("what", request->what, "")
       ->required()
-      ->check(CLI::IsMember({"tasks", "encodings", "profiles", "settings"}));
+      ->check(one_of({"tasks", "encodings", "profiles", "settings"}));
   CLI::Option* json = list->add_flag("--json", request->json, "as JSON, with options and all that is known");
   list->add_flag("--markdown", request->markdown, "as a page of tasks or encodings, with what is measured of each")
       ->excludes(json);
   list->footer("Examples:\n  posbench list encodings\n  posbench list tasks --json");
   list->callback([request] {
+    const Waiting waiting("measuring");
     const std::string text = request->json       ? list_json(request->what).dump(2) + "\n"
                              : request->markdown ? page(request->what)
-                                          : list_text(request->what);
+                                          : list_text(request->what, on_terminal() ? console_width() : 0);
     std::fputs(text.c_str(), stdout);
   });
 }

@@ -31,7 +31,7 @@ std::string options(const VerbWords& verb) {
   return text;
 }
 
-/// A footer as it stands: examples are lines of their own.
+/// A footer as it is: examples are lines of their own.
 std::string verbatim(const std::string& text) { return text.empty() ? "" : ".PP\n.nf\n" + roff(text) + "\n.fi\n"; }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/outcome.h"
 #include "harness/commands/output.h"
+#include "harness/commands/waiting.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/saved_model.h"
 
@@ -155,7 +156,10 @@ int merge(const MergeRequest& request) {
     finished.insert(record.finished.begin(), record.finished.end());
     about["shards"].push_back(record.manifest.context);
   }
-  const std::vector<TaskBaseline> baselines = measure_baselines(suite, all_cores(), false);
+  const std::vector<TaskBaseline> baselines = [&] {
+    const Waiting waiting("measuring trivial predictors");
+    return measure_baselines(suite, all_cores(), false);
+  }();
   RunDirectory directory(request.directory, request.force ? Existing::replace : Existing::refuse,
                          std::move(manifest));
   if (first.save_models) copy_models(runs, directory.path());

@@ -10,4 +10,8 @@ void write_message(std::string_view text);
 /// Writes "posbench: TEXT" on one line: control characters are replaced, and a long text is shortened.
 void write_error(std::string_view text);
 
+/// After this, no progress and no notes are written; errors are.
+void be_quiet();
+bool is_quiet();
+
 }  // namespace posbench

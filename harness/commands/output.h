@@ -7,6 +7,7 @@
 #include <string>
 
 #include "harness/runs/config.h"
+#include "results/presentation/table.h"
 #include "results/types/metric.h"
 
 namespace posbench {
@@ -21,18 +22,21 @@ struct Output {
 
 /// Adds --profile, --config and --set.
 void add_configuration(CLI::App&, ConfigRequest&);
-/// Adds --color.
+/// Adds --color and --no-color.
 void add_color(CLI::App&, std::string& color);
 /// Adds --metric.
 void add_metric(CLI::App&, Metric&);
-/// Adds -o, --format and --color.
+/// Adds -o, --format, --color and --no-color.
 void add_output(CLI::App&, Output&);
 
 /// Whether standard output is coloured, given the value of --color; NO_COLOR is respected.
 bool wants_color(const std::string& color);
 
-/// Without one: as the file's name ends, otherwise console.
+/// Without one: as the file's name ends; console without a file. Throws std::invalid_argument where the ending names no
+/// format.
 Format format(const Output&);
+/// How tables are drawn: as wide as the terminal, or for a file or a pipe always the same.
+ConsoleStyle console_style(const Output&);
 
 void write(const Output&, const std::string& text);
 

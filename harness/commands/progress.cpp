@@ -9,6 +9,8 @@
 
 #include "base/printable.h"
 #include "harness/commands/message.h"
+#include "harness/commands/terminal.h"
+#include "results/presentation/accuracy_text.h"
 #include "results/statistics/statistics.h"
 
 namespace posbench {
@@ -29,12 +31,12 @@ std::string outcome(const ExperimentResult& result) {
   for (const SplitResult& split : result.splits) {
     const double right = accuracy(split.sequence);
     if (split.kind == SplitKind::in_distribution) {
-      text = fmt::format("{:.3f} in distribution", right);
+      text = accuracy_text(right, 3) + " in distribution";
     } else {
       worst = std::min(worst, right);
     }
   }
-  return (worst <= 1 ? fmt::format("{}, {:.3f} at worst out of it", text, worst) : text) + rate;
+  return (worst <= 1 ? fmt::format("{}, {} at worst out of it", text, accuracy_text(worst, 3)) : text) + rate;
 }
 
 }  // namespace
@@ -62,10 +64,14 @@ std::string Progress::time_left() const {
 
 void Progress::draw() {
   if (!terminal_ || verbosity_ == Verbosity::quiet) return;
-  constexpr int kWidth = 30;
-  const int filled = static_cast<int>(kWidth * std::min(1.0, work_done_ / std::max(work_, 1e-9)));
-  write_message(fmt::format("\r\x1b[K[{:#<{}}{:.<{}}] {}/{}, {}", "", filled, "", kWidth - filled, done_,
-                            experiments_, time_left()));
+  constexpr int kMaxBar = 30, kMinBar = 5;
+  const std::string text = fmt::format(" {}/{}, {}", done_, experiments_, time_left());
+  const int columns = message_width() > 0 ? message_width() : 80;
+  const int room = columns - static_cast<int>(text.size()) - 3;  // a line that is broken could not be redrawn
+  const int width = std::clamp(room, 0, kMaxBar);
+  const int filled = static_cast<int>(width * std::min(1.0, work_done_ / std::max(work_, 1e-9)));
+  const std::string bar = width < kMinBar ? "" : fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", width - filled);
+  write_message("\r\x1b[K" + (bar + text).substr(0, static_cast<size_t>(std::max(columns - 1, 1))));
   std::fflush(stderr);
   drawn_ = Clock::now();
 }

@@ -1,12 +1,13 @@
 #include "harness/commands/read_reports.h"
 
-#include "harness/commands/output.h"
-#include "results/reports/report_json.h"
+#include "harness/commands/waiting.h"
+#include "harness/runs/run_reader.h"
 
 namespace posbench {
 
 Report read_given(const std::filesystem::path& path) {
-  return as_input([&] { return read_report(std::filesystem::is_directory(path) ? path / "report.json" : path); });
+  const Waiting waiting("reading " + path.string());
+  return RunReader(path).read();
 }
 
 std::vector<Report> read_given(const std::vector<std::filesystem::path>& paths) {

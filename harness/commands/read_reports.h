@@ -1,4 +1,4 @@
-// Reports as commands are given them: files, or run directories.
+// Reports as commands are given them: files, or run directories, whose runs may be unfinished.
 #pragma once
 #include <filesystem>
 #include <vector>

@@ -1,57 +1,127 @@
 // `posbench report`: what is in runs, as a page of plots or as tables.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <thread>
 
+#include "base/printable.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/live_page.h"
+#include "harness/commands/message.h"
 #include "harness/commands/output.h"
 #include "harness/commands/read_reports.h"
-#include "base/printable.h"
-#include "results/presentation/report_page.h"
-#include "results/presentation/report_table.h"
+#include "harness/commands/terminal.h"
+#include "harness/runs/page_options.h"
+#include "harness/runs/run_reader.h"
 #include "results/presentation/merged_report.h"
+#include "results/presentation/report_table.h"
 #include "results/reports/report_json.h"
 
 namespace posbench {
 namespace {
 
 struct ReportRequest {
-  std::vector<std::filesystem::path> runs;  // reports, or run directories with one
+  std::vector<std::filesystem::path> runs;  // reports, or run directories
   Metric metric = Metric::sequence;
+  bool keep_going = false, watch = false, anonymous = false;
   Output output;
 };
 
-std::string report_text(const std::vector<NamedReport>& runs, Metric metric, Format format, bool color) {
-  if (format == Format::html) return report_page(runs);
+std::string report_text(const std::vector<NamedReport>& runs, Metric metric, Format format, const ConsoleStyle& style) {
   const MergedReport all = merge_reports(runs);
   const Summary summary = summarize(all.report);
-  if (format == Format::csv) return csv(split_table(summary));
+  if (format == Format::csv) return csv(seed_table(all.report, summary));
   if (format == Format::json) {
     Json whole = to_json(all.report);
-    return pretty({{"summary", std::move(whole["summary"])}, {"ranking", std::move(whole["ranking"])}});
+    return pretty({{"summary", std::move(whole["summary"])}, {"ranking", std::move(whole["ranking"])}, {"notes", all.warnings}});
   }
   std::string text;
   for (const Table& table : {accuracy_table(summary, metric), ranking_table(summary), unfinished_table(all.report)}) {
-    if (!table.rows.empty())
-      text += (format == Format::markdown ? markdown(table) : console(table, {0, color})) + '\n';
+    if (!table.rows.empty()) text += (format == Format::markdown ? markdown(table) : console(table, style)) + '\n';
   }
   std::vector<std::string> notes = accuracy_notes(summary, metric);
   notes.insert(notes.end(), all.warnings.begin(), all.warnings.end());
   for (const std::string& note : notes) {
-    text += (format == Format::markdown ? markdown_text(note) : printable(note)) + '\n';
+    text += (format == Format::markdown ? markdown_text(note) : wrapped(printable(note), 0, style.width)) + '\n';
   }
   return text;
 }
 
-/// Tells what is in reports: console and markdown the accuracies and ranks, csv and json every number of the
-/// summary, html a page of plots. Throws std::invalid_argument where a report cannot be read, or several cannot
-/// stand beside each other.
-void report(const ReportRequest& request) {
-  const std::vector<Report> reports = read_given(request.runs);
-  const std::vector<NamedReport> runs = named(request.runs, reports);
+/// Without host, paths and command: the reports themselves, and what the runs are called.
+void make_anonymous(std::vector<std::filesystem::path>& names, std::vector<Report>& reports) {
+  for (size_t n = 0; n < reports.size(); ++n) {
+    posbench::make_anonymous(reports[n]);
+    names[n] = fmt::format("run {}", n + 1);
+  }
+}
+
+std::string page(const ReportRequest& request, const std::vector<NamedReport>& runs, bool reload) {
+  PageOptions options = page_options(runs, request.output.file.value_or("page.html"));
+  if (request.anonymous) options.inspections.clear();  // links are paths
+  std::string page = report_page(runs, options);
+  return reload ? reloading(std::move(page)) : page;
+}
+
+/// Tells what is in reports: console and markdown the accuracies and ranks, csv every accuracy of every seed, json every
+/// number of the summary, html a page of plots. Throws std::invalid_argument where several cannot be shown together.
+void write_report(const ReportRequest& request, const std::vector<NamedReport>& runs, bool reload) {
   const Output& output = request.output;
+  const Format chosen = format(output);
   write(output, as_input([&] {
-          return report_text(runs, request.metric, format(output), wants_color(output.color) && !output.file);
+          if (chosen == Format::html) return page(request, runs, reload);
+          return report_text(runs, request.metric, chosen, console_style(output));
         }));
+}
+
+/// The reports that can be read. Throws std::invalid_argument where one cannot, unless --keep-going is set and another can.
+void report(const ReportRequest& request) {
+  format(request.output);  // refuses what cannot be written before anything is read
+  std::vector<std::filesystem::path> paths;
+  std::vector<Report> reports;
+  for (const std::filesystem::path& path : request.runs) {
+    try {
+      reports.push_back(read_given(path));
+      paths.push_back(path);
+    } catch (const std::invalid_argument& error) {
+      const bool last = reports.empty() && &path == &request.runs.back();
+      if (!request.keep_going || last) throw;
+      write_error(std::string("left out: ") + error.what());
+    }
+  }
+  if (request.anonymous) make_anonymous(paths, reports);
+  write_report(request, named(paths, reports), false);
+}
+
+/// Writes the report again whenever a run has finished another experiment, until all runs are finished.
+void watch(const ReportRequest& request) {
+  std::vector<RunReader> readers;
+  for (const std::filesystem::path& run : request.runs) {
+    if (!std::filesystem::is_directory(run))
+      throw std::invalid_argument(run.string() + " is no run directory; --watch follows runs that go on");
+    readers.emplace_back(run);
+  }
+  for (bool first = true;; first = false) {
+    const bool changed =
+        first || std::any_of(readers.begin(), readers.end(), [](const RunReader& reader) { return reader.changed(); });
+    if (changed) {
+      std::vector<Report> reports;
+      for (RunReader& reader : readers) reports.push_back(reader.read());
+      const bool finished =
+          std::all_of(reports.begin(), reports.end(), [](const Report& report) { return report.so_far.empty(); });
+      if (!request.output.file && on_terminal()) std::fputs("\x1b[2J\x1b[H", stdout);
+      std::vector<std::filesystem::path> names = request.runs;
+      if (request.anonymous) make_anonymous(names, reports);
+      write_report(request, named(names, reports), !finished);
+      std::fflush(stdout);
+      if (finished) return;
+      if (first && !is_quiet()) write_message("posbench: waiting for the run to go on; Ctrl-C ends this\n");
+    }
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
 }
 
 }  // namespace
@@ -59,20 +129,24 @@ void report(const ReportRequest& request) {
 void add_report(CLI::App& app, Invocation&) {
   const auto request = std::make_shared<ReportRequest>();
   CLI::App* command = app.add_subcommand(
-      "report", "What is in a run: a page of plots, or tables for a terminal, a pull request, a spreadsheet");
-  command->add_option("runs", request->runs, "reports, or run directories; several stand beside each other")
+      "report", "What is in a run, finished or not: a page of plots, or tables for a terminal, a pull request, a spreadsheet");
+  command->add_option("runs", request->runs, "reports, or run directories; several are shown together")
       ->required();
   add_metric(*command, request->metric);
+  command->add_flag("--watch", request->watch, "write it again as experiments finish, until the runs are finished");
+  command->add_flag("--keep-going", request->keep_going, "leave out, with a message, what cannot be read");
+  command->add_flag("--anonymous", request->anonymous, "leaves out host, paths and command");
   add_output(*command, request->output);
   command->footer(
       "Examples:\n"
       "  posbench report runs/mine                      tables\n"
       "  posbench report runs/mine --metric loss        mean cross-entropy in the table instead of accuracy\n"
       "  posbench report runs/mine -o mine.html         one file with plots, which opens offline\n"
-      "  posbench report before after --format markdown");
-  command->callback([request] {
-    report(*request);
-  });
+      "  posbench report runs/mine -o mine.csv          a row for each task, encoding, seed and split\n"
+      "  posbench report runs/mine --watch -o now.html  a page that follows a run, which a browser loads again\n"
+      "  posbench report before after --format markdown\n"
+      "Of a run that goes on or was interrupted, the report has what is finished, and says how much that is.");
+  command->callback([request] { request->watch ? watch(*request) : report(*request); });
 }
 
 }  // namespace posbench

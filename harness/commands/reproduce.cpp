@@ -8,10 +8,13 @@
 
 #include "base/parallel_for.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/help.h"
 #include "harness/commands/message.h"
 #include "harness/commands/outcome.h"
 #include "harness/commands/output.h"
 #include "harness/commands/run.h"
+#include "harness/commands/terminal.h"
+#include "harness/commands/waiting.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/plan.h"
 #include "harness/runs/suite.h"
@@ -32,7 +35,6 @@ struct ReproduceRequest {
   int jobs = 0;
   Shard shard;
   bool list = false, dry_run = false, judge_only = false;
-  Verbosity verbosity = Verbosity::normal;
   Format format = Format::console;
   std::string color = "auto";
   std::vector<std::string> command;
@@ -45,7 +47,7 @@ std::string formatted(const Table& table, Format format, bool color) {
     case Format::csv:
       return csv(table);
     default:
-      return console(table, ConsoleStyle{.color = color});
+      return console(table, {console_width(), color});
   }
 }
 
@@ -53,15 +55,18 @@ std::string formatted(const Table& table, Format format, bool color) {
 void print_plan(const ClaimPlan& plan, const Shard& shard, int jobs, bool color) {
   Table table{{{"run"}, {"task"}, {"encoding"}, {"seeds", Align::right}, {"core minutes", Align::right}}, {}};
   double seconds = 0;
+  Waiting waiting("measuring the runs");
   for (size_t i = 0; i < plan.runs.size(); ++i) {
+    waiting.count(i, plan.runs.size());
     if (!shard.has(i)) continue;
     const Config& config = plan.runs[i].config;
-    const Plan of_run = make_plan(make_suite(config), jobs);
+    const Plan of_run = make_plan(make_suite(config), jobs, [](size_t, size_t) {});
     seconds += of_run.core_seconds;
     table.rows.push_back({plan.runs[i].name, config.tasks.front(), config.encodings.front(),
                           fmt::format("{}", config.seeds.size()),
                           fmt::format("{:.1f}", of_run.core_seconds / 60)});
   }
+  waiting.clear();
   print(table, color);
   fmt::print("{} claims, {} runs; about {:.1f} hours of core time, {:.1f} hours with {} jobs\n",
              plan.claims.size(), table.rows.size(), seconds / 3600, seconds / 3600 / jobs, jobs);
@@ -73,7 +78,7 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
   for (size_t i = 0; i < plan.runs.size(); ++i) {
     const fs::path path = directory / plan.runs[i].name;
     if (!request.shard.has(i) || fs::exists(path / "report.json")) continue;
-    if (request.verbosity != Verbosity::quiet) {
+    if (!is_quiet()) {
       write_message(fmt::format("run {} of {}: {}\n", i + 1, plan.runs.size(), plan.runs[i].name));
     }
     RunRequest run_request;
@@ -82,7 +87,7 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
     run_request.existing = Existing::resume;
     run_request.outcome = false;
     run_request.resume_by_flag = false;
-    run_request.verbosity = request.verbosity;
+    run_request.verbosity = is_quiet() ? Verbosity::quiet : Verbosity::normal;
     run_request.color = request.color;
     run_request.command = request.command;
     if (const int code = run(plan.runs[i].config, run_request)) return code;
@@ -129,27 +134,31 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
   const auto request = std::make_shared<ReproduceRequest>();
   CLI::App* command =
       app.add_subcommand("reproduce", "Train what published claims need, and judge them by rules fixed before");
-  command->add_option("claims", request->claims, "names ('--list' shows them); all without");
+  command->add_option("claims", request->claims, "names ('--list' shows them); all without it");
   command->add_flag("--list", request->list, "print the claims");
   command->add_flag("--dry-run", request->dry_run, "print the runs and, from a calibration, their hours");
   command->add_flag_callback(
       "--full", [request] { request->size = ClaimSize::full; }, "at the published sizes, for a cluster");
   command->add_option("-o,--output", request->directory,
-                      "the directory of the runs; runs/claims or runs/claims-full without it");
-  command->add_option("-j,--jobs", request->jobs, "experiments at once, one thread each; all cores without it")
+                      "the directory of the runs")
+      ->default_str("runs/claims, or runs/claims-full");
+  command->add_option("-j,--jobs", request->jobs, "experiments at once, one thread each")
+      ->default_str("all cores")
       ->check(CLI::Range(1, 4096));
   command->add_option_function<std::string>(
       "--shard", [request](const std::string& text) { request->shard = Shard::parse(text); },
-      "K/N: every N-th run from the K-th on, here or on another machine");
-  command->add_option("--with", request->with, "directories of other shards, to judge by too")->take_all();
+      "K/N: every N-th run from the K-th on, here or on another machine")
+      ->default_str("1/1");
+  command->add_option("--with", request->with, "directories of other shards, to judge by too")
+      ->take_all()
+      ->default_str("none");
   command->add_flag("--judge-only", request->judge_only, "train nothing: judge by what is there");
-  command->add_flag_callback(
-      "-q,--quiet", [request] { request->verbosity = Verbosity::quiet; }, "no progress");
-  command->add_option("--format", request->format, "console, markdown, csv or json")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Format>{{"console", Format::console},
-                                                                        {"markdown", Format::markdown},
-                                                                        {"csv", Format::csv},
-                                                                        {"json", Format::json}}));
+  add_choice<Format, Format>(*command, "--format", request->format,
+                             {{"console", Format::console},
+                              {"markdown", Format::markdown},
+                              {"csv", Format::csv},
+                              {"json", Format::json}},
+                             "");
   add_color(*command, request->color);
   command->footer(
       "Claims of equal settings share their runs. A run that is finished is not repeated, and one that was\n"

@@ -1,4 +1,4 @@
-// `posbench run`: the main job.
+// A run of a configuration into its directory.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,12 +19,13 @@
 
 #include "base/parallel_for.h"
 #include "base/printable.h"
-#include "harness/commands/commands.h"
+#include "harness/commands/live_page.h"
 #include "harness/commands/message.h"
 #include "harness/commands/outcome.h"
 #include "harness/commands/output.h"
 #include "harness/commands/progress.h"
 #include "harness/commands/run.h"
+#include "harness/commands/waiting.h"
 #include "harness/runs/checkpoint.h"
 #include "harness/runs/context.h"
 #include "harness/runs/loss_trace.h"
@@ -36,7 +37,8 @@
 namespace posbench {
 namespace {
 
-std::atomic<bool> interrupted{false};
+std::atomic<bool> interrupted{false};  // by a signal, or by an experiment that failed where --fail-fast was given
+std::atomic<bool> failed_fast{false};
 
 /// The first signal lets the run stop after the step or test sequence that is under way; a second one ends the program
 /// at once.
@@ -82,8 +84,22 @@ std::filesystem::path default_directory() {
   return fmt::format("runs/{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
 }
 
+/// Sets the sweep to its last checkpoint, where there is one. Returns the seconds spent until then.
+double resume(const std::filesystem::path& run, const Experiment& e, const Model& model, LearningRateSweep& sweep,
+              Progress& progress) {
+  const std::filesystem::path checkpoint = checkpoint_path(run, e.id());
+  std::error_code ignored;
+  if (!exists(checkpoint, ignored)) return 0;
+  try {
+    return read_checkpoint(checkpoint, e, model, sweep);
+  } catch (const std::runtime_error& error) {
+    progress.warn(fmt::format("{}; its experiment starts from the beginning", error.what()));
+    return 0;
+  }
+}
+
 /// Runs what is not finished yet, and keeps what becomes of it.
-void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirectory& directory) {
+void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirectory& directory, LivePage* live) {
   const std::filesystem::path& path = directory.path();
   std::vector<Experiment> open;
   double total_work = 0;
@@ -107,20 +123,11 @@ void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirect
   events.finished = [&](const ExperimentResult& result, double seconds) {
     directory.append(result, seconds);
     progress.finished(result, seconds);
-  };
-  const auto resume = [&](const Experiment& e, const Model& model, LearningRateSweep& sweep) -> double {
-    const std::filesystem::path checkpoint = checkpoint_path(path, e.id());
-    std::error_code ignored;
-    if (!exists(checkpoint, ignored)) return 0;
-    try {
-      return read_checkpoint(checkpoint, e, model, sweep);
-    } catch (const std::runtime_error& error) {
-      progress.warn(fmt::format("{}; its experiment starts from the beginning", error.what()));
-      return 0;
-    }
+    if (live) live->update();
+    if (request.fail_fast && result.status != Status::ok) interrupted = failed_fast = true;
   };
   events.begun = [&](const Experiment& e, const Model& model, LearningRateSweep& sweep) {
-    const double seconds = resume(e, model, sweep);
+    const double seconds = resume(path, e, model, sweep, progress);
     if (request.trace_loss) begin_trace(trace_path(path, e.id()), sweep);
     return seconds;
   };
@@ -153,7 +160,10 @@ void print_plan(const Suite& suite, int jobs, bool color) {
     fmt::print("0 experiments\n");
     return;
   }
-  const Plan plan = make_plan(suite, jobs);
+  const Plan plan = [&] {
+    Waiting waiting("measuring how long experiments take");
+    return make_plan(suite, jobs, [&](size_t done, size_t of) { waiting.count(done, of); });
+  }();
   Table table{
       {{"task"}, {"encoding"}, {"seed", Align::right}, {"parameters", Align::right}, {"seconds", Align::right}},
       {}};
@@ -173,7 +183,7 @@ void print_plan(const Suite& suite, int jobs, bool color) {
 class Signals {
  public:
   Signals() {
-    interrupted = false;
+    interrupted = failed_fast = false;
     for (size_t n = 0; n < kSignals.size(); ++n) {
       old_[n] = std::signal(kSignals[n], on_signal);
       if (old_[n] == SIG_IGN) std::signal(kSignals[n], SIG_IGN);
@@ -194,10 +204,19 @@ class Signals {
 /// interrupted.
 std::optional<Report> run_into(const RunRequest& request, const Suite& suite, int jobs, Json about,
                                RunDirectory& directory) {
-  run_open(request, suite, jobs, directory);
-  if (interrupted) return std::nullopt;
+  const auto baselines_now = [&] {
+    const Waiting waiting("measuring trivial predictors");
+    return measure_baselines(suite, jobs, interrupted);
+  };
+  std::optional<LivePage> live;
+  if (request.live) live.emplace(directory, baselines_now(), about);
+  if (!interrupted) run_open(request, suite, jobs, directory, live ? &*live : nullptr);
+  if (interrupted) {
+    if (live) live->stop();
+    return std::nullopt;
+  }
   directory.remove_checkpoints();
-  const std::vector<TaskBaseline> baselines = measure_baselines(suite, jobs, interrupted);
+  const std::vector<TaskBaseline> baselines = live ? live->baselines() : baselines_now();
   if (interrupted) return std::nullopt;
   about["finished"] = timestamp();
   return directory.write_report(baselines, std::move(about));
@@ -226,6 +245,7 @@ int run(const Config& config, const RunRequest& request) {
   Json about = manifest.context;
   if (request.shard.of > 1) about["shard"] = request.shard.text();
   RunDirectory directory(request.directory.value_or(default_directory()), request.existing, std::move(manifest));
+  if (request.rerun_failed) directory.forget_failed();
   if (!directory.dropped().empty()) write_message(one_line(directory.dropped()) + "\n");
   const auto stopped = [&](const std::string& why) {
     write_message(fmt::format("{}; {}", one_line(why), how_to_resume(request, directory, suite.experiments.size())));
@@ -241,85 +261,8 @@ int run(const Config& config, const RunRequest& request) {
     return 1;
   }
   if (report) return request.outcome ? print_outcome(*report, directory.path(), wants_color(request.color)) : 0;
-  stopped("interrupted");
-  return 130;
-}
-
-namespace {
-
-int run(const RunRequest& request) {
-  const Config config = make_config(request.config);
-  if (request.show_config) {
-    fmt::print("{}\n", to_json(config).dump(2));
-    return 0;
-  }
-  return run(config, request);
-}
-
-}  // namespace
-
-void add_run(CLI::App& app, Invocation& invocation) {
-  struct Request : RunRequest {
-    bool resume = false, force = false, quiet = false, verbose = false;
-  };
-  const auto request = std::make_shared<Request>();
-  CLI::App* command = app.add_subcommand("run", "Train every encoding on every task and report accuracy");
-  command->add_option("-t,--tasks", request->config.tasks,
-                  "comma-separated specs and globs; a leading - excludes; all is all");
-  command->add_option("-e,--encodings", request->config.encodings, "the same for encodings, as in -e 'all,-dape*'");
-  command->add_option("-s,--seeds", request->config.seeds, "how many (3), or which (0,5,7)");
-  command->add_option("-j,--jobs", request->jobs, "experiments at once, one thread each; all cores without it")
-      ->check(CLI::Range(1, 4096));
-  command->add_option("-o,--output", request->directory, "run directory; runs/DATE-TIME without it");
-  add_configuration(*command, request->config);
-  command->add_option(
-      "--learning-rates", request->config.learning_rates,
-      "several, as in 3e-4,1e-3,3e-3: each experiment is trained at each of them, and tested at the one "
-      "that is best in validation");
-  command
-      ->add_option("--sweep", request->config.sweeps,
-                   "a grid, as in --sweep model.width=32,64 --sweep task.length=16,32: every value with every other, of "
-                   "settings, task.OPTION and encoding.OPTION")
-      ->take_all()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option_function<std::string>(
-      "--shard", [request](const std::string& text) { request->shard = Shard::parse(text); },
-      "K/N: every N-th experiment from the K-th on; 'posbench merge' joins the N runs");
-  command->add_option("--checkpoint-every", request->checkpoint_every,
-                  "seconds of an experiment between two checkpoints (60); 0: one after every step")
-      ->check(CLI::Range(0.0, 1e9));
-  command->add_flag("--save-models", request->save_models, "keep what was learned, in models/*.safetensors of the run");
-  command->add_flag("--trace-loss", request->trace_loss, "keep the loss of every step, in losses/*.csv of the run");
-  command->add_flag("--dry-run", request->dry_run,
-                "print the experiments, their parameters and, from a calibration of some seconds, their time");
-  command->add_flag("--show-config", request->show_config, "print the configuration that results, as JSON");
-  CLI::Option* resume = command->add_flag("--resume", request->resume, "go on with an existing run directory");
-  command->add_flag("--force", request->force, "replace an existing run directory")->excludes(resume);
-  CLI::Option* quiet = command->add_flag("-q,--quiet", request->quiet, "no progress");
-  command->add_flag("-v,--verbose", request->verbose, "learning curves as they come")->excludes(quiet);
-  add_color(*command, request->color);
-  command->footer(
-      "Examples:\n"
-      "  posbench run                                        the quick profile\n"
-      "  posbench run -e cope,rope -t flip_flop -s 3 -o out  two encodings on one task, three seeds\n"
-      "  posbench run -e 'cope:positions=16,rope*' --set training.steps=2000\n"
-      "  posbench run --learning-rates 3e-4,1e-3,3e-3        each experiment at the best of three in validation\n"
-      "  posbench run -t flip_flop -e rope,alibi --sweep task.length=16,32,64 --sweep model.width=32,64\n"
-      "  posbench run --config out/report.json -o again      repeats a run\n"
-      "  posbench run --profile standard --shard 3/16 -o out/3 --resume\n"
-      "                                                      a sixteenth of a suite, begun or gone on with\n"
-      "Whatever ends a run, what is finished is kept, and the same command with --resume goes on, within an\n"
-      "experiment from its last checkpoint; the report is the same bytes as an unbroken run's, except its context\n"
-      "and timing. The first Ctrl-C, SIGTERM or SIGHUP keeps what is under way; a second ends the run at once.\n"
-      "Exit codes: 0 fine; 1 an experiment diverged or failed, a file could not be written or memory ran out;\n"
-      "2 bad usage or input; 130 interrupted; 128 and a signal's number where it ended the run at once.");
-  command->callback([request, &invocation] {
-    request->existing = request->resume ? Existing::resume : request->force ? Existing::replace : Existing::refuse;
-    request->verbosity = request->quiet ? Verbosity::quiet : request->verbose ? Verbosity::verbose : Verbosity::normal;
-    request->command = invocation.words;
-    invocation.code = run(*request);
-  });
+  stopped(failed_fast ? "stopped at an experiment that diverged or failed (--fail-fast)" : "interrupted");
+  return failed_fast ? 1 : 130;
 }
 
 }  // namespace posbench

@@ -7,6 +7,7 @@
 #include "base/file_error.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/describe.h"
+#include "harness/commands/help.h"
 
 namespace posbench {
 
@@ -19,15 +20,18 @@ void add_sample(CLI::App& app, Invocation&) {
   CLI::App* sample = app.add_subcommand("sample", "Print examples of a task, in words and in ids");
   sample->add_option("task", request->task, "a task, with options if wanted")->required();
   sample->add_option("-n,--count", request->count, "how many")->check(CLI::Range(1, 1000000));
-  sample->add_option("--split", request->split, "which split");
-  sample->add_option("--length", request->length, "draw all at this length")->check(CLI::Range(1, 100000));
-  sample->add_option("-s,--seed", request->seed, "of the examples");
-  sample->add_option("--layout", request->layout_name, "teacher_forced or slots")
-      ->check(CLI::IsMember({"teacher_forced", "slots", "fed_back"}));
+  sample->add_option("--stream", request->stream,
+                     "which samples: train, validation, or a split, whose test samples they are");
+  sample->add_option("--split", request->stream, "the same as --stream");
+  sample->add_option("--length", request->length, "draw all at this length")
+      ->default_str("as the task draws it")
+      ->check(CLI::Range(1, 100000));
+  sample->add_option("-s,--seed", request->seed, "of the experiment that uses these samples");
+  add_choice(*sample, "--layout", request->layout_name, {"teacher_forced", "slots"}, "the answers as inputs of a causal model, or empty slots");
   sample->add_flag("--json", request->json, "as JSON");
   sample->footer(
-      "Examples:\n  posbench sample flip_flop -n 3 --split ood_sparse\n  posbench sample reverse_string --layout "
-      "slots --json");
+      "Examples:\n  posbench sample flip_flop -n 3 --stream ood_sparse\n  posbench sample flip_flop --stream train\n"
+      "  posbench sample reverse_string --layout slots --json");
   sample->callback([request] {
     request->layout = request->layout_name == "slots" ? Layout::slots : Layout::teacher_forced;
     write_samples(*request, request->json, [](const std::string& text) {

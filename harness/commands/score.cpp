@@ -10,6 +10,8 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/outcome.h"
 #include "harness/commands/output.h"
+#include "harness/commands/terminal.h"
+#include "harness/commands/waiting.h"
 #include "harness/runs/answers.h"
 #include "harness/runs/context.h"
 #include "harness/runs/files.h"
@@ -186,7 +188,7 @@ Report make_report(const std::vector<Scored>& files) {
     times.push_back({{"task", id.task}, {"encoding", id.encoding}, {"seed", id.seed}, {"seconds", file.seconds}});
   }
   report.config = config;
-  if (!configured) {  // nobody knows how it was trained
+  if (!configured) {  // how it was trained is not known
     for (const char* key : {"profile", "model", "training", "overrides"}) report.config.erase(key);
     report.config["evaluation"]["sequences"] = first.set.count;
   }
@@ -197,13 +199,17 @@ Report make_report(const std::vector<Scored>& files) {
   return report;
 }
 
-/// Writes the report. Returns 0, or 1 where a manifest tells of training that diverged or failed. Throws
+/// Writes the report. Returns 0, or 1 where a manifest says that training diverged or failed. Throws
 /// std::invalid_argument, before anything is written, where answers are missing, doubled, foreign or malformed.
 int score(const ScoreRequest& request) {
   Json about = context(request.command);
   Report report = as_input([&] {
+    Waiting waiting("scoring answers");
     std::vector<Scored> files;
-    for (const std::filesystem::path& path : request.answers) files.push_back(read_scored(path, request));
+    for (const std::filesystem::path& path : request.answers) {
+      files.push_back(read_scored(path, request));
+      waiting.count(files.size(), request.answers.size());
+    }
     return make_report(files);
   });
   about["finished"] = timestamp();
@@ -211,7 +217,7 @@ int score(const ScoreRequest& request) {
   write_file(request.output, pretty(to_json(report)));
   const Summary summary = summarize(report);
   print(accuracy_table(summary), wants_color(request.color));
-  for (const std::string& note : accuracy_notes(summary)) fmt::print("{}\n", note);
+  for (const std::string& note : accuracy_notes(summary)) fmt::print("{}\n", wrapped(note, 0, console_width()));
   const Table unfinished = unfinished_table(report);
   if (!unfinished.rows.empty()) {
     fmt::print("\n");
@@ -232,9 +238,11 @@ void add_score(CLI::App& app, Invocation& invocation) {
                    ".npz, .safetensors or .jsonl, each beside its FILE.manifest.json; all splits of a task")
       ->required();
   command->add_option("-o,--output", request->output, "the report to write")->required();
-  command->add_option("--name", request->name, "of the model, where manifests do not say");
-  command->add_option("--parameters", request->parameters, "how many it learned")->check(CLI::Range(0.0, 1e15));
-  command->add_option("--description", request->description, "of the model, in your words");
+  command->add_option("--name", request->name, "of the model, where manifests do not say")->default_str("none");
+  command->add_option("--parameters", request->parameters, "how many it learned")
+      ->default_str("what the manifests say")
+      ->check(CLI::Range(0.0, 1e15));
+  command->add_option("--description", request->description, "of the model, in your words")->default_str("what the manifests say");
   add_color(*command, request->color);
   command->footer(
       "Answers are 'index' (N), the numbers of the samples, beside 'answers' (N, S), a token for each scored\n"

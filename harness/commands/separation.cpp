@@ -1,4 +1,4 @@
-// `posbench separation`: which tasks of a report tell encodings apart?
+// `posbench separation`: which tasks of a report separate encodings?
 #include "results/statistics/separation.h"
 
 #include <fmt/format.h>
@@ -8,6 +8,8 @@
 #include <stdexcept>
 
 #include "harness/commands/commands.h"
+#include "harness/commands/help.h"
+#include "harness/commands/terminal.h"
 #include "harness/commands/output.h"
 #include "harness/commands/read_reports.h"
 #include "results/presentation/table.h"
@@ -19,7 +21,7 @@ struct SeparationRequest {
   std::filesystem::path report;
   SplitKind kind = SplitKind::out_of_distribution;
   Metric metric = Metric::sequence;
-  double ratio = 4;           // from which a task tells encodings apart
+  double ratio = 4;           // from which a task separates encodings
   double fraction = 2.0 / 3;  // of the tasks that must
   bool markdown = false;
 };
@@ -35,7 +37,7 @@ int separation(const SeparationRequest& request) {
                {"between encodings", Align::right},
                {"over seeds", Align::right},
                {"ratio", Align::right},
-               {"tells apart"},
+               {"separates"},
                {"resolved pairs", Align::right}},
               {}};
   int apart = 0, seeds = separations.front().seeds;
@@ -46,9 +48,9 @@ int separation(const SeparationRequest& request) {
                           fmt::format("{:.1f}", task.ratio), task.ratio >= request.ratio ? "yes" : "no",
                           fmt::format("{} of {}", task.resolved, task.pairs)});
   }
-  fmt::print("{}\n", request.markdown ? markdown(table) : console(table));
+  fmt::print("{}\n", request.markdown ? markdown(table) : console(table, {console_width()}));
   fmt::print(
-      "{} of {} tasks tell encodings apart: at least {:g} times the variance over seeds, by {} accuracy {}\n",
+      "{} of {} tasks separate encodings: at least {:g} times the variance over seeds, by {} {}\n",
       apart, separations.size(), request.ratio, info(request.metric).title, to_text(request.kind));
   if (seeds < 5) fmt::print("{} seeds are too few to resolve pairs: run with -s 5\n", seeds);
   return apart >= request.fraction * static_cast<double>(separations.size()) ? 0 : 1;
@@ -58,22 +60,22 @@ int separation(const SeparationRequest& request) {
 
 void add_separation(CLI::App& app, Invocation& invocation) {
   const auto request = std::make_shared<SeparationRequest>();
-  CLI::App* command = app.add_subcommand("separation", "Which tasks of a report tell encodings apart?");
+  CLI::App* command = app.add_subcommand("separation", "Which tasks of a report separate encodings?");
   command->add_option("report", request->report, "a report, or a run directory, with two seeds or more")
       ->required();
-  command->add_option("--kind", request->kind, "the mean over the splits of this kind")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, SplitKind>{{"in_distribution", SplitKind::in_distribution},
-                                           {"out_of_distribution", SplitKind::out_of_distribution}}));
+  add_choice<SplitKind, SplitKind>(*command, "--kind", request->kind,
+                                   {{"in_distribution", SplitKind::in_distribution},
+                                    {"out_of_distribution", SplitKind::out_of_distribution}},
+                                   "the mean over the splits of this kind");
   add_metric(*command, request->metric);
-  command->add_option("--ratio", request->ratio, "of variances, from which a task tells encodings apart")
+  command->add_option("--ratio", request->ratio, "of variances, from which a task separates encodings")
       ->check(CLI::Range(0.0, 1e9));
   command->add_option("--fraction", request->fraction, "of the tasks that must; with fewer the exit code is 1")
       ->check(CLI::Range(0.0, 1.0));
   command->add_flag("--markdown", request->markdown, "as a Markdown table");
   command->footer(
       "The variance between encodings, of their means over seeds, beside the variance over seeds; and how many pairs\n"
-      "of encodings exact permutation tests tell apart.\n"
+      "of encodings exact permutation tests distinguish.\n"
       "Example:\n"
       "  posbench separation results/reference/report.json");
   command->callback([request, &invocation] { invocation.code = separation(*request); });

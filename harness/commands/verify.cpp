@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/output.h"
 #include "harness/commands/read_reports.h"
+#include "harness/commands/waiting.h"
 #include "harness/runs/context.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/suite.h"
@@ -128,10 +130,14 @@ int verify(const VerifyRequest& request) {
 
   std::vector<std::string> differences(chosen.size());
   std::vector<size_t> compared(chosen.size());
+  Waiting waiting("training");
+  std::atomic<size_t> done{0};
   parallel_for(chosen.size(), request.jobs > 0 ? request.jobs : all_cores(), [&](size_t n) {
     const std::optional<ExperimentResult> again = run_experiment(*experiments[n], {});
     differences[n] = first_difference(report.experiments[chosen[n]], *again, compared[n]);
+    waiting.count(++done, chosen.size());
   });
+  waiting.clear();
 
   size_t differing = 0;
   for (size_t n = 0; n < chosen.size(); ++n) {
@@ -153,9 +159,10 @@ void add_verify(CLI::App& app, Invocation& invocation) {
   const auto request = std::make_shared<VerifyRequest>();
   CLI::App* command = app.add_subcommand("verify", "Run random experiments of a report again and compare every count");
   command->add_option("report", request->report, "a report.json, or a run directory")->required();
-  command->add_option("--sample", request->sample, "how many experiments (5)")->check(CLI::Range(1, 1'000'000));
-  command->add_option("--seed", request->seed, "of the choice; a random one without it");
-  command->add_option("-j,--jobs", request->jobs, "experiments at once, one thread each; all cores without it")
+  command->add_option("--sample", request->sample, "how many experiments")->check(CLI::Range(1, 1'000'000));
+  command->add_option("--seed", request->seed, "of the choice")->default_str("random");
+  command->add_option("-j,--jobs", request->jobs, "experiments at once, one thread each")
+      ->default_str("all cores")
       ->check(CLI::Range(1, 4096));
   command->footer(
       "Examples:\n  posbench verify results/reference/report.json --sample 3\n"

@@ -1,11 +1,13 @@
 #include "harness/commands/words.h"
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "encodings/registry.h"
 #include "harness/commands/describe.h"
+#include "harness/commands/help.h"
 #include "harness/runs/config.h"
 #include "tasks/registry.h"
 
@@ -18,23 +20,25 @@ ValueKind kind_of(const std::string& name) {
       {"--tasks", ValueKind::tasks},       {"--encodings", ValueKind::encodings}, {"--profile", ValueKind::profiles},
       {"--split", ValueKind::splits},      {"--set", ValueKind::settings},        {"--task", ValueKind::tasks},
       {"--encoding", ValueKind::encodings}, {"name", ValueKind::named},           {"names", ValueKind::checked},
-      {"task", ValueKind::tasks},          {"encoding", ValueKind::encodings}};
+      {"task", ValueKind::tasks},          {"encoding", ValueKind::encodings}, {"--stream", ValueKind::splits}};
   const auto found = kinds.find(name);
   return found == kinds.end() ? ValueKind::file : found->second;
 }
 
-/// The choices of a validator's text, "TEXT:{bash,zsh,fish}".
+/// The choices of a validator's text: "TEXT:{bash,zsh,fish}", or "TEXT:value in {token->0,sequence->1} OR {0,1}".
 std::vector<std::string> choices_of(const std::string& type) {
   const size_t open = type.find('{'), close = type.find('}');
   if (open == type.npos || close == type.npos) return {};
-  return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+  std::vector<std::string> choices = CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+  for (std::string& choice : choices) choice.erase(std::min(choice.find("->"), choice.size()));
+  return choices;
 }
 
 OptionWords option_words(const CLI::Option& option) {
   OptionWords o;
   if (!option.get_snames().empty()) o.short_name = "-" + option.get_snames().front();
   if (!option.get_lnames().empty()) o.long_name = "--" + option.get_lnames().front();
-  o.description = option.get_description();
+  o.description = describe_option(option);
   const bool positional = o.short_name.empty() && o.long_name.empty();
   if (positional) o.value = option.get_name(true);
   if (option.get_items_expected_max() == 0) return o;

@@ -1,4 +1,4 @@
-// What may stand where on the command line, read from the parser: for completions and the manual page.
+// What the command line may have at each position, read from the parser: for completions and the manual page.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>

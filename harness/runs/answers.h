@@ -1,4 +1,4 @@
-// What a model answered on samples: a file that any program can write.
+// The answers of a model to samples: a file that any program can write.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace posbench {
 
-/// Answers to samples, a row for each. Throws std::runtime_error, as all that reads it.
+/// Answers to samples, a row for each. Its functions throw std::runtime_error if the file is invalid.
 class Answers {
  public:
   virtual ~Answers() = default;
@@ -22,7 +22,7 @@ class Answers {
   virtual void logits(size_t row, size_t place, std::vector<double>&) const = 0;
 };
 
-/// Of an .npz, .safetensors or .jsonl file.
+/// Reads an .npz, .safetensors or .jsonl file.
 std::unique_ptr<Answers> read_answers(const std::filesystem::path&);
 
 /// Accuracy of the answers, and their loss and margin if they are logits: every sample of the set must be there once, and nothing else.

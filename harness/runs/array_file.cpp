@@ -16,19 +16,19 @@
 #include "harness/runs/files.h"
 #include "results/json/json.h"
 
-// An .npz file is a zip archive (PKWARE's APPNOTE 6.3) whose members are .npy files (NumPy's format 1.0). Both are
-// a few fixed records when nothing is compressed, and no zip library writes several members side by side, which
-// one pass over a stream of samples needs.
+// An .npz file is a zip archive (PKWARE's APPNOTE 6.3) whose members are .npy files (NumPy's format 1.0). Without
+// compression both are a few fixed records. Zip libraries write one member after the other; one pass over a stream
+// of samples has to write several in parallel.
 
 namespace posbench {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the numbers of both formats");
 
-constexpr size_t kPiece = 1 << 20;  // bytes of an array that are gathered before they are written
+constexpr size_t kPiece = 1 << 20;  // bytes of an array that are buffered before they are written
 constexpr std::uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd64 = 0x06064b50, kLocator64 = 0x07064b50,
                         kEnd = 0x06054b50;
-constexpr std::uint32_t kIn64 = 0xffffffff;               // the value stands in the 64-bit record instead
+constexpr std::uint32_t kIn64 = 0xffffffff;               // the value is in the 64-bit record
 constexpr std::uint16_t kIn64Short = 0xffff, kZip64 = 1;  // 1: the tag of the 64-bit extra field
 constexpr std::uint16_t kVersion = 45, kDate = 0x21;  // zip 4.5 has 64 bits; 1980-01-01, for the same bytes always
 constexpr size_t kEndSize = 22, kEnd64Size = 56, kLocatorSize = 20, kCentralSize = 46, kLocalSize = 30;
@@ -92,7 +92,7 @@ struct Member {
   std::uint32_t crc = 0;
 };
 
-/// What local and central header share, from the version to the lengths.
+/// The common part of local and central header, from the version to the lengths.
 void put_common(std::string& bytes, const Member& member, std::uint32_t size, std::uint16_t extra) {
   put(bytes, kVersion);
   put(bytes, std::uint16_t{0});  // flags

@@ -1,5 +1,5 @@
 // Files of named arrays that other programs read and write: NumPy's .npz, uncompressed, and .safetensors. They are
-// written in pieces, so that no array need fit into memory. Numbers are little-endian, arrays row-major.
+// written in pieces, so that arrays may be larger than memory. Numbers are little-endian, arrays row-major.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -24,17 +24,17 @@ struct ArrayInfo {
   std::int64_t count() const;  // of scalars
 };
 
-/// Writes one file by way of a temporary one beside it: nothing is left of it unless finish() was reached.
+/// Writes one file through a temporary one in the same folder, which is deleted unless finish() was called.
 class ArrayWriter {
  public:
-  /// The shapes must be known; `metadata` stands in a .safetensors file. Throws FileError, as all below.
+  /// The shapes must be known; `metadata` is for .safetensors files. Throws FileError, as all below.
   ArrayWriter(std::filesystem::path, ArrayFormat, std::vector<ArrayInfo>,
               std::map<std::string, std::string> metadata = {});
   ArrayWriter(const ArrayWriter&) = delete;
   ArrayWriter& operator=(const ArrayWriter&) = delete;
   ~ArrayWriter();
 
-  /// The next values of an array, in order; those of different arrays may come in turn.
+  /// Appends values to an array; calls for different arrays may alternate.
   template <class T>
   void append(size_t array, const std::vector<T>& values) {
     append(array, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
@@ -68,11 +68,11 @@ class ArrayView {
   const char* data_;
 };
 
-/// The arrays of a whole file, which is kept in memory as long as this lives.
+/// The arrays of a file, which is kept in memory as long as this object lives.
 class ArrayReader {
  public:
-  /// Tells the format by the first bytes. Throws std::runtime_error with one line that names the file, where it is
-  /// cut off, damaged, compressed, or holds what is none of the above.
+  /// Detects the format by the first bytes. Throws std::runtime_error with one line that names the file, if it is
+  /// truncated, damaged, compressed, or has another format or type.
   explicit ArrayReader(const std::filesystem::path&);
   ArrayReader(const ArrayReader&) = delete;
   ArrayReader& operator=(const ArrayReader&) = delete;

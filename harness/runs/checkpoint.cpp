@@ -16,7 +16,7 @@
 namespace posbench {
 namespace {
 
-/// What a checkpoint must share with the training that goes on from it.
+/// What must be equal in a checkpoint and in the training that continues from it.
 std::map<std::string, std::string> origin(const Experiment& e) {
   return {{"format", "posbench checkpoint 1"},
           {"version", version()},
@@ -26,10 +26,10 @@ std::map<std::string, std::string> origin(const Experiment& e) {
           {"config", compact(to_json(e.task->options))}};
 }
 
-constexpr const char* kState = "state";  // the metadata that is no matrix and no origin
+constexpr const char* kState = "state";  // the metadata entry of everything but matrices and origin
 constexpr double kMax = std::numeric_limits<double>::max();
 
-/// What the names of an optimizer's tensors start with.
+/// The prefix of the names of an optimizer's tensors.
 std::string optimizer_prefix(const std::string& name) { return "optimizer." + name + "."; }
 
 Json write_state(const TrainingState& state) {
@@ -38,7 +38,7 @@ Json write_state(const TrainingState& state) {
   return {{"step", state.step},
           {"loss_sum", state.loss_sum},
           {"loss_count", state.loss_count},
-          {"perfect", state.perfect},
+          {"perfect", state.perfect_validations},
           {"stopped_early", state.stopped_early},
           {"optimizer", optimizer},
           {"learning_curve", write_list(state.curve, [](const CurvePoint& point) { return to_json(point); })}};
@@ -48,7 +48,7 @@ void read_state(const Field& json, const TrainingOptions& options, TrainingState
   state.step = static_cast<int>(json["step"].integer(0, options.steps));
   state.loss_sum = json["loss_sum"].number(-kMax, kMax);
   state.loss_count = static_cast<int>(json["loss_count"].integer(0, state.step));
-  state.perfect = static_cast<int>(json["perfect"].integer(0, state.step));
+  state.perfect_validations = static_cast<int>(json["perfect"].integer(0, state.step));
   state.stopped_early = json["stopped_early"].flag();
   const Field optimizer = json["optimizer"];
   for (auto& [name, value] : state.optimizer.scalars) value = optimizer[name.c_str()].number(-kMax, kMax);
@@ -59,7 +59,7 @@ void read_state(const Field& json, const TrainingOptions& options, TrainingState
   if (validated && state.curve.empty()) json["learning_curve"].fail("expected the validations up to its end");
 }
 
-/// The best learning rate of those that were tried; its parameters stand apart, and its optimizer is done with.
+/// The result of the best learning rate so far. Its parameters are stored as matrices; its optimizer is not needed.
 Json write_best(const TrainingState& best) {
   Json json = write_state(best);
   json["learning_rate"] = best.learning_rate;

@@ -10,10 +10,10 @@
 
 namespace posbench {
 
-/// In the order of their names.
+/// Sorted by name.
 const std::vector<ClaimFile>& claim_files();
 
-/// One encoding on one task, with all the seeds that some claim asks for. Claims of equal settings share it.
+/// One encoding on one task, with all seeds that any claim needs. Claims of equal settings share it.
 struct ClaimRun {
   std::string name;  // of its run directory: task, encoding, and a hash of the settings
   Config config;
@@ -24,12 +24,12 @@ struct ClaimPlan {
   std::vector<ClaimRun> runs;  // that they need, in the order of their names
 };
 
-/// Of the claims with these names; of all where there are none. The runs do not depend on which are chosen. Throws
+/// The claims with these names, or all if there are none. Their runs do not depend on which are chosen. Throws
 /// std::invalid_argument.
 ClaimPlan plan_claims(const std::vector<std::string>& names, ClaimSize);
 
-/// What the run directories under `directory` hold for these claims; those that are not there or not finished are
-/// left out. Throws std::invalid_argument where a report cannot be read or is of other settings.
+/// The results for these claims in the run directories under `directory`; runs that are missing or not finished are
+/// left out. Throws std::invalid_argument if a report cannot be read or has other settings.
 AllEvidence collect_evidence(const ClaimPlan&, const std::filesystem::path& directory);
 
 }  // namespace posbench

@@ -9,9 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "base/text.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "encodings/registry.h"
+#include "harness/runs/names.h"
 #include "harness/training/task_setup.h"
 #include "tasks/registry.h"
 
@@ -56,12 +57,11 @@ std::string setting(const Json& value, const std::string& name) {
 /// a '/', as in "chomsky/*".
 std::vector<std::string> tasks_of_key(const std::string& key, const std::string& where) {
   if (key.find(':') != key.npos) {
-    const Spec spec = Spec::parse(key);
-    return {tasks().find(spec.name).canonical(spec).text()};
+    return {read_task(key).task.text()};
   }
   if (key.find('/') == key.npos) {
-    tasks().find(key);
-    return {key};
+    tasks().find(task_name(key));
+    return {task_name(key)};
   }
   std::vector<std::string> names;
   for (const std::string& name : tasks().names()) {
@@ -118,7 +118,7 @@ void erase(Settings& settings, const std::string& name) {
   std::erase_if(settings, [&](const auto& setting) { return setting.first == name; });
 }
 
-/// Sets it for every task, over the overrides of what was read before.
+/// Sets it for every task; replaces the overrides that were read before.
 void set_for_all(Config& config, const std::string& name, const std::string& value) {
   config.set(name, value);
   for (auto& [task, settings] : config.overrides) erase(settings, name);
@@ -126,11 +126,12 @@ void set_for_all(Config& config, const std::string& name, const std::string& val
 }
 
 void read_overrides(const Json& json, const std::string& where, Config& config) {
-  for (const auto& [task, settings] : expect_object(json, where).items()) {
+  for (const auto& [key, settings] : expect_object(json, where).items()) {
+    const std::string task = task_name(key);
     tasks().find(task);
     for (const auto& [name, value] : expect_object(settings, where + "." + task).items()) {
       Config scratch;
-      scratch.set(name, setting(value, name));  // refuses now what would be refused later
+      scratch.set(name, setting(value, name));  // checks the value early
       erase(config.overrides[task], name);
       config.overrides[task].emplace_back(name, setting(value, name));
     }
@@ -160,7 +161,7 @@ std::string profile_name(const Json& json, const std::string& where) {
   return json["profile"].get<std::string>();
 }
 
-/// The configuration in a file: the whole of it, or that of a report.
+/// The configuration in a file, which is a configuration or a report.
 Json read_config_file(const std::filesystem::path& path) {
   Json json = read_json(path);
   if (json.is_object() && json.contains("config") && json.contains("experiments")) return json["config"];
@@ -189,15 +190,13 @@ std::vector<std::string> select(const std::string& list, const std::string& kind
     if (item == "all") {
       matches = names;
     } else if (item.find_first_of("*?[") < item.find(':')) {
-      std::copy_if(names.begin(), names.end(), std::back_inserter(matches),
-                   [&](const std::string& name) { return fnmatch(item.c_str(), name.c_str(), 0) == 0; });
+      matches = matching(item, names);
       if (matches.empty()) {
         throw std::invalid_argument(
             fmt::format("'{0}' matches no {1} ('posbench list {1}s' shows all {2})", item, kind, names.size()));
       }
     } else {
-      const Spec spec = Spec::parse(item);
-      matches.push_back(of_tasks ? TaskSpec::parse(item).text() : encodings().find(spec.name).canonical(spec).text());
+      matches.push_back(of_tasks ? read_task(item).text() : read_encoding(item).text());
     }
     for (const std::string& match : matches) {
       const auto found = std::find(selected.begin(), selected.end(), match);
@@ -330,7 +329,7 @@ Config config_from_json(const Json& json, const std::string& where) {
   return config;
 }
 
-/// The default values, by full name, of the options that are left out where they have it.
+/// The options that are left out if they have their default: full name and default value.
 std::map<std::string, std::string> omitted_defaults() {
   std::map<std::string, std::string> omitted;
   ExperimentOptions defaults;

@@ -22,18 +22,18 @@ struct Config : ExperimentOptions {
   std::vector<std::string> tasks, encodings;  // specs, in their canonical form
   std::vector<std::uint64_t> seeds;
   Sweep sweep;  // a grid: every value with every other, the first slowest
-  /// More splits of a task, by its name or its spec; they come after the task's own, or replace one of the same name.
-  /// One without options leaves that one out.
+  /// More splits of a task, by its name or its spec; they are appended to those of the task, or replace one of the same
+  /// name. One without options leaves that one out.
   std::map<std::string, std::vector<TaskInfo::Split>> splits;
-  /// What differs for a task, by its name: one setting for all encodings. A profile's give way to what a file or a
-  /// flag sets for all tasks, and a file's to flags.
+  /// Overrides of settings for a task, by its name; the same for all encodings. What a file or a flag sets for all
+  /// tasks replaces the overrides of a profile; what a flag sets also replaces those of a file.
   std::map<std::string, Settings> overrides;
 
-  /// As they hold for a task: with the overrides for its name.
+  /// The options of a task: with the overrides for its name.
   ExperimentOptions for_task(const std::string& task) const;
 };
 
-/// What the command line says of a configuration.
+/// The configuration in the arguments of a command line.
 struct ConfigRequest {
   std::optional<std::string> profile, tasks, encodings, seeds, learning_rates;
   std::optional<std::filesystem::path> file;
@@ -42,18 +42,18 @@ struct ConfigRequest {
 };
 
 /// Profile, then file (a configuration, or a report, whose run it repeats), then flags. Throws
-/// std::invalid_argument with one line that says what was given, what was expected and what to do.
+/// std::invalid_argument with one line: what was given, what was expected and what to do.
 Config make_config(const ConfigRequest&);
 
-/// Sets what a JSON object says: its settings over the overrides that were there before, and its own overrides
-/// over its settings, in whichever order they stand. `where` stands in front of messages. Throws
+/// Applies a JSON object: its settings replace earlier overrides, and its own overrides replace its settings, in
+/// whichever order they are given. `where` is the prefix of messages. Throws
 /// std::invalid_argument.
 void overlay(const Json&, const std::string& where, Config&);
 
 Json to_json(const Config&);
 /// The sections model, training and evaluation.
 Json to_json(const ExperimentOptions&);
-/// The reverse; `where` stands in front of messages. Throws std::invalid_argument.
+/// The inverse; `where` is the prefix of messages. Throws std::invalid_argument.
 Config config_from_json(const Json&, const std::string& where);
 
 /// The profiles that the program was built with, by name; their text is JSON.

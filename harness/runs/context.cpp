@@ -58,8 +58,9 @@ Json context(const std::vector<std::string>& command) {
           {"started", timestamp()},
           {"command", valid_utf8(fmt::format("{}", fmt::join(command, " ")))}};
   for (const Plugin& plugin : plugins()) {
-    context["plugins"].push_back(
-        {{"file", plugin.file}, {"sha256", plugin.sha256}, {"encodings", plugin.encodings}, {"tasks", plugin.tasks}});
+    Json& named = context["plugins"];
+    const std::string name = named.contains(plugin.file) ? plugin.file + " " + plugin.sha256 : plugin.file;
+    named[name] = {{"sha256", plugin.sha256}, {"encodings", plugin.encodings}, {"tasks", plugin.tasks}};
   }
   return context;
 }

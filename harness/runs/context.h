@@ -1,4 +1,4 @@
-// Where and when a run was made: what the report's `context` says, and `--version`.
+// Where and when a run was made, for the report's `context` and for `--version`.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace posbench {
 
-/// Machine, compiler, commit, library versions, plug-ins and the command, as of now.
+/// Machine, compiler, commit, library versions, plug-ins and the command, with the current time.
 Json context(const std::vector<std::string>& command);
 
 /// "posbench 0.1.0 (commit ...; GNU 12.2.0; -O3 ...; instruction set v4)".

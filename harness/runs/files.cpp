@@ -39,7 +39,7 @@ bool is_special(const fs::path& path) {
   return folder == "/dev" || folder.starts_with("/proc/");
 }
 
-/// A new name in a folder, which no other process has chosen.
+/// A new name in a folder, unique among processes.
 fs::path temporary_name(const fs::path& folder) {
   static thread_local std::random_device random;
   return folder / fmt::format("{}{:08x}{:08x}{}", kTemporaryPrefix, random(), random(), kTemporarySuffix);

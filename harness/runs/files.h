@@ -1,4 +1,4 @@
-// Files that survive what happens to the process and to the machine.
+// Files that survive a crash of the process or of the machine.
 #pragma once
 #include <sys/types.h>
 
@@ -28,7 +28,7 @@ class File {
   /// Locks the file for this process until it is closed, however the process ends. False where another process has
   /// locked it.
   bool lock();
-  /// Throws where the path no longer leads to this file: it was moved, removed or replaced.
+  /// Throws if the path no longer leads to this file: it was moved, removed or replaced.
   void check_in_place() const;
 
  private:
@@ -39,8 +39,8 @@ class File {
 };
 
 /// Writes a whole file: a new temporary file beside it, flushed to disk, then renamed to it, so that at any moment the
-/// path has the old text or the new one. A symbolic link is followed. What is not a regular file (a pipe, a terminal,
-/// /dev/null, /dev/stdout) is not replaced; the text is written into it.
+/// path has the old text or the new one. A symbolic link is followed. A path that is not a regular file (a pipe, a
+/// terminal, /dev/null, /dev/stdout) is not replaced; the text is written into it.
 void write_file(const std::filesystem::path&, std::string_view text);
 std::string read_file(const std::filesystem::path&);
 

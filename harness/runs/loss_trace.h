@@ -8,11 +8,11 @@ namespace posbench {
 
 constexpr const char* kLossFolder = "losses";
 
-/// Where a run directory keeps the losses of an experiment: losses/*.csv.
+/// The path of the losses of an experiment in a run directory: losses/*.csv.
 std::filesystem::path trace_path(const std::filesystem::path& run, const ExperimentId&);
 
-/// Begins the file, or goes on behind the steps that the search has done; what was written beyond them is done
-/// again. Lines: learning_rate,step,loss, where step counts from 1. Throws FileError, as below.
+/// Starts the file, or continues it after the steps that the sweep has done; later lines are deleted, since their
+/// steps are repeated. Lines: learning_rate,step,loss, where step counts from 1. Throws FileError, as below.
 void begin_trace(const std::filesystem::path&, const LearningRateSweep&);
 /// Adds the line of the last update.
 void add_to_trace(const std::filesystem::path&, const LearningRateSweep&);

@@ -1,6 +1,7 @@
 #include "harness/runs/plan.h"
 
 #include <algorithm>
+#include <atomic>
 #include <ctime>
 #include <map>
 #include <numeric>
@@ -67,17 +68,23 @@ double estimate(const Experiment& e) {
   return seconds;
 }
 
+using Measured = std::function<void(size_t done, size_t of)>;
+
 /// Seconds of each, measured `jobs` at once, as they would run.
-std::vector<double> measure(const std::vector<Experiment>& experiments, int jobs) {
+std::vector<double> measure(const std::vector<Experiment>& experiments, int jobs, const Measured& measured) {
   std::vector<double> seconds(experiments.size());
-  parallel_for(experiments.size(), jobs, [&](size_t i) { seconds[i] = estimate(experiments[i]); });
+  std::atomic<size_t> done{0};
+  parallel_for(experiments.size(), jobs, [&](size_t i) {
+    seconds[i] = estimate(experiments[i]);
+    measured(++done, experiments.size());
+  });
   return seconds;
 }
 
 /// Seconds of each experiment, whatever its seed. Where there are many pairs of a task and an encoding, each task
 /// is measured with one encoding and each encoding on one task, since time is nearly a product of what the two
 /// cost; and some pairs throughout say by how much that is wrong in all.
-std::vector<double> estimates(const std::vector<Experiment>& experiments, int jobs) {
+std::vector<double> estimates(const std::vector<Experiment>& experiments, int jobs, const Measured& measured) {
   constexpr size_t kMaxPairs = 64, kSamples = 32;
   std::map<std::pair<std::string, std::string>, Experiment> pairs;
   for (const Experiment& e : experiments) pairs.try_emplace({e.task->spec, e.encoding.text()}, e);
@@ -99,22 +106,22 @@ std::vector<double> estimates(const std::vector<Experiment>& experiments, int jo
     if (n++ % stride == 0) choose(e);
   }
 
-  const std::vector<double> seconds = measure(chosen, jobs);
+  const std::vector<double> seconds = measure(chosen, jobs, measured);
   std::map<std::pair<std::string, std::string>, double> known;
-  double measured = 0, predicted = 0;
+  double found = 0, predicted = 0;
   const auto product = [&](const Experiment& e) {
     return seconds[of_task.at(e.task->spec)] * seconds[of_encoding.at(e.encoding.text())] /
            seconds[of_encoding.at(first.encoding.text())];
   };
   for (size_t i = samples; i < chosen.size(); ++i) {
     known[{chosen[i].task->spec, chosen[i].encoding.text()}] = seconds[i];
-    measured += seconds[i];
+    found += seconds[i];
     if (samples > 0) predicted += product(chosen[i]);
   }
   std::vector<double> estimates;
   for (const Experiment& e : experiments) {
-    const auto found = known.find({e.task->spec, e.encoding.text()});
-    estimates.push_back(found != known.end() ? found->second : product(e) * measured / predicted);
+    const auto of_pair = known.find({e.task->spec, e.encoding.text()});
+    estimates.push_back(of_pair != known.end() ? of_pair->second : product(e) * found / predicted);
   }
   return estimates;
 }
@@ -133,11 +140,11 @@ double baseline_seconds(const Suite& suite) {
 
 }  // namespace
 
-Plan make_plan(const Suite& suite, int jobs) {
+Plan make_plan(const Suite& suite, int jobs, const Measured& measured) {
   Plan plan;
   if (suite.experiments.empty()) return plan;
   const double startup = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID), baselines = baseline_seconds(suite);
-  plan.seconds = estimates(suite.experiments, jobs);
+  plan.seconds = estimates(suite.experiments, jobs, measured);
   const double total = std::accumulate(plan.seconds.begin(), plan.seconds.end(), 0.0);
   const double longest = *std::max_element(plan.seconds.begin(), plan.seconds.end());
   const int threads = std::min(jobs, all_cores());

@@ -1,5 +1,6 @@
 // How long a suite would take here.
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "harness/runs/suite.h"
@@ -12,7 +13,8 @@ struct Plan {
   double wall_seconds = 0;      // of the whole, with the requested jobs
 };
 
-/// Estimates the time from a calibration of some seconds, with as many threads as would run.
-Plan make_plan(const Suite&, int jobs);
+/// Estimates the time from a calibration of some seconds, with as many threads as would run. `measured` is called from
+/// any thread, with how many of the calibration's experiments are measured.
+Plan make_plan(const Suite&, int jobs, const std::function<void(size_t done, size_t of)>& measured);
 
 }  // namespace posbench

@@ -1,5 +1,5 @@
-// What a plug-in and the program must have in common: the public headers, byte for byte, and how Eigen lays out and aligns
-// memory. Both compile this text; a plug-in carries it where the program finds it without running any of the plug-in's
+// What must be equal in a plug-in and in the program: the public headers, byte for byte, and how Eigen lays out and
+// aligns memory. Both compile this text; the program searches the plug-in's file for it, without running any of its
 // code.
 #pragma once
 #include "harness/runs/header_hash.h"

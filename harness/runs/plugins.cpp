@@ -41,7 +41,7 @@ std::string read_bytes(const fs::path& path) {
   return bytes;
 }
 
-/// Refuses, before any of its code runs, what was not built for this program.
+/// Refuses a file that was not built for this program, before any of its code runs.
 void check_abi(const fs::path& path, const std::string& bytes) {
   const std::string begin = POSBENCH_ABI_BEGIN;
   const size_t found = bytes.find(begin);
@@ -57,7 +57,7 @@ void check_abi(const fs::path& path, const std::string& bytes) {
   }
 }
 
-/// A faulty registration ends the process that loads it, so a child does first. Returns what is wrong; empty where nothing is.
+/// A faulty registration ends the process that loads it, so a child process tries first. Returns the fault, or "".
 std::string fault_of_loading(const std::string& path) {
   int ends[2];
   if (pipe(ends) != 0) return "";

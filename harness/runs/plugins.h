@@ -11,12 +11,12 @@ struct Plugin {
   std::vector<std::string> encodings, tasks;
 };
 
-/// Loads a shared library that posbench_add_plugin built; one that is loaded already is left alone. Throws
-/// std::invalid_argument, with one line, where it is missing, no plug-in, of another posbench, cannot be linked, or
-/// registers a name that is taken.
+/// Loads a shared library that posbench_add_plugin built; does nothing if it is already loaded. Throws
+/// std::invalid_argument, with one line, if it is missing, no plug-in, built for another posbench, cannot be linked,
+/// or registers a name that is taken.
 void load_plugin(const std::string& path);
 
-/// Those that are loaded, in their order.
+/// The loaded plug-ins, in the order of loading.
 const std::vector<Plugin>& plugins();
 
 }  // namespace posbench

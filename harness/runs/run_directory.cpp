@@ -13,8 +13,8 @@
 
 #include "harness/runs/checkpoint.h"
 #include "harness/runs/loss_trace.h"
+#include "harness/runs/page_options.h"
 #include "harness/runs/saved_model.h"
-#include "results/presentation/report_page.h"
 #include "results/json/difference.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
@@ -26,10 +26,10 @@ namespace fs = std::filesystem;
 
 constexpr const char *kManifest = "manifest.json", *kLines = "experiments.jsonl", *kReport = "report.json",
                      *kPage = "report.html", *kModels = "models", *kCheckpoints = "checkpoints";
-// Of a run that is about to be replaced, and of one that is being replaced.
+// The manifest of the new run before the replacement, and that of the old one during it.
 constexpr const char *kNext = "manifest.json.next", *kReplaced = "manifest.json.replaced";
 
-/// f(), where a file that cannot be read or used is the user's to mend; a disk that is full or fails is not.
+/// Calls f(). An unreadable or invalid file becomes a std::invalid_argument; errors of the disk stay FileError.
 template <class F>
 auto as_input(F f) {
   try {
@@ -75,7 +75,7 @@ Manifest read_manifest(const fs::path& path) {
   return manifest;
 }
 
-/// The lines of experiments.jsonl into a record whose manifest has been read.
+/// Reads the lines of experiments.jsonl into a record whose manifest has been read.
 void read_lines(const fs::path& path, RunRecord& record) {
   const std::set<ExperimentId> known(record.manifest.experiments.begin(), record.manifest.experiments.end());
   const std::string text = read_file(path);
@@ -92,13 +92,15 @@ void read_lines(const fs::path& path, RunRecord& record) {
     if (known.count(result.id) == 0)
       line["task"].fail("with an encoding and a seed that manifest.json does not list");
     const double seconds = line.has("seconds") ? line["seconds"].number(0, std::numeric_limits<double>::max()) : 0;
-    if (!record.finished.emplace(result.id, Finished{result, seconds}).second)
+    Finished& finished = record.finished[result.id];
+    if (finished.result.id == result.id && finished.result.status == Status::ok)
       line["task"].fail("with an encoding and a seed that an earlier line has");
+    finished = {result, seconds};
     record.intact = end + 1;
   }
 }
 
-/// Refuses what would not give the bytes of an unbroken run.
+/// Refuses to resume if the result could differ from that of an uninterrupted run.
 void check_same(const fs::path& path, const Manifest& before, const Manifest& now) {
   const auto refuse = [&](const std::string& what) {
     throw std::invalid_argument(fmt::format("{} {}; use --force or another -o", path.string(), what));
@@ -131,7 +133,7 @@ void check_replaceable(const fs::path& path) {
   }
 }
 
-/// Lines as experiments.jsonl holds them.
+/// Lines in the format of experiments.jsonl.
 std::string line(const ExperimentResult& result, double seconds) {
   Json json = posbench::to_json(result);
   json["seconds"] = seconds;
@@ -151,6 +153,29 @@ RunRecord read_run(const fs::path& path) {
     read_lines(path / kLines, record);
     return record;
   });
+}
+
+std::string so_far(const RunRecord& record) {
+  return fmt::format("{} of {} experiments", record.finished.size(), record.manifest.experiments.size());
+}
+
+Report fold(const RunRecord& record, std::vector<TaskBaseline> tasks, Json context) {
+  Report report{.context = std::move(context), .config = record.manifest.config, .tasks = std::move(tasks)};
+  Json times = Json::array();
+  double total = 0;
+  for (const ExperimentId& id : record.manifest.experiments) {
+    const auto found = record.finished.find(id);
+    if (found == record.finished.end()) continue;
+    const auto& [result, seconds] = found->second;
+    report.experiments.push_back(result);
+    Json time = to_json(id);
+    time["seconds"] = seconds;
+    total += seconds;
+    times.push_back(std::move(time));
+  }
+  report.timing = {{"core_seconds", total}, {"experiments", times}};
+  report.so_far = so_far(record);
+  return report;
 }
 
 std::string difference(const Json& before, const Json& now) {
@@ -242,7 +267,7 @@ void RunDirectory::finish_replacing() {
   remove_results(read_manifest(path_ / kReplaced));
 }
 
-/// Deletes what a replaced run has left, and nothing else; then its manifest.
+/// Deletes the files of a replaced run, and nothing else; then its manifest.
 void RunDirectory::remove_results(const Manifest& replaced) {
   for (const ExperimentId& id : replaced.experiments) {
     remove_file(model_path(path_, id));
@@ -251,7 +276,7 @@ void RunDirectory::remove_results(const Manifest& replaced) {
   }
   for (const char* folder : {kModels, kCheckpoints, kLossFolder}) {
     remove_temporaries(path_ / folder);
-    rmdir((path_ / folder).c_str());  // stays where it holds anything else
+    rmdir((path_ / folder).c_str());  // fails if the folder has other files
   }
   remove_temporaries(path_);
   remove_file(path_ / kReport);
@@ -277,15 +302,15 @@ void RunDirectory::make_folders() const {
   if (record_.manifest.save_models) make_folder(path_ / kModels);
 }
 
-/// Whole lines or nothing.
+/// Appends whole lines or nothing.
 void RunDirectory::write_lines(const std::string& lines) {
   check_in_place();
-  if (lines_->size() != size_) lines_->truncate(size_);  // what is left of a line that could not be written
+  if (lines_->size() != size_) lines_->truncate(size_);  // removes part of a line whose writing failed
   try {
     lines_->write(lines);
     lines_->flush();
   } catch (const FileError&) {
-    lines_->truncate(size_);  // another experiment may still find room
+    lines_->truncate(size_);  // a shorter line may still fit on the disk
     throw;
   }
   size_ += static_cast<off_t>(lines.size());
@@ -306,6 +331,12 @@ void RunDirectory::adopt(std::map<ExperimentId, Finished> finished) {
   record_.finished = std::move(finished);
 }
 
+void RunDirectory::forget_failed() {
+  std::erase_if(record_.finished, [](const auto& item) { return item.second.result.status != Status::ok; });
+  remove_file(path_ / kReport);
+  remove_file(path_ / kPage);
+}
+
 void RunDirectory::remove_checkpoints() const {
   for (const ExperimentId& id : record_.manifest.experiments) remove_file(checkpoint_path(path_, id));
   remove_temporaries(path_ / kCheckpoints);
@@ -314,24 +345,18 @@ void RunDirectory::remove_checkpoints() const {
 
 Report RunDirectory::write_report(const std::vector<TaskBaseline>& tasks, Json context) const {
   check_in_place();
-  Report report{.context = std::move(context), .config = record_.manifest.config, .tasks = tasks};
-  Json times = Json::array();
-  double total = 0;
-  for (const ExperimentId& id : record_.manifest.experiments) {
-    const auto found = finished().find(id);
-    if (found == finished().end()) continue;
-    const auto& [result, seconds] = found->second;
-    report.experiments.push_back(result);
-    Json time = to_json(id);
-    time["seconds"] = seconds;
-    total += seconds;
-    times.push_back(std::move(time));
-  }
-  report.timing = {{"core_seconds", total}, {"experiments", times}};
+  Report report = fold(record_, tasks, std::move(context));
+  report.so_far.clear();
   write_file(path_ / kReport, pretty(posbench::to_json(report)));
-  const NamedReport run{path_.string(), report};
-  write_file(path_ / kPage, report_page({&run, 1}));
+  write_page(page(report));
   return report;
 }
+
+std::string RunDirectory::page(const Report& report) const {
+  const NamedReport run{path_.string(), report};
+  return report_page({&run, 1}, page_options({&run, 1}, path_ / kPage));
+}
+
+void RunDirectory::write_page(const std::string& page) const { write_file(path_ / kPage, page); }
 
 }  // namespace posbench

@@ -20,7 +20,7 @@ static_assert(std::endian::native == std::endian::little && sizeof(Real) == 4, "
 constexpr const char *kMetadata = "__metadata__", *kChecksum = "crc32";
 constexpr size_t kAlignment = 8;  // of the numbers, which follow the header
 
-/// Of everything that no other check would find damaged.
+/// The checksum of everything that no other check covers.
 std::string checksum(const std::map<std::string, std::string>& metadata, std::string_view numbers) {
   boost::crc_32_type crc;
   for (const auto& [key, text] : metadata) {
@@ -107,7 +107,7 @@ void add_parameters(const ParameterLayout& layout, const Parameters& parameters,
 
 Parameters read_parameters(const ParameterLayout& layout, const SafeTensors& tensors, const std::string& prefix,
                            const std::string& file) {
-  std::vector<const RowMajor*> values;  // all of them, before there is room for any
+  std::vector<const RowMajor*> values;  // all are checked before memory is allocated
   for (const ParameterLayout::Entry& entry : layout.entries()) {
     const std::string name = prefix + entry.name;
     const auto found = std::find_if(tensors.tensors.begin(), tensors.tensors.end(),

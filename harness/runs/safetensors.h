@@ -1,6 +1,6 @@
 // The .safetensors format, which PyTorch and NumPy users open: eight bytes that count a header, the header (JSON,
-// which names the matrices and places them), then their numbers, float32 and little-endian. Its `__metadata__`, of
-// texts, holds a checksum under "crc32" besides what the caller puts there.
+// with the names and offsets of the matrices), then their numbers, float32 and little-endian. Its `__metadata__`, of
+// texts, has a checksum as "crc32" besides the entries of the caller.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -23,11 +23,11 @@ struct SafeTensors {
 
 /// The bytes of such a file.
 std::string to_bytes(const SafeTensors&);
-/// Reads them again: matrices of float32 only. Throws std::runtime_error with one line that names `file` and the
+/// Reads such bytes: matrices of float32 only. Throws std::runtime_error with one line that names `file` and the
 /// position in it.
 SafeTensors parse_safetensors(std::string_view bytes, const std::string& file);
 
-/// Parameters under their names, after a prefix, and back. The way back throws std::runtime_error where one is
+/// Adds parameters under their names, after a prefix; and reads them. Reading throws std::runtime_error if one is
 /// missing or has another shape.
 void add_parameters(const ParameterLayout&, const Parameters&, const std::string& prefix, SafeTensors&);
 Parameters read_parameters(const ParameterLayout&, const SafeTensors&, const std::string& prefix,

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "harness/runs/build.h"
+#include "harness/runs/names.h"
 #include "harness/runs/suite.h"
 
 namespace posbench {
@@ -16,7 +17,7 @@ constexpr const char* kFormat = "posbench samples 1";
 constexpr std::string_view kTest = "test:";
 constexpr std::int64_t kMax = 1'000'000'000'000;  // of seeds and sample numbers
 
-/// The split whose task makes the samples of this purpose.
+/// The split that the samples of this purpose belong to.
 size_t split_of(const TaskSetup& task, const std::string& purpose) {
   if (purpose == "train" || purpose == "validation") return 0;
   if (!std::string_view(purpose).starts_with(kTest)) {
@@ -52,7 +53,7 @@ Json splits(const TaskSetup& task) {
 SampleSet make_sample_set(const Config& config, const std::string& task, const std::string& purpose,
                           std::uint64_t seed, std::uint64_t first, std::uint64_t count) {
   SampleSet set{.config = config, .purpose = purpose, .seed = seed, .first = first, .count = count};
-  set.config.tasks = {TaskSpec::parse(task).text()};
+  set.config.tasks = {read_task(task).text()};
   set.config.seeds = {seed};
   set.task = std::make_unique<TaskSetup>(setup_task(set.config, set.config.tasks.front()));
   set.split = split_of(*set.task, purpose);

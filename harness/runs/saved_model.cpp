@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/printable.h"
 #include "encodings/registry.h"
 #include "harness/runs/files.h"
+#include "harness/runs/names.h"
 #include "harness/runs/safetensors.h"
 #include "harness/runs/suite.h"
 
@@ -17,14 +19,30 @@ namespace posbench {
 namespace {
 
 constexpr const char* kOrientation =
-    "a linear map is stored as (inputs, outputs), y = x W + b; the matrices called projection of txl, xlnet and "
-    "rel_sin_bidir are stored as (outputs, inputs)";
+    "a linear map is stored as (inputs, outputs), y = x W + b; but the two of dape and dape_v2, whose inputs are "
+    "heads, as (outputs, inputs)";
 
 const std::string& find(const SafeTensors& file, const std::string& key, const std::string& name) {
   const auto found = file.metadata.find(key);
   if (found == file.metadata.end())
     throw std::runtime_error(fmt::format("{}: __metadata__.{} is missing; it is no model of posbench", name, key));
   return found->second;
+}
+
+constexpr const char* kFormat = "posbench model 2";
+
+/// Models of the first format stored the projections of relative sinusoids as (outputs, inputs).
+void check_format(const std::string& format, const ParameterLayout& layout, const std::string& name) {
+  if (format == kFormat) return;
+  if (format != "posbench model 1") {
+    throw std::runtime_error(fmt::format("{}: __metadata__.format is \"{}\", expected \"{}\"", name,
+                                         one_line(format, 50), kFormat));
+  }
+  for (const ParameterLayout::Entry& entry : layout.entries()) {
+    if (entry.name.find(".projection") == entry.name.npos || entry.name.starts_with("grape")) continue;
+    throw std::runtime_error(fmt::format(
+        "{}: '{}' is stored as (outputs, inputs) by an earlier version; train the model again", name, entry.name));
+  }
 }
 
 }  // namespace
@@ -50,7 +68,7 @@ void save_model(const std::filesystem::path& path, const Experiment& e, const Mo
                 const Parameters& parameters) {
   SafeTensors file;
   const Json config = to_json(config_of(e));
-  file.metadata = {{"format", "posbench model 1"},      {"task", e.task->spec},
+  file.metadata = {{"format", kFormat},      {"task", e.task->spec},
                    {"encoding", e.encoding.text()},     {"seed", fmt::format("{}", e.seed)},
                    {"model", compact(config["model"])}, {"config", compact(config)},
                    {"vocabulary", fmt::format("{}", model.shape.vocabulary)},
@@ -62,8 +80,7 @@ void save_model(const std::filesystem::path& path, const Experiment& e, const Mo
 }
 
 ExperimentId experiment_id(const std::string& task, const std::string& encoding, std::uint64_t seed) {
-  const Spec of_encoding = Spec::parse(encoding);
-  return {TaskSpec::parse(task).text(), encodings().find(of_encoding.name).canonical(of_encoding).text(), seed};
+  return {read_task(task).text(), read_encoding(encoding).text(), seed};
 }
 
 std::filesystem::path find_model(const std::filesystem::path& run, const std::string& task,
@@ -91,6 +108,7 @@ SavedModel load_model(const std::filesystem::path& path) {
     throw std::runtime_error(std::string(error.what()).starts_with(name) ? error.what()
                                                                          : name + ": " + error.what());
   }
+  check_format(text("format"), saved.model.layout, name);
   saved.parameters = read_parameters(saved.model.layout, file, "", name);
   return saved;
 }

@@ -1,4 +1,4 @@
-// Trained models in files (`--save-models`). The metadata of the .safetensors file has what it takes to use one again:
+// Trained models in files (`--save-models`). The metadata of the .safetensors file has all that loading one needs:
 // task, encoding, seed and configuration; the sizes `vocabulary`, `trained_length` and `longest` (tokens), which some
 // encodings depend on; and `orientation`, how linear maps are stored.
 #pragma once
@@ -13,7 +13,7 @@ namespace posbench {
 /// ending, that belongs to this experiment alone.
 std::string file_stem(const ExperimentId&);
 
-/// Where a run directory keeps the model of an experiment.
+/// The path of the model of an experiment in a run directory.
 std::filesystem::path model_path(const std::filesystem::path& run, const ExperimentId&);
 
 void save_model(const std::filesystem::path&, const Experiment&, const Model&, const Parameters&);
@@ -25,10 +25,10 @@ struct SavedModel {
   Parameters parameters;
 };
 
-/// Of specs as a user writes them. Throws std::invalid_argument where they name nothing.
+/// The experiment of specs as a user writes them. Throws std::invalid_argument if they are unknown.
 ExperimentId experiment_id(const std::string& task, const std::string& encoding, std::uint64_t seed);
 
-/// The file in a run directory that keeps the model of these specs. Throws std::invalid_argument where there is none.
+/// The file of the model of these specs in a run directory. Throws std::invalid_argument if there is none.
 std::filesystem::path find_model(const std::filesystem::path& run, const std::string& task,
                                  const std::string& encoding, std::uint64_t seed);
 

@@ -61,7 +61,7 @@ double work(const TaskSetup& task) {
   return work;
 }
 
-/// Reports the progress of one experiment, and when its state is to be kept.
+/// Reports the progress of one experiment, and decides when its checkpoint is written.
 class ProgressObserver {
  public:
   ProgressObserver(const Experiment& experiment, const SuiteEvents& events)

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
+
+#include "base/text.h"
 
 namespace posbench {
 
@@ -92,11 +95,18 @@ void EvaluationOptions::describe(OptionTable& o) {
 
 namespace {
 
-[[noreturn]] void refuse_setting(const std::string& name) {
-  throw std::invalid_argument(
-      fmt::format("unknown setting '{}'; expected model.OPTION, training.OPTION or evaluation.OPTION "
-                  "('posbench list settings' shows all)",
-                  name));
+[[noreturn]] void refuse_setting(ExperimentOptions& options, const std::string& name) {
+  std::vector<std::string> known;
+  options.for_each_section([&](const std::string& section, const OptionTable& table) {
+    for (const Option& option : table.all()) known.push_back(section + "." + option.name);
+  });
+  const auto without_section = [&](const std::string& setting) { return setting.ends_with("." + name); };
+  const auto meant = std::find_if(known.begin(), known.end(), without_section);
+  const std::string hint = meant == known.end() ? did_you_mean(name, known) : did_you_mean(*meant, known);
+  throw std::invalid_argument(fmt::format(
+      "unknown setting '{}'{} (expected model.OPTION, training.OPTION or evaluation.OPTION; 'posbench list settings' "
+      "shows all)",
+      name, hint));
 }
 
 }  // namespace
@@ -109,7 +119,7 @@ void ExperimentOptions::set(const std::string& name, const std::string& value) {
     table.set(name.substr(dot + 1), value, section);
     found = true;
   });
-  if (!found) refuse_setting(name);
+  if (!found) refuse_setting(*this, name);
 }
 
 std::string ExperimentOptions::get(const std::string& name) {
@@ -119,7 +129,7 @@ std::string ExperimentOptions::get(const std::string& name) {
       if (section + "." + option.name == name) value = option.get();
     }
   });
-  if (!value) refuse_setting(name);
+  if (!value) refuse_setting(*this, name);
   return *value;
 }
 

@@ -42,7 +42,7 @@ struct TrainingOptions {
   Decay decay = Decay::cosine;
   OptimizerKind optimizer = OptimizerKind::adamw;
   double weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, momentum = 0.9;
-  DecayedParameters decayed_parameters = DecayedParameters::all;
+  DecayedParameters decayed_parameters = DecayedParameters::matrices;
   double clip = 1;
   int validate_every = 100, validation_sequences = 128;
   int early_stop = 0;

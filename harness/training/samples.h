@@ -43,8 +43,8 @@ struct Drawn {
 };
 
 /// The samples first .. first + count - 1, longest first, so that shorter sequences can reuse the tables of longer
-/// ones. Throws
-/// std::runtime_error where one has a fault.
+/// ones. Throws std::runtime_error
+/// if one is faulty.
 std::vector<Drawn> draw(const SampleStream&, const PositionEncoding&, bool training, std::uint64_t first,
                         int count);
 

@@ -168,7 +168,7 @@ TaskSetup make_task_setup(const ExperimentOptions& for_all, const std::string& t
   const Layout layout = options.layout();
   if (setup.info->causal_only && layout == Layout::slots) {
     throw std::invalid_argument(fmt::format(
-        "task '{}' asks inside its sequences, which a bidirectional model or answer slots would give away; set "
+        "task '{}' has target positions inside its sequences, so it needs a causal model without answer slots; set "
         "model.attention to causal and evaluation.layout to by_attention, or leave the task out",
         spec.name));
   }

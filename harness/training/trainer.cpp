@@ -138,9 +138,10 @@ bool train(const Model& model, const Task& task, const TrainingOptions& options,
       state.curve.push_back(
           {state.step, state.loss_sum / state.loss_count, rate(validated.token), rate(validated.sequence)});
       state.loss_sum = state.loss_count = 0;
-      state.perfect = validated.token.correct == validated.token.total ? state.perfect + 1 : 0;
+      const bool perfect = validated.token.correct == validated.token.total;
+      state.perfect_validations = perfect ? state.perfect_validations + 1 : 0;
       state.stopped_early =
-          options.early_stop > 0 && state.perfect >= options.early_stop && state.step < options.steps;
+          options.early_stop > 0 && state.perfect_validations >= options.early_stop && state.step < options.steps;
     }
     const bool done = state.step == options.steps || state.stopped_early;
     if (!after_step(state)) return done;

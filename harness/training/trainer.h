@@ -38,7 +38,7 @@ struct TrainingState {
   double loss = 0;      // of the last update
   double loss_sum = 0;  // since the last validation
   int loss_count = 0;
-  int perfect = 0;  // validations in a row without an error
+  int perfect_validations = 0;  // in a row
   std::vector<CurvePoint> curve;
   bool stopped_early = false;
   std::optional<int> diverged_step;

@@ -177,9 +177,9 @@ static std::map<std::string, Oracle>& all_oracles() {
        }},
       {"binary_multiplication",
        [](const Example& e) {
-         const Tokens asked = question(e);
-         if (asked.size() == 1) return Tokens{2};
-         const auto [a, b] = operands(2, asked);
+         const Tokens tokens = question(e);
+         if (tokens.size() == 1) return Tokens{2};
+         const auto [a, b] = operands(2, tokens);
          return joined(schoolbook::product(a, b, 2), {2});
        }},
       {"bucket_sort",
@@ -218,19 +218,19 @@ static std::map<std::string, Oracle>& all_oracles() {
       {"copy", {[](const Example& e) { return joined(question(e), {e.tokens[e.scored.front()]}); }, {"symbols"}}},
       {"count_word_last_sentence",
        {[](const Example& e) {  // ids: words, full stop, question mark, counts; it ends in ". ? word"
-          const int asked = e.tokens.back(), stop = e.tokens.end()[-2] - 1;
+          const int queried = e.tokens.back(), stop = e.tokens.end()[-2] - 1;
           const auto last_stop = e.tokens.end() - 3;
           const auto sentence = std::find(std::make_reverse_iterator(last_stop), e.tokens.rend(), stop).base();
-          return Tokens{stop + 2 + static_cast<int>(std::count(sentence, last_stop, asked))};
+          return Tokens{stop + 2 + static_cast<int>(std::count(sentence, last_stop, queried))};
         },
         {"lexicon", "largest", "distractors"}}},
       {"counting",
        {[](const Example& e) {  // the variables' ids come first, then those of = ; ++; pass; print 0 1 ...
-          const int asked = e.tokens.back(), variables = e.tokens.end()[-2] - 4;
+          const int queried = e.tokens.back(), variables = e.tokens.end()[-2] - 4;
           const int equals = variables, increment = variables + 2, zero = variables + 5;
           int increments = 0;
-          for (size_t t = e.tokens.size() - 3; e.tokens[t] != asked || e.tokens[t + 1] != equals; --t) {
-            increments += e.tokens[t] == asked && e.tokens[t + 1] == increment;
+          for (size_t t = e.tokens.size() - 3; e.tokens[t] != queried || e.tokens[t + 1] != equals; --t) {
+            increments += e.tokens[t] == queried && e.tokens[t + 1] == increment;
           }
           return Tokens{zero + increments};
         },
@@ -362,11 +362,11 @@ static std::map<std::string, Oracle>& all_oracles() {
        }},
       {"index_hint_parity",
        [](const Example& e) {  // for the default options: a hint before every bit
-         const Tokens asked = question(e);
+         const Tokens tokens = question(e);
          Tokens steps;
-         for (size_t t = 1; t < asked.size(); t += 2) {
-           const Tokens read(asked.begin(), asked.begin() + static_cast<std::ptrdiff_t>(t) + 1);
-           if (asked[t] == 1) steps = joined(steps, {asked[t - 1], count(read, 1) % 2});
+         for (size_t t = 1; t < tokens.size(); t += 2) {
+           const Tokens read(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(t) + 1);
+           if (tokens[t] == 1) steps = joined(steps, {tokens[t - 1], count(read, 1) % 2});
          }
          return joined(steps, {3});
        }},
@@ -462,14 +462,14 @@ static std::map<std::string, Oracle>& all_oracles() {
         {"rho", "payloads"}}},
       {"lego",
        {[](const Example& e) {
-          const Tokens asked = question(e);
-          int variable = asked.back();
+          const Tokens tokens = question(e);
+          int variable = tokens.back();
           bool negative = false;
           while (variable != 28) {  // the number 1, at the start of the chain
             size_t clause = 0;
-            while (asked[clause] != variable) clause += 4;
-            negative ^= asked[clause + 1] == 27;
-            variable = asked[clause + 2];
+            while (tokens[clause] != variable) clause += 4;
+            negative ^= tokens[clause + 1] == 27;
+            variable = tokens[clause + 2];
           }
           return Tokens{negative ? 27 : 26};
         },
@@ -610,11 +610,11 @@ static std::map<std::string, Oracle>& all_oracles() {
       {"polynomial",
        [](const Example& e) {  // collects like terms, then Horner
          const auto number = [](int id) { return id < 10 ? id : 9 - id; };
-         const Tokens asked = question(e);
+         const Tokens tokens = question(e);
          int coefficients[4] = {}, value = 0;
-         for (size_t t = 2; t < asked.size(); t += 4) coefficients[asked[t + 3]] += number(asked[t + 1]);
+         for (size_t t = 2; t < tokens.size(); t += 4) coefficients[tokens[t + 3]] += number(tokens[t + 1]);
          for (int exponent = 3; exponent >= 0; --exponent) {
-           value = value * number(asked[1]) + coefficients[exponent];
+           value = value * number(tokens[1]) + coefficients[exponent];
          }
          return Tokens{(value % 10 + 10) % 10};
        }},
@@ -667,10 +667,10 @@ static std::map<std::string, Oracle>& all_oracles() {
         {"symbols"}}},
       {"stack_manipulation",
        [](const Example& e) {  // from the last action back: a pop removes the nearest remaining bit before it
-         const Tokens asked = question(e);
+         const Tokens tokens = question(e);
          Tokens stack;
          int pops = 0;
-         for (auto token = asked.rbegin(); token != asked.rend(); ++token) {
+         for (auto token = tokens.rbegin(); token != tokens.rend(); ++token) {
            if (*token == 2) {
              ++pops;
            } else if (pops > 0) {

@@ -44,7 +44,7 @@ class Fractions {
     for (const int answer : answers) ++counts_[answer];
     samples_.push_back(answers);
   }
-  double largest() const { return static_cast<double>(most_frequent().second) / asked(); }
+  double largest() const { return static_cast<double>(most_frequent().second) / answers(); }
   double error() const {  // clustered: answers within a sample are dependent
     const auto [answer, count] = most_frequent();
     double squares = 0;
@@ -52,7 +52,7 @@ class Fractions {
       const double here = static_cast<double>(std::count(sample.begin(), sample.end(), answer));
       squares += std::pow(here - largest() * static_cast<double>(sample.size()), 2);
     }
-    return std::sqrt(squares) / asked();
+    return std::sqrt(squares) / answers();
   }
 
  private:
@@ -60,10 +60,10 @@ class Fractions {
     return *std::max_element(counts_.begin(), counts_.end(),
                              [](const auto& a, const auto& b) { return a.second < b.second; });
   }
-  double asked() const {
-    double asked = 0;
-    for (const auto& [answer, count] : counts_) asked += count;
-    return asked;
+  double answers() const {
+    double total = 0;
+    for (const auto& [answer, count] : counts_) total += count;
+    return total;
   }
 
   std::map<int, int> counts_;

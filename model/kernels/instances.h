@@ -1,4 +1,4 @@
-// The kernels of one instruction set, gathered in a table. The sources of this folder are compiled once for each.
+// The table of the kernels of one instruction set. The sources of this folder are compiled once for each set.
 #pragma once
 #include "model/kernels.h"
 #include "model/lanes.h"

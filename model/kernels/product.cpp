@@ -1,7 +1,7 @@
-// The columns of b are copied, two of the widest vectors of them at a time, into a panel (K, 2 vectors) that stays in
-// the nearest cache, unless they lie close enough together where they are; some rows of the result stand in registers
-// while the kernel runs down the panel. Long sums are cut every kDepth terms, and each piece is summed in ascending
-// order, whatever the sizes: the value of an entry depends on its row and column alone.
+// Columns of b, as many as two of the widest vectors hold, are copied into a panel (K, 2 vectors) that stays in the
+// L1 cache, unless b is compact enough to be read directly. Some rows of the result are kept in registers while the
+// kernel runs down the panel. Long sums are split every kDepth terms, and each part is summed in ascending order,
+// whatever the sizes: the value of an entry depends on its row and column alone.
 #include "model/kernels/instances.h"
 
 #include <algorithm>
@@ -12,12 +12,12 @@ inline namespace POSBENCH_ISA {
 namespace {
 
 constexpr Index kDepth = 256;
-constexpr Index kFewRows = 12;      // of a: too few to repay the copy of a panel
-constexpr Index kFarColumns = 128;  // of a transposed: so far apart, they are first copied into rows ...
-constexpr Index kManyColumns = 96;  // ... where the result has so many that the copy repays
-constexpr Index kNearRows = 200;    // of b: closer together than so many scalars, they are read where they are
-constexpr Index kApart = 16;        // more than its columns between rows of such a copy
-constexpr Index kRegisters = kWide > kLanes ? 24 : 12;  // vectors of the result that are summed at once
+constexpr Index kFewRows = 12;      // with so few rows of a, copying a panel costs more than it saves
+constexpr Index kFarColumns = 128;  // a transposed a with this stride or more is first copied into rows ...
+constexpr Index kManyColumns = 96;  // ... if the result has at least this many columns
+constexpr Index kNearRows = 200;    // a b with a stride below this is read directly, without a panel
+constexpr Index kApart = 16;        // padding of the rows of such a copy
+constexpr Index kRegisters = kWide > kLanes ? 24 : 12;  // vectors of the result that are summed in registers
 
 /// Memory that is kept for the next call.
 class Buffer {
@@ -52,7 +52,7 @@ void transpose_square(const Real* from, Index row_stride, Index count, Real* to,
 }
 
 /// panel (depth, width) = `count` columns of b from `first` on, in the rows from `top` on; zero in columns beyond.
-/// The width is one of whole vectors where b's columns lie side by side.
+/// The width is a multiple of a vector if b's columns are contiguous.
 void pack_panel(const Operand& b, Index top, Index depth, Index first, Index count, Index width, Real* panel) {
   const Real* from = b.data + top * b.row_stride + first * b.col_stride;
   if (b.col_stride == 1) {
@@ -78,7 +78,7 @@ void pack_panel(const Operand& b, Index top, Index depth, Index first, Index cou
   }
 }
 
-/// Whether rows so many scalars apart push each other out of the nearest cache, where tiles have many rows.
+/// Whether rows with this stride evict each other from the L1 cache, in tiles with many rows.
 constexpr bool collide(Index stride) { return kRegisters > 12 && stride % (2048 / sizeof(Real)) == 0; }
 
 /// to (rows, stride) = `depth` columns of a from `top` on.
@@ -99,17 +99,17 @@ void copy_rows(const Operand& a, Index top, Index depth, Index stride, Real* to)
   }
 }
 
-/// Columns of a panel, where `rest` are left: two of the widest vectors, one, or kLanes. All together they are the
-/// next multiple of kLanes, which packed_columns() says.
+/// Columns of the next panel if `rest` are left: two of the widest vectors, one, or kLanes. The sum over all panels
+/// is the next multiple of kLanes, as in packed_columns().
 Index panel_width(Index rest) { return rest > 2 * kWide - kLanes ? 2 * kWide : rest > kLanes ? kWide : kLanes; }
 
-/// Where some columns of the result go, and what they are added to: nothing, or rows of the same columns.
+/// The memory for some columns of the result, and what they are added to: nothing, or rows of the same columns.
 struct Target {
   Real* to;
   Index stride;  // between rows, in scalars
   const Real* start;
   Index start_stride;
-  Index columns;  // fewer than the panel's where the last vector is not full, which kPartial allows
+  Index columns;  // fewer than the panel's if the last vector is not full; only with kPartial
 };
 #ifdef __AVX512VL__
 constexpr bool kPartial = true;  // stores of a few lanes cost no more than others
@@ -137,9 +137,9 @@ template <class V, int R, int N, bool kTransposed, bool kAdd>
     for (int n = 0; n < N; ++n) b[n] = load<V>(panel + n * kLanesOf<V>);
 #pragma GCC unroll 24
     for (int r = 0; r < R; ++r) {
-      const Real x = kTransposed ? a[k * stride + r] : a[r * stride + k];
+      const V x = broadcast<V>(kTransposed ? a[k * stride + r] : a[r * stride + k]);
 #pragma GCC unroll 2
-      for (int n = 0; n < N; ++n) sum[r][n] += x * b[n];
+      for (int n = 0; n < N; ++n) sum[r][n] = fused(x, b[n], sum[r][n]);
     }
   }
   const auto finish = [&](auto last) {  // lanes of the last vector
@@ -147,10 +147,10 @@ template <class V, int R, int N, bool kTransposed, bool kAdd>
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 2
       for (int n = 0; n < N; ++n) {
-        const V value = rounded(scale * sum[r][n]);
         const Index column = n * kLanesOf<V>, lanes = n + 1 < N ? kLanesOf<V> : Index{last};
         const Real* start = kAdd ? target.start + (row + r) * target.start_stride + column : nullptr;
-        store(kAdd ? load<V>(start, lanes, 0) + value : value, to + r * target.stride + column, lanes);
+        store(kAdd ? fused(sum[r][n], scale, load<V>(start, lanes, 0)) : scale * sum[r][n],
+              to + r * target.stride + column, lanes);
       }
     }
   };
@@ -183,7 +183,7 @@ inline void rows_at_once(const Operand& a, Index row, Index count, const Panel& 
       panel.data + (begin - panel.top) * panel.stride, panel.stride, end - begin, scale, target, row);
 }
 
-/// Rows [row, end), R at most at a time, and as even as can be: of few, sums wait for each other.
+/// Rows [row, end), at most R at a time, in groups of about equal size: with few rows, sums wait for each other.
 template <class V, int R, int N, bool kTransposed, bool kAdd>
 void strip(const Operand& a, Index row, Index end, const Panel& panel, Real scale, const Target& target) {
   for (Index tiles = (end - row + R - 1) / R; tiles > 0; --tiles) {
@@ -272,8 +272,8 @@ void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Inde
         columns(width, left, row, second_row, panel, 1, {whole, width, nullptr, 0, width});
         for (Index i = row; i < a.rows; ++i) {
           for_each_lanes(count, [&](Index j, Index lanes) {
-            const Lanes value = rounded(scale * load(whole + i * width + j));
-            store(start ? load(start + i * start_stride + first + j, lanes, 0) + value : value,
+            const Lanes sum = load(whole + i * width + j);
+            store(start ? fused(sum, scale, load(start + i * start_stride + first + j, lanes, 0)) : scale * sum,
                   to + i * result.stride + j, lanes);
           });
         }

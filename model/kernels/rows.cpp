@@ -1,5 +1,5 @@
-// What goes over the rows of matrices: normalizations, activations, sums. Sums take kLanes numbers at a time, in
-// turn, even where vectors hold more.
+// Kernels that run over the rows of matrices: normalizations, activations, sums. Sums take kLanes numbers at a time,
+// even where vectors hold more.
 #include "model/kernels/instances.h"
 
 #include <algorithm>
@@ -9,12 +9,12 @@ namespace posbench {
 inline namespace POSBENCH_ISA {
 namespace {
 
-constexpr Index kSideBySide = 8;  // rows, since each step of a row waits for the one before
+constexpr Index kSideBySide = 8;  // rows processed together: each step of a row waits for the one before
 constexpr Real kNormEpsilon = Real(1e-5);
 
 Index visible(Index i, Index length, bool causal) { return causal ? i + 1 : length; }
 
-/// How many lanes from entry j on stand in a row: a row's last visible keys are written with what follows them.
+/// How many lanes from entry j on may be written: a store of a row's last visible keys may include later ones.
 template <class Count>
 Index room(Index length, Index j, Count count) {
   return count == kWide ? kWide : std::min(kWide, length - j);
@@ -26,7 +26,7 @@ Real largest_of(const Real* row, Index size) {
   return largest(top);
 }
 
-/// Zeros in the lanes of a row that follow those of its visible keys, as far as products read.
+/// Sets the entries after a row's visible keys to zero, as far as products read them.
 void hide_later(Real* row, Index keys, Index length) {
   const Index end = std::min(length, keys + kBand);
   for (Index j = (keys + kWide - 1) / kWide * kWide; j < end; j += kWide)
@@ -71,7 +71,7 @@ void softmax_backward(ConstRows attention, bool causal, ConstRows d_attention, R
     Real* d_row = d_scores.data + i * d_scores.stride;
     Lanes along{};
     for_each_lanes(keys,
-                   [&](Index j, auto count) { along += load(weights + j, count, 0) * load(d + j, count, 0); });
+                   [&](Index j, auto count) { along = fused(load(weights + j, count, 0), load(d + j, count, 0), along); });
     const Real mean = sum(along);
     for_each<Wide>(keys, [&](Index j, auto count) {
       store(load<Wide>(weights + j, count, 0) * (load<Wide>(d + j, count, 0) - mean), d_row + j,
@@ -99,9 +99,9 @@ void layer_norm(ConstRows x, const Real* gain, const Real* bias, Rows normalized
       Lanes squares{};
       for_each_lanes(x.cols, [&](Index c, auto count) {
         const Lanes off = load(in + c, count, mean) - mean;
-        squares += off * off;
+        squares = fused(off, off, squares);
       });
-      rstd[t] = 1 / std::sqrt(fraction * sum(squares) + kNormEpsilon);
+      rstd[t] = 1 / std::sqrt(std::fma(fraction, sum(squares), kNormEpsilon));
     }
     for (Index t = first; t < end; ++t) {
       const Real *in = x.data + t * x.stride, mean = means[t - first], inverse = rstd[t];
@@ -109,7 +109,7 @@ void layer_norm(ConstRows x, const Real* gain, const Real* bias, Rows normalized
       for_each<Wide>(x.cols, [&](Index c, auto count) {
         const Wide value = (load<Wide>(in + c, count, mean) - mean) * inverse;
         store(value, z + c, count);
-        store(value * load<Wide>(gain + c, count, 0) + load<Wide>(bias + c, count, 0), out + c, count);
+        store(fused(value, load<Wide>(gain + c, count, 0), load<Wide>(bias + c, count, 0)), out + c, count);
       });
     }
   }
@@ -117,7 +117,7 @@ void layer_norm(ConstRows x, const Real* gain, const Real* bias, Rows normalized
 
 void layer_norm_backward(const Real* gain, ConstRows normalized, const Real* rstd, ConstRows d_y,
                              Rows d_x, Real* d_gain, Real* d_bias) {
-  // With z the normalized row and g = gain * d_y:   d_x = (g - mean(g) - z mean(g z)) / deviation
+  // With z the normalized row and g = gain * d_y:   d_x = (g - mean(g) - z mean(g z)) rstd
   const Real fraction = 1 / static_cast<Real>(d_y.cols);
   for (Index t = 0; t < d_y.rows; ++t) {
     const Real *z = normalized.data + t * normalized.stride, *d = d_y.data + t * d_y.stride;
@@ -128,15 +128,15 @@ void layer_norm_backward(const Real* gain, ConstRows normalized, const Real* rst
       const Lanes d_out = load(d + c, count, 0), value = load(z + c, count, 0);
       const Lanes g = d_out * load(gain + c, count, 0);
       total += g;
-      along += g * value;
-      store(load(d_gain + c, count, 0) + d_out * value, d_gain + c, count);
+      along = fused(g, value, along);
+      store(fused(d_out, value, load(d_gain + c, count, 0)), d_gain + c, count);
       store(load(d_bias + c, count, 0) + d_out, d_bias + c, count);
     });
     const Real mean = fraction * sum(total), slope = fraction * sum(along);
     for_each<Wide>(d_y.cols, [&](Index c, auto count) {
       const Wide g = load<Wide>(d + c, count, 0) * load<Wide>(gain + c, count, 0);
-      store(load<Wide>(d_in + c, count, 0) + (g - mean - load<Wide>(z + c, count, 0) * slope) * inverse, d_in + c,
-            count);
+      const Wide off = fused(load<Wide>(z + c, count, 0), -slope, g - mean);
+      store(fused(off, inverse, load<Wide>(d_in + c, count, 0)), d_in + c, count);
     });
   }
 }
@@ -147,9 +147,9 @@ void gelu(Rows x, Rows y) {
     Real *in = x.data + t * x.stride, *out = y.data + t * y.stride;
     for_each<Wide>(x.cols, [&](Index c, auto count) {
       const Wide value = load<Wide>(in + c, count, 0), square = value * value;
-      const Wide open = sigmoid(value * (scale + cubic * square)), result = value * open;
+      const Wide open = sigmoid(value * fused(square, cubic, scale)), result = value * open;
       store(result, out + c, count);
-      store(open + (result - result * open) * (scale + 3 * cubic * square), in + c, count);
+      store(fused(fused(-result, open, result), fused(square, 3 * cubic, scale), open), in + c, count);
     });
   }
 }
@@ -187,27 +187,29 @@ void add_column_sums(ConstRows x, Real* sums) {
   });
 }
 
-/// The sum over n of term(n, count), which gives `count` lanes, in two vectors that take turns.
+/// The sum over n of the terms of add(n, count, total), each of `count` lanes, in two alternating accumulators.
 template <class F>
-Real sum_of(Index size, F term) {
+Real sum_of(Index size, F add) {
   constexpr std::integral_constant<Index, kLanes> kAll;
   Lanes even{}, odd{};
   Index n = 0;
   for (; n + 2 * kLanes <= size; n += 2 * kLanes) {
-    even += term(n, kAll);
-    odd += term(n + kLanes, kAll);
+    even = add(n, kAll, even);
+    odd = add(n + kLanes, kAll, odd);
   }
   even += odd;
   if (n + kLanes <= size) {
-    even += term(n, kAll);
+    even = add(n, kAll, even);
     n += kLanes;
   }
-  if (n < size) even += term(n, size - n);
+  if (n < size) even = add(n, size - n, even);
   return sum(even);
 }
 
 Real dot(const Real* x, const Real* y, Index size) {
-  return sum_of(size, [=](Index n, auto count) { return load(x + n, count, 0) * load(y + n, count, 0); });
+  return sum_of(size, [=](Index n, auto count, Lanes total) {
+    return fused(load(x + n, count, 0), load(y + n, count, 0), total);
+  });
 }
 
 template <class F>
@@ -228,7 +230,7 @@ const Kernels kernel_table{
     .cross_entropy = cross_entropy,
     .add_column_sums = add_column_sums,
     .sum = [](const Real* x, Index size) {
-      return sum_of(size, [=](Index n, auto count) { return load(x + n, count, 0); });
+      return sum_of(size, [=](Index n, auto count, Lanes total) { return total + load(x + n, count, 0); });
     },
     .dot = dot,
     .exponential = [](const Real* x, Index size, Real* y) { 

@@ -1,4 +1,4 @@
-"""The program that does the work, and what it says when it cannot."""
+"""Runs the program, and turns its failures into exceptions."""
 from __future__ import annotations
 
 import os
@@ -15,7 +15,7 @@ class PosbenchError(Exception):
 
 
 class InputError(PosbenchError, ValueError):
-    """Something given is not what was expected (exit code 2 of the program). Nothing was written."""
+    """Invalid input (exit code 2 of the program). Nothing was written."""
 
 
 class ProgramError(PosbenchError, RuntimeError):
@@ -37,13 +37,13 @@ def program_path() -> Path:
 
 
 def _is_wrapper(path: Path) -> bool:
-    """Whether it is the script that starts main() below, which would call itself."""
+    """Whether it is the script that calls main() below, which would call itself."""
     with open(path, "rb") as file:
         return file.read(2) == b"#!"
 
 
 def call(arguments: Sequence[str], accept: Sequence[int] = (0,), progress: bool = False) -> str:
-    """Runs the program; its standard output. Raises InputError or ProgramError where the exit code is not accepted."""
+    """Runs the program; returns its standard output. Raises InputError or ProgramError for other exit codes."""
     command = [str(program_path()), *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         lines: list[str] = []

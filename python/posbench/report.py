@@ -24,7 +24,7 @@ class Report:
 
     @classmethod
     def load(cls, path: str | Path) -> Report:
-        """From a report, or a run directory. Raises InputError where it is none."""
+        """Reads a report, or that of a run directory. Raises InputError if it is neither."""
         path = Path(path)
         path = path / "report.json" if path.is_dir() else path
         try:
@@ -78,7 +78,7 @@ class Report:
 
 
 def table(*reports: Report) -> str:
-    """The tables of reports beside each other, as `posbench report` prints them."""
+    """The tables of reports side by side, as `posbench report` prints them."""
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
         paths = [Path(folder) / f"{n}.json" for n in range(1, len(reports) + 1)]
         for report, path in zip(reports, paths):
@@ -92,8 +92,8 @@ def run(*, tasks: Sequence[str] | None = None, encodings: Sequence[str] | None =
         output: str | Path | None = None, jobs: int | None = None, save_models: bool = False,
         progress: bool = True, sweep: Mapping[str, Sequence[Any]] | None = None) -> Report:
     """`posbench run`: trains encodings of the program on tasks. `output` is a run directory to keep; `progress` shows
-    what the program says. `sweep` is a grid, {"model.width": [32, 64], "task.length": [16, 32]}. Experiments that diverge
-    are rows of the report, as those that do not."""
+    the program's progress. `sweep` is a grid, {"model.width": [32, 64], "task.length": [16, 32]}. Experiments that
+    diverge are rows of the report, as all others."""
     flags = configuration(profile, settings, config)
     for flag, names in (("-t", tasks), ("-e", encodings)):
         if names is not None:
@@ -116,7 +116,7 @@ def run(*, tasks: Sequence[str] | None = None, encodings: Sequence[str] | None =
 
 def score(answers: Iterable[tuple[Samples, np.ndarray]], name: str, *, parameters: int = 0, description: str = "",
           output: str | Path | None = None) -> Report:
-    """A report of a model's answers to test samples: pairs of samples and what the model made of them.
+    """A report of a model's answers to test samples: pairs of samples and answers.
 
     The second of a pair holds ids, (N, S), or logits or log-probabilities, (N, S, vocabulary), for the scored
     positions; or (N, T) and (N, T, vocabulary), for every position. All splits of each task and seed must be there.

@@ -1,4 +1,4 @@
-"""Samples of a task: the very ones that `posbench run` trains, validates and tests on."""
+"""Samples of a task: those that `posbench run` trains, validates and tests on."""
 from __future__ import annotations
 
 import json
@@ -17,7 +17,7 @@ from ._program import InputError, call, configuration
 class Samples:
     """N samples of at most T tokens with at most S scored positions, padded at the end.
 
-    `targets` are -1 where nothing is asked; the loss of training is over all others. Accuracy counts the scored
+    `targets` are -1 where there is no target; the training loss is over all targets. Accuracy counts the scored
     positions only. The last three are None where the task has no such thing.
     """
 
@@ -31,13 +31,13 @@ class Samples:
     digit_positions: np.ndarray | None = None  # (N, T) decimal position of a digit, 1 the least significant
     distances: np.ndarray | None = None  # (N, S) how far back the evidence lies; -1 in the padding
     candidates: np.ndarray | None = None  # (N, K) ids that answers are chosen among; -1 in the padding
-    manifest: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which samples they are
+    manifest: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which samples these are
 
     def __len__(self) -> int:
         return len(self.index)
 
     def __getitem__(self, rows: slice) -> Samples:
-        """Some of them, with no more padding than they need."""
+        """A subset, with no more padding than necessary."""
         first, last, step = rows.indices(len(self))
         if step != 1:
             raise InputError(f"a slice of samples has step {step}, expected 1")
@@ -50,12 +50,12 @@ class Samples:
         return Samples(**part, manifest=about)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Those that are there, by name."""
+        """The arrays that are not None, by name."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "manifest"}
         return {name: array for name, array in values.items() if array is not None}
 
     def at_scored(self, values: np.ndarray) -> np.ndarray:
-        """Of values (N, T, ...) for every position those at the scored positions, (N, S, ...)."""
+        """Gathers the values (N, S, ...) at the scored positions from values (N, T, ...) for every position."""
         rows = np.arange(len(self))[:, None]
         return values[rows, np.maximum(self.scored_positions, 0)]
 
@@ -64,7 +64,7 @@ class Batches(Sequence[Mapping[str, np.ndarray]]):
     """The batches of a stream of samples, as a sequence of dictionaries of arrays.
 
     It is what `torch.utils.data.DataLoader(batches, batch_size=None)` takes. Batch n holds the samples n * size to
-    (n + 1) * size - 1, those of step n of `posbench run`, whatever order or process asks for it.
+    (n + 1) * size - 1, those of step n of `posbench run`, in any order and any process.
     """
 
     _CHUNK = 64  # batches that are drawn at a time
@@ -101,7 +101,7 @@ class Task:
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
-        """All that is known of it: version, options, vocabulary, words, splits, lengths, settings."""
+        """The manifest of its samples: version, options, vocabulary, words, splits, lengths, settings."""
         return self._export("train", 0, 0, 1, "jsonl", lambda path: None)[1]
 
     @property
@@ -110,7 +110,7 @@ class Task:
 
     @property
     def words(self) -> list[str]:
-        """The tokens as a person reads them."""
+        """The text of each token."""
         return self.manifest["words"]
 
     @property
@@ -142,7 +142,7 @@ class Task:
 
 def task(spec: str, *, profile: str | None = None, settings: Sequence[str] | Mapping[str, Any] = (),
          config: str | Path | None = None) -> Task:
-    """A task by its spec, as "flip_flop:length=32". Raises InputError where there is no such task or option."""
+    """A task by its spec, such as "flip_flop:length=32". Raises InputError for an unknown task or option."""
     made = Task(spec, tuple(configuration(profile, settings, config)))
-    made.manifest  # refuses now what would be refused later
+    made.manifest  # refuses an invalid spec early
     return made

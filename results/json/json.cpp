@@ -74,7 +74,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     throw std::runtime_error(printable(fmt::format("{}: {}", file_, what)));
   }
 
-  Json& place(Json value) {
+  Json& append(Json value) {
     if (++values_ > kMaxValues) fail(fmt::format("it holds more than {} values", kMaxValues));
     if (open_.empty()) return root_ = std::move(value);
     Json& parent = *open_.back();
@@ -88,13 +88,13 @@ class Builder final : public nlohmann::json_sax<Json> {
     return object.back().second;
   }
   bool add(Json value) {
-    place(std::move(value));
+    append(std::move(value));
     return finish();
   }
   bool open(Json container) {
     if (open_.size() == kMaxDepth) fail(fmt::format("lists and objects nest more than {} deep", kMaxDepth));
     const bool streams = stream_ && open_.size() == 1 && container.is_array() && key_ == stream_->key;
-    open_.push_back(&place(std::move(container)));
+    open_.push_back(&append(std::move(container)));
     if (streams) streamed_list_ = open_.back();
     return true;
   }
@@ -385,8 +385,8 @@ std::string shown(const Json& value) {
   return compact(value);
 }
 
-void fail(const std::string& file, const std::string& place, const Json& value, const std::string& what) {
-  throw std::runtime_error(printable(fmt::format("{}: {} is {}, {}", file, place, shown(value), what)));
+void fail(const std::string& file, const std::string& location, const Json& value, const std::string& what) {
+  throw std::runtime_error(printable(fmt::format("{}: {} is {}, {}", file, location, shown(value), what)));
 }
 
 std::string Field::place() const {
@@ -397,8 +397,8 @@ std::string Field::place() const {
 }
 
 void Field::fail(const std::string& what) const {
-  const std::string place = this->place();
-  posbench::fail(*file_, place.empty() ? "the whole" : place, *value_, what);
+  const std::string location = this->place();
+  posbench::fail(*file_, location.empty() ? "the whole" : location, *value_, what);
 }
 
 Field Field::operator[](const char* key) const& {

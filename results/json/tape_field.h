@@ -22,6 +22,10 @@ class TapeField {
   TapeField operator[](size_t index) const { return TapeField(value_.at(index)); }  // linear time
   bool has(const char* key) const { return value_.at_key(key).error() == simdjson::SUCCESS; }
   bool null() const { return value_.is_null(); }
+  bool has_lists() const {  // as its items; the first tells
+    const simdjson::dom::array items = value_;
+    return items.begin() != items.end() && (*items.begin()).is_array();
+  }
   size_t size() const { return simdjson::dom::array(value_).size(); }
   template <class F>
   void each(F f) const {

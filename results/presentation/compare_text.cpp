@@ -7,9 +7,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
+#include <tuple>
 
 #include "base/printable.h"
 #include "results/json/json.h"
+#include "results/presentation/accuracy_text.h"
 #include "results/statistics/proportion.h"
 #include "results/statistics/summary.h"
 
@@ -40,11 +43,6 @@ Tone tone(Verdict verdict) {
   return Tone::plain;
 }
 
-std::string encoding_text(const ComparisonRow& row) {
-  if (row.encoding == row.candidate_encoding) return row.encoding;
-  return fmt::format("{} -> {}", row.encoding, row.candidate_encoding);
-}
-
 /// What the last 40 % of training still gained on a side that has not learned; of two, the greater gain.
 std::optional<double> late_gain(const ComparisonRow& row) {
   std::optional<double> gain;
@@ -54,16 +52,10 @@ std::optional<double> late_gain(const ComparisonRow& row) {
   return gain;
 }
 
-/// "better"; "not learned (+0.12)".
-std::string verdict_text(const ComparisonRow& row) {
-  const std::optional<double> gain = row.verdict == Verdict::not_learned ? late_gain(row) : std::nullopt;
-  return gain ? fmt::format("{} ({:+.2f})", to_text(row.verdict), *gain) : to_text(row.verdict);
-}
-
 /// "0.912", and how many of the seeds did not finish: "0.304 (2 unfinished)".
 std::string mean_text(const ComparisonSide& side) {
-  return side.unfinished == 0 ? fmt::format("{:.3f}", side.mean)
-                              : fmt::format("{:.3f} ({} unfinished)", side.mean, side.unfinished);
+  const std::string mean = accuracy_text(side.mean, 3);
+  return side.unfinished == 0 ? mean : fmt::format("{} ({} unfinished)", mean, side.unfinished);
 }
 
 std::string difference_text(const ComparisonRow& row) {
@@ -87,14 +79,18 @@ std::string detectable_text(const std::optional<double>& difference) {
   return *difference > 1 ? ">1" : fmt::format("{:.3f}", *difference);
 }
 
+constexpr const char* kNumbers[] = {"baseline", "candidate", "difference (95%)", "solved", "p", "detects"};
+
+std::vector<std::string> numbers(const ComparisonRow& row) {
+  return {mean_text(row.before), mean_text(row.after),      difference_text(row),
+          solved_text(row),      p_text(row.p_corrected), detectable_text(row.detectable)};
+}
+
 std::vector<Cell> cells(const Comparison& comparison, const ComparisonRow& row) {
   std::vector<Cell> cells = {{verdict_text(row), tone(row.verdict)}};
   if (comparison.candidates.size() > 1) cells.emplace_back(comparison.candidates[row.candidate]);
-  for (std::string text :
-       {row.task, encoding_text(row), row.split, mean_text(row.before), mean_text(row.after), difference_text(row),
-        solved_text(row), p_text(row.p_corrected), detectable_text(row.detectable)}) {
-    cells.emplace_back(std::move(text));
-  }
+  for (std::string text : {row.task, encoding_text(row), row.split}) cells.emplace_back(std::move(text));
+  for (std::string& text : numbers(row)) cells.emplace_back(std::move(text));
   return cells;
 }
 
@@ -102,9 +98,7 @@ Table table_of(const Comparison& comparison, std::span<const Verdict> verdicts) 
   Table table{.columns = {{"verdict"}}};
   if (comparison.candidates.size() > 1) table.columns.push_back({"candidate"});
   for (const char* header : {"task", "encoding", "split"}) table.columns.push_back({header});
-  for (const char* header : {"baseline", "candidate", "difference (95%)", "solved", "p", "detects"}) {
-    table.columns.push_back({header, Align::right});
-  }
+  for (const char* header : kNumbers) table.columns.push_back({header, Align::right});
   if (comparison.candidates.size() > 1) table.columns[6].header = "its mean";
   for (const Verdict verdict : verdicts) {
     for (const ComparisonRow& row : comparison.rows) {
@@ -112,39 +106,6 @@ Table table_of(const Comparison& comparison, std::span<const Verdict> verdicts) 
     }
   }
   return table;
-}
-
-std::string title(const Comparison& comparison) {
-  return fmt::format("{}, compared with {}", fmt::join(comparison.candidates, ", "), comparison.baseline);
-}
-
-/// "3 worse, 1 same".
-std::string verdict_counts(const Comparison& comparison) {
-  std::vector<std::string> parts;
-  for (const Verdict verdict : kOrder) {
-    const int rows = count(comparison, verdict);
-    if (rows > 0) parts.push_back(fmt::format("{} {}", rows, to_text(verdict)));
-  }
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-std::string legend(const Comparison& comparison) {
-  std::string text = fmt::format(
-      "{}, mean over seeds; differences of {} or more matter. solved: seeds with {} of sequences or more.\n",
-      info(comparison.options.metric).title, comparison.options.threshold, kSolved);
-  if (comparison.tests > 0) {
-    text += fmt::format(
-        "p: exact permutation test over the splits of a task and encoding, corrected for {} {}; alpha {}.\n"
-        "detects: the smallest difference that would be found with probability 0.8, were the noise normal.\n",
-        comparison.tests, comparison.tests == 1 ? "test" : "tests", comparison.options.alpha);
-  }
-  if (count(comparison, Verdict::not_learned) > 0) {
-    text += fmt::format(
-        "not learned: under {} in distribution with most seeds, so nothing follows from other splits; in brackets, "
-        "what\nvalidation still gained in the last {:.0f} % of training.\n",
-        kLearned, 100 * kLateTraining);
-  }
-  return text;
 }
 
 std::string one_sided_text(const Comparison& comparison, const OneSided& alone) {
@@ -181,11 +142,47 @@ std::string list(const std::string& heading, const std::vector<std::string>& lin
   return text;
 }
 
+std::vector<std::string> one_sided_lines(const Comparison& comparison) {
+  std::vector<std::string> lines;
+  for (const OneSided& one : comparison.one_sided) lines.push_back(one_sided_text(comparison, one));
+  for (std::string& hint : match_hints(comparison)) lines.push_back(std::move(hint));
+  return lines;
+}
+
 std::string lists(const Comparison& comparison, std::string (*safe)(std::string_view)) {
-  std::vector<std::string> alone;
-  for (const OneSided& one : comparison.one_sided) alone.push_back(one_sided_text(comparison, one));
-  for (std::string& hint : match_hints(comparison)) alone.push_back(std::move(hint));
-  return list("On one side only:", alone, safe) + list("Warnings:", comparison.warnings, safe);
+  return list("On one side only:", one_sided_lines(comparison), safe) + list("Warnings:", comparison.warnings, safe);
+}
+
+bool fits(const std::string& text, int width) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (static_cast<int>(line.size()) > width) return false;  // bytes: a few more than characters
+  }
+  return true;
+}
+
+/// A table for each task and encoding, without the columns that would name them.
+std::string grouped(const Comparison& comparison, const ConsoleStyle& style) {
+  using Group = std::tuple<size_t, std::string, std::string>;  // candidate, task, encodings
+  std::vector<std::pair<Group, Table>> groups;
+  for (const ComparisonRow& row : comparison.rows) {
+    const Group group{row.candidate, row.task, encoding_text(row)};
+    const auto found = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == group; });
+    Table& table = found == groups.end() ? groups.emplace_back(group, Table{}).second : found->second;
+    if (table.columns.empty()) {
+      table.columns = {{"split"}, {"verdict"}};
+      for (const char* header : kNumbers) table.columns.push_back({header, Align::right});
+    }
+    table.rows.push_back({row.split, {verdict_text(row), tone(row.verdict)}});
+    for (std::string& number : numbers(row)) table.rows.back().emplace_back(std::move(number));
+  }
+  std::string text;
+  for (const auto& [group, table] : groups) {
+    const auto& [candidate, task, encoding] = group;
+    const std::string of = comparison.candidates.size() > 1 ? comparison.candidates[candidate] + ": " : "";
+    text += printable(fmt::format("{}{}, {}", of, task, encoding)) + "\n" + console(table, style) + "\n";
+  }
+  return text;
 }
 
 Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
@@ -254,10 +251,60 @@ Json write_options(const CompareOptions& options) {
 
 Table comparison_table(const Comparison& comparison) { return table_of(comparison, kOrder); }
 
-std::string console(const Comparison& comparison, bool color) {
+std::string encoding_text(const ComparisonRow& row) {
+  if (row.encoding == row.candidate_encoding) return row.encoding;
+  return fmt::format("{} -> {}", row.encoding, row.candidate_encoding);
+}
+
+std::string verdict_text(const ComparisonRow& row) {
+  const std::optional<double> gain = row.verdict == Verdict::not_learned ? late_gain(row) : std::nullopt;
+  return gain ? fmt::format("{} ({:+.2f})", to_text(row.verdict), *gain) : to_text(row.verdict);
+}
+
+std::string title(const Comparison& comparison) {
+  return fmt::format("{}, compared with {}", fmt::join(comparison.candidates, ", "), comparison.baseline);
+}
+
+std::string verdict_counts(const Comparison& comparison) {
+  std::vector<std::string> parts;
+  for (const Verdict verdict : kOrder) {
+    const int rows = count(comparison, verdict);
+    if (rows > 0) parts.push_back(fmt::format("{} {}", rows, to_text(verdict)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string legend(const Comparison& comparison) {
+  std::string text = fmt::format(
+      "{}, mean over seeds; differences of {} or more matter. solved: seeds with {} of sequences or more.\n",
+      info(comparison.options.metric).title, comparison.options.threshold, kSolved);
+  if (comparison.tests > 0) {
+    text += fmt::format(
+        "p: exact permutation test over the splits of a task and encoding, corrected for {} {}; alpha {}.\n"
+        "detects: the smallest difference that would be found with probability 0.8, were the noise normal.\n",
+        comparison.tests, comparison.tests == 1 ? "test" : "tests", comparison.options.alpha);
+  }
+  if (count(comparison, Verdict::not_learned) > 0) {
+    text += fmt::format(
+        "not learned: under {} in distribution with most seeds, so nothing follows from other splits; in brackets, "
+        "what\nvalidation still gained in the last {:.0f} % of training.\n",
+        kLearned, 100 * kLateTraining);
+  }
+  return text;
+}
+
+std::vector<std::string> remarks(const Comparison& comparison) {
+  std::vector<std::string> lines = one_sided_lines(comparison);
+  lines.insert(lines.end(), comparison.warnings.begin(), comparison.warnings.end());
+  return lines;
+}
+
+std::string console(const Comparison& comparison, const ConsoleStyle& style) {
+  const Table whole = comparison_table(comparison);
+  const bool in_one = style.width == 0 || fits(console(whole), style.width);
   return fmt::format("{}: {}\n\n{}\n{}{}", printable(title(comparison)), verdict_counts(comparison),
-                     console(comparison_table(comparison), ConsoleStyle{.color = color}), legend(comparison),
-                     lists(comparison, printable));
+                     in_one ? console(whole, ConsoleStyle{.color = style.color}) : grouped(comparison, style),
+                     legend(comparison), lists(comparison, printable));
 }
 
 std::string markdown(const Comparison& comparison) {

@@ -6,17 +6,18 @@
 #include <map>
 #include <utility>
 
+#include "results/statistics/statistics.h"
+
 namespace posbench {
 namespace {
 
-constexpr std::int64_t kMax = 8;  // bins of one split
+constexpr std::int64_t kMax = 8;   // bins of one split
 constexpr std::int64_t kFew = 25;  // cases that a bin should have, for each experiment
 
-/// What is known of one length, distance or position, or of several together. Sums over scored positions are NaN where
-/// they are not known.
+/// What is known of one length, distance or position, or of several together.
 struct Value {
   Count token;
-  double loss = 0, margin = 0;
+  double loss = 0, margin = 0;  // sums over scored positions; NaN if unknown
 
   template <class Result>
   static Value of(const Result& result) {
@@ -25,8 +26,13 @@ struct Value {
     return {result.token, result.loss.value_or(kUnknown) * cases, result.margin.value_or(kUnknown) * cases};
   }
   Value& operator+=(const Value& other) {
+    if (other.token.total == 0) return *this;
     token += other.token, loss += other.loss, margin += other.margin;
     return *this;
+  }
+  double mean(Metric metric) const {
+    if (metric == Metric::token) return accuracy(token);
+    return (metric == Metric::loss ? loss : margin) / static_cast<double>(token.total);
   }
 };
 
@@ -45,46 +51,68 @@ void for_each_value(const SplitResult& split, Axis axis, F f) {
   }
 }
 
-/// The value of one experiment at each length, distance or position, in the first split that tests it.
-std::map<int, Value> values_of(const ExperimentResult& experiment, Axis axis) {
+/// The index of a split among the given ones; their number if it is none of them.
+size_t place_of(const SplitResult& split, const std::vector<std::string>& splits) {
+  return static_cast<size_t>(std::find(splits.begin(), splits.end(), split.name) - splits.begin());
+}
+
+/// The value of one experiment at each length, distance or position, in the first of the splits that tests it.
+std::map<int, Value> values_of(const ExperimentResult& experiment, Axis axis, const std::vector<std::string>& splits) {
   std::map<int, Value> values;
   for (const SplitResult& split : experiment.splits) {
+    if (place_of(split, splits) == splits.size()) continue;
     for_each_value(split, axis, [&](int place, const Value& value) { values.emplace(place, value); });
   }
   return values;
 }
 
-/// Empty of nothing, and where one is not known.
-std::optional<double> known_mean(const std::vector<double>& values) {
-  const double all = mean(values);
-  return std::isfinite(all) ? std::optional(all) : std::nullopt;
-}
-
-Interval interval(const std::vector<double>& seeds, Count count) {
-  const std::optional<Interval> interval = t_interval(seeds);
-  if (!interval) return wilson(count);
-  return {std::max(0.0, interval->low), std::min(1.0, interval->high)};
-}
-
 }  // namespace
 
-std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& of_task, Axis axis) {
+std::vector<LengthGroup> length_groups(const std::vector<const ExperimentResult*>& of_task) {
+  std::vector<std::pair<std::string, std::pair<int, int>>> ranges;  // of lengths, by split
+  for (const ExperimentResult* experiment : of_task) {
+    for (const SplitResult& split : experiment->splits) {
+      const auto same = [&](const auto& range) { return range.first == split.name; };
+      auto found = std::find_if(ranges.begin(), ranges.end(), same);
+      if (found == ranges.end()) found = ranges.insert(found, {split.name, {std::numeric_limits<int>::max(), 0}});
+      if (split.by_length.empty()) continue;
+      auto& [from, to] = found->second;
+      from = std::min(from, split.by_length.front().length), to = std::max(to, split.by_length.back().length);
+    }
+  }
+  std::vector<LengthGroup> groups;
+  for (const auto& [split, range] : ranges) {
+    const bool known = range.first <= range.second;
+    const auto same = [&, &range = range](const LengthGroup& group) {
+      return known && group.from == range.first && group.to == range.second;
+    };
+    auto found = std::find_if(groups.begin(), groups.end(), same);
+    if (found == groups.end())
+      found = groups.insert(found, {known ? range.first : 0, known ? range.second : 0, {}});
+    found->splits.push_back(split);
+  }
+  return groups;
+}
+
+std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& of_task, Axis axis,
+                                   const std::vector<std::string>& splits) {
   struct Range {
-    int from, to;
-    bool trained;
+    int from = std::numeric_limits<int>::max(), to = -1;
+    bool trained = false;
   };
-  std::map<size_t, Range> ranges;              // of each split, in the order of the task
+  std::vector<Range> ranges(splits.size());
   std::map<int, std::int64_t> cases_by_value;  // over all experiments
   std::int64_t finished = 0;
   for (const ExperimentResult* experiment : of_task) {
     finished += experiment->status == Status::ok;
-    for (const auto& [place, value] : values_of(*experiment, axis)) cases_by_value[place] += value.token.total;
-    for (size_t s = 0; s < experiment->splits.size(); ++s) {
-      const SplitResult& split = experiment->splits[s];
-      const Range empty{std::numeric_limits<int>::max(), -1, split.kind == SplitKind::in_distribution};
-      Range& range = ranges.try_emplace(s, empty).first->second;
-      for_each_value(split, axis, [&](int place, const Value&) {
-        range.from = std::min(range.from, place), range.to = std::max(range.to, place);
+    for (const auto& [place, value] : values_of(*experiment, axis, splits)) cases_by_value[place] += value.token.total;
+    for (const SplitResult& split : experiment->splits) {
+      const size_t place = place_of(split, splits);
+      if (place == splits.size()) continue;
+      Range& range = ranges[place];
+      range.trained = split.kind == SplitKind::in_distribution;
+      for_each_value(split, axis, [&](int at, const Value&) {
+        range.from = std::min(range.from, at), range.to = std::max(range.to, at);
       });
     }
   }
@@ -97,8 +125,8 @@ std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& o
   std::vector<Group> groups;
   for (const auto& [place, cases] : cases_by_value) {
     const int at = place;
-    const auto within = [at](const auto& range) { return range.second.from <= at && at <= range.second.to; };
-    const size_t split = std::find_if(ranges.begin(), ranges.end(), within)->first;
+    const auto within = [at](const Range& range) { return range.from <= at && at <= range.to; };
+    const auto split = static_cast<size_t>(std::find_if(ranges.begin(), ranges.end(), within) - ranges.begin());
     if (groups.empty() || groups.back().split != split) groups.push_back({.split = split});
     groups.back().cases += cases;
     groups.back().places.emplace_back(place, cases);
@@ -114,7 +142,7 @@ std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& o
     std::int64_t before = 0, part = joins ? 0 : -1;
     for (const auto& [place, cases] : group.places) {  // a new bin begins with each of `parts` equal parts
       const std::int64_t share = std::min(parts - 1, before / each);
-      if (share != part) length_bins.push_back({place, place, trained});
+      if (share != part) length_bins.push_back({place, place, trained, splits[group.split]});
       length_bins.back().to = place;
       part = share;
       before += cases;
@@ -123,39 +151,27 @@ std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& o
   return length_bins;
 }
 
-std::vector<std::optional<BinAccuracy>> accuracies(const std::vector<LengthBin>& length_bins,
-                                                       const std::vector<const ExperimentResult*>& of_encoding,
-                                                       Axis axis) {
-  std::vector<std::vector<double>> values(length_bins.size());  // one for each seed
-  std::vector<std::vector<double>> losses(length_bins.size()), margins(length_bins.size());  // of seeds that finished
-  std::vector<Count> pooled(length_bins.size());
+std::vector<std::optional<BinValue>> bin_values(const std::vector<LengthBin>& length_bins,
+                                                const std::vector<const ExperimentResult*>& of_encoding, Axis axis,
+                                                const std::vector<std::string>& splits, Metric metric) {
+  std::vector<BinValue> bins(length_bins.size());
   for (const ExperimentResult* experiment : of_encoding) {
-    const std::map<int, Value> of_experiment = values_of(*experiment, axis);
+    const std::map<int, Value> values = values_of(*experiment, axis, splits);
     for (size_t i = 0; i < length_bins.size(); ++i) {
       Value bin;
-      for (auto at = of_experiment.lower_bound(length_bins[i].from);
-           at != of_experiment.end() && at->first <= length_bins[i].to; ++at) {
-        if (at->second.token.total > 0) bin += at->second;
+      for (auto at = values.lower_bound(length_bins[i].from); at != values.end() && at->first <= length_bins[i].to; ++at) {
+        bin += at->second;
       }
-      pooled[i] += bin.token;
-      if (bin.token.total > 0) {
-        const double cases = static_cast<double>(bin.token.total);
-        values[i].push_back(accuracy(bin.token));
-        losses[i].push_back(bin.loss / cases);
-        margins[i].push_back(bin.margin / cases);
-      }
-      if (experiment->status != Status::ok) values[i].push_back(0);
+      bins[i].cases += bin.token.total;
+      if (bin.token.total > 0) bins[i].values.push_back(bin.mean(metric));
+      if (experiment->status != Status::ok && metric == Metric::token) bins[i].values.push_back(0);
     }
   }
-  std::vector<std::optional<BinAccuracy>> result(length_bins.size());
+  std::vector<std::optional<BinValue>> result(length_bins.size());
   for (size_t i = 0; i < length_bins.size(); ++i) {
-    if (pooled[i].total == 0) continue;
-    result[i] = {.mean = mean(values[i]),
-                 .interval = interval(values[i], pooled[i]),
-                 .seeds = static_cast<int>(values[i].size()),
-                 .cases = pooled[i].total,
-                 .loss = known_mean(losses[i]),
-                 .margin = known_mean(margins[i])};
+    if (bins[i].cases == 0) continue;
+    bins[i].mean = mean(bins[i].values);
+    if (std::isfinite(bins[i].mean)) result[i] = std::move(bins[i]);
   }
   return result;
 }

@@ -1,37 +1,47 @@
 // Accuracy, loss and margin by length, by distance or by position in the answer, binned for plots.
 #pragma once
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "results/types/metric.h"
 #include "results/types/report.h"
-#include "results/statistics/statistics.h"
 
 namespace posbench {
 
 enum class Axis { length, distance, position };
 
+/// Splits of a task whose sequences have the same range of lengths. Only these share a curve by distance: in longer
+/// sequences an encoding may fail by their length.
+struct LengthGroup {
+  int from = 0, to = 0;             // lengths, both included; 0 to 0 where none is recorded
+  std::vector<std::string> splits;  // in the order of the task
+};
+std::vector<LengthGroup> length_groups(const std::vector<const ExperimentResult*>& of_task);
+
 /// A range of lengths, distances or positions that a plot shows as one point, because single values have few cases.
 struct LengthBin {
   int from = 0, to = 0;  // both included
   bool trained = false;  // in distribution
+  std::string split;     // the first that covers `from`
 };
 
-/// The bins of a task, ascending: at most eight for each split. A length or distance that several splits test
-/// belongs to the first of them.
-std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& of_task, Axis);
+/// The bins of some splits of a task, ascending: at most eight for each split. A length or distance that several of the
+/// splits test belongs to the first of them.
+std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& of_task, Axis,
+                                   const std::vector<std::string>& splits);
 
-/// The token accuracy of one encoding in a bin. An experiment that did not finish counts as 0.
-struct BinAccuracy {
-  double mean = 0;    // over seeds
-  Interval interval;  // 95 %: Student's t over seeds, clipped to [0, 1]; for one seed, Wilson's
-  int seeds = 0;
-  std::int64_t cases = 0;  // scored positions
-  std::optional<double> loss, margin;  // means over the seeds that finished, if all have them
+/// Token accuracy, loss or margin of one encoding in a bin.
+struct BinValue {
+  double mean = 0;             // over seeds
+  std::vector<double> values;  // one for each seed
+  std::int64_t cases = 0;      // scored positions
 };
 
-/// One for each bin; empty if no seed has a case in it.
-std::vector<std::optional<BinAccuracy>> accuracies(const std::vector<LengthBin>&,
-                                                       const std::vector<const ExperimentResult*>& of_encoding,
-                                                       Axis);
+/// One for each bin; empty if no seed has a case in it, or one that has does not have the metric, which is token, loss or
+/// margin. An experiment that did not finish has an accuracy of 0, and no loss or margin.
+std::vector<std::optional<BinValue>> bin_values(const std::vector<LengthBin>&,
+                                                const std::vector<const ExperimentResult*>& of_encoding, Axis,
+                                                const std::vector<std::string>& splits, Metric = Metric::token);
 
 }  // namespace posbench

@@ -65,6 +65,7 @@ MergedReport merge_reports(std::span<const NamedReport> runs) {
     for (std::string& warning : check_comparable(runs.front(), run, /*allow_different_budget=*/true)) {
       all.warnings.push_back(std::move(warning));
     }
+    if (!run.report.so_far.empty()) all.warnings.push_back(fmt::format("{}: {}", run.name, run.report.so_far));
     add_tasks(run, all.report);
     std::map<std::string, std::string> names;
     for (ExperimentResult experiment : run.report.experiments) {
@@ -74,7 +75,7 @@ MergedReport merge_reports(std::span<const NamedReport> runs) {
       experiment.id.encoding = name;
       if (!seen.insert(experiment.id).second) {
         throw std::runtime_error(
-            printable(fmt::format("{}: '{}' on '{}' stands in a run before it under the same name; "
+            printable(fmt::format("{}: '{}' on '{}' is also in an earlier run under the same name; "
                                   "give each run once",
                                   run.name, name, experiment.id.task)));
       }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -17,8 +18,40 @@ Json write_plot(const Plot& plot) {
   Json columns = Json::array();
   for (const Plot::Column& column : plot.columns)
     columns.push_back({{"name", column.name}, {"title", column.title}});
-  return {{"kind", plot.kind},  {"title", plot.title},     {"about", plot.about},
-          {"columns", columns}, {"signals", plot.signals}, {"rows", plot.rows}};
+  return {{"kind", plot.kind},       {"title", plot.title},     {"about", plot.about},       {"columns", columns},
+          {"signals", plot.signals}, {"details", plot.details}, {"size", plot.rows.size()}};
+}
+
+/// A column as a list of its values. If it has texts: each text once, and for each row the index of its text.
+Json write_column(const Json& rows, size_t column) {
+  const bool has_texts = std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return row[column].is_string(); });
+  Json values = Json::array();
+  if (!has_texts) {
+    for (const Json& row : rows) values.push_back(row[column]);
+    return values;
+  }
+  Json texts = Json::array();
+  std::map<Json, size_t> index;
+  for (const Json& row : rows) {
+    const auto [text, is_new] = index.emplace(row[column], index.size());
+    if (is_new) texts.push_back(row[column]);
+    values.push_back(text->second);
+  }
+  return {{"texts", texts}, {"at", values}};
+}
+
+/// Each plot has its rows in a separate script, so that a browser parses them when the plot is drawn.
+std::string rows(const Page& page) {
+  std::string text;
+  size_t number = 0;
+  for (const Section& section : page.sections) {
+    for (const Plot& plot : section.plots) {
+      Json columns = Json::array();
+      for (size_t column = 0; column < plot.columns.size(); ++column) columns.push_back(write_column(plot.rows, column));
+      text += fmt::format("<script type=\"application/json\" id=\"rows{}\">{}</script>\n", number++, script_json(columns));
+    }
+  }
+  return text;
 }
 
 Json write_section(const Section& section) {
@@ -40,8 +73,8 @@ std::string documents(const Page& page) {
       json += "... (cut; the whole is in the report)";
     }
     text += fmt::format(
-        "<details><summary>{}</summary><div class=\"scroll\" tabindex=\"0\"><pre>{}</pre></div></details>\n",
-        html_text(document.title), html_text(json));
+        "<details id=\"{}\"><summary>{}</summary><div class=\"scroll\" tabindex=\"0\"><pre>{}</pre></div></details>\n",
+        html_text(document.id), html_text(document.title), html_text(json));
   }
   return text;
 }
@@ -84,7 +117,9 @@ std::string script_json(const Json& value) {
 }
 
 Json page_number(double value) {
-  return std::isfinite(value) ? Json(std::round(value * 1e6) / 1e6) : Json(nullptr);
+  if (!std::isfinite(value)) return nullptr;
+  const double rounded = std::round(value * 1e6) / 1e6;
+  return rounded == 1 && value < 1 - 1e-9 ? 0.999999 : rounded;
 }
 
 std::string html(const Page& page) {
@@ -93,8 +128,13 @@ std::string html(const Page& page) {
       {"head", [&] { return head(page); }},
       {"documents", [&] { return documents(page); }},
       {"data", [&] {
-         return script_json({{"names", page.names}, {"sections", write_list(page.sections, write_section)}});
-       }}};
+         return script_json({{"names", page.names},
+                             {"families", page.families},
+                             {"tasks", page.tasks},
+                             {"runs", page.runs},
+                             {"sections", write_list(page.sections, write_section)}});
+       }},
+      {"rows", [&] { return rows(page); }}};
   std::string text;
   std::string_view rest = kPageTemplate;
   for (size_t begin = rest.find("{{"); begin != rest.npos; begin = rest.find("{{")) {

@@ -14,9 +14,12 @@
 namespace posbench {
 
 /// A table and how it is drawn. The kinds are
-///   curve   lines over x: the columns name, x, y, low, high
-///   heat    a cell for each row and column: row, column, value; and mark, which is shown beside the value
+///   curve   lines over x: the columns name, x, y; and values, a list with a dot for each seed
+///   heat    a cell for each row and column: row, column, value; and where cells have texts: text, which is the value rounded,
+///           mark, which is shown beside it, note, which is shown instead of it if it is not empty; least and greatest,
+///           between which a bar is drawn in the cell
 ///   dots    values with intervals, a line for each row: row, series, value, low, high
+///   forest  differences with intervals around 0, a line for each row: row, verdict, value, low, high
 ///   table   not drawn
 /// Further columns are shown in the table only.
 struct Plot {
@@ -27,8 +30,9 @@ struct Plot {
   const char* kind;
   std::string title, about;
   std::vector<Column> columns;
-  Json rows = Json::array();      // each row a list: a text, a number or null for each column
+  Json rows = Json::array();      // each row a list: a text, a number, a list of numbers or null for each column
   Json signals = Json::object();  // values of the signals of the specification
+  Json details = Json::object();  // for page.js: task, of a plot of one task; splits, whose counts are in it
 };
 
 struct Section {
@@ -38,6 +42,7 @@ struct Section {
 
 /// JSON that the page shows on demand.
 struct Document {
+  std::string id;  // in the page, for links
   std::string title;
   const Json& value;
 };
@@ -45,7 +50,10 @@ struct Document {
 struct Page {
   std::string title;
   std::vector<std::string> notes;  // paragraphs at the top
-  std::vector<std::string> names;  // of curves, in the order of their colours
+  std::vector<std::string> names;     // of encodings, in the order of their colours and of maps
+  std::vector<std::string> families;  // of each of them
+  std::vector<std::string> tasks;
+  std::vector<std::string> runs;  // the configuration of the n-th is the document configurationN
   std::vector<Section> sections;
   std::vector<Document> documents;
 };
@@ -58,7 +66,8 @@ std::string html_text(std::string_view);
 /// JSON for a <script> element: on one line, escaped so that it cannot end the element.
 std::string script_json(const Json&);
 
-/// A number as pages show it, with six digits after the point; null if it is not finite.
+/// A number as pages show it, with six digits after the point; null if it is not finite. Only 1 is 1: what is less stays
+/// less.
 Json page_number(double);
 
 }  // namespace posbench

@@ -3,13 +3,16 @@
 #include <span>
 #include <string>
 
-#include "results/statistics/compare.h"
 #include "results/presentation/merged_report.h"
+#include "results/presentation/report_page_options.h"
 
 namespace posbench {
 
 /// The page of one run, or of several beside each other, as one HTML file. Throws std::runtime_error where they
-/// cannot stand beside each other.
-std::string report_page(std::span<const NamedReport>);
+/// cannot be shown together.
+std::string report_page(std::span<const NamedReport>, const PageOptions& = {});
+
+/// Leaves out who made a run and where: host, path and command.
+void make_anonymous(Report&);
 
 }  // namespace posbench

@@ -3,34 +3,52 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
+
+#include "results/presentation/accuracy_text.h"
+#include "results/statistics/proportion.h"
 
 namespace posbench {
 namespace {
 
-/// Two digits; of accuracies rounded down: 1.00 means that nothing was wrong.
 std::string two_digits(const std::optional<SplitSummary>& split, Metric metric) {
   const Spread* spread = split ? split->spread(metric) : nullptr;
   if (!spread) return "-";
-  return fmt::format("{:.2f}", info(metric).is_accuracy ? std::floor(spread->mean * 100 + 1e-9) / 100 : spread->mean);
+  return info(metric).is_accuracy ? accuracy_text(spread->mean) : fmt::format("{:.2f}", spread->mean);
 }
 
+/// Nothing follows from its accuracy out of distribution.
+bool not_learned(const SummaryRow& row, Metric metric) {
+  return info(metric).is_accuracy && row.out_of_distribution && !row.learned.most();
+}
+
+bool unfinished(const SummaryRow& row) { return row.diverged + row.failed == static_cast<int>(row.seeds.size()); }
+
 Cell accuracy_cell(const SummaryRow& row, Metric metric) {
-  const int seeds = static_cast<int>(row.seeds.size());
-  if (row.diverged + row.failed == seeds) return {row.failed == 0 ? "diverged" : "failed", Tone::bad};
+  if (unfinished(row)) return {row.failed == 0 ? "diverged" : "failed", Tone::bad};
+  const bool unknown = not_learned(row, metric);
   std::string text = fmt::format("{}/{}", two_digits(row.in_distribution, metric),
-                                 two_digits(row.out_of_distribution, metric));
+                                 unknown ? "not learned" : two_digits(row.out_of_distribution, metric));
+  if (row.diverged + row.failed > 0) text += unknown ? ", " : "";
   if (row.diverged > 0) text += 'd';
   if (row.failed > 0) text += 'f';
+  if (row.diverged + row.failed > 0) return {text, Tone::bad};
   const bool solved = row.out_of_distribution && row.out_of_distribution->solved == 1;
-  return {text, row.diverged + row.failed > 0 ? Tone::bad : solved ? Tone::good : Tone::plain};
+  return {text, unknown ? Tone::faint : solved ? Tone::good : Tone::plain};
 }
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 
-std::string low(const std::optional<Interval>& interval) { return interval ? number(interval->low) : ""; }
-std::string high(const std::optional<Interval>& interval) { return interval ? number(interval->high) : ""; }
+/// Accuracy, right answers, answers, and the 95 % Wilson interval; for an experiment that did not finish, the accuracy 0
+/// alone.
+void add_count(const std::optional<Count>& count, std::vector<Cell>& cells) {
+  const Interval interval = count ? wilson(*count) : Interval{};
+  cells.emplace_back(number(count ? accuracy(*count) : 0));
+  cells.emplace_back(count ? std::to_string(count->correct) : "");
+  cells.emplace_back(count ? std::to_string(count->total) : "");
+  cells.emplace_back(count ? number(interval.low) : "");
+  cells.emplace_back(count ? number(interval.high) : "");
+}
 
 /// All but those that have columns of their own.
 std::vector<MetricInfo> other_metrics() {
@@ -39,26 +57,19 @@ std::vector<MetricInfo> other_metrics() {
   return others;
 }
 
-std::vector<Cell> split_cells(const SummaryRow& row, const SplitSummary& split) {
-  std::vector<Cell> cells{row.task,
-                          row.encoding,
-                          split.name,
-                          to_text(split.kind),
-                          std::to_string(row.seeds.size()),
-                          std::to_string(row.diverged),
-                          std::to_string(row.failed),
-                          number(split.sequence.mean),
-                          low(split.sequence.interval),
-                          high(split.sequence.interval),
-                          number(split.token.mean),
-                          low(split.token.interval),
-                          high(split.token.interval),
-                          number(split.above_trivial.mean),
-                          number(split.solved)};
+std::vector<Cell> seed_cells(const SummaryRow& row, const SplitSummary& split, size_t seed, const ExperimentResult& e) {
+  std::vector<Cell> cells{row.task, row.encoding, std::to_string(e.id.seed), split.name, to_text(split.kind), to_text(e.status)};
+  const SplitResult* result = find_split(e, split.name);
+  add_count(result ? std::optional(result->sequence) : std::nullopt, cells);
+  add_count(result ? std::optional(result->token) : std::nullopt, cells);
+  cells.emplace_back(number(split.above_trivial.values[seed]));
+  cells.emplace_back(std::to_string(e.parameters));
+  cells.emplace_back(std::to_string(e.steps));
+  cells.emplace_back(e.final_loss ? number(*e.final_loss) : "");
   for (const MetricInfo& metric : other_metrics()) {
-    const Spread* spread = split.spread(metric.metric);
-    cells.insert(cells.end(), {spread ? number(spread->mean) : "", spread ? low(spread->interval) : "",
-                               spread ? high(spread->interval) : ""});
+    const std::optional<double> value =
+        result ? metric.value(*result) : metric.is_accuracy ? std::optional(0.0) : std::nullopt;
+    cells.emplace_back(value ? number(*value) : "");
   }
   return cells;
 }
@@ -120,7 +131,13 @@ std::vector<std::string> accuracy_notes(const Summary& summary, Metric metric) {
   const std::string counted = about.is_accuracy ? "0" : "a uniform guess, or as the worst seed if that is worse";
   std::vector<std::string> notes = {
       fmt::format("{}, in distribution / out of distribution, mean over seeds and splits{}", about.title,
-                  about.is_accuracy ? ", rounded down" : about.lower_is_better ? "; less is better" : "")};
+                  about.lower_is_better ? "; less is better" : "")};
+  if (any([&](const SummaryRow& row) { return !unfinished(row) && not_learned(row, metric); })) {
+    notes.push_back(fmt::format(
+        "not learned: in distribution most seeds are under {}, so nothing follows for the encoding out of it; train "
+        "longer, or see every accuracy with 'report --format csv'",
+        kLearned));
+  }
   if (any([](const SummaryRow& row) { return row.diverged > 0; })) {
     notes.push_back("d: the loss of one or more seeds diverged; they count as " + counted);
   }
@@ -154,23 +171,27 @@ Table ranking_table(const Summary& summary) {
   return table;
 }
 
-Table split_table(const Summary& summary) {
-  Table table{.columns = {{"task"}, {"encoding"}, {"split"}, {"kind"}}};
-  for (const char* header : {"seeds", "diverged", "failed", "sequence", "sequence_low", "sequence_high", "token",
-                             "token_low", "token_high", "above_trivial", "solved"}) {
+Table seed_table(const Report& report, const Summary& summary) {
+  Table table{.columns = {{"task"}, {"encoding"}, {"seed", Align::right}, {"split"}, {"kind"}, {"status"}}};
+  for (const char* header :
+       {"sequence", "sequence_correct", "sequence_total", "sequence_low", "sequence_high", "token", "token_correct",
+        "token_total", "token_low", "token_high", "above_trivial", "parameters", "steps", "final_loss"}) {
     table.columns.push_back({header, Align::right});
   }
-  for (const MetricInfo& metric : other_metrics()) {
-    for (const char* end : {"", "_low", "_high"}) table.columns.push_back({metric.name + end, Align::right});
-  }
+  for (const MetricInfo& metric : other_metrics()) table.columns.push_back({metric.name, Align::right});
   const std::vector<std::string> names = swept_names(summary);
   if (!names.empty()) table.columns.insert(table.columns.end(), {{"swept_task"}, {"swept_encoding"}});
   for (const std::string& name : names) table.columns.push_back({name, Align::right});
+  std::map<ExperimentId, const ExperimentResult*> experiments;
+  for (const ExperimentResult& experiment : report.experiments) experiments[experiment.id] = &experiment;
   for (const SummaryRow& row : summary.rows) {
     const std::vector<Cell> swept = swept_cells(row, names);
-    for (const SplitSummary& split : row.splits) {
-      table.rows.push_back(split_cells(row, split));
-      table.rows.back().insert(table.rows.back().end(), swept.begin(), swept.end());
+    for (size_t seed = 0; seed < row.seeds.size(); ++seed) {
+      const ExperimentResult& experiment = *experiments.at({row.task, row.encoding, row.seeds[seed]});
+      for (const SplitSummary& split : row.splits) {
+        table.rows.push_back(seed_cells(row, split, seed, experiment));
+        table.rows.back().insert(table.rows.back().end(), swept.begin(), swept.end());
+      }
     }
   }
   return table;

@@ -22,7 +22,7 @@ ClaimCell read_cell(const Field& field, const ClaimFile& file) {
       .task = field["task"].name(), .encoding = field["encoding"].name(), .split = field["split"].name()};
   if (!file.tasks.contains(cell.task)) {
     const Field task = field["task"];
-    task.fail("expected a name that stands under tasks");
+    task.fail("expected a name of 'tasks'");
   }
   return cell;
 }

@@ -12,25 +12,25 @@ enum class ClaimSize { reduced, full };
 
 /// How a claim is run at one size.
 struct ClaimSetting {
-  std::string profile;     // that the configuration starts from
+  std::string profile;     // where the configuration starts
   Json config;             // over the profile: sections model, training, evaluation, splits, overrides
   int seeds = 0;           // of each encoding
   std::string differs;     // from the source
-  bool comparable = true;  // where not, there is nothing to run, and `differs` says why
+  bool comparable = true;  // if not, there is nothing to run, and `differs` has the reason
 };
 
 struct ClaimFile {
-  Claim claim;                                                    // as far as no size decides
+  Claim claim;                                                    // the fields that do not depend on the size
   std::map<std::string, std::map<ClaimSize, std::string>> tasks;  // by the names in the rules: their specs
   std::map<ClaimSize, ClaimSetting> settings;
 };
 
-/// `name` is the claim's and the file's, without .json. Throws std::runtime_error, naming file and place.
+/// `name` is the claim's and the file's, without .json. Throws std::runtime_error, with file and JSON path.
 ClaimFile read_claim(const Json&, const std::string& name);
 
-/// The claims that were judged at one size, their verdicts, and all that these follow from.
+/// The claims that were judged at one size, their verdicts, and the evidence for them.
 Json to_json(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&, ClaimSize, double alpha);
-/// What to_json() wrote under `evidence`.
+/// Reads the `evidence` that to_json() wrote.
 AllEvidence read_evidence(const Field&);
 
 std::string to_text(ClaimSize);

@@ -9,10 +9,10 @@
 #include <set>
 #include <stdexcept>
 
-#include "results/statistics/statistics.h"
 #include "results/json/tape_field.h"
+#include "results/statistics/statistics.h"
 
-// What reads is written for Field and for TapeField.
+// The readers are templates, for Field and for TapeField.
 namespace posbench {
 namespace {
 
@@ -21,7 +21,7 @@ constexpr std::int64_t kMaxCount =
 constexpr int kMaxInt = std::numeric_limits<int>::max();
 constexpr double kMaxNumber = std::numeric_limits<double>::max();
 
-// What is derived is as short as readers need it, since most of a report's bytes are such numbers.
+// Rounds derived numbers, since most of a report's bytes are such numbers.
 double rounded(double x, double unit) { return std::round(x * unit) / unit; }
 
 Json number_or_null(const std::optional<double>& value) {
@@ -100,11 +100,31 @@ Json write_split(const SplitResult& split) {
 }
 
 template <class Field>
-Count read_count(const Field& json, std::int64_t least_total = 0) {
-  const Count count{json["correct"].integer(0, kMaxCount), json["total"].integer(least_total, kMaxCount)};
-  if (count.correct > count.total) json["correct"].fail(fmt::format("more than its total, {}", count.total));
+Count read_count(const Field& correct, const Field& total, std::int64_t least_total = 0) {
+  const Count count{correct.integer(0, kMaxCount), total.integer(least_total, kMaxCount)};
+  if (count.correct > count.total) correct.fail(fmt::format("more than its total, {}", count.total));
   return count;
 }
+
+template <class Field>
+Count read_count(const Field& json, std::int64_t least_total = 0) {
+  return read_count(json["correct"], json["total"], least_total);
+}
+
+/// A count by length or distance in its compact form, a list: its length or distance, then what is right and how much
+/// there is.
+template <class Field>
+class Integers {
+ public:
+  Integers(const Field& json, size_t size, const char* what) : json_(json) {
+    if (json.size() != size) json.fail(fmt::format("with {} values, expected {}: {}", json.size(), size, what));
+  }
+  int place() const { return static_cast<int>(json_[size_t{0}].integer(0, kMaxInt)); }
+  Count count(size_t at) const { return read_count(json_[at], json_[at + 1]); }
+
+ private:
+  const Field& json_;
+};
 
 template <class Field>
 std::optional<double> read_loss(const Field& json) {
@@ -165,32 +185,68 @@ PositionResult read_position(const Field& json) {
           .margin = read_mean(json, "margin")};
 }
 
-/// A list whose items have ascending values of `key`.
+template <class Field>
+LengthResult read_compact_length(const Field& json) {
+  const Integers integers(json, 5, "length, tokens right, tokens, sequences right, sequences");
+  return {.length = integers.place(), .token = integers.count(1), .sequence = integers.count(3)};
+}
+
+template <class Field>
+DistanceResult read_compact_distance(const Field& json) {
+  const Integers integers(json, 3, "distance, tokens right, tokens");
+  return {.distance = integers.place(), .token = integers.count(1)};
+}
+
+/// Whether the items of a list in an object are lists themselves; the first tells.
+bool has_lists(const Field& json, const char* key) {
+  const Json& list = json.object().at(key);
+  return list.is_array() && !list.empty() && list.front().is_array();
+}
+bool has_lists(const TapeField& json, const char* key) { return json[key].has_lists(); }
+
+/// A list whose items have ascending values of `key`, or, where they are lists, of their first integer.
 template <class T, class Key, class Field, class Read>
-std::vector<T> read_ascending(const Field& list, const char* key, Key T::*member, Read read) {
+std::vector<T> read_ascending(const Field& list, const char* key, Key T::*member, Read read,
+                              bool compact = false) {
   std::vector<T> items = read_list<T>(list, read);
   for (size_t i = 1; i < items.size(); ++i) {
     if (items[i].*member <= items[i - 1].*member) {
       const Field item = list[i];
-      item[key].fail(fmt::format("not more than the {} before it, {}", key, items[i - 1].*member));
+      const Field at = compact ? item[size_t{0}] : item[key];
+      at.fail(fmt::format("not more than the {} before it, {}", key, items[i - 1].*member));
     }
   }
   return items;
 }
 
 template <class Field>
+std::vector<LengthResult> read_by_length(const Field& split) {
+  const Field list = split["by_length"];
+  return has_lists(split, "by_length")
+             ? read_ascending(list, "length", &LengthResult::length, read_compact_length<Field>, /*compact=*/true)
+             : read_ascending(list, "length", &LengthResult::length, read_length<Field>);
+}
+
+template <class Field>
+std::vector<DistanceResult> read_by_distance(const Field& split) {
+  const Field list = split["by_distance"];
+  return has_lists(split, "by_distance")
+             ? read_ascending(list, "distance", &DistanceResult::distance, read_compact_distance<Field>,
+                              /*compact=*/true)
+             : read_ascending(list, "distance", &DistanceResult::distance, read_distance<Field>);
+}
+
+template <class Field>
 SplitResult read_split(const Field& json) {
-  SplitResult split{
-      .name = json["name"].name(),
-      .kind = static_cast<SplitKind>(json["kind"].choice(split_kind_names())),
-      .sequences = json["sequences"].integer(0, kMaxCount),
-      .token = read_count(json["token"], 1),
-      .sequence = read_count(json["sequence"], 1),
-      .loss = read_mean(json, "loss"),
-      .margin = read_mean(json, "margin"),
-      .by_length = read_ascending(json["by_length"], "length", &LengthResult::length, read_length<Field>),
-      .by_distance =
-          read_ascending(json["by_distance"], "distance", &DistanceResult::distance, read_distance<Field>)};
+  SplitResult split{.name = json["name"].name(),
+                    .kind = static_cast<SplitKind>(json["kind"].choice(split_kind_names())),
+                    .sequences = json["sequences"].integer(0, kMaxCount),
+                    .token = read_count(json["token"], 1),
+                    .sequence = read_count(json["sequence"], 1),
+                    .loss = read_mean(json, "loss"),
+                    .margin = read_mean(json, "margin"),
+                    .by_length = read_by_length(json),
+                    .by_distance = read_by_distance(json)};
   if (json.has("by_position")) {
     split.by_position =
         read_ascending(json["by_position"], "position", &PositionResult::position, read_position<Field>);
@@ -202,7 +258,7 @@ SplitResult read_split(const Field& json) {
   return split;
 }
 
-/// What holds between the fields of an experiment.
+/// Checks the splits of an experiment against its other fields.
 template <class Field>
 void check_splits(const Field& json, const ExperimentResult& result) {
   const Field splits = json["splits"];
@@ -217,7 +273,7 @@ void check_splits(const Field& json, const ExperimentResult& result) {
   }
 }
 
-/// Nothing in reports of before there was a choice, and where there was none.
+/// Missing in old reports, and in experiments with one learning rate.
 template <class Field>
 void read_learning_rates(const Field& json, ExperimentResult& result) {
   if (!json.has("learning_rates")) return;
@@ -230,7 +286,7 @@ void read_learning_rates(const Field& json, ExperimentResult& result) {
     chosen.fail("not one of its 'learning_rates'");
 }
 
-/// What is not as it should be needs a reason in words.
+/// An experiment that failed or has missing numbers must have a `reason`.
 template <class Field>
 void check_reason(const Field& json, const ExperimentResult& result) {
   if (!result.reason.empty()) return;

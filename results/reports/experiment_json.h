@@ -10,11 +10,11 @@ namespace posbench {
 
 /// The accuracies and Wilson intervals in the JSON are for readers without this code: they are not read back.
 Json to_json(const ExperimentResult&);
-/// `file` stands in front of messages: "experiments.jsonl:12". Throws std::runtime_error.
+/// `file` is the prefix of messages: "experiments.jsonl:12". Throws std::runtime_error.
 ExperimentResult experiment_from_json(const Json&, const std::string& file);
 
 ExperimentResult read_experiment(const Field&);
-/// The same, fast, but its messages name no place.
+/// The same, faster, but its messages have no JSON path.
 ExperimentResult read_experiment(const simdjson::dom::element&);
 
 Json to_json(const Swept&);

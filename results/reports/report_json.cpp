@@ -78,23 +78,23 @@ std::vector<TaskBaseline> read_tasks(const Field& json) {
   return tasks;
 }
 
-/// What holds between an experiment and its task; null where that is not listed.
+/// Checks an experiment against its task, which is null if it is not listed.
 void check_experiment(const ExperimentResult& experiment, const TaskBaseline* task, const std::string& file,
-                      const std::string& place) {
-  if (!task) fail(file, place + ".task", experiment.id.task, "not listed in 'tasks'");
+                      const std::string& path) {
+  if (!task) fail(file, path + ".task", experiment.id.task, "not listed in 'tasks'");
   if (task->version != experiment.task_version) {
-    fail(file, place + ".task_version", experiment.task_version, fmt::format("but {} in 'tasks'", task->version));
+    fail(file, path + ".task_version", experiment.task_version, fmt::format("but {} in 'tasks'", task->version));
   }
   for (size_t i = 0; i < experiment.splits.size(); ++i) {
     const SplitResult& split = experiment.splits[i];
     const auto same = [&](const SplitBaseline& b) { return b.name == split.name && b.kind == split.kind; };
     if (std::none_of(task->splits.begin(), task->splits.end(), same)) {
-      fail(file, fmt::format("{}.splits[{}].name", place, i), split.name,
+      fail(file, fmt::format("{}.splits[{}].name", path, i), split.name,
            fmt::format("not a split of its task with kind {}", to_text(split.kind)));
     }
   }
   if (experiment.status == Status::ok && experiment.splits.size() != task->splits.size()) {
-    fail(file, place + ".splits", Json::array(),
+    fail(file, path + ".splits", Json::array(),
          fmt::format("with {} of the {} splits of its task", experiment.splits.size(), task->splits.size()));
   }
 }
@@ -105,11 +105,11 @@ void check_experiments(const Report& report, const std::string& file) {
   std::set<ExperimentId> seen;
   for (size_t i = 0; i < report.experiments.size(); ++i) {
     const ExperimentResult& experiment = report.experiments[i];
-    const std::string place = fmt::format("experiments[{}]", i);
+    const std::string path = fmt::format("experiments[{}]", i);
     const auto task = tasks.find(experiment.id.task);
-    check_experiment(experiment, task == tasks.end() ? nullptr : task->second, file, place);
+    check_experiment(experiment, task == tasks.end() ? nullptr : task->second, file, path);
     if (!seen.insert(experiment.id).second) {
-      fail(file, place + ".seed", experiment.id.seed, "given before with the same task and encoding");
+      fail(file, path + ".seed", experiment.id.seed, "given before with the same task and encoding");
     }
   }
 }
@@ -134,7 +134,7 @@ Report read_frame(const Json& json, const std::string& file) {
           .timing = root["timing"].object()};
 }
 
-/// What stands in a report besides, as its summary, which is worked out from the experiments.
+/// The other parts of a report, such as its summary, which is computed from the experiments.
 bool unread(std::string_view key) {
   constexpr std::string_view kRead[] = {"schema_version", "context", "config", "tasks", "experiments", "timing"};
   return std::find(std::begin(kRead), std::end(kRead), key) == std::end(kRead);
@@ -182,7 +182,7 @@ Report read_report(const std::filesystem::path& path) {
     put(read_experiment(item), index);
   };
   const Json rest = read_json(path, {"experiments", take, take_fast, unread});
-  Report report = report_from_json(rest, file);  // refuses what is no list of experiments
+  Report report = report_from_json(rest, file);  // refuses anything but a list of experiments
   report.experiments = std::move(experiments);
   check_experiments(report, file);
   return report;

@@ -10,11 +10,11 @@ namespace posbench {
 
 constexpr int kSchemaVersion = 1;
 
-/// The summary is worked out from the experiments as the JSON is written, and is not read back.
+/// The summary is computed from the experiments when the JSON is written, and is not read back.
 Json to_json(const Report&);
 
 /// Strict where meaning could be lost, tolerant of unknown fields. Throws std::runtime_error with one line that
-/// names the file and the place in it.
+/// names the file and the JSON path.
 Report report_from_json(const Json&, const std::string& file);
 Report read_report(const std::filesystem::path&);
 

@@ -27,7 +27,7 @@ const Evidence* find(const AllEvidence& all, const ClaimCell& cell, Metric metri
   return found == all.end() ? nullptr : &found->second;
 }
 
-/// Why a cell decides nothing; empty where it may.
+/// Why a cell cannot decide a rule; empty if it can.
 std::string why_not(const ClaimCell& cell, const Evidence& evidence) {
   if (evidence.values.size() < kClaimSeeds) {
     return fmt::format("{} has {} seeds, fewer than {}", name(cell), evidence.values.size(), kClaimSeeds);
@@ -43,7 +43,7 @@ std::string why_not(const ClaimCell& cell, const Evidence& evidence) {
   return text;
 }
 
-/// One claim's rule, and what was found for it.
+/// A rule of a claim, with its evidence.
 struct Judged {
   const Rule* rule;
   const Evidence *high = nullptr, *low = nullptr;  // of an order rule
@@ -104,11 +104,11 @@ double choose(int n, int k) {
   return product;
 }
 
-/// The fewest seeds of each encoding with which a t-test of this effect would have a power of 0.8 at that level,
-/// and with which a permutation test can reach it at all; nothing above 100.
+/// The smallest number of seeds of each encoding with which a t-test of this effect has a power of 0.8 at that
+/// level, and with which a permutation test can reach the level at all; empty above 100.
 std::optional<int> seeds_needed(double effect, double deviation, double level) {
-  constexpr int kMost = 100;
-  for (int n = kClaimSeeds; n <= kMost; ++n) {
+  constexpr int kMax = 100;
+  for (int n = kClaimSeeds; n <= kMax; ++n) {
     if (choose(2 * n, n) * level < 1) continue;
     const double freedom = 2.0 * n - 2;
     const double critical = quantile(complement(boost::math::students_t(freedom), level));
@@ -134,7 +134,7 @@ void explain_open(Judged& judged, double level) {
                                       : "100 seeds would not decide";
 }
 
-/// Holm over both p-values of all order rules that are tested.
+/// Corrects both p-values of all tested order rules by Holm's method.
 void judge_orders(std::vector<Judged*>& tested, double alpha) {
   std::vector<double> p;
   for (const Judged* judged : tested) {

@@ -1,11 +1,11 @@
-// What the literature says, judged by rules that were fixed before any run.
+// Claims of the literature, judged by rules that were fixed before any run.
 //
-// A claim is a sentence with rules, all of which must hold. An order rule says that one accuracy lies above
-// another: it holds where the difference of the means over seeds is above `least`, and is refuted where it is
-// below 0, both by exact permutation tests of shifted seeds, corrected by Holm for all the rules that are judged
-// together. A level rule says what an accuracy reaches: it holds where at least nine in ten seeds reach it, and is
-// refuted where at most one in ten does. Out of distribution nothing follows from an encoding that has not learned
-// its task; there the gate of results/statistics/learned.h stands before the rule.
+// A claim is a sentence with rules, all of which must hold. An order rule states that one accuracy is above another:
+// it holds if the difference of the means over seeds is above `least`, and is refuted if the difference is below 0,
+// both by exact permutation tests of shifted seeds, corrected by Holm for all rules that are judged together. A
+// level rule states a bound of an accuracy: it holds if at least nine in ten seeds reach it, and is refuted if at
+// most one in ten does. An encoding that has not learned its task decides no rule out of distribution
+// (results/statistics/learned.h).
 #pragma once
 #include <map>
 #include <optional>
@@ -20,25 +20,25 @@
 
 namespace posbench {
 
-/// Seeds below which nothing is judged.
+/// The smallest number of seeds with which a rule is judged.
 constexpr size_t kClaimSeeds = 5;
 
-/// What a rule looks at: one split of the experiments of one run.
+/// The evidence that a rule uses: one split of the experiments of one run.
 struct ClaimCell {
-  std::string task, encoding;  // as the claim names them: the task by a key of Claim::tasks
+  std::string task, encoding;  // as named in the claim: the task by a key of ClaimFile::tasks
   std::string split;           // its name; in_distribution and out_of_distribution are means over all of that kind
-  std::string run;             // that trains it; empty until the claim's size is chosen
+  std::string run;             // the run that trains it; empty until the claim's size is chosen
 };
 
 struct OrderRule {
   ClaimCell high, low;
-  std::optional<double> gap;  // the published difference, where there are numbers
-  double least = 0;  // the smallest difference that agrees with the claim: a quarter of the gap, where known
+  std::optional<double> gap;  // the published difference, if there are numbers
+  double least = 0;  // the smallest difference that agrees with the claim: a quarter of the gap, if known
 };
 
 struct LevelRule {
   ClaimCell cell;
-  std::optional<double> at_least, at_most;  // an accuracy; one of both
+  std::optional<double> at_least, at_most;  // an accuracy; exactly one of the two is set
 };
 
 using Rule = std::variant<OrderRule, LevelRule>;
@@ -54,25 +54,25 @@ struct Claim {
   std::string name, statement, family, source;
   std::vector<Published> published;
   std::string expected;    // before any run: reproduced, contradicted, inconclusive or not comparable
-  std::string differs;     // what the chosen size does otherwise than the source
-  bool comparable = true;  // at the chosen size; where not, `differs` says why
+  std::string differs;     // how the chosen size differs from the source
+  bool comparable = true;  // at the chosen size; if not, `differs` has the reason
   Metric metric = Metric::sequence;
   std::vector<Rule> rules;
 };
 
-/// What the experiments of a run reached on one split.
+/// The accuracies of the experiments of a run on one split.
 struct Evidence {
   std::vector<std::uint64_t> seeds;
   std::vector<double> values;  // one for each seed
   Learned learned;
 };
 
-/// By run, split and metric: "flip_flop-cope-1a2b3c4d ood_sparse sequence".
+/// Evidence by run, split and metric: "flip_flop-cope-1a2b3c4d ood_sparse sequence".
 using AllEvidence = std::map<std::string, Evidence>;
 std::string evidence_key(const ClaimCell&, Metric);
 
-/// Of a report of one task and one encoding, on a split or a kind of splits. Throws std::runtime_error where it
-/// has another number of them, or no such split.
+/// The evidence in a report of one task and one encoding, on a split or a kind of splits. Throws std::runtime_error
+/// if the report has several tasks or encodings, or no such split.
 Evidence find_evidence(const NamedReport&, const std::string& split, Metric);
 
 enum class ClaimVerdict { reproduced, contradicted, inconclusive, not_comparable, not_run };
@@ -80,25 +80,25 @@ std::string to_text(ClaimVerdict);  // "not comparable"
 
 struct RuleResult {
   ClaimVerdict verdict = ClaimVerdict::not_run;
-  std::string reason;  // of inconclusive
-  // Of an order rule:
+  std::string reason;  // why it is inconclusive
+  // For an order rule:
   std::optional<double> difference;
   std::optional<Interval> interval;                   // 95 %, by permutation; not corrected
   std::optional<double> p_above_least, p_below_zero;  // one-sided, corrected
-  // Of a level rule:
+  // For a level rule:
   std::optional<Count> reached;  // seeds
-  /// How many seeds each encoding would need for a decision with probability 0.8, were the difference as found;
-  /// nothing where it is decided, or where no number would do.
+  /// The number of seeds of each encoding that would decide with probability 0.8, if the true difference is the one
+  /// that was found; empty if the rule is decided, or if no number would decide it.
   std::optional<int> seeds_needed;
 };
 
 struct ClaimResult {
   ClaimVerdict verdict = ClaimVerdict::not_run;
   std::string reason;
-  std::vector<RuleResult> rules;  // as the claim has them
+  std::vector<RuleResult> rules;  // in the order of the claim
 };
 
-/// Of each claim, in its order. `alpha`: the probability that any of the order rules is decided wrongly.
+/// The result of each claim, in order. `alpha`: the probability that any of the order rules is decided wrongly.
 std::vector<ClaimResult> judge(std::span<const Claim>, const AllEvidence&, double alpha = 0.05);
 
 }  // namespace posbench

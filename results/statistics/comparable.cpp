@@ -43,7 +43,7 @@ void check_versions(const NamedReport& baseline, const NamedReport& candidate) {
   }
 }
 
-/// The tasks that both have, by their specs and by their names without options.
+/// The tasks of both, by their specs and by their names without options.
 std::set<std::string> common_tasks(const NamedReport& a, const NamedReport& b) {
   std::set<std::string> names;
   for (const TaskBaseline& task : a.report.tasks) {
@@ -57,7 +57,7 @@ const Json& member(const Json& json, const std::string& key) {
   return json.contains(key) && json.at(key).is_object() ? json.at(key) : kNone;
 }
 
-/// What a task was trained with that the whole run was not, and what else changes how it is trained.
+/// The settings of a task that override those of the run, and other settings that change its training.
 std::optional<std::string> other_budget(const NamedReport& baseline, const NamedReport& candidate) {
   const Json &a = baseline.report.config, &b = candidate.report.config;
   std::optional<JsonDifference> found;
@@ -73,7 +73,7 @@ std::optional<std::string> other_budget(const NamedReport& baseline, const Named
   return text(found, baseline, candidate);
 }
 
-/// Whether a task of that spec, or of that name with whichever options, has the split.
+/// Whether a task of that spec, or of that name with any options, has the split.
 bool has_split(const Report& report, const std::string& task, const std::string& split) {
   return std::any_of(report.tasks.begin(), report.tasks.end(), [&](const TaskBaseline& t) {
     return (spec_name(t.task) == task || t.task == task) &&
@@ -81,7 +81,7 @@ bool has_split(const Report& report, const std::string& task, const std::string&
   });
 }
 
-/// A split that users defined, or redefined for a task that has it, may have one name and mean two things.
+/// Two splits that users defined or redefined may have the same name and different options.
 void check_own_splits(const NamedReport& baseline, const NamedReport& candidate) {
   for (const std::string& task : common_tasks(baseline, candidate)) {
     const Json& ours = member(member(baseline.report.config, "splits"), task);

@@ -1,4 +1,4 @@
-// May two reports be compared, and what should a reader of the comparison know?
+// Whether two reports may be compared, and warnings for readers of the comparison.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace posbench {
 
-/// Throws std::runtime_error, naming why, where they may not. What is odd, but allowed, is a warning.
+/// Throws std::runtime_error, with the reason, if they may not. Differences that are allowed give warnings.
 std::vector<std::string> check_comparable(const NamedReport& baseline, const NamedReport& candidate,
                                           bool allow_different_budget);
 

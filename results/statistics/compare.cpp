@@ -62,7 +62,7 @@ std::vector<std::string> partners(const std::string& encoding, const CompareOpti
 
 using Experiments = std::vector<const ExperimentResult*>;
 
-/// A task and an encoding on both sides, whose rows, one for each split, follow each other.
+/// A task and an encoding on both sides. Its rows, one for each split, are contiguous.
 struct Cell {
   Experiments before, after;
   std::vector<ComparisonRow> rows;
@@ -117,7 +117,7 @@ ComparisonSide describe(const TaskBaseline& task, const Experiments& experiments
   return side;
 }
 
-/// Finds what one candidate has in common with the baseline, and what stands on one side only.
+/// Finds the cells that a candidate and the baseline have in common, and what only one side has.
 class Pairing {
  public:
   Pairing(const NamedReport& baseline, const NamedReport& candidate, size_t number, const CompareOptions& options)
@@ -175,7 +175,7 @@ class Pairing {
     if (!cell.rows.empty()) cells.push_back(std::move(cell));
   }
 
-  /// Of one encoding, the experiments with a seed of both sides; of two, all.
+  /// If the encoding is the same, the experiments whose seed both sides have; otherwise all.
   Cell find_experiments(const std::string& task, const std::string& encoding, const std::string& partner) {
     Cell cell{.pairs = encoding == partner};
     const auto ours = in_baseline_.find({task, encoding});
@@ -249,10 +249,10 @@ double rounding_variance(const Cell& cell, const ComparisonRow& row, Metric metr
   return fewest == 0 ? 0 : 1 / (12.0 * static_cast<double>(fewest) * static_cast<double>(fewest));
 }
 
-/// The noise of one row within its sides: what its standard error follows from.
+/// The noise of one row within its sides, from which its standard error is computed.
 struct RowNoise {
-  double variance = 0, freedom = 0;  // of one accuracy, or of one pair's difference; 0 where there is one seed
-  double seeds = 0;                  // by which the variance is divided: of the difference of means
+  double variance = 0, freedom = 0;  // of one accuracy, or of one pair's difference; 0 with one seed
+  double seeds = 0;                  // the difference of the means has the variance `variance` / `seeds`
 };
 
 RowNoise row_noise(const SplitValues& values, bool in_pairs) {
@@ -281,13 +281,13 @@ Interval around(double middle, double variance, double freedom, double seeds) {
   return {middle - half, middle + half};
 }
 
-/// Student's t at which a permutation statistic, in standard errors of all values together, stands.
+/// Student's t for a permutation statistic, which is in standard errors of all values together.
 double as_t(double statistic, const RowNoise& noise) {
   const double left = noise.freedom + 1 - statistic * statistic;  // of the degrees of freedom of all values
   return left > 0 ? statistic * std::sqrt(noise.freedom / left) : std::numeric_limits<double>::infinity();
 }
 
-/// Differences, intervals, p-values and what could have been detected, of all cells together.
+/// Differences, intervals, p-values and detectable differences, of all cells together.
 class Tests {
  public:
   Tests(std::vector<Cell>& cells, const CompareOptions& options) : cells_(cells), options_(options) {}
@@ -408,9 +408,14 @@ Comparison compare(const NamedReport& baseline, std::span<const NamedReport> can
                    const CompareOptions& options) {
   check_options(options, baseline, candidates);
   Comparison comparison{.options = options, .baseline = baseline.name};
+  const auto warn_of_unfinished = [&](const NamedReport& run) {
+    if (!run.report.so_far.empty()) comparison.warnings.push_back(fmt::format("{}: {}", run.name, run.report.so_far));
+  };
+  warn_of_unfinished(baseline);
   std::vector<Cell> cells;
   for (size_t i = 0; i < candidates.size(); ++i) {
     comparison.candidates.push_back(candidates[i].name);
+    warn_of_unfinished(candidates[i]);
     for (std::string& warning : check_comparable(baseline, candidates[i], options.allow_different_budget)) {
       comparison.warnings.push_back(std::move(warning));
     }
@@ -435,8 +440,8 @@ bool regression(const Comparison& comparison) {
 std::pair<std::string, std::string> parse_match(const std::string& text, const NamedReport& baseline,
                                                 std::span<const NamedReport> candidates) {
   const std::vector<std::string> ours = encodings(baseline.report), theirs = encodings(candidates);
-  for (size_t cut = text.find('='); cut != text.npos; cut = text.find('=', cut + 1)) {
-    std::pair match{text.substr(0, cut), text.substr(cut + 1)};
+  for (size_t equals = text.find('='); equals != text.npos; equals = text.find('=', equals + 1)) {
+    std::pair match{text.substr(0, equals), text.substr(equals + 1)};
     if (contains(ours, match.first) && contains(theirs, match.second)) return match;
   }
   throw std::invalid_argument(

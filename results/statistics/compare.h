@@ -1,11 +1,11 @@
-// Two runs side by side (design, section 10): what changed, and is it more than the noise of the seeds?
+// Compares two runs (design, section 10): what changed, and is it more than the noise of the seeds?
 //
-// Seeds of these tasks are bimodal: an experiment solves its task or does not. So nothing is assumed of their
-// distribution. For each task and encoding an exact permutation test, with the greatest statistic of all splits,
-// asks whether the seeds before and after could have changed places; p-values are corrected for all tests together
+// Seeds of these tasks are bimodal: an experiment solves its task or does not. So nothing is assumed about their
+// distribution. For each task and encoding an exact permutation test, with the largest statistic over all splits,
+// tests whether the labels before and after are exchangeable; p-values are corrected for all tests together
 // (results/statistics/permutation.h). Experiments pair by seed only between two builds of one encoding, whose
-// seeds correlate, and only from six pairs on: five pairs have 32 ways to be turned round, and a p-value of 2 in
-// 32 proves nothing. Seeds of different encodings do not correlate out of distribution, and count as two groups.
+// seeds correlate, and only from six pairs on: five pairs have 32 sign flips, and a p-value of 2 in 32 is too
+// large. Seeds of different encodings do not correlate out of distribution, and count as two independent groups.
 //
 // A row is
 //   better, worse  if its corrected p-value is below alpha and the difference is the threshold or more; or if every
@@ -15,10 +15,10 @@
 //                  many seeds solve the split on both sides;
 //   not learned    out of distribution, where most seeds of one side have not learned the task in distribution;
 //   too few seeds  with fewer than five on either side;
-//   undecided      otherwise: more seeds would tell.
-// An experiment that diverged or failed counts with an accuracy of 0, as in the summary. Where the metric is no accuracy
-// (loss, margin), it counts with the worst value of the row, or that of a uniform guess if that is worse; and neither
-// what was learned nor what is solved has a part in the verdict.
+//   undecided      otherwise: more seeds may decide.
+// An experiment that diverged or failed counts with an accuracy of 0, as in the summary. If the metric is no accuracy
+// (loss, margin), it counts with the worst value of the row, or that of a uniform guess if that is worse, and the
+// verdict does not depend on what was learned or solved.
 #pragma once
 #include <optional>
 #include <span>
@@ -33,8 +33,8 @@
 
 namespace posbench {
 
-/// Needed for a verdict on each side. Four seeds have a smallest p-value of 2 in 70, which no correction for a second
-/// test leaves below 0.05.
+/// The seeds on each side that a verdict needs. The smallest p-value of four seeds is 2 in 70, which is above 0.05
+/// after a correction for two tests.
 constexpr size_t kEnoughSeeds = 5;
 
 struct CompareOptions {
@@ -43,7 +43,7 @@ struct CompareOptions {
   Metric metric = Metric::sequence;
   bool allow_different_budget = false;
   /// Encodings that are compared although their specs differ, of the baseline and of the candidates: {"cope",
-  /// "cope:positions=16"}. An encoding of the baseline named here is compared as it says here only.
+  /// "cope:positions=16"}. An encoding of the baseline named here is compared with these encodings only.
   std::vector<std::pair<std::string, std::string>> match;
 };
 
@@ -65,7 +65,7 @@ struct ComparisonRow {
   std::string task, encoding, candidate_encoding, split;
   SplitKind kind = SplitKind::in_distribution;
   ComparisonSide before, after;
-  bool in_pairs = false;  // tested so; then both sides have the same seeds
+  bool in_pairs = false;  // a paired test; then both sides have the same seeds
   bool identical =
       false;  // each pair of experiments has the same counts on all splits, and the same learning curve
   double difference = 0;              // of the means, after - before
@@ -79,10 +79,10 @@ struct ComparisonRow {
   Verdict verdict = Verdict::undecided;
 };
 
-/// Experiments of a task and an encoding that have no partner.
+/// Experiments of a task and an encoding that only one side has.
 struct OneSided {
   size_t candidate = 0;      // the one compared
-  bool in_baseline = false;  // and not in the candidate; or the reverse
+  bool in_baseline = false;  // whether the baseline has them; otherwise the candidate
   std::string task, encoding;
   std::vector<std::uint64_t> seeds;
 };
@@ -97,18 +97,18 @@ struct Comparison {
   std::vector<std::string> warnings;
 };
 
-/// Throws std::runtime_error, naming why, where the reports are not comparable: a task has another version, or a
-/// split of the user's own another meaning; the budget differs (the config's sections `model` and `training`, what
-/// `overrides` says for a task of both, and `evaluation.layout`) and that is not allowed; or they have nothing in
+/// Throws std::runtime_error, with the reason, if the reports are not comparable: a task has another version, or a
+/// split of the user other options; the budget differs (the config's sections `model` and `training`, the
+/// `overrides` for a task of both, and `evaluation.layout`) and that is not allowed; or they have nothing in
 /// common.
 Comparison compare(const NamedReport& baseline, std::span<const NamedReport> candidates,
                    const CompareOptions& = {});
 
-/// Is any row worse?
+/// Whether any row is worse.
 bool regression(const Comparison&);
 
 /// `cope=cope:positions=16`, as a user writes a match: an encoding of the baseline, '=', one of a candidate. Specs
-/// have '=' in them too, so it is the known names that tell where to cut. Throws std::invalid_argument.
+/// contain '=' too, so the known names decide at which '=' to split. Throws std::invalid_argument.
 std::pair<std::string, std::string> parse_match(const std::string& text, const NamedReport& baseline,
                                                 std::span<const NamedReport> candidates);
 

@@ -17,7 +17,7 @@ bool has_learned(const TaskBaseline& task, const ExperimentResult& experiment) {
   });
 }
 
-/// Linear between the points of the curve; its first point before them.
+/// Linear interpolation between the points of the curve; before the first point, its value.
 double validation_at(const std::vector<CurvePoint>& curve, double step) {
   for (size_t i = 1; i < curve.size(); ++i) {
     if (step > curve[i].step) continue;

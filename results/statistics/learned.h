@@ -1,5 +1,5 @@
-// Has an encoding learned a task at all? Out of distribution that decides what an accuracy says: of the encoding,
-// or of training that ended too early.
+// Whether an encoding has learned a task at all. If not, its accuracy out of distribution may be low because
+// training was too short, and allows no conclusion about the encoding.
 #pragma once
 #include <optional>
 #include <span>
@@ -9,19 +9,19 @@
 namespace posbench {
 
 constexpr double kLearned = 0.95;  // the sequence accuracy in distribution from which a seed has learned its task
-constexpr double kLateTraining = 0.4;  // the last fraction of training, whose gain tells who was still learning
+constexpr double kLateTraining = 0.4;  // the last fraction of training, whose gain shows whether learning had ended
 
 struct Learned {
   Count seeds;  // with kLearned or more on every split in distribution, out of all
-  /// What sequence accuracy in validation gained over the last 40 % of training, a mean over the experiments that
-  /// have a learning curve; nothing where none has.
+  /// The gain of sequence accuracy in validation over the last 40 % of training, as a mean over the experiments that
+  /// have a learning curve; empty if none has.
   std::optional<double> late_gain;
 
-  /// At least half of the seeds have. With no split in distribution there is nothing to learn, and all have.
+  /// Whether at least half of the seeds have learned it. Without a split in distribution all have.
   bool most() const { return 2 * seeds.correct >= seeds.total; }
 };
 
-/// Of experiments on one task with one encoding.
+/// For experiments on one task with one encoding.
 Learned find_learned(const TaskBaseline&, std::span<const ExperimentResult* const>);
 
 }  // namespace posbench

@@ -14,15 +14,15 @@ namespace posbench {
 namespace {
 
 constexpr double kMostRelabellings = 10000;
-constexpr double kTolerance = 1e-9;  // statistics that differ by less are equal but for rounding
+constexpr double kTolerance = 1e-9;  // statistics that differ by less are equal up to rounding
 
-/// A split, made ready: a relabelling's statistic is |sum of the chosen - offset| * scale.
+/// A split, prepared: the statistic of a relabelling is |sum of the chosen values - offset| * scale.
 struct Prepared {
   std::vector<double> values;
   double offset = 0, scale = 0;
 };
 
-/// Chosen are the values that are called `after`: their mean less that of the others.
+/// The chosen values are those labelled `after`; the statistic is their mean minus that of the others.
 Prepared prepare_groups(const SplitValues& split) {
   Prepared prepared{.values = split.before};
   prepared.values.insert(prepared.values.end(), split.after.begin(), split.after.end());
@@ -36,7 +36,7 @@ Prepared prepare_groups(const SplitValues& split) {
   return prepared;
 }
 
-/// Chosen are the differences that are turned round: the mean of all is then (total - 2 chosen) / n.
+/// The chosen differences change their sign: the mean of all is then (total - 2 chosen) / n.
 Prepared prepare_pairs(const SplitValues& split) {
   Prepared prepared;
   double total = 0, squares = 0;
@@ -81,7 +81,7 @@ void each_group_labelling(int before, int after, const std::function<void(std::s
   if (choices(before + after, after) <= kMostRelabellings) return each_choice(before + after, after, f);
   Rng rng = stream(static_cast<std::uint64_t>(before), "relabelling", static_cast<std::uint64_t>(after));
   std::vector<int> chosen(static_cast<size_t>(after));
-  std::iota(chosen.begin(), chosen.end(), before);  // the true one
+  std::iota(chosen.begin(), chosen.end(), before);  // the true labelling
   f(chosen);
   for (int n = 1; n < kMostRelabellings; ++n) f(distinct(rng, before + after, after));
 }
@@ -91,7 +91,7 @@ void each_pair_labelling(int pairs, const std::function<void(std::span<const int
   Rng rng = stream(static_cast<std::uint64_t>(pairs), "turning round");
   std::vector<int> chosen;
   const int count = static_cast<int>(all ? std::exp2(pairs) : kMostRelabellings);
-  for (int n = 0; n < count; ++n) {  // 0 is the true one
+  for (int n = 0; n < count; ++n) {  // 0 is the true labelling
     chosen.clear();
     for (int i = 0; i < pairs; ++i) {
       if (all ? (n >> i) % 2 == 1 : n > 0 && chance(rng, 0.5)) chosen.push_back(i);
@@ -117,7 +117,7 @@ Relabelled relabel(std::span<const SplitValues> splits, bool in_pairs) {
   for (const SplitValues& split : splits) {
     prepared.push_back(in_pairs ? prepare_pairs(split) : prepare_groups(split));
   }
-  std::vector<int> truth;  // the labels as they are
+  std::vector<int> truth;  // the true labels
   for (int i = 0; !in_pairs && i < after; ++i) truth.push_back(before + i);
   Relabelled result;
   for (const Prepared& split : prepared) result.statistics.push_back(statistic(split, truth));
@@ -152,7 +152,7 @@ double shift_p(std::span<const double> low, std::span<const double> high, double
 
 Interval shift_interval(std::span<const double> low, std::span<const double> high) {
   constexpr double kTail = 0.025, kWidest = 2;  // accuracies differ by 1 at most
-  // The least shift that is not refuted: the p-value grows with the shift.
+  // The smallest shift that is not refuted: the p-value grows with the shift.
   const auto least = [](std::span<const double> low, std::span<const double> high) {
     double refuted = -kWidest, possible = kWidest;
     for (int step = 0; step < 20; ++step) {
@@ -170,7 +170,7 @@ std::vector<std::vector<double>> corrected_p(std::span<const Relabelled> hypothe
     double statistic;
   };
   std::vector<Row> rows;
-  std::vector<size_t> left(hypotheses.size());  // splits of each hypothesis that are not passed yet
+  std::vector<size_t> left(hypotheses.size());  // splits of each hypothesis that are still to come
   std::vector<std::vector<double>> corrected(hypotheses.size());
   for (size_t h = 0; h < hypotheses.size(); ++h) {
     left[h] = hypotheses[h].statistics.size();

@@ -1,16 +1,16 @@
-// Exact tests by relabelling: if nothing changed, every way to name the seeds before and after was equally likely.
+// Exact permutation tests: if nothing changed, every assignment of the labels before and after was equally likely.
 //
-// A hypothesis says that nothing changed on any split of one task with one encoding. Its statistic is the greatest
-// over the splits of |mean difference| in standard errors, where the variance is that of all values, whatever
-// their label. So its distribution over the relabellings is exact whatever the values are distributed like, and
-// seeds that solve a task or do not are no special case. Pitman 1937; Westfall and Young 1993, Resampling-Based
+// The null hypothesis is that nothing changed on any split of one task with one encoding. Its statistic is the
+// maximum over the splits of |mean difference| in standard errors, where the variance is that of all values of both
+// labels. So its distribution over the relabellings is exact for any distribution of the values, also for seeds that
+// either solve a task or do not. Pitman 1937; Westfall and Young 1993, Resampling-Based
 // Multiple Testing.
 //
-// Many hypotheses are corrected as by Holm 1979, with what is known of discrete tests (Tarone 1990, Biometrics
-// 46(2); Westfall and Wolfinger 1997, The American Statistician 51(1)): where Holm counts each hypothesis that is
-// left as likely to err as this one, each counts here with the probability that its own statistic becomes as
-// great. The sum is a bound whatever depends on what. Holm's own count would leave five seeds nothing to find:
-// their smallest p-value is 2 in 252, and 49 times that is no longer small.
+// Many hypotheses are corrected by Holm's method (1979), adapted to discrete tests (Tarone 1990, Biometrics
+// 46(2); Westfall and Wolfinger 1997, The American Statistician 51(1)): Holm counts each remaining hypothesis with
+// the p-value of this one; here each counts with the probability that its own statistic is as large. The sum is a
+// bound for any dependence between the tests. Holm's count would leave no power with five seeds: their smallest
+// p-value is 2 in 252, which is too large times 49.
 #pragma once
 #include <span>
 #include <vector>
@@ -25,33 +25,33 @@ struct SplitValues {
   double least_variance = 0;  // of one value (of one difference, in pairs): what rounding to counts adds
 };
 
-/// What relabelling says of one hypothesis.
+/// The permutation distribution of one hypothesis.
 struct Relabelled {
   std::vector<double> statistics;  // of each split
   std::vector<double> maxima;      // over the splits, for each relabelling; ascending
 
-  double statistic() const;  // the greatest of all splits
+  double statistic() const;  // the maximum over the splits
   /// The fraction of relabellings with a maximum of `statistic` or more.
   double p(double statistic) const;
 };
 
-/// All splits have the same seeds. In pairs, before and after of one seed stay together, and each pair may be
-/// turned round. All relabellings where there are no more than 10,000, otherwise 10,000 of them at random, of
-/// which one is the true one (Phipson and Smyth 2010, arXiv:1603.05766).
+/// All splits have the same seeds. In pairs, before and after of one seed stay together, and a relabelling swaps the
+/// two in some pairs. All relabellings if there are at most 10,000, otherwise 10,000 random ones, of which one is
+/// the true labelling (Phipson and Smyth 2010, arXiv:1603.05766).
 Relabelled relabel(std::span<const SplitValues>, bool in_pairs);
 
-/// The probability, over the relabellings, that the mean of `high` exceeds that of `low` by as much as it does, if
-/// the one lies `shift` above the other: of the hypothesis that it lies no farther above.
+/// The one-sided p-value of the hypothesis that `high` is at most `shift` above `low`: the probability, over the
+/// relabellings, that the mean of `high` exceeds that of `low` by as much as it does.
 double shift_p(std::span<const double> low, std::span<const double> high, double shift);
 
-/// The shifts that neither direction refutes at 2.5 %: a 95 % interval of the difference of the means.
+/// The shifts that no one-sided test rejects at 2.5 %: a 95 % interval of the difference of the means.
 Interval shift_interval(std::span<const double> low, std::span<const double> high);
 
 /// For each hypothesis, the corrected p-value of each of its splits.
 std::vector<std::vector<double>> corrected_p(std::span<const Relabelled>);
 
-/// The smallest statistic whose p-value, corrected for all the hypotheses, would be alpha or less; infinite where
-/// none would.
+/// The smallest statistic whose p-value, corrected for all the hypotheses, is alpha or less; infinite if there is
+/// none.
 double critical_statistic(std::span<const Relabelled>, double alpha);
 
 }  // namespace posbench

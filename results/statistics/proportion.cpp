@@ -15,7 +15,7 @@
 namespace posbench {
 namespace {
 
-/// Fisher's one-sided p-value: as many successes in the first group or more, given the successes of both.
+/// Fisher's one-sided p-value: the probability of this many successes or more in the first group, given the total.
 double fisher(Count a, Count b) {
   const std::int64_t successes = a.correct + b.correct;
   const boost::math::hypergeometric_distribution<> of_first(
@@ -27,7 +27,7 @@ double fisher(Count a, Count b) {
   return p;
 }
 
-/// The most of f over [0, 1]: the best of a grid, refined.
+/// The maximum of f over [0, 1]: the best point of a grid, refined.
 double maximum(const std::function<double(double)>& f) {
   constexpr int kGrid = 200;
   int best = 0;
@@ -47,8 +47,8 @@ std::vector<double> binomial(std::int64_t n, double rate) {
   return p;
 }
 
-/// That the first group succeeds more often: the greatest probability, over what both may have in common, of a
-/// table whose p-value by Fisher is no greater than this one's.
+/// One-sided p-value that the first group succeeds more often: the largest probability, over all common rates of
+/// success, of a table whose p-value by Fisher is at most that of this one.
 double one_sided_boschloo(Count a, Count b) {
   const double observed = fisher(a, b) * (1 + 1e-9);
   std::vector<std::pair<std::int64_t, std::int64_t>> extreme;
@@ -65,7 +65,7 @@ double one_sided_boschloo(Count a, Count b) {
   });
 }
 
-/// n + 1 gaps between n ordered uniform numbers and the ends of [0, 1], drawn many times: always the same draws.
+/// Many draws of the n + 1 gaps between n ordered uniform numbers and the ends of [0, 1]: always the same draws.
 const std::vector<std::vector<double>>& uniform_gaps(size_t n) {
   constexpr int kDraws = 10000;
   thread_local std::map<size_t, std::vector<std::vector<double>>> known;
@@ -109,7 +109,7 @@ Interval clopper_pearson(Count count) {
 
 double boschloo(Count a, Count b) {
   if (a.total == 0 || b.total == 0) return 1;
-  // A comparison asks for few different tables, many times.
+  // A comparison uses few different tables, many times.
   thread_local std::map<std::array<std::int64_t, 4>, double> known;
   const auto [p, is_new] = known.try_emplace({a.correct, a.total, b.correct, b.total});
   if (is_new) p->second = std::min(1.0, 2 * std::min(one_sided_boschloo(a, b), one_sided_boschloo(b, a)));

@@ -11,7 +11,7 @@ constexpr int kResamples = 1000;
 
 using TaskValues = std::vector<std::vector<double>>;  // [encoding][seed]
 
-/// The ranks of means; NaN where the mean is.
+/// The ranks of means; NaN for means that are NaN.
 std::vector<double> ranks(const std::vector<double>& means) {
   std::vector<size_t> order;  // from the best on
   for (size_t i = 0; i < means.size(); ++i) {
@@ -33,7 +33,7 @@ std::vector<double> means(const TaskValues& task) {
   return result;
 }
 
-/// Each encoding's seeds are drawn by themselves: what seeds of two encodings have in common, they lose out of
+/// The seeds of each encoding are drawn independently: seeds of two encodings do not correlate out of
 /// distribution.
 std::vector<double> resampled_means(const TaskValues& task, Rng& rng) {
   std::vector<double> result;
@@ -42,7 +42,7 @@ std::vector<double> resampled_means(const TaskValues& task, Rng& rng) {
     for (size_t i = 0; i < seeds.size(); ++i) {
       sum += seeds[static_cast<size_t>(uniform(rng, 0, static_cast<int>(seeds.size()) - 1))];
     }
-    result.push_back(sum / static_cast<double>(seeds.size()));  // NaN where there are none
+    result.push_back(sum / static_cast<double>(seeds.size()));  // NaN without seeds
   }
   return result;
 }

@@ -51,8 +51,8 @@ double t_half_width(double freedom) {
 
 double detectable_noncentrality(double critical, double freedom) {
   constexpr double kPower = 0.8;
-  // The noncentral t is (Z + noncentrality) / sqrt(chi^2 / freedom). Far out Z, of size 1, no longer matters, and
-  // Boost's series takes too many terms.
+  // The noncentral t is (Z + noncentrality) / sqrt(chi^2 / freedom). If the noncentrality is large, Z, of size 1,
+  // can be neglected, and Boost's series takes too many terms.
   constexpr double kFar = 1000;
   if (critical > kFar) return critical * std::sqrt(quantile(boost::math::chi_squared(freedom), kPower) / freedom);
   const auto excess = [&](double center) {

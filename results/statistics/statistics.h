@@ -1,4 +1,4 @@
-// The statistics of reports: how sure an accuracy is, a mean over seeds, many p-values, a statistic of resamples.
+// The statistics of reports: intervals of accuracies and of means over seeds, corrected p-values, the bootstrap.
 #pragma once
 #include <optional>
 #include <span>
@@ -14,16 +14,16 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// 95 % interval of a binomial proportion; [0, 1] of nothing. Wilson 1927, without continuity correction.
+/// 95 % interval of a binomial proportion; [0, 1] without trials. Wilson 1927, without continuity correction.
 Interval wilson(Count);
 
-/// NaN of nothing.
+/// The mean; NaN without values.
 double mean(std::span<const double>);
 
-/// Of the population that the values were drawn from, so n - 1 divides; NaN of fewer than two.
+/// The standard deviation of the population, with the divisor n - 1; NaN for fewer than two values.
 double standard_deviation(std::span<const double>);
 
-/// 95 % interval of the mean by Student's t; nothing for fewer than two values.
+/// 95 % interval of the mean by Student's t; empty for fewer than two values.
 std::optional<Interval> t_interval(std::span<const double>);
 
 /// Half the width of a 95 % interval by Student's t, in standard errors. `freedom` may be infinite.
@@ -33,7 +33,7 @@ double t_half_width(double freedom);
 /// finds it with probability 0.8.
 double detectable_noncentrality(double critical, double freedom);
 
-/// p-values adjusted for their number, in the order given. Holm 1979.
+/// p-values corrected for their number, in the order given. Holm 1979.
 std::vector<double> holm(std::span<const double> p);
 
 /// `count` indices out of 0..count-1, drawn with replacement: one resample of the bootstrap.

@@ -144,7 +144,7 @@ Curve by_distance(const ExperimentResult& experiment) {
 std::optional<ThresholdLength> find_threshold_length(const Experiments& experiments,
                                                      Curve (*curve)(const ExperimentResult&)) {
   std::vector<Curve> curves;
-  Curve nothing_right;  // what an experiment that did not finish would have been asked
+  Curve nothing_right;  // the scored positions of an experiment that did not finish, all of them wrong
   for (const ExperimentResult* experiment : experiments) {
     if (experiment->status != Status::ok) continue;
     nothing_right = curves.emplace_back(curve(*experiment));

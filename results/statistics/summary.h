@@ -1,9 +1,9 @@
-// What a person concludes from a report: for each task and encoding, over all seeds; for each encoding, over
+// The summary of a report: for each task and encoding, over all seeds; for each encoding, over
 // tasks.
 //
 // All seeds count. An experiment that diverged or failed has an accuracy of 0 on every split, raw and above
-// trivial, and solves nothing: leaving it out would reward encodings that are unstable. How many there are stands
-// beside each mean.
+// trivial, and solves nothing: leaving it out would favour unstable encodings. Their number is given with each
+// mean.
 #pragma once
 #include <map>
 #include <optional>
@@ -25,12 +25,12 @@ constexpr double kSolved = 0.99;  // the sequence accuracy from which a split is
 struct Spread {
   std::vector<double> values;  // one for each seed, in the order of Summary::Row::seeds
   double mean = 0;
-  // 95 % of the mean; needs two seeds. Of an accuracy whatever the seeds are distributed like, else Student's t.
+  // 95 % of the mean; needs two seeds. Of an accuracy for any distribution of the seeds, of others Student's t.
   std::optional<Interval> interval;
 };
 
 struct SplitSummary {
-  std::string name;  // of a split; of a kind, where it is the mean over the splits of that kind
+  std::string name;  // of a split; or of a kind, for the mean over the splits of that kind
   SplitKind kind = SplitKind::in_distribution;
   Spread token, sequence;
   std::map<Metric, Spread> others;  // every other metric that all finished experiments have
@@ -50,10 +50,10 @@ struct SummaryRow {
   int diverged = 0, failed = 0;                                      // experiments
   Learned learned;                                                   // the task, in distribution
   std::vector<SplitSummary> splits;                                  // as the task lists them
-  std::optional<SplitSummary> in_distribution, out_of_distribution;  // nothing where the task has no such split
-  // Nothing where no experiment recorded any. A length that several splits test counts as in the first of them:
-  // tasks list what changes less before what changes more. Distances are those of splits that are no longer than
-  // the first: in longer ones an encoding may fail by their length, not by the distance.
+  std::optional<SplitSummary> in_distribution, out_of_distribution;  // empty if the task has no such split
+  // Empty if no experiment recorded any. A length that several splits test counts in the first of them: tasks list
+  // smaller changes before larger ones. Distances are those of splits that are no longer than
+  // the first: in longer ones an encoding may fail because of the length, not the distance.
   std::optional<ThresholdLength> length, distance;
 };
 
@@ -69,7 +69,7 @@ struct Summary {
 
 Summary summarize(const Report&);
 
-/// The row of a task and an encoding; null where there is none.
+/// The row of a task and an encoding; null if there is none.
 const SummaryRow* find(const Summary&, const std::string& task, const std::string& encoding);
 
 }  // namespace posbench

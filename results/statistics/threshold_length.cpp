@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kResamples = 200;
 
-/// The first index from which the falling fit of the accuracies is below kThreshold; counts.size() where it never is.
-/// Pool adjacent violators: what rises joins what stands before it, until nothing rises.
+/// The first index at which the decreasing fit of the accuracies is below kThreshold; counts.size() if none is.
+/// Pool adjacent violators: a value above the one before it is merged with it, until no value rises.
 size_t first_below(const std::vector<Count>& counts) {
   struct Block {
     size_t begin;

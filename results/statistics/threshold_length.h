@@ -1,4 +1,4 @@
-// How far an encoding carries: the length, or the distance, at which accuracy first falls.
+// The threshold length: the length, or the distance, at which accuracy first falls below a threshold.
 #pragma once
 #include <map>
 #include <optional>
@@ -13,17 +13,17 @@ constexpr double kThreshold = 0.9;  // the token accuracy below which a length o
 /// Token accuracy by length or by distance, of one seed.
 using Curve = std::map<int, Count>;
 
-/// Where accuracy first falls below kThreshold. It is that of all seeds together, and its best falling fit (isotonic
-/// regression), lest a few unlucky examples count as a fall.
+/// Where accuracy first falls below kThreshold. The accuracy is that of all seeds together, in its best decreasing
+/// fit (isotonic regression), so that a few unlucky examples do not count as a fall.
 struct ThresholdLength {
-  int tested_to = 0;             // the greatest length or distance
-  std::optional<int> at;         // the first one below; nothing where none is
-  bool has_interval = false;     // which needs two seeds
-  std::optional<int> low, high;  // 95 % interval of `at`, by bootstrap over seeds; nothing: beyond tested_to
+  int tested_to = 0;             // the largest length or distance
+  std::optional<int> at;         // the first one below; empty if there is none
+  bool has_interval = false;     // an interval needs two seeds
+  std::optional<int> low, high;  // 95 % interval of `at`, by bootstrap over seeds; empty: beyond tested_to
   bool operator==(const ThresholdLength&) const = default;
 };
 
-/// Nothing where there is nothing to look at.
+/// Empty without lengths or distances.
 std::optional<ThresholdLength> find_threshold_length(const std::vector<Curve>& seeds);
 
 }  // namespace posbench

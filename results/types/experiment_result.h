@@ -111,7 +111,7 @@ struct ExperimentResult {
   std::int64_t parameters = 0;       // learned scalars; 0 if the experiment failed before there was a model
   int steps = 0;                     // optimizer steps done
   bool stopped_early = false;
-  std::optional<double> final_loss;     // empty if not finite or missing; then `reason` says why
+  std::optional<double> final_loss;     // empty if not finite or missing; then `reason` is set
   std::optional<double> learning_rate;  // the one chosen in validation; empty if there was only one
   std::vector<RateResult> learning_rates;  // the candidates, ascending
   std::vector<CurvePoint> learning_curve;  // ascending in step

@@ -17,6 +17,7 @@ struct Report {
   std::vector<TaskBaseline> tasks;
   std::vector<ExperimentResult> experiments;
   Json timing = Json::object();  // passed through
+  std::string so_far;            // "10 of 18 experiments" of a run that has not finished; not in the JSON
   bool operator==(const Report&) const = default;
 };
 

@@ -61,13 +61,13 @@ TEST_CASE("distinct integers are ascending, and every one is drawn equally often
 
 TEST_CASE("shuffling keeps the items and moves each everywhere") {
   Rng rng = stream(4, "test");
-  std::vector<int> first_place(5);
+  std::vector<int> first_index(5);
   for (int n = 0; n < 20000; ++n) {
     std::vector<int> items(5);
     std::iota(items.begin(), items.end(), 0);
     shuffle(std::span(items), rng);
     REQUIRE(std::accumulate(items.begin(), items.end(), 0) == 10);
-    ++first_place[items[0]];
+    ++first_index[items[0]];
   }
-  for (const int count : first_place) CHECK(std::abs(count - 4000) < 300);
+  for (const int count : first_index) CHECK(std::abs(count - 4000) < 300);
 }

@@ -1,4 +1,4 @@
-// What every encoding must satisfy, over the registry and the variants that encodings name.
+// Tests of every encoding of the registry, and of the variants in the registrations.
 #include <map>
 #include <set>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kMaxError = 1e-6;
 
-/// Every encoding with its defaults, and with the variants that it names.
+/// Every encoding with its defaults, and with the variants of its registration.
 std::vector<std::string> specs() {
   std::vector<std::string> specs;
   for (const std::string& name : encodings().names()) {
@@ -45,8 +45,8 @@ TEST_CASE("every backward agrees with finite differences") {
   }
 }
 
-TEST_CASE("a registration without a name, a family, an equation or a source is refused with a line that says so") {
-  EncodingInfo info{.name = "mine", .family = Family::rotary, .equation = "score = 0", .source = "nobody"};
+TEST_CASE("a registration without a name, a family, an equation or a source is refused in one line") {
+  EncodingInfo info{.name = "mine", .family = Family::rotary, .equation = "score = 0", .source = "none"};
   CHECK_NOTHROW(check_info(info));
   EncodingInfo other = info;
   other.equation.clear();
@@ -101,7 +101,7 @@ TEST_CASE("outputs and gradients are finite at length 1 and at four times the tr
   }
 }
 
-TEST_CASE("one layer tells the order of earlier tokens apart, but for the encodings that say otherwise") {
+TEST_CASE("one layer depends on the order of earlier tokens, except for permutation-invariant encodings") {
   for (const std::string& name : encodings().names()) {
     DYNAMIC_SECTION(name) {
       const double moved = order_sensitivity(Spec{name, {}}, small_shape(4, true, true), 9);
@@ -114,7 +114,7 @@ TEST_CASE("one layer tells the order of earlier tokens apart, but for the encodi
   }
 }
 
-TEST_CASE("a shift of all positions moves the outputs of no relative encoding, and of every absolute one") {
+TEST_CASE("a shift of all positions changes the outputs of absolute encodings, and not of relative ones") {
   const std::set<Relative> relative{Relative::yes, Relative::accumulated, Relative::counted,
                                     Relative::order_of_keys};
   for (const std::string& name : encodings().names()) {
@@ -127,7 +127,7 @@ TEST_CASE("a shift of all positions moves the outputs of no relative encoding, a
   }
 }
 
-TEST_CASE("the four properties are measured to be what the taxonomy states") {
+TEST_CASE("the measured properties are those that the registration states") {
   for (const std::string& name : encodings().names()) {
     DYNAMIC_SECTION(name) {
       const Spec spec{name, {}};
@@ -139,7 +139,7 @@ TEST_CASE("the four properties are measured to be what the taxonomy states") {
   }
 }
 
-TEST_CASE("a property that hangs on an option is measured to do so") {
+TEST_CASE("the measurements show that a property depends on an option") {
   const auto [text, property, measured] = GENERATE(table<std::string, std::string, std::string>({
       {"shaw_k:clip=0", "distinct", "yes"},
       {"deberta:size=24", "extrapolates", "yes"},

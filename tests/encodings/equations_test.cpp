@@ -1,5 +1,5 @@
-// Each encoding restated: what its paper says of one (h, i, j), independently of how the encoding computes it. A
-// new encoding owes one row here. What a row leaves out must be plain attention's.
+// An independent implementation of each encoding: its paper's equation for one (h, i, j). A new encoding needs one
+// row here. What a row leaves out must be equal to plain attention.
 #include <cmath>
 #include <complex>
 #include <functional>
@@ -14,7 +14,7 @@ using namespace posbench;
 
 namespace {
 
-/// A random attention layer in which an encoding stands, and what a row may ask of it.
+/// A random attention layer with an encoding, and the values that a row may use.
 struct Case {
   Case(const std::string& spec, bool causal) : causal(causal) {
     shape.vocabulary = 7;
@@ -103,7 +103,7 @@ double projected_sinusoid(const Case& c, const std::string& projection, int h, i
   double sum = 0;
   for (int m = 0; m < c.C; ++m) {
     const double angle = n / std::pow(10000.0, 2.0 * (m % (c.C / 2)) / c.C);
-    sum += c.learned(projection, h * c.D + e, m) * (m < c.C / 2 ? std::sin(angle) : std::cos(angle));
+    sum += c.learned(projection, m, h * c.D + e) * (m < c.C / 2 ? std::sin(angle) : std::cos(angle));
   }
   return sum;
 }
@@ -258,7 +258,7 @@ double fourier(const Case& c, int h, int i, int j, const std::function<double(in
   return sum / std::sqrt(c.D);
 }
 
-/// The tokens before t in its segment.
+/// The number of tokens before t in its segment.
 int in_segment(const Case& c, int t) {
   int before = 0;
   while (before < t && c.sequence.segments[t - before - 1] == c.sequence.segments[t]) ++before;
@@ -411,12 +411,12 @@ const std::map<std::string, Row>& rows() {
       {"darope",
        {.score =
             [](const Case& c, int h, int i, int j) {  // L = 12: of w = 1 and 0.01, the second is slow
-              const auto place = [&](int t) {
+              const auto position = [&](int t) {
                 const double beta = std::log((t + 0.5) / (12 - t - 0.5));
                 return 12 * sigmoid(c.x_dot("darope.weight.1", t, h) + c.learned("darope.alpha.1", 0, h) * beta);
               };
               return turned(c, false, h, i, j,
-                            [&](int n) { return n == 0 ? i - j : 0.01 * (place(i) - place(j)); });
+                            [&](int n) { return n == 0 ? i - j : 0.01 * (position(i) - position(j)); });
             }}},
       {"deberta",
        {.score =
@@ -456,10 +456,10 @@ const std::map<std::string, Row>& rows() {
             [](const Case& c, int h, int i, int j) {
               const double slope = std::abs(c.learned("fire.c.1", 0, 0));
               const double reach = std::max<double>(i, std::abs(c.learned("fire.mu.1", 0, 0) * 6));
-              const double share = std::log(slope * (i - j) + 1) / (std::log(slope * reach + 1) + 1e-6);
+              const double xi = std::log(slope * (i - j) + 1) / (std::log(slope * reach + 1) + 1e-6);
               double bias = c.learned("fire.b2.1", 0, h);
               for (int m = 0; m < 32; ++m) {
-                const double hidden = share * c.learned("fire.w1.1", 0, m) + c.learned("fire.b1.1", 0, m);
+                const double hidden = xi * c.learned("fire.w1.1", 0, m) + c.learned("fire.b1.1", 0, m);
                 bias += std::max(hidden, 0.0) * c.learned("fire.w2.1", m, h);
               }
               return c.dot(h, i, j) + bias;
@@ -480,7 +480,7 @@ const std::map<std::string, Row>& rows() {
       {"fope:learned=true,length=1000,padding=ones",
        {.score =
             [](const Case& c, int h, int i,
-               int j) {  // both frequencies in one pair; the other is cut off at D / 4
+               int j) {  // both frequencies in one pair; the limit D / 4 leaves out the other
               const auto learned = [&](const char* side, int m) {
                 return c.learned(std::string("fope.") + side + ".1", 2 * h + m, 0);
               };
@@ -667,7 +667,7 @@ const std::map<std::string, Row>& rows() {
             }}},
       {"random_float",
        {.embed =
-            [](const Case& c, int, int t, int channel) {  // L = 12 places, 12 apart in all
+            [](const Case& c, int, int t, int channel) {  // L = 12 positions in an interval of length 12
               const double angle = (t + 0.5) * std::pow(10000.0, -static_cast<double>(channel / 2 * 2) / c.C);
               return channel % 2 == 0 ? std::sin(angle) : std::cos(angle);
             }}},
@@ -690,7 +690,7 @@ const std::map<std::string, Row>& rows() {
       {"repo_pos",
        {.score =
             [](const Case& c, int h, int i, int j) {
-              const auto place = [&](int t) {
+              const auto position = [&](int t) {
                 double sum = 0;
                 for (int m = 0; m < c.C / 8; ++m) {
                   const double gate = c.x_dot("repo_pos.gate.1", t, m);
@@ -700,7 +700,7 @@ const std::map<std::string, Row>& rows() {
                 return sum;
               };
               return turned(c, true, h, i, j,
-                            [&](int n) { return (place(i) - place(j)) * std::pow(10000.0, -2.0 * n / c.D); });
+                            [&](int n) { return (position(i) - position(j)) * std::pow(10000.0, -2.0 * n / c.D); });
             }}},
       {"resonance_rope",
        {.score =
@@ -835,7 +835,7 @@ const std::map<std::string, Row>& rows() {
             }}},
       {"tape",
        {.score =
-            [](const Case& c, int h, int i, int j) {  // before anything is carried: RoPE, half-split
+            [](const Case& c, int h, int i, int j) {  // before the recurrent state changes: RoPE, half-split
               double sum = 0;
               for (int n = 0; n < c.D / 2; ++n) {
                 const double angle = (i - j) * std::pow(10000.0, -2.0 * n / c.D);
@@ -950,7 +950,7 @@ void check(const Row& row, const std::string& name, bool causal) {
 
 }  // namespace
 
-TEST_CASE("every encoding has a row that restates it") {
+TEST_CASE("every encoding has a row with its equation") {
   for (const std::string& name : encodings().names()) {
     INFO("add to tests/encodings/equations_test.cpp:   {\""
          << name << "\", {.score = [](const Case& c, int h, int i, int j) { ... }}},");
@@ -958,7 +958,7 @@ TEST_CASE("every encoding has a row that restates it") {
   }
 }
 
-TEST_CASE("every encoding computes what its row restates") {
+TEST_CASE("every encoding computes the equation of its row") {
   for (const auto& [name, row] : rows()) {
     const bool both = row.bidirectional && !encodings().find(Spec::parse(name).name).info.causal_only;
     for (const bool causal : {true, false}) {

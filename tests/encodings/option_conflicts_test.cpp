@@ -1,4 +1,4 @@
-// Options that make no sense together are refused in one line that says what to do.
+// Conflicting options are refused in one line, with what to do.
 #include "harness/verify/double_precision/certificate.h"
 #include "tests/catch.h"
 

@@ -19,7 +19,7 @@ Matrix random_matrix(Index rows, Index cols, Rng& rng) {
 }  // namespace
 
 TEST_CASE(
-    "relative rows agree with the sums over pairs, whether neighbouring pairs have neighbouring rows or not") {
+    "relative rows agree with the sums over pairs, for neighbouring rows of neighbouring pairs and for others") {
   constexpr int kLength = 70, kRows = 2 * kLength - 1, kWidth = 3;
   Rng rng = stream(0, "relative rows");
   for (const std::string order : {"ascending", "descending", "clipped", "random"}) {

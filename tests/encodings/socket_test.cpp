@@ -96,7 +96,7 @@ class EveryStage final : public PositionEncoding {
     d.parameters[score_[in.layer]] += in.x.transpose() * d_said;
   }
 
-  /// 4. Sigmoids in place of the softmax.
+  /// 4. Sigmoids instead of the softmax.
   void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const override {
     for (size_t h = 0; h < scores.size(); ++h) {
       attention[h] = scores[h].array().logistic();
@@ -202,7 +202,7 @@ std::unique_ptr<PositionEncoding> every_stage(const ModelShape& shape, Parameter
 
 }  // namespace
 
-TEST_CASE("gradients pass through every stage of the socket, in every shape of model") {
+TEST_CASE("gradients pass through every stage of an encoding, in every shape of model") {
   for (const bool causal : {true, false}) {
     for (const bool pre_norm : {true, false}) {
       for (const bool tied : {true, false}) {
@@ -222,7 +222,7 @@ TEST_CASE("gradients pass through every stage of the socket, in every shape of m
   }
 }
 
-TEST_CASE("every stage of every layer is called: each learned term of the socket moves the logits") {
+TEST_CASE("every stage of every layer is called: each learned term changes the logits") {
   const ModelShape shape = small_shape(2, true, true);
   ParameterLayout layout;
   const auto encoding = every_stage(shape, layout);
@@ -246,13 +246,13 @@ TEST_CASE("every stage of every layer is called: each learned term of the socket
     const auto& [name, parameter, initial, decays] = layout.entries()[n];
     parameters[parameter](0, 0) += 0.5;
     INFO(name);
-    // what the last block hands on is read by nobody
+    // the recurrent state after the last block is not read
     CHECK(((logits() - before).norm() > 1e-3 * before.norm()) == (name != "carry.1"));
     parameters[parameter](0, 0) -= 0.5;
   }
 }
 
-TEST_CASE("a sequence that begins another's positions is served by its tables, and their gradients add up") {
+TEST_CASE("a sequence whose positions are a prefix of another's uses its tables, and their gradients add up") {
   const ModelShape shape = small_shape(2, true, true);
   ParameterLayout layout;
   const auto encoding = every_stage(shape, layout);

@@ -1,4 +1,4 @@
-// The recurrent state of TAPE, restated at one (token, head, pair).
+// An independent implementation of TAPE's recurrent state, for one (token, head, pair).
 #include <cmath>
 
 #include "encodings/registry.h"

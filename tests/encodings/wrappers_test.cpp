@@ -1,4 +1,4 @@
-// What encodings that wrap others, or read indices from the task, promise beyond their equations.
+// Properties, beyond their equations, of encodings that wrap others or read indices from the task.
 #include <set>
 
 #include "encodings/parts/rotary.h"
@@ -11,7 +11,7 @@ using namespace posbench;
 
 namespace {
 
-/// The message with which making this encoding is refused; empty where it is not.
+/// The error message of making this encoding; empty if there is no error.
 std::string refusal(const std::string& spec, const ModelShape& shape = small_shape(2, true, true)) {
   ParameterLayout layout;
   try {
@@ -32,7 +32,7 @@ Sequence sequence(int length) {
 
 }  // namespace
 
-TEST_CASE("interpolated refuses bases that are not rotary, and names those that are") {
+TEST_CASE("interpolated refuses bases that are not rotary, and lists those that are") {
   const std::string names =
       "expected one of the rotary ones: resonance_rope, rope, rope_hope, rope_p, rope_partial, xpos";
   for (const std::string base : {"alibi", "none", "pope", "cope", "interpolated"}) {
@@ -46,7 +46,7 @@ TEST_CASE("interpolated refuses bases that are not rotary, and names those that 
         std::string::npos);
 }
 
-TEST_CASE("randomized refuses what takes no positions, and distances where positions are needed") {
+TEST_CASE("randomized refuses bases without positions, and sampled distances for bases that need positions") {
   for (const std::string base : {"none", "cope", "fox", "bipe_rope", "abacus", "coupled", "carope", "darope",
                                  "randomized", "(dape:base=none)"}) {
     INFO(base);
@@ -89,7 +89,7 @@ TEST_CASE("options that do not fit the model or each other are refused in one li
   CHECK(refusal("grape_ap:width=3") == "encoding 'grape_ap': width is 3, expected an even number");
 }
 
-TEST_CASE("random offsets reach up to the longest sequence, in training alone") {
+TEST_CASE("random offsets reach up to the longest sequence, and only in training") {
   const ModelShape shape = small_shape(2, true, true);  // up to 12
   ParameterLayout layout;
   const auto encoding = make_encoding(Spec::parse("random_offset"), shape, layout);
@@ -111,7 +111,7 @@ TEST_CASE("random offsets reach up to the longest sequence, in training alone") 
   }
 }
 
-TEST_CASE("random floats are drawn anew in training, and stand evenly in evaluation") {
+TEST_CASE("random floats are drawn anew in training, and are evenly spaced in evaluation") {
   ParameterLayout layout;
   const auto encoding = make_encoding(Spec::parse("random_float:range=3"), small_shape(2, true, true), layout);
   Sequence s = sequence(6);
@@ -128,7 +128,7 @@ TEST_CASE("random floats are drawn anew in training, and stand evenly in evaluat
   }
 }
 
-TEST_CASE("what a base hides stays hidden where its scores are scaled, even by less than nothing") {
+TEST_CASE("keys that a base hides stay hidden if its scores are scaled, even by negative factors") {
   ModelShape shape = small_shape(2, true, true);
   ParameterLayout layout;
   const auto encoding = make_encoding(Spec::parse("ssmax:base=hard_alibi"), shape, layout);
@@ -159,7 +159,7 @@ TEST_CASE("randomized gives a learned table a row for every position") {
   CHECK(layout.entries()[0].parameter.rows == 77);
 }
 
-TEST_CASE("dynamic NTK works its tables out for every length, the others share the leading block") {
+TEST_CASE("dynamic NTK computes tables for every length, other encodings reuse the leading block") {
   const ModelShape shape = small_shape(2, true, true);
   for (const auto& [spec, shared] :
        {std::pair{"interpolated:method=ntk_dynamic", false}, {"interpolated:method=ntk", true}}) {
@@ -180,7 +180,7 @@ TEST_CASE("dynamic NTK works its tables out for every length, the others share t
 }
 
 TEST_CASE(
-    "offsets of digit positions are for training alone, and without digit positions every token has the same row") {
+    "digit positions have offsets only in training, and without digit positions every token has the same row") {
   for (const std::string name : {"abacus", "coupled"}) {
     ParameterLayout layout;
     const auto encoding = make_encoding(Spec{name, {}}, small_shape(2, true, true), layout);

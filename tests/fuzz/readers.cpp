@@ -1,5 +1,5 @@
-// Everything that posbench reads, given bytes that nobody wrote. Each reader either accepts them or throws what
-// `main` turns into one line that names the file; anything else is a fault. The first byte chooses the reader:
+// Fuzzes everything that posbench reads. Each reader either accepts the bytes or throws an exception that `main`
+// turns into one line with the name of the file; anything else is a fault. The first byte chooses the reader:
 //   m manifest.json   l experiments.jsonl   r report.json   f a configuration   s .safetensors   c a checkpoint's
 //   state   a arrays (.npz)   j answers (.jsonl)   x a manifest of samples
 #include <unistd.h>

@@ -8,7 +8,7 @@ using namespace posbench;
 
 namespace {
 
-/// Two arrays of three rows, written row by row, in turn.
+/// Two arrays of three rows, written row by row, alternately.
 void write_example(const std::filesystem::path& path, ArrayFormat format) {
   ArrayWriter file(path, format, {{"tokens", Scalar::int32, {3, 2}}, {"logits", Scalar::float32, {3, 1, 2}}},
                    {{"manifest", "{}"}});
@@ -30,7 +30,7 @@ std::string message(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("arrays that were written in pieces, in turn, read back as the same") {
+TEST_CASE("arrays that are written in alternating pieces read back unchanged") {
   const TemporaryDirectory directory;
   const ArrayFormat format = GENERATE(ArrayFormat::npz, ArrayFormat::safetensors);
   const auto path = directory / "arrays";
@@ -49,13 +49,13 @@ TEST_CASE("arrays that were written in pieces, in turn, read back as the same") 
   }
 }
 
-TEST_CASE("a file of arrays that is abandoned leaves nothing") {
+TEST_CASE("an unfinished file of arrays leaves no file") {
   const TemporaryDirectory directory;
   { ArrayWriter file(directory / "x.npz", ArrayFormat::npz, {{"a", Scalar::int32, {1}}}); }
   CHECK(std::filesystem::is_empty(directory / ""));
 }
 
-TEST_CASE("a file of arrays that is cut off anywhere is refused in one line") {
+TEST_CASE("a truncated file of arrays is refused in one line") {
   const TemporaryDirectory directory;
   const ArrayFormat format = GENERATE(ArrayFormat::npz, ArrayFormat::safetensors);
   write_example(directory / "whole", format);

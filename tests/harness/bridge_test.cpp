@@ -113,7 +113,7 @@ TEST_CASE("exported samples are those of the stream that run trains and tests on
   }
 }
 
-TEST_CASE("a saved model's answers, scored, give the report of its run, count for count") {
+TEST_CASE("the answers of a saved model give the report of its run, with equal counts") {
   const TemporaryDirectory directory;
   run_two_encodings(directory);
   const std::string files = forward_all(directory, "cope") + forward_all(directory, "randomized");
@@ -137,7 +137,7 @@ TEST_CASE("a saved model's answers, scored, give the report of its run, count fo
   CHECK(posbench_command(directory, "compare run scored.json").code == 0);
 }
 
-TEST_CASE("answers of a model from elsewhere become a report that stands beside ours") {
+TEST_CASE("answers of another program's model become a report that can be merged with ours") {
   const TemporaryDirectory directory;
   run_two_encodings(directory);
   std::string files;
@@ -267,7 +267,7 @@ TEST_CASE("the losses of a traced run are those of its learning curve") {
   CHECK(sum / (e.steps - from) == Approx(*e.final_loss).epsilon(1e-12));
 }
 
-TEST_CASE("a trace that is resumed goes on behind the steps that are kept") {
+TEST_CASE("a resumed trace continues after the steps that are kept") {
   const TemporaryDirectory directory;
   const Config config = make_config({.profile = "smoke"});
   const TaskSetup task = setup_task(config, "flip_flop");

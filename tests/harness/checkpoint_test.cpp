@@ -15,7 +15,7 @@ Config small_config() {
   return config;
 }
 
-/// Trains until so many learning rates are done with and the next has done so many steps.
+/// Trains until `rate` learning rates are finished and the next one has done `step` steps.
 void train_until(const Model& model, const Experiment& e, LearningRateSweep& sweep, size_t rates, int step) {
   train(model, e.task->trained(), e.task->options.training, e.seed, sweep,
         [&](const LearningRateSweep& s) { return s.tried.size() < rates || s.state.step < step; });
@@ -23,8 +23,8 @@ void train_until(const Model& model, const Experiment& e, LearningRateSweep& swe
 
 }  // namespace
 
-TEST_CASE("training goes on from a checkpoint as if it had not been interrupted") {
-  const size_t rate = GENERATE(0u, 1u, 2u);  // at which it is
+TEST_CASE("training resumed from a checkpoint equals uninterrupted training") {
+  const size_t rate = GENERATE(0u, 1u, 2u);  // the index of the current learning rate
   const bool at_its_end = GENERATE(false, true);
   const TemporaryDirectory directory;
   Config config = small_config();
@@ -33,7 +33,7 @@ TEST_CASE("training goes on from a checkpoint as if it had not been interrupted"
   const Suite suite = make_suite(config);
   const Experiment& e = suite.experiments[0];
   const Model model = make_model(e.encoding, e.task->shape);
-  const int steps = e.task->options.training.steps, step = at_its_end ? steps : steps / 2 + 3;  // between two looks
+  const int steps = e.task->options.training.steps, step = at_its_end ? steps : steps / 2 + 3;  // between two validations
   LearningRateSweep whole(model, e.task->options.training, e.seed), part = whole;
   train_until(model, e, whole, 3, 0);
   std::optional<LearningRateSweep> kept;
@@ -92,8 +92,8 @@ TEST_CASE(
   CHECK(message(other_suite.experiments[0]).starts_with("__metadata__.config is "));
 
   const std::string bytes = read_whole(path);
-  for (const double share : {0.0, 0.3, 0.6, 0.99}) {
-    std::filesystem::resize_file(path, static_cast<std::uintmax_t>(static_cast<double>(bytes.size()) * share));
+  for (const double fraction : {0.0, 0.3, 0.6, 0.99}) {
+    std::filesystem::resize_file(path, static_cast<std::uintmax_t>(static_cast<double>(bytes.size()) * fraction));
     CHECK(message(e).ends_with("it is truncated or damaged"));
     directory.write("c.safetensors", bytes);
   }

@@ -23,7 +23,7 @@ TEST_CASE("there are thirty claims or more, of many families, and some are not e
   CHECK(doubtful >= 5);
 }
 
-TEST_CASE("every claim's runs can be built, at both sizes, and have the splits that its rules look at") {
+TEST_CASE("every claim's runs can be built, at both sizes, and have the splits of its rules") {
   for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
     const ClaimPlan plan = plan_claims({}, size);
     std::map<std::string, std::set<std::string>> splits{};
@@ -63,7 +63,7 @@ TEST_CASE("claims of equal settings share their runs, which do not depend on wha
   CHECK(one.runs[0].config.seeds.size() == 7);
 }
 
-TEST_CASE("reproduce lists, refuses what it does not know, and judges nothing where nothing was run") {
+TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing without runs") {
   const TemporaryDirectory directory;
   const Outcome list = posbench_command(directory, "reproduce --list");
   CHECK(list.code == 0);
@@ -76,7 +76,7 @@ TEST_CASE("reproduce lists, refuses what it does not know, and judges nothing wh
   CHECK(nothing.out.find("1 not run") != std::string::npos);
 }
 
-TEST_CASE("a claim is run again, goes on where it was, and is judged by what was found") {
+TEST_CASE("a claim's runs are resumed, and it is judged by their results") {
   const TemporaryDirectory directory;
   const Outcome first = posbench_command(directory, "reproduce none-bidirectional-order -q -o claims");
   REQUIRE(first.code == 0);

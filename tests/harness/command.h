@@ -1,4 +1,4 @@
-// The program as its user calls it, from a folder of the test.
+// Runs the program as a user does, in a folder of the test.
 #pragma once
 #include <sys/wait.h>
 

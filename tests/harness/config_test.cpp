@@ -10,7 +10,7 @@
 
 using namespace posbench;
 
-TEST_CASE("a flag stands over a file, which stands over the profile") {
+TEST_CASE("a flag has precedence over a file, and a file over the profile") {
   const TemporaryDirectory directory;
   const auto file =
       directory.write("config.json", R"({"training": {"steps": 7, "batch": 5}, "model": {"width": 32}})");
@@ -21,7 +21,7 @@ TEST_CASE("a flag stands over a file, which stands over the profile") {
   CHECK(config.model.layers == 1);  // of the profile
 }
 
-TEST_CASE("what is set for all tasks stands over the overrides of a task that were read before it, not after") {
+TEST_CASE("a setting for all tasks replaces the overrides of a task that were read before it, not after it") {
   const TemporaryDirectory directory;
   const auto steps = [](const Config& config) {
     return std::pair{config.for_task("parity_check").training.steps, config.for_task("flip_flop").training.steps};
@@ -32,15 +32,15 @@ TEST_CASE("what is set for all tasks stands over the overrides of a task that we
        {"{" + overrides + R"(, "training": {"steps": 7}})", R"({"training": {"steps": 7}, )" + overrides + "}"}) {
     const auto file = directory.write("config.json", text);
     const Config config = make_config({.profile = "smoke", .file = file});
-    CHECK(steps(config) == std::pair{99, 98});  // in whichever order a file says so
+    CHECK(steps(config) == std::pair{99, 98});  // in any order within a file
     const Config flags = make_config({.profile = "smoke", .file = file, .settings = {"training.steps=5"}});
     CHECK(steps(flags) == std::pair{5, 5});
-    CHECK(flags.for_task("parity_check").training.batch == 3);  // what the flag does not name stays
+    CHECK(flags.for_task("parity_check").training.batch == 3);  // settings without a flag stay
     CHECK(to_json(flags)["overrides"].size() == 1);
   }
 }
 
-TEST_CASE("a file's settings and overrides stand over those of its profile, name by name") {
+TEST_CASE("a file's settings and overrides replace those of its profile, name by name") {
   const TemporaryDirectory directory;
   Config config =
       config_from_json(Json::parse(R"({"tasks": "all", "encodings": "none", "seeds": "1", "overrides": {
@@ -53,7 +53,7 @@ TEST_CASE("a file's settings and overrides stand over those of its profile, name
   CHECK(config.for_task("parity_check").model.width == 24);
 }
 
-TEST_CASE("learning rates are one number or several different ones, in whichever form a configuration says so") {
+TEST_CASE("learning rates are one number or several different ones, in every form of a configuration") {
   using Rates = std::vector<double>;
   const auto rates = [](const std::string& text) {
     return make_config({.profile = "smoke", .learning_rates = text}).training.learning_rates;
@@ -167,7 +167,7 @@ TEST_CASE("seeds are a number of them, or a list") {
   }
 }
 
-TEST_CASE("what is wrong with a configuration is said in one line") {
+TEST_CASE("an invalid configuration is refused in one line") {
   const TemporaryDirectory directory;
   const auto message = [&](const std::string& json) -> std::string {
     const auto file = directory.write("bad.json", json);

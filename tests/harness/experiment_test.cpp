@@ -34,7 +34,7 @@ class Diverging final : public PositionEncoding {
 
 const RegisterEncoding<Diverging> registered{{.name = "test_diverging", .family = Family::absolute, .equation = "x += log(a)", .source = "this test"}};
 
-/// Every fiftieth example has a token that the vocabulary lacks.
+/// Every fiftieth example has a token outside the vocabulary.
 class Faulty final : public Task {
  public:
   struct Options {
@@ -92,14 +92,14 @@ TEST_CASE("an example with a token outside the vocabulary fails its experiment, 
   CHECK_THAT(result.reason, Catch::Matchers::Contains("is faulty: token 7 at position 1 is outside the vocabulary of 3"));
 }
 
-TEST_CASE("running out of memory is no result") {
+TEST_CASE("an experiment that runs out of memory has no result") {
   const Suite suite = make_suite(small_config("parity_check", "none"));
   const ExperimentEvents events{
       .after_step = [](const Model&, const LearningRateSweep&) -> bool { throw std::bad_alloc(); }};
   CHECK_THROWS_AS(run_experiment(suite.experiments[0], events), std::bad_alloc);
 }
 
-TEST_CASE("a head over the answers alone predicts nothing else, and batches of one length have one") {
+TEST_CASE("outputs=answers predicts only answers, and lengths=same gives a batch one length") {
   Config config = small_config("parity_check", "none");
   config.training.outputs = Outputs::answers;
   config.training.lengths = BatchLengths::same;
@@ -114,7 +114,7 @@ TEST_CASE("a head over the answers alone predicts nothing else, and batches of o
   CHECK(*result.learning_curve[0].loss < std::log(3.0));
 }
 
-TEST_CASE("a loss that stops being finite ends its experiment with the step, and the others go on") {
+TEST_CASE("a loss that is not finite ends its experiment with the step, and the others continue") {
   Config config = small_config("parity_check", "test_diverging,none");
   config.training.learning_rates = {0.01};
   const Suite suite = make_suite(config);
@@ -190,7 +190,7 @@ TEST_CASE("under one seed encodings see the same samples and start from the same
   for (size_t n = 0; n < 4; ++n) CHECK(for_cope[n].sequence.tokens == for_learned[n].sequence.tokens);
 }
 
-TEST_CASE("training goes on from a state as if it had not been interrupted") {
+TEST_CASE("training resumed from a state equals uninterrupted training") {
   Config config = small_config("flip_flop", "cope");
   config.model.dropout = 0.1;
   const Suite suite = make_suite(config);
@@ -207,7 +207,7 @@ TEST_CASE("training goes on from a state as if it had not been interrupted") {
 }
 
 #if defined(__SSE2__)
-TEST_CASE("while it trains, a thread takes and gives 0 in place of denormal numbers, and not after") {
+TEST_CASE("a thread flushes denormal numbers to zero while it trains, and not after") {
   const volatile Real least = std::numeric_limits<Real>::min(), denormal = least / 2, large = 1e20;
   const auto given = [&] { return Real(least / 2); };
   const auto taken = [&] { return Real(denormal * large); };
@@ -226,7 +226,7 @@ TEST_CASE("while it trains, a thread takes and gives 0 in place of denormal numb
 }
 #endif
 
-TEST_CASE("early stopping looks at the validation stream only and is recorded") {
+TEST_CASE("early stopping depends on the validation stream only and is recorded") {
   Config config = small_config("even_pairs:length=1", "none");  // the answer is always 0
   config.training.steps = 200;
   config.training.learning_rates = {0.01};
@@ -237,7 +237,7 @@ TEST_CASE("early stopping looks at the validation stream only and is recorded") 
   CHECK(result.learning_curve.back().validation_sequence == 1);
 }
 
-TEST_CASE("of several learning rates the best in validation is tested, as if it had been the only one") {
+TEST_CASE("the best of several learning rates in validation is tested, as if it had been the only one") {
   Config config = small_config("last_x_retrieval", "rope");
   config.training.steps = 60;
   config.training.batch = 16;
@@ -272,7 +272,7 @@ TEST_CASE("of several learning rates the best in validation is tested, as if it 
   CHECK(result == *chosen);
 }
 
-TEST_CASE("a learning rate that diverges loses, and where all do the experiment has diverged") {
+TEST_CASE("a learning rate that diverges is not chosen, and if all diverge so does the experiment") {
   Config config = small_config("parity_check", "test_diverging");
   config.training.learning_rates = {1e-6, 0.01};
   const ExperimentResult one = run_alone(config);
@@ -301,7 +301,7 @@ TEST_CASE("each learning rate may stop early") {
   CHECK(*result.learning_rate > 1e-7);
 }
 
-TEST_CASE("what does not go together is refused before anything runs") {
+TEST_CASE("incompatible settings are refused before anything runs") {
   Config config = small_config("parity_check", "cope");
   config.model.attention = Attention::bidirectional;
   CHECK_THROWS_WITH(
@@ -327,7 +327,7 @@ TEST_CASE("what does not go together is refused before anything runs") {
   CHECK_THROWS_WITH(make_suite(config), Catch::Matchers::StartsWith("training.samples is 6, not a multiple of training.batch 4"));
 }
 
-TEST_CASE("trivial predictors are measured as the reference says") {
+TEST_CASE("trivial predictors have the accuracies of the reference") {
   const auto measured = [](const std::string& task, const std::string& split, const std::string& predictor) {
     const Suite suite = make_suite(small_config(task, "none"));
     for (const SplitBaseline& baseline : measure_baselines(*suite.tasks[0]).splits) {

@@ -38,7 +38,7 @@ def posbench(folder, words):
 
 
 def files(root):
-    """What must not depend on what happened: all files but for times, in the report and in the lines."""
+    """What must not depend on the fault: all files, without the times in the report and in the lines."""
     found = {}
     for path in sorted(root.rglob("*")):
         name = str(path.relative_to(root))
@@ -138,7 +138,7 @@ def test(base):
         return "" if files(folder / "run") == expected else "--resume left something else"
 
     def old_or_new(folder, code):
-        """The old run is whole, or the new one has taken its place and goes on."""
+        """The old run is complete, or the new one has replaced it and can be resumed."""
         code, message = posbench(folder, RUN + ["--resume"])
         if code == 0:
             return "" if files(folder / "run") == expected else "what is there of the old run is not whole"

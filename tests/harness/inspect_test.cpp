@@ -1,4 +1,4 @@
-// What `posbench inspect` tells of trained models, against what their equations say.
+// The output of `posbench inspect` for trained models, compared with their equations.
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -45,7 +45,7 @@ const TemporaryDirectory& trained() {
 
 }  // namespace
 
-TEST_CASE("what a trained encoding learned is reported as its equation has it") {
+TEST_CASE("the parts of a trained encoding's scores agree with its equation") {
   const TemporaryDirectory& directory = trained();
   const auto inspected = [&](const std::string& encoding) {
     const Outcome outcome =
@@ -95,18 +95,18 @@ TEST_CASE("what a trained encoding learned is reported as its equation has it") 
     });
     CHECK(change > 0.1);
   }
-  SECTION("tables tell of one query, and a page of all") {
+  SECTION("a table has one query, and a page has all") {
     const Outcome console = posbench_command(directory, "inspect out last_x_retrieval cope:positions=5 --query 2");
     CHECK(console.out.find("layer 0, head 1, query 2 ") != std::string::npos);
     CHECK(console.out.find("contextual") != std::string::npos);
-    CHECK(console.out.find("the model says") != std::string::npos);
+    CHECK(console.out.find("the model predicts") != std::string::npos);
     const Outcome csv =
         posbench_command(directory, "inspect out last_x_retrieval none --query 2 --length 9 --format csv");
     CHECK(csv.out.starts_with("layer,head,query,key,word,score,positional part,attention\r\n0,0,2,0,"));
     CHECK(posbench_command(directory, "inspect out last_x_retrieval dape -o page.html").code == 0);
     CHECK(read_whole(directory / "page.html").find("Layer 0: bias after the network") != std::string::npos);
   }
-  SECTION("what is not there is named") {
+  SECTION("unknown names are refused") {
     for (const std::string wrong :
          {"nowhere last_x_retrieval cope:positions=5", "out flip_flop cope:positions=5",
           "out last_x_retrieval cope", "out last_x_retrieval none --seed 7",

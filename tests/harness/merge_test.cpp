@@ -68,7 +68,7 @@ TEST_CASE("shards that are merged give the report and the models of a single run
   CHECK(without_context(directory / "merged/report.json") == without_context(directory / "whole/report.json"));
 }
 
-TEST_CASE("what does not make one suite, or not the whole of it, is refused by name") {
+TEST_CASE("shards of different suites, and missing shards, are refused by name") {
   const TemporaryDirectory directory;
   for (const std::string k : {"1", "2", "3"}) run_shard(directory, k + "/3", k);
   run_shard(directory, "2/3", "other", {"--set", "training.steps=3"});

@@ -1,4 +1,4 @@
-// The program as a process of its own, which a test can kill or hold short.
+// Runs the program as a separate process, which a test can kill or limit.
 #pragma once
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -38,12 +38,12 @@ class Process {
     if (pid_ > 0) finish(SIGKILL);
   }
 
-  /// Whether it has ended by itself.
+  /// Whether it has ended.
   bool ended() {
     if (pid_ > 0 && waitpid(pid_, &status_, WNOHANG) == pid_) pid_ = 0;
     return pid_ == 0;
   }
-  /// Waits for its end, after a signal where one is given; the exit code, or 128 and the signal that ended it.
+  /// Waits for its end, after sending a signal if one is given; the exit code, or 128 plus the signal that ended it.
   int finish(int signal = 0) {
     if (pid_ > 0) {
       if (signal != 0) kill(pid_, signal);

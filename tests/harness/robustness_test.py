@@ -1,4 +1,4 @@
-"""What may happen around the program: descriptors, special files, limits of memory and disk, signals, foreign folders.
+"""Runs the program in unusual environments: descriptors, special files, limits of memory and disk, signals, foreign folders.
 
     robustness_test.py POSBENCH [TEST...]
 """
@@ -122,7 +122,7 @@ class Descriptors(Case):
             with self.subTest(command=name):
                 with open("/dev/full", "wb") as full:
                     done = self.posbench(*words, code=1, stdout=full)
-                message = done.stderr.splitlines(keepends=True)[-1]  # bench says what it measures, too
+                message = done.stderr.splitlines(keepends=True)[-1]  # bench also prints what it measures
                 self.check_one_line(message)
                 self.assertIn(b"No space left on device" if b":" in message[10:] else b"cannot write", message)
         for name in ("list", "sample", "report"):

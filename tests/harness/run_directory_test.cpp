@@ -33,7 +33,7 @@ Manifest manifest(const Json& config = kConfig) { return {.config = config, .exp
 
 }  // namespace
 
-TEST_CASE("a run directory keeps what is finished, and its report follows the manifest's order") {
+TEST_CASE("a run directory keeps finished experiments, and its report has the manifest's order") {
   const TemporaryDirectory base;
   RunDirectory directory(base / "run", Existing::refuse, manifest());
   directory.append(result(kIds[1]), 2);
@@ -45,7 +45,7 @@ TEST_CASE("a run directory keeps what is finished, and its report follows the ma
   CHECK_FALSE(std::filesystem::exists(base / "run/report.json.tmp"));
 }
 
-TEST_CASE("an existing run directory is refused, resumed or replaced as asked") {
+TEST_CASE("an existing run directory is refused, resumed or replaced as requested") {
   const TemporaryDirectory base;
   { RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1); }
   const std::string before = read_whole(base / "run/experiments.jsonl");
@@ -87,7 +87,7 @@ TEST_CASE("a folder that is no run directory is never touched") {
   CHECK(std::distance(std::filesystem::directory_iterator(base / "mine"), {}) == 1);
 }
 
-TEST_CASE("a run goes on under the shard, the version and the models that it was begun with") {
+TEST_CASE("a run is resumed only with its shard, its version and its --save-models") {
   const TemporaryDirectory base;
   Manifest begun = manifest();
   begun.context = {{"commit", "a"}, {"host", "here"}};
@@ -114,7 +114,7 @@ TEST_CASE("a run goes on under the shard, the version and the models that it was
   CHECK(message(now) == "was begun without --save-models; use --force or another -o");
 }
 
-TEST_CASE("a run that was killed before its manifest was there is begun again") {
+TEST_CASE("a run that was killed before it wrote its manifest starts again") {
   const TemporaryDirectory base;
   std::filesystem::create_directory(base / "run");
   base.write("run/experiments.jsonl", "");
@@ -124,7 +124,7 @@ TEST_CASE("a run that was killed before its manifest was there is begun again") 
   CHECK_FALSE(std::filesystem::exists(base / "run/.posbench-0123456789abcdef.tmp"));
 }
 
-TEST_CASE("a replacement that was interrupted is undone before its manifest was there, and completed after") {
+TEST_CASE("an interrupted replacement is undone if the new manifest is missing, and completed otherwise") {
   const Json other{{"training", {{"steps", 4}}}};
   const TemporaryDirectory base;
   const std::filesystem::path now = base / "run/manifest.json", replaced = base / "run/manifest.json.replaced";
@@ -193,7 +193,7 @@ TEST_CASE("lines go to the file that was locked, or nowhere") {
   CHECK(std::filesystem::file_size(base / "run/elsewhere") == 0);
 }
 
-TEST_CASE("shards part a suite") {
+TEST_CASE("shards partition a suite") {
   CHECK(Shard::parse("2/4") == Shard{2, 4});
   for (const char* bad : {"", "2", "/", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "a/b", "1/ 2"}) {
     CHECK_THROWS_AS(Shard::parse(bad), std::invalid_argument);

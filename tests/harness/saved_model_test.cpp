@@ -35,7 +35,7 @@ std::string with_header(std::string header) {
 
 }  // namespace
 
-TEST_CASE("matrices that were written read back as the same, on aligned numbers") {
+TEST_CASE("matrices read back unchanged, and their numbers are aligned") {
   const SafeTensors file = example();
   const std::string bytes = to_bytes(file);
   CHECK((bytes.size() - (6 + 4) * sizeof(float)) % 8 == 0);
@@ -48,7 +48,7 @@ TEST_CASE("matrices that were written read back as the same, on aligned numbers"
   }
 }
 
-TEST_CASE("a damaged file of matrices is refused in one line, wherever the damage is") {
+TEST_CASE("a file of matrices with any damaged byte is refused in one line") {
   const SafeTensors file = example();
   const std::string bytes = to_bytes(file);
   for (size_t size = 0; size < bytes.size(); ++size) CHECK(message(bytes.substr(0, size)).starts_with("x: "));
@@ -62,14 +62,14 @@ TEST_CASE("a damaged file of matrices is refused in one line, wherever the damag
       CHECK((text.starts_with("x: ") && text.find('\n') == text.npos));
       continue;
     }
-    // What changes the spelling of a name alone is found by those who look for the name.
+    // A change in a name is detected when a matrix of that name is read.
     const SafeTensors renamed = parse_safetensors(damaged, "x");
     REQUIRE(renamed.tensors.size() == 2);
     for (size_t t = 0; t < 2; ++t) CHECK(renamed.tensors[t].values == file.tensors[t].values);
   }
 }
 
-TEST_CASE("a wrong header is refused with the position of its fault") {
+TEST_CASE("an invalid header is refused with the position of the error") {
   CHECK(message(with_header(R"({"a": {"dtype": "F16", "shape": [0, 1], "data_offsets": [0, 0]}})")) ==
         "x: a.dtype is \"F16\", expected one of F32");
   CHECK(message(with_header(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 0]}})")) ==
@@ -82,7 +82,7 @@ TEST_CASE("a wrong header is refused with the position of its fault") {
   CHECK(message(with_header("[")).starts_with("x: parse error at line 1"));
 }
 
-TEST_CASE("a trained model is saved, and used again as it was") {
+TEST_CASE("a trained model is saved, and loaded unchanged") {
   const TemporaryDirectory directory;
   const Config config = make_config(
       {.profile = "smoke", .tasks = "flip_flop:length=16", .encodings = "cope:positions=8", .seeds = "7,"});
@@ -107,7 +107,30 @@ TEST_CASE("a trained model is saved, and used again as it was") {
   CHECK_THROWS_WITH(load_model(path), path.string() + ": output.bias is missing");
 }
 
-TEST_CASE("each experiment has a file of its own") {
+TEST_CASE("a model of the first format is read, unless it stores a projection transposed") {
+  const TemporaryDirectory directory;
+  const Config config =
+      make_config({.profile = "smoke", .tasks = "flip_flop:length=16", .encodings = "rope,txl", .seeds = "7,"});
+  const Suite suite = make_suite(config);
+  const auto path = directory / "model.safetensors";
+  const auto saved_as = [&](const Experiment& e, const char* format) {
+    const Model model = make_model(e.encoding, e.task->shape);
+    save_model(path, e, model, initialize(model.layout, 1));
+    SafeTensors file = parse_safetensors(read_file(path), "x");
+    file.metadata["format"] = format;
+    write_file(path, to_bytes(file));
+  };
+  saved_as(suite.experiments.at(0), "posbench model 1");
+  CHECK(load_model(path).parameters.flat.size() > 0);
+  saved_as(suite.experiments.at(1), "posbench model 1");
+  CHECK_THROWS_WITH(load_model(path), path.string() + ": 'txl.projection.0' is stored as (outputs, inputs) by an "
+                                                      "earlier version; train the model again");
+  saved_as(suite.experiments.at(0), "posbench model 3");
+  CHECK_THROWS_WITH(load_model(path), path.string() + ": __metadata__.format is \"posbench model 3\", expected "
+                                                      "\"posbench model 2\"");
+}
+
+TEST_CASE("each experiment has a separate file") {
   CHECK(file_stem({"flip_flop", "cope", 3}) == "flip_flop-cope-3");
   const std::string with_options = file_stem({"flip_flop:length=16", "cope:positions=8", 3});
   CHECK(with_options.starts_with("flip_flop_length_16-cope_positions_8-3-"));

@@ -1,4 +1,4 @@
-// What differs between the float that trains and the double that the other tests of the model run in.
+// Code that differs between float, which trains, and double, which the other tests of the model use.
 #include <limits>
 
 #include "base/random.h"
@@ -9,7 +9,7 @@
 
 using namespace posbench;
 
-TEST_CASE("the exponential of floats is right to two units in the last place, and zero where floats end") {
+TEST_CASE("the exponential of floats is within two ulp, and zero below the range of floats") {
   const auto e = [](float x) { return exponential(Lanes{} + x)[0]; };
   double worst = 0;
   for (float x = -87; x <= 88; x += 0.0137f) {
@@ -43,16 +43,16 @@ TEST_CASE("sums, largest values and the first few lanes of a vector of floats") 
   }
 }
 
-TEST_CASE("a square of floats is turned over") {
+TEST_CASE("a square of floats is transposed") {
   Lanes rows[kLanes];
-  for (Index j = 0; j < kLanes; ++j) rows[j] = static_cast<float>(100 * j) + places();
+  for (Index j = 0; j < kLanes; ++j) rows[j] = static_cast<float>(100 * j) + lane_indices();
   transpose(rows);
   for (Index j = 0; j < kLanes; ++j) {
     for (Index k = 0; k < kLanes; ++k) CHECK(rows[j][k] == static_cast<float>(100 * k + j));
   }
 }
 
-TEST_CASE("sigmoid and softplus of floats are right to a few units in the last place, far from zero, too") {
+TEST_CASE("sigmoid and softplus of floats are within a few ulp, also far from zero") {
   double worst = 0;
   for (float x = -86; x <= 86; x += 0.0137f) {
     const double e = std::exp(-std::abs(static_cast<double>(x)));

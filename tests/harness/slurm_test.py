@@ -1,4 +1,4 @@
-"""Runs a small suite through scripts/slurm.sh on a Slurm of its own: controller and node on this machine.
+"""Runs a small suite through scripts/slurm.sh on its own Slurm: controller and node on this machine.
 
     slurm_test.py POSBENCH SLURM_SH
 
@@ -150,20 +150,20 @@ def main():
     seen = {}  # the state in which each job was last seen
     first = os.path.join(path("run"), "shards", "1")
 
-    def look():
+    def update():
         for line in output("squeue", "-h", "-r", "-o", "%i %T").splitlines():
             job, state = line.split()
             seen[job] = state
         return seen
 
-    if not wait_for(60, lambda: look() and any(os.path.exists(os.path.join(first, name))
+    if not wait_for(60, lambda: update() and any(os.path.exists(os.path.join(first, name))
                                                for name in ("checkpoints", "report.json"))):
         show_logs(path("run"))
         print("failed: no task began")
         return 1
     subprocess.run(["scontrol", "requeue", f"{array}_1"], check=False)  # as a preemption does
-    # A requeued job waits for two minutes unless it is told to begin.
-    done = wait_for(150, lambda: look() and (
+    # A requeued job waits for two minutes unless its start time is changed.
+    done = wait_for(150, lambda: update() and (
         subprocess.run(["scontrol", "update", f"JobId={array}_1", "StartTime=now"], capture_output=True, check=False)
         and not output("squeue", "-h", "-j", f"{array},{merge}")))
     print("jobs seen:", *sorted(seen))

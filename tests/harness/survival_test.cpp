@@ -1,4 +1,4 @@
-// What may happen to a run, and what is left of it: the same bytes as if nothing had happened. Every system call that
+// Interrupted runs give the same bytes as uninterrupted ones. Every system call that
 // changes a file fails once in fault_injection_test.py.
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -30,8 +30,8 @@ std::vector<std::string> command(const std::string& jobs, const std::string& che
   return words;
 }
 
-/// All that must not depend on what happened: the report outside context and timing, which its page shows too, and
-/// the models.
+/// Everything that must not depend on interruptions: the report without context and timing, which its page has, too,
+/// and the models.
 std::map<std::string, std::string> outcome(const fs::path& run) {
   Json report = read_json(run / "report.json");
   report.erase("context");
@@ -45,7 +45,7 @@ std::map<std::string, std::string> outcome(const fs::path& run) {
   return files;
 }
 
-/// The outcome of a run that nothing happened to, and the seconds it took.
+/// The result of an uninterrupted run, and the seconds that it took.
 struct Unbroken {
   std::map<std::string, std::string> files;
   double seconds = 0;
@@ -68,7 +68,7 @@ size_t lines(const fs::path& path) {
   return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// Waits for a run's n-th line; false where it ended before.
+/// Waits for a run's n-th line; false if it ended before.
 bool wait_for_line(Process& process, const fs::path& run, size_t n) {
   while (lines(run / "experiments.jsonl") < n) {
     if (process.ended()) return false;
@@ -77,8 +77,8 @@ bool wait_for_line(Process& process, const fs::path& run, size_t n) {
   return true;
 }
 
-/// Checks that a run ended with exit code 1 and one message that says why and how to go on, then goes on. `kept`: what it
-/// says of the experiments that are finished; their number without it.
+/// Checks that a run ended with exit code 1 and one message, with the reason and the command that resumes; then resumes
+/// it. `kept`: the message's part about the finished experiments; without it, their number.
 void check_failed_and_resumes(Process& process, const fs::path& folder, const std::string& why, std::string kept = "") {
   const int code = process.finish();
   const std::string message = read_whole(process.messages());
@@ -96,7 +96,7 @@ void check_failed_and_resumes(Process& process, const fs::path& folder, const st
 
 }  // namespace
 
-TEST_CASE("a run that is killed at 50 random moments and resumed gives the bytes of one that is not") {
+TEST_CASE("a run that is killed at 50 random moments and resumed gives the bytes of an uninterrupted one") {
   const std::vector<std::string> several{"--learning-rates", "1e-3,1e-2,3e-3", "--set", "training.steps=1000"};
   const auto [jobs, more] =
       GENERATE_COPY(table<std::string, std::vector<std::string>>({{"1", {}}, {"2", {}}, {"2", several}}));
@@ -129,7 +129,7 @@ TEST_CASE("a run that is killed at 50 random moments and resumed gives the bytes
   CHECK(checkpoints > 0);
 }
 
-TEST_CASE("an interrupted run keeps the training under way, says how to go on, and goes on") {
+TEST_CASE("an interrupted run keeps unfinished training, prints the command that resumes it, and resumes") {
   const TemporaryDirectory directory;
   const std::vector<std::string> endless{"--set", "training.steps=10000000"};
   Process process(directory / "", command("2", "1000", endless));
@@ -149,7 +149,7 @@ TEST_CASE("an interrupted run keeps the training under way, says how to go on, a
   CHECK(checkpoints <= 2);
 }
 
-TEST_CASE("what an interrupted run has kept is where the next one goes on") {
+TEST_CASE("a run resumes from the checkpoint of the interrupted one") {
   const TemporaryDirectory directory;
   for (int code = 130, n = 0; code == 130; ++n) {  // until it is through
     REQUIRE(n < 1000);
@@ -162,7 +162,7 @@ TEST_CASE("what an interrupted run has kept is where the next one goes on") {
   CHECK(outcome(directory / "run") == unbroken().files);
 }
 
-TEST_CASE("a full disk ends a run with a message and exit code 1, and after room is made it goes on") {
+TEST_CASE("a full disk ends a run with a message and exit code 1, and with more space it resumes") {
   // Where files may not grow beyond so many bytes: too little for the second line, a model, a checkpoint, the
   // report.
   const auto [bytes, checkpoint_every] =
@@ -174,7 +174,7 @@ TEST_CASE("a full disk ends a run with a message and exit code 1, and after room
   check_failed_and_resumes(process, directory / "", "File too large");
 }
 
-TEST_CASE("a folder that vanishes during a run ends it with a message, and once it is back the run goes on") {
+TEST_CASE("a folder that is removed during a run ends it with a message, and after its return the run resumes") {
   const TemporaryDirectory directory;
   Process process(directory / "", command("1", "0.02", {}));
   REQUIRE(wait_for_line(process, directory / "run", 1));
@@ -185,7 +185,7 @@ TEST_CASE("a folder that vanishes during a run ends it with a message, and once 
   check_failed_and_resumes(process, directory / "", "No such file or directory", "--resume");
 }
 
-TEST_CASE("a folder that becomes read-only during a run ends it with a message, and once it is not it goes on") {
+TEST_CASE("a folder that becomes read-only during a run ends it with a message, and once writable it resumes") {
   const TemporaryDirectory directory;
   Process process(directory / "", command("1", "1000", {}), [] {
     prctl(PR_CAPBSET_DROP, 1 /* CAP_DAC_OVERRIDE: permissions are to count for root, too */, 0, 0, 0);
@@ -220,7 +220,7 @@ TEST_CASE("a damaged checkpoint is named, and its experiment starts from the beg
   CHECK(outcome(directory / "run") == unbroken().files);
 }
 
-TEST_CASE("two runs do not share a folder") {
+TEST_CASE("two runs cannot use one folder") {
   const TemporaryDirectory directory;
   const std::vector<std::string> endless{"--set", "training.steps=10000000"};
   Process process(directory / "", command("1", "1000", endless));

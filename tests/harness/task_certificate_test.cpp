@@ -1,4 +1,4 @@
-// What the certificate of a task finds, shown on tasks that are wrong.
+// The certificate of a task finds faults in faulty tasks.
 #include "harness/verify/task_certificate.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using namespace posbench;
 
 namespace {
 
-/// Answers 0 three times out of four; unsteady, each sample is another one than the last.
+/// Answers 0 three times out of four; `unsteady`: the same seed gives a different sample each time.
 class Unfair final : public Task {
  public:
   struct Options {
@@ -41,7 +41,7 @@ class Unfair final : public Task {
 
 }  // namespace
 
-TEST_CASE("the certificate of a task names a missing oracle, an unsteady generator and a lopsided answer") {
+TEST_CASE("the certificate of a task reports a missing oracle, a generator that is not deterministic and a too frequent answer") {
   tasks().add("unfair", {TaskInfo{.name = "unfair", .splits = {{"in_distribution", {}, ""}}},
                          {},
                          [](const Spec& spec) { return canonical<Unfair::Options>(spec, "task"); },
@@ -61,7 +61,7 @@ TEST_CASE("the certificate of a task names a missing oracle, an unsteady generat
   CHECK(has(unsteady, "split in_distribution: the same seed gives another sample 0"));
 }
 
-TEST_CASE("a test stream that repeats training is more than chance explains, and any other is not") {
+TEST_CASE("a test stream that repeats training samples is found, and an independent one passes") {
   const auto task = tasks().find("parity_check").make(Spec{"parity_check", {}}, Layout::teacher_forced);
   const SampleStream training{*task, "train", 0}, test{*task, "test:in_distribution", 0}, fresh{*task, "fresh", 1};
   const Recurrence honest = recurrence(training, test, fresh);

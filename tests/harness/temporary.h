@@ -1,4 +1,4 @@
-// A folder that goes with the test.
+// A folder that is deleted after the test.
 #pragma once
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// `posbench verify`: a report is run again, and what does not repeat is found.
+// `posbench verify` repeats experiments of a report, and finds differences.
 #include <nlohmann/json.hpp>
 
 #include "harness/runs/sha256.h"
@@ -9,7 +9,7 @@
 
 using namespace posbench;
 
-TEST_CASE("a report agrees with itself, and a changed count, a missing experiment or none at all does not") {
+TEST_CASE("an unchanged report passes, and one with a changed count, a missing experiment or none does not") {
   const TemporaryDirectory directory;
   REQUIRE(posbench_command(directory, "run --profile smoke -t parity_check,flip_flop -e none,rope -q -o run").code == 0);
   const Outcome same = posbench_command(directory, "verify run --sample 4");

@@ -1,37 +1,25 @@
 #!/usr/bin/env bash
-# Drives the bash completion as a user's Tab does: completion_test.sh PROGRAM
-# Every verb, every option that a verb's --help names, every registered name, profile, split and setting completes.
-set -uo pipefail
-program=$1
-eval "$("$program" completion bash)" || exit 1
-failures=0
+# Drives a shell's completion as a user's Tab does: completion_test.sh PROGRAM bash|zsh|fish
+# Every verb, every option that a verb's --help names, every registered name, option of a spec, profile, split and setting
+# completes. Exit code 77: the shell is missing.
+set -euo pipefail
+program=$1 shell=$2
+command -v "$shell" >/dev/null || { echo "skipped: no $shell (Debian: $shell)"; exit 77; }
+here=$(dirname "$(realpath "$0")")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$program" completion "$shell" >"$work/script"
 
-# Prints what Tab offers at the end of a line.
-offered() {
-  COMP_LINE=$1 COMP_POINT=${#1}
-  COMPREPLY=()
-  _posbench
-  printf '%s\n' "${COMPREPLY[@]}"
-}
-# A line and one of the words that it must offer.
-expect() {
-  offered "$1" | grep -qxF -- "$2" && return
-  echo "'$1' does not offer '$2', but: $(offered "$1" | head -5 | tr '\n' ' ')"
-  failures=$((failures + 1))
-}
-# A line and all that it must offer, nothing else.
-expect_only() {
-  [ "$(offered "$1" | tr '\n' ' ')" = "$2 " ] && return
-  echo "'$1' offers '$(offered "$1" | tr '\n' ' ')', not '$2'"
-  failures=$((failures + 1))
-}
-
-mapfile -t verbs < <("$program" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\+\) .*/\1/p')
+# What must be offered: a line that ends where Tab is pressed, a tab, and a word. Pipes into `grep -q` are avoided here: it
+# ends at its first match, and what still writes to it fails.
+expect() { printf '%s\t%s\n' "$1" "$2" >>"$work/expected"; }
+mapfile -t verbs < <("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p')
 [ ${#verbs[@]} -ge 12 ] || { echo "only ${#verbs[@]} verbs in --help"; exit 1; }
 options=0
 for verb in "${verbs[@]}"; do
   expect "posbench ${verb:0:2}" "$verb"
-  for option in $("$program" "$verb" --help | sed -n '/^Options:/,/^$/s/^  \(-[^ ]*\).*/\1/p' | tr ',' ' '); do
+  for option in $("$program" "$verb" --help | sed -n '/^Options/,/^$/p' |
+      grep -oE '^  (-[A-Za-z], )?--[a-z-]+(, --[a-z-]+)*' | tr ',' ' '); do
     expect "posbench $verb -" "$option"
     options=$((options + 1))
   done
@@ -39,26 +27,76 @@ done
 [ $options -ge 40 ] || { echo "only $options options found in --help"; exit 1; }
 
 for kind in encodings tasks; do
-  names=$("$program" list $kind | cut -d' ' -f1)
-  [ "$(wc -w <<<"$names")" -ge 40 ] || { echo "only $(wc -w <<<"$names") $kind"; exit 1; }
-  all=$'\n'$(offered "posbench run --$kind ")$'\n'
-  shown=$'\n'$(offered "posbench show ")$'\n'
-  for name in $names; do
-    [[ $all == *$'\n'$name$'\n'* ]] || { echo "--$kind does not offer $name"; failures=$((failures + 1)); }
-    [[ $shown == *$'\n'$name$'\n'* ]] || { echo "show does not offer $name"; failures=$((failures + 1)); }
+  mapfile -t names < <("$program" list $kind | cut -d' ' -f1)
+  [ ${#names[@]} -ge 40 ] || { echo "only ${#names[@]} $kind"; exit 1; }
+  for name in "${names[@]}"; do
+    expect "posbench run --$kind " "$name"
+    expect "posbench show " "$name"
   done
+  while read -r name option; do expect "posbench run --$kind $name:" "$name:$option="; done < <(
+    "$program" list $kind --json | awk -F'"' '/^      "id"/ {name = $4} /^      "/ {within = $2 == "options"}
+                                             within && /^          "name"/ {print name, $4}')
 done
 for setting in $("$program" list settings | cut -d' ' -f1); do expect "posbench run --set ${setting%.*}." "$setting="; done
 for profile in $("$program" list profiles | cut -d' ' -f1); do expect "posbench run --profile " "$profile"; done
-
 expect "posbench run -e rope,cop" rope,cope
 expect "posbench run -e rope,ali" rope,alibi
+expect "posbench run -e cope:positions=16,ga" cope:positions=16,gates=
 expect "posbench sample flip_flop --split ood_s" ood_sparse
+expect "posbench sample flip_flop --stream ood_s" ood_sparse
+expect "posbench help ru" run
+expect "posbench report x -" --watch
+expect "posbench run -q -" --quiet
 expect "posbench -" --plugin
 expect "posbench --plugin x.so run -" --plugin
-expect_only "posbench run -e cope:posi" positions=  # bash replaces what stands behind the colon
-expect_only "posbench list enc" encodings
-expect_only "posbench completion z" zsh
-expect_only "posbench run --profile smo" smoke
-[ $failures = 0 ] || exit 1
-echo "${#verbs[@]} verbs, $options options and all names complete"
+expect "posbench --plugin x.so show flip_" flip_flop
+
+# What must be offered alone.
+while IFS=$'\t' read -r line word; do
+  expect "$line" "$word"
+  echo "$line" >>"$work/alone"
+done <<'END'
+posbench run -e cope:posi	cope:positions=
+posbench list enc	encodings
+posbench completion z	zsh
+posbench run --profile smo	smoke
+END
+
+# Each driver reads the lines and writes what is offered, in the form of what is expected.
+cut -f1 "$work/expected" | LC_ALL=C sort -u >"$work/lines"
+drive_bash() {
+  source "$work/script"
+  local line cursor word
+  while IFS= read -r line; do
+    COMP_LINE=$line COMP_POINT=${#line} COMPREPLY=() cursor=${line##* }
+    _posbench
+    for word in "${COMPREPLY[@]}"; do  # bash replaces what stands behind the last colon or equals sign
+      printf '%s\t%s\n' "$line" "${cursor%"${cursor##*[:=]}"}$word"
+    done
+  done <"$work/lines" >"$work/offered"
+}
+drive_zsh() { zsh -f "$here/complete.zsh" "$work/script" "$work/lines" "$work/offered"; }
+drive_fish() {
+  HOME=$work fish --no-config -c '
+    source $argv[1]/script
+    while read -l line
+      for offer in (complete -C $line)
+        printf "%s\t%s\n" $line (string split -f 1 \t -- $offer)
+      end
+    end <$argv[1]/lines >$argv[1]/offered' "$work"
+}
+(set +eu; "drive_$shell")
+
+LC_ALL=C sort -u "$work/expected" >"$work/wanted"
+LC_ALL=C sort -u "$work/offered" >"$work/found"
+failed=0
+while IFS=$'\t' read -r line word; do
+  echo "'$line' does not offer '$word', but: $(awk -F'\t' -v line="$line" '$1 == line && n++ < 8 {printf "%s ", $2}' "$work/found")"
+  failed=1
+done < <(LC_ALL=C comm -23 "$work/wanted" "$work/found")
+while IFS= read -r line; do
+  words=$(awk -F'\t' -v line="$line" '$1 == line {printf "%s ", $2}' "$work/found")
+  [ "$(wc -w <<<"$words")" -le 1 ] || { echo "'$line' offers $words"; failed=1; }
+done <"$work/alone"
+[ $failed = 0 ] || exit 1
+echo "$shell: ${#verbs[@]} verbs, $options options and all names complete: $(wc -l <"$work/wanted") words"

@@ -19,6 +19,19 @@ refused() {
   [ "$(wc -l <err)" = 1 ] && grep -qF -- "$text" err || fail "$*: expected one line with '$text': $(cat err)"
 }
 
+# Expects a command to succeed, and a line of its output to match a pattern.
+prints() {
+  local pattern=$1
+  shift
+  "$@" >out 2>err || fail "$*: $(cat err)"
+  grep -q -- "$pattern" out || fail "$*: expected a line with '$pattern', not: $(head -20 out)"
+}
+# Configures and builds a folder against the installed tree.
+build() {
+  { cmake -S "$1" -B "$1/build" -DCMAKE_PREFIX_PATH="$work/prefix" && cmake --build "$1/build"; } >build.log 2>&1 ||
+    fail "$1 does not build: $(cat build.log)"
+}
+
 # What is installed beside the program.
 for file in share/man/man1/posbench.1 share/posbench/report.schema.json share/posbench/profiles/quick.json \
             share/bash-completion/completions/posbench share/zsh/site-functions/_posbench \
@@ -26,13 +39,21 @@ for file in share/man/man1/posbench.1 share/posbench/report.schema.json share/po
   [ -s "prefix/$file" ] || fail "$file is not installed"
 done
 if command -v man >/dev/null; then
-  MANPATH=$work/prefix/share/man man posbench >page.txt 2>man.err || fail "man posbench: $(cat man.err)"
-  grep -q 'posbench verify' page.txt || fail "the manual page does not have every verb"
+  export MANPATH=$work/prefix/share/man MANWIDTH=300
+  man posbench >page.txt 2>man.err || fail "man posbench: $(cat man.err)"
+  [ ! -s man.err ] || fail "man posbench: $(cat man.err)"
+  for verb in $("$posbench" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\+\) .*/\1/p'); do
+    grep -qx " *posbench $verb" page.txt || fail "the manual page has no verb $verb"
+    for option in $("$posbench" "$verb" --help | sed -n '/^Options:/,/^$/s/^  [^ ]*\(--[^ ]*\).*/\1/p'); do
+      grep -q -- "^ .*$option\b" page.txt || fail "the manual page has no option $option"
+    done
+  done
+else
+  echo "skipped: no man, for the manual page (Debian: man-db)"
 fi
 
 # The library, from another folder.
 mkdir library plugin
-
 cp prefix/share/doc/posbench/docs/library_example.cpp library/
 cat >library/CMakeLists.txt <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
@@ -41,23 +62,21 @@ find_package(posbench REQUIRED)
 add_executable(example library_example.cpp)
 target_link_libraries(example PRIVATE posbench::core)
 CMAKE
-cmake -S library -B library/build -DCMAKE_PREFIX_PATH="$work/prefix" >library.log 2>&1 || fail "$(cat library.log)"
-cmake --build library/build >>library.log 2>&1 || fail "$(cat library.log)"
-library/build/example | grep -q 'sequences right' || fail "the installed library's example does not run"
+build library
+prints 'sequences right' library/build/example
 
 # The template plug-in, from another folder.
 cp -r prefix/share/posbench/templates/plugin/. plugin/
-cmake -S plugin -B plugin/build -DCMAKE_PREFIX_PATH="$work/prefix" >plugin.log 2>&1 || fail "$(cat plugin.log)"
-cmake --build plugin/build >>plugin.log 2>&1 || fail "$(cat plugin.log)"
+build plugin
 mine=plugin/build/libmine.so
 
-"$posbench" --plugin $mine list encodings | grep -q '^mine ' || fail "the plug-in's encoding is not listed"
-POSBENCH_PLUGINS=$work/$mine "$posbench" list tasks | grep -q '^first_token ' || fail "POSBENCH_PLUGINS is not read"
-"$posbench" show first_token --plugin $mine | grep -q 'answers the first' || fail "--plugin behind the verb is not read"
-"$posbench" --plugin $mine sample first_token >/dev/null
-"$posbench" --plugin $mine check mine first_token >check.log || fail "the plug-in is not certified: $(cat check.log)"
-grep -q '^pass mine ' check.log && grep -q '^pass first_token .*compared with the oracle' check.log || fail "$(cat check.log)"
-"$posbench" --plugin $mine completion bash | grep -q first_token || fail "the plug-in's names do not complete"
+prints '^mine ' "$posbench" --plugin $mine list encodings
+POSBENCH_PLUGINS=$work/$mine prints '^first_token ' "$posbench" list tasks
+prints 'answers the first' "$posbench" show first_token --plugin $mine  # --plugin behind the verb
+prints . "$posbench" --plugin $mine sample first_token
+prints '^pass mine ' "$posbench" --plugin $mine check mine first_token
+grep -q '^pass first_token .*compared with the oracle' out || fail "no oracle: $(cat out)"
+prints first_token "$posbench" --plugin $mine completion bash
 
 run=("$posbench" --plugin $mine run --profile smoke -e mine,rope,cope -t first_token,flip_flop -s 2 -q)
 "${run[@]}" -o one >/dev/null
@@ -74,8 +93,9 @@ done
 refused 2 "unknown encoding 'mine'" "$posbench" run -e mine -o three
 sed -i 's/double start = -1/double start = -2/' plugin/mine.cpp
 cp $mine libmine.so
-cmake --build plugin/build >>plugin.log 2>&1 || fail "$(cat plugin.log)"
-refused 2 "made by another posbench: plugins" "${run[@]}" -o one --resume
+build plugin
+refused 2 "made by another posbench: plugins.libmine.so.sha256 was \"$hash\" and is now \"$(sha256sum $mine | cut -d' ' -f1)\"" \
+  "${run[@]}" -o one --resume
 refused 2 "there is no such file" "$posbench" --plugin missing.so list tasks
 refused 2 "not a plug-in of posbench" "$posbench" --plugin "$(ldd "$posbench" | awk '/libc\.so/ {print $3}')" list tasks
 sed 's/posbench-plugin-abi{posbench/posbench-plugin-abi{posbenxx/' libmine.so >other.so
@@ -83,7 +103,6 @@ refused 2 "build it again" "$posbench" --plugin other.so list tasks
 mkdir taken
 sed 's/\.name = "mine"/.name = "rope"/' plugin/mine.cpp >taken/mine.cpp
 sed 's/ first_token.cpp//' plugin/CMakeLists.txt >taken/CMakeLists.txt
-cmake -S taken -B taken/build -DCMAKE_PREFIX_PATH="$work/prefix" >taken.log 2>&1 || fail "$(cat taken.log)"
-cmake --build taken/build >>taken.log 2>&1 || fail "$(cat taken.log)"
+build taken
 refused 2 "encoding 'rope' is registered twice" "$posbench" --plugin taken/build/libmine.so list tasks
 echo "installed, library and plug-in built against it, certified and run"

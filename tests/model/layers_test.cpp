@@ -44,7 +44,7 @@ TEST_CASE("linear: a case worked by hand") {
 
 TEST_CASE("normalization: a case worked by hand") {
   RowMajor x(1, 2), gain(1, 2), bias(1, 2), z(1, 2), inverse(1, 1), y(1, 2);
-  x << 1, 3;  // mean 2, deviation 1
+  x << 1, 3;  // mean 2, standard deviation 1
   gain << 2, 5;
   bias << 1, 1;
   layer_norm(x, gain, bias, z, inverse, y);

@@ -21,7 +21,9 @@ TEST_CASE("AdamW: two steps worked by hand") {
   const Parameter pair = layout.entries()[0].parameter;
   Parameters p(layout);
   Gradients g(layout);
-  const auto adamw = make_optimizer({.beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-3, .weight_decay = 0.1}, layout);
+  const auto adamw = make_optimizer({.beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-3, .weight_decay = 0.1,
+                                     .decayed_parameters = DecayedParameters::all},
+                                    layout);
   OptimizerState state = adamw->initial_state(layout);
   p[pair] << 2, -1;
 
@@ -41,7 +43,7 @@ TEST_CASE("AdamW: two steps worked by hand") {
         Approx(second - 0.25 * (0.1 * second - (0.18 / 0.19) / (std::sqrt(0.0396 / 0.0199) + 0.001))));
 }
 
-TEST_CASE("AdamW without decay leaves a parameter alone whose gradient has always been zero") {
+TEST_CASE("AdamW without decay does not change a parameter whose gradient has always been zero") {
   const ParameterLayout layout = pair_of_scalars();
   Parameters p(layout);
   Gradients g(layout);
@@ -59,7 +61,9 @@ TEST_CASE("SGD with momentum: two steps worked by hand") {
   const Parameter pair = layout.entries()[0].parameter;
   Parameters p(layout);
   Gradients g(layout);
-  const auto sgd = make_optimizer({.kind = OptimizerKind::sgd, .momentum = 0.9, .weight_decay = 0.1}, layout);
+  const auto sgd = make_optimizer({.kind = OptimizerKind::sgd, .momentum = 0.9, .weight_decay = 0.1,
+                                   .decayed_parameters = DecayedParameters::all},
+                                  layout);
   OptimizerState state = sgd->initial_state(layout);
   p[pair] << 2, -1;
   g[pair] << 1, -2;
@@ -73,7 +77,7 @@ TEST_CASE("SGD with momentum: two steps worked by hand") {
   CHECK(p[pair](0, 1) == Approx(second * 0.99 + 0.1 * 1.8));
 }
 
-TEST_CASE("weight decay shrinks matrices alone where that is asked for, and all parameters otherwise") {
+TEST_CASE("weight decay shrinks only matrices, or all parameters") {
   ParameterLayout layout;
   const Parameter matrix = layout.constant("matrix", 2, 2, 1), bias = layout.constant("bias", 1, 2, 1);
   const Parameter table = layout.no_decay(layout.constant("table", 2, 2, 1));
@@ -89,7 +93,7 @@ TEST_CASE("weight decay shrinks matrices alone where that is asked for, and all 
   CHECK(p[table].isConstant(others));
 }
 
-TEST_CASE("clipping scales the gradient to the norm asked for, and leaves a shorter one alone") {
+TEST_CASE("clipping scales the gradient to the given norm, and does not change a shorter one") {
   const ParameterLayout layout = pair_of_scalars();
   Gradients g(layout);
   g.flat.head(2) << 3, 4;
@@ -100,7 +104,7 @@ TEST_CASE("clipping scales the gradient to the norm asked for, and leaves a shor
   CHECK(g.flat(1) == Approx(0.8));
 }
 
-TEST_CASE("the learning rate warms up linearly to its peak, then decays as asked") {
+TEST_CASE("the learning rate warms up linearly to its peak, then decays by the selected schedule") {
   for (const Decay decay : {Decay::cosine, Decay::linear, Decay::constant}) {
     CHECK(schedule(decay, 0, 110, 10) == Approx(0.1));
     CHECK(schedule(decay, 4, 110, 10) == Approx(0.5));

@@ -54,7 +54,7 @@ TEST_CASE("initial values depend on the seed and the name alone, not on what els
   CHECK(initialize(small, 3)[alone] == first[alone]);
 }
 
-TEST_CASE("initial values have the spread that was asked for") {
+TEST_CASE("initial values have the given standard deviation") {
   ParameterLayout layout;
   const Parameter n = layout.normal("normal", 100, 100, 0.3), u = layout.uniform("uniform", 100, 100, -1, 3);
   const Parameter f = layout.add("function", 2, 3, [](Rng&, Index row, Index col) { return 10.0 * row + col; });
@@ -67,7 +67,7 @@ TEST_CASE("initial values have the spread that was asked for") {
   CHECK(p[f](1, 2) == 12);
 }
 
-TEST_CASE("a parameter that is expected and added by nobody is refused by its name") {
+TEST_CASE("a parameter that is expected, but never added, is refused by its name") {
   ParameterLayout layout;
   layout.expect("blocks.0.attention.qkv.weight", 4, 12);
   CHECK_THROWS_WITH(initialize(layout, 0),
@@ -77,7 +77,7 @@ TEST_CASE("a parameter that is expected and added by nobody is refused by its na
   CHECK(initialize(layout, 0)[layout.entries()[0].parameter].isConstant(2));
 }
 
-TEST_CASE("weight decay is meant for matrices, unless they are exempt") {
+TEST_CASE("weight decay shrinks matrices, unless they are exempt") {
   ParameterLayout layout;
   layout.constant("weight", 2, 3, 0);
   layout.constant("bias", 1, 3, 0);

@@ -54,7 +54,7 @@ TEST_CASE("a product reads and fills parts of matrices") {
   CHECK(distance(result, expected) < 1e-12);
 }
 
-TEST_CASE("triangles: what is skipped counts as zero, and what is not wanted is not needed") {
+TEST_CASE("triangles: skipped entries of an operand count as zero, and unneeded entries of a result are skipped") {
   Rng rng = stream(2, "product");
   for (const Index size : {1, 5, 16, 17, 50, 300}) {
     INFO(size);

@@ -1,5 +1,5 @@
-// Trains a model in double precision on exported samples and prints the loss of every step: what a model written in
-// another framework, in double, is held to. Initial values are those of the program, rounded to float as it has them.
+// Trains a model in double precision on exported samples and prints the loss of every step, to compare a model in
+// another framework with. Initial values are those of the program, rounded to float as there.
 //
 //   train_double ENCODING MANIFEST SAMPLES.jsonl STEPS
 #include <cmath>

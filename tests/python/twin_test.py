@@ -90,7 +90,7 @@ def main() -> int:
                 double = np.abs(losses(task, make, 20) - double_losses(task, Path(name), spec, 20)).max()
             worst[f"{spec}, {what}"] = logits / LOGITS, double / DOUBLE
             print(f"{spec + ', ' + what:<32}{logits:>10.1e}{double:>10.1e}{'':>10}", flush=True)
-    failed = [name for name, shares in worst.items() if not max(shares) <= 1]
+    failed = [name for name, ratios in worst.items() if not max(ratios) <= 1]
     if failed:
         print(f"differ by more than {LOGITS} (logits), {DOUBLE} (losses in double), {FLOAT} (losses in float): "
               + "; ".join(failed))

@@ -9,7 +9,7 @@ import tempfile
 
 
 class Browser:
-    """One page at a time. `problems` collects what the console shows as errors; `requests`, what was asked for."""
+    """One page at a time. `problems` collects what the console shows as errors; `requests`, the requested addresses."""
 
     @staticmethod
     def find():
@@ -92,12 +92,35 @@ class Browser:
                 return answer["result"]
             self._note(answer)
 
-    def open(self, path, width=1280, height=900, dark=False):
-        """Opens a file as a window of that size would show it."""
+    def cpu_seconds(self):
+        """Processor time of the browser's processes until now."""
+        parents, seconds = {}, {}
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+                    fields = file.read().rsplit(")", 1)[1].split()
+            except OSError:  # it has just ended
+                continue
+            parents[int(process)] = int(fields[1])
+            seconds[int(process)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+        def is_ours(process):
+            return process == self._process.pid or (process in parents and is_ours(parents[process]))
+
+        return sum(time for process, time in seconds.items() if is_ours(process))
+
+    def open(self, path, width=1280, height=900, dark=False, address=""):
+        """Opens a file as a window of that size would show it; `address` is what follows # in its address."""
+        if address:  # another address of the same page would not load it again
+            self.open_url("about:blank")
         self.problems, self.requests, self._loaded = [], [], False
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
         self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-        self.send("Page.navigate", url="file://" + os.path.abspath(path))
+        self.open_url("file://" + os.path.abspath(path) + (f"#{address}" if address else ""))
+
+    def open_url(self, url):
+        self._loaded = False
+        self.send("Page.navigate", url=url)
         while not self._loaded:
             self._note(self._receive())
 

@@ -62,7 +62,7 @@ TEST_CASE("an order claim is reproduced, contradicted or open by the difference 
   CHECK(open.reason == "about " + std::to_string(*open.rules[0].seeds_needed) + " seeds would decide");
 }
 
-TEST_CASE("a difference between nothing and what was claimed is not for more seeds to decide") {
+TEST_CASE("a difference between 0 and the claimed one stays inconclusive with more seeds") {
   AllEvidence all;
   add(all, cell("high"), {0.56, 0.55, 0.54, 0.55, 0.56, 0.55, 0.54});
   add(all, cell("low"), {0.46, 0.45, 0.44, 0.45, 0.46, 0.45, 0.44});
@@ -81,7 +81,7 @@ TEST_CASE("p-values are corrected for all claims that are judged together") {
   CHECK(judge(too_many, all)[0].verdict == ClaimVerdict::inconclusive);
 }
 
-TEST_CASE("a level claim goes by nine in ten seeds and one in ten") {
+TEST_CASE("a level claim is decided by nine in ten seeds or one in ten") {
   const AllEvidence all = three_encodings();
   const auto verdict = [&](const std::string& run, std::optional<double> at_least, std::optional<double> at_most) {
     return judge_one(claim({LevelRule{cell(run), at_least, at_most}}), all).verdict;
@@ -103,7 +103,7 @@ TEST_CASE("all rules of a claim must hold, and one that is refuted refutes it") 
         ClaimVerdict::contradicted);
 }
 
-TEST_CASE("the gate comes first: what is not learned in distribution decides nothing out of it") {
+TEST_CASE("a task that is not learned in distribution decides no rule out of distribution") {
   AllEvidence all = three_encodings();
   add(all, cell("not_learned"), kNotSolved, 2);
   const ClaimResult open = judge_one(claim({order("solves", "not_learned")}), all);
@@ -181,7 +181,7 @@ TEST_CASE("verdicts can be found again from the evidence that is written with th
         compact(to_json(claims, results, all, ClaimSize::reduced, 0.05)));
 }
 
-TEST_CASE("the table of claims has a row for each rule, and notes say why claims are open") {
+TEST_CASE("the table of claims has a row for each rule, and notes with the reasons of inconclusive claims") {
   const std::vector<Claim> claims = {claim({order("solves", "fails"), LevelRule{cell("mixed"), 0.97, {}}})};
   const std::vector<ClaimResult> results = judge(claims, three_encodings());
   const Table table = claim_table(claims, results);
@@ -195,7 +195,7 @@ TEST_CASE("the table of claims has a row for each rule, and notes say why claims
         std::vector<std::string>{"1 inconclusive", "mine: 4 of 7 seeds, neither nine in ten nor one in ten"});
 }
 
-TEST_CASE("a claim that is not as expected is refused with its place") {
+TEST_CASE("an invalid claim is refused with its JSON path") {
   const auto read = [](const char* change) {
     Json json = parse_json(R"({"statement": "s", "family": "f", "source": "p", "expected": "reproduced",
       "tasks": {"t": {"reduced": "copy", "full": "copy"}}, "reduced": {"not_comparable": "no"},
@@ -211,5 +211,5 @@ TEST_CASE("a claim that is not as expected is refused with its place") {
   CHECK_THROWS_WITH(read(R"({"full": {"seeds": 3}})"), Catch::StartsWith("mine.json: full.seeds is 3"));
   CHECK_THROWS_WITH(read(R"({"rules": []})"), Catch::Contains("expected one rule or more"));
   CHECK_THROWS_WITH(read(R"({"tasks": {"t": null, "u": {"reduced": "copy", "full": "copy"}}})"),
-                    Catch::Contains("expected a name that stands under tasks"));
+                    Catch::Contains("expected a name of 'tasks'"));
 }

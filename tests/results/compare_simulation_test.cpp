@@ -1,4 +1,4 @@
-// What `compare` says where the truth is known: seeds drawn from distributions that are alike, or are not.
+// The verdicts of `compare` if the truth is known: seeds drawn from equal or from different distributions.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -57,7 +57,7 @@ int false_families(int families, int seeds, const Rate& rate) {
 }
 
 /// How often the first task and encoding get a verdict out of distribution, where seeds solve it with probability
-/// `from` before and `to` after, and the others as `rest` says.
+/// `from` before and `to` after, and the others by `rest`.
 int verdicts(int families, int tasks, int encodings, int seeds, double from, double to, const Rate& rest,
              Verdict verdict) {
   Rng rng = stream(static_cast<std::uint64_t>(seeds), "test");

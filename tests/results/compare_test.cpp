@@ -1,11 +1,16 @@
 #include "results/statistics/compare.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <sstream>
 
 #include "results/json/json.h"
+#include "results/presentation/compare_page.h"
 #include "results/presentation/compare_text.h"
+#include "results/presentation/page.h"
 #include "results/statistics/permutation.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
@@ -176,7 +181,7 @@ TEST_CASE("below five seeds there is no verdict, whatever the difference") {
   CHECK(compare_one(before, after).rows[0].verdict == Verdict::too_few_seeds);
 }
 
-TEST_CASE("where a task was not learned in distribution, other splits get no verdict, but how much training gained") {
+TEST_CASE("if a task was not learned in distribution, other splits get no verdict, but the gain of late training") {
   const auto report = [](double learned) {
     Report report = drawn_report(1, 1, 5, [&](int, int, int split, int seed) {
       return split == 0 ? (seed < 2 ? 1 : learned) : 0.1 * seed;
@@ -196,7 +201,7 @@ TEST_CASE("where a task was not learned in distribution, other splits get no ver
   CHECK(console(comparison).find("not learned: under 0.95 in distribution") != std::string::npos);
 }
 
-TEST_CASE("token accuracy can be compared in place of sequence accuracy") {
+TEST_CASE("token accuracy can be compared instead of sequence accuracy") {
   const Report before = constant_report(1, 5, 0.5);
   Report after = before;
   for (ExperimentResult& experiment : after.experiments) experiment.splits[0].token.correct = 900;
@@ -219,7 +224,7 @@ TEST_CASE("an experiment that no longer finishes counts as 0; where none does, t
   CHECK(compare_one(after, after).rows[3].verdict == Verdict::same);
 }
 
-TEST_CASE("what stands on one side only is listed, and not compared") {
+TEST_CASE("experiments of one side only are listed, and not compared") {
   Report before = constant_report(3, 4, 0.5), after = before;
   rename_encoding(after, "encoding1", "encoding1:positions=16");
   std::erase_if(after.experiments, [](const auto& e) { return e.id.encoding == "encoding2" && e.id.seed > 1; });
@@ -265,7 +270,7 @@ TEST_CASE("two encodings of one run can be compared, and one with several") {
   CHECK(comparison.rows[6].verdict == Verdict::same);
 }
 
-TEST_CASE("a match is cut where the known names say") {
+TEST_CASE("a match is split by the known names") {
   Report before = constant_report(1, 1, 0.5), after = before;
   rename_encoding(before, "encoding0", "cope:positions=8");
   rename_encoding(after, "encoding0", "cope:gates=values,positions=16");
@@ -282,7 +287,7 @@ TEST_CASE("a match is cut where the known names say") {
       "cope:positions=8)");
 }
 
-TEST_CASE("several candidates stand against one baseline, with one correction for all") {
+TEST_CASE("several candidates are compared with one baseline, with one correction for all") {
   const Report before = valued_report({0.5, 0.52, 0.51, 0.5, 0.5}), same = before,
                better = valued_report({0.7, 0.73, 0.7, 0.7, 0.72});
   const std::array candidates = {NamedReport{"a.json", better}, NamedReport{"b.json", same}};
@@ -298,7 +303,7 @@ TEST_CASE("several candidates stand against one baseline, with one correction fo
   CHECK(comparison.rows[5].verdict == Verdict::same);
 }
 
-TEST_CASE("what is not comparable is refused with the reason") {
+TEST_CASE("reports that are not comparable are refused with the reason") {
   const Report before = small_report();
   Report other = before;
   other.tasks[1].version = 3;
@@ -378,7 +383,7 @@ TEST_CASE("the order in which a config lists its members is no difference") {
   CHECK_NOTHROW(compare_one(small_report(), other));
 }
 
-TEST_CASE("what a reader should know before believing a comparison is a warning") {
+TEST_CASE("differences of machines, seeds and splits are warnings") {
   Report other = small_report();
   other.context["cpu"] = "c";
   other.context["host"] = "another name means nothing";
@@ -423,7 +428,7 @@ Comparison example() {
 
 }  // namespace
 
-TEST_CASE("the console shows verdicts, worst first, and how they came about") {
+TEST_CASE("the console shows verdicts, worst first, and their statistics") {
   CHECK(console(example()) ==
         "after.json, compared with before.json: 1 worse, 5 same\n"
         "\n"
@@ -447,7 +452,7 @@ TEST_CASE("the console shows verdicts, worst first, and how they came about") {
         "- task0 / encoding2, seeds 0, 1, 2, 3, 4: in before.json only\n"
         "- task0 / encoding2:a=<b>|, seeds 0, 1, 2, 3, 4: in after.json only\n"
         "- to compare the two: --match encoding2=encoding2:a=<b>|\n");
-  CHECK(console(example(), true).find("\033[31mworse  \033[0m") != std::string::npos);
+  CHECK(console(example(), {.color = true}).find("\033[31mworse  \033[0m") != std::string::npos);
 }
 
 TEST_CASE("Markdown folds away what is the same, and escapes what would be markup") {
@@ -503,4 +508,25 @@ TEST_CASE("a comparison as JSON holds every number") {
   CHECK(alone.at("encoding") == "encoding2");
   CHECK(compact(alone.at("seeds")) == "[0,1,2,3,4]");
   CHECK(json.at("warnings").empty());
+}
+
+TEST_CASE("a comparison that is wider than the terminal becomes a table for each task and encoding") {
+  const Comparison comparison = example();
+  const std::string whole = console(comparison), narrow = console(comparison, {.width = 80});
+  std::istringstream lines(narrow);
+  for (std::string line; std::getline(lines, line) && !line.starts_with("sequence accuracy");) CHECK(line.size() <= 82);
+  for (const ComparisonRow& row : comparison.rows) {
+    CHECK(narrow.find(fmt::format("{}, {}\n", row.task, encoding_text(row))) != narrow.npos);
+  }
+  CHECK(console(comparison, {.width = 200}) == whole);
+}
+
+TEST_CASE("the page of a comparison has a forest plot for each task, with a line for each encoding and split") {
+  const Comparison comparison = example();
+  const std::string page = compare_page(comparison);
+  CHECK(page.find(R"("kind":"forest")") != page.npos);
+  for (const ComparisonRow& row : comparison.rows) {
+    CHECK(page.find(fmt::format("\"title\":\"{}\"", row.task)) != page.npos);
+    CHECK(page.find(script_json(fmt::format("{}, {}", encoding_text(row), row.split))) != page.npos);
+  }
 }

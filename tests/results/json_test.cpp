@@ -30,7 +30,7 @@ std::filesystem::path stream_file() {
 
 bool skips(std::string_view key) { return key == "junk"; }
 
-/// What a file's list handed over, as JSON by index; `rest` is what was left.
+/// The items of a file's streamed list, as JSON by index; `rest` is the remaining value.
 struct Streamed {
   std::map<size_t, std::string> items;
   std::string rest;
@@ -77,7 +77,7 @@ TEST_CASE("a number that no double holds is refused") {
   CHECK(parsed("[18446744073709551615]")[0] == 18446744073709551615u);
 }
 
-TEST_CASE("a hundred megabytes of nesting are refused at once") {
+TEST_CASE("a hundred megabytes of nesting are refused quickly") {
   const std::string brackets(100'000'000, '[');
   const char* message = "a.json: lists and objects nest more than 64 deep";
   CHECK_THROWS_WITH(parsed(brackets), message);
@@ -114,7 +114,7 @@ TEST_CASE("messages stay short, and on one line, for long and odd texts") {
         "a.json: x is \"a\\nb\\u001b[2J?????\", expected an integer from 0 to 9");
 }
 
-TEST_CASE("a field names its file and place") {
+TEST_CASE("a field names its file and JSON path") {
   const Json json = parsed(R"({"list": [{"a": 1}, {"a": "one", "b": 1.5, "c": -1, "d": "x\ty"}]})");
   const std::string file = "a.json";
   const Field root(json, file);
@@ -162,7 +162,7 @@ TEST_CASE("bytes that are not UTF-8 are replaced as they are written") {
   CHECK_NOTHROW(parsed(pretty(Json{{"host", "a\xff"}})));
 }
 
-TEST_CASE("a streamed list hands over its items and leaves the rest") {
+TEST_CASE("a streamed list passes its items to the callback and leaves the rest") {
   const std::string items = R"({"x": [1, -1, 0.5, true], "s": "]}\\\"{["} , {}, {"y": [[]]})";
   // The second has what the faster of the two parsers does not take, so that both are seen to give the same.
   for (const std::string odd : {"", ", \"odd\": 123456789012345678901"}) {
@@ -185,7 +185,7 @@ TEST_CASE("a streamed list may hold what is no object") {
   CHECK(result.rest == R"({"a":1,"list":[]})");
 }
 
-TEST_CASE("a long list is handed over whole, whatever number of threads reads it") {
+TEST_CASE("a long list is passed on completely, with any number of threads") {
   std::string text = "{\"a\": 1, \"list\": [{\"i\": 0}";
   for (int i = 1; i < 5000; ++i) text += ",\n {\"i\": " + std::to_string(i) + "}";
   const Streamed result = streamed(text + "]}");
@@ -221,7 +221,7 @@ TEST_CASE("a streamed file that breaks a rule gets the same message as one that 
   std::filesystem::remove(stream_file());
 }
 
-TEST_CASE("what cannot be read is named") {
+TEST_CASE("a file that cannot be read is named") {
   CHECK_THROWS_WITH(read_json("/nowhere/report.json"), "/nowhere/report.json: cannot be read as a file");
   CHECK_THROWS_WITH(read_json("/"), "/: cannot be read as a file");
 }

@@ -112,17 +112,18 @@ TEST_CASE("loss and margin reach summary, tables, separation and page data, and 
   CHECK(console(accuracy_table(summary, Metric::loss)).find("0.38/0.38") != std::string::npos);
   CHECK(accuracy_notes(summary, Metric::loss).front() ==
         "mean cross-entropy in nats, in distribution / out of distribution, mean over seeds and splits; less is better");
-  CHECK(csv(split_table(summary)).find(",loss,loss_low,loss_high,margin,margin_low,margin_high\r\n") != std::string::npos);
+  CHECK(csv(seed_table(report, summary)).find(",loss,margin\r\n") != std::string::npos);
   const Json json = to_json(report);
   CHECK(json["summary"][0]["in_distribution"]["loss"]["mean"] == 0.375);
   CHECK(json["experiments"][0]["splits"][0]["by_position"][1]["loss"] == 0.5);
   CHECK(report_from_json(json, "test") == report);
   std::vector<const ExperimentResult*> experiments;
   for (const ExperimentResult& experiment : report.experiments) experiments.push_back(&experiment);
-  const auto bins = accuracies({{1, 1, true}, {2, 2, true}}, experiments, Axis::position);
-  CHECK(bins[0]->mean == 0.75);
-  CHECK(*bins[1]->loss == 0.75);
-  CHECK_FALSE(bins[1]->margin);
+  const std::vector<LengthBin> places{{1, 1, true, "in"}, {2, 2, true, "in"}};
+  const std::vector<std::string> splits{report.tasks[0].splits[0].name};
+  CHECK(bin_values(places, experiments, Axis::position, splits)[0]->mean == 0.75);
+  CHECK(bin_values(places, experiments, Axis::position, splits, Metric::loss)[1]->mean == 0.75);
+  CHECK_FALSE(bin_values(places, experiments, Axis::position, splits, Metric::margin)[1]);
 }
 
 TEST_CASE("a report without losses has none in its summary, and says so in its table") {
@@ -135,10 +136,10 @@ TEST_CASE("a report without losses has none in its summary, and says so in its t
 
 TEST_CASE("the values of a sweep are columns of the CSV and members of experiments and summary") {
   Report report = drawn_report(2, 1, 1, [](int, int, int, int) { return 1.0; });
-  CHECK(csv(split_table(summarize(report))).find("swept") == std::string::npos);
+  CHECK(csv(seed_table(report, summarize(report))).find("swept") == std::string::npos);
   report.experiments[0].swept = {.task = "t", .encoding = "e", .values = {{"model.width", "32"}, {"task.length", "1..4"}}};
   report.experiments[1].swept = {.task = "t", .encoding = "e", .values = {{"model.width", "64"}, {"task.length", "1..4"}}};
-  const std::string text = csv(split_table(summarize(report)));
+  const std::string text = csv(seed_table(report, summarize(report)));
   CHECK(text.find(",swept_task,swept_encoding,model.width,task.length\r\n") != std::string::npos);
   CHECK(text.find(",t,e,64,1..4\r\n") != std::string::npos);
   const Json json = to_json(report);

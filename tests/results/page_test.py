@@ -3,7 +3,7 @@
     page_test.py POSBENCH RESULTS_TESTS [REPORT...]
 
 The reports are what to_json writes of the report of the unit tests, one with many encodings, one whose names are
-hostile, and those given; then pages of `posbench inspect`. Exit code 77: skipped, no Chromium.
+hostile, one of drawn numbers, and those given; then pages of `posbench inspect`, and one of 10,000 experiments. Exit code 77: skipped, no Chromium.
 """
 
 import copy
@@ -13,8 +13,10 @@ import os
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 
 from browser import Browser
+from drawn_report import drawn_report
 
 MARKUP = ["<script>document.title='pwned'</script>", "</script><script>document.title='pwned'</script>",
           "<img src=x onerror=\"document.title='pwned'\">", "'\"><svg onload=\"document.title='pwned'\">", "{{data}}&lt;&amp;",
@@ -69,8 +71,13 @@ def check_summary(name, plots, report):
     for plot, (kind, metric) in zip(maps, kinds):
         rows = {(row["encoding"], row["task"]): row for row in report["summary"] if row[kind]}
         check(len(plot["rows"]) == len(rows), f"{name}: {plot['title']}: {len(plot['rows'])} cells, expected {len(rows)}")
-        for encoding, task, value, low, high, solved, seeds, mark in plot["rows"]:
+        for encoding, task, value, least, greatest, low, high, solved, seeds, mark, text, note in plot["rows"]:
             row = rows[encoding, task]
+            gain, hidden = row["learned"]["late_gain"], kind.startswith("out") and 2 * row["learned"]["seeds"] < row["learned"]["of"]
+            expected = "" if not hidden else "not learned" if gain is None else f"not learned ({gain:+.2f})"
+            check(note == expected, f"{name}: {plot['title']}: the cell of {encoding}, {task} says '{note}', expected '{expected}'")
+            check(close(least, min(row[kind][metric]["values"])) and close(greatest, max(row[kind][metric]["values"])),
+                  f"{name}: {plot['title']}: the seeds of {encoding}, {task}")
             spread, interval = row[kind][metric], row[kind][metric]["interval"] or {"low": None, "high": None}
             check(close(value, spread["mean"]) and close(low, interval["low"]) and close(high, interval["high"])
                   and close(solved, row[kind]["solved"]) and seeds == len(row["seeds"])
@@ -87,25 +94,49 @@ def mean(values):
     return sum(values) / len(values)
 
 
+def check_levels(name, section, plot, report):
+    """The lines that a plot draws are chance and the best trivial predictor of its splits, where they are tested."""
+    task = next(task for task in report["tasks"] if task["task"] == plot["details"]["task"])
+    splits = {split["name"]: split for split in task["splits"]}
+    levels = plot["signals"]["levels"]
+    for level in levels:
+        split = splits[level["split"]]
+        best = max(split["trivial"].values(), default=0)
+        check(close(level["y"], split["chance"] if level["what"] == "chance" else best) and level["from"] <= level["to"],
+              f"{name}: {section}: {plot['title']}: the line {level}")
+    for split in {level["split"] for level in levels}:
+        best = max(splits[split]["trivial"].values(), default=0)
+        kinds = [level["what"] == "chance" for level in levels if level["split"] == split]
+        check(kinds == [True, False] if best > splits[split]["chance"] else kinds == [True], f"{name}: {section}: {plot['title']}: lines of {split}")
+    trained = {split["name"] for split in task["splits"] if split["kind"] == "in_distribution"}
+    check(plot["lines"] == len(levels) > 0, f"{name}: {section}: {plot['title']}: {plot['lines']} lines of {len(levels)}")
+    check((plot["trained"] > 0) == bool(trained & set(plot["details"]["splits"])), f"{name}: {section}: {plot['title']}: the trained range")
+
+
 def check_curves(name, section, plots, report):
     """Curves are means over the experiments of the report, worked out here once more."""
     for plot in plots:
+        if section != "Learning curves":
+            check_levels(name, section, plot, report)
         for row in plot["rows"]:
-            encoding, x, y, low, high, *rest = row
-            experiments = [e for e in report["experiments"] if (e["task"], e["encoding"]) == (plot["title"], encoding)]
+            encoding, x, y, *rest, seeds = row
+            experiments = [e for e in report["experiments"] if (e["task"], e["encoding"]) == (plot["details"]["task"], encoding)]
             if section == "Learning curves":
                 points = [p for e in experiments for p in e["learning_curve"] if p["step"] == x]
-                expected = mean([p["validation_sequence"] for p in points])
-                check(len(points) == rest[2] and close(rest[0], mean([p["validation_token"] for p in points])),
-                      f"{name}: {section}: {plot['title']}: {row}")
+                values = [p["validation_sequence"] for p in points]
+                check(close(rest[0], mean([p["validation_token"] for p in points])), f"{name}: {section}: {plot['title']}: {row}")
             else:
                 unit = section.split()[-1]
-                first, last, seeds, cases = rest
+                first, last, cases = rest
                 values, total = [], 0
                 for experiment in experiments:
                     places = {}
                     for split in experiment["splits"]:
+                        if split["name"] not in plot["details"]["splits"]:
+                            continue
                         for item in split[f"by_{unit}"]:
+                            if isinstance(item, list):
+                                item = {unit: item[0], "token": {"correct": item[1], "total": item[2]}}
                             places.setdefault(item[unit], item["token"])
                     chosen = [places[place] for place in places if first <= place <= last]
                     total += sum(count["total"] for count in chosen)
@@ -113,10 +144,40 @@ def check_curves(name, section, plots, report):
                         values.append(0)
                     elif sum(count["total"] for count in chosen):
                         values.append(sum(count["correct"] for count in chosen) / sum(count["total"] for count in chosen))
-                expected = mean(values)
-                check(seeds == len(values) and cases == total and x == (first + last) / 2, f"{name}: {section}: {plot['title']}: {row}")
-            check(close(y, expected), f"{name}: {section}: {plot['title']}: {y} at {x} of {encoding}, expected {expected}")
-            check(low is None or 0 <= low <= y + 1e-6 and y - 1e-6 <= high <= 1, f"{name}: {section}: {plot['title']}: the interval {row}")
+                check(cases == total and x == (first + last) / 2, f"{name}: {section}: {plot['title']}: {row}")
+            check(len(seeds) == len(values) and all(map(close, seeds, values)), f"{name}: {section}: {plot['title']}: the seeds {row}")
+            check(close(y, mean(values)), f"{name}: {section}: {plot['title']}: {y} at {x} of {encoding}, expected {mean(values)}")
+
+
+def check_distances(name, plots, report):
+    """No curve by distance has splits of different lengths."""
+    for plot in plots:
+        lengths = set()
+        for experiment in report["experiments"]:
+            if experiment["task"] != plot["details"]["task"]:
+                continue
+            for split in experiment["splits"]:
+                if split["name"] in plot["details"]["splits"]:
+                    places = [item[0] if isinstance(item, list) else item["length"] for item in split["by_length"]]
+                    lengths.add((split["name"], min(places), max(places)))
+        ranges = [(min(low for n, low, _ in lengths if n == split), max(high for n, _, high in lengths if n == split))
+                  for split in {n for n, _, _ in lengths}]
+        check(len(set(ranges)) == 1, f"{name}: {plot['title']} pools the lengths {ranges}")
+
+
+def two_digits(value):
+    return ">0.99" if 0.995 <= value < 1 else f"{value:.2f}"
+
+
+def check_cells(name, plot, width):
+    """What stands in the cells of a map, and the bars from the worst seed to the best."""
+    bars = sum(row[4] > row[3] and not row[11] for row in plot["rows"])
+    check(plot["bars"] == bars, f"{name}: {plot['title']}: {plot['bars']} bars, expected {bars}")
+    if len({row[1] for row in plot["rows"]}) > 12:
+        return
+    for row, text in zip(plot["rows"], plot["texts"]):
+        expected = ["notlearned"] if row[11] else {two_digits(row[2]) + row[9], two_digits(row[2] + 1e-9) + row[9]}
+        check(text in expected, f"{name}: {plot['title']}: the cell of {row[:3]} says {text}, expected {expected}")
 
 
 # What the page holds, and what it shows of that: each plot's rows as given and as its table has them, the marks that are
@@ -131,8 +192,10 @@ LOOK = """(async () => {
       await new Promise(resolve => setTimeout(resolve));
       const plot = figure.plot;
       const cells = [...figure.querySelectorAll("tbody tr")].map(row => [...row.cells].map(cell => cell.textContent));
-      const shape = {heat: "cells", curve: "mark-symbol", dots: "means"}[plot.kind];
+      const shape = {heat: "cells", curve: "means", dots: "means"}[plot.kind];
       const marks = [...figure.querySelectorAll(`.view .${shape} path`)].filter(path => path.getAttribute("d"));
+      const count = selector => figure.querySelectorAll(`.view ${selector}`).length, box = figure.getBoundingClientRect();
+      const trained = figure.querySelector(".view .trained_range path");
       let alone = null;
       if (shape) {
         const view = new vega.View(vega.parse(JSON.parse(figure.querySelector("pre").textContent), {}, {ast: true}),
@@ -140,8 +203,11 @@ LOOK = """(async () => {
         await view.runAsync();
         alone = view.data("table").length;
       }
-      plots.push({kind: plot.kind, title: plot.title, rows: plot.rows, cells, marks: marks.length, alone,
-                  box: figure.getBoundingClientRect().width, headers: [...figure.querySelectorAll("thead th")].length});
+      plots.push({kind: plot.kind, title: plot.title, rows: plot.rows, cells, marks: marks.length, alone, details: plot.details,
+                  signals: plot.signals, seeds: count(".seed_dots path"), lines: count(".level_lines line"), bars: count(".range_bars path"),
+                  trained: trained ? trained.getBoundingClientRect().width : 0,
+                  texts: [...figure.querySelectorAll(".view .labels text")].map(text => text.textContent),
+                  left: box.left, top: box.top, colors: plot.view && plot.kind === "heat" ? plot.view.scale("color").domain() : null, headers: [...figure.querySelectorAll("thead th")].length});
     }
     sections.push({title: section.querySelector("h2").textContent, plots});
   }
@@ -151,10 +217,12 @@ LOOK = """(async () => {
 })()"""
 
 
-def shown(value):
+def is_shown(text, value):
     if value is None:
-        return ""
-    return str(value) if isinstance(value, str) else None  # a number: compared as one
+        return text == ""
+    if isinstance(value, list):
+        return [float(part) for part in text.split()] == value
+    return text == value if isinstance(value, str) else float(text) == value
 
 
 def check_page(name, browser, page, report, width, dark):
@@ -176,30 +244,141 @@ def check_page(name, browser, page, report, width, dark):
                         "dots": sum(row[2] is not None for row in plot["rows"])}[plot["kind"]]
             check(plot["marks"] == expected and (expected > 0 or plot["kind"] == "table"), f"{place}: {plot['marks']} marks, expected {expected}")
             check(plot["alone"] in (None, len(plot["rows"])), f"{place}: its specification alone has {plot['alone']} rows")
-            same = len(plot["cells"]) == len(plot["rows"]) > 0 and all(
-                len(cells) == plot["headers"] == len(row)
-                and all(cell == shown(value) or (shown(value) is None and float(cell) == value) for cell, value in zip(cells, row))
+            same = len(plot["cells"]) == min(1000, len(plot["rows"])) > 0 and all(
+                len(cells) == plot["headers"] == len(row) and all(map(is_shown, cells, row))
                 for cells, row in zip(plot["cells"], plot["rows"]))
             check(same, f"{place}: the table is not what is plotted")
+            if plot["kind"] == "curve":
+                dots = sum(len(row[-1]) for row in plot["rows"] if row[0] in chosen and len(row[-1]) > 1)
+                check(plot["seeds"] == dots, f"{place}: {plot['seeds']} dots of seeds, expected {dots}")
+            if plot["kind"] == "heat":
+                check_cells(name, plot, width)
         if section["plots"][0]["kind"] == "curve":
             check_curves(name, section["title"], section["plots"], report)
+    titles = [section["title"] for section in seen["sections"]]
+    check(titles[:3] == ["Accuracy against length", "Accuracy against distance", "Encodings and tasks"], f"{name}: the sections are {titles}")
+    check_distances(name, seen["sections"][1]["plots"], report)
+    inside, outside = (plot for plot in seen["sections"][2]["plots"] if plot["title"] in ("In distribution", "Out of distribution"))
+    check((inside["top"] == outside["top"] and inside["left"] < outside["left"]) == (width > 1000), f"{name}: the maps stand badly")
     check_summary(name, [plot for section in seen["sections"] for plot in section["plots"]], report)
     return sum(len(section["plots"]) for section in seen["sections"])
 
 
+def drawn(browser, script):
+    """What a script tells after everything that is on the page was drawn again."""
+    return browser.run(f"(async () => {{ await new Promise(resolve => setTimeout(resolve, 250)); await posbench.draw_all(); return {script}; }})()")
+
+
+CELLS = """(() => { const plot = posbench.plots.find(plot => plot.details.cells), data = plot.view.data("table");
+  return {rows: plot.view.scale("y").domain(), columns: plot.view.scale("x").domain(), size: data.length,
+          curves: posbench.plots.filter(plot => plot.kind === "curve" && !plot.node.hidden).length}; })()"""
+
+
+def check_filters(browser, page, report):
+    """Filters and orders change what is drawn, stand in the address, and come back with it."""
+    encodings, tasks = ({e[key] for e in report["experiments"]} for key in ("encoding", "task"))
+    browser.open(page)
+    whole = drawn(browser, CELLS)
+    check((set(whole["rows"]), set(whole["columns"])) == (encodings, tasks), f"the map has {whole}")
+    browser.run("(() => { const text = document.querySelector('#filters input'); text.value = 'rope counting'; text.dispatchEvent(new Event('input')); })()")
+    few = drawn(browser, CELLS)
+    check(few["columns"] == [t for t in whole["columns"] if "counting" in t] and few["rows"] == [e for e in whole["rows"] if "rope" in e]
+          and 0 < few["curves"] < whole["curves"], f"filtered by text the map has {few}")
+    address = browser.run("location.hash.slice(1)")
+    check("text=rope" in address, f"the address is {address}")
+    browser.open(page, address=address)
+    check(drawn(browser, CELLS) == few and browser.run("document.querySelector('#filters input').value") == "rope counting", "the address does not bring a filter back")
+    browser.open(page, address="family=rotary")
+    rotary = drawn(browser, CELLS)["rows"]
+    check(rotary == [e for e in whole["rows"] if e.startswith(("rope", "xpos"))] and rotary, f"filtered by family the map has {rotary}")
+    browser.open(page, address="sort=name")
+    check(drawn(browser, CELLS)["rows"] == sorted(encodings), "not sorted by name")
+    task = sorted(tasks)[0]
+    browser.open(page, address=f"sort=task+{task}")
+    values = {row["encoding"]: row["in_distribution"]["sequence"]["mean"] for row in report["summary"] if row["task"] == task}
+    rows = drawn(browser, CELLS)["rows"]
+    check([values[e] for e in rows] == sorted(values.values(), reverse=True), f"sorted by a task the map has {rows}")
+    browser.open(page, address="sort=family")
+    families = drawn(browser, "posbench.plots.find(plot => plot.details.cells).view.scale('y').domain().map(name => posbench.family_of.get(name))")
+    check(families == sorted(families) and len(set(families)) > 1, f"sorted by family: {families}")
+
+
+def check_cell(browser, page, report):
+    """A cell opens its seeds, and leads to its curves and configuration."""
+    browser.open(page)
+    drawn(browser, "0")
+    browser.run("document.querySelector('figure.heat').scrollIntoView()")
+    x, y, encoding, task = browser.run("""(() => { const cell = document.querySelector("figure.heat .cells path"), box = cell.getBoundingClientRect();
+      return [box.x + box.width / 2, box.y + box.height / 2, cell.__data__.datum.row, cell.__data__.datum.column]; })()""")
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+    dialog = """(() => { const node = document.querySelector("dialog"); return {open: node.open, title: node.querySelector("h2")?.textContent,
+      cells: [...node.querySelectorAll("tbody tr")].map(row => [...row.cells].map(cell => cell.textContent)),
+      links: [...node.querySelectorAll("a")].map(link => link.href),
+      buttons: [...node.querySelectorAll("button")].map(button => button.textContent)}; })()"""
+    seen = drawn(browser, dialog)
+    mine = [e for e in report["experiments"] if (e["encoding"], e["task"]) == (encoding, task)]
+    expected = [[str(e["seed"]), e["status"], *(two_digits(s["sequence"]["correct"] / s["sequence"]["total"]) for s in e["splits"])] for e in mine]
+    check(seen["open"] and seen["title"] == f"{encoding} on {task}" and seen["cells"] == expected, f"the cell of {encoding}, {task} shows {seen}")
+    for part in ("Accuracy against length", "Accuracy against distance", "Learning curves", "Configuration"):
+        check(any(part in button for button in seen["buttons"]), f"no link to {part} from a cell: {seen['buttons']}")
+    address = browser.run("location.hash.slice(1)")
+    browser.open(page, address=address)
+    check(drawn(browser, dialog)["title"] == seen["title"], f"{address} does not open the cell")
+    browser.run("[...document.querySelectorAll('dialog button')].find(button => button.textContent.startsWith('Configuration')).click()")
+    check(browser.run("document.getElementById('configuration0').open && !document.querySelector('dialog').open"), "the configuration does not open")
+
+
 def check_behaviour(browser, page):
     browser.open(page)
-    browser.run("posbench.draw_all().then(() => 0)")
-    symbols = "document.querySelectorAll('figure.curve .mark-symbol path').length"
-    before = browser.run(symbols)
-    after = browser.run("(async () => { document.querySelector('#chooser input').click();"
-                        f" await new Promise(resolve => setTimeout(resolve, 300)); return {symbols}; }})()")
+    symbols = "document.querySelectorAll('figure.curve .means path').length"
+    before = drawn(browser, symbols)
+    browser.run("document.querySelector('#chooser input').click()")
+    after = drawn(browser, symbols)
     check(0 < after < before, f"an encoding that is not chosen is drawn: {before} symbols, then {after}")
+    check("show=" in browser.run("location.hash"), "the address does not say whose curves are shown")
     browser.run("document.body.insertAdjacentHTML('beforeend', `<img src=x onerror=\"document.title='pwned'\">`)")
     browser.run("new Promise(resolve => setTimeout(resolve, 100))")
     check(browser.run("document.title") != "pwned" and any("Content Security Policy" in p for p in browser.problems),
           "the Content-Security-Policy does not stop a script in an attribute")
     check(len(browser.requests) == 1 or all(r.startswith("file:") for r in browser.requests), "the policy lets a request out")
+
+
+FIRST = """new Promise(done => { const look = () => posbench.first() || posbench.problems.length ? done(posbench.first()) : requestAnimationFrame(look);
+  look(); })"""
+
+
+def check_large(browser, posbench, directory):
+    """Of 10,000 experiments the first plot is there within 3 seconds, and what is out of sight is not drawn."""
+    path, page = os.path.join(directory, "large.json"), os.path.join(directory, "large.html")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(drawn_report(48, 42, 5), file)
+    subprocess.run([posbench, "report", path, "-o", page], check=True)
+    times = []
+    for _ in range(3):  # what else this machine does costs time, but hardly processor time
+        before = browser.cpu_seconds()
+        browser.open(page, address="again")
+        wall = browser.run(FIRST) / 1000
+        times.append(min(wall, browser.cpu_seconds() - before))
+    check(min(times) < 3, f"the first plot of 10,000 experiments takes {times} s")
+    seen = browser.run("({drawn: posbench.plots.filter(plot => plot.drawn).length, all: posbench.plots.length, problems: posbench.problems})")
+    check(0 < seen["drawn"] < 30 < seen["all"] and not seen["problems"], f"of 10,000 experiments: {seen}")
+    browser.run("document.querySelector('figure.heat').scrollIntoView()")
+    browser.run("new Promise(done => { const look = () => document.querySelector('figure.heat .cells path') ? done() : requestAnimationFrame(look); look(); })")
+    check(browser.run("document.documentElement.scrollWidth") <= 1280, "10,000 experiments are wider than the window")
+    return min(times)
+
+
+def check_anonymous(posbench, path, directory):
+    page = os.path.join(directory, "anonymous.html")
+    subprocess.run([posbench, "report", path, "--anonymous", "-o", page], check=True)
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    check("run 1" in text and not any(trace in text for trace in (directory, "the-host", "the-command")), "an anonymous page says where it is from")
+    subprocess.run([posbench, "report", path, "-o", page], check=True)
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    check(all(trace in text for trace in (directory, "the-host", "the-command")), "a page does not say where it is from")
 
 
 def check_inspection(browser, posbench, directory):
@@ -221,11 +400,31 @@ def check_inspection(browser, posbench, directory):
         check(len(plots) == len(told["maps"]) and names < {m["name"] for m in told["maps"]}, f"{page}: the maps are {sorted(plots)}")
         for told_map in told["maps"]:
             plot = plots[f"Layer {told_map['layer']}, head {told_map['head']}: {told_map['name']}"]
+            low, high = plot["colors"]
+            check(low == -high if any(value < 0 for row in told_map["values"] for value in row) else low >= 0,
+                  f"{page}: {plot['title']}: the colours reach from {low} to {high}")
             values = [value for row in told_map["values"] for value in row]
-            check([row[2] for row in plot["rows"]] == values and plot["marks"] == len(values) == len(plot["cells"]) == plot["alone"],
+            check([row[2] for row in plot["rows"]] == values and plot["marks"] == len(values) == plot["alone"]
+                  and len(plot["cells"]) == min(1000, len(values)),
                   f"{page}: {plot['title']}: {plot['marks']} marks of {len(values)}")
             count += 1
+    check_inspection_link(browser, posbench, run)
     return count
+
+
+def check_inspection_link(browser, posbench, run):
+    """What was saved in the folder inspect of a run directory is linked to from the cell, and from no other."""
+    page, model = os.path.join(run, "report.html"), next(m for m in sorted(os.listdir(os.path.join(run, "models"))) if "-cope-" in m)
+    saved = os.path.join(run, "inspect", model.replace(".safetensors", ".html"))
+    os.mkdir(os.path.dirname(saved))
+    subprocess.run([posbench, "inspect", run, "last_x_retrieval", "cope", "-o", saved], check=True)
+    subprocess.run([posbench, "report", run, "-o", page], check=True)
+    for encoding, expected in [("cope", ["file://" + saved]), ("dape", [])]:
+        with open(os.path.join(run, "report.json"), encoding="utf-8") as file:
+            spec = next(e for e in json.load(file)["experiments"] if e["encoding"].startswith(encoding))
+        browser.open(page, address=urllib.parse.urlencode({"task": spec["task"], "encoding": spec["encoding"]}))
+        links = browser.run("[...document.querySelectorAll('dialog a')].map(link => link.href)")
+        check(links == expected, f"the cell of {encoding} links to {links}, expected {expected}")
 
 
 def main(posbench, results_tests, *given):
@@ -239,8 +438,10 @@ def main(posbench, results_tests, *given):
                        stdout=subprocess.DEVNULL)
         with open(path, encoding="utf-8") as file:
             small = json.load(file)
-        reports = {"small": small, "many": with_encodings(small, [f"encoding{i}" for i in range(12)]), "hostile": hostile(small)}
+        reports = {"small": small, "many": with_encodings(small, [f"encoding{i}" for i in range(12)]), "hostile": hostile(small),
+                   "drawn": drawn_report(8, 6, 2) | {"context": {"host": "the-host", "command": "the-command"}}}
         for file in given:
+            check(os.path.getsize(file) < 2_000_000, f"{file} has {os.path.getsize(file)} bytes, too many for a repository")
             with open(file, encoding="utf-8") as opened:
                 reports[file] = json.load(opened)
         for name, report in reports.items():
@@ -254,8 +455,13 @@ def main(posbench, results_tests, *given):
                 plots += check_page(name, browser, page, report, width, dark)
             if name == "many":
                 check_behaviour(browser, page)
+            if name == "drawn":
+                check_filters(browser, page, report)
+                check_cell(browser, page, report)
+                check_anonymous(posbench, path, directory)
         plots += check_inspection(browser, posbench, directory)
-    print("\n".join(faults[:40]) or f"{plots} plots and tables on {2 * len(reports) + 2} pages")
+        seconds = check_large(browser, posbench, directory)
+    print("\n".join(faults[:40]) or f"{plots} plots and tables on {2 * len(reports) + 2} pages; the first of 10,000 experiments in {seconds:.2f} s")
     return 1 if faults else 0
 
 

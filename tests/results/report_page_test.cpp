@@ -14,6 +14,7 @@ namespace {
 
 constexpr auto kIn = SplitKind::in_distribution;
 constexpr auto kOut = SplitKind::out_of_distribution;
+const std::vector<std::string> kBoth = {"in", "out"};
 
 /// Lengths 1 to 40 in distribution and 30 to 60 beyond, `cases` at each.
 ExperimentResult by_length(std::int64_t cases, std::int64_t correct) {
@@ -47,7 +48,7 @@ TEST_CASE("what a page says cannot become markup or script") {
 }
 
 TEST_CASE("a page is filled in at every place, and lets nothing out") {
-  for (const char* part : {"{{title}}", "{{head}}", "{{documents}}", "{{data}}"}) {
+  for (const char* part : {"{{title}}", "{{head}}", "{{documents}}", "{{data}}", "{{rows}}"}) {
     CAPTURE(part);
     CHECK(kPageTemplate.find(part) != kPageTemplate.npos);
     CHECK(page_of(small_report()).find(part) == std::string::npos);
@@ -55,6 +56,17 @@ TEST_CASE("a page is filled in at every place, and lets nothing out") {
   CHECK(kPageTemplate.find("content=\"default-src 'none'; script-src 'sha256-") != kPageTemplate.npos);
   CHECK(kPageTemplate.find("unsafe-eval") == kPageTemplate.npos);
   CHECK(kPageTemplate.find(" src=") == kPageTemplate.npos);
+}
+
+TEST_CASE("an anonymous report says neither where nor how it was made") {
+  Report report = small_report();
+  report.context["host"] = "my-host";
+  report.context["command"] = "posbench run -o some/where";
+  report.context["plugins"] = {{{"file", "some/where/mine.so"}, {"sha256", "12"}}};
+  make_anonymous(report);
+  const std::string page = page_of(report);
+  for (const char* trace : {"my-host", "some/where", "posbench run"}) CHECK(page.find(trace) == page.npos);
+  CHECK(page.find("mine.so") != page.npos);
 }
 
 TEST_CASE("a long configuration is cut") {
@@ -66,12 +78,13 @@ TEST_CASE("a long configuration is cut") {
 
 TEST_CASE("numbers that are not finite are null on a page") {
   CHECK(page_number(0.12345678) == Json(0.123457));
+  CHECK(page_number(0.9999999) == Json(0.999999));  // only 1 is all
   CHECK(page_number(std::numeric_limits<double>::infinity()).is_null());
 }
 
 TEST_CASE("neighbouring lengths are taken together until each point has enough cases") {
   const ExperimentResult many = by_length(100, 50), few = by_length(1, 1);
-  const std::vector<LengthBin> of_many = length_bins({&many}, Axis::length);
+  const std::vector<LengthBin> of_many = length_bins({&many}, Axis::length, kBoth);
   REQUIRE(of_many.size() == 16);  // eight of each split
   CHECK(of_many.front().from == 1);
   CHECK(of_many.front().to == 5);
@@ -81,26 +94,47 @@ TEST_CASE("neighbouring lengths are taken together until each point has enough c
   CHECK(!of_many[8].trained);
   CHECK(of_many.back().to == 60);
   for (size_t i = 1; i < of_many.size(); ++i) CHECK(of_many[i].from == of_many[i - 1].to + 1);
-  CHECK(length_bins({&few}, Axis::length).size() == 2);
-  CHECK(length_bins({&few}, Axis::distance).empty());
+  CHECK(length_bins({&few}, Axis::length, kBoth).size() == 2);
+  CHECK(length_bins({&few}, Axis::distance, kBoth).empty());
+}
+
+TEST_CASE("splits of other lengths have a curve by distance of their own") {
+  ExperimentResult experiment;
+  const auto add = [&](const char* name, SplitKind kind, int length, int from, int to) {
+    SplitResult split{.name = name, .kind = kind, .by_length = {{length, {100, 100}, {100, 100}}}};
+    for (int distance = from; distance <= to; ++distance) split.by_distance.push_back({distance, {50, 100}});
+    experiment.splits.push_back(split);
+  };
+  add("in", kIn, 32, 0, 7);
+  add("far", kOut, 32, 8, 15);
+  add("long", kOut, 128, 0, 7);
+  const std::vector<LengthGroup> groups = length_groups({&experiment});
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].from == 32);
+  CHECK(groups[0].splits == std::vector<std::string>{"in", "far"});
+  CHECK(groups[1].to == 128);
+  CHECK(groups[1].splits == std::vector<std::string>{"long"});
+  for (const LengthBin& bin : length_bins({&experiment}, Axis::distance, groups[1].splits)) CHECK(!bin.trained);
+  const auto short_bins = length_bins({&experiment}, Axis::distance, groups[0].splits);
+  CHECK(short_bins.front().trained);
+  CHECK(short_bins.back().to == 15);
+  CHECK(short_bins.back().split == "far");
 }
 
 TEST_CASE("accuracy at a place is the mean over seeds, and what did not finish got nothing right") {
   const ExperimentResult half = by_length(100, 50), all = by_length(100, 100);
   ExperimentResult failed;
   failed.status = Status::failed;
-  const std::vector<LengthBin> places{{1, 40, true}, {41, 60, false}, {61, 70, false}};
-  const auto one = accuracies(places, {&half}, Axis::length);
+  const std::vector<LengthBin> places{{1, 40, true, "in"}, {41, 60, false, "out"}, {61, 70, false, "out"}};
+  const auto one = bin_values(places, {&half}, Axis::length, kBoth);
   REQUIRE((one[0] && one[1]));
   CHECK(one[0]->mean == 1);
   CHECK(one[1]->mean == 0.5);
   CHECK(one[1]->cases == 2000);
-  CHECK(one[1]->interval == wilson({1000, 2000}));
   CHECK(!one[2]);
-  const auto three = accuracies(places, {&half, &all, &failed}, Axis::length);
+  const auto three = bin_values(places, {&half, &all, &failed}, Axis::length, kBoth);
   CHECK(three[1]->mean == Approx(0.5));
-  CHECK(three[1]->seeds == 3);
-  CHECK(three[1]->interval == Interval{0, 1});  // Student's, cut to what an accuracy can be
+  CHECK(three[1]->values == std::vector<double>{0.5, 1, 0});
 }
 
 TEST_CASE("runs stand side by side, and what both have is named after its run") {

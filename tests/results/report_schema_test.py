@@ -37,6 +37,8 @@ BROKEN = [
     (["experiments", 0, "splits", 0, "kind"], "odd"),
     (["experiments", 0, "splits", 0, "token", "accuracy"], None),
     (["experiments", 0, "splits", 0, "by_distance", 0, "token", "total"], "many"),
+    (["experiments", 0, "splits", 0, "by_distance", 0], [4, 80]),
+    (["experiments", 0, "splits", 0, "by_length", 0], [4, 80, 80, 0.5, 1]),
     (["experiments", 4, "learning_rate"], DELETE),
     (["experiments", 4, "learning_rates"], []),
     (["experiments", 4, "learning_rates", 0, "validation_token"], None),
@@ -58,13 +60,13 @@ def read(path):
 def broken(report, path, value):
     report = copy.deepcopy(report)
     *parents, last = path
-    place = report
+    parent = report
     for key in parents:
-        place = place[key]
+        parent = parent[key]
     if value is DELETE:
-        del place[last]
+        del parent[last]
     else:
-        place[last] = value
+        parent[last] = value
     return report
 
 

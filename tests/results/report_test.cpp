@@ -26,23 +26,23 @@ class File {
   std::filesystem::path path_ = std::filesystem::temp_directory_path() / "posbench_report_test.json";
 };
 
-/// One change of a well-formed report, and what reading it says then.
+/// One change of a valid report, and the resulting error message.
 struct Edit {
-  const char* place;  // a JSON pointer
-  Json value;         // discarded: the place is erased
+  const char* pointer;  // a JSON pointer
+  Json value;           // discarded: the member is erased
   const char* message;
 };
 
 const Json kErase = Json(Json::value_t::discarded);
 
 Json edited(Json json, const Edit& edit) {
-  const Json::json_pointer place(edit.place);
+  const Json::json_pointer pointer(edit.pointer);
   if (!edit.value.is_discarded()) {
-    json[place] = edit.value;
-  } else if (json.at(place.parent_pointer()).is_array()) {
-    json.at(place.parent_pointer()).erase(std::stoul(place.back()));
+    json[pointer] = edit.value;
+  } else if (json.at(pointer.parent_pointer()).is_array()) {
+    json.at(pointer.parent_pointer()).erase(std::stoul(pointer.back()));
   } else {
-    json.at(place.parent_pointer()).erase(place.back());
+    json.at(pointer.parent_pointer()).erase(pointer.back());
   }
   return json;
 }
@@ -168,6 +168,41 @@ TEST_CASE("a report that is written and read is the same") {
   CHECK(read_report(File(pretty(to_json(Report{}))).path()) == Report{});
 }
 
+TEST_CASE("counts by length and distance are read from bare integers too") {
+  const Report report = small_report();
+  Json json = to_json(report);
+  for (Json& experiment : json["experiments"]) {
+    for (Json& split : experiment["splits"]) {
+      for (Json& item : split["by_length"]) {
+        item = {item["length"], item["token"]["correct"], item["token"]["total"], item["sequence"]["correct"],
+                item["sequence"]["total"]};
+      }
+      for (Json& item : split["by_distance"])
+        item = {item["distance"], item["token"]["correct"], item["token"]["total"]};
+    }
+  }
+  CHECK(json["experiments"][3]["splits"][1]["by_distance"][0] == Json{4, 80, 80});
+  CHECK(report_from_json(json, "a.json") == report);
+  CHECK(read_report(File(pretty(json)).path()) == report);
+  const auto refusal = [&](const char* place, const Json& value) {
+    Json wrong = json;
+    wrong[Json::json_pointer(place)] = value;
+    try {
+      report_from_json(wrong, "a.json");
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  CHECK(refusal("/experiments/3/splits/1/by_distance/0", {4, 80}) ==
+        "a.json: experiments[3].splits[1].by_distance[0] is a list, with 2 values, expected 3: distance, tokens right, "
+        "tokens");
+  CHECK(refusal("/experiments/3/splits/1/by_length/0/1", 1281) ==
+        "a.json: experiments[3].splits[1].by_length[0][1] is 1281, more than its total, 1280");
+  CHECK(refusal("/experiments/3/splits/1/by_length/1/0", 9) ==
+        "a.json: experiments[3].splits[1].by_length[1][0] is 9, not more than the length before it, 9");
+}
+
 TEST_CASE("one experiment on one line reads back") {
   for (const ExperimentResult& experiment : small_report().experiments) {
     const std::string line = compact(to_json(experiment));
@@ -181,10 +216,10 @@ TEST_CASE("one experiment on one line reads back") {
       "experiments.jsonl:12: splits[0].token.correct is \"all\", expected an integer from 0 to 1000000000000");
 }
 
-TEST_CASE("every malformed report is refused with its file, its place and what was expected") {
+TEST_CASE("every malformed report is refused with its file, the JSON path and what was expected") {
   const Json json = to_json(small_report());
   for (const Edit& edit : malformed()) {
-    INFO(edit.place << " " << edit.value);
+    INFO(edit.pointer << " " << edit.value);
     CHECK_THROWS_WITH(report_from_json(edited(json, edit), "before.json"), edit.message);
   }
 }
@@ -192,7 +227,7 @@ TEST_CASE("every malformed report is refused with its file, its place and what w
 TEST_CASE("a malformed file is refused as its JSON is") {
   const Json json = to_json(small_report());
   for (const Edit& edit : malformed()) {
-    INFO(edit.place << " " << edit.value);
+    INFO(edit.pointer << " " << edit.value);
     const File file(pretty(edited(json, edit)));
     std::string message = edit.message;
     message.replace(0, std::string("before.json").size(), file.path().string());
@@ -200,7 +235,7 @@ TEST_CASE("a malformed file is refused as its JSON is") {
   }
 }
 
-TEST_CASE("of the faults of a long report the first is named, whatever number of threads reads it") {
+TEST_CASE("the first fault of a long report is named, with any number of threads") {
   const Report report = drawn_report(2, 5, 60, [](int, int, int, int) { return 0.5; });
   const File whole(pretty(to_json(report)));
   CHECK(read_report(whole.path()) == report);
@@ -220,7 +255,7 @@ TEST_CASE("an experiment that did not finish has no accuracy to show") {
       "a.json: experiments[5].splits is a list, expected an empty one, as the experiment is diverged");
 }
 
-TEST_CASE("a newer schema is said to be newer, whatever else it changed") {
+TEST_CASE("a newer schema is reported as newer, whatever else it changed") {
   Json json = to_json(small_report());
   json["schema_version"] = 2;
   json["experiments"] = {{{"trial", 1}}};
@@ -231,17 +266,17 @@ TEST_CASE("a newer schema is said to be newer, whatever else it changed") {
                         "reads; use a newer posbench");
 }
 
-TEST_CASE("unknown fields are ignored wherever they stand") {
+TEST_CASE("unknown fields are ignored everywhere") {
   Json json = to_json(small_report());
-  for (const char* place : {"/note", "/tasks/0/note", "/tasks/0/splits/0/note", "/experiments/0/note",
+  for (const char* pointer : {"/note", "/tasks/0/note", "/tasks/0/splits/0/note", "/experiments/0/note",
                             "/experiments/0/learning_curve/0/note", "/experiments/0/splits/0/note",
                             "/experiments/0/splits/0/token/note", "/experiments/0/splits/0/by_length/0/note"}) {
-    json[Json::json_pointer(place)] = {{"new", true}};
+    json[Json::json_pointer(pointer)] = {{"new", true}};
   }
   CHECK(report_from_json(json, "a.json") == small_report());
 }
 
-TEST_CASE("accuracies, intervals and the summary are worked out again, not believed") {
+TEST_CASE("accuracies, intervals and the summary are computed again, and not read") {
   Json json = to_json(small_report());
   Json& token = json["experiments"][0]["splits"][0]["token"];
   CHECK(token["accuracy"] == 1.0);
@@ -281,8 +316,8 @@ TEST_CASE("a report finds the baselines of its tasks") {
   CHECK_THROWS_AS(baseline(report, "parity"), std::out_of_range);
 }
 
-// Not run by default: report_schema_test.py asks for it, to validate what to_json writes.
-TEST_CASE("writes a report where POSBENCH_WRITE_REPORT says", "[.write_report]") {
+// Not run by default: report_schema_test.py runs it, to validate the output of to_json.
+TEST_CASE("writes a report to the path POSBENCH_WRITE_REPORT", "[.write_report]") {
   const char* path = std::getenv("POSBENCH_WRITE_REPORT");
   REQUIRE(path != nullptr);
   std::ofstream(path) << pretty(to_json(small_report()));

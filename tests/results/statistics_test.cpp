@@ -33,7 +33,7 @@ TEST_CASE("Wilson intervals equal scipy's") {
   }
 }
 
-TEST_CASE("nothing scored has no accuracy, and its interval says nothing") {
+TEST_CASE("without scored positions there is no accuracy, and its interval is [0, 1]") {
   CHECK(std::isnan(accuracy({})));
   CHECK(wilson({}) == Interval{0, 1});
 }
@@ -56,7 +56,7 @@ TEST_CASE("detectable effects equal those of scipy's distributions") {
   }
 }
 
-TEST_CASE("far out, detectable effects go on without a jump") {
+TEST_CASE("large detectable effects continue without a jump") {
   CHECK(detectable_noncentrality(1001, 1) / detectable_noncentrality(999, 1) ==
         Approx(1001.0 / 999).epsilon(1e-3));
   CHECK(std::isfinite(detectable_noncentrality(1e9, 1)));
@@ -82,7 +82,7 @@ TEST_CASE("Boschloo's test equals scipy's") {
   CHECK(boschloo({3, 3}, {}) == 1);
 }
 
-TEST_CASE("the interval of a mean is Clopper and Pearson's where every value is 0 or 1, and never has no width") {
+TEST_CASE("the interval of a mean is Clopper and Pearson's if every value is 0 or 1, and always has a width") {
   for (const int ones : {0, 1, 3, 5}) {
     std::vector<double> values(5, 0.0);
     std::fill_n(values.begin(), ones, 1.0);
@@ -95,7 +95,7 @@ TEST_CASE("the interval of a mean is Clopper and Pearson's where every value is 
   CHECK(equal.high > 0.7);
 }
 
-TEST_CASE("the interval of a mean covers it at least as often as it says, with three bimodal seeds") {
+TEST_CASE("the interval of a mean has at least its nominal coverage, with three bimodal seeds") {
   for (const double rate : {0.1, 0.3, 0.5, 0.9}) {
     Rng rng = stream(1, "test");
     int covered = 0;
@@ -122,7 +122,7 @@ TEST_CASE("permutation tests of one split equal scipy's") {
   }
 }
 
-TEST_CASE("a hypothesis of several splits is tested by the greatest of them") {
+TEST_CASE("a hypothesis of several splits is tested by the largest statistic") {
   const SplitValues same{{0.1, 0.4, 0.3, 0.2, 0.5}, {0.4, 0.1, 0.3, 0.5, 0.2}};
   const SplitValues apart{{0.1, 0.1, 0.1, 0.1, 0.1}, {1, 1, 1, 1, 1}};
   const Relabelled one = relabel(std::vector{apart}, false), both = relabel(std::vector{same, apart}, false);
@@ -192,7 +192,7 @@ TEST_CASE("percentile intervals equal numpy's") {
   }
 }
 
-TEST_CASE("a bootstrap interval of a mean holds the true mean about as often as it says") {
+TEST_CASE("a bootstrap interval of a mean has about its nominal coverage") {
   Rng rng = stream(1, "test");
   int covered = 0;
   constexpr int kTrials = 400, kValues = 40;

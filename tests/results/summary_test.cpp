@@ -43,7 +43,7 @@ TEST_CASE("one seed has no interval") {
   CHECK(!summary.rows[0].in_distribution->sequence.interval);
 }
 
-TEST_CASE("a summary says how many seeds have learned their task, and what training gained late") {
+TEST_CASE("a summary has the number of seeds that learned their task, and the gain of late training") {
   Report report = drawn_report(1, 1, 3, [](int, int, int split, int seed) { return split == 0 && seed > 0 ? 0.96 : 0.4; });
   CHECK(!summarize(report).rows[0].learned.late_gain);
   report.experiments[0].learning_curve = {{10, 1, 0, 0.1}, {50, 1, 0, 0.2}, {100, 1, 0, 0.8}};
@@ -80,7 +80,7 @@ TEST_CASE("accuracy above trivial is 0 at the best trivial predictor and 1 at pe
   CHECK(above(0.8, 0.5, 0.8) == 0);
   CHECK(above(0.3, 0.5, 0.8) == 0);
   CHECK(above(1, 0.5, 0.8) == 1);
-  CHECK(above(1, 0.5, 1) == 0);  // nothing to be above of
+  CHECK(above(1, 0.5, 1) == 0);  // nothing is above 1
 }
 
 TEST_CASE("an experiment that did not finish counts as nothing right, and is counted") {
@@ -147,7 +147,7 @@ TEST_CASE("the interval of a threshold length spans its seeds, and may reach bey
   CHECK(sure.high == 20);
 }
 
-TEST_CASE("mean ranks share ties, and an encoding is ranked where it ran") {
+TEST_CASE("ties get their mean rank, and an encoding is ranked on the tasks that it ran") {
   const auto ranks = rank({{{0.9, 0.9}, {0.5}, {0.5}}, {{0.9}, {1}, {}}});
   REQUIRE(ranks.size() == 3);
   CHECK(ranks[0]->mean == 1.5);

@@ -1,6 +1,7 @@
 #include "results/presentation/table.h"
 
 #include "base/printable.h"
+#include "results/presentation/accuracy_text.h"
 #include "results/presentation/report_table.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
@@ -84,7 +85,7 @@ TEST_CASE("a Markdown table escapes what would be markup") {
         "&lt;script&gt;alert(1)&lt;/script&gt; a\\|b \\`c\\` \\*d\\* \\[e\\](f) &amp; g?h");
 }
 
-TEST_CASE("CSV quotes as RFC 4180 says, and a spreadsheet runs none of it") {
+TEST_CASE("CSV is quoted by RFC 4180, and a spreadsheet runs none of it as a formula") {
   const Table table{.columns = {{"a"}, {"b, c"}},
                     .rows = {{"x\"y", "two\nlines"}, {"=1+1", "@sum"}, {"-0.25", "+inf"}, {"", "cope:a=1,b=2"}}};
   CHECK(csv(table) ==
@@ -102,17 +103,17 @@ TEST_CASE("the table of a run shows accuracy in and out of distribution and mark
         "                       flop:\n"
         "encoding            length=9    counting\n"
         "----------------------------------------\n"
-        "cope:positions=16  1.00/1.00  0.50/0.47d\n"
-        "rope               1.00/0.68      failed\n");
+        "cope:positions=16  1.00/1.00  0.50/0.48d\n"
+        "rope               1.00/0.69      failed\n");
   CHECK(accuracy_notes(summary) ==
         std::vector<std::string>{
-            "sequence accuracy, in distribution / out of distribution, mean over seeds and splits, rounded down",
+            "sequence accuracy, in distribution / out of distribution, mean over seeds and splits",
             "d: the loss of one or more seeds diverged; they count as 0",
             "f: one or more seeds failed; they count as 0"});
 }
 
 TEST_CASE("seven encodings on seven tasks fit a hundred columns") {
-  Report report = drawn_report(7, 7, 3, [](int, int, int, int) { return 0.5; });
+  Report report = drawn_report(7, 7, 3, [](int, int, int split, int) { return split == 0 ? 0.97 : 0.5; });
   const char* names[] = {"selective_copy", "counting",   "flip_flop",     "last_x_retrieval",
                          "parity_check",   "even_pairs", "reverse_string"};
   for (size_t t = 0; t < 7; ++t) report.tasks[t].task = names[t];
@@ -126,12 +127,37 @@ TEST_CASE("seven encodings on seven tasks fit a hundred columns") {
   CHECK(row(text, 0) ==
         "             selective_                          last_x_    parity_      even_   reverse_");
   CHECK(row(text, 3) ==
-        "learned_abs   0.50/0.50  0.50/0.50  0.50/0.50  0.50/0.50  0.50/0.50  0.50/0.50  0.50/0.50");
+        "learned_abs   0.97/0.50  0.97/0.50  0.97/0.50  0.97/0.50  0.97/0.50  0.97/0.50  0.97/0.50");
 }
 
-TEST_CASE("a perfect score is shown only where nothing was wrong") {
+TEST_CASE("an accuracy of 1.00 is shown only if every answer is right") {
   const Report report = drawn_report(1, 1, 1, [](int, int, int split, int) { return split == 0 ? 1 : 0.999; });
-  CHECK(row(console(accuracy_table(summarize(report))), 2) == "encoding0  1.00/0.99");
+  CHECK(row(console(accuracy_table(summarize(report))), 2) == "encoding0  1.00/>0.99");
+}
+
+TEST_CASE("accuracies are rounded to the nearest, and are 1 only where all was right") {
+  CHECK(accuracy_text(0.474) == "0.47");
+  CHECK(accuracy_text(0.476) == "0.48");
+  CHECK(accuracy_text(0.9949) == "0.99");
+  CHECK(accuracy_text(0.9951) == ">0.99");
+  CHECK(accuracy_text(1 - 1e-6) == ">0.99");
+  CHECK(accuracy_text(1) == "1.00");
+  CHECK(accuracy_text(0) == "0.00");
+  CHECK(accuracy_text(0.9994, 3) == "0.999");
+  CHECK(accuracy_text(0.9996, 3) == ">0.999");
+  CHECK(accuracy_text(mean(std::vector<double>(7, 1.0))) == "1.00");
+}
+
+TEST_CASE("a cell says not learned where most seeds have not learned the task, whatever it is out of distribution") {
+  const Summary summary = summarize(drawn_report(1, 2, 3, [](int, int encoding, int split, int seed) {
+    return split > 0 ? 0.6 : encoding == 0 ? (seed == 0 ? 0.96 : 0.9) : (seed == 0 ? 0.5 : 0.96);
+  }));
+  const std::string text = console(accuracy_table(summary));
+  CHECK(row(text, 2) == "encoding0  0.92/not learned");
+  CHECK(row(text, 3) == "encoding1         0.81/0.60");  // two of three seeds have learned it
+  const std::vector<std::string> notes = accuracy_notes(summary);
+  REQUIRE(notes.size() == 2);
+  CHECK(notes[1].starts_with("not learned: in distribution most seeds are under 0.95, so nothing follows"));
 }
 
 TEST_CASE("encodings are ranked from the best on") {
@@ -147,17 +173,18 @@ TEST_CASE("encodings are ranked from the best on") {
         "| encoding0 | 3.0 (3.0 to 3.0) | 3.0 (3.0 to 3.0) | 2 |\n");
 }
 
-TEST_CASE("a spreadsheet gets a row for each task, encoding and split") {
-  const Table table = split_table(summarize(small_report()));
-  CHECK(table.rows.size() == 8);
+TEST_CASE("a spreadsheet gets a row for each task, encoding, seed and split, and zeros for what did not finish") {
+  const Report report = small_report();
+  const Table table = seed_table(report, summarize(report));
+  CHECK(table.rows.size() == 14);
   const std::string text = csv(table);
   CHECK(row(text, 0) ==
-        "task,encoding,split,kind,seeds,diverged,failed,sequence,sequence_low,sequence_high,token,token_low,token_"
-        "high,"
-        "above_trivial,solved\r");
-  const std::string rope = row(text, 4);
-  CHECK(rope.starts_with("flip_flop:length=9,rope,ood_far,out_of_distribution,2,0,0,0.6875,0."));
-  CHECK(rope.ends_with(",0.375,0\r"));
+        "task,encoding,seed,split,kind,status,sequence,sequence_correct,sequence_total,sequence_low,sequence_high,token,"
+        "token_correct,token_total,token_low,token_high,above_trivial,parameters,steps,final_loss,"
+        "sequence_over_lengths,token_over_lengths,loss,margin\r");
+  const auto begins = [&](size_t number, const std::string& with) { return row(text, number).starts_with(with); };
+  CHECK(begins(6, "flip_flop:length=9,rope,0,ood_far,out_of_distribution,ok,0.6875,"));
+  CHECK(begins(11, "counting,cope:positions=16,7,in_distribution,in_distribution,diverged,0,,,,,0,,,,,0,"));
 }
 
 TEST_CASE("what did not finish is listed with its reason") {

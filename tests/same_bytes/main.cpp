@@ -1,6 +1,6 @@
-// Trains every encoding, with the variants that it names, for some steps, and prints a line for each with a hash of
-// the parameters' bits. What prints the same lines computes the same bytes: two instruction sets (POSBENCH_ISA), or
-// two processors.
+// Trains every encoding, with the variants of its registration, for some steps, and prints a line for each with a
+// hash of the parameters' bits. Equal lines mean equal bytes: on two instruction sets (POSBENCH_ISA), or on two
+// processors.
 //   same_bytes [steps [name of one encoding]]
 //   same_bytes sets          the instruction sets that can be had here
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// The worked examples of the reference, section 6.3, and what the fifteen tasks of Deletang et al. 2023 promise
-// beyond the contract.
+// The worked examples of the reference, section 6.3, and tests of the fifteen tasks of Deletang et al. 2023 beyond
+// the contract.
 #include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
@@ -10,9 +10,9 @@ namespace {
 
 /// The oracle's answer to a question, with the empty token after it.
 Tokens answer(const std::string& task, Tokens question) {
-  const int asked = static_cast<int>(question.size());
+  const int target_position = static_cast<int>(question.size());
   question.push_back(tasks().find(task).make(Spec{task, {}}, Layout::slots)->vocabulary() - 1);
-  return oracles().at(task)(Example{.tokens = std::move(question), .scored = {asked}});
+  return oracles().at(task)(Example{.tokens = std::move(question), .scored = {target_position}});
 }
 
 Example draw(const std::string& spec, Layout layout, int length, int index = 0) {
@@ -75,13 +75,13 @@ TEST_CASE("a sequence of a Chomsky task is as long as published") {
   CHECK(slots("compute_sqrt", 500) == 750);
 }
 
-TEST_CASE("after its terminator an answer is zeros, unscored, in slots, and over where it is fed back") {
+TEST_CASE("after its terminator an answer is unscored zeros in slots, and ends if it is teacher forced") {
   for (const char* task : {"stack_manipulation", "binary_addition", "binary_multiplication"}) {
     for (int n = 0; n < 50; ++n) {
-      const Example slots = draw(task, Layout::slots, 12, n), fed = draw(task, Layout::teacher_forced, 12, n);
-      CHECK(scored_answers(slots) == scored_answers(fed));
+      const Example slots = draw(task, Layout::slots, 12, n), forced = draw(task, Layout::teacher_forced, 12, n);
+      CHECK(scored_answers(slots) == scored_answers(forced));
       CHECK(scored_answers(slots).back() == 2);
-      CHECK(fed.scored.back() == static_cast<int>(fed.tokens.size()) - 1);
+      CHECK(forced.scored.back() == static_cast<int>(forced.tokens.size()) - 1);
       for (size_t t = slots.scored.back() + 1; t < slots.targets.size(); ++t) CHECK(slots.targets[t] == 0);
     }
   }
@@ -111,10 +111,10 @@ TEST_CASE("an even length of modular arithmetic is one less, as in the code, or 
   }
 }
 
-TEST_CASE("a bit of a binary number has its position, as it is read or as it is due in a slot") {
-  const Example fed = draw("binary_addition", Layout::teacher_forced, 9),
+TEST_CASE("a bit of a binary number has its digit position, where it is read or predicted in a slot") {
+  const Example forced = draw("binary_addition", Layout::teacher_forced, 9),
                 slots = draw("binary_addition", Layout::slots, 9);
-  for (const Example* e : {&fed, &slots}) {
+  for (const Example* e : {&forced, &slots}) {
     int position = 0, operand = 0;
     REQUIRE(e->digit_positions.size() == e->tokens.size());
     for (int t = 0; t < 9; ++t) {
@@ -125,6 +125,6 @@ TEST_CASE("a bit of a binary number has its position, as it is read or as it is 
     }
     CHECK(e->segments.back() == 2);
   }
-  for (size_t t = 9; t < fed.tokens.size(); ++t) CHECK(fed.digit_positions[t] == static_cast<int>(t) - 9);
+  for (size_t t = 9; t < forced.tokens.size(); ++t) CHECK(forced.digit_positions[t] == static_cast<int>(t) - 9);
   for (size_t t = 9; t < slots.tokens.size(); ++t) CHECK(slots.digit_positions[t] == static_cast<int>(t) - 8);
 }

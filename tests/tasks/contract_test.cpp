@@ -1,4 +1,4 @@
-// What every task must satisfy, over the registry.
+// Tests of every task of the registry.
 #include <set>
 
 #include "harness/verify/oracles.h"
@@ -34,7 +34,7 @@ TEST_CASE("every task keeps the contract in every split and layout") {
     int vocabulary = -1;
     for (const TaskInfo::Split& split : entry.info.splits) {
       for (const Layout layout : layouts(entry.info)) {
-        DYNAMIC_SECTION(name << ", " << split.name << ", " << (layout == Layout::slots ? "slots" : "fed back")) {
+        DYNAMIC_SECTION(name << ", " << split.name << ", " << (layout == Layout::slots ? "slots" : "teacher forced")) {
           const std::unique_ptr<Task> task = make_task(Spec{name, {}}, split, layout);
           if (vocabulary < 0) vocabulary = make_task(Spec{name, {}}, entry.info.splits[0], layout)->vocabulary();
           CHECK(task->vocabulary() == vocabulary);

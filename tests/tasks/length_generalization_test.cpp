@@ -1,5 +1,5 @@
-// The tasks of the reference's sections 7.3 and 7.6: their worked examples, and the forms that the oracles, which
-// know the defaults alone, do not reach.
+// The tasks of the reference's sections 7.3 and 7.6: their worked examples, and forms that the oracles, which are for
+// the defaults only, do not cover.
 #include <algorithm>
 #include <numeric>
 
@@ -61,8 +61,8 @@ std::vector<int> numbers(const Tokens& tokens) {
 
 TEST_CASE("length generalization: the worked examples") {
   const auto ask = [](const std::string& task, Tokens question, int blank) {
-    const int asked = static_cast<int>(question.size());
-    return oracles().at(task)(Example{.tokens = with(blank, std::move(question)), .scored = {asked}});
+    const int target_position = static_cast<int>(question.size());
+    return oracles().at(task)(Example{.tokens = with(blank, std::move(question)), .scored = {target_position}});
   };
   CHECK(ask("copy", {3, 7, 7, 1}, 16) == Tokens{3, 7, 7, 1, 16});
   CHECK(ask("reverse", {3, 7, 7, 1}, 16) == Tokens{1, 7, 7, 3, 16});
@@ -90,7 +90,7 @@ TEST_CASE("copy has the forms of the paper") {
   }
 }
 
-TEST_CASE("slots do not tell how often a token is repeated") {
+TEST_CASE("slots do not show how often a token is repeated") {
   const Example e = draw("copy:form=repeat", 5, 0, Layout::slots).example;
   CHECK(e.tokens.size() == 5 + 12);
   CHECK(e.scored == Tokens{5, 6, 7, 8, 9, 10});
@@ -125,7 +125,7 @@ TEST_CASE("addition has both orders of digits, with and without padding, and the
   }
 }
 
-TEST_CASE("the digits of an addition have their positions, and none where they would tell the length of the answer") {
+TEST_CASE("the digits of an addition have their positions, except where they would show the length of the answer") {
   int index = 0;  // of two digits and three, with a sum of three
   while (draw("addition", 3, index).question.size() != 6 || draw("addition", 3, index).question[2] != 10 ||
          draw("addition", 3, index).answers.size() != 4) {
@@ -169,7 +169,7 @@ TEST_CASE("sorting of numbers sorts them, digit by digit") {
   }
 }
 
-TEST_CASE("lego with shuffled clauses keeps its answer, and asks for the second half of the chain") {
+TEST_CASE("lego with shuffled clauses keeps its answer, and queries the second half of the chain") {
   for (int n = 0; n < 100; ++n) {
     const Drawn drawn = draw("lego:shuffled=true", 7, n);
     CHECK(drawn.answers == oracles().at("lego")(drawn.example));

@@ -1,5 +1,5 @@
-// Examples and numbers that papers and their code publish for the tasks of Zoology, RULER, PosGen and others,
-// those of the head comments, and the forms that the oracles, which know the defaults alone, do not reach.
+// Examples and numbers that papers and their code publish for the tasks of Zoology, RULER, PosGen and others, those
+// of the head comments, and forms that the oracles, which are for the defaults only, do not cover.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -37,7 +37,7 @@ class InWords {
     return text;
   }
 
-  /// The oracle's answer to a question that ends with the token that asks, and has `positions` of them.
+  /// The oracle's answer to a question that ends at the first target position; there are `positions` of these.
   std::string answer(const std::string& question, int positions = 1) const {
     Example e{.tokens = ids(question)};
     for (int n = 0; n < positions; ++n) e.scored.push_back(static_cast<int>(e.tokens.size()) - 1 + n);
@@ -109,7 +109,7 @@ TEST_CASE("indirect indexing has strings of 20 to 40 different letters, and all 
   CHECK(*shifts.begin() == -15);
 }
 
-TEST_CASE("index retrieval counts from either end, and tells the index of an item") {
+TEST_CASE("index retrieval counts from either end, and answers the index of an item") {
   const InWords item("index_retrieval"), index("index_retrieval:query=index");
   CHECK(item.answer("A k T w start 2 =") == "k");
   CHECK(item.answer("A k T w end 2 =") == "T");
@@ -133,14 +133,14 @@ TEST_CASE("PosGen: the paper's figure 2, in all three forms") {
       int n = 0;
       do {
         e = task.draw(12, n++);
-      } while (task.question(e) != "2 0 3");  // the fourth token is read where the fifth is asked for
+      } while (task.question(e) != "2 0 3");  // the fourth token is read at the target position of the fifth
       while (task.text({e.tokens.begin(), e.tokens.begin() + 4}) != "2 0 3 1") e = task.draw(12, n++);
       CHECK(task.text({e.tokens.begin(), e.tokens.begin() + 4}) + " " + task.answer(e) == sequence);
     }
   }
 }
 
-TEST_CASE("PosGen: what is published, and how far back the far token stands") {
+TEST_CASE("PosGen: the published sizes, and the distance of the far token") {
   const std::map<std::string, Tokens> distances{
       {"recurrent", {4, 4, 4, 4, 4}}, {"cot", {4, 5, 6, 7, 8}}, {"semirecurrent", {4, 5, 5, 6, 6}}};
   for (const auto& [form, back] : distances) {
@@ -151,7 +151,7 @@ TEST_CASE("PosGen: what is published, and how far back the far token stands") {
     const InWords unseen("posgen:length=256,scored_from=64,form=" + form);
     const Example e = unseen.draw(256);
     CHECK(e.scored.size() == 192);
-    CHECK(e.scored.front() == 63);  // which asks for token 64, the first that is never trained
+    CHECK(e.scored.front() == 63);  // whose target is token 64, the first that is never trained
   }
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("local count: runs and counts") {
         Approx(25).epsilon(0.02));  // (max_reps + 2) / 2, as the code reckons
 }
 
-TEST_CASE("n-back recalls the token so many positions before") {
+TEST_CASE("n-back recalls the token n positions before") {
   const InWords task("n_back");
   CHECK(task.answers("5 2 7 7 1", {2, 3, 4}) == "5 2 7");
   for (const int steps : {1, 5}) {
@@ -237,7 +237,7 @@ TEST_CASE("compositional recall: the example of Zoology") {
   CHECK(oracles().at("compositional_mqar")(e) == Tokens{128});
 }
 
-TEST_CASE("compositional recall: neither key tells the value") {
+TEST_CASE("compositional recall: neither key determines the value") {
   const InWords task("compositional_mqar");
   for (int n = 0; n < 100; ++n) {
     const Example e = task.draw(54, n);
@@ -266,7 +266,7 @@ TEST_CASE("cumulative parity and majority: the examples of the head comments") {
   CHECK(InWords("cumulative_majority").answers("1 0 0 1 1", {0, 1, 2, 3, 4}) == "1 1 0 1 1");
 }
 
-TEST_CASE("n-gram lookup finds what follows the key, which stands after the string or before it") {
+TEST_CASE("n-gram lookup finds what follows the key, which is given after the string or before it") {
   const InWords suffix("ngram_lookup"), prefix("ngram_lookup:form=prefix");
   CHECK(suffix.answer("q x a b c d e f u | b c d =", 3) == "e f u");
   for (int n = 0; n < 200; ++n) {
@@ -297,7 +297,7 @@ TEST_CASE("frequent words: the example of RULER's table 2") {
   CHECK(InWords("frequent_words").answer(". w5 . . w9 . w5 w1 . w5 w9 . =", 3) == "w5 w9 w1");
 }
 
-TEST_CASE("frequent words come as often as a zeta distribution says, rounded down") {
+TEST_CASE("frequent words occur as often as in a zeta distribution, rounded down") {
   const InWords task("frequent_words:length=1000");
   const Example e = task.draw(1000);
   std::map<int, int> counts;
@@ -396,7 +396,7 @@ TEST_CASE("path-star backwards is the same arm from its end") {
   }
 }
 
-TEST_CASE("last-x retrieval asks for an earlier X on request, and changes nothing else") {
+TEST_CASE("last-x retrieval with option which queries an earlier X, and changes nothing else") {
   const InWords last("last_x_retrieval"), third("last_x_retrieval:which=3"), few("last_x_retrieval:which=3,rho=0");
   for (int n = 0; n < 300; ++n) {
     for (const InWords* task : {&third, &few}) {
@@ -417,7 +417,7 @@ TEST_CASE("last-x retrieval asks for an earlier X on request, and changes nothin
   }
 }
 
-TEST_CASE("last-x retrieval can ask for an earlier X in every split") {
+TEST_CASE("last-x retrieval can query an earlier X in every split") {
   for (const TaskInfo::Split& split : tasks().find("last_x_retrieval").info.splits) {
     const auto task = make_task(Spec::parse("last_x_retrieval:which=8"), split, Layout::slots);
     for (int n = 0; n < 100; ++n) {
@@ -429,7 +429,7 @@ TEST_CASE("last-x retrieval can ask for an earlier X in every split") {
   }
 }
 
-TEST_CASE("i-th word counts nouns alone, from the start or from the end") {
+TEST_CASE("i-th word counts only nouns, from the start or from the end") {
   const InWords start("ith_word"), end("ith_word:from=end");
   CHECK(start.answer("the N5 a is N2 of N7 2 =") == "N2");
   CHECK(start.answer("the N5 a is N2 of N7 1 =") == "N5");
@@ -482,7 +482,7 @@ TEST_CASE("words of S3 and S4 multiply from left to right") {
   }
 }
 
-TEST_CASE("options of these tasks that do not go together are refused with what to change") {
+TEST_CASE("incompatible options of these tasks are refused with what to change") {
   const auto [spec, message] = GENERATE(table<std::string, std::string>({
       {"indirect_indexing:shift=20..30",
        "task 'indirect_indexing': shift 20..30 leaves every string of 20 letters; lower it or raise length"},

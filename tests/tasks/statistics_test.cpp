@@ -1,4 +1,4 @@
-// What the reference measured on its own simulations of the published generators, measured on ours.
+// Statistics of our generators, compared with those that the reference measured on the published ones.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -92,13 +92,13 @@ TEST_CASE("counting at the published size has the reference's lengths, distances
   struct Row {
     int variables;
     double distance, lost,
-        ten;  // tokens; fraction of samples whose last reset a cut to 512 tokens removes; answer 10
+        ten;  // tokens; fraction of samples whose last reset is lost if truncated to 512 tokens; answer 10
   };
   const auto [variables, distance, lost, ten] =
       GENERATE(Row{1, 56, 0.000, 0.201}, Row{3, 111, 0.002, 0.213}, Row{5, 129, 0.003, 0.212});
   DYNAMIC_SECTION(variables << " variables") {
     const auto counting = make(fmt::format("counting:variables={},length=3..512,pass=50", variables));
-    Mean tokens, distance_seen, cut, reset_lost;
+    Mean tokens, distance_seen, truncated, reset_lost;
     std::vector<int> sequence_tokens;
     std::vector<Mean> answers(11);
     for (int n = 0; n < 10000; ++n) {
@@ -114,7 +114,7 @@ TEST_CASE("counting at the published size has the reference's lengths, distances
       tokens.add(count);
       sequence_tokens.push_back(count);
       distance_seen.add(e.distances[0]);
-      cut.add(count > 512);
+      truncated.add(count > 512);
       reset_lost.add(count - 2 - e.distances[0] < count - 512);
       for (int value = 0; value <= 10; ++value) {
         answers[value].add(counting->word(e.targets.back()) == std::to_string(value));
@@ -123,7 +123,7 @@ TEST_CASE("counting at the published size has the reference's lengths, distances
     CHECK(tokens.value() == Approx(319).margin(4 * tokens.error()));
     CHECK(quantile(sequence_tokens, 0.99) == Approx(590).epsilon(0.02));
     CHECK(*std::max_element(sequence_tokens.begin(), sequence_tokens.end()) == Approx(640).epsilon(0.05));
-    CHECK(cut.value() == Approx(0.14).margin(0.005 + 4 * cut.error()));
+    CHECK(truncated.value() == Approx(0.14).margin(0.005 + 4 * truncated.error()));
     CHECK(reset_lost.value() == Approx(lost).margin(0.001 + 4 * reset_lost.error()));
     CHECK(distance_seen.value() == Approx(distance).margin(0.5 + 4 * distance_seen.error()));
     const double fractions[] = {0.14, 0.12, 0.10, 0.09, 0.08, 0.07, 0.06, 0.05, 0.04, 0.04, ten};
@@ -134,7 +134,7 @@ TEST_CASE("counting at the published size has the reference's lengths, distances
   }
 }
 
-TEST_CASE("last-x retrieval: the nearest item is the answer as often as the reference says") {
+TEST_CASE("last-x retrieval: the nearest item is the answer as often as in the reference") {
   Mean nearest;
   for_each_sample(*make("last_x_retrieval"), 20000,
                   [&](const Example& e) { nearest.add(e.tokens.end()[-2] == e.targets.back()); });
@@ -169,8 +169,8 @@ TEST_CASE("Dyck: strings are as likely as the walk makes them among those of the
 TEST_CASE("count a word in the last sentence: counting the whole text is right only where nothing distracts") {
   Mean right, undistracted;
   for_each_sample(*make("count_word_last_sentence"), 5000, [&](const Example& e) {
-    const int asked = e.tokens.back(), stop = e.tokens.end()[-2] - 1, answer = e.targets.back() - (stop + 2);
-    const int in_text = static_cast<int>(std::count(e.tokens.begin(), e.tokens.end() - 1, asked));
+    const int queried = e.tokens.back(), stop = e.tokens.end()[-2] - 1, answer = e.targets.back() - (stop + 2);
+    const int in_text = static_cast<int>(std::count(e.tokens.begin(), e.tokens.end() - 1, queried));
     right.add(in_text == answer);
     undistracted.add(std::pow(0.75, [&] {  // words before the last sentence
       const auto last_stop = e.tokens.end() - 3;
@@ -181,7 +181,7 @@ TEST_CASE("count a word in the last sentence: counting the whole text is right o
   CHECK(right.value() == Approx(undistracted.value()).margin(4 * right.error()));
 }
 
-TEST_CASE("counting draws its lengths as asked for, or as the released generator does") {
+TEST_CASE("counting draws its lengths as requested, or as the released generator does") {
   const auto [redraw, statements] = GENERATE(table<std::string, double>({{"program", 257.5}, {"length", 278.8}}));
   Mean seen;
   for_each_sample(*make("counting:length=3..512,pass=50,redraw=" + redraw), 20000, [&](const Example& e) {
@@ -191,12 +191,12 @@ TEST_CASE("counting draws its lengths as asked for, or as the released generator
   CHECK(std::abs(seen.value() - statements) < 4.5 * seen.error());
 }
 
-TEST_CASE("dyck sequences end as asked for, or as the released sampler ends them") {
-  const auto [ends, brackets, median] = GENERATE(table<std::string, double, double>({{"asked", 351, 350}, {"released", 39.8, 8}}));
+TEST_CASE("dyck sequences end at a requested length, or as the released sampler ends them") {
+  const auto [ends, brackets, median] = GENERATE(table<std::string, double, double>({{"requested", 351, 350}, {"released", 39.8, 8}}));
   Mean seen;
   std::vector<int> all;
   for_each_sample(*make("dyck:length=1..350,depth=10,ends=" + ends), 4000, [&](const Example& e) {
-    CHECK(static_cast<int>(e.tokens.size()) == 2 * e.length);  // the end is asked for, and not read
+    CHECK(static_cast<int>(e.tokens.size()) == 2 * e.length);  // the end is a target, and not read
     all.push_back(2 * e.length);
     seen.add(2 * e.length);
   });

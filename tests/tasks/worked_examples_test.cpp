@@ -10,15 +10,15 @@
 
 using namespace posbench;
 
-TEST_CASE("an answer is fed back one position late, or asked for in empty slots, at the same positions") {
-  const Example fed = ask(Layout::teacher_forced, {7, 8}, 9, {1, 2, 3}, 2);
-  CHECK(fed.tokens == Tokens{7, 8, 9, 1, 2});
-  CHECK(fed.targets == Tokens{kIgnore, kIgnore, 1, 2, 3});
-  CHECK(fed.scored == Tokens{2, 3});
-  CHECK(fed.segments == Tokens{0, 0, 1, 1, 1});
+TEST_CASE("a teacher-forced answer and one in empty slots have the same target positions") {
+  const Example forced = ask(Layout::teacher_forced, {7, 8}, 9, {1, 2, 3}, 2);
+  CHECK(forced.tokens == Tokens{7, 8, 9, 1, 2});
+  CHECK(forced.targets == Tokens{kIgnore, kIgnore, 1, 2, 3});
+  CHECK(forced.scored == Tokens{2, 3});
+  CHECK(forced.segments == Tokens{0, 0, 1, 1, 1});
   const Example slots = ask(Layout::slots, {7, 8}, 9, {1, 2, 3});
   CHECK(slots.tokens == Tokens{7, 8, 9, 9, 9});
-  CHECK(slots.targets == fed.targets);
+  CHECK(slots.targets == forced.targets);
   CHECK(slots.scored == Tokens{2, 3, 4});
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("flip-flop: the worked example") {
   CHECK(e.targets == Tokens{-1, -1, -1, -1, 4, -1, -1, -1, -1, -1, 3});
 }
 
-TEST_CASE("flip-flop trains on every next token where its loss is noisy, and scores the reads alone") {
+TEST_CASE("flip-flop trains on every next token if its loss is noisy, and scores only the reads") {
   const auto flip_flop = tasks().find("flip_flop").make(Spec::parse("flip_flop:loss=noisy"), Layout::teacher_forced);
   Rng rng = stream(0, "noisy");
   const Example e = flip_flop->sample(32, rng);
@@ -69,7 +69,7 @@ TEST_CASE("selective copy: the published illustration, D B B C F B F B E to D C 
   CHECK(oracles().at("selective_copy")(e) == Tokens{3, 2, 5, 5, 4});
 }
 
-TEST_CASE("counting has the published vocabulary, but for padding and start") {
+TEST_CASE("counting has the published vocabulary, except for padding and start") {
   for (const auto& [variables, published] : {std::pair{1, 19}, {3, 21}, {5, 23}}) {
     const Spec spec = Spec::parse(fmt::format("counting:variables={}", variables));
     CHECK(tasks().find("counting").make(spec, Layout::teacher_forced)->vocabulary() == published - 2);
@@ -90,7 +90,7 @@ TEST_CASE("selective copy, Mamba's form: the worked example") {
   CHECK(oracles().at("selective_copy_mamba")(e) == Tokens{6, 6, 7, 7, 5});
 }
 
-TEST_CASE("answers of the forms that are published with slots are never fed back") {
+TEST_CASE("tasks that are published with slots have no teacher forcing in any layout") {
   for (const std::string name : {"selective_copy_mamba", "mad_selective_copying"}) {
     Rng rng = stream(0, name);
     const Example e = tasks().find(name).make(Spec{name, {}}, Layout::teacher_forced)->sample(16, rng);
@@ -103,15 +103,15 @@ TEST_CASE("count a word in the last sentence: the worked example") {
   CHECK(oracles().at("count_word_last_sentence")(e) == Tokens{7});
 }
 
-TEST_CASE("count a word in the last sentence counts nothing of an earlier one, and may count nothing") {
+TEST_CASE("count a word in the last sentence ignores earlier sentences, and may count 0") {
   const Example e{.tokens = {2, 2, 1, 0, 4, 3, 1, 0, 1, 4, 5, 2}, .scored = {11}};
   CHECK(oracles().at("count_word_last_sentence")(e) == Tokens{6});
 }
 
 TEST_CASE("i-th last sentence: topics counted from the end") {
   const Tokens sentences{0, 8, 3, 16, 2, 2, 15, 16, 9, 1, 16};
-  for (const auto& [asked, topic] : {std::pair{1, 9}, {2, 15}, {3, 8}}) {
-    const Example e = ask(Layout::teacher_forced, sentences, 16 + asked, {topic});
+  for (const auto& [queried, topic] : {std::pair{1, 9}, {2, 15}, {3, 8}}) {
+    const Example e = ask(Layout::teacher_forced, sentences, 16 + queried, {topic});
     CHECK(oracles().at("ith_last_sentence")(e) == Tokens{topic});
   }
 }
@@ -121,15 +121,15 @@ TEST_CASE("multi-query associative recall: the worked example") {
   CHECK(oracles().at("mqar")(e) == Tokens{7, 8});
 }
 
-TEST_CASE("multi-query associative recall asks for every key once, among zeros or random ids") {
+TEST_CASE("multi-query associative recall queries every key once, among zeros or random ids") {
   for (const std::string filler : {"zero", "random"}) {
     const auto mqar = tasks().find("mqar").make(Spec::parse("mqar:filler=" + filler), Layout::teacher_forced);
     for (int n = 0; n < 100; ++n) {
       Rng rng = stream(0, "mqar", n);
       const Example e = mqar->sample(64, rng);
-      std::set<int> asked;
-      for (const int t : e.scored) asked.insert(e.tokens[t]);
-      CHECK(asked == std::set<int>{e.tokens[0], e.tokens[2], e.tokens[4], e.tokens[6]});
+      std::set<int> queried;
+      for (const int t : e.scored) queried.insert(e.tokens[t]);
+      CHECK(queried == std::set<int>{e.tokens[0], e.tokens[2], e.tokens[4], e.tokens[6]});
       CHECK((std::count(e.tokens.begin(), e.tokens.end(), 0) == 64 - 3 * 4) == (filler == "zero"));
       Tokens answers;
       for (const int t : e.scored) answers.push_back(e.targets[t]);
@@ -155,7 +155,7 @@ TEST_CASE("in-context recall: the latest value of each key that comes again") {
   CHECK(oracles().at("mad_noisy_in_context_recall")(noisy) == Tokens{9, 12});
 }
 
-TEST_CASE("fuzzy in-context recall: a key is told by all of its tokens") {
+TEST_CASE("fuzzy in-context recall: a key is identified by all of its tokens") {
   const Example e = predict_next({2, 4, 9, 4, 2, 7, 2, 11, 12, 2, 4, 9, 2, 11, 12}, {10, 12, 13}, Loss::clean);
   CHECK(oracles().at("mad_fuzzy_in_context_recall")(e) == Tokens{9, 11, 12});
 }
@@ -178,7 +178,7 @@ TEST_CASE("in-context recall scores every value of a key seen before, and the la
   }
 }
 
-TEST_CASE("fuzzy in-context recall ends with a pair that stood before, within its length") {
+TEST_CASE("fuzzy in-context recall ends with a repeated pair, within its length") {
   const auto task = tasks()
                         .find("mad_fuzzy_in_context_recall")
                         .make(Spec::parse("mad_fuzzy_in_context_recall:length=18..40"), Layout::teacher_forced);
@@ -250,7 +250,7 @@ TEST_CASE("Dyck scores every closing bracket, chosen among the closing ones, and
   CHECK(deepest == 3);
 }
 
-TEST_CASE("options at odds with one another are refused with what to change") {
+TEST_CASE("conflicting options are refused with what to change") {
   const auto [spec, message] = GENERATE(table<std::string, std::string>({
       {"mqar:length=64,pairs=17",
        "task 'mqar': pairs 17 needs a length of 68 at least, not 64; lower it or raise length"},
@@ -261,7 +261,7 @@ TEST_CASE("options at odds with one another are refused with what to change") {
        "task 'count_word_last_sentence': largest 4 does not fit into a sentence of words 2..3; lower it or raise "
        "words"},
       {"ith_last_sentence:length=3..6",
-       "task 'ith_last_sentence': farthest 4 asks for more than 3 sentences; lower it or raise length"},
+       "task 'ith_last_sentence': farthest 4 needs more than 3 sentences; lower it or raise length"},
       {"induction_heads:farthest=1",
        "task 'induction_heads': farthest is 1, but the shortest distance is 2; 0 is any"},
       {"mad_fuzzy_in_context_recall:key=8",

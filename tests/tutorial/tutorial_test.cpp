@@ -1,5 +1,5 @@
-// docs/tutorial.md, followed: its commands in order, by a program with the code that it shows, and what they print
-// beside what it says they print.
+// Follows docs/tutorial.md: builds the program with its code, runs its commands in order, and compares their output
+// with the page.
 #include <fnmatch.h>
 #include <sys/wait.h>
 
@@ -64,7 +64,7 @@ std::string without_trailing_spaces(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("the tutorial's commands print what it says") {
+TEST_CASE("the tutorial's commands print what the page shows") {
   const TemporaryDirectory directory;
   const std::vector<Step> all = steps();
   CHECK(all.size() >= 6);

@@ -31,7 +31,7 @@ Sequence random_sequence(int length, bool training, const PositionEncoding& enco
   return s;
 }
 
-/// An encoding with a model around it and parameters that are moved off their initial values, zeros among them.
+/// An encoding in a model whose parameters are moved off their initial values, of which some are zero.
 struct Fixture {
   Fixture(const MakeEncoding& make, const ModelShape& shape, int length, std::uint64_t seed)
       : rng(stream(seed, "certificate")),
@@ -65,16 +65,16 @@ struct Fixture {
   Rng rng;
   ParameterLayout layout;
   std::unique_ptr<PositionEncoding> encoding;
-  size_t encoding_entries;  // the first so many entries of the layout are the encoding's
+  size_t encoding_entries;  // the number of leading entries of the layout that are the encoding's
   Transformer model;
   Parameters parameters;
   TrainingWorkspace workspace;
   Sequence sequence;
 };
 
-/// |(f(+h) - f(-h)) / 2h - derivative| / size. A kink of f between the two points spoils the difference: a smaller
-/// step then hardly ever has it, and the smallest disagreement counts. A derivative far below f itself is all
-/// rounding, hence the least size.
+/// |(f(+h) - f(-h)) / 2h - derivative| / size. A kink of f between the two points makes the difference wrong. A
+/// smaller step rarely includes it, so the smallest disagreement counts. A derivative far below f itself is rounding
+/// error, hence the lower bound of the size.
 double disagreement(const std::function<double(double)>& f, double derivative, double size) {
   double smallest = INFINITY;
   for (const double h : {1e-5, 2e-6, 4e-7, 8e-8}) {
@@ -120,7 +120,7 @@ void check_model(Fixture& f, Worst& worst) {
   }
 }
 
-/// The sum of `weights` times `values` over what queries see.
+/// The sum of `weights` times `values` over the keys that queries see.
 double visible_sum(const Heads& weights, const Heads& values, bool causal) {
   double sum = 0;
   for (size_t h = 0; h < weights.size(); ++h) {
@@ -132,7 +132,7 @@ double visible_sum(const Heads& weights, const Heads& values, bool causal) {
   return sum;
 }
 
-/// The stages of an encoding alone, each over all that it reads, in the last layer of the model.
+/// Checks each stage of an encoding alone, for all of its inputs, in the last layer of the model.
 class StageChecks {
  public:
   /// `stage` tells which stage runs.
@@ -183,7 +183,7 @@ class StageChecks {
     for (Matrix& m : random) fill_normal(f_.rng, 1, m);
     return random;
   }
-  /// What later keys would get is zero in a gradient; elsewhere it is random, so that reading it shows.
+  /// The gradient of later keys is zero; their values are random, so that a stage that reads them fails.
   void hide_later_keys(Heads& heads) const {
     if (!shape_.causal) return;
     for (Matrix& head : heads) head = head.triangularView<Eigen::Lower>();
@@ -303,7 +303,7 @@ class StageChecks {
     AttentionGradient d = zero_gradient();
     stages_.score(in, scores);
     for (size_t h = 0; h < scores.size(); ++h) {
-      // A score that hides its key from the softmax would swallow the digits of the others.
+      // The large score of a hidden key would cancel the digits of the others in the sum.
       d_scores[h] = (scores[h].array() < Real(-1e8)).select(Real(0), d_scores[h]);
     }
     stages_.score_backward(in, d_scores, d);

@@ -7,7 +7,7 @@
 
 namespace posbench {
 
-/// The largest disagreement that was found, and where: "blocks.0.norm1.weight", "score: q".
+/// The largest disagreement, and its parameter or argument: "blocks.0.norm1.weight", "score: q".
 struct Worst {
   double error = 0;
   std::string where;
@@ -26,11 +26,11 @@ Worst gradient_error(const MakeEncoding&, const ModelShape&, int length);
 bool is_causal(const Spec&, ModelShape, int length);
 
 /// How much swapping two neighbours before the last token moves its output of one layer, relative to its norm: the
-/// most of all neighbours in a few models, since an encoding may see the nearest tokens alone.
+/// maximum over all neighbours in a few models, since an encoding may see only the nearest tokens.
 double order_sensitivity(const Spec&, ModelShape, int length);
 
-/// How much adding five to every position moves the outputs, relative to their norm: nothing but
-/// rounding where scores depend on relative positions alone.
+/// How much adding five to every position moves the outputs, relative to their norm: only by
+/// rounding if scores depend on relative positions alone.
 double shift_sensitivity(const Spec&, const ModelShape&, int length);
 
 /// Whether a sequence of this length gives finite outputs and gradients.

@@ -1,6 +1,6 @@
-// The certificate of an encoding, in double precision, for a program that is float otherwise. This file belongs to
-// the half that is compiled as double, in a namespace of its own; only standard types and JSON pass between the
-// halves.
+// The certificate of an encoding, in double precision, for a program that computes in float otherwise. This file
+// belongs to the part that is compiled as double, in a separate namespace; only standard types and JSON pass between
+// the two parts.
 #include "harness/verify/certify.h"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ nlohmann::ordered_json properties(const std::string& text) {
 
 namespace {
 
-/// The worst error among models of these attention and norm. One of them has dropout.
+/// The worst error among models with this attention and norm. One of them has dropout.
 Worst worst_gradient(const Spec& spec, bool causal, bool pre_norm) {
   Worst worst;
   for (const auto& [heads, length, dropout] :

@@ -12,7 +12,7 @@ namespace {
 constexpr int kTrained = 24, kLongest = 4 * kTrained;
 constexpr int kSegment = 4;     // tokens, at every length: longer sequences have more segments
 constexpr int kDraws = 16;      // of parameters, queries and keys
-constexpr int kPositions = 96;  // draws of positions in training, for each of them, where they are random
+constexpr int kPositions = 96;  // draws of positions in training for each draw of parameters, if positions are random
 constexpr double kNothing = 1e-9;
 /// Factors of the keys: a strong key opens a contextual gate wide, or closes it.
 constexpr double kStrengths[] = {1, -1, 16, -16, 4096, -4096};
@@ -93,7 +93,7 @@ class Layer {
     stages.normalize(input(), scores, attention);
   }
 
-  /// Marks the rows of parameters that random gradients of scores and outputs reach. The sequence is then spent.
+  /// Marks the rows of parameters that random gradients of scores and outputs reach. To be called last for a sequence.
   void mark_reached(ReachedRows& reached) {
     const Index T = x_.rows(), D = shape_.head_width(), H = shape_.heads;
     Gradients d_parameters(layout_);
@@ -144,7 +144,7 @@ class Layer {
   ModelShape shape_;
   ParameterLayout layout_;
   std::unique_ptr<PositionEncoding> encoding_;
-  size_t encoding_entries_;  // the first so many entries of the layout are the encoding's
+  size_t encoding_entries_;  // the number of leading entries of the layout that are the encoding's
   AttentionLayer layer_;     // whose projection an encoding may use
   Parameters parameters_;
   RowMajor token_, query_, key_;
@@ -156,7 +156,7 @@ class Layer {
   Scratch scratch_;
 };
 
-/// How high positions lift scores over what content alone gives them, over all that is shown to it.
+/// How far positions raise scores above those of content alone, over all sequences that were added.
 struct Reach {
   double high = 0, width = 0;  // width: the widest range of the scores of one sequence
   bool finite = true;
@@ -171,14 +171,14 @@ struct Reach {
     high = std::max(high, sequence_high - content);
     width = std::max(width, sequence_high - sequence_low);
   }
-  /// How far `other` reaches beyond, in widths.
+  /// How far `other` exceeds this one, in widths.
   double exceeded_by(const Reach& other) const {
     const double beyond = other.high - high;
     return beyond <= kNothing * std::max(1.0, width) ? 0 : beyond / std::max(width, kNothing);
   }
 };
 
-/// How many keys differ from each other in some row.   rows: (1, keys) each
+/// The number of keys that differ from all keys before them in some row.   rows: (1, keys) each
 int distinct_columns(const std::vector<RowMajor>& rows) {
   const auto same = [&](Index a, Index b) {
     return std::all_of(rows.begin(), rows.end(), [&](const RowMajor& row) {
@@ -194,8 +194,8 @@ int distinct_columns(const std::vector<RowMajor>& rows) {
   return count;
 }
 
-/// Kendall's rank correlation of attention with distance: -1 where each key gets less than all nearer ones, and 0
-/// where no two differ.
+/// Kendall's rank correlation of attention with distance: -1 if each key gets less than all nearer ones, and 0 if
+/// no two differ.
 double trend(const RowMajor& row) {
   const Index T = row.cols();
   int rises = 0;
@@ -208,7 +208,7 @@ double trend(const RowMajor& row) {
   return 2.0 * rises / static_cast<double>(T * (T - 1));
 }
 
-/// The most that a score changes one segment later, relative to the largest score.
+/// The largest change of a score if both tokens are one segment later, relative to the largest score.
 double moved_by_a_segment(const Matrix& scores) {
   const Index T = scores.rows();
   double largest = 0, moved = 0;
@@ -221,7 +221,7 @@ double moved_by_a_segment(const Matrix& scores) {
   return largest > 0 ? moved / largest : 0;
 }
 
-/// What an encoding states, looked up in its base where it states that.
+/// The property that an encoding states; if that is `as_base`, the one of its base.
 template <class Capability>
 Capability expected(Spec spec, Stated<Capability> EncodingInfo::*property) {
   while (true) {
@@ -231,7 +231,7 @@ Capability expected(Spec spec, Stated<Capability> EncodingInfo::*property) {
   }
 }
 
-/// What a measurement with equal tokens can tell of relative positions: none where positions make no difference.
+/// The expected result of a measurement with equal tokens: none if positions make no difference.
 enum class MeasuredRelative { none, yes, no };
 
 MeasuredRelative measurable(Relative relative) {

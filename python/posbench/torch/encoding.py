@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Shape:
-    """What model and encoding must know before there are parameters; the settings `model.*` of a configuration."""
+    """The sizes from which model and encoding create their parameters; the settings `model.*` of a configuration."""
 
     vocabulary: int
     trained_length: int  # tokens of the longest training sequence that is expected
@@ -38,7 +38,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Attention:
-    """What an attention layer offers its encoding, for a batch of B sequences of at most T tokens."""
+    """The inputs of an encoding in one attention layer, for a batch of B sequences of at most T tokens."""
 
     layer: int
     x: Tensor  # (B, T, C) layer input, after normalization
@@ -46,7 +46,7 @@ class Attention:
     k: Tensor
     v: Tensor
     visible: Tensor  # (T, T) or (B, 1, T, T): whether a query (row) sees a key (column)
-    positions: Tensor  # (T) or (B, T), what Encoding.positions gave
+    positions: Tensor  # (T) or (B, T), from Encoding.positions
     tokens: Tensor  # (B, T)
     segments: Tensor | None = None  # (B, T)
     digit_positions: Tensor | None = None  # (B, T)
@@ -71,6 +71,7 @@ class Encoding(nn.Module):
         super().__init__()
         self.shape = shape
         self.file_names: dict[str, str] = {}  # of parameters in files of the program
+        self.without_decay: set[str] = set()  # attributes without weight decay
 
     @classmethod
     def report_name(cls) -> str:
@@ -85,7 +86,7 @@ class Encoding(nn.Module):
         return x
 
     def score(self, a: Attention) -> Tensor:
-        """3. Scores before normalization, (B, H, T, T); those of keys that are not visible mean nothing.
+        """3. Scores before normalization, (B, H, T, T); those of keys that are not visible are ignored.
         Default: q k^T / sqrt(D)."""
         return a.q @ a.k.transpose(-1, -2) / self.shape.head_width**0.5
 
@@ -100,9 +101,12 @@ class Encoding(nn.Module):
     def constrain(self) -> None:
         """Projects parameters back into their range: before training and after every update.   Default: nothing."""
 
-    def learn(self, file_name: str, values: Tensor) -> None:
+    def learn(self, file_name: str, values: Tensor, decays: bool = True) -> None:
         """Adds a parameter that files of the program have under this name, with its initial values, a matrix. As an
-        attribute it is called the same, with "_" for "."."""
+        attribute it is called the same, with "_" for ".". decays=False excludes it from weight decay: a table of
+        vectors, or numbers of heads side by side. What has one row or column is excluded anyway."""
         attribute = file_name.replace(".", "_")
         self.register_parameter(attribute, nn.Parameter(values))
         self.file_names[attribute] = file_name
+        if not decays:
+            self.without_decay.add(attribute)

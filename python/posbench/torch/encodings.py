@@ -48,7 +48,7 @@ class LearnedAbsolute(Encoding):
 
     def __init__(self, shape: Shape):
         super().__init__(shape)
-        self.learn("learned_abs.table", torch.randn(shape.longest_length, shape.width) / shape.width**0.5)
+        self.learn("learned_abs.table", torch.randn(shape.longest_length, shape.width) / shape.width**0.5, decays=False)
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         return x + self.learned_abs_table[positions.long().clamp(max=len(self.learned_abs_table) - 1)]
@@ -64,7 +64,7 @@ class ShawKeys(Encoding):
         super().__init__(shape)
         D = shape.head_width
         for n in range(shape.layers):
-            self.learn(f"shaw_k.keys.{n}", torch.randn(2 * self.clip + 1, D) / D**0.5)
+            self.learn(f"shaw_k.keys.{n}", torch.randn(2 * self.clip + 1, D) / D**0.5, decays=False)
 
     def score(self, a: Attention) -> Tensor:
         row = (-a.distance).clamp(-self.clip, self.clip).long() + self.clip
@@ -79,15 +79,15 @@ class TransformerXl(Encoding):
 
     def __init__(self, shape: Shape):
         super().__init__(shape)
-        self.learn("txl.u", 0.02 * torch.randn(shape.heads, shape.head_width))
-        self.learn("txl.w", 0.02 * torch.randn(shape.heads, shape.head_width))
+        self.learn("txl.u", 0.02 * torch.randn(shape.heads, shape.head_width), decays=False)
+        self.learn("txl.w", 0.02 * torch.randn(shape.heads, shape.head_width), decays=False)
         for n in range(shape.layers):
             self.learn(f"txl.projection.{n}", 0.02 * torch.randn(shape.width, shape.width))
 
     def score(self, a: Attention) -> Tensor:
         H, D = self.shape.heads, self.shape.head_width
         sinusoids = torch.cat(_sinusoids(a.distance, self.shape.width), -1).to(a.x.dtype)
-        projected = (sinusoids @ getattr(self, f"txl_projection_{a.layer}").T).unflatten(-1, (H, D))
+        projected = (sinusoids @ getattr(self, f"txl_projection_{a.layer}")).unflatten(-1, (H, D))
         content = (a.q + self.txl_u[:, None]) @ a.k.transpose(-1, -2)
         equation = "bhid,ijhd->bhij" if projected.dim() == 4 else "bhid,bijhd->bhij"
         projected = projected if projected.dim() == 4 else projected[:, 0]
@@ -102,7 +102,7 @@ class T5Bias(Encoding):
 
     def __init__(self, shape: Shape):
         super().__init__(shape)
-        self.learn("t5_bias.table", torch.randn(self.buckets, shape.heads) / shape.width**0.5)
+        self.learn("t5_bias.table", torch.randn(self.buckets, shape.heads) / shape.width**0.5, decays=False)
 
     def bucket(self, distance: Tensor) -> Tensor:
         count = self.buckets if self.shape.causal else self.buckets // 2
@@ -147,8 +147,8 @@ class KerpleLog(Encoding):
 
     def __init__(self, shape: Shape):
         super().__init__(shape)
-        self.learn("kerple_log.r1", 2 * torch.rand(1, shape.heads))
-        self.learn("kerple_log.r2", torch.rand(1, shape.heads))
+        self.learn("kerple_log.r1", 2 * torch.rand(1, shape.heads), decays=False)
+        self.learn("kerple_log.r2", torch.rand(1, shape.heads), decays=False)
 
     def score(self, a: Attention) -> Tensor:
         r1, r2 = self.kerple_log_r1[0, :, None, None], self.kerple_log_r2[0, :, None, None]
@@ -183,8 +183,8 @@ class Fire(Encoding):
         query = a.positions[..., :, None]
         reach = torch.where(threshold > query, threshold, query)
         reach = reach if a.positions.dim() == 1 else reach[:, None]
-        share = torch.log1p(c.abs() * a.distance.clamp(min=0)) / (torch.log1p(c.abs() * reach) + 1e-6)
-        bias = functional.relu(share[..., None] * w1[0] + b1[0]) @ w2 + b2[0]
+        xi = torch.log1p(c.abs() * a.distance.clamp(min=0)) / (torch.log1p(c.abs() * reach) + 1e-6)
+        bias = functional.relu(xi[..., None] * w1[0] + b1[0]) @ w2 + b2[0]
         return super().score(a) + _by_head(bias)
 
 
@@ -214,7 +214,7 @@ class Cope(Encoding):
     def __init__(self, shape: Shape):
         super().__init__(shape)
         for n in range(shape.layers):
-            self.learn(f"cope.table.{n}", torch.zeros(shape.trained_length + 1, shape.head_width))
+            self.learn(f"cope.table.{n}", torch.zeros(shape.trained_length + 1, shape.head_width), decays=False)
 
     def score(self, a: Attention) -> Tensor:
         content = super().score(a)

@@ -20,20 +20,20 @@ def read_safetensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str,
     bytes_ = path.read_bytes()
     size = int.from_bytes(bytes_[:8], "little")
     if len(bytes_) < 8 or size > len(bytes_) - 8:
-        raise InputError(f"{path} is no .safetensors file, or cut off")
+        raise InputError(f"{path} is no .safetensors file, or truncated")
     header, numbers = json.loads(bytes_[8 : 8 + size]), bytes_[8 + size :]
     metadata = header.pop("__metadata__", {})
     arrays = {}
     for name, about in header.items():
         first, last = about["data_offsets"]
         if about["dtype"] not in _TYPES or last > len(numbers):
-            raise InputError(f"{path}: {name} is cut off, or neither F32 nor F64")
+            raise InputError(f"{path}: {name} is truncated, or neither F32 nor F64")
         arrays[name] = np.frombuffer(numbers[first:last], _TYPES[about["dtype"]]).reshape(about["shape"])
     return arrays, metadata
 
 
 def write_safetensors(path: str | Path, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> None:
-    """Float32 arrays and texts."""
+    """Writes float32 arrays and texts."""
     header: dict[str, Any] = {"__metadata__": dict(metadata)}
     pieces, end = [], 0
     for name, array in arrays.items():
@@ -47,8 +47,8 @@ def write_safetensors(path: str | Path, arrays: Mapping[str, np.ndarray], metada
 
 
 def load_parameters(model: Transformer, path: str | Path, only_shared: bool = False) -> dict[str, str]:
-    """Sets the parameters of a model to those of a file of the program; its metadata. With `only_shared` those of the
-    encoding stay as they are. Raises InputError where one is missing or has another shape."""
+    """Sets the parameters of a model to those of a file of the program; returns its metadata. With `only_shared` those
+    of the encoding are not changed. Raises InputError if one is missing or has another shape."""
     arrays, metadata = read_safetensors(path)
     own = {id(parameter) for parameter in model.encoding.parameters()}
     with torch.no_grad():
@@ -66,7 +66,7 @@ def load_parameters(model: Transformer, path: str | Path, only_shared: bool = Fa
 
 def save_parameters(model: Transformer, path: str | Path, manifest: Mapping[str, Any], encoding: str | None = None,
                     seed: int = 0) -> None:
-    """Writes a model as the program saves its own. Where the encoding is one of the program's, `posbench forward` and
+    """Writes a model in the program's format. If the program has the encoding, `posbench forward` and
     `posbench inspect` read it. `manifest` is that of its task; `encoding` a spec, the encoding's own without it."""
     arrays = {}
     for name, (parameter, transposed) in model.file_parameters().items():
@@ -75,5 +75,5 @@ def save_parameters(model: Transformer, path: str | Path, manifest: Mapping[str,
         arrays[name] = values if values.ndim == 2 else values.reshape(1 if values.ndim < 2 else values.shape[0], -1)
     config = manifest["config"]
     write_safetensors(path, arrays, {
-        "format": "posbench model 1", "task": manifest["task"], "encoding": encoding or model.encoding.spec,
+        "format": "posbench model 2", "task": manifest["task"], "encoding": encoding or model.encoding.spec,
         "seed": str(seed), "model": json.dumps(manifest["settings"]["model"]), "config": json.dumps(config)})

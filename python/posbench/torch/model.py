@@ -1,7 +1,7 @@
 """The transformer: token embedding, blocks of attention and feed-forward, final normalization, output layer."""
 from __future__ import annotations
 
-from typing import Callable
+from typing import Callable, Iterator
 
 import torch
 from torch import Tensor, nn
@@ -53,7 +53,7 @@ class Block(nn.Module):
 
 
 class Transformer(nn.Module):
-    """The model of the program, batched. The encoding is a module of its own, `self.encoding`."""
+    """The model of the program, batched. The encoding is the module `self.encoding`."""
 
     def __init__(self, shape: Shape, encoding: Encoding):
         super().__init__()
@@ -72,7 +72,7 @@ class Transformer(nn.Module):
     def visible(self, mask: Tensor) -> Tensor:
         """Whether a query sees a key: tokens only, and no later ones where causal. (T, T) or (B, 1, T, T)"""
         T = mask.shape[1]
-        if self.shape.causal:  # padding stands behind all tokens, so that no token sees it
+        if self.shape.causal:  # padding is after all tokens, so that no token sees it
             return torch.ones(T, T, dtype=torch.bool, device=mask.device).tril()
         return mask[:, None, None, :].expand(-1, -1, T, -1)
 
@@ -94,8 +94,15 @@ class Transformer(nn.Module):
             return x @ self.embedding.weight.T / self.shape.width**0.5 + self.output.bias
         return self.output(x)
 
+    def decaying_parameters(self) -> Iterator[tuple[nn.Parameter, bool]]:
+        """All parameters, and whether weight decay shrinks them: matrices with more than one row and column, except
+        for embeddings and what an encoding excludes (`Encoding.learn`)."""
+        excluded = {"embedding.weight"} | {f"encoding.{name}" for name in self.encoding.without_decay}
+        for name, parameter in self.named_parameters():
+            yield parameter, parameter.ndim >= 2 and min(parameter.shape[-2:]) > 1 and name not in excluded
+
     def file_parameters(self) -> dict[str, tuple[nn.Parameter, bool]]:
-        """Parameters under the names that they have in files of the program, and whether they are transposed there:
+        """Parameters under their names in files of the program, and whether they are transposed there:
         the weights of linear layers are (inputs, outputs)."""
         named: dict[str, tuple[nn.Parameter, bool]] = {"embedding.weight": (self.embedding.weight, False)}
 

@@ -23,12 +23,12 @@ from .model import Transformer
 
 MakeEncoding = Callable[[Shape], Encoding]
 _TEST_BATCH = 128
-_ONLY = {"optimizer": "adamw", "decayed_parameters": "all", "outputs": "vocabulary"}  # settings that others lack here
+_ONLY = {"optimizer": "adamw", "outputs": "vocabulary"}  # settings that are supported with this value only
 
 
 @dataclass
 class Training:
-    """What became of the training of a model."""
+    """The result of training a model."""
 
     steps: int = 0
     losses: list[float] = field(default_factory=list)  # of every step
@@ -37,7 +37,7 @@ class Training:
     diverged_step: int | None = None
 
     def model(self) -> dict[str, Any]:
-        """What the manifest of its answers says of it."""
+        """Its entry `model` in the manifest of its answers."""
         about: dict[str, Any] = {"steps": self.steps, "stopped_early": self.stopped_early,
                                  "learning_curve": self.learning_curve}
         if self.learning_curve:
@@ -61,8 +61,8 @@ def shape_of(task: Task) -> Shape:
 
 
 def initial_model(task: Task, make_encoding: MakeEncoding, seed: int = 0) -> Transformer:
-    """The model before training: the program's own initial values where it has the encoding (`Encoding.spec`), and of
-    everything but the encoding's parameters otherwise, which are then drawn under `seed`."""
+    """The model before training, with the program's initial values. If the program does not have the encoding
+    (`Encoding.spec`), the encoding's parameters are drawn with `seed` instead."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         shape = shape_of(task)
@@ -79,7 +79,7 @@ def initial_model(task: Task, make_encoding: MakeEncoding, seed: int = 0) -> Tra
 
 
 def tensors(samples: Samples, device: torch.device | str) -> dict[str, Tensor]:
-    """What Transformer.forward takes."""
+    """The arguments of Transformer.forward."""
     given = {"tokens": torch.from_numpy(samples.tokens.astype(np.int64)), "mask": torch.from_numpy(samples.mask),
              "segments": torch.from_numpy(samples.segments.astype(np.int64))}
     if samples.digit_positions is not None:
@@ -108,7 +108,7 @@ def scored_logits(model: Transformer, samples: Samples) -> np.ndarray:
 
 
 def accuracies(logits: np.ndarray, samples: Samples) -> tuple[float, float]:
-    """Of scored tokens, and of sequences with all of them right."""
+    """The accuracies of scored tokens, and of sequences in which all of them are right."""
     if samples.candidates is not None:
         allowed = np.zeros((len(samples), 1, logits.shape[-1]), bool)
         rows, columns = np.nonzero(samples.candidates >= 0)
@@ -117,13 +117,13 @@ def accuracies(logits: np.ndarray, samples: Samples) -> tuple[float, float]:
         logits = np.where(allowed, logits, -np.inf)
     scored = samples.scored_positions >= 0
     right = (logits.argmax(-1) == samples.at_scored(samples.targets)) & scored
-    asked = scored.any(1)
-    whole = (right == scored).all(1) & asked
-    return float(right.sum() / max(1, scored.sum())), float(whole.sum() / max(1, asked.sum()))
+    has_target = scored.any(1)
+    whole = (right == scored).all(1) & has_target
+    return float(right.sum() / max(1, scored.sum())), float(whole.sum() / max(1, has_target.sum()))
 
 
 def schedule(decay: str, step: int, steps: int, warm_up: int) -> float:
-    """The share of the peak learning rate at this step."""
+    """The fraction of the peak learning rate at this step."""
     if step < warm_up:
         return (step + 1) / warm_up
     done = (step - warm_up) / max(1, steps - warm_up)
@@ -141,14 +141,20 @@ def clip(parameters: Sequence[Tensor], most: float) -> Tensor:
 
 
 def make_optimizer(model: Transformer, options: Mapping[str, Any]) -> torch.optim.Optimizer:
-    return torch.optim.AdamW(model.parameters(), lr=0.0, betas=(options["beta1"], options["beta2"]),
-                             eps=options["epsilon"], weight_decay=options["weight_decay"])
+    decay = options["weight_decay"]
+    every = options.get("decayed_parameters", "matrices") == "all"
+    groups: dict[bool, list[torch.nn.Parameter]] = {True: [], False: []}
+    for parameter, decays in model.decaying_parameters():
+        groups[every or decays].append(parameter)
+    return torch.optim.AdamW([{"params": groups[True], "weight_decay": decay},
+                              {"params": groups[False], "weight_decay": 0.0}],
+                             lr=0.0, betas=(options["beta1"], options["beta2"]), eps=options["epsilon"])
 
 
 def train(model: Transformer, task: Task, seed: int = 0, steps: int | None = None,
-          told: Callable[[Training], None] | None = None) -> Training:
+          on_validation: Callable[[Training], None] | None = None) -> Training:
     """Trains a model on the stream of a task and a seed, by the settings `training.*` of its configuration. `steps`
-    ends it sooner; `told` is called after every look at the validation stream."""
+    ends it sooner; `on_validation` is called after every validation."""
     options = task.manifest["settings"]["training"]
     for name, value in _ONLY.items():
         if options.get(name, value) != value:
@@ -164,7 +170,7 @@ def train(model: Transformer, task: Task, seed: int = 0, steps: int | None = Non
     validation: Samples | None = None
     training = Training()
     since: list[float] = []
-    perfect = 0
+    perfect_validations = 0
     while training.steps < min(total, steps or total) and not training.stopped_early:
         model.train()
         optimizer.zero_grad(set_to_none=False)
@@ -188,10 +194,10 @@ def train(model: Transformer, task: Task, seed: int = 0, steps: int | None = Non
             training.learning_curve.append({"step": training.steps, "loss": sum(since) / len(since),
                                             "validation_token": token, "validation_sequence": sequence})
             since = []
-            perfect = perfect + 1 if token == 1 else 0
-            training.stopped_early = 0 < options["early_stop"] <= perfect and training.steps < total
-            if told:
-                told(training)
+            perfect_validations = perfect_validations + 1 if token == 1 else 0
+            training.stopped_early = 0 < options["early_stop"] <= perfect_validations and training.steps < total
+            if on_validation:
+                on_validation(training)
     return training
 
 
@@ -201,7 +207,7 @@ def run(encoding: MakeEncoding, tasks: Iterable[str], *, seeds: int | Sequence[i
         description: str = "", output: str | Path | None = None, progress: bool = True) -> Report:
     """Trains a model with this encoding (a class, or a function of Shape) on each task and seed, tests it on every
     split, and has the program write the report: that of `posbench run` with the same profile and settings, so that
-    the two may be compared. `seeds` is how many, or which. It runs on a GPU where there is one."""
+    the two may be compared. `seeds` is their number, or a list of them. It runs on a GPU if there is one."""
     if isinstance(tasks, str):
         tasks = [tasks]
     flags = tuple(configuration(profile, settings, config))
@@ -213,8 +219,8 @@ def run(encoding: MakeEncoding, tasks: Iterable[str], *, seeds: int | Sequence[i
                 begun = time.perf_counter()
                 model = initial_model(task, encoding, seed).to(device)
                 called = name or model.encoding.report_name()
-                told = _Progress(f"{called} on {task.spec}, seed {seed}", task) if progress else None
-                training = train(model, task, seed, told=told)
+                shown = _Progress(f"{called} on {task.spec}, seed {seed}", task) if progress else None
+                training = train(model, task, seed, on_validation=shown)
                 about = dict(training.model(), name=called, description=description, trained_as_configured=True,
                              parameters=sum(p.numel() for p in model.parameters()),
                              seconds=time.perf_counter() - begun)
@@ -236,7 +242,7 @@ def _test(model: Transformer, task: Task, seed: int, about: Mapping[str, Any], f
 
 
 class _Progress:
-    """A line on standard error for every look at the validation stream."""
+    """Prints a line on standard error after every validation."""
 
     def __init__(self, what: str, task: Task):
         self.what, self.steps = what, task.manifest["settings"]["training"]["steps"]

@@ -1,4 +1,4 @@
-"""The same encoding twice, in PyTorch and in the program: how far apart the two are."""
+"""Compares an encoding in PyTorch with its port in the program."""
 from __future__ import annotations
 
 import tempfile
@@ -24,7 +24,7 @@ class Differences:
 
     @property
     def same(self) -> bool:
-        """Within what float allows: 1e-5 for logits, 1e-3 for losses."""
+        """Whether they agree up to rounding in float: 1e-5 for logits, 1e-3 for losses."""
         return self.logits <= 1e-5 and self.losses <= 1e-3
 
 
@@ -51,7 +51,7 @@ def twin(encoding: MakeEncoding, task: str = "reverse_string", *, seed: int = 0,
 
 
 def logits_difference(task: Task, model: torch.nn.Module, seed: int, folder: Path, count: int = 32) -> float:
-    """Of an initial model and the program's, on the first test samples."""
+    """The largest difference of logits between an initial model and the program's, on the first test samples."""
     config, path = folder / "config.json", folder / "logits.npz"
     config.write_text(call(["run", "--show-config", *task.flags]))
     call(["forward", config, task.spec, model.encoding.spec, "--initial", "--seed", seed, "-n", count, "-o", path])

@@ -51,9 +51,14 @@ return {parse: modules[\"vega-parser\"].parse, View: modules[\"vega-view\"].View
 
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(READ ${here}/page.css PAGE_STYLE)
-file(READ ${here}/page.js PAGE_SCRIPT)
+set(PAGE_SCRIPT "\"use strict\";\n(() => {\n")
+foreach(part IN ITEMS state plots filters cell page)  # one script, in the order in which each uses those before it
+  file(READ ${here}/${part}.js text)
+  string(APPEND PAGE_SCRIPT "${text}")
+endforeach()
+string(APPEND PAGE_SCRIPT "})();\n")
 set(PAGE_SPECIFICATIONS "")
-foreach(kind IN ITEMS curve heat dots)
+foreach(kind IN ITEMS curve heat dots forest)
   file(READ ${here}/${kind}.json text)
   string(APPEND PAGE_SPECIFICATIONS ",\"${kind}\":${text}")
 endforeach()

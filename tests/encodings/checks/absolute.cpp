@@ -3,7 +3,7 @@
 namespace posbench {
 namespace {
 
-/// The sinusoid of width 8 at each position of the section, by the encoding itself, with these options.
+/// The sinusoid of width 8 at each position of the section, computed by the encoding with these options.
 RowMajor sinusoids(const Json& s, const std::string& options) {
   const std::vector<double> positions = numbers(s.at("positions"));
   Bench bench("sinusoidal:base=" + s.at("base").dump() + options, static_cast<int>(positions.size()), s.at("d"), 1,

@@ -7,14 +7,14 @@ namespace {
 /// The scores of zero queries and keys: the bias alone.
 RowMajor bias(Bench& bench, size_t head = 0) { return bench.score()[head]; }
 
-/// What score_backward left for a parameter.
+/// The gradient of a parameter from score_backward.
 MatrixView gradient(Bench& bench, const std::string& name) {
   const MatrixView parameter = bench.learned(name);
   return {bench.d_parameters.flat.data() + (parameter.data() - bench.parameters.flat.data()), parameter.rows(),
           parameter.cols()};
 }
 
-/// T5's buckets, read off a table whose rows hold their own number.
+/// T5's buckets, read from a table in which row n is n.
 void check_buckets(const std::string& options, bool causal, int buckets, int length, const Json& runs) {
   Bench bench("t5_bias" + options, length, 4, 1, causal);
   auto table = bench.learned("t5_bias.table");
@@ -54,7 +54,7 @@ const RegisterChecks t5_buckets{
          check_buckets(":buckets=16,max_distance=64", true, 16, 101, s.at("causal_nb16_md64_d0_100"));
        }},
       {"causal_future_keys_bucket",
-       [](const Json& s) {  // never seen by a query; the function is total all the same
+       [](const Json& s) {  // never seen by a query; the function is defined all the same
          int distance = 0;
          for (const Json& bucket : s.at("causal_future_keys_bucket")) CHECK(T5Buckets{}.of(--distance) == bucket);
        }}}}};
@@ -103,7 +103,7 @@ RowMajor sandwich(const Json& s, const std::string& options) {
   return rows;
 }
 
-/// The inner product that every head's bias stands for.
+/// The inner product from which every head's bias is computed.
 void check_inner_product(const Json& s, const std::string& options, const Json& expected) {
   const RowMajor rows = sandwich(s, options);
   for (Index h = 0; h < rows.rows(); ++h) {
@@ -154,7 +154,7 @@ Bench fire(const Json& s) {
 const RegisterChecks fire_checks{"fire",
                                  {{"params", "T", "upstream_grad", "note"},
                                   {{"normalised_distance",
-                                    [](const Json& s) {  // through a network that hands it on
+                                    [](const Json& s) {  // through a network that is the identity
                                       Bench bench = fire(s);
                                       for (const char* name : {"fire.w1.0", "fire.b1.0", "fire.w2.0", "fire.b2.0"})
                                         bench.learned(name).setZero();

@@ -1,7 +1,7 @@
-// Numeric targets for every encoding, in encoding_checks.json beside this file: computed from the equations in
-// float64 and compared with the authors' programs where those exist. Each section of that file has a table of
-// tests, which names every field: as an input, or with the code that checks it. checks_test.cpp fails where a
-// field is named by nobody.
+// Reference values for every encoding, in encoding_checks.json in this folder: computed from the equations in
+// float64 and compared with the authors' programs if there are any. Each section of that file has a table of
+// tests, which lists every field: as an input, or with the code that checks it. checks_test.cpp fails if a field is
+// missing from all tables.
 #pragma once
 #include <functional>
 #include <map>

@@ -12,13 +12,13 @@ Bench cope(const Json& s, const std::string& options) {
   return bench;
 }
 
-/// What a table e[n] = (n, ...) along q would add to the scores: the clamped positions themselves, read off the
-/// scores. With q_i = (1, 0) for the table and the gates kept by keys of their own, t(i, j) = p(i, j).
+/// What a table e[n] = (n, ...) along q would add to the scores: the clamped positions themselves, read from the
+/// scores. With q_i = (1, 0) for the table and separate keys for the gates, t(i, j) = p(i, j).
 RowMajor positions(const Json& gates, int rows) {
   const RowMajor g = matrix(gates);
   const int T = static_cast<int>(g.rows());
-  // One query at a time: width 2 T + 2 would do for all, but gates are rank T in general, so that keys carry a row
-  // each.
+  // One query at a time: width 2 T + 2 would suffice for all, but gates have rank T in general, so that each key
+  // holds a row.
   RowMajor p = RowMajor::Zero(T, T);
   for (int i = 0; i < T; ++i) {
     Bench bench("cope:gates=values,scaling=none,positions=" + std::to_string(rows), T, 2, 1, true);

@@ -38,12 +38,12 @@ const RegisterChecks dape_checks{"dape",
                                     }}}}};
 
 /// A kernel (outputs, inputs, 3) as the encoding keeps it: w[output][input][tap] goes to weight(row, column).
-template <class Place>
-void set_kernel(const Json& kernel, Place place) {
+template <class Entry>
+void set_kernel(const Json& kernel, Entry entry) {
   for (size_t o = 0; o < kernel.size(); ++o) {
     for (size_t i = 0; i < kernel[o].size(); ++i) {
       for (size_t tap = 0; tap < 3; ++tap) {
-        place(static_cast<Index>(o), static_cast<Index>(i), static_cast<Index>(tap)) =
+        entry(static_cast<Index>(o), static_cast<Index>(i), static_cast<Index>(tap)) =
             kernel[o][i][tap].get<double>();
       }
     }

@@ -3,9 +3,9 @@
 namespace posbench {
 namespace {
 
-/// An encoding of one head whose parameter reads its logit off channel 0 of x; q and k are zero, so that scores
-/// are biases. With `from` = 1 the first token comes before those of the section, so that their own logits show: a
-/// bias leaves out the key's.
+/// An encoding of one head whose gate's logit is channel 0 of x; q and k are zero, so that scores are biases. With
+/// `from` = 1 an additional first token comes before those of the section, so that all of their logits have an
+/// effect: a bias leaves out the key's.
 Bench reading(const std::string& spec, const std::string& parameter, const Json& logits, int from) {
   const std::vector<double> values = numbers(logits);
   Bench bench(spec, static_cast<int>(values.size()) + from, 4, 1, true);

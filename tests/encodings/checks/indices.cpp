@@ -1,4 +1,4 @@
-// Which index each token is told it has: two levels, places of digits, random draws.
+// The index of each token: two levels, positions of digits, random draws.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Bench bipe(const Json& s, const std::string& spec, int heads) {
 }
 
 /// The row of its table that each token reads: row n is n.
-RowMajor embedded_places(Bench& bench, const std::string& table) {
+RowMajor embedded_indices(Bench& bench, const std::string& table) {
   MatrixView rows = bench.learned(table);
   for (Index n = 0; n < rows.rows(); ++n) rows.row(n).setConstant(static_cast<Real>(n));
   Matrix x(bench.x);
@@ -38,8 +38,8 @@ RowMajor embedded_places(Bench& bench, const std::string& table) {
 
 void check_intra(const Json& s, const std::string& options, const Json& expected) {
   Bench rope = bipe(s, "bipe_rope" + options, 1), alibi = bipe(s, "bipe_alibi" + options, 1);
-  check_close(embedded_places(rope, "bipe_rope.intra"), expected);
-  check_close(embedded_places(alibi, "bipe_alibi.intra"), expected);
+  check_close(embedded_indices(rope, "bipe_rope.intra"), expected);
+  check_close(embedded_indices(alibi, "bipe_alibi.intra"), expected);
 }
 
 const RegisterChecks bipe_checks{
@@ -60,21 +60,21 @@ const RegisterChecks bipe_checks{
          Bench bench = bipe(s, "bipe_alibi:factor=256", 1);
          check_close(bench.score()[0].bottomRows(1), s.at("bipe_alibi_bias_slope1_row_last"));
        }},
-      {"bipe_alibi_slopes_H4_times96", [](const Json& s) {  // what one segment costs
+      {"bipe_alibi_slopes_H4_times96", [](const Json& s) {  // the penalty of one segment
          Bench bench = bipe(s, "bipe_alibi", 4);
          RowMajor slopes(1, 4);
          for (Index h = 0; h < 4; ++h) slopes(0, h) = -bench.score()[static_cast<size_t>(h)](9, 8);
          check_close(slopes, s.at("bipe_alibi_slopes_H4_times96"));
        }}}}};
 
-/// The section's tokens with the place of each digit in its run.
+/// The section's tokens with the position of each digit in its run.
 Sequence digits(const Json& s, bool training) {
   Sequence sequence;
   sequence.training = training;
-  int place = 0;
+  int position = 0;
   for (const Json& token : s.at("tokens")) {
-    place = std::isdigit(token.get<std::string>()[0]) ? place + 1 : 0;
-    sequence.digit_positions.push_back(place);
+    position = std::isdigit(token.get<std::string>()[0]) ? position + 1 : 0;
+    sequence.digit_positions.push_back(position);
     sequence.tokens.push_back(0);
   }
   return sequence;
@@ -87,7 +87,7 @@ const RegisterChecks abacus{"abacus",
                                  Bench bench("abacus", 10, 4, 1, true);
                                  bench.sequence = digits(s, false);
                                  bench.update();
-                                 check_close(embedded_places(bench, "abacus.table"), s.at("ids_eval"));
+                                 check_close(embedded_indices(bench, "abacus.table"), s.at("ids_eval"));
                                }},
                               {"ids_train_offset_k5", [](const Json& s) {  // among the draws, the one of 5
                                  Bench bench("abacus:max_offset=7", 10, 4, 1, true);
@@ -101,13 +101,13 @@ const RegisterChecks abacus{"abacus",
                                    REQUIRE(offset <= 7);
                                    ++seen[static_cast<size_t>(offset)];
                                    if (offset == 5)
-                                     check_close(embedded_places(bench, "abacus.table"),
+                                     check_close(embedded_indices(bench, "abacus.table"),
                                                  s.at("ids_train_offset_k5"));
                                  }
                                  CHECK(*std::min_element(seen.begin(), seen.end()) > 0);
                                }}}}};
 
-/// Distances between tokens told these positions, query minus key.
+/// Distances between tokens at these positions, query minus key.
 RowMajor distances(const Positions& positions) {
   RowMajor d(positions.size(), positions.size());
   for (Index i = 0; i < d.rows(); ++i) {

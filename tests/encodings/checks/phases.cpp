@@ -15,11 +15,11 @@ RowMajor angles(const Bench& bench) {
 
 double logit(double p) { return std::log(p / (1 - p)); }
 
-/// Selective RoPE whose projections and convolution hand on the increments of the section: tokens are unit
+/// Selective RoPE whose projections and convolution pass on the increments of the section: tokens are unit
 /// vectors.
 RowMajor selective_angles(const Json& s) {
   Bench bench("selective_rope:rank=4,theta=10000", 4, 4, 1, true);
-  bench.x = 1e6 * RowMajor::Identity(4, 4);  // large, beside the small number that its norm is kept away from 0 by
+  bench.x = 1e6 * RowMajor::Identity(4, 4);  // large, compared with the small number that is added to its norm
   bench.learned("selective_rope.down.0").setIdentity();
   bench.learned("selective_rope.up.0") = matrix(s.at("phi_increment"));
   bench.learned("selective_rope.taps.0").setZero();
@@ -93,7 +93,7 @@ const RegisterChecks darope_checks{
     "darope",
     {{"L", "d"},
      {{"K_fast_pairs",
-       [](const Json& s) {  // those whose angle is RoPE's, whatever the token says
+       [](const Json& s) {  // those whose angle is RoPE's for every token
          Bench bench = darope(s);
          bench.x.setOnes();
          bench.sequence.positions.at = {7};

@@ -1,4 +1,4 @@
-// Encodings of 2024 to 2026, held to values that their authors' programs compute.
+// Encodings of 2024 to 2026, compared with values that their authors' programs compute.
 #include <fmt/format.h>
 
 #include "encodings/parts/entmax_rows.h"
@@ -138,7 +138,7 @@ const RegisterChecks fope_checks{
     "fope",
     {{"base", "length", "sin_coef", "cos_coef", "q", "k"},
      {{"frequencies",
-       [](const Json& s) {  // that of pair 0, of the sum that the coefficients make of them
+       [](const Json& s) {  // that of pair 0: the sum of them, weighted by the coefficients
          const Bench bench = fope(s, "identity");
          const std::vector<double> w = numbers(s.at("frequencies"));
          const RowMajor c = matrix(s.at("cos_coef"));

@@ -12,7 +12,7 @@ Bench one_head(const std::string& spec, int length, int width) { return Bench(sp
 
 const Rotations& rotations(const Bench& bench) { return bench.tables.constants<Rotations>(); }
 
-/// The radians a position of every pair, read off the tables at position 1, and their factor.
+/// The radians per position of every pair, read from the tables at position 1, and their factor.
 RowMajor frequencies(const Bench& bench) {
   const Rotations& r = rotations(bench);
   RowMajor w(1, r.cosine.cols());
@@ -27,7 +27,7 @@ void check_frequencies(const std::string& spec, int length, int width, const Jso
   check_close(frequencies(one_head(spec, length, width)), expected);
 }
 
-/// The base that RoPE's second pair would need to turn as this one's does.
+/// The base with which RoPE's second pair would have the frequency of this one's.
 double base(const Bench& bench, int width) { return std::pow(frequencies(bench)(0, 1), -width / 2.0); }
 
 void check_yarn(int width, double scale, double original, const Json& expected) {
@@ -36,7 +36,7 @@ void check_yarn(int width, double scale, double original, const Json& expected) 
   const RowMajor w = frequencies(bench);
   check_close(w, expected.at("inv_freq"));
   check_close(amplitude(bench), expected.at("mscale"));
-  // The ramp is linear between its ends: two pairs within tell where these are.
+  // The ramp is linear between its ends, which two pairs inside determine.
   const std::vector<double> before = rope_frequencies(width, 10000);
   std::vector<std::pair<Index, double>> within;
   for (Index n = 0; n < w.cols(); ++n) {
@@ -135,7 +135,7 @@ const RegisterChecks xpos_checks{
     "xpos",
     {{"d", "gamma", "scale_base", "q", "k"},
      {{"zeta",
-       [](const Json& s) {  // what one position changes, as often as the scale base says
+       [](const Json& s) {  // the factor of one position, to the power of the scale base
          const Bench bench = xpos(s, 8, s.at("scale_base"));
          for (Index n = 0; n < 2; ++n) {
            const auto magnitude = [&](Index t) {

@@ -16,7 +16,7 @@ Bench stick_breaking(const Json& s, const std::string& options) {
   return with_logits("stick_breaking" + options, s.at("scaled_logits"), true);
 }
 
-/// What o_i holds of v_i beyond attention.
+/// The part of v_i in o_i that does not come from attention.
 RowMajor remainder(const Json& s, const std::string& options) {
   Bench bench = stick_breaking(s, options);
   const Heads& output = bench.mix();

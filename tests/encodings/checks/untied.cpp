@@ -1,8 +1,8 @@
-// Encodings whose positions have projections of their own: Transformer-XL, DeBERTa, TUPE.
+// Encodings with separate projections of positions: Transformer-XL, DeBERTa, TUPE.
 #include "model/layers.h"
 #include "tests/encodings/checks/checks.h"
 // clang-format off
-#include <Eigen/Cholesky>  // after model/tensor.h, which says what a failed assertion of Eigen does
+#include <Eigen/Cholesky>  // after model/tensor.h, which defines what a failed assertion of Eigen does
 // clang-format on
 
 namespace posbench {
@@ -16,7 +16,7 @@ RowMajor transformer_xl(const Json& s, bool causal) {
   bench.k[0] = matrix(s.at("k"));
   bench.learned("txl.u").row(0) = matrix(s.at("u"));
   bench.learned("txl.w").row(0) = matrix(s.at("v"));
-  bench.learned("txl.projection.0").topRows(2) = matrix(s.at("W_kR_dhead_x_dmodel"));
+  bench.learned("txl.projection.0").leftCols(2) = matrix(s.at("W_kR_dhead_x_dmodel")).transpose();
   bench.update();
   return bench.score()[0];
 }
@@ -43,7 +43,7 @@ RowMajor deberta(const Json& s, const std::string& options) {
   return bench.score()[0];
 }
 
-/// Which row of P each pair reads: rows hold their own number, and so do scores once q = (1, 0) and the scale is
+/// The row of P that each pair reads: row n is n, and so are the scores with q = (1, 0), after the scale is
 /// undone.
 RowMajor row_numbers(const std::string& options, int rows, int length) {
   Bench bench("deberta:" + options, length, 2, 1, false);
@@ -81,7 +81,7 @@ const RegisterChecks deberta_checks{
        }}}}};
 
 /// Head 0 of four with the projected positions of the section: 5 rows, so that token t reads row t + 1. Their
-/// normalizations are independent, and the projections solve for what the section gives.
+/// normalizations are linearly independent, so that projections exist which give the values of the section.
 Bench tupe(const Json& s, const std::string& options) {
   REQUIRE(s.at("scale") == "1/sqrt(2*d_head)");
   const bool reset = options != "reset=never";

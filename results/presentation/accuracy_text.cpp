@@ -1,0 +1,14 @@
+#include "results/presentation/accuracy_text.h"
+
+#include <fmt/format.h>
+
+namespace posbench {
+
+std::string accuracy_text(double accuracy, int digits) {
+  constexpr double kAllRight = 1 - 1e-9;  // a mean of ones may not be 1 to the last bit
+  std::string text = fmt::format("{:.{}f}", accuracy, digits);
+  if (text[0] != '1' || accuracy >= kAllRight) return text;
+  return ">0." + std::string(static_cast<size_t>(digits), '9');
+}
+
+}  // namespace posbench

@@ -1,0 +1,67 @@
+// What the page holds, what the reader has chosen of it, and the page's address, which keeps the choice:
+// #text=rope&family=rotary&sort=family&show=rope&show=alibi&task=flip_flop&encoding=rope&at=section2
+const json = id => JSON.parse(document.getElementById(id).textContent);
+const page = json("page"), specifications = json("specifications");
+const most_curves = 8;
+const family_of = new Map(page.names.map((name, i) => [name, page.families[i]]));
+
+const state = {};
+function read_address() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  state.text = given.get("text") || "";
+  state.family = given.get("family") || "";
+  state.sort = given.get("sort") || "rank";  // rank, family, name, or "task " and a task
+  state.show = given.has("show") ? given.getAll("show").filter(name => family_of.has(name)) : null;  // null: the best of what is left
+  state.cell = given.has("task") && given.has("encoding") ? {task: given.get("task"), encoding: given.get("encoding")} : null;
+  state.at = given.get("at") || "";
+}
+function write_address() {
+  const address = new URLSearchParams();
+  for (const key of ["text", "family", "sort", "at"]) {
+    if (state[key] && !(key === "sort" && state.sort === "rank")) address.set(key, state[key]);
+  }
+  if (state.show) for (const name of state.show.length ? state.show : [""]) address.append("show", name);
+  if (state.cell) for (const key of ["task", "encoding"]) address.set(key, state.cell[key]);
+  history.replaceState(null, "", `#${address}`);
+}
+
+/// Whether the filters leave the cell of an encoding and a task: every word is in the name of either or in the family.
+function filter() {
+  const words = state.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const has = (text, word) => text.toLowerCase().includes(word);
+  const cell = (encoding, task) => (!state.family || family_of.get(encoding) === state.family) &&
+    words.every(word => has(encoding, word) || has(task, word) || has(family_of.get(encoding) || "", word));
+  return {cell, encodings: new Set(page.names.filter(name => page.tasks.some(task => cell(name, task)))),
+          tasks: new Set(page.tasks.filter(task => page.names.some(name => cell(name, task))))};
+}
+let left = null;  // by the filters
+const shown_curves = () => {
+  const names = page.names.filter(name => left.encodings.has(name));
+  return new Set(state.show ? names.filter(name => state.show.includes(name)) : names.slice(0, most_curves));
+};
+
+/// Encodings in the chosen order; by a task in that of their values there, which `value_of` gives.
+function sorted(names, value_of) {
+  const by = {family: name => family_of.get(name), name: name => name}[state.sort];
+  if (by) return [...names].sort((a, b) => by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : page.names.indexOf(a) - page.names.indexOf(b));
+  const task = state.sort.startsWith("task ") ? state.sort.slice(5) : null;
+  if (task === null || !value_of) return [...names].sort((a, b) => page.names.indexOf(a) - page.names.indexOf(b));
+  const value = name => value_of(name, task) ?? -1;
+  return [...names].sort((a, b) => value(b) - value(a));
+}
+
+function element(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+function button(label, action) {
+  const node = element("button", {type: "button"}, label);
+  node.addEventListener("click", action);
+  return node;
+}
+
+/// An accuracy as the program's tables round it (accuracy_text.h): 1.00 only where nothing was wrong, and the two values
+/// that are halfway to the bit and that toFixed rounds up go to the even digit.
+const two_digits = value => value === null ? "" : value < 1 && value >= 0.995 ? ">0.99" : (value === 0.125 || value === 0.625 ? value - 0.001 : value).toFixed(2);

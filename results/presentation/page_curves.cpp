@@ -1,0 +1,226 @@
+// The sections of a page with curves: accuracy against length and distance, and learning curves.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "results/presentation/length_bins.h"
+#include "results/presentation/page_sections.h"
+
+namespace posbench {
+namespace {
+
+/// One plot of curves: its rows by encoding, best first.
+template <class AddRows>
+void add_curves(const PageSource& source, const std::string& task, Plot& plot, AddRows add_rows) {
+  plot.kind = "curve";
+  plot.details["task"] = task;
+  const auto& of_task = source.experiments.at(task);
+  for (const std::string& encoding : source.encodings) {
+    if (const auto found = of_task.find(encoding); found != of_task.end())
+      add_rows(encoding, found->second, plot.rows);
+  }
+}
+
+struct Predictor {
+  std::string name;
+  double accuracy = 0;
+};
+
+/// The best predictor that does not read the question, chance among them.
+Predictor best_trivial(const SplitBaseline& split) {
+  Predictor best{"chance", split.chance};
+  for (const auto& [name, accuracy] : split.trivial) {
+    if (accuracy > best.accuracy) best = {name, accuracy};
+  }
+  return best;
+}
+
+/// What each split of the bins reaches without solving the task: a line from the split's first bin to its last.
+Json write_levels(const TaskBaseline& task, const std::vector<LengthBin>& bins) {
+  Json levels = Json::array();
+  for (size_t first = 0, next = 0; first < bins.size(); first = next) {
+    while (next < bins.size() && bins[next].split == bins[first].split) ++next;
+    const auto same = [&](const SplitBaseline& split) { return split.name == bins[first].split; };
+    const auto split = std::find_if(task.splits.begin(), task.splits.end(), same);
+    if (split == task.splits.end()) continue;
+    const Predictor best = best_trivial(*split);
+    const auto add = [&](const std::string& what, double accuracy) {
+      levels.push_back({{"what", what},
+                        {"split", split->name},
+                        {"from", bins[first].from},
+                        {"to", bins[next - 1].to},
+                        {"y", page_number(accuracy)}});
+    };
+    add("chance", split->chance);
+    if (best.name != "chance") add(best.name, best.accuracy);
+  }
+  return levels;
+}
+
+std::string range_text(int from, int to) {
+  return from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
+}
+
+/// What the plot says of its bins: "Trained at 1 to 20, tested to 100. Without solving it: chance 0.50, bag_of_tokens 0.62."
+std::string bins_text(const std::vector<LengthBin>& bins, const Json& levels, Plot& plot) {
+  int trained_from = -1, trained_to = -1;
+  for (const LengthBin& bin : bins) {
+    if (bin.trained && trained_from < 0) trained_from = bin.from;
+    if (bin.trained) trained_to = bin.to;
+  }
+  std::string text = fmt::format("Tested to {}", bins.back().to);
+  if (trained_to >= 0) {
+    plot.signals["trained"] = {trained_from, trained_to};
+    text = fmt::format("Trained at {}, tested to {}", range_text(trained_from, trained_to), bins.back().to);
+  }
+  std::vector<std::string> known;  // of the first split
+  for (const Json& level : levels) {
+    if (level["split"] == levels[0]["split"])
+      known.push_back(fmt::format("{} {:.2f}", level["what"].get<std::string>(), level["y"].get<double>()));
+  }
+  return known.empty() ? text + "." : fmt::format("{}. Without solving it: {}.", text, fmt::join(known, ", "));
+}
+
+std::string unit(Axis axis) {
+  return axis == Axis::length ? "length" : axis == Axis::distance ? "distance" : "position in the answer";
+}
+
+/// The plot of some splits of a task; without rows if they have a single length, distance or position, or no encoding has
+/// the metric.
+Plot metric_plot(const PageSource& source, const std::string& task, Axis axis, const std::vector<std::string>& splits,
+                 Metric metric) {
+  Plot plot{.title = task,
+            .columns = {{"name", "encoding"},
+                        {"x", "middle"},
+                        {"y", to_text(metric)},
+                        {"from", "from"},
+                        {"to", "to"},
+                        {"cases", "cases"},
+                        {"values", "of each seed"}}};
+  Experiments all;
+  for (const auto& [encoding, experiments] : source.experiments.at(task)) {
+    all.insert(all.end(), experiments.begin(), experiments.end());
+  }
+  const std::vector<LengthBin> bins = length_bins(all, axis, splits);
+  if (bins.size() < 2) return plot;
+  plot.signals = {{"x_title", unit(axis)}, {"y_title", info(metric).title}};
+  const Json levels = info(metric).is_accuracy ? write_levels(baseline(source.report, task), bins) : Json::array();
+  plot.about = bins_text(bins, levels, plot);
+  if (!levels.empty()) plot.signals["levels"] = levels;
+  plot.details["splits"] = splits;
+  double greatest = 0;
+  add_curves(source, task, plot, [&](const std::string& encoding, const Experiments& experiments, Json& rows) {
+    const auto values = bin_values(bins, experiments, axis, splits, metric);
+    for (size_t i = 0; i < bins.size(); ++i) {
+      if (!values[i]) continue;
+      Json seeds = Json::array();
+      for (const double value : values[i]->values) {
+        seeds.push_back(page_number(value));
+        greatest = std::max(greatest, value);
+      }
+      rows.push_back({encoding, 0.5 * (bins[i].from + 0.0 + bins[i].to), page_number(values[i]->mean),
+                      bins[i].from, bins[i].to, values[i]->cases, std::move(seeds)});
+    }
+  });
+  if (!info(metric).is_accuracy) plot.signals["greatest"] = page_number(greatest);
+  return plot;
+}
+
+Section by_length(const PageSource& source, const std::string& title, const std::string& about, Axis axis, Metric metric) {
+  Section section{title, about, {}};
+  for (const std::string& task : source.tasks) {
+    std::vector<std::string> splits;
+    for (const SplitBaseline& split : baseline(source.report, task).splits) splits.push_back(split.name);
+    section.plots.push_back(metric_plot(source, task, axis, splits, metric));
+  }
+  return section;
+}
+
+Section by_distance(const PageSource& source) {
+  Section section{
+      "Accuracy against distance",
+      "As above, over the distance between the question and its source. Each plot has sequences of the "
+      "same lengths, since in longer ones an encoding may fail by their length.",
+      {}};
+  for (const std::string& task : source.tasks) {
+    Experiments all;
+    for (const auto& [encoding, experiments] : source.experiments.at(task)) {
+      all.insert(all.end(), experiments.begin(), experiments.end());
+    }
+    for (const LengthGroup& group : length_groups(all)) {
+      Plot plot = metric_plot(source, task, Axis::distance, group.splits, Metric::token);
+      if (plot.rows.empty()) continue;
+      plot.title += group.to == 0 ? fmt::format(", {}", group.splits.front())
+                                  : fmt::format(", {} {}", group.from == group.to ? "length" : "lengths",
+                                                range_text(group.from, group.to));
+      plot.about += fmt::format(" Splits: {}.", fmt::join(group.splits, ", "));
+      section.plots.push_back(std::move(plot));
+    }
+  }
+  return section;
+}
+
+void add_learning_rows(const std::string& encoding, const Experiments& experiments, Json& rows) {
+  std::map<int, std::vector<const CurvePoint*>> by_step;
+  for (const ExperimentResult* experiment : experiments) {
+    for (const CurvePoint& point : experiment->learning_curve) by_step[point.step].push_back(&point);
+  }
+  for (const auto& [step, points] : by_step) {
+    std::vector<double> sequence, token, loss;
+    Json seeds = Json::array();
+    for (const CurvePoint* point : points) {
+      sequence.push_back(point->validation_sequence);
+      seeds.push_back(page_number(point->validation_sequence));
+      token.push_back(point->validation_token);
+      if (point->loss) loss.push_back(*point->loss / static_cast<double>(points.size()));
+    }
+    double mean_loss = 0;
+    for (const double part : loss) mean_loss += part;
+    rows.push_back({encoding, step, page_number(mean(sequence)), page_number(mean(token)),
+                    loss.size() == points.size() ? page_number(mean_loss) : Json(nullptr), std::move(seeds)});
+  }
+}
+
+}  // namespace
+
+std::vector<Section> accuracy_sections(const PageSource& source) {
+  return {by_length(source, "Accuracy against length",
+                    "Token accuracy: lines are means over seeds, small dots the seeds. The grey range was trained; dotted "
+                    "lines are chance, dashed ones the best predictor that does not read the question. Neighbouring "
+                    "lengths with few cases are taken together.",
+                    Axis::length, Metric::token),
+          by_distance(source)};
+}
+
+std::vector<Section> loss_sections(const PageSource& source) {
+  return {by_length(source, "Loss against length",
+                    "Mean cross-entropy of scored positions in nats; less is better.", Axis::length, Metric::loss),
+          by_length(source, "Accuracy against position in the answer",
+                    "Token accuracy at each scored position of a sequence, counted from 1.", Axis::position,
+                    Metric::token)};
+}
+
+Section learning_section(const PageSource& source) {
+  Section section{
+      "Learning curves",
+      "Validation accuracy of whole sequences, in distribution, by training step: lines are means over seeds, "
+      "small dots the seeds.",
+      {}};
+  for (const std::string& task : source.tasks) {
+    Plot plot{.title = task,
+              .columns = {{"name", "encoding"},
+                          {"x", "step"},
+                          {"y", "sequence accuracy"},
+                          {"token", "token accuracy"},
+                          {"loss", "loss"},
+                          {"values", "of each seed"}}};
+    plot.signals = {{"x_title", "training step"}, {"y_title", "sequence accuracy"}};
+    add_curves(source, task, plot, add_learning_rows);
+    section.plots.push_back(std::move(plot));
+  }
+  return section;
+}
+
+}  // namespace posbench

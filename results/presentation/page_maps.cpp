@@ -1,0 +1,151 @@
+// The sections of a page that have a value for each encoding, or for each encoding and task.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "results/presentation/accuracy_text.h"
+#include "results/presentation/page_sections.h"
+
+namespace posbench {
+namespace {
+
+using Kind = std::optional<SplitSummary> SummaryRow::*;
+using Accuracy = Spread SplitSummary::*;
+
+Json low(const std::optional<Interval>& interval) { return interval ? page_number(interval->low) : Json(nullptr); }
+Json high(const std::optional<Interval>& interval) {
+  return interval ? page_number(interval->high) : Json(nullptr);
+}
+
+/// "d" where seeds diverged, "f" where some failed.
+std::string mark(const SummaryRow& row) {
+  return std::string(row.diverged > 0 ? "d" : "") + (row.failed > 0 ? "f" : "");
+}
+
+/// "not learned (+0.12)": how much sequence accuracy in validation gained late; empty where most seeds have learned.
+std::string not_learned(const SummaryRow& row) {
+  if (row.learned.most()) return "";
+  return row.learned.late_gain ? fmt::format("not learned ({:+.2f})", *row.learned.late_gain) : "not learned";
+}
+
+Plot heat_map(const PageSource& source, const std::string& title, Kind kind, Accuracy accuracy,
+              const std::string& about) {
+  Plot plot{.kind = "heat",
+            .title = title,
+            .about = about,
+            .columns = {{"row", "encoding"},
+                        {"column", "task"},
+                        {"value", "accuracy"},
+                        {"least", "worst seed"},
+                        {"greatest", "best seed"},
+                        {"low", "low"},
+                        {"high", "high"},
+                        {"solved", "seeds that solve it"},
+                        {"seeds", "seeds"},
+                        {"mark", "unfinished"},
+                        {"text", "rounded"},
+                        {"note", "in distribution"}}};
+  const bool is_out = kind == &SummaryRow::out_of_distribution;
+  plot.details["cells"] = true;
+  std::map<std::pair<std::string, std::string>, const SummaryRow*> rows;
+  for (const SummaryRow& row : source.summary.rows) rows[{row.encoding, row.task}] = &row;
+  for (const std::string& encoding : source.encodings) {
+    for (const std::string& task : source.tasks) {
+      const auto found = rows.find({encoding, task});
+      if (found == rows.end() || !(found->second->*kind)) continue;
+      const SplitSummary& split = *(found->second->*kind);
+      const Spread& spread = split.*accuracy;
+      const auto [least, greatest] = std::minmax_element(spread.values.begin(), spread.values.end());
+      plot.rows.push_back({encoding, task, page_number(spread.mean), page_number(*least), page_number(*greatest),
+                           low(spread.interval), high(spread.interval), page_number(split.solved),
+                           found->second->seeds.size(), mark(*found->second), accuracy_text(spread.mean),
+                           is_out ? not_learned(*found->second) : ""});
+    }
+  }
+  return plot;
+}
+
+/// A length; where it is none, "beyond 256".
+void write_threshold_length(const std::string& encoding, const std::string& task, const char* of,
+                            const std::optional<ThresholdLength>& fall, Json& rows) {
+  if (!fall) return;
+  const auto number = [&](const std::optional<int>& at) {
+    return at ? Json(*at) : Json(fmt::format("beyond {}", fall->tested_to));
+  };
+  rows.push_back({encoding, task, of, number(fall->at), fall->has_interval ? number(fall->low) : Json(nullptr),
+                  fall->has_interval ? number(fall->high) : Json(nullptr), fall->tested_to});
+}
+
+}  // namespace
+
+Section map_section(const PageSource& source) {
+  const std::string raw = "The share of sequences with every answer right, mean over seeds and splits.";
+  const std::string above =
+      "Token accuracy, rescaled so that 0 is the best predictor that does not read the question, and 1 is all right.";
+  const std::string about = fmt::format(
+      "The bar at the foot of a cell reaches from its worst seed to its best, where the width of the cell is 0 to 1. "
+      "Not learned: most seeds are under {} in distribution, so accuracy out of distribution says little about the "
+      "encoding; the cell's page and the table have it, with what sequence accuracy still gained in the last {:.0f} % of "
+      "training. Cells are rounded, and only 1.00 means that nothing was wrong. After a value, d means that one or more "
+      "seeds diverged, f that they failed; they count as 0. A cell opens its seeds, curves and configuration.",
+      kLearned, 100 * kLateTraining);
+  constexpr Kind kIn = &SummaryRow::in_distribution, kOut = &SummaryRow::out_of_distribution;
+  constexpr Accuracy kSequence = &SplitSummary::sequence, kAbove = &SplitSummary::above_trivial;
+  return {"Encodings and tasks",
+          about,
+          {heat_map(source, "In distribution", kIn, kSequence, raw),
+           heat_map(source, "Out of distribution", kOut, kSequence, raw),
+           heat_map(source, "In distribution, above the trivial baseline", kIn, kAbove, above),
+           heat_map(source, "Out of distribution, above the trivial baseline", kOut, kAbove, above)}};
+}
+
+Section ranking_section(const PageSource& source) {
+  Plot plot{.kind = "dots",
+            .title = "Mean rank",
+            .about =
+                "By sequence accuracy among the encodings of the same task; 1 is best, equals share the mean of "
+                "their ranks.",
+            .columns = {{"row", "encoding"},
+                        {"series", "splits"},
+                        {"value", "mean rank"},
+                        {"low", "low"},
+                        {"high", "high"},
+                        {"tasks", "tasks"}}};
+  plot.signals = {{"x_title", "mean rank over tasks"}, {"zero", false}};
+  std::map<std::string, const Ranking*> rows;
+  for (const Ranking& row : source.summary.ranking) rows[row.encoding] = &row;
+  const auto add = [&](const std::string& encoding, const char* series, const std::optional<MeanRank>& rank) {
+    if (!rank) return;
+    plot.rows.push_back({encoding, series, page_number(rank->mean), page_number(rank->interval.low),
+                         page_number(rank->interval.high), rank->tasks});
+  };
+  for (const std::string& encoding : source.encodings) {
+    add(encoding, "out of distribution", rows.at(encoding)->out_of_distribution);
+    add(encoding, "in distribution", rows.at(encoding)->in_distribution);
+  }
+  return {"Ranking", "Lines are 95 % intervals, by bootstrap over tasks and, within each, over seeds.", {plot}};
+}
+
+Section threshold_section(const PageSource& source) {
+  Plot plot{.kind = "table",
+            .title = "Where accuracy first falls below 90 %",
+            .about =
+                "The first length, or distance, from which the token accuracy of all seeds is below 0.9, with its "
+                "95 % interval by "
+                "bootstrap over seeds.",
+            .columns = {{"encoding", "encoding"},
+                        {"task", "task"},
+                        {"of", "over"},
+                        {"at", "falls at"},
+                        {"low", "low"},
+                        {"high", "high"},
+                        {"tested_to", "tested to"}}};
+  for (const SummaryRow& row : source.summary.rows) {
+    write_threshold_length(row.encoding, row.task, "length", row.length, plot.rows);
+    write_threshold_length(row.encoding, row.task, "distance", row.distance, plot.rows);
+  }
+  return {"How far encodings carry", "", {plot}};
+}
+
+}  // namespace posbench

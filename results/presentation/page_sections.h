@@ -1,0 +1,37 @@
+// The sections of a report's page, each from the same source.
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/presentation/page.h"
+#include "results/presentation/report_page_options.h"
+#include "results/statistics/summary.h"
+
+namespace posbench {
+
+using Experiments = std::vector<const ExperimentResult*>;
+
+/// What all plots of a page are drawn from.
+struct PageSource {
+  const Report& report;               // of all runs together
+  const Summary& summary;             // of that report
+  std::span<const NamedReport> runs;  // whose experiments, one after the other, are those of the report
+  const PageOptions& options;
+  std::vector<std::string> encodings;  // by their mean rank
+  std::vector<std::string> tasks;      // as the report lists them; those with experiments
+  std::map<std::string, std::map<std::string, Experiments>> experiments;  // by task and encoding
+};
+
+std::vector<Section> accuracy_sections(const PageSource&);  // against length, against distance
+std::vector<Section> loss_sections(const PageSource&);      // loss against length, accuracy against position in the answer
+Section learning_section(const PageSource&);
+Section map_section(const PageSource&);
+Section ranking_section(const PageSource&);
+Section threshold_section(const PageSource&);  // where accuracy falls
+Section unfinished_section(const PageSource&);
+Section cost_section(const PageSource&);
+Section seed_section(const PageSource&);  // a row for each experiment and split
+
+}  // namespace posbench
