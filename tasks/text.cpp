@@ -46,13 +46,13 @@ std::string built_in_text() {
 }
 
 std::string read_text(const std::string& file) {
-  constexpr std::streamoff kMost = std::streamoff{1} << 30;
+  constexpr std::streamoff kMaxBytes = std::streamoff{1} << 30;
   std::ifstream stream(file, std::ios::binary | std::ios::ate);
   const std::streamoff size = stream ? static_cast<std::streamoff>(stream.tellg()) : -1;
-  if (size < 0 || size > kMost) {
+  if (size < 0 || size > kMaxBytes) {
     throw std::invalid_argument(
         fmt::format("task 'text': file is '{}', which {}; expected the path of a file of up to {} bytes", file,
-                    size < 0 ? "cannot be read" : "is larger", kMost));
+                    size < 0 ? "cannot be read" : "is larger", kMaxBytes));
   }
   std::string text(static_cast<size_t>(size), '\0');
   stream.seekg(0);

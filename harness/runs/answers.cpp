@@ -45,14 +45,14 @@ class ArrayAnswers final : public Answers {
   }
 
   bool has_logits() const override { return logits_ != nullptr; }
-  std::int64_t places(size_t) const override { return (ids_ ? ids_ : logits_)->shape[1]; }
-  std::int64_t id(size_t row, size_t place) const override {
-    return ids_->integer(static_cast<std::int64_t>(row) * ids_->shape[1] + static_cast<std::int64_t>(place));
+  std::int64_t columns(size_t) const override { return (ids_ ? ids_ : logits_)->shape[1]; }
+  std::int64_t id(size_t row, size_t column) const override {
+    return ids_->integer(static_cast<std::int64_t>(row) * ids_->shape[1] + static_cast<std::int64_t>(column));
   }
-  void logits(size_t row, size_t place, std::vector<double>& values) const override {
+  void logits(size_t row, size_t column, std::vector<double>& values) const override {
     const std::int64_t count = logits_->shape[2];
     const std::int64_t first =
-        (static_cast<std::int64_t>(row) * logits_->shape[1] + static_cast<std::int64_t>(place)) * count;
+        (static_cast<std::int64_t>(row) * logits_->shape[1] + static_cast<std::int64_t>(column)) * count;
     values.resize(static_cast<size_t>(count));
     for (std::int64_t v = 0; v < count; ++v) values[static_cast<size_t>(v)] = logits_->number(first + v);
   }
@@ -74,15 +74,15 @@ class LineAnswers final : public Answers {
     size_t begin = 0;
     for (int number = 1; begin < text.size(); ++number) {
       const size_t end = text.find('\n', begin);
-      const std::string place = fmt::format("{}:{}", file, number);
-      if (end == text.npos) refuse(place, "the last line is cut off");
-      const Json json = parse_json(std::string_view(text).substr(begin, end - begin), place);
-      const Field line(json, place);
+      const std::string location = fmt::format("{}:{}", file, number);
+      if (end == text.npos) refuse(location, "the last line is cut off");
+      const Json json = parse_json(std::string_view(text).substr(begin, end - begin), location);
+      const Field line(json, location);
       index.push_back(line["index"].integer(0, kMax));
       const bool logits = line.has("logits");
-      if (logits == line.has("answers")) refuse(place, "expected either 'answers' or 'logits'");
+      if (logits == line.has("answers")) refuse(location, "expected either 'answers' or 'logits'");
       if (number > 1 && logits != has_logits())
-        refuse(place, "expected 'answers' in every line, or 'logits' in every line");
+        refuse(location, "expected 'answers' in every line, or 'logits' in every line");
       if (logits) {
         logits_.push_back(read_list<std::vector<double>>(line["logits"], [](const Field& row) {
           return read_list<double>(row, [](const Field& value) { return value.number(-HUGE_VAL, HUGE_VAL); });
@@ -96,12 +96,12 @@ class LineAnswers final : public Answers {
   }
 
   bool has_logits() const override { return !logits_.empty(); }
-  std::int64_t places(size_t row) const override {
+  std::int64_t columns(size_t row) const override {
     return static_cast<std::int64_t>(has_logits() ? logits_[row].size() : ids_[row].size());
   }
-  std::int64_t id(size_t row, size_t place) const override { return ids_[row][place]; }
-  void logits(size_t row, size_t place, std::vector<double>& values) const override {
-    values = logits_[row][place];
+  std::int64_t id(size_t row, size_t column) const override { return ids_[row][column]; }
+  void logits(size_t row, size_t column, std::vector<double>& values) const override {
+    values = logits_[row][column];
   }
 
  private:
@@ -145,30 +145,30 @@ SplitResult score(const Answers& answers, const SampleSet& set, const std::strin
     const auto [example, length] = set.sample(set.first + n);
     const size_t row = rows[n];
     const std::string sample = fmt::format("sample {}", set.first + n);
-    if (answers.places(row) < static_cast<std::int64_t>(example.scored.size())) {
+    if (answers.columns(row) < static_cast<std::int64_t>(example.scored.size())) {
       refuse(file, fmt::format("{} has {} scored positions, and answers for {}", sample, example.scored.size(),
-                               answers.places(row)));
+                               answers.columns(row)));
     }
     std::vector<ScoredAnswer> scored;
-    for (size_t place = 0; place < example.scored.size(); ++place) {
-      const int target = example.targets[static_cast<size_t>(example.scored[place])];
+    for (size_t column = 0; column < example.scored.size(); ++column) {
+      const int target = example.targets[static_cast<size_t>(example.scored[column])];
       if (!answers.has_logits()) {
-        const std::int64_t id = answers.id(row, place);
+        const std::int64_t id = answers.id(row, column);
         if (id < 0 || id >= vocabulary) {
-          refuse(file, fmt::format("{}: the answer at scored position {} is {}, expected 0 to {}", sample, place,
+          refuse(file, fmt::format("{}: the answer at scored position {} is {}, expected 0 to {}", sample, column,
                                    id, vocabulary - 1));
         }
         scored.push_back({.right = id == target});
         continue;
       }
-      answers.logits(row, place, logits);
+      answers.logits(row, column, logits);
       if (logits.size() != static_cast<size_t>(vocabulary)) {
         refuse(file, fmt::format("{} has {} logits at a position, expected {}, the vocabulary", sample,
                                  logits.size(), vocabulary));
       }
       logits.resize(static_cast<size_t>(set.outputs()));
       if (std::any_of(logits.begin(), logits.end(), [](double x) { return std::isnan(x) || x == HUGE_VAL; }))
-        refuse(file, fmt::format("{}: a logit at scored position {} is NaN or infinite", sample, place));
+        refuse(file, fmt::format("{}: a logit at scored position {} is NaN or infinite", sample, column));
       scored.push_back(score_answer(logits, example.candidates, target));
     }
     tally.add(example, length, scored);

@@ -16,10 +16,10 @@ class Answers {
 
   std::vector<std::int64_t> index;                    // the sample of each row
   virtual bool has_logits() const = 0;                // else ids
-  virtual std::int64_t places(size_t row) const = 0;  // scored positions that the row has room for
-  virtual std::int64_t id(size_t row, size_t place) const = 0;
+  virtual std::int64_t columns(size_t row) const = 0;  // scored positions that the row has room for
+  virtual std::int64_t id(size_t row, size_t column) const = 0;
   /// Logits or log-probabilities of the whole vocabulary; any number of them, to be checked.
-  virtual void logits(size_t row, size_t place, std::vector<double>&) const = 0;
+  virtual void logits(size_t row, size_t column, std::vector<double>&) const = 0;
 };
 
 /// Reads an .npz, .safetensors or .jsonl file.

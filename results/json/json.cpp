@@ -389,15 +389,15 @@ void fail(const std::string& file, const std::string& location, const Json& valu
   throw std::runtime_error(printable(fmt::format("{}: {} is {}, {}", file, location, shown(value), what)));
 }
 
-std::string Field::place() const {
+std::string Field::location() const {
   if (!parent_) return key_ ? fmt::format("{}[{}]", key_, index_) : "";
-  const std::string before = parent_->place();
+  const std::string before = parent_->location();
   if (!key_) return fmt::format("{}[{}]", before, index_);
   return before.empty() ? key_ : fmt::format("{}.{}", before, key_);
 }
 
 void Field::fail(const std::string& what) const {
-  const std::string location = this->place();
+  const std::string location = this->location();
   posbench::fail(*file_, location.empty() ? "the whole" : location, *value_, what);
 }
 
@@ -406,7 +406,7 @@ Field Field::operator[](const char* key) const& {
   const auto found = object.find(key);
   if (found != object.end()) return {*found, this, key, 0};
   throw std::runtime_error(
-      printable(fmt::format("{}: {} is missing", *file_, Field{object, this, key, 0}.place())));
+      printable(fmt::format("{}: {} is missing", *file_, Field{object, this, key, 0}.location())));
 }
 
 Field Field::operator[](size_t index) const& { return {value_->at(index), this, nullptr, index}; }

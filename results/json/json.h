@@ -47,7 +47,7 @@ std::string compact(const Json&);
 std::string shown(const Json&);
 
 /// Throws "FILE: LOCATION is VALUE, WHAT", on one line, however long the value.
-[[noreturn]] void fail(const std::string& file, const std::string& place, const Json& value,
+[[noreturn]] void fail(const std::string& file, const std::string& location, const Json& value,
                        const std::string& what);
 
 /// A JSON value that knows its location. Each reader throws std::runtime_error if the value is not what it
@@ -89,7 +89,7 @@ class Field {
  private:
   Field(const Json& value, const Field* parent, const char* key, size_t index)
       : value_(&value), file_(parent->file_), parent_(parent), key_(key), index_(index) {}
-  std::string place() const;
+  std::string location() const;
 
   const Json* value_;
   const std::string* file_;

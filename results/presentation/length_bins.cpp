@@ -36,7 +36,7 @@ struct Value {
   }
 };
 
-/// Calls f(place, value) for each length, distance or position of a split.
+/// Calls f(at, value) for each length, distance or position of a split.
 template <class F>
 void for_each_value(const SplitResult& split, Axis axis, F f) {
   switch (axis) {
@@ -52,7 +52,7 @@ void for_each_value(const SplitResult& split, Axis axis, F f) {
 }
 
 /// The index of a split among the given ones; their number if it is none of them.
-size_t place_of(const SplitResult& split, const std::vector<std::string>& splits) {
+size_t split_index(const SplitResult& split, const std::vector<std::string>& splits) {
   return static_cast<size_t>(std::find(splits.begin(), splits.end(), split.name) - splits.begin());
 }
 
@@ -60,8 +60,8 @@ size_t place_of(const SplitResult& split, const std::vector<std::string>& splits
 std::map<int, Value> values_of(const ExperimentResult& experiment, Axis axis, const std::vector<std::string>& splits) {
   std::map<int, Value> values;
   for (const SplitResult& split : experiment.splits) {
-    if (place_of(split, splits) == splits.size()) continue;
-    for_each_value(split, axis, [&](int place, const Value& value) { values.emplace(place, value); });
+    if (split_index(split, splits) == splits.size()) continue;
+    for_each_value(split, axis, [&](int at, const Value& value) { values.emplace(at, value); });
   }
   return values;
 }
@@ -105,11 +105,11 @@ std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& o
   std::int64_t finished = 0;
   for (const ExperimentResult* experiment : of_task) {
     finished += experiment->status == Status::ok;
-    for (const auto& [place, value] : values_of(*experiment, axis, splits)) cases_by_value[place] += value.token.total;
+    for (const auto& [at, value] : values_of(*experiment, axis, splits)) cases_by_value[at] += value.token.total;
     for (const SplitResult& split : experiment->splits) {
-      const size_t place = place_of(split, splits);
-      if (place == splits.size()) continue;
-      Range& range = ranges[place];
+      const size_t index = split_index(split, splits);
+      if (index == splits.size()) continue;
+      Range& range = ranges[index];
       range.trained = split.kind == SplitKind::in_distribution;
       for_each_value(split, axis, [&](int at, const Value&) {
         range.from = std::min(range.from, at), range.to = std::max(range.to, at);
@@ -120,16 +120,16 @@ std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& o
   struct Group {  // adjacent values in the range of one split, the first that covers them
     size_t split = 0;
     std::int64_t cases = 0;
-    std::vector<std::pair<int, std::int64_t>> places;
+    std::vector<std::pair<int, std::int64_t>> values;
   };
   std::vector<Group> groups;
-  for (const auto& [place, cases] : cases_by_value) {
-    const int at = place;
+  for (const auto& [value, cases] : cases_by_value) {
+    const int at = value;
     const auto within = [at](const Range& range) { return range.from <= at && at <= range.to; };
     const auto split = static_cast<size_t>(std::find_if(ranges.begin(), ranges.end(), within) - ranges.begin());
     if (groups.empty() || groups.back().split != split) groups.push_back({.split = split});
     groups.back().cases += cases;
-    groups.back().places.emplace_back(place, cases);
+    groups.back().values.emplace_back(at, cases);
   }
 
   std::vector<LengthBin> length_bins;
@@ -140,10 +140,10 @@ std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& o
     const std::int64_t parts = std::clamp<std::int64_t>(group.cases / few, 1, kMax);
     const std::int64_t each = std::max<std::int64_t>(1, (group.cases + parts - 1) / parts);
     std::int64_t before = 0, part = joins ? 0 : -1;
-    for (const auto& [place, cases] : group.places) {  // a new bin begins with each of `parts` equal parts
+    for (const auto& [at, cases] : group.values) {  // a new bin begins with each of `parts` equal parts
       const std::int64_t share = std::min(parts - 1, before / each);
-      if (share != part) length_bins.push_back({place, place, trained, splits[group.split]});
-      length_bins.back().to = place;
+      if (share != part) length_bins.push_back({at, at, trained, splits[group.split]});
+      length_bins.back().to = at;
       part = share;
       before += cases;
     }

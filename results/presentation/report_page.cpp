@@ -12,13 +12,13 @@ namespace {
 
 /// Best first, as in ranking_table.
 std::vector<std::string> by_rank(const Summary& summary) {
-  const auto place = [](const Ranking& r) {
+  const auto mean_rank = [](const Ranking& r) {
     const std::optional<MeanRank>& rank = r.out_of_distribution ? r.out_of_distribution : r.in_distribution;
     return rank ? rank->mean : 1e9;
   };
   std::vector<Ranking> ranking = summary.ranking;
   std::stable_sort(ranking.begin(), ranking.end(),
-                   [&](const Ranking& a, const Ranking& b) { return place(a) < place(b); });
+                   [&](const Ranking& a, const Ranking& b) { return mean_rank(a) < mean_rank(b); });
   std::vector<std::string> names;
   for (const Ranking& row : ranking) names.push_back(row.encoding);
   return names;

@@ -156,9 +156,9 @@ std::vector<std::string> accuracy_notes(const Summary& summary, Metric metric) {
 
 Table ranking_table(const Summary& summary) {
   std::vector<Ranking> ranking = summary.ranking;
-  const auto place = [](const Ranking& r) { return r.out_of_distribution ? r.out_of_distribution->mean : 1e9; };
+  const auto mean_rank = [](const Ranking& r) { return r.out_of_distribution ? r.out_of_distribution->mean : 1e9; };
   std::stable_sort(ranking.begin(), ranking.end(),
-                   [&](const Ranking& a, const Ranking& b) { return place(a) < place(b); });
+                   [&](const Ranking& a, const Ranking& b) { return mean_rank(a) < mean_rank(b); });
   Table table{.columns = {{"encoding"},
                           {"mean rank out of distribution (95 %)", Align::right},
                           {"in distribution (95 %)", Align::right},

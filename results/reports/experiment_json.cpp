@@ -119,7 +119,7 @@ class Integers {
   Integers(const Field& json, size_t size, const char* what) : json_(json) {
     if (json.size() != size) json.fail(fmt::format("with {} values, expected {}: {}", json.size(), size, what));
   }
-  int place() const { return static_cast<int>(json_[size_t{0}].integer(0, kMaxInt)); }
+  int first() const { return static_cast<int>(json_[size_t{0}].integer(0, kMaxInt)); }
   Count count(size_t at) const { return read_count(json_[at], json_[at + 1]); }
 
  private:
@@ -188,13 +188,13 @@ PositionResult read_position(const Field& json) {
 template <class Field>
 LengthResult read_compact_length(const Field& json) {
   const Integers integers(json, 5, "length, tokens right, tokens, sequences right, sequences");
-  return {.length = integers.place(), .token = integers.count(1), .sequence = integers.count(3)};
+  return {.length = integers.first(), .token = integers.count(1), .sequence = integers.count(3)};
 }
 
 template <class Field>
 DistanceResult read_compact_distance(const Field& json) {
   const Integers integers(json, 3, "distance, tokens right, tokens");
-  return {.distance = integers.place(), .token = integers.count(1)};
+  return {.distance = integers.first(), .token = integers.count(1)};
 }
 
 /// Whether the items of a list in an object are lists themselves; the first tells.

@@ -12,7 +12,7 @@
 namespace posbench {
 namespace {
 
-constexpr double kMostSeeds = 0.9, kFewSeeds = 0.1;  // fractions of seeds that decide a level rule
+constexpr double kSolvingSeeds = 0.9, kFailingSeeds = 0.1;  // fractions of seeds that decide a level rule
 
 bool of_kind(const SplitBaseline& split, const std::string& wanted) {
   return split.name == wanted || to_text(split.kind) == wanted;
@@ -80,8 +80,8 @@ void judge_level(Judged& judged) {
   }
   judged.result.reached = reached;
   if (!judged.result.reason.empty()) return;
-  if (accuracy(reached) >= kMostSeeds) judged.result.verdict = ClaimVerdict::reproduced;
-  if (accuracy(reached) <= kFewSeeds) judged.result.verdict = ClaimVerdict::contradicted;
+  if (accuracy(reached) >= kSolvingSeeds) judged.result.verdict = ClaimVerdict::reproduced;
+  if (accuracy(reached) <= kFailingSeeds) judged.result.verdict = ClaimVerdict::contradicted;
   if (judged.result.verdict == ClaimVerdict::inconclusive) {
     judged.result.reason =
         fmt::format("{} of {} seeds, neither nine in ten nor one in ten", reached.correct, reached.total);

@@ -13,7 +13,7 @@
 namespace posbench {
 namespace {
 
-constexpr double kMostRelabellings = 10000;
+constexpr double kMaxRelabellings = 10000;
 constexpr double kTolerance = 1e-9;  // statistics that differ by less are equal up to rounding
 
 /// A split, prepared: the statistic of a relabelling is |sum of the chosen values - offset| * scale.
@@ -78,19 +78,19 @@ double choices(int n, int count) {
 }
 
 void each_group_labelling(int before, int after, const std::function<void(std::span<const int>)>& f) {
-  if (choices(before + after, after) <= kMostRelabellings) return each_choice(before + after, after, f);
+  if (choices(before + after, after) <= kMaxRelabellings) return each_choice(before + after, after, f);
   Rng rng = stream(static_cast<std::uint64_t>(before), "relabelling", static_cast<std::uint64_t>(after));
   std::vector<int> chosen(static_cast<size_t>(after));
   std::iota(chosen.begin(), chosen.end(), before);  // the true labelling
   f(chosen);
-  for (int n = 1; n < kMostRelabellings; ++n) f(distinct(rng, before + after, after));
+  for (int n = 1; n < kMaxRelabellings; ++n) f(distinct(rng, before + after, after));
 }
 
 void each_pair_labelling(int pairs, const std::function<void(std::span<const int>)>& f) {
-  const bool all = std::exp2(pairs) <= kMostRelabellings;
+  const bool all = std::exp2(pairs) <= kMaxRelabellings;
   Rng rng = stream(static_cast<std::uint64_t>(pairs), "turning round");
   std::vector<int> chosen;
-  const int count = static_cast<int>(all ? std::exp2(pairs) : kMostRelabellings);
+  const int count = static_cast<int>(all ? std::exp2(pairs) : kMaxRelabellings);
   for (int n = 0; n < count; ++n) {  // 0 is the true labelling
     chosen.clear();
     for (int i = 0; i < pairs; ++i) {

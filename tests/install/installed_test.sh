@@ -91,11 +91,13 @@ done
 # Refused, in one line: without the plug-in, with another one, and what is no plug-in of this program.
 "${run[@]}" -o one --resume >/dev/null || fail "the run does not resume"
 refused 2 "unknown encoding 'mine'" "$posbench" run -e mine -o three
-sed -i 's/double start = -1/double start = -2/' plugin/mine.cpp
+sed -i 's/double start = -1/double start = -2/; s/d\[weight_\](0, h) += d_values/d[weight_](0, h) -= d_values/' plugin/mine.cpp
 cp $mine libmine.so
 build plugin
 refused 2 "made by another posbench: plugins.libmine.so.sha256 was \"$hash\" and is now \"$(sha256sum $mine | cut -d' ' -f1)\"" \
   "${run[@]}" -o one --resume
+refused 1 "1 of 2 were not checked (--fail-fast)" "$posbench" --plugin $mine check mine none --fail-fast  # a wrong gradient
+grep -q '^FAIL mine' out || fail "a wrong gradient passes: $(cat out)"
 refused 2 "there is no such file" "$posbench" --plugin missing.so list tasks
 refused 2 "not a plug-in of posbench" "$posbench" --plugin "$(ldd "$posbench" | awk '/libc\.so/ {print $3}')" list tasks
 sed 's/posbench-plugin-abi{posbench/posbench-plugin-abi{posbenxx/' libmine.so >other.so
