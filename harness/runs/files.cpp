@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr const char *kTemporaryPrefix = ".posbench-", *kTemporarySuffix = ".tmp";
 
-[[noreturn]] void fail(const char* action, const fs::path& path, int error) {
+[[noreturn]] void refuse(const char* action, const fs::path& path, int error) {
   throw FileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(error)), error);
 }
 
@@ -29,7 +29,7 @@ fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.
 bool is_special(const fs::path& path) {
   struct stat about {}, open {};
   if (stat(path.c_str(), &about) != 0) return false;
-  if (S_ISDIR(about.st_mode)) fail("write", path, EISDIR);
+  if (S_ISDIR(about.st_mode)) refuse("write", path, EISDIR);
   if (!S_ISREG(about.st_mode)) return true;
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
     if (fstat(descriptor, &open) == 0 && open.st_dev == about.st_dev && open.st_ino == about.st_ino) return true;
@@ -56,7 +56,7 @@ File::File(fs::path path, int flags, fs::path shown)
 
 File::~File() { close(descriptor_); }
 
-void File::fail(const char* action) const { posbench::fail(action, shown_, errno); }
+void File::fail(const char* action) const { refuse(action, shown_, errno); }
 
 void File::write(std::string_view text) {
   while (!text.empty()) {
@@ -138,17 +138,17 @@ void make_folder(const fs::path& path) {
   const fs::path name = path.has_filename() ? path : path.parent_path();  // "run/" is "run"
   if (name.has_parent_path() && name.parent_path() != name) make_folder(name.parent_path());
   if (mkdir(name.c_str(), 0777) != 0 && (errno != EEXIST || !fs::is_directory(name, error)))
-    fail("create", path, errno);
+    refuse("create", path, errno);
   flush_folder(folder_of(name));
 }
 
 void rename_file(const fs::path& from, const fs::path& to) {
-  if (std::rename(from.c_str(), to.c_str()) != 0) fail("write", to, errno);
+  if (std::rename(from.c_str(), to.c_str()) != 0) refuse("write", to, errno);
   flush_folder(folder_of(to));
 }
 
 void remove_file(const fs::path& path) {
-  if (unlink(path.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) fail("remove", path, errno);
+  if (unlink(path.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) refuse("remove", path, errno);
 }
 
 void flush_folder(const fs::path& path) {
