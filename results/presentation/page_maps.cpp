@@ -80,7 +80,7 @@ void write_threshold_length(const std::string& encoding, const std::string& task
 }  // namespace
 
 Section map_section(const PageSource& source) {
-  const std::string raw = "The share of sequences with every answer right, mean over seeds and splits.";
+  const std::string raw = "The fraction of sequences with every answer right, mean over seeds and splits.";
   const std::string above =
       "Token accuracy, rescaled so that 0 is the best predictor that does not read the question, and 1 is all right.";
   const std::string about = fmt::format(
