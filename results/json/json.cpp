@@ -236,13 +236,15 @@ Text read_text(const std::filesystem::path& file) {
   std::error_code unknown;
   if (std::filesystem::is_character_file(file, unknown) || std::filesystem::is_block_file(file, unknown))
     refuse("is a device, expected a file or a pipe");
+  if (std::filesystem::is_directory(file, unknown)) refuse("is a folder, expected a file");
+  if (!std::filesystem::exists(file, unknown)) refuse("there is no such file or folder");
   std::ifstream in(file, std::ios::binary);
   const std::uintmax_t expected = std::filesystem::file_size(file, unknown);
   const std::uintmax_t most = unknown ? kMaxPipe : kMaxFile;
   if (!unknown && expected > most) refuse(fmt::format("has {} bytes, expected up to {}", expected, most));
   size_t capacity = unknown ? 1 << 20 : expected + 1;  // a pipe has no size
   Text text{std::make_unique_for_overwrite<char[]>(capacity + simdjson::SIMDJSON_PADDING)};
-  while (in && !std::filesystem::is_directory(file)) {
+  while (in) {
     in.read(text.bytes.get() + text.size, static_cast<std::streamsize>(capacity - text.size));
     text.size += static_cast<size_t>(in.gcount());
     if (text.size < capacity) continue;
@@ -252,7 +254,7 @@ Text read_text(const std::filesystem::path& file) {
     std::copy_n(text.bytes.get(), text.size, longer.get());
     text.bytes = std::move(longer);
   }
-  if (!in.eof()) refuse("cannot be read as a file");
+  if (!in.eof()) refuse("cannot be read");
   return text;
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("shards of different suites, and missing shards, are refused by name")
   CHECK(refused({"1", "half"}) ==
         "posbench: 1 is shard 1/3 with models, and half is shard 1/2 with models; they are "
         "not of one run\n");
-  CHECK(refused({"1", "nowhere", "3"}) == "posbench: nowhere/manifest.json: cannot be read as a file\n");
+  CHECK(refused({"1", "nowhere", "3"}) == "posbench: nowhere/manifest.json: there is no such file or folder\n");
   CHECK(posbench_command(directory, {"merge", "1", "2", "3", "-o", "1", "--force"}).message ==
         "posbench: 1 is a run to merge; choose another -o\n");
 

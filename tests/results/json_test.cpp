@@ -222,6 +222,6 @@ TEST_CASE("a streamed file that breaks a rule gets the same message as one that 
 }
 
 TEST_CASE("a file that cannot be read is named") {
-  CHECK_THROWS_WITH(read_json("/nowhere/report.json"), "/nowhere/report.json: cannot be read as a file");
-  CHECK_THROWS_WITH(read_json("/"), "/: cannot be read as a file");
+  CHECK_THROWS_WITH(read_json("/nowhere/report.json"), "/nowhere/report.json: there is no such file or folder");
+  CHECK_THROWS_WITH(read_json("/"), "/: is a folder, expected a file");
 }
