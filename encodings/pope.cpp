@@ -84,10 +84,12 @@ class Pope final : public PositionEncoding {
   void score(const AttentionInput& in, Heads& scores) const override {
     const Index T = in.length(), D = shape_.head_width();
     const Rotations& queries = in.tables.constants<Rotations>();
-    Matrix &q = in.scratch(T, 2 * D), &k = in.scratch(T, 2 * D);
+    Matrix &q = in.scratch(T, 2 * D), &k = in.scratch(T, 2 * D), &magnitudes = in.scratch(T, D);
     for (Index h = 0; h < shape_.heads; ++h) {
-      polar(in.q[h], queries.cosine, queries.sine, q);
-      polar(in.k[h], in.tables.values[key_cosine(h)], in.tables.values[key_sine(h)], k);
+      softplus(in.q[h], magnitudes);
+      polar(magnitudes, queries.cosine, queries.sine, q);
+      softplus(in.k[h], magnitudes);
+      polar(magnitudes, in.tables.values[key_cosine(h)], in.tables.values[key_sine(h)], k);
       dot_product(q, k, scale(), shape_.causal, scores[h]);
     }
   }
@@ -97,15 +99,21 @@ class Pope final : public PositionEncoding {
     const Rotations& queries = in.tables.constants<Rotations>();
     Matrix &q = in.scratch(T, 2 * D), &k = in.scratch(T, 2 * D);
     Matrix &d_q = in.scratch(T, 2 * D), &d_k = in.scratch(T, 2 * D);
+    Matrix &magnitudes = in.scratch(T, D), &slopes = in.scratch(T, D);
     for (Index h = 0; h < shape_.heads; ++h) {
       const size_t c = key_cosine(h), s = key_sine(h);
-      polar(in.q[h], queries.cosine, queries.sine, q);
-      polar(in.k[h], in.tables.values[c], in.tables.values[s], k);
+      softplus(in.q[h], magnitudes);
+      polar(magnitudes, queries.cosine, queries.sine, q);
+      softplus(in.k[h], magnitudes);
+      polar(magnitudes, in.tables.values[c], in.tables.values[s], k);
       d_q.setZero();
       d_k.setZero();
       dot_product_backward(q, k, scale(), shape_.causal, d_scores[h], d_q, d_k);
-      polar_backward(in.q[h], queries.cosine, queries.sine, d_q, d.q[h], nullptr, nullptr);
-      polar_backward(in.k[h], in.tables.values[c], in.tables.values[s], d_k, d.k[h], &d.tables[c], &d.tables[s]);
+      sigmoid(in.q[h], slopes);
+      polar_backward(slopes, queries.cosine, queries.sine, d_q, d.q[h]);
+      sigmoid(in.k[h], slopes);
+      polar_backward(slopes, in.tables.values[c], in.tables.values[s], d_k, d.k[h]);
+      turning_backward(magnitudes, d_k, d.tables[c], d.tables[s]);
     }
   }
 
@@ -117,37 +125,44 @@ class Pope final : public PositionEncoding {
   static size_t key_cosine(Index h) { return 2 * static_cast<size_t>(h); }
   static size_t key_sine(Index h) { return key_cosine(h) + 1; }
 
-  /// vectors = [m cos, m sin] with the magnitude m = softplus(x).
-  static void polar(const Matrix& x, const Matrix& cosine, const Matrix& sine, Matrix& vectors) {
-    const Index D = x.cols();
-    for (Index t = 0; t < x.rows(); ++t) {
-      const Real *in = x.row(t).data(), *c = cosine.row(t).data(), *s = sine.row(t).data();
+  /// vectors = [m cos, m sin] with the magnitudes m = softplus(x)
+  static void polar(const Matrix& magnitudes, const Matrix& cosine, const Matrix& sine, Matrix& vectors) {
+    const Index D = magnitudes.cols();
+    for (Index t = 0; t < magnitudes.rows(); ++t) {
+      const Real *m = magnitudes.row(t).data(), *c = cosine.row(t).data(), *s = sine.row(t).data();
       Real* to = vectors.row(t).data();
-      for_each_lanes(D, [&](Index e, Index count) {
-        const Lanes magnitude = softplus(load(in + e, count, 0));
-        store(magnitude * load(c + e, count, 0), to + e, count);
-        store(magnitude * load(s + e, count, 0), to + D + e, count);
+      for_each_lanes(D, [=](Index e, auto count) {
+        store(load(m + e, count, 0) * load(c + e, count, 0), to + e, count);
+        store(load(m + e, count, 0) * load(s + e, count, 0), to + D + e, count);
       });
     }
   }
-  /// d_x += (d_vectors's projection on the angle) sigmoid(x);   d_cosine += d_vectors m, and d_sine, where there
-  /// are.
-  static void polar_backward(const Matrix& x, const Matrix& cosine, const Matrix& sine, const Matrix& d_vectors,
-                             Matrix& d_x, Matrix* d_cosine, Matrix* d_sine) {
-    const Index D = x.cols();
-    for (Index t = 0; t < x.rows(); ++t) {
-      const Real *in = x.row(t).data(), *c = cosine.row(t).data(), *s = sine.row(t).data();
+  /// d_x += (d_vectors's projection on the angle) slope, where slope = sigmoid(x) is the derivative of the magnitude
+  static void polar_backward(const Matrix& slopes, const Matrix& cosine, const Matrix& sine,
+                             const Matrix& d_vectors, Matrix& d_x) {
+    const Index D = slopes.cols();
+    for (Index t = 0; t < slopes.rows(); ++t) {
+      const Real *slope = slopes.row(t).data(), *c = cosine.row(t).data(), *s = sine.row(t).data();
       const Real* d = d_vectors.row(t).data();
       Real* to = d_x.row(t).data();
-      for_each_lanes(D, [&](Index e, Index count) {
-        const Lanes value = load(in + e, count, 0), d_c = load(d + e, count, 0), d_s = load(d + D + e, count, 0);
-        const Lanes along = fused(d_c, load(c + e, count, 0), d_s * load(s + e, count, 0));
-        store(fused(along, sigmoid(value), load(to + e, count, 0)), to + e, count);
-        if (d_cosine == nullptr) return;
-        const Lanes magnitude = softplus(value);
-        Real *to_c = d_cosine->row(t).data() + e, *to_s = d_sine->row(t).data() + e;
-        store(fused(d_c, magnitude, load(to_c, count, 0)), to_c, count);
-        store(fused(d_s, magnitude, load(to_s, count, 0)), to_s, count);
+      for_each_lanes(D, [=](Index e, auto count) {
+        const Lanes along =
+            fused(load(d + e, count, 0), load(c + e, count, 0), load(d + D + e, count, 0) * load(s + e, count, 0));
+        store(fused(along, load(slope + e, count, 0), load(to + e, count, 0)), to + e, count);
+      });
+    }
+  }
+  /// d_cosine += d_vectors m, of its left half; d_sine likewise, of its right half
+  static void turning_backward(const Matrix& magnitudes, const Matrix& d_vectors, Matrix& d_cosine,
+                               Matrix& d_sine) {
+    const Index D = magnitudes.cols();
+    for (Index t = 0; t < magnitudes.rows(); ++t) {
+      const Real *m = magnitudes.row(t).data(), *d = d_vectors.row(t).data();
+      Real *to_c = d_cosine.row(t).data(), *to_s = d_sine.row(t).data();
+      for_each_lanes(D, [=](Index e, auto count) {
+        const Lanes magnitude = load(m + e, count, 0);
+        store(fused(load(d + e, count, 0), magnitude, load(to_c + e, count, 0)), to_c + e, count);
+        store(fused(load(d + D + e, count, 0), magnitude, load(to_s + e, count, 0)), to_s + e, count);
       });
     }
   }

@@ -4,7 +4,7 @@
 
 #include "encodings/registry.h"
 #include "model/attention.h"
-#include "model/layers.h"
+#include "model/lanes.h"
 #include "model/product.h"
 
 namespace posbench {
@@ -19,6 +19,27 @@ constexpr Index kApart = 24;     // rows whose strides are powers of two would p
 struct Block {
   Index first, end, columns;
 };
+
+/// to = f(from), or to = f(to, from), for `size` entries
+template <class F>
+void transform(const Real* from, Index size, Real* to, F f) {
+  for_each_lanes(size, [&](Index n, auto count) { store(f(load(from + n, count, 0)), to + n, count); });
+}
+template <class F>
+void combine(Real* to, const Real* from, Index size, F f) {
+  for_each_lanes(size, [&](Index n, auto count) {
+    store(f(load(to + n, count, 0), load(from + n, count, 0)), to + n, count);
+  });
+}
+/// to += a * b
+void add_products(const Real* a, const Real* b, Index size, Real* to) {
+  for_each_lanes(size, [&](Index n, auto count) {
+    store(load(to + n, count, 0) + load(a + n, count, 0) * load(b + n, count, 0), to + n, count);
+  });
+}
+constexpr auto plus = [](Lanes a, Lanes b) { return a + b; };
+constexpr auto times = [](Lanes a, Lanes b) { return a * b; };
+constexpr auto same = [](Lanes a) { return a; };
 
 }  // namespace
 
@@ -98,17 +119,16 @@ struct Dape::Network {
       column += live(i) + reach;
     }
   }
-  /// The columns that hold a channel at these keys of a query for tap t of the first map, which reads t - reach keys
-  /// further on.
-  auto read(Matrix& m, Index t, Index channel, Index column, Index keys) const {
-    return m.row(t * dape.channels_ + channel).segment(column + reach - t, keys).array();
+  /// Where a channel is at the first key of a query for tap t of the first map, which reads t - reach keys further on.
+  Real* read(Matrix& m, Index t, Index channel, Index column) const {
+    return m.row(t * dape.channels_ + channel).data() + column + reach - t;
   }
-  /// The columns that hold tap t of the second map for head h at these keys, read t - reach keys further on.
-  auto given(Matrix& m, Index t, Index h, Index column, Index keys) const {
-    return m.row(t * H + h).segment(column + t - reach, keys).array();
+  /// Where tap t of the second map is for head h, read t - reach keys further on.
+  Real* given(Matrix& m, Index t, Index h, Index column) const {
+    return m.row(t * H + h).data() + column + t - reach;
   }
 
-  /// inputs, hidden and outputs of this block; content(h, i) is a row of scores.
+  /// inputs and hidden of this block; content(h, i) is a row of scores.
   template <class Content>
   void forward(const Block& b, Content content) {
     auto x = inputs.leftCols(b.columns), y = hidden.leftCols(b.columns);
@@ -116,19 +136,19 @@ struct Dape::Network {
     for_each_query(b, [&](Index i, Index column, Index keys) {
       for (Index t = 0; t < dape.taps_; ++t) {
         for (Index h = 0; h < H; ++h) {
-          auto channel = read(inputs, t, h, column, keys);
-          channel = content(h, i).head(keys).array();
+          Real* channel = read(inputs, t, h, column);
+          transform(content(h, i), keys, channel, same);
           if (dape.bias_ == nullptr) continue;
-          const auto row = bias(h).row(i).head(keys).array();
+          const Real* row = bias(h).row(i).data();
           switch (dape.options_.combine) {
             case Combine::concatenate:
-              read(inputs, t, H + h, column, keys) = row;
+              transform(row, keys, read(inputs, t, H + h, column), same);
               break;
             case Combine::add:
-              channel += row;
+              combine(channel, row, keys, plus);
               break;
             case Combine::multiply:
-              channel *= row;
+              combine(channel, row, keys, times);
               break;
           }
         }
@@ -136,15 +156,16 @@ struct Dape::Network {
     });
     multiply(in_weight, x, y);
     for (Index n = 0; n < y.rows(); ++n) {
-      auto row = y.row(n).array();
-      row = leaky_relu(row + in_bias(0, n), kLeak);
+      const Real shift = in_bias(0, n);
+      transform(y.row(n).data(), b.columns, y.row(n).data(),
+                [=](Lanes v) { return larger(v + shift, kLeak * (v + shift)); });
     }
     hide_gaps(b, hidden);
-    multiply(out_weight, y, outputs.leftCols(b.columns));
   }
 
   /// The columns between the queries are no keys: the second map reads zero there.
   void hide_gaps(const Block& b, Matrix& m) const {
+    if (reach == 0) return;
     m.leftCols(reach).setZero();
     for_each_query(b, [&](Index i, Index column, Index) { m.middleCols(column + live(i), reach).setZero(); });
   }
@@ -162,14 +183,21 @@ struct Dape::Network {
 void Dape::score(const AttentionInput& in, Heads& scores) const {
   PositionEncoding::score(in, scores);
   Network network(*this, in);
+  const Index next_tap = network.H * network.outputs.cols() + 1;  // from the output of one tap to that of the next
   network.for_each_block([&](const Block& b) {
-    network.forward(b, [&](Index h, Index i) { return scores[h].row(i); });
+    network.forward(b, [&](Index h, Index i) { return scores[h].row(i).data(); });
+    multiply(network.out_weight, network.hidden.leftCols(b.columns), network.outputs.leftCols(b.columns));
     network.for_each_query(b, [&](Index i, Index column, Index keys) {
       for (Index h = 0; h < network.H; ++h) {
-        auto row = scores[h].row(i).head(keys).array();
-        row += network.out_bias(0, h);
-        if (bias_ && options_.residual) row += network.bias(h).row(i).head(keys).array();
-        for (Index t = 0; t < taps_; ++t) row += network.given(network.outputs, t, h, column, keys);
+        Real* row = scores[h].row(i).data();
+        const Real* bias = bias_ && options_.residual ? network.bias(h).row(i).data() : nullptr;
+        const Real *given = network.given(network.outputs, 0, h, column), shift = network.out_bias(0, h);
+        for_each_lanes(keys, [&](Index j, auto count) {
+          Lanes v = load(row + j, count, 0) + shift;
+          if (bias) v += load(bias + j, count, 0);
+          for (Index t = 0; t < taps_; ++t) v += load(given + t * next_tap + j, count, 0);
+          store(v, row + j, count);
+        });
       }
     });
   });
@@ -194,17 +222,22 @@ void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, Atten
   const Index T = network.T, H = network.H;
   Matrix &content = in.scratch(H * T, T), &d_content = in.scratch(H * T, T);  // head below head
   const bool learned = bias_ && bias_->learned();
+  // Of d_inputs, biases that are not learned need none.
+  const Index inputs = learned || taps_ > 1 ? network.inputs.rows() : H;
   auto d_in_weight = d.parameters[in_weights_[in.layer]], d_in_bias = d.parameters[in_biases_[in.layer]];
   auto d_out_weight = d.parameters[out_weights_[in.layer]], d_out_bias = d.parameters[out_biases_[in.layer]];
-  Matrix &d_inputs = network.buffer(network.inputs.rows()), &d_hidden = network.buffer(network.hidden.rows());
+  Matrix &d_inputs = network.buffer(inputs), &d_hidden = network.buffer(network.hidden.rows());
   Matrix& d_outputs = network.buffer(network.outputs.rows());
+  // Transposed, so that products copy the columns of d_outputs, not those of hidden, which are more.
+  Matrix& d_out_weight_by_column = in.scratch(d_out_weight.cols(), d_out_weight.rows());
+  d_out_weight_by_column = d_out_weight.transpose();
   for (Index h = 0; h < H; ++h) {
     dot_product(in.q[h], in.k[h], scale(), shape_.causal, content.middleRows(h * T, T));
     d_content.middleRows(h * T, T) = d_scores[h];
   }
 
   network.for_each_block([&](const Block& b) {
-    network.forward(b, [&](Index h, Index i) { return content.row(h * T + i); });
+    network.forward(b, [&](Index h, Index i) { return content.row(h * T + i).data(); });
     const auto x = network.inputs.leftCols(b.columns), y = network.hidden.leftCols(b.columns);
     auto d_x = d_inputs.leftCols(b.columns), d_y = d_hidden.leftCols(b.columns),
          d_z = d_outputs.leftCols(b.columns);
@@ -212,50 +245,49 @@ void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, Atten
     if (network.reach > 0) d_z.setZero();
     network.for_each_query(b, [&](Index i, Index column, Index keys) {
       for (Index h = 0; h < H; ++h) {
-        const auto row = d_scores[h].row(i).head(keys).array();
-        d_out_bias(0, h) += kernels().sum(d_scores[h].row(i).data(), keys);
-        for (Index t = 0; t < taps_; ++t) network.given(d_outputs, t, h, column, keys) = row;
+        const Real* row = d_scores[h].row(i).data();
+        d_out_bias(0, h) += kernels().sum(row, keys);
+        for (Index t = 0; t < taps_; ++t) transform(row, keys, network.given(d_outputs, t, h, column), same);
       }
     });
-    multiply_add(d_z, y.transpose(), d_out_weight);
+    multiply_add(y, d_z.transpose(), d_out_weight_by_column);
     multiply(network.out_weight.transpose(), d_z, d_y);
-    d_y.array() *= leaky_relu_derivative(y.array(), kLeak);
+    for (Index n = 0; n < d_y.rows(); ++n) {
+      combine(d_y.row(n).data(), y.row(n).data(), b.columns,
+              [](Lanes d, Lanes value) { return value > 0 ? d : kLeak * d; });
+    }
     network.hide_gaps(b, d_hidden);
     for (Index n = 0; n < d_y.rows(); ++n) d_in_bias(0, n) += kernels().sum(d_y.row(n).data(), d_y.cols());
     multiply_add(d_y, x.transpose(), d_in_weight);
-    multiply(network.in_weight.transpose(), d_y, d_x);
-
+    multiply(network.in_weight.leftCols(inputs).transpose(), d_y, d_x);
     network.for_each_query(b, [&](Index i, Index column, Index keys) {
       for (Index h = 0; h < H; ++h) {
-        auto d_row = d_content.row(h * T + i).head(keys).array();
+        const Real *bias = bias_ ? network.bias(h).row(i).data() : nullptr, *row = content.row(h * T + i).data();
+        Real* d_row = d_content.row(h * T + i).data();
+        Real* d_bias =
+            learned ? bias_->d_bias_of(d.tables, in.layer, static_cast<size_t>(h)).row(i).data() : nullptr;
+        if (learned && options_.residual) combine(d_bias, d_scores[h].row(i).data(), keys, plus);
         for (Index t = 0; t < taps_; ++t) {
-          const auto d_channel = network.read(d_inputs, t, h, column, keys);
-          if (options_.combine == Combine::multiply) {
-            d_row += d_channel * network.bias(h).row(i).head(keys).array();
-          } else {
-            d_row += d_channel;
-          }
-        }
-        if (!learned) continue;
-        auto d_bias = bias_->d_bias_of(d.tables, in.layer, static_cast<size_t>(h)).row(i).head(keys).array();
-        if (options_.residual) d_bias += d_scores[h].row(i).head(keys).array();
-        for (Index t = 0; t < taps_; ++t) {
-          const auto d_channel = network.read(d_inputs, t, h, column, keys);
+          const Real* d_channel = network.read(d_inputs, t, h, column);
           switch (options_.combine) {
             case Combine::concatenate:
-              d_bias += network.read(d_inputs, t, H + h, column, keys);
+              combine(d_row, d_channel, keys, plus);
+              if (learned) combine(d_bias, network.read(d_inputs, t, H + h, column), keys, plus);
               break;
             case Combine::add:
-              d_bias += d_channel;
+              combine(d_row, d_channel, keys, plus);
+              if (learned) combine(d_bias, d_channel, keys, plus);
               break;
             case Combine::multiply:
-              d_bias += d_channel * content.row(h * T + i).head(keys).array();
+              add_products(d_channel, bias, keys, d_row);
+              if (learned) add_products(d_channel, row, keys, d_bias);
               break;
           }
         }
       }
     });
   });
+  d_out_weight = d_out_weight_by_column.transpose();
   for (Index h = 0; h < H; ++h) {
     dot_product_backward(in.q[h], in.k[h], scale(), shape_.causal, d_content.middleRows(h * T, T), d.q[h], d.k[h]);
   }

@@ -45,80 +45,128 @@ struct Block {
     });
   }
 
-  /// square(i, j, step) for whole squares of pairs from (i, j) on, in which rows change by 1, 0 or -1 from one of
-  /// a token's pairs to the next; row(i, j, end) for the other pairs, of at most kLanes keys from j on.
-  template <class Square, class Row>
-  void for_each_square(Index length, Square square, Row row) const {
+  /// squares(i, j, end, step) for whole squares of pairs side by side, from (i, j) to key `end`, in which rows change
+  /// by 1, 0 or -1 from one of a token's pairs to the next; row(i, j, end, run) for the other pairs, of at most kLanes
+  /// keys from j on.
+  template <class Squares, class Row>
+  void for_each_square(Index length, Squares squares, Row row) const {
     const bool by_query = side == Side::query;
     const Index queries = by_query ? first + count : length, keys = by_query ? length : first + count;
     for (Index i = by_query ? first : 0; i < queries; i += kLanes) {
-      const Index below = std::min(i + kLanes, queries);
-      for (Index j = by_query ? 0 : first; j < std::min(keys, visible(below - 1, length, causal)); j += kLanes) {
-        const Index right = std::min(j + kLanes, keys);
-        const bool whole = below == i + kLanes && right == j + kLanes && right <= visible(i, length, causal);
-        const Run run = whole ? pairs.run(i / kLanes, j / kLanes) : Run::mixed;
-        if (run == Run::mixed) {
+      const Index below = std::min(i + kLanes, queries), seen = std::min(keys, visible(below - 1, length, causal));
+      const Index whole =
+          below < i + kLanes ? 0 : std::min(keys, visible(i, length, causal));  // end of whole squares
+      const auto run_at = [&](Index j) {
+        return j + kLanes <= whole ? pairs.run(i / kLanes, j / kLanes) : Run::mixed;
+      };
+      for (Index j = by_query ? 0 : first; j < seen;) {
+        const Run run = run_at(j);
+        Index end = j + kLanes;
+        if (run == Run::mixed || run == Run::near) {
+          end = std::min(end, keys);
           for (Index query = i; query < below; ++query)
-            row(query, j, std::min(right, visible(query, length, causal)));
-        } else if (run == Run::constant) {
-          square(i, j, Step<0>{});
-        } else if ((run == Run::rising) == by_query) {
-          square(i, j, Step<-1>{});
+            row(query, j, std::min(end, visible(query, length, causal)), run);
         } else {
-          square(i, j, Step<1>{});
+          const auto follows = [&] {  // the row at `end` on those before it
+            return pairs.index(i, end) == pairs.index(i, j) - static_cast<Index>(run) * (end - j);
+          };
+          while (run_at(end) == run && follows()) end += kLanes;
+          if (run == Run::constant) {
+            squares(i, j, end, Step<0>{});
+          } else if ((run == Run::rising) == by_query) {
+            squares(i, j, end, Step<-1>{});
+          } else {
+            squares(i, j, end, Step<1>{});
+          }
         }
+        j = end;
       }
     }
   }
 };
 
-/// pairs(i, j) += the pair's entry of products
+/// The entries of a token's pairs from one on: `from` and those after it, or before it, or always the same.
+template <int kStep>
+Lanes entries(const Real* from, Step<kStep>) {
+  if constexpr (kStep == 0) return broadcast(*from);
+  return kStep == 1 ? load(from) : reversed(load(from - kLanes + 1));
+}
+/// How many rows a pair's row is after `low`, for kLanes pairs.
+IntLanes rows_after(const std::int32_t* index, std::int32_t low) {
+  using Narrow = std::int32_t __attribute__((vector_size(4 * kLanes)));
+  Narrow rows;
+  std::memcpy(&rows, index, sizeof rows);
+  return __builtin_convertvector(rows - low, IntLanes);
+}
+
+/// pairs(i, j) += the pair's entry of products. Vectors are read up to 2 kLanes entries beyond the last one.
 void gather(const Block& block, const Matrix& products, Out pairs) {
   const bool by_query = block.side == Side::query;
   block.for_each_square(
       pairs.rows(),
-      [&](Index i, Index j, auto step) {
-        Lanes square[kLanes];  // a token's pairs in each row
-        for (Index n = 0; n < kLanes; ++n) {
-          const Real* from = products.data() + (by_query ? block.entry(i + n, j) : block.entry(i, j + n));
-          if constexpr (step == 0) square[n] = Lanes{} + *from;
-          if constexpr (step == 1) square[n] = load(from);
-          if constexpr (step == -1) square[n] = reversed(load(from - kLanes + 1));
+      [&](Index i, Index first, Index end, auto step) {
+        for (Index n = 0; by_query && n < kLanes; ++n) {
+          const Real* from = products.data() + block.entry(i + n, first);
+          Real* to = pairs.row(i + n).data() + first;
+          for (Index j = 0; j < end - first; j += kLanes)
+            store(load(to + j) + entries(from + step * j, step), to + j);
         }
-        if (!by_query) transpose(square);
-        for (Index n = 0; n < kLanes; ++n) {
-          Real* to = pairs.row(i + n).data() + j;
-          store(load(to) + square[n], to);
+        for (Index j = first; !by_query && j < end; j += kLanes) {
+          Lanes square[kLanes];  // a key's pairs in each row
+          for (Index n = 0; n < kLanes; ++n) square[n] = entries(products.data() + block.entry(i, j + n), step);
+          transpose(square);
+          for (Index n = 0; n < kLanes; ++n) {
+            Real* to = pairs.row(i + n).data() + j;
+            store(load(to) + square[n], to);
+          }
         }
       },
-      [&](Index i, Index begin, Index end) {
+      [&](Index i, Index begin, Index end, Run run) {
         const std::int32_t* index = block.pairs.index.row(i).data();
         const Real* from = products.data() + block.start(i);
         Real* to = pairs.row(i).data();
+        if (run == Run::near && by_query) {
+          const std::int32_t low = std::min(index[begin], index[end - 1]);
+          store(load(to + begin) + posbench::gather(from + low, rows_after(index + begin, low)), to + begin);
+          return;
+        }
         for (Index j = begin; j < end; ++j) to[j] += from[block.stride() * j + index[j]];
       });
 }
 /// The pair's entry of d_products += d_pairs(i, j)
 void scatter_add(const Block& block, const In& d_pairs, Matrix& d_products) {
   const bool by_query = block.side == Side::query;
+  const auto add = [](Lanes values, Real* to, auto step) {
+    if constexpr (step == 0) *to += sum(values);
+    if constexpr (step == 1) store(load(to) + values, to);
+    if constexpr (step == -1) store(load(to - kLanes + 1) + reversed(values), to - kLanes + 1);
+  };
   block.for_each_square(
       d_pairs.rows(),
-      [&](Index i, Index j, auto step) {
-        Lanes square[kLanes];
-        for (Index n = 0; n < kLanes; ++n) square[n] = load(d_pairs.row(i + n).data() + j);
-        if (!by_query) transpose(square);
-        for (Index n = 0; n < kLanes; ++n) {
-          Real* to = d_products.data() + (by_query ? block.entry(i + n, j) : block.entry(i, j + n));
-          if constexpr (step == 0) *to += sum(square[n]);
-          if constexpr (step == 1) store(load(to) + square[n], to);
-          if constexpr (step == -1) store(load(to - kLanes + 1) + reversed(square[n]), to - kLanes + 1);
+      [&](Index i, Index first, Index end, auto step) {
+        for (Index n = 0; by_query && n < kLanes; ++n) {
+          const Real* from = d_pairs.row(i + n).data() + first;
+          Real* to = d_products.data() + block.entry(i + n, first);
+          for (Index j = 0; j < end - first; j += kLanes) add(load(from + j), to + step * j, step);
+        }
+        for (Index j = first; !by_query && j < end; j += kLanes) {
+          Lanes square[kLanes];
+          for (Index n = 0; n < kLanes; ++n) square[n] = load(d_pairs.row(i + n).data() + j);
+          transpose(square);
+          for (Index n = 0; n < kLanes; ++n) add(square[n], d_products.data() + block.entry(i, j + n), step);
         }
       },
-      [&](Index i, Index begin, Index end) {
+      [&](Index i, Index begin, Index end, Run) {
         const std::int32_t* index = block.pairs.index.row(i).data();
         const Real* from = d_pairs.row(i).data();
         Real* to = d_products.data() + block.start(i);
-        for (Index j = begin; j < end; ++j) to[block.stride() * j + index[j]] += from[j];
+        for (Index j = begin; j < end;) {
+          Real *entry = to + block.stride() * j + index[j], total = *entry;
+          do {  // pairs with the same entry
+            total += from[j++];
+          } while (by_query && j < end && index[j] == index[j - 1]);
+          *entry = total;
+        }
       });
 }
 
@@ -134,11 +182,11 @@ void for_each_block(Index length, Index table_rows, const PairRows& pairs, Side 
     };
     block.for_each_square(
         length,
-        [&](Index i, Index j, auto) {
+        [&](Index i, Index j, Index end, auto) {
           reach(pairs.index(i + kLanes - 1, j));
-          reach(pairs.index(i, j + kLanes - 1));
+          reach(pairs.index(i, end - 1));
         },
-        [&](Index i, Index begin, Index end) {
+        [&](Index i, Index begin, Index end, Run) {
           const std::int32_t* row = pairs.index.row(i).data();
           for (Index j = begin; j < end; ++j) reach(row[j]);
         });
@@ -162,9 +210,22 @@ Real dot(const Real* a, const Real* b, Index size) {
 /// pair: most of its products would not be read.
 Index max_rows(Index length) { return 4 * std::max(length, kBlock); }
 
-/// Scratch for the products of any block that has no more rows than that.
+/// Scratch for the products of any block that has no more rows than that, and what vectors read beyond them.
 Matrix& products_of(Index length, const In& rows, Scratch& scratch) {
-  return scratch(std::min(kBlock, length), std::min(rows.rows(), max_rows(length)));
+  return scratch(std::min(kBlock, length) + 1, std::max(2 * kLanes, std::min(rows.rows(), max_rows(length))));
+}
+
+/// Whether all pairs of each row of the square from (i, j) on have rows of less than kLanes apart, the least of them at
+/// one of the ends.
+bool is_near(const IndexMatrix& index, Index i, Index j) {
+  for (Index n = i; n < i + kLanes; ++n) {
+    const std::int32_t* row = index.row(n).data() + j;
+    const std::int32_t low = std::min(row[0], row[kLanes - 1]);
+    for (Index m = 0; m < kLanes; ++m) {
+      if (row[m] < low || row[m] - low >= kLanes) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -181,7 +242,12 @@ void find_runs(PairRows& pairs) {
         const std::int32_t* row = index.row(i + n).data() + j;
         for (int m = 0; m < kLanes; ++m) run &= row[m] == index(i, j) + step * (n - m);
       }
-      if (run) pairs.runs[static_cast<size_t>(i / kLanes * pairs.squares + j / kLanes)] = static_cast<Run>(step);
+      Run& found = pairs.runs[static_cast<size_t>(i / kLanes * pairs.squares + j / kLanes)];
+      if (run) {
+        found = static_cast<Run>(step);
+      } else if (is_near(index, i, j)) {
+        found = Run::near;
+      }
     }
   }
 }

@@ -10,8 +10,8 @@
 namespace posbench {
 
 /// By how much the row grows from one query to the next, and shrinks from one key to the next, in all of a square
-/// of pairs; or mixed.
-enum class Run : std::int8_t { falling = -1, constant = 0, rising = 1, mixed };
+/// of pairs; or near, where a query's pairs have rows of less than a vector apart; or mixed.
+enum class Run : std::int8_t { falling = -1, constant = 0, rising = 1, near, mixed };
 
 /// Which row each pair reads.
 struct PairRows {
