@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Compares the speed of posbench and PyTorch, with the same model on one core.
 
-Builds the model of each size of `posbench bench` in PyTorch, with the encodings none, rope, alibi, cope and fox, and
-measures training steps (forward, backward, clipping, AdamW) of both in turn: processor time of one thread, the best of
-PyTorch's eager and compiled forms against the median of posbench's. The last column is how many times the tokens of a
-second posbench trains on. Skips, with a word, where torch is not installed.
+Builds the model of each size of `posbench bench` in PyTorch, with the encodings none, rope, alibi, cope, fox and dape
+(over ALiBi), and measures training steps (forward, backward, clipping, AdamW) of both in turn: processor time of one
+thread, the best of PyTorch's eager and compiled forms against the median of posbench's. The last column is how many
+times the tokens of a second posbench trains on. Skips, with a word, where torch is not installed.
 
     scripts/compare_pytorch.py build/release/posbench --sizes quick,cope -e none,cope
 """
@@ -55,11 +55,14 @@ class Attention(nn.Module):
             angles = position[:, None] * 10000 ** (-torch.arange(0, depth, 2) / depth)
             self.register_buffer("cosine", angles.cos())
             self.register_buffer("sine", angles.sin())
-        if encoding == "alibi":
+        if encoding in ("alibi", "dape"):
             slopes = 2 ** (-8 * torch.arange(1, heads + 1) / heads)
             distance = (position[:, None] - position[None, :]).abs()
             bias = -slopes[:, None, None] * distance
-            self.register_buffer("bias", bias.masked_fill(self.future, -math.inf) if causal else bias)
+            hides = causal and encoding == "alibi"
+            self.register_buffer("bias", bias.masked_fill(self.future, -math.inf) if hides else bias)
+        if encoding == "dape":
+            self.network = nn.Sequential(nn.Linear(2 * heads, 32), nn.LeakyReLU(), nn.Linear(32, heads))
         if encoding == "cope":
             self.table = nn.Parameter(torch.zeros(length + 1, depth))
         if encoding == "fox":
@@ -78,6 +81,13 @@ class Attention(nn.Module):
             level = F.logsigmoid(self.gate(x)).transpose(1, 2).cumsum(-1)
             bias = (level[..., :, None] - level[..., None, :]).masked_fill(self.future, -math.inf)
             y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+        elif self.encoding == "dape":  # as its authors' code
+            scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+            pairs = torch.cat((scores, self.bias.expand(B, -1, -1, -1)), dim=1).permute(0, 2, 3, 1)
+            scores = scores + self.bias + self.network(pairs).permute(0, 3, 1, 2)
+            if self.causal:
+                scores = scores.masked_fill(self.future, -math.inf)
+            y = scores.softmax(-1) @ v
         else:  # CoPE, as its paper's listing
             scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
             gates = scores.sigmoid().masked_fill(self.future, 0)
@@ -173,7 +183,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("posbench", help="the program, built with the preset release")
     parser.add_argument("--sizes", default="quick,che,cope,tiny")
-    parser.add_argument("-e", "--encodings", default="none,rope,cope,fox")
+    parser.add_argument("-e", "--encodings", default="none,rope,cope,fox,dape")
     parser.add_argument("--rounds", type=int, default=5, help="rounds; each measures every program once")
     parser.add_argument("--seconds", type=float, default=2, help="seconds of each form of PyTorch in a round")
     parser.add_argument("--eager-only", action="store_true", help="without torch.compile, which needs a compiler")

@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "model/attention.h"
+#include "model/lanes.h"
 #include "tests/catch.h"
 
 using namespace posbench;
@@ -20,19 +21,22 @@ Matrix random_matrix(Index rows, Index cols, Rng& rng) {
 
 TEST_CASE(
     "relative rows agree with the sums over pairs, for neighbouring rows of neighbouring pairs and for others") {
-  constexpr int kLength = 70, kRows = 2 * kLength - 1, kWidth = 3;
+  constexpr int kLength = 70, kRows = 2 * kLength - 1, kWidth = 3, kSquare = kLanes;
   Rng rng = stream(0, "relative rows");
-  for (const std::string order : {"ascending", "descending", "clipped", "random"}) {
+  for (const std::string order :
+       {"ascending", "descending", "clipped", "constant squares", "ascending squares", "random"}) {
     PairRows pairs;
     IndexMatrix& index = pairs.index;
     index.resize(kLength, kLength);
     for (int i = 0; i < kLength; ++i) {
       for (int j = 0; j < kLength; ++j) {
-        const int ascending = j - i + kLength - 1;
-        index(i, j) = order == "ascending"    ? ascending
-                      : order == "descending" ? kRows - 1 - ascending
-                      : order == "clipped"    ? std::clamp(ascending, kLength - 6, kLength + 4)
-                                              : uniform(rng, 0, kRows - 1);
+        const int ascending = j - i + kLength - 1, square = (i / kSquare + j / kSquare) % 8;
+        index(i, j) = order == "ascending"           ? ascending
+                      : order == "descending"        ? kRows - 1 - ascending
+                      : order == "clipped"           ? std::clamp(ascending, kLength - 6, kLength + 4)
+                      : order == "constant squares"  ? square
+                      : order == "ascending squares" ? j % kSquare - i % kSquare + kSquare + 2 * kSquare * square
+                                                     : uniform(rng, 0, kRows - 1);
       }
     }
     find_runs(pairs);
