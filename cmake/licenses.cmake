@@ -37,6 +37,7 @@ notice("nlohmann/json" "${nlohmann_json_VERSION}" MIT https://github.com/nlohman
 notice(CLI11 "${CLI11_VERSION}" BSD-3-Clause https://github.com/CLIUtils/CLI11 ${doc}/libcli11-dev/copyright)
 notice("{fmt}" "${fmt_VERSION}" MIT https://fmt.dev ${doc}/libfmt-dev/copyright)
 notice(simdjson "${simdjson_VERSION}" "Apache-2.0 or MIT" https://simdjson.org ${doc}/libsimdjson-dev/copyright)
+notice(zlib "${ZLIB_VERSION_STRING}" Zlib https://zlib.net ${doc}/zlib1g-dev/copyright)
 # Debian's copyright file of Boost has two megabytes; all of the headers that are used here are under this one licence.
 notice("Boost (headers)" "${Boost_VERSION}" BSL-1.0 https://www.boost.org ${CMAKE_CURRENT_LIST_DIR}/BSL-1.0.txt)
 notice("Vega and D3, in report.html" "" "BSD-3-Clause, ISC" https://vega.github.io ${vega_copyright})

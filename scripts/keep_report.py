@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """A report with a line for each experiment, its counts by length and distance as bare integers, and without those by
-position in the answer: a fifth of the size, small enough for a repository. Everything that reads reports reads it.
+position in the answer: a fifth of the size, small enough for a repository. Into a second file that ends in .gz it goes
+compressed, and with five digits of the losses in learning curves. Everything that reads reports reads it.
 
     scripts/keep_report.py runs/mine/report.json > results/reference/report.json
+    scripts/keep_report.py runs/mine/report.json results/board/mine.json.gz
 """
+import gzip
 import json
 import sys
+import zlib
 
 
 def compact(value):
@@ -19,26 +23,56 @@ def integers(item, place, *counts):
     return [item[place], *(item[count][key] for count in counts for key in ("correct", "total"))]
 
 
-def main():
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        print(__doc__)
-        sys.exit(0 if sys.argv[1:] in (["-h"], ["--help"]) else 2)
-    try:
-        with open(sys.argv[1], encoding="utf-8") as file:
-            report = json.load(file)
-        for experiment in report["experiments"]:
-            for split in experiment["splits"]:
-                split["by_length"] = [integers(item, "length", "token", "sequence") for item in split["by_length"]]
-                split["by_distance"] = [integers(item, "distance", "token") for item in split["by_distance"]]
-                split.pop("by_position", None)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        print(f"{sys.argv[1]}: expected the report.json of a run ({error!r})", file=sys.stderr)
-        sys.exit(2)
+def read(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    return json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
+
+
+def shorten_losses(report):
+    for experiment in report["experiments"]:
+        for point in experiment["learning_curve"]:
+            if point["loss"] is not None:
+                point["loss"] = float(f"{point['loss']:.5g}")
+
+
+def kept(report):
+    for experiment in report["experiments"]:
+        for split in experiment["splits"]:
+            split["by_length"] = [integers(item, "length", "token", "sequence") for item in split["by_length"]]
+            split["by_distance"] = [integers(item, "distance", "token") for item in split["by_distance"]]
+            split.pop("by_position", None)
     members = []
     for key, value in report.items():
         text = compact(value) if not isinstance(value, list) else "[\n" + ",\n".join(map(compact, value)) + "\n]"
         members.append(f"{compact(key)}: {text}")
-    print("{\n" + ",\n".join(members) + "\n}")
+    return "{\n" + ",\n".join(members) + "\n}\n"
+
+
+def main():
+    if len(sys.argv) not in (2, 3) or sys.argv[1].startswith("-"):
+        print(__doc__)
+        sys.exit(0 if sys.argv[1:] in (["-h"], ["--help"]) else 2)
+    compress = len(sys.argv) == 3 and sys.argv[2].endswith(".gz")
+    try:
+        report = read(sys.argv[1])
+        if compress:
+            shorten_losses(report)
+        text = kept(report).encode()
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
+        print(f"{sys.argv[1]}: expected the report.json of a run ({error!r})", file=sys.stderr)
+        sys.exit(2)
+    if len(sys.argv) == 2:
+        sys.stdout.buffer.write(text)
+        return
+    if compress:
+        text = gzip.compress(text, mtime=0)  # the same bytes at any time
+    try:
+        with open(sys.argv[2], "wb") as file:
+            file.write(text)
+    except OSError as error:
+        print(f"{sys.argv[2]}: {error}", file=sys.stderr)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ Report RunReader::read() {
   try {
     read_ = sizes();
     if (!fs::is_directory(path_)) return read_report(path_);
-    if (fs::exists(path_ / "report.json")) return read_report(path_ / "report.json");
+    if (const fs::path report = find_report(path_); !report.empty()) return read_report(report);
     return read_unfinished();
   } catch (const std::runtime_error& error) {
     throw std::invalid_argument(error.what());

@@ -1,8 +1,10 @@
 """Reports: of runs of the program, and of the answers of any other model."""
 from __future__ import annotations
 
+import gzip
 import json
 import tempfile
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
@@ -24,12 +26,16 @@ class Report:
 
     @classmethod
     def load(cls, path: str | Path) -> Report:
-        """Reads a report, or that of a run directory. Raises InputError if it is neither."""
+        """Reads a report, which may be compressed by gzip, or that of a run directory. Raises InputError if it is
+        neither."""
         path = Path(path)
-        path = path / "report.json" if path.is_dir() else path
+        if path.is_dir():
+            kept = path / "report.json.gz"
+            path = kept if kept.exists() and not (path / "report.json").exists() else path / "report.json"
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            data = path.read_bytes()
+            data = json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
+        except (OSError, EOFError, ValueError, zlib.error) as error:
             raise InputError(f"{path}: {error}") from None
         if not isinstance(data, dict) or data.get("schema_version") != 1 or "experiments" not in data:
             raise InputError(f"{path} is no report of posbench with schema_version 1")

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <simdjson.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -225,11 +227,19 @@ struct Text {
   std::unique_ptr<char[]> bytes;
   size_t size = 0;
   std::string_view view() const { return {bytes.get(), size}; }
+  /// Makes room for so many bytes; those that it has are kept.
+  void reserve(size_t capacity) {
+    auto longer = std::make_unique_for_overwrite<char[]>(capacity + simdjson::SIMDJSON_PADDING);
+    std::copy_n(bytes.get(), size, longer.get());
+    bytes = std::move(longer);
+  }
 };
 
-/// Does not use std::string, which would fill its memory with zeros first.
-Text read_text(const std::filesystem::path& file) {
-  constexpr std::uintmax_t kMaxFile = 0xFFFF'FFFF, kMaxPipe = std::uintmax_t{1} << 30;  // bytes; simdjson takes 2^32 - 1
+constexpr std::uintmax_t kMaxPipe = std::uintmax_t{1} << 30;  // bytes from a pipe, or unpacked
+
+/// The bytes as they are. Does not use std::string, which would fill its memory with zeros first.
+Text read_bytes(const std::filesystem::path& file) {
+  constexpr std::uintmax_t kMaxFile = 0xFFFF'FFFF;  // bytes; simdjson takes 2^32 - 1
   const auto refuse = [&](const std::string& why) {
     throw std::runtime_error(printable(fmt::format("{}: {}", file.string(), why)));
   };
@@ -243,19 +253,62 @@ Text read_text(const std::filesystem::path& file) {
   const std::uintmax_t most = unknown ? kMaxPipe : kMaxFile;
   if (!unknown && expected > most) refuse(fmt::format("has {} bytes, expected up to {}", expected, most));
   size_t capacity = unknown ? 1 << 20 : expected + 1;  // a pipe has no size
-  Text text{std::make_unique_for_overwrite<char[]>(capacity + simdjson::SIMDJSON_PADDING)};
+  Text text;
+  text.reserve(capacity);
   while (in) {
     in.read(text.bytes.get() + text.size, static_cast<std::streamsize>(capacity - text.size));
     text.size += static_cast<size_t>(in.gcount());
     if (text.size < capacity) continue;
     if (text.size > most) refuse(fmt::format("has more than {} bytes", most));
     capacity *= 2;
-    auto longer = std::make_unique_for_overwrite<char[]>(capacity + simdjson::SIMDJSON_PADDING);
-    std::copy_n(text.bytes.get(), text.size, longer.get());
-    text.bytes = std::move(longer);
+    text.reserve(capacity);
   }
   if (!in.eof()) refuse("cannot be read");
   return text;
+}
+
+bool is_compressed(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+
+/// What gzip compressed, from one file or from several that were joined. `file` is for messages.
+Text unpack(std::string_view bytes, const std::string& file) {
+  const auto refuse = [&](const std::string& why) {
+    throw std::runtime_error(printable(fmt::format("{}: {}", file, why)));
+  };
+  z_stream stream{};
+  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
+  Text text;
+  size_t capacity = 1 << 20;
+  text.reserve(capacity);
+  for (;;) {
+    const size_t given = std::min(bytes.size(), size_t{1} << 30);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // which zlib only reads
+    stream.avail_in = static_cast<uInt>(given);
+    stream.next_out = reinterpret_cast<Bytef*>(text.bytes.get() + text.size);
+    stream.avail_out = static_cast<uInt>(capacity - text.size);
+    const int result = inflate(&stream, Z_NO_FLUSH);
+    bytes.remove_prefix(given - stream.avail_in);
+    text.size = capacity - stream.avail_out;
+    if (result == Z_MEM_ERROR) throw std::bad_alloc();
+    if (text.size > kMaxPipe) refuse(fmt::format("has more than {} bytes, unpacked", kMaxPipe));
+    if (result == Z_STREAM_END) {
+      if (bytes.empty()) return text;
+      inflateReset(&stream);
+    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+      const char* why = stream.msg ? stream.msg : "unknown";
+      refuse(fmt::format("its compressed data are damaged ({}); copy the file again", why));
+    } else if (text.size < capacity) {
+      if (bytes.empty()) refuse("its compressed data are cut off; copy the file again");
+    } else {
+      capacity = std::min<size_t>(2 * capacity, kMaxPipe + 1);
+      text.reserve(capacity);
+    }
+  }
+}
+
+Text read_text(const std::filesystem::path& file) {
+  Text text = read_bytes(file);
+  return is_compressed(text.view()) ? unpack(text.view(), file.string()) : std::move(text);
 }
 
 /// Finds the items of the streamed list. It scans only brackets and strings; the items are parsed afterwards.
@@ -361,14 +414,24 @@ std::optional<Json> read_fast(const Text& text, const Stream& stream) {
   return rest;
 }
 
+Json parse(const Text& text, const std::string& file, const Stream& stream) {
+  if (std::optional<Json> rest = read_fast(text, stream)) return *std::move(rest);
+  return parse(text.view(), file, &stream);
+}
+
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& file) { return parse(text, file, nullptr); }
 Json read_json(const std::filesystem::path& file) { return parse(read_text(file).view(), file.string(), nullptr); }
 Json read_json(const std::filesystem::path& file, const Stream& stream) {
-  const Text text = read_text(file);
-  if (std::optional<Json> rest = read_fast(text, stream)) return *std::move(rest);
-  return parse(text.view(), file.string(), &stream);
+  return parse(read_text(file), file.string(), stream);
+}
+Json parse_json(std::string_view bytes, const std::string& file, const Stream& stream) {
+  if (is_compressed(bytes)) return parse(unpack(bytes, file), file, stream);
+  Text text;
+  text.reserve(bytes.size());
+  std::copy_n(bytes.data(), text.size = bytes.size(), text.bytes.get());
+  return parse(text, file, stream);
 }
 
 std::string compact(const Json& value) { return dump(value); }

@@ -17,7 +17,7 @@ namespace posbench {
 
 using Json = nlohmann::ordered_json;
 
-/// Parses a whole file, or a text that messages call `file`. Throws std::runtime_error, in one line, if it cannot
+/// Parses a whole file, which may be compressed by gzip, or a text that messages call `file`. Throws std::runtime_error, in one line, if it cannot
 /// be read, is not JSON, nests deeper than 64, has more than five million values, or has an object with over 10000
 /// keys or with a duplicate key, or a number that does not fit a double.
 Json read_json(const std::filesystem::path& file);
@@ -36,6 +36,7 @@ struct Stream {
   bool (*skips)(std::string_view key);
 };
 Json read_json(const std::filesystem::path& file, const Stream&);
+Json parse_json(std::string_view bytes, const std::string& file, const Stream&);  // these may be compressed too
 
 /// Readable JSON that suits `diff`: indented, with small values and with lists and objects of scalars on one line
 /// each.

@@ -140,6 +140,30 @@ bool unread(std::string_view key) {
   return std::find(std::begin(kRead), std::end(kRead), key) == std::end(kRead);
 }
 
+/// `read` returns the JSON without the experiments, which it passes to the stream.
+template <class Read>
+Report read_streamed(const std::string& file, Read read) {
+  std::vector<ExperimentResult> experiments;
+  std::mutex mutex;
+  const auto put = [&](ExperimentResult experiment, size_t index) {
+    const std::lock_guard lock(mutex);
+    if (experiments.size() <= index) experiments.resize(index + 1);
+    experiments[index] = std::move(experiment);
+  };
+  const auto take = [&](const Json& before, const Json& item, size_t index) {
+    if (index == 0 && before.contains("schema_version")) check_version(before, file);
+    put(read_experiment(Field(item, file, "experiments", index)), index);
+  };
+  const auto take_fast = [&](const simdjson::dom::element& item, size_t index) {
+    put(read_experiment(item), index);
+  };
+  const Json rest = read({"experiments", take, take_fast, unread});
+  Report report = report_from_json(rest, file);  // refuses anything but a list of experiments
+  report.experiments = std::move(experiments);
+  check_experiments(report, file);
+  return report;
+}
+
 }  // namespace
 
 Json to_json(const Report& report) {
@@ -165,27 +189,19 @@ Report report_from_json(const Json& json, const std::string& file) {
   return report;
 }
 
+std::filesystem::path find_report(const std::filesystem::path& directory) {
+  for (const char* name : {"report.json", "report.json.gz"}) {
+    if (std::filesystem::exists(directory / name)) return directory / name;
+  }
+  return {};
+}
+
 Report read_report(const std::filesystem::path& path) {
-  const std::string file = path.string();
-  std::vector<ExperimentResult> experiments;
-  std::mutex mutex;
-  const auto put = [&](ExperimentResult experiment, size_t index) {
-    const std::lock_guard lock(mutex);
-    if (experiments.size() <= index) experiments.resize(index + 1);
-    experiments[index] = std::move(experiment);
-  };
-  const auto take = [&](const Json& before, const Json& item, size_t index) {
-    if (index == 0 && before.contains("schema_version")) check_version(before, file);
-    put(read_experiment(Field(item, file, "experiments", index)), index);
-  };
-  const auto take_fast = [&](const simdjson::dom::element& item, size_t index) {
-    put(read_experiment(item), index);
-  };
-  const Json rest = read_json(path, {"experiments", take, take_fast, unread});
-  Report report = report_from_json(rest, file);  // refuses anything but a list of experiments
-  report.experiments = std::move(experiments);
-  check_experiments(report, file);
-  return report;
+  return read_streamed(path.string(), [&](const Stream& stream) { return read_json(path, stream); });
+}
+
+Report parse_report(std::string_view bytes, const std::string& file) {
+  return read_streamed(file, [&](const Stream& stream) { return parse_json(bytes, file, stream); });
 }
 
 }  // namespace posbench

@@ -17,5 +17,10 @@ Json to_json(const Report&);
 /// names the file and the JSON path.
 Report report_from_json(const Json&, const std::string& file);
 Report read_report(const std::filesystem::path&);
+/// From the bytes of a file, compressed or not; messages call it `file`.
+Report parse_report(std::string_view bytes, const std::string& file);
+
+/// The report in a run directory: report.json, or else report.json.gz. Empty if there is neither.
+std::filesystem::path find_report(const std::filesystem::path& directory);
 
 }  // namespace posbench

@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -224,4 +225,66 @@ TEST_CASE("a streamed file that breaks a rule gets the same message as one that 
 TEST_CASE("a file that cannot be read is named") {
   CHECK_THROWS_WITH(read_json("/nowhere/report.json"), "/nowhere/report.json: there is no such file or folder");
   CHECK_THROWS_WITH(read_json("/"), "/: is a folder, expected a file");
+}
+
+namespace {
+
+/// What gzip makes of a text.
+std::string compressed(const std::string& text) {
+  gzFile file = gzopen(stream_file().c_str(), "wb");
+  for (size_t at = 0; at < text.size(); at += 1 << 20) {
+    const size_t size = std::min<size_t>(1 << 20, text.size() - at);
+    gzwrite(file, text.data() + at, static_cast<unsigned>(size));
+  }
+  gzclose(file);
+  std::ifstream in(stream_file(), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// What read_json says of a file with these bytes, without the file's name.
+std::string refusal(const std::string& bytes) {
+  std::ofstream(stream_file(), std::ios::binary) << bytes;
+  std::string message;
+  try {
+    read_json(stream_file());
+  } catch (const std::runtime_error& error) {
+    message = error.what();
+  }
+  std::filesystem::remove(stream_file());
+  return message.empty() ? "" : message.substr(stream_file().string().size() + 2);
+}
+
+}  // namespace
+
+TEST_CASE("a compressed file reads like what was compressed") {
+  const std::string text = R"({"a": 1, "list": [)" + repeated("{\"x\": [1, 2, 3]}, ", 5000) + R"({"x": 0}], "b": 2})";
+  const Streamed plain = streamed(text), unpacked = streamed(compressed(text));
+  CHECK(plain.items.size() == 5001);
+  CHECK(unpacked.items == plain.items);
+  CHECK(unpacked.rest == plain.rest);
+  CHECK(unpacked.fast);
+  CHECK(refusal(compressed("[1, ") + compressed("2]")).empty());  // files of gzip may be joined
+}
+
+TEST_CASE("a compressed file that is cut off, damaged or too large is refused in a line") {
+  const std::string text = "[" + repeated("1234567, ", 100000) + "0]", whole = compressed(text);
+  CHECK(refusal(whole).empty());
+  CHECK(refusal(whole.substr(0, whole.size() / 2)) == "its compressed data are cut off; copy the file again");
+  CHECK(refusal(whole.substr(0, whole.size() - 4)) == "its compressed data are cut off; copy the file again");
+  std::string damaged = whole;
+  for (size_t at = whole.size() / 2; at < whole.size() - 8; ++at) damaged[at] = '\xff';
+  CHECK_THAT(refusal(damaged), StartsWith("its compressed data are damaged ("));
+  std::string wrong_sum = whole;
+  wrong_sum[whole.size() - 5] ^= 1;
+  CHECK(refusal(wrong_sum) == "its compressed data are damaged (incorrect data check); copy the file again");
+}
+
+TEST_CASE("a small file that unpacks to gigabytes is refused") {
+  gzFile file = gzopen(stream_file().c_str(), "wb1");
+  const std::string blanks(1 << 20, ' ');
+  for (int n = 0; n < 1025; ++n) gzwrite(file, blanks.data(), 1 << 20);
+  gzclose(file);
+  CHECK_THROWS_WITH(read_json(stream_file()),
+                    stream_file().string() + ": has more than 1073741824 bytes, unpacked");
+  std::filesystem::remove(stream_file());
 }

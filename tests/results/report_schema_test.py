@@ -7,6 +7,7 @@ report in ways that the schema must notice, lest an empty schema pass. Exit code
 """
 
 import copy
+import gzip
 import json
 import os
 import subprocess
@@ -53,8 +54,9 @@ BROKEN = [
 
 
 def read(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    with open(path, "rb") as file:
+        data = file.read()
+    return json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
 
 
 def broken(report, path, value):
