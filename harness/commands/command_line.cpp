@@ -143,7 +143,7 @@ int run_command_line(int argc, char** argv) {
   Invocation invocation{.words = {argv, argv + argc}};
   for (const auto add : {add_run, add_list, add_show, add_sample, add_check, add_merge, add_compare, add_report,
                          add_inspect, add_export, add_score, add_forward, add_bench, add_verify, add_completion,
-                         add_reproduce, add_separation, add_help}) {
+                         add_reproduce, add_board, add_separation, add_help}) {
     add(app, invocation);
   }
   for (CLI::App* verb : app.get_subcommands({})) verb->fallthrough();  // --plugin and --quiet may come after the verb

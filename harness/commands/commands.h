@@ -25,6 +25,7 @@ void add_score(CLI::App&, Invocation&);
 void add_forward(CLI::App&, Invocation&);
 void add_bench(CLI::App&, Invocation&);
 void add_reproduce(CLI::App&, Invocation&);
+void add_board(CLI::App&, Invocation&);
 void add_separation(CLI::App&, Invocation&);
 void add_verify(CLI::App&, Invocation&);
 void add_completion(CLI::App&, Invocation&);

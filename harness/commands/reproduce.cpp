@@ -18,7 +18,9 @@
 #include "harness/runs/claims.h"
 #include "harness/runs/plan.h"
 #include "harness/runs/suite.h"
+#include "results/presentation/claims_page.h"
 #include "results/presentation/claims_text.h"
+#include "results/reports/report_json.h"
 
 namespace posbench {
 namespace {
@@ -30,7 +32,7 @@ constexpr double kAlpha = 0.05;
 struct ReproduceRequest {
   std::vector<std::string> claims;  // names; all where there are none
   ClaimSize size = ClaimSize::reduced;
-  std::optional<fs::path> directory;
+  std::optional<fs::path> directory, page;
   std::vector<fs::path> with;  // more directories to judge by
   int jobs = 0;
   Shard shard;
@@ -77,7 +79,7 @@ void print_plan(const ClaimPlan& plan, const Shard& shard, int jobs, bool color)
 int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path& directory) {
   for (size_t i = 0; i < plan.runs.size(); ++i) {
     const fs::path path = directory / plan.runs[i].name;
-    if (!request.shard.has(i) || fs::exists(path / "report.json")) continue;
+    if (!request.shard.has(i) || !find_report(path).empty()) continue;
     if (!is_quiet()) {
       write_message(fmt::format("run {} of {}: {}\n", i + 1, plan.runs.size(), plan.runs[i].name));
     }
@@ -96,6 +98,10 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
 }
 
 int reproduce(const ReproduceRequest& request) {
+  if (request.directory && request.directory->extension() == ".html") {
+    throw std::invalid_argument(fmt::format("-o {0} names a page, expected the directory of the runs; the page is --page {0}",
+                                            request.directory->string()));
+  }
   const ClaimPlan plan = plan_claims(request.claims, request.size);
   const bool color = wants_color(request.color);
   const int jobs = request.jobs > 0 ? request.jobs : all_cores();
@@ -118,6 +124,9 @@ int reproduce(const ReproduceRequest& request) {
   const std::vector<ClaimResult> results = judge(plan.claims, evidence, kAlpha);
   const std::string json = pretty(to_json(plan.claims, results, evidence, request.size, kAlpha));
   if (!request.judge_only) write_file(directory / "claims.json", json);
+  const std::optional<fs::path> page =
+      request.page || request.judge_only ? request.page : std::optional(directory / "claims.html");
+  if (page) write_file(*page, claims_page(plan.claims, results, evidence, to_text(request.size)));
   if (request.format == Format::json) {
     fmt::print("{}", json);
     return 0;
@@ -125,6 +134,7 @@ int reproduce(const ReproduceRequest& request) {
   fmt::print("{}\n", formatted(claim_table(plan.claims, results), request.format, color));
   for (const std::string& note : claim_notes(plan.claims, results)) fmt::print("{}\n", note);
   if (!request.judge_only) fmt::print("\nclaims: {}\n", (directory / "claims.json").string());
+  if (page) fmt::print("{}page: {}\n", request.judge_only ? "\n" : "", page->string());
   return 0;
 }
 
@@ -152,6 +162,8 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
   command->add_option("--with", request->with, "directories of other shards, to judge by too")
       ->take_all()
       ->default_str("none");
+  command->add_option("--page", request->page, "where the page goes: each claim with the plot of what decides")
+      ->default_str("claims.html in the directory; none with --judge-only");
   command->add_flag("--judge-only", request->judge_only, "train nothing: judge by what is there");
   add_choice<Format, Format>(*command, "--format", request->format,
                              {{"console", Format::console},
@@ -167,7 +179,7 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
       "  posbench reproduce --list\n"
       "  posbench reproduce cope-flip-flop-sparse --dry-run\n"
       "  posbench reproduce -o claims/1 --shard 1/2   and, elsewhere, -o claims/2 --shard 2/2\n"
-      "  posbench reproduce -o claims/1 --with claims/2 --judge-only");
+      "  posbench reproduce -o claims/1 --with claims/2 --judge-only --page claims.html");
   command->callback([request, &invocation] {
     request->command = invocation.words;
     invocation.code = reproduce(*request);

@@ -121,8 +121,8 @@ ClaimPlan plan_claims(const std::vector<std::string>& names, ClaimSize size) {
 AllEvidence collect_evidence(const ClaimPlan& plan, const std::filesystem::path& directory) {
   std::map<std::string, Report> reports;
   for (const ClaimRun& run : plan.runs) {
-    const std::filesystem::path path = directory / run.name / "report.json";
-    if (!std::filesystem::exists(path)) continue;
+    const std::filesystem::path path = find_report(directory / run.name);
+    if (path.empty()) continue;
     try {
       Report report = read_report(path);
       const std::string other = difference(to_json(run.config), report.config);

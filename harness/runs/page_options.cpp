@@ -10,12 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of "cope:positions=16", or of "cope (runs/before)" on a page of several runs; of an unknown encoding, "other".
-std::string family_of(const std::string& encoding) {
-  const std::string name = encoding.substr(0, encoding.find_first_of(": "));
-  return encodings().contains(name) ? text(encodings().find(name).info.family) : "other";
-}
-
 /// A relative path as a link.
 std::string link_to(const fs::path& path) {
   std::string link;
@@ -28,6 +22,11 @@ std::string link_to(const fs::path& path) {
 }
 
 }  // namespace
+
+std::string family_of(const std::string& encoding) {
+  const std::string name = encoding.substr(0, encoding.find_first_of(": "));
+  return encodings().contains(name) ? text(encodings().find(name).info.family) : "other";
+}
 
 fs::path inspection_path(const fs::path& run, const ExperimentId& id) {
   return run / "inspect" / (file_stem(id) + ".html");

@@ -25,7 +25,8 @@ std::string cell_text(const ClaimCell& cell) {
   return fmt::format("{} {} {}", cell.encoding, cell.task, cell.split);
 }
 
-/// "cope > rope, flip_flop ood_sparse"; the task and the split once where both sides have the same.
+}  // namespace
+
 std::string rule_text(const Rule& rule) {
   if (const auto* level = std::get_if<LevelRule>(&rule)) {
     return fmt::format("{} {} {}", cell_text(level->cell),
@@ -51,8 +52,6 @@ std::string found_text(const RuleResult& result) {
   return fmt::format("{:+.3f} ({:+.3f} to {:+.3f})", *result.difference, result.interval->low,
                      result.interval->high);
 }
-
-}  // namespace
 
 Table claim_list(std::span<const Claim> claims) {
   Table table{{{"claim"}, {"family"}, {"expected"}, {"statement"}}, {}};

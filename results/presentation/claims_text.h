@@ -9,6 +9,13 @@
 
 namespace posbench {
 
+/// "cope > rope, flip_flop ood_sparse"; the task and the split once where both sides have the same.
+std::string rule_text(const Rule&);
+/// The published difference, or "-".
+std::string published_text(const Rule&);
+/// "+0.210 (+0.100 to +0.320)", "6 of 7 seeds", or "-".
+std::string found_text(const RuleResult&);
+
 /// A row for each claim: its name, family, what is expected, statement.
 Table claim_list(std::span<const Claim>);
 

@@ -19,6 +19,8 @@ namespace posbench {
 ///           mark, which is shown beside it, note, which is shown instead of it if it is not empty; least and greatest,
 ///           between which a bar is drawn in the cell
 ///   dots    values with intervals, a line for each row: row, series, value, low, high
+///   strip   a dot for each seed and their mean, a line for each row: row, series, mean, values, threshold and need (where the
+///           mean must lie, and in words), published; the signal labels has a text for each row, at the right
 ///   forest  differences with intervals around 0, a line for each row: row, verdict, value, low, high
 ///   table   not drawn
 /// Further columns are shown in the table only.

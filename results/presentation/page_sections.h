@@ -24,6 +24,10 @@ struct PageSource {
   std::map<std::string, std::map<std::string, Experiments>> experiments;  // by task and encoding
 };
 
+/// A page with the given sections, and after them those that show how a report came about: maps, curves, ranks, seeds.
+std::string page_of(const Report&, std::string title, std::vector<std::string> notes, std::vector<Section>,
+                    const std::function<std::string(const std::string& encoding)>& family);
+
 std::vector<Section> accuracy_sections(const PageSource&);  // against length, against distance
 std::vector<Section> loss_sections(const PageSource&);      // loss against length, accuracy against position in the answer
 Section learning_section(const PageSource&);

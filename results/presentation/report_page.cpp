@@ -33,13 +33,15 @@ void add_experiments(PageSource& source) {
   }
 }
 
-/// Without plots that have nothing to show, and empty where none is left.
-Section without_empty_plots(const Section& section) {
-  Section kept{section.title, section.about, {}};
-  for (const Plot& plot : section.plots) {
-    if (!plot.rows.empty()) kept.plots.push_back(plot);
+/// Leaves out plots that have nothing to show, and sections without any other.
+void add_sections(const std::vector<Section>& sections, Page& page) {
+  for (const Section& section : sections) {
+    Section kept{section.title, section.about, {}};
+    for (const Plot& plot : section.plots) {
+      if (!plot.rows.empty()) kept.plots.push_back(plot);
+    }
+    if (!kept.plots.empty()) page.sections.push_back(std::move(kept));
   }
-  return kept;
 }
 
 /// Where and when a run was made, in a line.
@@ -86,10 +88,25 @@ std::string report_page(std::span<const NamedReport> runs, const PageOptions& op
                           cost_section, seed_section}) {
     sections.push_back(make(source));
   }
-  for (const Section& section : sections) {
-    Section kept = without_empty_plots(section);
-    if (!kept.plots.empty()) page.sections.push_back(std::move(kept));
+  add_sections(sections, page);
+  return html(page);
+}
+
+std::string page_of(const Report& report, std::string title, std::vector<std::string> notes,
+                    std::vector<Section> sections, const std::function<std::string(const std::string&)>& family) {
+  const Summary summary = summarize(report);
+  const NamedReport run{"all reports", report};
+  const PageOptions options{.family = family, .inspections = {}};
+  PageSource source{report, summary, std::span(&run, 1), options, by_rank(summary), {}, {}};
+  add_experiments(source);
+  Page page{.title = std::move(title), .notes = std::move(notes), .names = source.encodings, .tasks = source.tasks};
+  for (const std::string& encoding : source.encodings) page.families.push_back(family ? family(encoding) : "");
+  sections.push_back(map_section(source));
+  for (Section& section : accuracy_sections(source)) sections.push_back(std::move(section));
+  for (const auto make : {ranking_section, threshold_section, unfinished_section, seed_section}) {
+    sections.push_back(make(source));
   }
+  add_sections(sections, page);
   return html(page);
 }
 

@@ -164,6 +164,31 @@ Interval shift_interval(std::span<const double> low, std::span<const double> hig
   return {least(low, high), -least(high, low)};
 }
 
+double range_p(std::span<const std::vector<double>* const> groups, const char* name) {
+  constexpr int kRelabellings = 1000;  // the true one among them
+  std::vector<double> values;
+  for (const std::vector<double>* group : groups) values.insert(values.end(), group->begin(), group->end());
+  const auto range = [&] {
+    double least = std::numeric_limits<double>::infinity(), greatest = -least;
+    auto begin = values.begin();
+    for (const std::vector<double>* group : groups) {
+      const auto end = begin + static_cast<std::ptrdiff_t>(group->size());
+      const double mean = std::accumulate(begin, end, 0.0) / static_cast<double>(group->size());
+      least = std::min(least, mean), greatest = std::max(greatest, mean);
+      begin = end;
+    }
+    return greatest - least;
+  };
+  const double observed = range();
+  Rng rng = stream(values.size(), name, groups.size());
+  int reached = 1;
+  for (int n = 1; n < kRelabellings; ++n) {
+    shuffle(std::span(values), rng);
+    reached += range() >= observed - kTolerance;
+  }
+  return static_cast<double>(reached) / kRelabellings;
+}
+
 std::vector<std::vector<double>> corrected_p(std::span<const Relabelled> hypotheses) {
   struct Row {
     size_t hypothesis, split;

@@ -47,6 +47,10 @@ double shift_p(std::span<const double> low, std::span<const double> high, double
 /// The shifts that no one-sided test rejects at 2.5 %: a 95 % interval of the difference of the means.
 Interval shift_interval(std::span<const double> low, std::span<const double> high);
 
+/// The p-value of the hypothesis that all groups have the same distribution, by the difference between the greatest and
+/// the least of their means, over 1000 relabellings. `stream` names the random ones.
+double range_p(std::span<const std::vector<double>* const> groups, const char* stream);
+
 /// For each hypothesis, the corrected p-value of each of its splits.
 std::vector<std::vector<double>> corrected_p(std::span<const Relabelled>);
 

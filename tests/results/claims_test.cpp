@@ -1,7 +1,10 @@
 #include "results/statistics/claims.h"
 
+#include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "results/presentation/claims_page.h"
 #include "results/presentation/claims_text.h"
 #include "results/reports/claim_json.h"
 #include "tests/catch.h"
@@ -212,4 +215,34 @@ TEST_CASE("an invalid claim is refused with its JSON path") {
   CHECK_THROWS_WITH(read(R"({"rules": []})"), Catch::Contains("expected one rule or more"));
   CHECK_THROWS_WITH(read(R"({"tasks": {"t": null, "u": {"reduced": "copy", "full": "copy"}}})"),
                     Catch::Contains("expected a name of 'tasks'"));
+}
+
+TEST_CASE("the page of claims has each with its verdict, and the seeds, threshold and published value of what decides") {
+  Claim with_numbers = claim({order("solves", "fails"), LevelRule{cell("mixed"), 0.97, {}}});
+  with_numbers.statement = "Solving solves.";
+  with_numbers.published = {{"test error in %, task", "solves", 12.5}, {"mean gain in points", "fails", 3}};
+  const std::vector<Claim> claims = {with_numbers};
+  const AllEvidence all = three_encodings();
+  const std::string page = claims_page(claims, judge(claims, all), all, "reduced");
+  CHECK(page.find("Solving solves.") != std::string::npos);
+  CHECK(page.find("1 inconclusive, at the reduced size.") != std::string::npos);
+  CHECK(page.find("Published: test error in %, task: solves 12.5; mean gain in points: fails 3.") != std::string::npos);
+  CHECK(page.find("[0.875,null,null]") != std::string::npos);  // the published accuracies of the three rows
+  CHECK(page.find("nine in ten seeds need at least 0.97") != std::string::npos);
+}
+
+TEST_CASE("writes the page of some claims to the path POSBENCH_WRITE_CLAIMS", "[.write_claims]") {
+  const char* path = std::getenv("POSBENCH_WRITE_CLAIMS");
+  REQUIRE(path != nullptr);
+  std::vector<Claim> claims = {claim({order("solves", "fails")}), claim({order("fails", "solves")}),
+                               claim({LevelRule{cell("mixed"), 0.97, {}}}),
+                               claim({order("solves", "fails"), order("mixed", "fails"), order("unrun", "fails")})};
+  for (size_t i = 0; i < claims.size(); ++i) {
+    claims[i].name = "claim-" + std::to_string(i);
+    claims[i].statement = "Claim <b>" + std::to_string(i) + "</b>: an encoding solves a task that another does not.";
+    claims[i].published = {{"test error in %, task, sparse", "solves", 2.5}, {"test error in %, task, sparse", "fails", 61.5}};
+    claims[i].differs = "2 layers of width 64, trained for minutes";
+  }
+  const AllEvidence all = three_encodings();
+  std::ofstream(path) << claims_page(claims, judge(claims, all), all, "reduced");
 }

@@ -427,6 +427,60 @@ def check_inspection_link(browser, posbench, run):
         check(links == expected, f"the cell of {encoding} links to {links}, expected {expected}")
 
 
+def check_claims(browser, results_tests, directory):
+    """Each claim with something to show has a plot of its seeds, means, thresholds and published values."""
+    page = os.path.join(directory, "claims.html")
+    subprocess.run([results_tests, "[.write_claims]"], env={**os.environ, "POSBENCH_WRITE_CLAIMS": page}, check=True,
+                   stdout=subprocess.DEVNULL)
+    plots = 0
+    for width, dark in [(1280, False), (390, True)]:
+        browser.open(page, width, 900, dark)
+        told = browser.run("""posbench.draw_all().then(() => posbench.plots.filter(p => p.kind === "strip").map(p => ({
+          title: p.title, rows: p.rows, signals: p.signals,
+          marks: Object.fromEntries(["seed_dots", "thresholds", "published_values", "means"].map(name =>
+            [name, p.view_node.querySelectorAll(`.${name} path`).length])) })))""")
+        check([len(plot["rows"]) for plot in told] == [2, 1, 2], f"claims: rows of {[plot['title'] for plot in told]}")
+        for plot in told:
+            expected = {"seed_dots": sum(len(row[3]) for row in plot["rows"]), "means": sum(row[2] is not None for row in plot["rows"]),
+                        "thresholds": sum(row[4] is not None for row in plot["rows"]),
+                        "published_values": sum(row[6] is not None for row in plot["rows"])}
+            check(plot["marks"] == expected and expected["means"] > 0, f"claims: {plot['title']}: marks {plot['marks']}, expected {expected}")
+            check(all(plot["signals"]["labels"][row[0]] for row in plot["rows"]), f"claims: {plot['title']}: labels")
+        check(browser.run("posbench.problems.length") == 0 and not browser.problems, f"claims: {browser.problems}")
+        check(browser.run("document.documentElement.scrollWidth") <= width, f"claims: wider than {width}")
+        check(browser.run("document.querySelectorAll('figcaption b, td b').length") == 0, "claims: markup of a statement is taken for markup")
+        plots += len(told)
+    return plots
+
+
+def check_board(browser, posbench, directory):
+    """A strip for the mean and for each split of each task, in the order of the tiers, which the filter narrows."""
+    page = os.path.join(directory, "board.html")
+    subprocess.run([posbench, "board", "-t", "last_x_retrieval,flip_flop", "-o", page], check=True)
+    told = subprocess.run([posbench, "board", "-t", "last_x_retrieval", "--format", "json"], check=True, stdout=subprocess.PIPE)
+    rows = json.loads(told.stdout)["tasks"][0]["rows"]
+    plots = 0
+    for width, dark in [(1280, False), (390, True)]:
+        browser.open(page, width, 900, dark)
+        strips = browser.run("""posbench.draw_all().then(() => posbench.plots.filter(p => p.kind === "strip").map(p => ({
+          task: p.details.task, title: p.title, rows: p.rows, drawn: p.view_node.querySelectorAll(".means path").length })))""")
+        of_task = [strip for strip in strips if strip["task"] == "last_x_retrieval"]
+        check([strip["title"] for strip in of_task][:2] == ["out of distribution", "in_distribution"] and len(of_task) == 6,
+              f"board: the strips are {[strip['title'] for strip in of_task]}")
+        check([row[0] for row in of_task[0]["rows"]] == [row["encoding"] for row in rows], "board: the order of the tiers")
+        check(all(close(row[2], told["mean"]) for row, told in zip(of_task[0]["rows"], rows)), "board: the means")
+        check(all(strip["drawn"] == min(100, len(strip["rows"])) for strip in strips), "board: what is drawn")
+        check(browser.run("posbench.problems.length") == 0 and not browser.problems, f"board: {browser.problems}")
+        check(browser.run("document.documentElement.scrollWidth") <= width, f"board: wider than {width}")
+        plots += len(strips)
+    browser.open(page, address="family=rotary")
+    rotary = {row["encoding"] for row in rows if row["family"] == "rotary"}
+    shown = browser.run("""posbench.draw_all().then(() => posbench.plots.filter(p => p.kind === "strip")
+      .map(p => p.view_node.querySelectorAll(".means path").length))""")
+    check(set(shown) == {len(rotary)}, f"board: filtered to {set(shown)}, expected {len(rotary)}")
+    return plots
+
+
 def main(posbench, results_tests, *given):
     if not Browser.find():
         print("skipped: no chromium (Debian: chromium)")
@@ -459,6 +513,8 @@ def main(posbench, results_tests, *given):
                 check_filters(browser, page, report)
                 check_cell(browser, page, report)
                 check_anonymous(posbench, path, directory)
+        plots += check_claims(browser, results_tests, directory)
+        plots += check_board(browser, posbench, directory)
         plots += check_inspection(browser, posbench, directory)
         seconds = check_large(browser, posbench, directory)
     print("\n".join(faults[:40]) or f"{plots} plots and tables on {2 * len(reports) + 2} pages; the first of 10,000 experiments in {seconds:.2f} s")

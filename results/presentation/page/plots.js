@@ -42,6 +42,7 @@ function drawn_rows(plot) {
     return plot.rows.filter(row => shown.has(row[0]) && left.cell(row[0], plot.details.task));
   }
   if (!page.names.length) return plot.rows;
+  if (plot.kind === "strip") return plot.rows.filter(row => left.cell(row[0], plot.details.task)).slice(0, most_rows);
   const is_map = plot.details.cells, by_name = new Map();
   for (const row of plot.rows) {
     if (is_map ? !left.cell(row[0], row[1]) : !left.encodings.has(row[0])) continue;

@@ -1,0 +1,15 @@
+// The page of the board.
+#pragma once
+#include <string>
+
+#include "results/presentation/board_text.h"
+
+namespace posbench {
+
+/// One HTML file: for each task a plot of the seeds of every encoding, by tier and with its cost, for the mean out of
+/// distribution and for each split; then the sections of a report's page. `shows` says which encodings on which tasks are
+/// on the page; the tiers are of all.
+std::string board_page(const BoardReport&, const BoardOptions&, const BoardWords&,
+                       const std::function<bool(const std::string& task, const std::string& encoding)>& shows);
+
+}  // namespace posbench

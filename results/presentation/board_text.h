@@ -1,0 +1,46 @@
+// The board as tables, lines and JSON.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "results/json/json.h"
+#include "results/presentation/table.h"
+#include "results/statistics/board.h"
+
+namespace posbench {
+
+/// What the program knows beside the reports.
+struct BoardWords {
+  std::function<std::string(const std::string& task)> about;       // what the task asks
+  std::function<std::string(const std::string& encoding)> family;  // of an encoding, given its spec
+  std::string cost_source;                                         // how and where costs were measured
+};
+
+/// "57 of 66 encodings learn it in distribution; 2 keep 0.90 or more, ood_far4: cope, path."
+std::string who_has_it(const BoardTask&, const BoardOptions&);
+
+/// A row for each encoding: tier, accuracy with the worst and the best seed, accuracy in distribution, cost.
+Table board_table(const BoardTask&);
+
+/// A line for each tier of a task: "tier 1 (0.85 to 0.93): cope 1.9x, path 3.1x".
+std::vector<std::string> tier_lines(const BoardTask&);
+
+/// All tasks in one table with a column for every number, for a spreadsheet or a data frame.
+Table board_csv(const Board&, const BoardWords&);
+
+/// What the words and columns mean.
+std::vector<std::string> board_notes(const Board&, const BoardWords&);
+
+/// "ood_far4", or "out of distribution" for the mean over several splits.
+std::string split_title(const BoardTask&);
+
+/// "tier 2", "few seeds" or "not learned".
+std::string standing_text(const BoardRow&);
+
+/// "1.9x"; empty if the cost is not known.
+std::string cost_text(const BoardRow&);
+
+Json to_json(const Board&, const BoardWords&, const std::vector<std::string>& warnings);
+
+}  // namespace posbench

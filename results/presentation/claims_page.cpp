@@ -1,0 +1,195 @@
+#include "results/presentation/claims_page.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "results/presentation/accuracy_text.h"
+#include "results/presentation/claims_text.h"
+#include "results/presentation/page.h"
+
+namespace posbench {
+namespace {
+
+/// Those with something to plot; the table has all.
+constexpr ClaimVerdict kPlotted[] = {ClaimVerdict::contradicted, ClaimVerdict::inconclusive,
+                                     ClaimVerdict::reproduced};
+
+/// A published number as an accuracy from 0 to 1; empty if it is something else, such as a gain.
+std::optional<double> published_accuracy(const Published& published) {
+  if (published.what.starts_with("test error in %")) return 1 - published.value / 100;
+  for (const char* begin : {"accuracy in %", "mean accuracy in %", "best accuracy in %"}) {
+    if (published.what.starts_with(begin)) return published.value / 100;
+  }
+  if (published.what.starts_with("sequence accuracy")) return published.value;
+  return std::nullopt;
+}
+
+/// The published accuracy of an encoding; empty unless the claim has just one number for it.
+Json published_for(const Claim& claim, const std::string& encoding) {
+  std::vector<double> found;
+  for (const Published& published : claim.published) {
+    const std::optional<double> value = published_accuracy(published);
+    if (value && published.encoding == encoding) found.push_back(*value);
+  }
+  return found.size() == 1 ? page_number(found.front()) : Json(nullptr);
+}
+
+/// One line of a claim's plot.
+struct Line {
+  const ClaimCell* cell;
+  std::string series;
+  std::optional<double> threshold;
+  std::string need;  // where the mean, or each seed, must lie
+};
+
+std::optional<double> mean_of(const ClaimCell& cell, Metric metric, const AllEvidence& all) {
+  const auto found = all.find(evidence_key(cell, metric));
+  if (found == all.end()) return std::nullopt;
+  return mean(found->second.values);
+}
+
+std::vector<Line> lines_of(const Claim& claim, const AllEvidence& all) {
+  std::vector<Line> lines;
+  for (const Rule& rule : claim.rules) {
+    if (const auto* level = std::get_if<LevelRule>(&rule)) {
+      const double bound = level->at_least ? *level->at_least : *level->at_most;
+      lines.push_back(
+          {&level->cell, "claimed level", bound,
+           fmt::format("nine in ten seeds need {} {:.3g}", level->at_least ? "at least" : "at most", bound)});
+      continue;
+    }
+    const auto& order = std::get<OrderRule>(rule);
+    const std::optional<double> low = mean_of(order.low, claim.metric, all);
+    const std::optional<double> threshold = low ? std::optional(*low + order.least) : std::nullopt;
+    lines.push_back({&order.high, "claimed to be higher", threshold,
+                     threshold ? fmt::format("the mean must be above {:.3f}: {:.3g} more than that of {}",
+                                             *threshold, order.least, order.low.encoding)
+                               : ""});
+    lines.push_back({&order.low, "claimed to be lower", std::nullopt, ""});
+  }
+  return lines;
+}
+
+bool same_place(const std::vector<Line>& lines) {
+  return std::all_of(lines.begin(), lines.end(), [&](const Line& line) {
+    return line.cell->task == lines.front().cell->task && line.cell->split == lines.front().cell->split;
+  });
+}
+
+/// "Found +0.21 (+0.10 to +0.32), published +0.15", for each rule.
+std::string findings(const Claim& claim, const ClaimResult& result) {
+  std::vector<std::string> parts;
+  for (size_t r = 0; r < claim.rules.size(); ++r) {
+    const std::string published = published_text(claim.rules[r]);
+    parts.push_back(fmt::format("{}: found {}{}", rule_text(claim.rules[r]), found_text(result.rules[r]),
+                                published == "-" ? "" : ", published " + published));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string about(const Claim& claim, const ClaimResult& result) {
+  std::string text =
+      fmt::format("{} ({}). {}. {}", claim.name, claim.family, claim.source, findings(claim, result));
+  if (!result.reason.empty()) text += fmt::format("; {}: {}", to_text(result.verdict), result.reason);
+  text += ".";
+  std::vector<std::string> numbers;
+  std::string what;
+  for (const Published& published : claim.published) {
+    if (published.what != what) numbers.push_back(what = published.what);
+    numbers.back() +=
+        fmt::format("{} {} {:g}", numbers.back() == what ? ":" : ",", published.encoding, published.value);
+  }
+  if (!numbers.empty()) text += fmt::format(" Published: {}.", fmt::join(numbers, "; "));
+  if (claim.comparable && !claim.differs.empty()) text += fmt::format(" What differs here: {}.", claim.differs);
+  return text;
+}
+
+Plot strip(const Claim& claim, const ClaimResult& result, const AllEvidence& all) {
+  Plot plot{.kind = "strip",
+            .title = claim.statement,
+            .about = about(claim, result),
+            .columns = {{"row", "encoding"},
+                        {"series", "in the claim"},
+                        {"mean", "our mean"},
+                        {"values", "our seeds"},
+                        {"threshold", "threshold"},
+                        {"need", "what the claim needs"},
+                        {"published", "published"}}};
+  const std::vector<Line> lines = lines_of(claim, all);
+  const bool same = same_place(lines);
+  std::set<std::string> seen;
+  Json labels = Json::object();
+  for (const Line& line : lines) {
+    std::string row = same ? line.cell->encoding
+                           : fmt::format("{}, {} {}", line.cell->encoding, line.cell->task, line.cell->split);
+    if (!seen.insert(row).second) {
+      if (!line.threshold) continue;  // the low side of several rules
+      row += fmt::format(" ({})", seen.size());
+      seen.insert(row);
+    }
+    const auto found = all.find(evidence_key(*line.cell, claim.metric));
+    Json values = Json::array();
+    Json mean_here = nullptr;
+    if (found != all.end()) {
+      for (const double value : found->second.values) values.push_back(page_number(value));
+      mean_here = page_number(mean(found->second.values));
+      labels[row] = accuracy_text(mean(found->second.values));
+    }
+    plot.rows.push_back({row, line.series, mean_here, std::move(values),
+                         line.threshold ? page_number(*line.threshold) : Json(nullptr), line.need,
+                         published_for(claim, line.cell->encoding)});
+  }
+  plot.signals = {{"x_title", info(claim.metric).title}, {"labels", std::move(labels)}};
+  return plot;
+}
+
+Plot whole_table(std::span<const Claim> claims, std::span<const ClaimResult> results) {
+  Plot plot{.kind = "table",
+            .title = "All claims",
+            .columns = {{"claim", "claim"},
+                        {"verdict", "verdict"},
+                        {"expected", "expected"},
+                        {"family", "family"},
+                        {"found", "found (95 %) and published"},
+                        {"statement", "statement"}}};
+  for (size_t i = 0; i < claims.size(); ++i) {
+    plot.rows.push_back({claims[i].name, to_text(results[i].verdict), claims[i].expected, claims[i].family,
+                         findings(claims[i], results[i]), claims[i].statement});
+  }
+  return plot;
+}
+
+std::string capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+}  // namespace
+
+std::string claims_page(std::span<const Claim> claims, std::span<const ClaimResult> results,
+                        const AllEvidence& all, const std::string& size) {
+  Page page{
+      .title = "Claims about position encodings, and what this suite finds",
+      .notes = {
+          claim_notes(claims, results).front() + fmt::format(", at the {} size.", size),
+          "A dot is a seed, a coloured bar the mean. The red bar is the threshold: the mean of what is claimed to be "
+          "higher must be above it, and of a claimed level nine in ten seeds must reach it. A grey diamond is the "
+          "published value, where it is an accuracy or an error.",
+          "Rules were fixed before the runs. An order is reproduced if the difference is above a part of the "
+          "published one, and contradicted if it is below 0, by exact permutation tests corrected by Holm."}};
+  for (const ClaimVerdict verdict : kPlotted) {
+    Section section{capital(to_text(verdict)), "", {}};
+    for (size_t i = 0; i < claims.size(); ++i) {
+      if (results[i].verdict == verdict) section.plots.push_back(strip(claims[i], results[i], all));
+    }
+    if (!section.plots.empty()) page.sections.push_back(std::move(section));
+  }
+  page.sections.push_back(
+      {"Table", "With those that cannot be compared here, or were not run.", {whole_table(claims, results)}});
+  return html(page);
+}
+
+}  // namespace posbench

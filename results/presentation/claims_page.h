@@ -1,0 +1,14 @@
+// The page of judged claims.
+#pragma once
+#include <span>
+#include <string>
+
+#include "results/statistics/claims.h"
+
+namespace posbench {
+
+/// One HTML file: for each claim its statement, source and verdict, and a plot of what decides: the seeds, their means,
+/// where the mean must lie, and the published value where it is an accuracy or an error.
+std::string claims_page(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&, const std::string& size);
+
+}  // namespace posbench

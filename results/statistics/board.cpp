@@ -1,0 +1,226 @@
+#include "results/statistics/board.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <tuple>
+
+#include "base/printable.h"
+#include "results/statistics/comparable.h"
+#include "results/statistics/statistics.h"
+#include "results/statistics/tiers.h"
+
+namespace posbench {
+namespace {
+
+bool has_common_task(const Report& a, const Report& b) {
+  return std::any_of(a.tasks.begin(), a.tasks.end(), [&](const TaskBaseline& task) {
+    return std::any_of(b.tasks.begin(), b.tasks.end(), [&](const TaskBaseline& t) { return t.task == task.task; });
+  });
+}
+
+/// Throws if a report has a task of an earlier one with other samples, splits or settings.
+void check(std::span<const NamedReport> earlier, const NamedReport& run, bool allow_different_budget) {
+  for (const NamedReport& other : earlier) {
+    if (!has_common_task(other.report, run.report)) continue;
+    check_comparable(other, run, allow_different_budget);
+    for (const TaskBaseline& task : run.report.tasks) {
+      for (const TaskBaseline& same : other.report.tasks) {
+        const auto equal = [](const SplitBaseline& a, const SplitBaseline& b) {
+          return a.name == b.name && a.kind == b.kind;
+        };
+        if (same.task != task.task ||
+            std::equal(task.splits.begin(), task.splits.end(), same.splits.begin(), same.splits.end(), equal)) {
+          continue;
+        }
+        throw std::runtime_error(
+            printable(fmt::format("{}: task '{}' has other splits than in {}", run.name, task.task, other.name)));
+      }
+    }
+  }
+}
+
+void add_tasks(const Report& report, Report& all) {
+  for (const TaskBaseline& task : report.tasks) {
+    const auto same = [&](const TaskBaseline& t) { return t.task == task.task; };
+    if (std::none_of(all.tasks.begin(), all.tasks.end(), same)) all.tasks.push_back(task);
+  }
+}
+
+/// Seconds of a training step, its share of the tests included, as a mean over seeds, by encoding and task. What is not
+/// as this program writes it is left out.
+std::map<std::pair<std::string, std::string>, double> step_seconds(const Report& report) {
+  std::map<ExperimentId, int> steps;
+  for (const ExperimentResult& e : report.experiments) steps[e.id] = e.steps;
+  std::map<std::pair<std::string, std::string>, std::vector<double>> seconds;
+  const auto list = report.timing.find("experiments");
+  if (list == report.timing.end() || !list->is_array()) return {};
+  for (const Json& time : *list) {
+    const auto is = [&](const char* key, auto test) { return time.contains(key) && (time.at(key).*test)(); };
+    if (!time.is_object() || !is("task", &Json::is_string) || !is("encoding", &Json::is_string) ||
+        !is("seed", &Json::is_number_unsigned) || !is("seconds", &Json::is_number)) {
+      continue;
+    }
+    const ExperimentId id{time.at("task"), time.at("encoding"), time.at("seed")};
+    const double value = time.at("seconds");
+    if (steps[id] > 0 && value > 0 && value < 1e12) seconds[{id.encoding, id.task}].push_back(value / steps[id]);
+  }
+  std::map<std::pair<std::string, std::string>, double> means;
+  for (const auto& [key, values] : seconds) means[key] = mean(values);
+  return means;
+}
+
+/// The costs of a report's encodings, by those that are known; as means over tasks.
+Costs measured_costs(const Report& report, const Costs& known) {
+  const auto seconds = step_seconds(report);
+  std::map<std::string, std::vector<double>> plain;  // of each task: what a step with plain attention would take
+  for (const auto& [key, value] : seconds) {
+    const auto cost = known.find(key.first);
+    if (cost != known.end()) plain[key.second].push_back(value / cost->second);
+  }
+  std::map<std::string, std::vector<double>> costs;
+  for (const auto& [key, value] : seconds) {
+    if (plain.contains(key.second)) costs[key.first].push_back(value / mean(plain.at(key.second)));
+  }
+  Costs means;
+  for (const auto& [encoding, values] : costs) means[encoding] = mean(values);
+  return means;
+}
+
+void add_kept(const NamedReport& run, std::set<ExperimentId>& seen, BoardReport& all) {
+  add_tasks(run.report, all.report);
+  for (const ExperimentResult& experiment : run.report.experiments) {
+    if (seen.insert(experiment.id).second) all.report.experiments.push_back(experiment);
+  }
+}
+
+void add_own(const NamedReport& run, const Costs& known, std::set<ExperimentId>& seen, BoardReport& all) {
+  add_tasks(run.report, all.report);
+  std::set<std::string> taken;  // encodings
+  for (const ExperimentId& id : seen) taken.insert(id.encoding);
+  const auto name = [&](const std::string& encoding) {
+    return taken.contains(encoding) ? fmt::format("{} ({})", encoding, run.name) : encoding;
+  };
+  for (ExperimentResult experiment : run.report.experiments) {
+    experiment.id.encoding = name(experiment.id.encoding);
+    if (!seen.insert(experiment.id).second) {
+      throw std::runtime_error(printable(
+          fmt::format("{}: '{}' on '{}' is also in an earlier report under the same name; give each once",
+                      run.name, experiment.id.encoding, experiment.id.task)));
+    }
+    all.own.insert(experiment.id);
+    all.report.experiments.push_back(std::move(experiment));
+  }
+  for (const auto& [encoding, cost] : measured_costs(run.report, known)) {
+    const auto found = known.find(encoding);
+    all.costs[name(encoding)] = found == known.end() ? cost : found->second;
+  }
+}
+
+/// The splits of a task that decide.
+std::vector<std::string> deciding(const TaskBaseline& task, const std::string& wanted) {
+  std::vector<std::string> names;
+  for (const SplitBaseline& split : task.splits) {
+    if (split.name == wanted || to_text(split.kind) == wanted) names.push_back(split.name);
+  }
+  return names;
+}
+
+double mean_accuracy(const ExperimentResult& experiment, const std::vector<std::string>& splits, Metric metric) {
+  double sum = 0;
+  for (const std::string& split : splits) sum += split_accuracy(experiment, split, metric);
+  return sum / static_cast<double>(splits.size());
+}
+
+BoardRow make_row(const TaskBaseline& task, const std::vector<std::string>& splits, Metric metric,
+                  const std::vector<const ExperimentResult*>& experiments) {
+  BoardRow row{.encoding = experiments.front()->id.encoding};
+  const std::vector<std::string> trained = deciding(task, to_text(SplitKind::in_distribution));
+  double sum = 0;
+  for (const ExperimentResult* experiment : experiments) {
+    row.values.push_back(mean_accuracy(*experiment, splits, metric));
+    if (!trained.empty()) sum += mean_accuracy(*experiment, trained, metric);
+    row.unfinished += experiment->status != Status::ok;
+  }
+  row.mean = mean(row.values);
+  if (!trained.empty()) row.in_distribution = sum / static_cast<double>(experiments.size());
+  row.learned = find_learned(task, experiments);
+  const bool out = std::any_of(task.splits.begin(), task.splits.end(), [&](const SplitBaseline& split) {
+    return split.kind == SplitKind::out_of_distribution && split.name == splits.front();
+  });
+  if (out && !row.learned.most()) row.standing = Standing::not_learned;
+  return row;
+}
+
+void find_standings(std::vector<BoardRow>& rows) {
+  std::vector<BoardRow*> tested;
+  std::vector<std::vector<double>> values;
+  for (BoardRow& row : rows) {
+    if (row.standing == Standing::not_learned) continue;
+    tested.push_back(&row);
+    values.push_back(row.values);
+  }
+  const std::vector<std::optional<int>> tiers = find_tiers(values);
+  for (size_t n = 0; n < tested.size(); ++n) {
+    tested[n]->tier = tiers[n];
+    if (!tiers[n]) tested[n]->standing = Standing::too_few_seeds;
+  }
+  const auto place = [](const BoardRow& row) {
+    const double shown = row.standing == Standing::not_learned ? row.in_distribution.value_or(0) : row.mean;
+    return std::tuple(row.standing, row.tier.value_or(0), -shown);
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const BoardRow& a, const BoardRow& b) { return place(a) < place(b); });
+}
+
+}  // namespace
+
+BoardReport merge_board(std::span<const NamedReport> kept, std::span<const NamedReport> own, const Costs& known,
+                        bool allow_different_budget) {
+  BoardReport all{.costs = known};
+  std::vector<NamedReport> earlier;
+  std::set<ExperimentId> seen;
+  for (const bool is_own : {false, true}) {
+    for (const NamedReport& run : is_own ? own : kept) {
+      check(earlier, run, is_own && allow_different_budget);
+      if (!run.report.so_far.empty()) all.warnings.push_back(fmt::format("{}: {}", run.name, run.report.so_far));
+      if (is_own) {
+        add_own(run, known, seen, all);
+      } else {
+        add_kept(run, seen, all);
+      }
+      earlier.push_back(run);
+    }
+  }
+  return all;
+}
+
+Board make_board(const BoardReport& all, const BoardOptions& options) {
+  std::map<std::string, std::vector<std::string>> order;  // encodings of each task, by their first experiment
+  std::map<std::pair<std::string, std::string>, std::vector<const ExperimentResult*>> experiments;
+  for (const ExperimentResult& experiment : all.report.experiments) {
+    auto& same = experiments[{experiment.id.task, experiment.id.encoding}];
+    if (same.empty()) order[experiment.id.task].push_back(experiment.id.encoding);
+    same.push_back(&experiment);
+  }
+  Board board{.options = options};
+  for (const TaskBaseline& task : all.report.tasks) {
+    BoardTask shown{.task = task.task, .split = options.split, .splits = deciding(task, options.split)};
+    if (shown.splits.empty() || !order.contains(task.task)) continue;
+    for (const std::string& encoding : order.at(task.task)) {
+      const auto& of_row = experiments.at({task.task, encoding});
+      BoardRow row = make_row(task, shown.splits, options.metric, of_row);
+      row.own = all.own.contains(of_row.front()->id);
+      const auto cost = all.costs.find(encoding);
+      if (cost != all.costs.end()) row.cost = cost->second;
+      shown.rows.push_back(std::move(row));
+    }
+    find_standings(shown.rows);
+    board.tasks.push_back(std::move(shown));
+  }
+  return board;
+}
+
+}  // namespace posbench

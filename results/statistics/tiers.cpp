@@ -1,0 +1,69 @@
+#include "results/statistics/tiers.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "results/statistics/compare.h"
+#include "results/statistics/permutation.h"
+#include "results/statistics/statistics.h"
+
+namespace posbench {
+namespace {
+
+constexpr double kAlpha = 0.05;
+
+/// Which of the hypotheses are rejected, with a false discovery rate of kAlpha.
+std::vector<bool> benjamini_hochberg(const std::vector<double>& p) {
+  std::vector<size_t> order(p.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return p[a] < p[b]; });
+  size_t rejected = 0;
+  for (size_t n = 0; n < order.size(); ++n) {
+    if (p[order[n]] <= kAlpha * static_cast<double>(n + 1) / static_cast<double>(p.size())) rejected = n + 1;
+  }
+  std::vector<bool> result(p.size());
+  for (size_t n = 0; n < rejected; ++n) result[order[n]] = true;
+  return result;
+}
+
+/// Whether each but the first, which is the best, is told from it.
+std::vector<bool> told_from_best(const std::vector<const std::vector<double>*>& left) {
+  std::vector<double> p;
+  for (size_t n = 1; n < left.size(); ++n) {
+    const Relabelled test = relabel(std::vector{SplitValues{*left[n], *left[0]}}, false);
+    p.push_back(test.p(test.statistic()));
+  }
+  std::vector<bool> told = benjamini_hochberg(p);
+  const bool any = std::find(told.begin(), told.end(), true) != told.end();
+  if (any && range_p(left, "tiers") > kAlpha) told.assign(told.size(), false);
+  return told;
+}
+
+}  // namespace
+
+std::vector<std::optional<int>> find_tiers(std::span<const std::vector<double>> values) {
+  std::vector<size_t> left;
+  for (size_t n = 0; n < values.size(); ++n) {
+    if (values[n].size() >= kEnoughSeeds) left.push_back(n);
+  }
+  std::stable_sort(left.begin(), left.end(),
+                   [&](size_t a, size_t b) { return mean(values[a]) > mean(values[b]); });
+  std::vector<std::optional<int>> tiers(values.size());
+  for (int tier = 1; !left.empty(); ++tier) {
+    std::vector<const std::vector<double>*> of_left;
+    for (const size_t n : left) of_left.push_back(&values[n]);
+    const std::vector<bool> told = told_from_best(of_left);
+    std::vector<size_t> rest;
+    for (size_t n = 0; n < left.size(); ++n) {
+      if (n > 0 && told[n - 1]) {
+        rest.push_back(left[n]);
+      } else {
+        tiers[left[n]] = tier;
+      }
+    }
+    left = std::move(rest);
+  }
+  return tiers;
+}
+
+}  // namespace posbench

@@ -1,0 +1,223 @@
+#include "results/statistics/board.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/random.h"
+#include "results/presentation/board_page.h"
+#include "results/presentation/board_text.h"
+#include "results/reports/cost_json.h"
+#include "results/statistics/tiers.h"
+#include "tests/catch.h"
+#include "tests/results/fixtures.h"
+
+using namespace posbench;
+
+namespace {
+
+using Tiers = std::vector<std::optional<int>>;
+
+Tiers tiers(const std::vector<std::vector<double>>& values) { return find_tiers(values); }
+
+/// Encodings 0 to 3 have learned the task: the first two keep it, the third loses it, the fourth has few seeds; encoding
+/// 4 has not learned it.
+double accuracy_of(int, int encoding, int split, int seed) {
+  const double noise = 0.001 * seed;
+  if (encoding == 4) return split == 0 ? 0.5 + noise : 0.9;
+  if (split == 0) return 1;
+  return encoding < 2 || encoding == 3 ? 0.95 + noise : 0.3 + noise;
+}
+
+Report kept_report() {
+  Report report = drawn_report(2, 5, 5, accuracy_of);
+  std::erase_if(report.experiments,
+                [](const ExperimentResult& e) { return e.id.encoding == "encoding3" && e.id.seed == 4; });
+  return report;
+}
+
+/// The times of its experiments: `seconds` for each step of the n-th encoding, of 100 steps.
+void add_times(Report& report, const std::map<std::string, double>& seconds) {
+  for (ExperimentResult& e : report.experiments) {
+    e.steps = 100;
+    report.timing["experiments"].push_back({{"task", e.id.task},
+                                            {"encoding", e.id.encoding},
+                                            {"seed", e.id.seed},
+                                            {"seconds", 100 * seconds.at(e.id.encoding)}});
+  }
+}
+
+const BoardWords kWords{.about = [](const std::string& task) { return "About " + task + "."; },
+                        .family = [](const std::string&) { return "bias"; },
+                        .cost_source = "measured here"};
+
+}  // namespace
+
+TEST_CASE("a tier ends where the seeds tell an encoding from the best") {
+  // Against the first, the second has p = 1 and the others 2 in 252, the smallest that five seeds can have.
+  CHECK(tiers({{1, 1, 1, 1, 1}, {1, 1, 1, 1, 0.9}, {0.5, 0.5, 0.5, 0.5, 0.5}, {0.5, 0.5, 0.5, 0.5, 0.4}}) ==
+        Tiers{1, 1, 2, 2});
+  CHECK(tiers({{0.2, 0.2, 0.2, 0.2, 0.2}, {1, 1, 1, 1, 1}, {0.6, 0.6, 0.6, 0.6, 0.6}}) == Tiers{3, 1, 2});
+  // One of five seeds fails: 5 against 4 right has p = 1; 5 against 1 right, 12 in 252.
+  CHECK(tiers({{1, 1, 1, 1, 1}, {1, 1, 1, 1, 0}}) == Tiers{1, 1});
+  CHECK(tiers({{1, 1, 1, 1, 1}, {1, 0, 0, 0, 0}}) == Tiers{1, 2});
+  CHECK(tiers({{1, 1, 1, 1, 1}, {1, 1, 0, 0, 0}}) == Tiers{1, 1});
+}
+
+TEST_CASE("nine encodings that fail are all told from the best by five seeds") {
+  std::vector<std::vector<double>> values(10, std::vector<double>(5, 0.1));
+  values[0].assign(5, 0.9);
+  Tiers expected(10, 2);
+  expected[0] = 1;
+  CHECK(tiers(values) == expected);
+}
+
+TEST_CASE("an encoding with one seed too few is in no tier, and does not begin one") {
+  CHECK(tiers({{1, 1, 1, 1}, {0.5, 0.5, 0.5, 0.5, 0.5}}) == Tiers{std::nullopt, 1});
+  CHECK(tiers({{1, 1, 1, 1}}) == Tiers{std::nullopt});
+  CHECK(tiers({}).empty());
+}
+
+TEST_CASE("equal encodings are split into tiers in about one family of twenty, or less") {
+  Rng rng = stream(1, "tiers");
+  int split_bimodal = 0, split_normal = 0;
+  constexpr int kFamilies = 150;
+  for (int family = 0; family < kFamilies; ++family) {
+    std::vector<std::vector<double>> bimodal(7, std::vector<double>(5)), normals = bimodal;
+    for (auto& values : bimodal) {
+      for (double& value : values)
+        value = chance(rng, 0.5) ? 1 - 0.02 * uniform_real(rng) : 0.2 * uniform_real(rng);
+    }
+    for (auto& values : normals) {
+      for (double& value : values) value = 0.5 + 0.05 * normal(rng);
+    }
+    for (const auto& tier : tiers(bimodal)) split_bimodal += tier == 2 ? 1 : 0;
+    const Tiers of_normals = tiers(normals);
+    split_normal += std::find(of_normals.begin(), of_normals.end(), std::optional(2)) != of_normals.end();
+  }
+  CHECK(split_normal <= 13);       // 5 % of 150 are 7.5; more than 13 has a probability of 0.02
+  CHECK(split_bimodal <= 6 * 13);  // encodings
+}
+
+TEST_CASE("the board has tiers, then few seeds, then what was not learned, with costs") {
+  const Report kept = kept_report();
+  const BoardReport all = merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {{"encoding0", 1.5}}, false);
+  const Board board = make_board(all);
+  REQUIRE(board.tasks.size() == 2);
+  const BoardTask& task = board.tasks[0];
+  CHECK(task.splits == std::vector<std::string>{"ood_far", "ood_sparse"});
+  REQUIRE(task.rows.size() == 5);
+  std::vector<std::string> order, standings;
+  for (const BoardRow& row : task.rows) order.push_back(row.encoding), standings.push_back(standing_text(row));
+  CHECK(order == std::vector<std::string>{"encoding0", "encoding1", "encoding2", "encoding3", "encoding4"});
+  CHECK(standings == std::vector<std::string>{"tier 1", "tier 1", "tier 2", "few seeds", "not learned"});
+  CHECK(task.rows[0].mean == Approx(0.952));
+  CHECK(task.rows[0].cost == 1.5);
+  CHECK(!task.rows[1].cost);
+  CHECK(
+      who_has_it(task, board.options) ==
+      "4 of 5 encodings learn it in distribution; 3 have 0.90 or more of sequence accuracy, out of distribution: "
+      "encoding0, encoding1, encoding3.");
+  CHECK(tier_lines(task)[0] == "tier 1 (0.95): encoding0 1.5x, encoding1");
+  CHECK(tier_lines(task).back() == "not learned: encoding4");
+}
+
+TEST_CASE("one split decides where it is named, and in distribution nothing is unlearned") {
+  const Report kept = kept_report();
+  const BoardReport all = merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {}, false);
+  const Board far = make_board(all, {.split = "ood_far"});
+  CHECK(split_title(far.tasks[0]) == "ood_far");
+  CHECK(far.tasks[0].rows.back().standing == Standing::not_learned);
+  const Board trained = make_board(all, {.split = "in_distribution"});
+  CHECK(trained.tasks[0].rows.back().standing == Standing::too_few_seeds);
+  CHECK(trained.tasks[0].rows[3].encoding == "encoding4");
+  CHECK(trained.tasks[0].rows[3].tier == 2);
+  CHECK(make_board(all, {.split = "ood_near"}).tasks.empty());
+}
+
+TEST_CASE(
+    "own reports join the board, are named where the board has the encoding, and get costs from their times") {
+  const Report kept = kept_report();
+  Report own = drawn_report(
+      1, 2, 5, [](int, int encoding, int split, int) { return split == 0 || encoding == 1 ? 1.0 : 0.5; });
+  for (ExperimentResult& e : own.experiments) {
+    if (e.id.encoding == "encoding1") e.id.encoding = "mine";
+  }
+  add_times(own, {{"encoding0", 0.3}, {"mine", 0.4}});
+  const BoardReport all = merge_board(std::vector<NamedReport>{{"kept", kept}},
+                                      std::vector<NamedReport>{{"runs/own", own}}, {{"encoding0", 1.5}}, false);
+  const BoardTask task = make_board(all).tasks[0];
+  REQUIRE(task.rows.size() == 7);
+  CHECK(task.rows[0].encoding == "mine");
+  CHECK(task.rows[0].own);
+  CHECK(task.rows[0].tier == 1);
+  CHECK(*task.rows[0].cost == Approx(2));  // 0.4 s where a step of plain attention takes 0.3 / 1.5
+  const auto again = std::find_if(task.rows.begin(), task.rows.end(),
+                                  [](const BoardRow& row) { return row.encoding == "encoding0 (runs/own)"; });
+  REQUIRE(again != task.rows.end());
+  CHECK(again->cost == 1.5);
+  CHECK(make_board(all).tasks[1].rows.size() == 5);
+  const std::vector<NamedReport> twice{{"runs/own", own}, {"runs/own", own}};
+  CHECK_THROWS_WITH(merge_board(std::vector<NamedReport>{{"kept", kept}}, twice, {}, false),
+                    Catch::Contains("is also in an earlier report under the same name; give each once"));
+}
+
+TEST_CASE("a report of another budget or version joins the board only where that is allowed") {
+  const Report kept = kept_report();
+  Report own = drawn_report(1, 1, 5, [](int, int, int, int) { return 1.0; });
+  own.config = {{"training", {{"steps", 7}}}};
+  const std::vector<NamedReport> board{{"kept", kept}}, mine{{"own", own}};
+  CHECK_THROWS_WITH(merge_board(board, mine, {}, false), Catch::Contains("config.training"));
+  CHECK(merge_board(board, mine, {}, true).own.size() == 5);
+  own.tasks[0].version = 2;
+  for (ExperimentResult& e : own.experiments) e.task_version = 2;
+  CHECK_THROWS_WITH(merge_board(board, mine, {}, true), Catch::Contains("task 'task0' has version 1"));
+}
+
+TEST_CASE("kept reports pool the seeds of an encoding") {
+  const Report all = kept_report();
+  Report first = all, second = all;
+  std::erase_if(first.experiments, [](const ExperimentResult& e) { return e.id.seed >= 3; });
+  std::erase_if(second.experiments, [](const ExperimentResult& e) { return e.id.seed < 2; });
+  const std::vector<NamedReport> kept{{"first", first}, {"second", second}};
+  CHECK(make_board(merge_board(kept, {}, {}, false)).tasks[0].rows[0].values.size() == 5);
+}
+
+TEST_CASE("tables, notes, JSON and page of the board agree") {
+  const Report kept = kept_report();
+  const BoardReport all = merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {{"encoding0", 1.5}}, false);
+  const Board board = make_board(all);
+  const Table table = board_table(board.tasks[0]);
+  CHECK(table.rows[0][0].text == "1");
+  CHECK(table.rows[0][3].text == "0.95 to 0.95");
+  CHECK(table.rows[0][6].text == "1.5x");
+  CHECK(table.rows[4][2].text == "-");
+  CHECK(table.rows[4][5].text == "0.50");
+  CHECK(board_csv(board, kWords).rows.size() == 10);
+  CHECK(board_csv(board, kWords).rows[2][6].text == "2");
+  const Json json = to_json(board, kWords, {});
+  CHECK(json.at("tasks").at(0).at("rows").at(2).at("tier") == 2);
+  CHECK(json.at("tasks").at(0).at("rows").at(4).at("standing") == "not learned");
+  CHECK(json.at("tasks").at(0).at("rows").at(0).at("values").size() == 5);
+  const std::vector<std::string> notes = board_notes(board, kWords);
+  CHECK(notes.size() == 5);
+  CHECK(notes.back() == "cost: core time of a training step, plain attention is 1; measured here.");
+  const std::string page =
+      board_page(all, {}, kWords, [](const std::string& task, const std::string&) { return task == "task0"; });
+  CHECK(page.find("About task0.") != std::string::npos);
+  CHECK(page.find("About task1.") == std::string::npos);
+}
+
+TEST_CASE("costs are read from what posbench bench writes") {
+  const auto read = [](const std::string& benchmarks) {
+    return read_costs(
+        parse_json(R"({"context": {"cpu": "C", "commit": "1a2b"}, "benchmarks": [)" + benchmarks + "]}",
+                   "cost.json"),
+        "cost.json");
+  };
+  const MeasuredCosts costs = read(R"({"size": "quick", "length": 64, "encoding": "rope", "relative_cost": 1.25},
+                                      {"size": "che", "length": 40, "encoding": "rope", "relative_cost": 9})");
+  CHECK(costs.costs == Costs{{"rope", 1.25}});
+  CHECK(costs.source == "posbench bench, size quick, length 64, on C, commit 1a2b");
+  CHECK_THROWS_WITH(read(""), "cost.json: benchmarks is a list, expected one measurement or more");
+  CHECK_THROWS_WITH(read(R"({"size": "quick", "length": 64, "encoding": "rope", "relative_cost": 0})"),
+                    Catch::StartsWith("cost.json: benchmarks[0].relative_cost is 0"));
+}
