@@ -94,6 +94,10 @@ void Progress::finished(const ExperimentResult& result, double seconds) {
     for (const CurvePoint& point : result.learning_curve) {
       write_message(fmt::format("    step {}: loss {:.4f}, validation {:.3f} of tokens, {:.3f} of sequences\n",
                                 point.step, point.loss.value_or(NAN), point.validation_token, point.validation_sequence));
+      for (const SplitAccuracy& split : point.splits) {
+        write_message(fmt::format("        {}: {:.3f} of tokens, {:.3f} of sequences\n", split.split, split.token,
+                                  split.sequence));
+      }
     }
   }
   draw();

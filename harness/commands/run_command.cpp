@@ -92,6 +92,11 @@ void add_what(CLI::App& command, Request& request) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
+      .add_option("--match-compute", request.config.match_compute,
+                  "an encoding, as in --match-compute none: every other gets the steps that take the same core time "
+                  "(docs/protocol.md)")
+      ->default_str("all get the same steps");
+  command
       .add_option_function<std::string>(
           "--shard", [&request](const std::string& text) { request.shard = Shard::parse(text); },
           "K/N: every N-th experiment from the K-th on; 'posbench merge' joins the N runs")

@@ -18,12 +18,14 @@ namespace {
 
 /// What must be equal in a checkpoint and in the training that continues from it.
 std::map<std::string, std::string> origin(const Experiment& e) {
+  ExperimentOptions options = e.task->options;
+  options.training = e.training();
   return {{"format", "posbench checkpoint 1"},
           {"version", version()},
           {"task", e.task->spec},
           {"encoding", e.encoding.text()},
           {"seed", fmt::format("{}", e.seed)},
-          {"config", compact(to_json(e.task->options))}};
+          {"config", compact(to_json(options))}};
 }
 
 constexpr const char* kState = "state";  // the metadata entry of everything but matrices and origin
@@ -68,7 +70,7 @@ Json write_best(const TrainingState& best) {
 }
 
 TrainingState read_best(const Field& json, const Model& model, const Experiment& e) {
-  const TrainingOptions& options = e.task->options.training;
+  const TrainingOptions options = e.training();
   TrainingState best(model, options, e.seed);
   read_state(json, options, best);
   best.learning_rate = json["learning_rate"].number(0, 1);
@@ -116,7 +118,7 @@ double read_checkpoint(const std::filesystem::path& path, const Experiment& e, c
   const std::string position = name + ": __metadata__.state";
   const Json json = parse_json(text(kState), position);
   const Field field(json, position);
-  const TrainingOptions& options = e.task->options.training;
+  const TrainingOptions options = e.training();
   LearningRateSweep read(model, options, e.seed);
   if (field.has("tried")) {
     const Field tried = field["tried"];

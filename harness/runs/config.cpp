@@ -138,6 +138,22 @@ void read_overrides(const Json& json, const std::string& where, Config& config) 
   }
 }
 
+void read_match_compute(const Json& json, const std::string& where, Config& config) {
+  const Json& object = expect_object(json, where);
+  if (!object.contains("base") || !object["base"].is_string())
+    refuse(where + ".base", "expected an encoding, as in \"none\"");
+  MatchedCompute match{read_encoding(object["base"].get<std::string>()).text(), {}};
+  if (object.contains("costs")) {
+    for (const auto& [encoding, cost] : expect_object(object["costs"], where + ".costs").items()) {
+      const bool fits = cost.is_number() && cost.get<double>() >= 1e-3 && cost.get<double>() <= 1e6;
+      if (!fits)
+        refuse(where + ".costs." + encoding, fmt::format("is {}, expected a number from 0.001 to 1e6", shown(cost)));
+      match.costs[read_encoding(encoding).text()] = cost.get<double>();
+    }
+  }
+  config.match_compute = std::move(match);
+}
+
 void set_sweep(Config& config, const std::string& name, const std::string& values) {
   std::vector<std::string> list;
   for (std::string& value : split(values, ',')) {
@@ -278,12 +294,15 @@ Config make_config(const ConfigRequest& request) {
   if (request.tasks) config.tasks = select(*request.tasks, "task");
   if (request.encodings) config.encodings = select(*request.encodings, "encoding");
   if (request.seeds) config.seeds = parse_seeds(*request.seeds);
+  if (request.match_compute) config.match_compute = MatchedCompute{read_encoding(*request.match_compute).text(), {}};
+  if (config.match_compute) find_costs(*config.match_compute, config.encodings);
   return config;
 }
 
 void overlay(const Json& json, const std::string& where, Config& config) {
   static const std::vector<std::string> known{"profile", "description", "model", "training", "evaluation",
-                                              "tasks",   "encodings",   "seeds", "splits",   "overrides", "sweep"};
+                                              "tasks",   "encodings",   "seeds", "splits",   "overrides", "sweep",
+                                              "match_compute"};
   const auto read_key = [&](const std::string& key, const Json& value) {
     const std::string position = where + ": " + key;
     try {
@@ -302,6 +321,8 @@ void overlay(const Json& json, const std::string& where, Config& config) {
       } else if (key == "sweep") {
         for (const auto& [name, values] : expect_object(value, position).items())
           set_sweep(config, name, join_list(values, name));
+      } else if (key == "match_compute") {
+        read_match_compute(value, key, config);
       } else if (key == "splits") {
         read_splits(value, key, config);
       } else if (key == "overrides") {
@@ -360,6 +381,8 @@ Json to_json(const Config& config) {
   json["tasks"] = config.tasks;
   json["encodings"] = config.encodings;
   json["seeds"] = config.seeds;
+  if (config.match_compute)
+    json["match_compute"] = {{"base", config.match_compute->base}, {"costs", config.match_compute->costs}};
   for (const auto& [name, values] : config.sweep) json["sweep"][name] = values;
   for (const auto& [task, splits] : config.splits) {
     for (const TaskInfo::Split& split : splits) {

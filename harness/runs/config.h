@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/runs/matched_compute.h"
 #include "harness/training/options.h"
 #include "results/json/json.h"
 #include "tasks/task.h"
@@ -21,6 +22,7 @@ struct Config : ExperimentOptions {
   std::string profile;
   std::vector<std::string> tasks, encodings;  // specs, in their canonical form
   std::vector<std::uint64_t> seeds;
+  std::optional<MatchedCompute> match_compute;  // otherwise all encodings get the same steps
   Sweep sweep;  // a grid: every value with every other, the first slowest
   /// More splits of a task, by its name or its spec; they are appended to those of the task, or replace one of the same
   /// name. One without options leaves that one out.
@@ -39,6 +41,7 @@ struct ConfigRequest {
   std::optional<std::filesystem::path> file;
   std::vector<std::string> settings;  // "model.width=128"
   std::vector<std::string> sweeps;    // "model.width=32,64,128"
+  std::optional<std::string> match_compute;  // the base
 };
 
 /// Profile, then file (a configuration, or a report, whose run it repeats), then flags. Throws

@@ -23,7 +23,7 @@ double thread_seconds() { return cpu_seconds(CLOCK_THREAD_CPUTIME_ID); }
 double step_seconds(const Experiment& e, const Model& model, TrainingState& state) {
   constexpr int kMaxSequences = 32, kMaxSteps = 8;
   constexpr double kEnough = 0.1;
-  TrainingOptions options = e.task->options.training;
+  TrainingOptions options = e.training();
   const int batch = std::min(options.batch, kMaxSequences);
   const double scale = static_cast<double>(options.batch) / batch;
   options.batch = batch;
@@ -54,7 +54,7 @@ double sequence_seconds(const Experiment& e, const Model& model, const TrainingS
 /// Seconds of the whole experiment.
 double estimate(const Experiment& e) {
   const ExperimentOptions& config = e.task->options;
-  const TrainingOptions& training = config.training;
+  const TrainingOptions training = e.training();
   const Model model = make_model(e.encoding, e.task->shape);
   TrainingState state(model, training, 0);
   const int rates = static_cast<int>(training.learning_rates.size());
@@ -62,10 +62,22 @@ double estimate(const Experiment& e) {
   const int validations = rates * ((training.steps + training.validate_every - 1) / training.validate_every);
   for (size_t split = 0; split < e.task->splits.size(); ++split) {
     const double sequences = config.evaluation.sequences +
-                             (split == 0 ? static_cast<double>(validations) * training.validation_sequences : 0);
+                             (split == 0 || training.validate_splits
+                                  ? static_cast<double>(validations) * training.validation_sequences
+                                  : 0);
     seconds += sequences * sequence_seconds(e, model, state, split);
   }
   return seconds;
+}
+
+/// An encoding on another task, with as many of that one's steps as it gets on its own.
+Experiment on_task(const TaskSetup* task, const Experiment& e) {
+  Experiment other{task, e.encoding, e.seed};
+  if (e.steps) {
+    const double share = static_cast<double>(*e.steps) / e.task->options.training.steps;
+    other.steps = std::max(1, static_cast<int>(share * task->options.training.steps));
+  }
+  return other;
 }
 
 using Measured = std::function<void(size_t done, size_t of)>;
@@ -96,8 +108,8 @@ std::vector<double> estimates(const std::vector<Experiment>& experiments, int jo
   if (pairs.size() > kMaxPairs) {
     for (const Experiment& e : experiments) {
       const std::string encoding = e.encoding.text();
-      if (of_task.count(e.task->spec) == 0) of_task[e.task->spec] = choose({e.task, first.encoding, e.seed});
-      if (of_encoding.count(encoding) == 0) of_encoding[encoding] = choose({first.task, e.encoding, e.seed});
+      if (of_task.count(e.task->spec) == 0) of_task[e.task->spec] = choose(on_task(e.task, first));
+      if (of_encoding.count(encoding) == 0) of_encoding[encoding] = choose(on_task(first.task, e));
     }
   }
   const size_t samples = chosen.size(), stride = pairs.size() > kMaxPairs ? pairs.size() / kSamples : 1;

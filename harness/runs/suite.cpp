@@ -56,8 +56,11 @@ double work(const TaskSetup& task) {
   const TrainingOptions& training = task.options.training;
   const double validations = steps(training) / training.validate_every + 1;
   double work = forward(task.trained(), true) * 3 * steps(training) * training.batch;
-  work += forward(task.trained(), false) * validations * training.validation_sequences;
-  for (const auto& split : task.tasks) work += forward(*split, false) * task.options.evaluation.sequences;
+  for (size_t i = 0; i < task.tasks.size(); ++i) {
+    const bool validated = i == 0 || training.validate_splits;
+    work += forward(*task.tasks[i], false) *
+            (task.options.evaluation.sequences + (validated ? validations * training.validation_sequences : 0));
+  }
   return work;
 }
 
@@ -68,7 +71,7 @@ class ProgressObserver {
       : experiment_(experiment),
         events_(events),
         work_left_(experiment.work),
-        work_of_step_(work_left_ / (1.1 * steps(experiment.task->options.training))) {}
+        work_of_step_(work_left_ / (1.1 * steps(experiment.training()))) {}
 
   ExperimentEvents events(const std::function<bool()>& go_on) {
     return {.begun = [this](const Model& model, LearningRateSweep& sweep) { begun(model, sweep); },
@@ -104,7 +107,7 @@ class ProgressObserver {
   bool after_step(const Model& model, const LearningRateSweep& sweep, bool go_on) {
     advance(1);
     if (events_.after_step) events_.after_step(experiment_, sweep);
-    const bool trained = sweep.state.step == experiment_.task->options.training.steps || sweep.state.stopped_early;
+    const bool trained = sweep.state.step == experiment_.training().steps || sweep.state.stopped_early;
     const double every = trained ? std::min(events_.keep_every, 5.0) : events_.keep_every;  // the tests may take long
     if (events_.keep && (!go_on || seconds() - kept_ >= every)) {
       events_.keep(experiment_, model, sweep, seconds());
@@ -152,6 +155,7 @@ TaskSetup setup_task(const Config& config, const std::string& spec) {
 Config config_of(const Experiment& e) {
   Config config;
   static_cast<ExperimentOptions&>(config) = e.task->options;
+  config.training = e.training();
   config.tasks = {e.task->spec};
   config.encodings = {e.encoding.text()};
   config.seeds = {e.seed};
@@ -179,8 +183,12 @@ Suite make_suite(const Config& config, Shard shard) {
       const Spec spec = Spec::parse(encoding.spec);
       make_model(spec, suite.tasks.back()->shape);
       const std::optional<Swept> swept = swept_values(config, task, encoding);
+      const int steps = suite.tasks.back()->options.training.steps;
+      const std::optional<int> matched =
+          config.match_compute ? std::optional(matched_steps(*config.match_compute, steps, spec.text())) : std::nullopt;
       for (const std::uint64_t seed : config.seeds) {
-        if (shard.has(count++)) suite.experiments.push_back({suite.tasks.back().get(), spec, seed, of_each, swept});
+        if (!shard.has(count++)) continue;
+        suite.experiments.push_back({suite.tasks.back().get(), spec, seed, of_each, swept, matched});
       }
     }
   }

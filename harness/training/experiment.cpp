@@ -8,16 +8,34 @@
 
 namespace posbench {
 
+namespace {
+
+/// The splits out of distribution, on samples that no test has.
+std::vector<ValidatedSplit> validated_splits(const Experiment& e) {
+  std::vector<ValidatedSplit> splits;
+  const TrainingOptions& training = e.task->options.training;
+  for (size_t i = 0; training.validate_splits && i < e.task->splits.size(); ++i) {
+    const TaskInfo::Split& split = e.task->splits[i];
+    if (kind(split) != SplitKind::out_of_distribution) continue;
+    splits.push_back({split.name, {*e.task->tasks[i], "validation:" + split.name, e.seed, std::nullopt,
+                                   training.outputs == Outputs::answers}});
+  }
+  return splits;
+}
+
+}  // namespace
+
 std::optional<ExperimentResult> run_experiment(const Experiment& e, const ExperimentEvents& events) {
   ExperimentResult result{.id = e.id(), .swept = e.swept, .task_version = e.task->info->version};
   const ExperimentOptions& config = e.task->options;
+  const TrainingOptions training = e.training();
   try {
     const Model model = make_model(e.encoding, e.task->shape);
     result.parameters = model.layout.count();
-    LearningRateSweep sweep(model, config.training, e.seed);
+    LearningRateSweep sweep(model, training, e.seed);
     if (events.begun) events.begun(model, sweep);
-    const bool done = train(model, e.task->trained(), config.training, e.seed, sweep,
-                            [&](const LearningRateSweep& s) { return !events.after_step || events.after_step(model, s); });
+    const auto after_step = [&](const LearningRateSweep& s) { return !events.after_step || events.after_step(model, s); };
+    const bool done = train(model, e.task->trained(), training, e.seed, sweep, after_step, validated_splits(e));
     if (!done) return std::nullopt;
 
     const TrainingState& best = *sweep.best;

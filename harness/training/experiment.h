@@ -14,7 +14,13 @@ struct Experiment {
   std::uint64_t seed = 0;
   double work = 0;  // roughly proportional to the run time
   std::optional<Swept> swept = std::nullopt;
+  std::optional<int> steps = std::nullopt;  // of training, where they are not those of the task
 
+  TrainingOptions training() const {
+    TrainingOptions options = task->options.training;
+    options.steps = steps.value_or(options.steps);
+    return options;
+  }
   ExperimentId id() const { return {task->spec, encoding.text(), seed}; }
 };
 

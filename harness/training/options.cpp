@@ -67,6 +67,9 @@ void TrainingOptions::describe(OptionTable& o) {
   o.integer("validation_sequences", validation_sequences, 1, 1'000'000, "sequences of each validation");
   o.integer("early_stop", early_stop, 0, 1000,
             "patience: stop after this many validations in a row without an error; 0: never");
+  o.flag("validate_splits", validate_splits,
+         "validate on the splits out of distribution too, for curves of them; nothing else depends on it");
+  o.omit_default();
   o.choice("outputs", outputs, {"vocabulary", "answers"},
            "what the loss and the predictions choose among: all tokens, or those that the task's answers can have");
   o.omit_default();

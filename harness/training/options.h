@@ -46,6 +46,7 @@ struct TrainingOptions {
   double clip = 1;
   int validate_every = 100, validation_sequences = 128;
   int early_stop = 0;
+  bool validate_splits = false;  // on the splits out of distribution too
   Outputs outputs = Outputs::vocabulary;
   BatchLengths lengths = BatchLengths::each;
   void describe(OptionTable&);

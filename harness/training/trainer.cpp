@@ -39,6 +39,10 @@ RateResult figures(const TrainingState& state) {
   return figures;
 }
 
+double fraction(const Count& count) {
+  return count.total > 0 ? static_cast<double>(count.correct) / static_cast<double>(count.total) : 0;
+}
+
 /// Whether the learning rate of `a` is preferred to that of `b`.
 bool better(const TrainingState& a, const TrainingState& b) {
   if (a.diverged_step || b.diverged_step) return b.diverged_step && (!a.diverged_step || a.step > b.step);
@@ -115,7 +119,8 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
 }
 
 bool train(const Model& model, const Task& task, const TrainingOptions& options, std::uint64_t seed,
-           TrainingState& state, const std::function<bool(const TrainingState&)>& after_step) {
+           TrainingState& state, const std::function<bool(const TrainingState&)>& after_step,
+           const std::vector<ValidatedSplit>& splits) {
   const FlushDenormals flush;
   const bool answers_only = options.outputs == Outputs::answers;
   SampleStream samples{task, "train", seed, std::nullopt, answers_only, static_cast<std::uint64_t>(options.samples)};
@@ -134,9 +139,12 @@ bool train(const Model& model, const Task& task, const TrainingOptions& options,
     ++state.loss_count;
     if (state.step % options.validate_every == 0 || state.step == options.steps) {
       const SplitResult validated = evaluate(model, state.parameters, validation, options.validation_sequences);
-      const auto rate = [](const Count& c) { return c.total > 0 ? static_cast<double>(c.correct) / c.total : 0; };
       state.curve.push_back(
-          {state.step, state.loss_sum / state.loss_count, rate(validated.token), rate(validated.sequence)});
+          {state.step, state.loss_sum / state.loss_count, fraction(validated.token), fraction(validated.sequence)});
+      for (const ValidatedSplit& split : splits) {
+        const SplitResult result = evaluate(model, state.parameters, split.samples, options.validation_sequences);
+        state.curve.back().splits.push_back({split.name, fraction(result.token), fraction(result.sequence)});
+      }
       state.loss_sum = state.loss_count = 0;
       const bool perfect = validated.token.correct == validated.token.total;
       state.perfect_validations = perfect ? state.perfect_validations + 1 : 0;
@@ -150,12 +158,13 @@ bool train(const Model& model, const Task& task, const TrainingOptions& options,
 }
 
 bool train(const Model& model, const Task& task, const TrainingOptions& options, std::uint64_t seed,
-           LearningRateSweep& sweep, const std::function<bool(const LearningRateSweep&)>& after_step) {
+           LearningRateSweep& sweep, const std::function<bool(const LearningRateSweep&)>& after_step,
+           const std::vector<ValidatedSplit>& splits) {
   const size_t rates = options.learning_rates.size();
   while (sweep.tried.size() < rates) {
     bool go_on = true;
     const bool done = train(model, task, options, seed, sweep.state,
-                            [&](const TrainingState&) { return go_on = after_step(sweep); });
+                            [&](const TrainingState&) { return go_on = after_step(sweep); }, splits);
     if (!done) return false;
     sweep.tried.push_back(figures(sweep.state));
     if (!sweep.best || better(sweep.state, *sweep.best)) sweep.best = std::move(sweep.state);

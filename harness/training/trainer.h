@@ -64,15 +64,21 @@ int answer(const Matrix& logits, Index n, const std::vector<int>& candidates, In
 SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, int sequences,
                      const std::function<bool()>& go_on = {});
 
+/// Another stream to validate on, and the name of its split. Nothing but the learning curve depends on these.
+struct ValidatedSplit {
+  std::string name;
+  SampleStream samples;
+};
+
 /// Trains up to options.steps. `after_step` may interrupt after each step by returning false; a later call resumes
 /// from the state. Returns whether training is finished.
 bool train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, TrainingState&,
-           const std::function<bool(const TrainingState&)>& after_step);
+           const std::function<bool(const TrainingState&)>& after_step, const std::vector<ValidatedSplit>& splits = {});
 
 /// The same at every learning rate of the options. The best rate has the highest sequence accuracy in its last
 /// validation. Ties are broken by token accuracy, then by the lowest mean training loss since the validation
 /// before, then by the lowest rate. A rate that diverged is worse than any that did not.
 bool train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, LearningRateSweep&,
-           const std::function<bool(const LearningRateSweep&)>& after_step);
+           const std::function<bool(const LearningRateSweep&)>& after_step, const std::vector<ValidatedSplit>& splits = {});
 
 }  // namespace posbench

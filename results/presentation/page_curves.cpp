@@ -183,6 +183,55 @@ void add_learning_rows(const std::string& encoding, const Experiments& experimen
   }
 }
 
+/// The splits that were validated during training, in the order of the curves.
+std::vector<std::string> validated_splits(const PageSource& source, const std::string& task) {
+  std::vector<std::string> names;
+  for (const auto& [encoding, experiments] : source.experiments.at(task)) {
+    for (const ExperimentResult* experiment : experiments) {
+      if (experiment->learning_curve.empty()) continue;
+      for (const SplitAccuracy& split : experiment->learning_curve.front().splits) {
+        if (std::find(names.begin(), names.end(), split.split) == names.end()) names.push_back(split.split);
+      }
+    }
+  }
+  return names;
+}
+
+/// The same for one split, without its loss, which is not measured.
+void add_split_rows(const std::string& split, const std::string& encoding, const Experiments& experiments, Json& rows) {
+  std::map<int, std::vector<const SplitAccuracy*>> by_step;
+  for (const ExperimentResult* experiment : experiments) {
+    for (const CurvePoint& point : experiment->learning_curve) {
+      for (const SplitAccuracy& accuracy : point.splits) {
+        if (accuracy.split == split) by_step[point.step].push_back(&accuracy);
+      }
+    }
+  }
+  for (const auto& [step, accuracies] : by_step) {
+    std::vector<double> sequence, token;
+    Json seeds = Json::array();
+    for (const SplitAccuracy* accuracy : accuracies) {
+      sequence.push_back(accuracy->sequence);
+      token.push_back(accuracy->token);
+      seeds.push_back(page_number(accuracy->sequence));
+    }
+    rows.push_back({encoding, step, page_number(mean(sequence)), page_number(mean(token)), nullptr, std::move(seeds)});
+  }
+}
+
+Plot learning_plot(const std::string& task, const std::string& title) {
+  Plot plot{.title = title,
+            .columns = {{"name", "encoding"},
+                        {"x", "step"},
+                        {"y", "sequence accuracy"},
+                        {"token", "token accuracy"},
+                        {"loss", "loss"},
+                        {"values", "of each seed"}}};
+  plot.signals = {{"x_title", "training step"}, {"y_title", "sequence accuracy"}};
+  plot.details["task"] = task;
+  return plot;
+}
+
 }  // namespace
 
 std::vector<Section> accuracy_sections(const PageSource& source) {
@@ -205,20 +254,20 @@ std::vector<Section> loss_sections(const PageSource& source) {
 Section learning_section(const PageSource& source) {
   Section section{
       "Learning curves",
-      "Validation accuracy of whole sequences, in distribution, by training step: lines are means over seeds, "
-      "small dots the seeds.",
+      "Validation accuracy of whole sequences, in distribution unless a split is named, by training step: lines are "
+      "means over seeds, small dots the seeds.",
       {}};
   for (const std::string& task : source.tasks) {
-    Plot plot{.title = task,
-              .columns = {{"name", "encoding"},
-                          {"x", "step"},
-                          {"y", "sequence accuracy"},
-                          {"token", "token accuracy"},
-                          {"loss", "loss"},
-                          {"values", "of each seed"}}};
-    plot.signals = {{"x_title", "training step"}, {"y_title", "sequence accuracy"}};
+    Plot plot = learning_plot(task, task);
     add_curves(source, task, plot, add_learning_rows);
     section.plots.push_back(std::move(plot));
+    for (const std::string& split : validated_splits(source, task)) {
+      Plot of_split = learning_plot(task, fmt::format("{}, {}", task, split));
+      add_curves(source, task, of_split, [&](const std::string& encoding, const Experiments& experiments, Json& rows) {
+        add_split_rows(split, encoding, experiments, rows);
+      });
+      section.plots.push_back(std::move(of_split));
+    }
   }
   return section;
 }

@@ -134,10 +134,16 @@ std::optional<double> read_loss(const Field& json) {
 
 template <class Field>
 CurvePoint read_point(const Field& json) {
-  return {.step = static_cast<int>(json["step"].integer(0, kMaxInt)),
+  CurvePoint point{.step = static_cast<int>(json["step"].integer(0, kMaxInt)),
           .loss = read_loss(json["loss"]),
           .validation_token = json["validation_token"].number(0, 1),
           .validation_sequence = json["validation_sequence"].number(0, 1)};
+  if (json.has("splits")) {
+    point.splits = read_list<SplitAccuracy>(json["splits"], [](const Field& split) {
+      return SplitAccuracy{split["name"].name(), split["token"].number(0, 1), split["sequence"].number(0, 1)};
+    });
+  }
+  return point;
 }
 
 template <class Field>
@@ -347,6 +353,8 @@ Json to_json(const CurvePoint& point) {
   json["loss"] = number_or_null(point.loss);
   json["validation_token"] = point.validation_token;
   json["validation_sequence"] = point.validation_sequence;
+  for (const SplitAccuracy& split : point.splits)
+    json["splits"].push_back({{"name", split.split}, {"token", split.token}, {"sequence", split.sequence}});
   return json;
 }
 

@@ -61,7 +61,7 @@ const Json& member(const Json& json, const std::string& key) {
 std::optional<std::string> other_budget(const NamedReport& baseline, const NamedReport& candidate) {
   const Json &a = baseline.report.config, &b = candidate.report.config;
   std::optional<JsonDifference> found;
-  for (const char* section : {"model", "training"}) {
+  for (const char* section : {"model", "training", "match_compute"}) {
     if (!found) found = member_difference(a, b, section, "config");
   }
   for (const std::string& task : common_tasks(baseline, candidate)) {

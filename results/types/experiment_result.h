@@ -40,10 +40,18 @@ std::string to_text(SplitKind);  // "out_of_distribution"
 const std::vector<std::string>& status_names();
 const std::vector<std::string>& split_kind_names();
 
+/// Accuracies on a split.
+struct SplitAccuracy {
+  std::string split;
+  double token = 0, sequence = 0;
+  bool operator==(const SplitAccuracy&) const = default;
+};
+
 struct CurvePoint {
   int step = 0;                                          // optimizer steps done
   std::optional<double> loss;                            // empty if it is not finite
   double validation_token = 0, validation_sequence = 0;  // accuracies on the validation stream
+  std::vector<SplitAccuracy> splits = {};                // out of distribution; empty unless that was asked for
   bool operator==(const CurvePoint&) const = default;
 };
 

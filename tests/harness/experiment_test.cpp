@@ -2,13 +2,17 @@
 
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "encodings/registry.h"
+#include "harness/runs/checkpoint.h"
 #include "harness/runs/suite.h"
 #include "harness/training/tally.h"
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
+#include "results/reports/experiment_json.h"
 #include "tests/catch.h"
+#include "tests/harness/temporary.h"
 
 using namespace posbench;
 
@@ -410,4 +414,44 @@ TEST_CASE("few training samples are learned by heart: the training loss falls be
     return *run_experiment(make_suite(config).experiments[0], {})->final_loss;
   };
   CHECK(final_loss(4) < 0.5 * final_loss(0));
+}
+
+TEST_CASE("validation on the splits changes nothing but the learning curve") {
+  const Config plain = small_config("flip_flop", "rope");
+  Config with_splits = plain;
+  with_splits.training.validate_splits = true;
+  CHECK(!to_json(plain)["training"].contains("validate_splits"));
+  CHECK(to_json(with_splits)["training"]["validate_splits"] == true);
+  const ExperimentResult without = run_alone(plain), with = run_alone(with_splits);
+  REQUIRE(with.learning_curve.size() == 2);
+  for (size_t n = 0; n < 2; ++n) {
+    const std::vector<SplitAccuracy>& splits = with.learning_curve[n].splits;
+    REQUIRE(splits.size() == 4);
+    CHECK(splits[0].split == "ood_dense");
+    CHECK(splits[3].split == "ood_sparse_length");
+  }
+  CHECK(without.learning_curve[1].splits.empty());
+  ExperimentResult stripped = with;
+  for (CurvePoint& point : stripped.learning_curve) point.splits.clear();
+  CHECK(stripped == without);
+  const ExperimentResult read = experiment_from_json(to_json(with), "test");
+  CHECK(read == with);
+}
+
+TEST_CASE("training with validation on the splits is the same whether it was interrupted or not") {
+  const TemporaryDirectory directory;
+  Config config = small_config("flip_flop", "rope");
+  config.training.validate_splits = true;
+  const Suite suite = make_suite(config);
+  const Experiment& e = suite.experiments[0];
+  const ExperimentResult whole = run_alone(config);
+  ExperimentEvents events;
+  events.after_step = [&](const Model& model, const LearningRateSweep& sweep) {
+    if (sweep.state.step == 15) write_checkpoint(directory / "checkpoint", e, model, sweep, 0);
+    return sweep.state.step < 15;
+  };
+  CHECK(!run_experiment(e, events));
+  events.begun = [&](const Model& model, LearningRateSweep& sweep) { read_checkpoint(directory / "checkpoint", e, model, sweep); };
+  events.after_step = {};
+  CHECK(*run_experiment(e, events) == whole);
 }
