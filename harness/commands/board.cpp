@@ -124,7 +124,8 @@ std::string console_text(const Board& board, const BoardWords& words, const Cons
   std::string text;
   for (const BoardTask& task : board.tasks) {
     text += printable(fmt::format("{}, {}", task.task, split_title(task))) + "\n";
-    text += wrapped(printable(words.about(task.task)), 0, width) + "\n";
+    const std::string definition = words.about(task.task);
+    if (!definition.empty()) text += wrapped(printable(definition), 0, width) + "\n";
     for (const std::string& split : task.splits) {
       const std::string reason = why(task.task, split);
       if (!reason.empty()) text += wrapped(printable(reason), 2, width) + "\n";

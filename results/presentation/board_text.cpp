@@ -9,6 +9,7 @@
 
 #include "results/presentation/accuracy_text.h"
 #include "results/statistics/compare.h"
+#include "results/statistics/tiers.h"
 
 namespace posbench {
 namespace {
@@ -161,12 +162,14 @@ Table board_csv(const Board& board, const BoardWords& words) {
 }
 
 std::vector<std::string> board_notes(const Board& board, const BoardWords& words) {
-  std::vector<std::string> notes = {
-      fmt::format("Values: {}, mean over seeds and over the splits named above.", info(board.options.metric).title)};
+  std::vector<std::string> notes = {fmt::format("Values: {}, mean over seeds and over the splits that are named.",
+                                                info(board.options.metric).title)};
   if (any(board, Standing::in_tier)) {
-    notes.push_back(
-        "tier: the seeds cannot tell these encodings from the best of them (exact permutation tests at 5 %, corrected by "
-        "Benjamini and Hochberg). All encodings of the task are compared, shown or not.");
+    notes.push_back(fmt::format(
+        "tier: the seeds cannot tell these encodings from the best of them (exact permutation tests at 5 %, "
+        "corrected by Benjamini and Hochberg), or the means are less than {} apart. All encodings of the task "
+        "are compared, shown or not.",
+        kTierDifference));
   }
   if (any(board, Standing::too_few_seeds)) {
     notes.push_back(

@@ -11,6 +11,7 @@ namespace posbench {
 namespace {
 
 constexpr double kAlpha = 0.05;
+constexpr double kTolerance = 1e-9;  // of differences that are equal up to rounding
 
 /// Which of the hypotheses are rejected, with a false discovery rate of kAlpha.
 std::vector<bool> benjamini_hochberg(const std::vector<double>& p) {
@@ -36,6 +37,8 @@ std::vector<bool> told_from_best(const std::vector<const std::vector<double>*>& 
   std::vector<bool> told = benjamini_hochberg(p);
   const bool any = std::find(told.begin(), told.end(), true) != told.end();
   if (any && range_p(left, "tiers") > kAlpha) told.assign(told.size(), false);
+  for (size_t n = 1; n < left.size(); ++n)
+    told[n - 1] = told[n - 1] && mean(*left[0]) - mean(*left[n]) >= kTierDifference - kTolerance;
   return told;
 }
 

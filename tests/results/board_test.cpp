@@ -62,6 +62,11 @@ TEST_CASE("a tier ends where the seeds tell an encoding from the best") {
   CHECK(tiers({{1, 1, 1, 1, 1}, {1, 1, 0, 0, 0}}) == Tiers{1, 1});
 }
 
+TEST_CASE("means that are less than 0.02 apart stand in one tier, however sure the difference is") {
+  CHECK(tiers({std::vector<double>(5, 0.95), std::vector<double>(5, 0.9301)}) == Tiers{1, 1});
+  CHECK(tiers({std::vector<double>(5, 0.95), std::vector<double>(5, 0.93)}) == Tiers{1, 2});
+}
+
 TEST_CASE("nine encodings that fail are all told from the best by five seeds") {
   std::vector<std::vector<double>> values(10, std::vector<double>(5, 0.1));
   values[0].assign(5, 0.9);
