@@ -12,7 +12,7 @@
 #include <cmath>
 
 #include "encodings/parts/additive_bias.h"
-#include "encodings/parts/hidden.h"
+#include "model/hidden.h"
 #include "encodings/registry.h"
 #include "encodings/parts/slopes.h"
 

@@ -6,7 +6,7 @@
 //
 // Jelassi et al. 2024, arXiv:2402.01032; sjelassi/transformers_ssm_copy, where M = 8 of 16 heads.
 #include "encodings/parts/distance_bias.h"
-#include "encodings/parts/hidden.h"
+#include "model/hidden.h"
 #include "encodings/registry.h"
 
 namespace posbench {

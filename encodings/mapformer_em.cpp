@@ -37,6 +37,7 @@ class MapFormerEm final : public PositionEncoding {
         key_(layout.no_decay(
             layout.normal("mapformer_em.key", shape.heads, shape.head_width(), options.deviation))) {}
 
+  int recurrent_states() const override { return 1; }
   void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x,
              Matrices& recurrent_state) const override {
     path_.embed(p, x, recurrent_state);

@@ -31,6 +31,7 @@ class MapFormerWm final : public ContextualRotary {
       : ContextualRotary(shape, Pairing::interleaved, "mapformer_wm"),
         path_("mapformer_wm", options.rank, options.range, shape, layout) {}
 
+  int recurrent_states() const override { return 1; }
   void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x,
              Matrices& recurrent_state) const override {
     path_.embed(p, x, recurrent_state);

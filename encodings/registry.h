@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/registry.h"
@@ -88,8 +89,19 @@ struct EncodingInfo {
   std::string content_dependent;  // "no", or on what; for readers
   Stated<Distinct> distinct = Distinct::yes;
   Stated<DistanceDecay> distance_decay = DistanceDecay::no;
+  int heads_multiple = 1;  // of these defaults and variants: models have a multiple of this many heads,
+  int least_layers = 1;    // and at least this many layers
   std::vector<std::string> variants;  // options that take another path through the code, or wrap another encoding:
                                       // "clip=2"; they are certified with it
+};
+
+/// The stages of plain attention that an encoding replaces, itself or by what it wraps.
+struct ReplacedStages {
+  bool positions = false, embed = false, normalize = false, mix = false;
+
+  ReplacedStages operator|(const ReplacedStages& other) const {
+    return {positions || other.positions, embed || other.embed, normalize || other.normalize, mix || other.mix};
+  }
 };
 
 struct EncodingEntry {
@@ -97,6 +109,8 @@ struct EncodingEntry {
   std::vector<OptionInfo> options;
   std::function<Spec(const Spec&)> canonical;
   std::function<std::optional<Spec>(const Spec&)> wrapped;  // the encoding that it wraps; none for most
+  std::function<std::vector<Spec>(const Spec&)> members;    // the encodings that it is made of: the one, or several
+  std::function<ReplacedStages(const Spec&)> replaces;
   std::function<std::unique_ptr<PositionEncoding>(const Spec&, const ModelShape&, ParameterLayout&)> make;
 };
 
@@ -111,8 +125,31 @@ std::unique_ptr<PositionEncoding> make_encoding(const Spec&, const ModelShape&, 
 /// missing.
 void check_info(const EncodingInfo&);
 
+class Decorator;    // encodings/parts/decorator.h
+class Composition;  // encodings/parts/composition.h
+
+/// What a class does at a stage: nothing, what the encodings do that it is made of, or something of its own.
+enum class StageOwner { plain, wrapped, own };
+template <class Class, class Function>
+constexpr StageOwner stage_owner(Function Class::*) {
+  if (std::is_same_v<Class, PositionEncoding>) return StageOwner::plain;
+  const bool passes_on = std::is_same_v<Class, Decorator> || std::is_base_of_v<Composition, Class>;
+  return passes_on ? StageOwner::wrapped : StageOwner::own;
+}
+
+/// The stages that a class replaces, where it wraps an encoding that replaces these.
+template <class E>
+ReplacedStages replaced_stages(const ReplacedStages& base) {
+  const auto replaced = [](StageOwner owner, bool by_base) {
+    return owner == StageOwner::own || (owner == StageOwner::wrapped && by_base);
+  };
+  return {replaced(stage_owner(&E::positions), base.positions), replaced(stage_owner(&E::embed), base.embed),
+          replaced(stage_owner(&E::normalize), base.normalize), replaced(stage_owner(&E::mix), base.mix)};
+}
+
 /// E is constructed from (const E::Options&, const ModelShape&, ParameterLayout&). The options of a wrapper have a
-/// function `std::string wrapped() const`: the spec of the encoding that it wraps.
+/// function `std::string wrapped() const`: the spec of the encoding that it wraps; those of a composition
+/// `std::vector<Spec> members() const`.
 template <class E>
 struct RegisterEncoding {
   explicit RegisterEncoding(EncodingInfo info) {
@@ -123,6 +160,23 @@ struct RegisterEncoding {
   }
 
  private:
+  static std::vector<Spec> members(const Spec& spec) {
+    const auto options = read_options<typename E::Options>(spec, "encoding");
+    if constexpr (requires { options.members(); }) {
+      return options.members();
+    } else if constexpr (requires { options.wrapped(); }) {
+      return {Spec::parse(options.wrapped())};
+    } else {
+      return {};
+    }
+  }
+
+  static ReplacedStages replaces(const Spec& spec) {
+    ReplacedStages of_members;
+    for (const Spec& member : members(spec)) of_members = of_members | encodings().find(member.name).replaces(member);
+    return replaced_stages<E>(of_members);
+  }
+
   static void add(EncodingInfo info) {
     const std::string name = info.name;
     encodings().add(name, {std::move(info), option_infos<typename E::Options>(),
@@ -134,6 +188,7 @@ struct RegisterEncoding {
                                return std::nullopt;
                              }
                            },
+                           members, replaces,
                            [](const Spec& spec, const ModelShape& shape,
                               ParameterLayout& layout) -> std::unique_ptr<PositionEncoding> {
                              const auto options = read_options<typename E::Options>(spec, "encoding");

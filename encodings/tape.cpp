@@ -57,6 +57,7 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
     }
   }
 
+  int recurrent_states() const override { return kStates; }
   void embed(const Sequence&, const Parameters&, const Tables& tables, Matrix& x,
              Matrices& recurrent_state) const override {
     const Rotations& rotations = tables.constants<Rotations>();

@@ -1,5 +1,7 @@
 #include "model/attention_layer.h"
 
+#include "model/attention.h"
+#include "model/hidden.h"
 #include "model/lanes.h"
 
 namespace posbench {
@@ -65,13 +67,62 @@ void AttentionStages::carry_backward(const AttentionInput& in, const Heads& atte
   in.scratch.release();
 }
 
+ScoreAdjustment::ScoreAdjustment(const ModelShape& shape) : shape_(shape) {}
+
+/// The number of keys that query i sees.
+Index ScoreAdjustment::keys(Index i, Index length) const {
+  const Index all = visible(i, length, shape_.causal);
+  if (shape_.window == 0) return all;
+  const Index first = std::max<Index>(0, i - shape_.window + 1), end = std::min<Index>(all, i + shape_.window);
+  return end - first + std::min<Index>(shape_.sinks, first);
+}
+
+Real ScoreAdjustment::factor(Index i, Index length) const {
+  if (shape_.logit_scale == LogitScale::constant) return 1;
+  const Index trained = std::max(2, shape_.trained_length);
+  const auto log = [](Index count) { return std::log(static_cast<double>(count)); };
+  const double ratio = log(keys(i, length)) / log(std::max<Index>(2, keys(trained - 1, trained)));
+  return static_cast<Real>(shape_.logit_scale == LogitScale::log_length ? ratio : std::max(1.0, ratio));
+}
+
+/// Multiplies the entries of each row by its factor; hide(row, j) for those outside the window.
+template <class Hide>
+void ScoreAdjustment::for_each_row(Heads& scores, Hide hide) const {
+  if (!changes()) return;
+  for (Matrix& head : scores) {
+    const Index T = head.rows();
+    for (Index i = 0; i < T; ++i) {
+      Real* row = head.row(i).data();
+      const Index keys = visible(i, T, shape_.causal);
+      const Real factor = this->factor(i, T);
+      for (Index j = 0; j < keys; ++j) row[j] = is_hidden(row[j]) ? row[j] : factor * row[j];
+      if (shape_.window == 0) continue;
+      for (Index j = shape_.sinks; j <= i - shape_.window; ++j) hide(row, j);
+      for (Index j = std::max<Index>(shape_.sinks, i + shape_.window); j < keys; ++j) hide(row, j);
+    }
+  }
+}
+
+void ScoreAdjustment::apply(Heads& scores) const {
+  for_each_row(scores, [](Real* row, Index j) { row[j] = kHidden; });
+}
+
+void ScoreAdjustment::apply_backward(Heads& d_scores) const {
+  for_each_row(d_scores, [](Real* row, Index j) { row[j] = 0; });
+}
+
 AttentionLayer::AttentionLayer(const ModelShape& shape, const PositionEncoding& encoding, int layer,
                                const std::string& name, ParameterLayout& layout)
     : shape_(shape),
       stages_(encoding),
       layer_(layer),
-      qkv_(add_dense(layout, name + ".qkv", shape.width, 3 * shape.width)),
-      out_(add_dense(layout, name + ".out", shape.width, shape.width)) {}
+      qkv_(add_dense(layout, name + ".qkv", shape.width, 3 * shape.width, shape.biases)),
+      out_(add_dense(layout, name + ".out", shape.width, shape.width, shape.biases)),
+      adjustment_(shape) {
+  if (!shape.qk_norm) return;
+  q_norm_ = add_norm(layout, name + ".q_norm", shape.head_width(), NormKind::rms_norm);
+  k_norm_ = add_norm(layout, name + ".k_norm", shape.head_width(), NormKind::rms_norm);
+}
 
 void AttentionLayer::pack(const Parameters& p, bool backward, PackedWeights& weights) const {
   weights.qkv.fill(p[qkv_.weight], backward);
@@ -96,6 +147,31 @@ void AttentionLayer::split_heads(const Matrix& qkv, AttentionActivations& a) con
   }
 }
 
+void AttentionLayer::normalize_heads(const Parameters& p, AttentionActivations& a) const {
+  if (!shape_.qk_norm) return;
+  a.q_norm.resize(a.q.size());
+  a.k_norm.resize(a.k.size());
+  for (size_t h = 0; h < a.q.size(); ++h) {
+    norm(p, q_norm_, a.q[h], a.q_norm[h], a.q[h]);
+    norm(p, k_norm_, a.k[h], a.k_norm[h], a.k[h]);
+  }
+}
+
+void AttentionLayer::normalize_heads_backward(const Parameters& p, AttentionActivations& a,
+                                              AttentionWorkspace& workspace, Gradients& d) const {
+  if (!shape_.qk_norm) return;
+  Matrix& d_normalized = workspace.scratch(a.q[0].rows(), shape_.head_width());
+  for (size_t h = 0; h < a.q.size(); ++h) {
+    for (const bool query : {true, false}) {
+      Matrix& d_head = query ? workspace.d_q[h] : workspace.d_k[h];
+      d_normalized = d_head;
+      d_head.setZero();
+      norm_backward(p, query ? q_norm_ : k_norm_, query ? a.q_norm[h] : a.k_norm[h], d_normalized, d_head, d);
+    }
+  }
+  workspace.scratch.release();
+}
+
 void AttentionLayer::join_head_gradients(AttentionWorkspace& workspace) const {
   const Index C = shape_.width, D = shape_.head_width();
   workspace.d_qkv.resize(workspace.d_q[0].rows(), 3 * C);
@@ -112,11 +188,16 @@ void AttentionLayer::forward(const SequenceInput& s, const PackedWeights& weight
   workspace.qkv.resize(T, 3 * C);
   linear(a.input, weights.qkv, s.parameters[qkv_.bias], workspace.qkv);
   split_heads(workspace.qkv, a);
+  normalize_heads(s.parameters, a);
   Heads& scores = this->scores(a, workspace);
   resize(scores, H, T, T);
   resize(a.attention, H, T, T);
   resize(a.head_outputs, H, T, D);
-  stages_.attend(input(s, a, workspace.scratch), scores, a.attention, a.head_outputs);
+  const AttentionInput in = input(s, a, workspace.scratch);
+  stages_.score(in, scores);
+  adjustment_.apply(scores);
+  stages_.normalize(in, scores, a.attention);
+  stages_.mix(in, a.attention, a.head_outputs);
   a.joined.resize(rows ? static_cast<Index>(rows->size()) : T, C);
   for (Index h = 0; h < H; ++h) {
     if (rows) {
@@ -181,7 +262,9 @@ void AttentionLayer::backward(const SequenceInput& s, const PackedWeights& weigh
   stages_.mix_backward(in, a.attention, workspace.d_head_outputs, workspace.d_attention, d_in);
   for (Index h = 0; carries && h < H; ++h) workspace.d_attention[h] += workspace.d_carrying[h];
   stages_.normalize_backward(in, scores(a, workspace), a.attention, workspace.d_attention, workspace.d_scores);
+  adjustment_.apply_backward(workspace.d_scores);
   stages_.score_backward(in, workspace.d_scores, d_in);
+  normalize_heads_backward(s.parameters, a, workspace, d);
   join_head_gradients(workspace);
   linear_backward(a.input, weights.qkv, workspace.d_qkv, workspace.d_input, d[qkv_.weight], d[qkv_.bias]);
 }
@@ -201,6 +284,7 @@ std::vector<AttentionMap> AttentionLayer::inspect(const SequenceInput& s, Attent
   stages_.score(in, scores);
   stages_.encoding().PositionEncoding::score(in, positional);
   for (size_t h = 0; h < positional.size(); ++h) positional[h] = scores[h] - positional[h];
+  adjustment_.apply(scores);
   std::vector<AttentionMap> maps{{"score", scores}, {"positional part", positional}, {"attention", a.attention}};
   for (AttentionMap& map : stages_.encoding().inspect(in)) maps.push_back(std::move(map));
   workspace.scratch.release();

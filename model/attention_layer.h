@@ -1,5 +1,8 @@
 // An attention layer: projection to queries, keys and values, heads, the encoding's stages in their order, output
 // projection. One layer serves all sequences; the values of one sequence are in activations and workspace.
+//
+// Options of the shape act around the stages: qk_norm normalizes the queries and keys that they receive; a logit scale
+// multiplies the scores before the normalization, and a window hides keys from it.
 #pragma once
 #include <string>
 
@@ -34,6 +37,26 @@ class AttentionStages {
   const PositionEncoding& encoding_;
 };
 
+/// What the shape of a model does to scores, whatever the encoding: a factor for each query, and a window.
+class ScoreAdjustment {
+ public:
+  explicit ScoreAdjustment(const ModelShape&);
+
+  /// Scores become those that are normalized. What the encoding hides stays hidden.
+  void apply(Heads& scores) const;
+  /// Their gradient becomes that of the encoding's scores.
+  void apply_backward(Heads& d_scores) const;
+
+ private:
+  template <class Hide>
+  void for_each_row(Heads& scores, Hide) const;
+  bool changes() const { return shape_.window > 0 || shape_.logit_scale != LogitScale::constant; }
+  Index keys(Index i, Index length) const;
+  Real factor(Index i, Index length) const;
+
+  ModelShape shape_;
+};
+
 /// The input that all layers need for one sequence.
 struct SequenceInput {
   const Sequence& sequence;
@@ -44,12 +67,13 @@ struct SequenceInput {
 /// What forward stores for the backward of one layer. R rows are read after the layer: all T, or those of the target
 /// positions.
 struct AttentionActivations {
-  Matrices recurrent_state;  // as the layer received it
-  Matrix input;              // (T, C)
-  Heads q, k, v;             // H x (T, D)
-  Heads scores, attention;   // H x (T, T); scores where the encoding keeps them
-  Heads head_outputs;        // H x (T, D)
-  Matrix joined;             // (R, C): the heads side by side
+  Matrices recurrent_state;                     // as the layer received it
+  Matrix input;                                 // (T, C)
+  Heads q, k, v;                                // H x (T, D)
+  std::vector<NormActivations> q_norm, k_norm;  // of each head, with qk_norm
+  Heads scores, attention;                      // H x (T, T); scores where the encoding keeps them
+  Heads head_outputs;                           // H x (T, D)
+  Matrix joined;                                // (R, C): the heads side by side
 };
 
 /// Memory that all layers reuse, forward and backward.
@@ -108,6 +132,8 @@ class AttentionLayer {
 
  private:
   AttentionInput input(const SequenceInput&, AttentionActivations&, Scratch&) const;
+  void normalize_heads(const Parameters&, AttentionActivations&) const;
+  void normalize_heads_backward(const Parameters&, AttentionActivations&, AttentionWorkspace&, Gradients&) const;
   Heads& scores(AttentionActivations&, AttentionWorkspace&) const;
   void split_heads(const Matrix& qkv, AttentionActivations&) const;
   void join_head_gradients(AttentionWorkspace&) const;
@@ -116,6 +142,8 @@ class AttentionLayer {
   AttentionStages stages_;
   int layer_;
   DenseParameters qkv_, out_;
+  NormParameters q_norm_, k_norm_;  // with qk_norm
+  ScoreAdjustment adjustment_;
 };
 
 }  // namespace posbench

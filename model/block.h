@@ -23,7 +23,7 @@ struct BlockWorkspace {
   Matrix contribution, d_contribution;  // (R, C)
   Matrix d_branch;                      // (R, C): the gradient of what one half of the block reads
   Matrix d_rows;                        // (R, C): d_x of the rows that are read, before it is spread over all
-  Matrix d_activated;                   // (R, F)
+  FeedForwardWorkspace feed_forward;
 };
 
 /// The weights of a block in the order in which products read them.

@@ -1,4 +1,8 @@
-// The feed-forward layer of a block: linear, activation, linear.
+// The feed-forward layer of a block: linear, activation, linear; or SwiGLU, in which a second linear layer gates the
+// first.
+//
+//   gelu, relu   y = a(x up) down
+//   swiglu       y = (silu(x gate) * (x up)) down     (Shazeer 2020, arXiv:2002.05202)
 #pragma once
 #include <string>
 
@@ -11,31 +15,39 @@ namespace posbench {
 struct FeedForwardActivations {
   Matrix input;       // (R, C)
   Matrix derivative;  // (R, F): of the activation; before that, its input
-  Matrix activated;   // (R, F)
+  Matrix activated;   // (R, F): what the last linear layer reads
+  Matrix up, gate;    // (R, F), of SwiGLU: x up, and silu(x gate)
   Matrix output;      // (R, C)
+};
+
+/// Memory of a backward, (R, F) each.
+struct FeedForwardWorkspace {
+  Matrix d_activated, d_gate;
 };
 
 class FeedForward {
  public:
-  /// Adds NAME.up and NAME.down to the layout.
+  /// Adds NAME.up, NAME.down and, for SwiGLU, NAME.gate to the layout.
   FeedForward(const ModelShape&, const std::string& name, ParameterLayout&);
 
   struct PackedWeights {
-    PackedMatrix up, down;
+    PackedMatrix up, gate, down;
   };
   void pack(const Parameters&, bool backward, PackedWeights&) const;
 
   /// a.output from a.input.
   void forward(const Parameters&, const PackedWeights&, FeedForwardActivations& a) const;
-  /// d_input = the gradient of a.input; both (R, C). `d_activated` is workspace.
-  void backward(const PackedWeights&, const FeedForwardActivations& a, const Matrix& d_output, Matrix& d_activated,
-                Matrix& d_input, Gradients&) const;
+  /// d_input = the gradient of a.input; both (R, C).
+  void backward(const PackedWeights&, const FeedForwardActivations& a, const Matrix& d_output,
+                FeedForwardWorkspace&, Matrix& d_input, Gradients&) const;
 
   double multiply_adds(Index rows) const;
 
  private:
+  bool gated() const { return shape_.feed_forward_kind == FeedForwardKind::swiglu; }
+
   ModelShape shape_;
-  DenseParameters up_, down_;
+  DenseParameters up_, down_, gate_;
 };
 
 }  // namespace posbench

@@ -33,6 +33,7 @@ struct Operand {
   const Real* packed_transpose = nullptr;  // ... and one for its transpose
 };
 
+constexpr Real kNormEpsilon = Real(1e-5);  // added to the mean square of a row before its root
 constexpr Index kAllDiagonals = Index{1} << 40;
 
 struct Kernels {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "model/model_shape.h"
 #include "model/numeric.h"
 #include "model/parameters.h"
 #include "model/product.h"
@@ -13,24 +14,27 @@
 namespace posbench {
 
 /// NAME.weight (inputs, outputs), uniform within 1 / sqrt(inputs), as PyTorch's linear layers are, so that
-/// attention starts nearly uniform; NAME.bias (1, outputs), zero.
+/// attention starts nearly uniform; NAME.bias (1, outputs), zero, or empty without biases.
 struct DenseParameters {
   Parameter weight, bias;
 };
-DenseParameters add_dense(ParameterLayout&, const std::string& name, Index inputs, Index outputs);
+DenseParameters add_dense(ParameterLayout&, const std::string& name, Index inputs, Index outputs,
+                          bool biases = true);
 
-/// NAME.weight (1, width), one; NAME.bias (1, width), zero.
+/// NAME.weight (1, width), one; NAME.bias (1, width), zero, or empty for an RMSNorm and without biases.
 struct NormParameters {
+  NormKind kind;
   Parameter gain, bias;
 };
-NormParameters add_norm(ParameterLayout&, const std::string& name, Index width);
-/// What the backward of a layer normalization needs: the normalized rows (T, C), and rstd = 1 / standard deviation
-/// (T, 1).
+NormParameters add_norm(ParameterLayout&, const std::string& name, Index width, NormKind = NormKind::layer_norm,
+                        bool biases = true);
+/// What the backward of a normalization needs: the normalized rows (T, C), and rstd = 1 / standard deviation, or
+/// 1 / root mean square (T, 1). `no_bias`: zeros (1, C) in the place of biases, and what they would get as a gradient.
 struct NormActivations {
-  Matrix normalized, rstd;
+  Matrix normalized, rstd, no_bias;
 };
 
-/// y = x w + b.   x (T, C), w (C, O), b (1, O), y (T, O).
+/// y = x w + b.   x (T, C), w (C, O), b (1, O) or empty, y (T, O).
 void linear(const In& x, const MatrixOperand& w, const In& b, Out y);
 /// d_x += d_y w^T,   d_w += x^T d_y,   d_b += the column sums of d_y.
 void linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b);
@@ -44,16 +48,23 @@ void layer_norm(const In& x, const In& gain, const In& bias, Out normalized, Out
 void layer_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y, Out d_x, Out d_gain,
                          Out d_bias);
 
-/// The same with a model's parameters. Resizes y and the activations.
-void layer_norm(const Parameters&, const NormParameters&, const Matrix& x, NormActivations&, Matrix& y);
-void layer_norm_backward(const Parameters&, const NormParameters&, const NormActivations&, const Matrix& d_y,
-                         Matrix& d_x, Gradients&);
+/// RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467): every row divided by the root of the mean of its squares,
+/// times gain (1, C).
+void rms_norm(const In& x, const In& gain, Out normalized, Out rstd, Out y);
+void rms_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y, Out d_x, Out d_gain);
+
+/// Either of them with a model's parameters. Resizes y and the activations.
+void norm(const Parameters&, const NormParameters&, const Matrix& x, NormActivations&, Matrix& y);
+void norm_backward(const Parameters&, const NormParameters&, NormActivations&, const Matrix& d_y, Matrix& d_x,
+                   Gradients&);
 
 /// y = GELU(x) in its tanh form (Hendrycks and Gimpel 2016, arXiv:1606.08415):
 /// x / 2 (1 + tanh(u)) = x sigmoid(2 u) with u = sqrt(2 / pi) (x + 0.044715 x^3).
 /// x is overwritten by the derivative dy / dx, which is all that the backward needs: d_x = derivative * d_y.
 void gelu(Out x, Out y);
 void relu(Out x, Out y);
+/// y = x sigmoid(x); x is overwritten by the derivative.
+void silu(Out x, Out y);
 
 /// log(1 + e^x) of a number; of a matrix: model/numeric.h. In double precision, where C libraries agree once the result
 /// is rounded to a float.

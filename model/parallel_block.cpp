@@ -15,7 +15,7 @@ class ParallelBlock final : public Block {
   ParallelBlock(const ModelShape& shape, const PositionEncoding& encoding, const std::string& name, int layer,
                 ParameterLayout& layout)
       : shape_(shape),
-        norm_(add_norm(layout, name + ".norm1", shape.width)),
+        norm_(add_norm(layout, name + ".norm1", shape.width, shape.norm_kind, shape.biases)),
         attention_(shape, encoding, layer, name + ".attention", layout),
         feed_forward_(shape, name + ".feed_forward", layout) {}
 
@@ -31,7 +31,7 @@ class ParallelBlock final : public Block {
     const bool dropping = s.sequence.training && shape_.dropout > 0;
     a.attention.recurrent_state = recurrent_state;
     if (shape_.pre_norm) {
-      layer_norm(p, norm_, x, a.norm1, a.attention.input);
+      norm(p, norm_, x, a.norm1, a.attention.input);
     } else {
       a.attention.input = x;
     }
@@ -47,7 +47,7 @@ class ParallelBlock final : public Block {
     x += workspace.contribution;
     x += a.feed_forward.output;
     if (!shape_.pre_norm) {
-      layer_norm(p, norm_, x, a.norm1, workspace.contribution);
+      norm(p, norm_, x, a.norm1, workspace.contribution);
       x = workspace.contribution;
     }
     if (!rows && !recurrent_state.empty())
@@ -67,7 +67,7 @@ class ParallelBlock final : public Block {
     if (!shape_.pre_norm) {
       d_branch.resize(d_x.rows(), d_x.cols());
       d_branch.setZero();
-      layer_norm_backward(p, norm_, a.norm1, d_x, d_branch, d);
+      norm_backward(p, norm_, a.norm1, d_x, d_branch, d);
       d_x = d_branch;
     }
     d_contribution = d_x;
@@ -76,7 +76,7 @@ class ParallelBlock final : public Block {
                                 d_tables, d_recurrent_state, d);
     }
     if (dropping) d_contribution.array() *= a.feed_forward_mask.array();
-    feed_forward_.backward(weights.feed_forward, a.feed_forward, d_contribution, workspace.d_activated, d_branch,
+    feed_forward_.backward(weights.feed_forward, a.feed_forward, d_contribution, workspace.feed_forward, d_branch,
                            d);
 
     d_contribution = d_x;
@@ -90,7 +90,7 @@ class ParallelBlock final : public Block {
     }
     spread_rows(rows, T, workspace.d_rows, d_x);
     if (shape_.pre_norm) {
-      layer_norm_backward(p, norm_, a.norm1, d_input, d_x, d);
+      norm_backward(p, norm_, a.norm1, d_input, d_x, d);
     } else {
       d_x += d_input;
     }

@@ -8,6 +8,10 @@
 namespace posbench {
 
 Parameter ParameterLayout::add(std::string name, Index rows, Index cols, Initializer initial) {
+  return reserve(prefix_ + name, rows, cols, std::move(initial));
+}
+
+Parameter ParameterLayout::reserve(std::string name, Index rows, Index cols, Initializer initial) {
   for (Entry& entry : entries_) {
     if (entry.name != name) continue;
     assert(!entry.initial && entry.parameter.rows == rows && entry.parameter.cols == cols);
@@ -36,12 +40,13 @@ Parameter ParameterLayout::constant(std::string name, Index rows, Index cols, do
 }
 
 Parameter ParameterLayout::expect(const std::string& name, Index rows, Index cols) {
+  ++expectations_;
   for (const Entry& entry : entries_) {
     if (entry.name != name) continue;
     assert(entry.parameter.rows == rows && entry.parameter.cols == cols);
     return entry.parameter;
   }
-  return add(name, rows, cols, nullptr);
+  return reserve(name, rows, cols, nullptr);
 }
 
 Parameter ParameterLayout::no_decay(const Parameter& parameter) {

@@ -38,13 +38,23 @@ class ParameterLayout {
   /// The same parameter, without weight decay: a table of vectors (an embedding), or biases of heads side by side.
   Parameter no_decay(const Parameter&);
 
+  /// What every name that is added begins with. Names that are expected have no prefix.
+  void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
+  const std::string& prefix() const { return prefix_; }
+  /// How often a parameter of another part of the model was asked for.
+  int expectations() const { return expectations_; }
+
   const std::vector<Entry>& entries() const { return entries_; }
   Index flat_size() const { return flat_size_; }  // scalars, with the padding between parameters
   Index count() const;                            // scalars that are learned
 
  private:
+  Parameter reserve(std::string name, Index rows, Index cols, Initializer initial);
+
   std::vector<Entry> entries_;
   Index flat_size_ = 0;
+  std::string prefix_;
+  int expectations_ = 0;
 };
 
 /// One flat vector under a layout: the parameters themselves, their gradient, or what an optimizer keeps.

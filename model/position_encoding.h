@@ -14,38 +14,17 @@
 #include <typeinfo>
 #include <vector>
 
+#include "model/model_shape.h"
 #include "model/parameters.h"
 
 namespace posbench {
-
-/// Attention, then feed-forward; or both in parallel, from the same input.
-enum class BlockKind { sequential, parallel };
-
-/// The shape of the model, which model and encoding need to define parameters.
-struct ModelShape {
-  int vocabulary = 0;
-  int layers = 2;
-  int width = 64;        // C
-  int heads = 4;         // H
-  int feed_forward = 0;  // inner width; 0: 4 C
-  bool causal = true;
-  bool pre_norm = true;
-  bool gelu = true;  // else ReLU
-  bool tied_embeddings = false;
-  BlockKind block = BlockKind::sequential;
-  double dropout = 0;      // of the embeddings and of each block's two sublayer outputs, in training only
-  int trained_length = 0;  // expected T of the longest training sequence
-  int longest = 0;         // expected T of the longest sequence of any split
-
-  int head_width() const { return width / heads; }  // D
-  int inner_width() const { return feed_forward > 0 ? feed_forward : 4 * width; }
-};
 
 /// The position of each token, as the encoding uses it.
 struct Positions {
   std::vector<Real> at;            // (T)
   bool sampled_distances = false;  // at[n] is then the distance between tokens n apart, not a position
   bool whole = false;              // stage 0 depends on T: a shorter sequence cannot use the leading block
+  std::vector<Positions> members;  // those of each member of a composition, where some are not 0, 1, ..., T-1
 
   Index size() const { return static_cast<Index>(at.size()); }
   /// The distance from key j to query i; negative if the query is before the key.
@@ -57,17 +36,21 @@ struct Positions {
   bool begin(const Positions& longer) const {
     return sampled_distances == longer.sampled_distances && whole == longer.whole &&
            (whole ? size() == longer.size() : size() <= longer.size()) &&
-           std::equal(at.begin(), at.end(), longer.at.begin());
+           std::equal(at.begin(), at.end(), longer.at.begin()) &&
+           std::equal(members.begin(), members.end(), longer.members.begin(), longer.members.end(),
+                      [](const Positions& a, const Positions& b) { return a.begin(b); });
   }
+  bool operator==(const Positions&) const = default;
 };
 
 /// One sequence as the model sees it; T is its length.
 struct Sequence {
-  std::vector<int> tokens;           // (T) ids in [0, vocabulary)
-  std::vector<int> segments;         // (T) the word, operand or line a token belongs to
-  std::vector<int> digit_positions;  // (T) decimal position of a digit in its number, from 1; else 0; or empty
+  std::vector<int> tokens;            // (T) ids in [0, vocabulary)
+  std::vector<int> segments;          // (T) the word, operand or line a token belongs to
+  std::vector<int> digit_positions;   // (T) decimal position of a digit in its number, from 1; else 0; or empty
   std::vector<int> target_positions;  // (A) the positions whose logits are computed
   bool training = false;
+  int loops = 0;        // how often the layers are passed through; 0: as the model's shape says
   Positions positions;  // from stage 1
 };
 
@@ -142,6 +125,9 @@ class PositionEncoding {
  public:
   explicit PositionEncoding(const ModelShape& shape) : shape_(shape) {}
   virtual ~PositionEncoding() = default;
+
+  /// The number of matrices of the recurrent state that embed initializes.   Default: none.
+  virtual int recurrent_states() const { return 0; }
 
   /// Projects parameters into their range, before training and after every update.   Default: no constraint.
   virtual void constrain(Parameters&) const {}

@@ -15,8 +15,8 @@ class SequentialBlock final : public Block {
   SequentialBlock(const ModelShape& shape, const PositionEncoding& encoding, const std::string& name, int layer,
                   ParameterLayout& layout)
       : shape_(shape),
-        norm1_(add_norm(layout, name + ".norm1", shape.width)),
-        norm2_(add_norm(layout, name + ".norm2", shape.width)),
+        norm1_(add_norm(layout, name + ".norm1", shape.width, shape.norm_kind, shape.biases)),
+        norm2_(add_norm(layout, name + ".norm2", shape.width, shape.norm_kind, shape.biases)),
         attention_(shape, encoding, layer, name + ".attention", layout),
         feed_forward_(shape, name + ".feed_forward", layout) {}
 
@@ -32,7 +32,7 @@ class SequentialBlock final : public Block {
     const bool dropping = s.sequence.training && shape_.dropout > 0;
     a.attention.recurrent_state = recurrent_state;
     if (shape_.pre_norm) {
-      layer_norm(p, norm1_, x, a.norm1, a.attention.input);
+      norm(p, norm1_, x, a.norm1, a.attention.input);
     } else {
       a.attention.input = x;
     }
@@ -42,16 +42,16 @@ class SequentialBlock final : public Block {
     x += workspace.contribution;
 
     if (shape_.pre_norm) {
-      layer_norm(p, norm2_, x, a.norm2, a.feed_forward.input);
+      norm(p, norm2_, x, a.norm2, a.feed_forward.input);
     } else {
-      layer_norm(p, norm1_, x, a.norm1, a.feed_forward.input);
+      norm(p, norm1_, x, a.norm1, a.feed_forward.input);
       x = a.feed_forward.input;
     }
     feed_forward_.forward(p, weights.feed_forward, a.feed_forward);
     if (dropping) dropout(shape_.dropout, rng, a.feed_forward_mask, a.feed_forward.output);
     x += a.feed_forward.output;
     if (!shape_.pre_norm) {
-      layer_norm(p, norm2_, x, a.norm2, workspace.contribution);
+      norm(p, norm2_, x, a.norm2, workspace.contribution);
       x = workspace.contribution;
     }
     if (!rows && !recurrent_state.empty())
@@ -70,7 +70,7 @@ class SequentialBlock final : public Block {
     if (!shape_.pre_norm) {
       d_branch.resize(d_x.rows(), d_x.cols());
       d_branch.setZero();
-      layer_norm_backward(p, norm2_, a.norm2, d_x, d_branch, d);
+      norm_backward(p, norm2_, a.norm2, d_x, d_branch, d);
       d_x = d_branch;
     }
     d_contribution = d_x;
@@ -79,14 +79,14 @@ class SequentialBlock final : public Block {
                                 d_tables, d_recurrent_state, d);
     }
     if (dropping) d_contribution.array() *= a.feed_forward_mask.array();
-    feed_forward_.backward(weights.feed_forward, a.feed_forward, d_contribution, workspace.d_activated, d_branch,
+    feed_forward_.backward(weights.feed_forward, a.feed_forward, d_contribution, workspace.feed_forward, d_branch,
                            d);
     if (shape_.pre_norm) {
-      layer_norm_backward(p, norm2_, a.norm2, d_branch, d_x, d);
+      norm_backward(p, norm2_, a.norm2, d_branch, d_x, d);
     } else {
       d_branch += d_x;
       d_x.setZero();
-      layer_norm_backward(p, norm1_, a.norm1, d_branch, d_x, d);
+      norm_backward(p, norm1_, a.norm1, d_branch, d_x, d);
     }
 
     d_contribution = d_x;
@@ -95,7 +95,7 @@ class SequentialBlock final : public Block {
                         d_tables, d_recurrent_state, d);
     spread_rows(rows, T, workspace.d_rows, d_x);
     if (shape_.pre_norm) {
-      layer_norm_backward(p, norm1_, a.norm1, workspace.attention.d_input, d_x, d);
+      norm_backward(p, norm1_, a.norm1, workspace.attention.d_input, d_x, d);
     } else {
       d_x += workspace.attention.d_input;
     }

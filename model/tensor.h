@@ -21,6 +21,7 @@ struct IndexError : std::logic_error {
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "model/scalar.h"
@@ -43,6 +44,10 @@ class Matrix : public MatrixView {
   Matrix() : MatrixView(nullptr, 0, 0) {}
   Matrix(Index rows, Index cols) : Matrix() { resize(rows, cols); }
   Matrix(const Matrix& other) : Matrix() { *this = other; }
+  Matrix(Matrix&& other) noexcept
+      : MatrixView(other), storage_(std::move(other.storage_)), capacity_(std::exchange(other.capacity_, 0)) {
+    new (static_cast<MatrixView*>(&other)) MatrixView(nullptr, 0, 0);
+  }
   template <class Expression>
   explicit Matrix(const Eigen::DenseBase<Expression>& values) : Matrix(values.rows(), values.cols()) {
     MatrixView::operator=(values);
@@ -59,7 +64,14 @@ class Matrix : public MatrixView {
       capacity_ = rows * cols;
       storage_.reset(new (kCacheLine) Real[static_cast<size_t>(capacity_)]);
     }
-    new (static_cast<MatrixView*>(this)) MatrixView(storage_.get(), rows, cols);
+    new (static_cast<MatrixView*>(this)) MatrixView(storage_ ? storage_.get() : data(), rows, cols);
+  }
+
+  /// Becomes a view of the entries of another matrix, which must outlive it and keep its memory.
+  void refer_to(const Matrix& other) {
+    storage_.reset();
+    capacity_ = other.size();
+    new (static_cast<MatrixView*>(this)) MatrixView(const_cast<Real*>(other.data()), other.rows(), other.cols());
   }
 
  private:
@@ -83,6 +95,13 @@ using Heads = Matrices;
 inline void resize(Heads& heads, Index count, Index rows, Index cols) {
   if (static_cast<Index>(heads.size()) != count) heads.resize(count);
   for (Matrix& head : heads) head.resize(rows, cols);
+}
+
+/// Makes `views` refer to `count` of the matrices, from the one with index `first`.
+inline void refer_to(const Matrices& matrices, size_t first, size_t count, Matrices& views) {
+  views.clear();
+  views.resize(count);
+  for (size_t n = 0; n < count; ++n) views[n].refer_to(matrices[first + n]);
 }
 
 inline void set_zero(Matrices& matrices) {

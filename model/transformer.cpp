@@ -19,11 +19,17 @@ Transformer::Transformer(const ModelShape& shape, ParameterLayout& layout, const
   }
   embedding_ = layout.no_decay(layout.normal("embedding.weight", shape.vocabulary, shape.width, 1));
   for (int layer = 0; layer < shape.layers; ++layer) blocks_.push_back(make_block(shape, encoding, layer, layout));
-  if (shape.pre_norm) final_norm_ = add_norm(layout, "final_norm", shape.width);
+  if (shape.pre_norm) final_norm_ = add_norm(layout, "final_norm", shape.width, shape.norm_kind, shape.biases);
   if (shape.tied_embeddings) {
-    output_.bias = layout.constant("output.bias", 1, shape.vocabulary, 0);
+    if (shape.biases) output_.bias = layout.constant("output.bias", 1, shape.vocabulary, 0);
   } else {
-    output_ = add_dense(layout, "output", shape.width, shape.vocabulary);
+    output_ = add_dense(layout, "output", shape.width, shape.vocabulary, shape.biases);
+  }
+  for (const ParameterLayout::Entry& entry : layout.entries()) {
+    if (shape.biases || entry.initial) continue;
+    throw std::invalid_argument(fmt::format(
+        "the encoding reads '{}', which a model without biases does not have; set model.biases to true",
+        entry.name));
   }
 }
 
@@ -59,19 +65,16 @@ void Transformer::finish_tables(const Parameters& p, StepTables& step, Gradients
   step.valid = false;
 }
 
-const std::vector<int>* Transformer::rows_after(size_t layer, const Sequence& s) const {
-  return layer + 1 == blocks_.size() ? &s.target_positions : nullptr;
-}
-
 std::vector<AttentionMap> Transformer::inspect(const Parameters& p, const Sequence& s, const Tables& tables,
                                                int layer, Activations& a) const {
-  const size_t n = static_cast<size_t>(layer);
-  return blocks_[n]->inspect({s, p, tables}, a.blocks[n], a.workspace);
+  const size_t application = a.blocks.size() - blocks_.size() + static_cast<size_t>(layer);
+  return block(application).inspect({s, p, tables}, a.blocks[application], a.workspace);
 }
 
 void Transformer::forward(const Parameters& p, const Sequence& s, const StepTables& step, Rng& rng,
                           Activations& a) const {
-  a.blocks.resize(blocks_.size());
+  const size_t count = applications(s.loops);
+  a.blocks.resize(count);
   a.x.resize(static_cast<Index>(s.tokens.size()), shape_.width);
   embed(s.tokens, p[embedding_], a.x);
   a.embedded = a.x;
@@ -79,13 +82,14 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const StepTabl
   encoding_.embed(s, p, step.tables, a.x, a.recurrent_state);
   if (s.training && shape_.dropout > 0) dropout(shape_.dropout, rng, a.embedding_mask, a.x);
 
-  for (size_t layer = 0; layer < blocks_.size(); ++layer) {
-    blocks_[layer]->forward({s, p, step.tables}, step.blocks[layer], rows_after(layer, s), rng, a.blocks[layer],
-                            a.workspace, a.x, a.recurrent_state);
+  for (size_t n = 0; n < count; ++n) {
+    const std::vector<int>* rows = n + 1 == count ? &s.target_positions : nullptr;
+    block(n).forward({s, p, step.tables}, step.blocks[n % blocks_.size()], rows, rng, a.blocks[n], a.workspace,
+                     a.x, a.recurrent_state);
   }
 
   if (shape_.pre_norm) {
-    layer_norm(p, final_norm_, a.x, a.final_norm, a.final_input);
+    norm(p, final_norm_, a.x, a.final_norm, a.final_input);
   } else {
     a.final_input = a.x;
   }
@@ -98,16 +102,18 @@ void Transformer::backward(const Parameters& p, const Sequence& s, StepTables& s
   if (shape_.pre_norm) {
     a.d_x.resize(a.d_final_input.rows(), shape_.width);
     a.d_x.setZero();
-    layer_norm_backward(p, final_norm_, a.final_norm, a.d_final_input, a.d_x, d);
+    norm_backward(p, final_norm_, a.final_norm, a.d_final_input, a.d_x, d);
   } else {
     a.d_x = a.d_final_input;
   }
 
   resize_like(a.recurrent_state, a.d_recurrent_state);
   set_zero(a.d_recurrent_state);
-  for (size_t layer = blocks_.size(); layer-- > 0;) {
-    blocks_[layer]->backward({s, p, step.tables}, step.blocks[layer], rows_after(layer, s), a.blocks[layer],
-                             a.workspace, a.d_x, step.d_tables, a.d_recurrent_state, d);
+  const size_t count = applications(s.loops);
+  for (size_t n = count; n-- > 0;) {
+    const std::vector<int>* rows = n + 1 == count ? &s.target_positions : nullptr;
+    block(n).backward({s, p, step.tables}, step.blocks[n % blocks_.size()], rows, a.blocks[n], a.workspace, a.d_x,
+                      step.d_tables, a.d_recurrent_state, d);
   }
 
   if (s.training && shape_.dropout > 0) a.d_x.array() *= a.embedding_mask.array();
@@ -118,7 +124,8 @@ void Transformer::backward(const Parameters& p, const Sequence& s, StepTables& s
 void Transformer::output_logits(const Parameters& p, const StepTables& step, Activations& a) const {
   a.logits.resize(a.final_input.rows(), shape_.vocabulary);
   if (shape_.tied_embeddings) {
-    a.logits.rowwise() = p[output_.bias].row(0);
+    a.logits.setZero();
+    if (shape_.biases) a.logits.rowwise() = p[output_.bias].row(0);
     multiply_add(a.final_input, p[embedding_].transpose(), a.logits, tied_scale(shape_));
   } else {
     linear(a.final_input, step.output, p[output_.bias], a.logits);
@@ -131,17 +138,17 @@ void Transformer::output_backward(const Parameters& p, const StepTables& step, A
   if (shape_.tied_embeddings) {
     multiply(d_logits, p[embedding_], a.d_final_input, tied_scale(shape_));
     multiply_add(d_logits.transpose(), a.final_input, d[embedding_], tied_scale(shape_));
-    kernels().add_column_sums(rows(d_logits), d[output_.bias].data());
+    if (shape_.biases) kernels().add_column_sums(rows(d_logits), d[output_.bias].data());
   } else {
     first_linear_backward(a.final_input, step.output, d_logits, a.d_final_input, d[output_.weight],
                           d[output_.bias]);
   }
 }
 
-double Transformer::multiply_adds(Index length, Index targets) const {
+double Transformer::multiply_adds(Index length, Index targets, int loops) const {
   double sum = static_cast<double>(targets) * shape_.width * shape_.vocabulary;
-  for (size_t layer = 0; layer < blocks_.size(); ++layer)
-    sum += blocks_[layer]->multiply_adds(length, layer + 1 == blocks_.size() ? targets : length);
+  const size_t count = applications(loops);
+  for (size_t n = 0; n < count; ++n) sum += block(n).multiply_adds(length, n + 1 == count ? targets : length);
   return sum;
 }
 

@@ -10,10 +10,10 @@ namespace posbench {
 /// Everything one sequence needs, forward and backward. Reused from sequence to sequence: nothing is allocated
 /// once the longest has been seen.
 struct Activations {
-  Matrix embedded, embedding_mask;  // (T, C): the mask is dropout's
-  std::vector<BlockActivations> blocks;
-  Matrices recurrent_state;  // after the last block
-  Matrix x;        // (T, C): the residual stream; (A, C) from the last block's attention on
+  Matrix embedded, embedding_mask;       // (T, C): the mask is dropout's
+  std::vector<BlockActivations> blocks;  // of every block, once for each loop
+  Matrices recurrent_state;              // after the last block
+  Matrix x;                              // (T, C): the residual stream; (A, C) from the last block's attention on
   NormActivations final_norm;
   Matrix final_input;  // (A, C)
   Matrix logits;       // (A, V)
@@ -57,13 +57,13 @@ class Transformer {
   /// Projects parameters back into their range: once before training and after every update.
   void constrain(Parameters& parameters) const { encoding_.constrain(parameters); }
 
-  /// The attention maps of a layer for the last sequence of forward: AttentionLayer::inspect.
+  /// The attention maps of a layer for the last sequence of forward, in the last loop: AttentionLayer::inspect.
   std::vector<AttentionMap> inspect(const Parameters&, const Sequence&, const Tables&, int layer,
                                     Activations&) const;
 
   /// Useful multiply-adds of one forward over T tokens with A target positions: products with weights (after the
   /// last attention, of the target positions only), and attention with a causal pair counted once.
-  double multiply_adds(Index length, Index targets) const;
+  double multiply_adds(Index length, Index targets, int loops = 0) const;
 
  private:
   void pack_weights(const Parameters&, StepTables&, bool backward) const;
@@ -71,8 +71,11 @@ class Transformer {
   void output_logits(const Parameters&, const StepTables&, Activations&) const;
   void output_backward(const Parameters&, const StepTables&, Activations&, const Matrix& d_logits,
                        Gradients&) const;
-  /// The rows that are read after a block; null: all.
-  const std::vector<int>* rows_after(size_t layer, const Sequence&) const;
+  /// How often blocks are applied: loop by loop, layer by layer. 0 loops: as many as the shape says.
+  size_t applications(int loops) const {
+    return blocks_.size() * static_cast<size_t>(loops > 0 ? loops : shape_.loops);
+  }
+  const Block& block(size_t application) const { return *blocks_[application % blocks_.size()]; }
 
   ModelShape shape_;
   const PositionEncoding& encoding_;

@@ -14,12 +14,16 @@ Spec innermost(Spec spec) {
 }
 
 bool is_defined(const Spec& spec, bool causal) {
-  if (const std::optional<Spec> base = wrapped(spec); base && !is_defined(*base, causal)) return false;
+  for (const Spec& member : encodings().find(spec.name).members(spec)) {
+    if (!is_defined(member, causal)) return false;
+  }
   return causal || !encodings().find(spec.name).info.causal_only;
 }
 
 void require_positions(const std::string& name, const std::string& base) {
   bool draws = false;
+  for (const auto& [option, value] : innermost(Spec::parse(base)).options)
+    draws = draws || (option == "bi_data" && value == "true");
   for (std::optional<Spec> spec = Spec::parse(base); spec; spec = wrapped(*spec)) {
     draws = draws || spec->name == "randomized" || spec->name == "random_offset" || spec->name == "random_float";
   }

@@ -14,6 +14,7 @@ class Decorator : public PositionEncoding {
   Decorator(const ModelShape& shape, std::unique_ptr<PositionEncoding> inner)
       : PositionEncoding(shape), inner_(std::move(inner)) {}
 
+  int recurrent_states() const override { return inner_->recurrent_states(); }
   void constrain(Parameters& p) const override { inner_->constrain(p); }
   void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
     inner_->tables(p, positions, tables);

@@ -1,6 +1,6 @@
 #include "encodings/parts/scaled_scores.h"
 
-#include "encodings/parts/hidden.h"
+#include "model/hidden.h"
 #include "model/attention.h"
 
 namespace posbench {

@@ -10,11 +10,11 @@
 
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/describe.h"
 #include "harness/commands/message.h"
 #include "harness/commands/waiting.h"
 #include "harness/runs/names.h"
 #include "harness/verify/certify.h"
-#include "harness/commands/describe.h"
 #include "harness/verify/task_certificate.h"
 #include "tasks/registry.h"
 
@@ -23,7 +23,7 @@ namespace {
 
 struct CheckRequest {
   std::vector<std::string> names;  // of tasks and encodings, globs and specs; none is all
-  bool variants = false;           // and the variants of the encodings among them
+  bool variants = false;  // and the variants of the encodings among them, options of blocks, pairs of compositions
   bool json = false;
   bool fail_fast = false;  // stop at the first that does not pass
 };
@@ -41,8 +41,7 @@ std::vector<std::string> specs(std::vector<std::string> names) {
     if (name.find_first_of("*?[") < name.find(':')) {
       const std::vector<std::string> matches = matching(name, known);
       for (const std::string& match : matches) add(match);
-      if (matches.empty())
-        throw std::invalid_argument(fmt::format("'{}' matches no encoding or task", name));
+      if (matches.empty()) throw std::invalid_argument(fmt::format("'{}' matches no encoding or task", name));
       continue;
     }
     const std::string of = Spec::parse(name).name;
@@ -99,6 +98,15 @@ void print_encoding(const Json& c) {
     fmt::print("       in its registration, {}\n", correction.get<std::string>());
 }
 
+/// Certificates of many models of one encoding.
+void print_models(const std::string& encoding, const std::string& what, const Json& c) {
+  fmt::print("{} {:<44} {} models {}: worst gradient error {:.1e} ({}){}\n",
+             c["passed"].get<bool>() ? "pass" : "FAIL", encoding, c["certificates"].get<int>(), what,
+             c["worst_gradient_error"].get<double>(), c["where"].get<std::string>(),
+             c["refused"].get<int>() > 0 ? fmt::format("; {} refused", c["refused"].get<int>()) : "");
+  for (const Json& failure : c["failures"]) fmt::print("       {}\n", failure.get<std::string>());
+}
+
 void print_task(const Json& c) {
   fmt::print("{} {:<32} {}\n", c["passed"].get<bool>() ? "pass" : "FAIL", c["task"].get<std::string>(),
              c["oracle"].get<bool>()
@@ -112,11 +120,51 @@ void print_task(const Json& c) {
       trivial += fmt::format("  {} {:.3f}", view, accuracy.get<double>());
     fmt::print("       {:<20} chance {:.3f}{}\n", name, split["chance"].get<double>(), trivial);
     if (!split.contains("largest_answer_fraction")) continue;
-    fmt::print("       {:<20} most frequent answer {:.3f}, declared {:.3f}; seen in training {:.4f}, by chance {:.4f}\n",
-               "", split["largest_answer_fraction"]["measured"].get<double>(),
-               split["largest_answer_fraction"]["declared"].get<double>(), split["seen_in_training"]["fraction"].get<double>(),
-               split["seen_in_training"]["by_chance"].get<double>());
+    fmt::print(
+        "       {:<20} most frequent answer {:.3f}, declared {:.3f}; seen in training {:.4f}, by chance {:.4f}\n",
+        "", split["largest_answer_fraction"]["measured"].get<double>(),
+        split["largest_answer_fraction"]["declared"].get<double>(),
+        split["seen_in_training"]["fraction"].get<double>(), split["seen_in_training"]["by_chance"].get<double>());
   }
+}
+
+/// The encodings among these, by their names alone.
+std::vector<std::string> encodings_among(const std::vector<std::string>& specs) {
+  std::vector<std::string> names;
+  for (const std::string& spec : specs) {
+    if (encodings().contains(spec)) names.push_back(spec);
+  }
+  return names;
+}
+
+/// The certificates of many models of each encoding: with the options of blocks, and compositions of every pair of
+/// encodings. Returns whether all passed.
+bool check_models(const std::vector<std::string>& names, bool fail_fast, bool json, Json& result) {
+  bool passed = true;
+  int models = 0, pairs = 0;
+  Waiting waiting("checking");
+  const auto add = [&](const std::string& key, const std::string& name, const std::string& what, Json tally,
+                       int& count) {
+    count += tally["certificates"].get<int>();
+    passed = passed && tally["passed"].get<bool>();
+    waiting.clear();
+    if (!json) print_models(name, what, tally);
+    std::fflush(stdout);
+    tally["encoding"] = name;
+    result[key].push_back(std::move(tally));
+  };
+  for (const std::string& name : names) {
+    if (!passed && fail_fast) break;
+    waiting.now("checking " + name + " with options of blocks");
+    add("block_options", name, "with options of blocks", posbench_double::certify_blocks(name), models);
+  }
+  for (const std::string& name : names) {
+    if (encodings().find(name).members({name, {}}).size() < 2 || (!passed && fail_fast)) continue;
+    waiting.now("checking " + name + " over all pairs of encodings");
+    add("pairs", name, "over pairs of encodings", posbench_double::certify_pairs(name), pairs);
+  }
+  if (!json) fmt::print("{} models with options of blocks, {} over pairs of encodings\n", models, pairs);
+  return passed;
 }
 
 /// Prints certificates one by one. Returns whether all passed.
@@ -142,8 +190,12 @@ bool check(const CheckRequest& request) {
       std::fflush(stdout);
     }
   }
-  if (done < checked.size()) write_message(fmt::format("{} of {} were not checked (--fail-fast)\n", checked.size() - done, checked.size()));
-  if (request.json) fmt::print("{}\n", Json{{"certificates", certificates}}.dump(2));
+  if (done < checked.size())
+    write_message(fmt::format("{} of {} were not checked (--fail-fast)\n", checked.size() - done, checked.size()));
+  Json result{{"certificates", certificates}};
+  if (request.variants && (passed || !request.fail_fast))
+    passed = check_models(encodings_among(checked), request.fail_fast, request.json, result) && passed;
+  if (request.json) fmt::print("{}\n", result.dump(2));
   return passed;
 }
 
@@ -154,9 +206,11 @@ void add_check(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("check", "The certificate of encodings and tasks: gradients, causality, generators");
   command->add_option("names", request->names,
-                    "encodings and tasks, with options or globs if wanted; all of them without a name");
-  command->add_flag("--variants", request->variants,
-                  "each encoding also with the options that take another path through its code");
+                      "encodings and tasks, with options or globs if wanted; all of them without a name");
+  command->add_flag(
+      "--variants", request->variants,
+      "each encoding also with the options that take another path through its code and in blocks of all "
+      "kinds; sum, layers and heads over every pair of encodings");
   command->add_flag("--fail-fast", request->fail_fast, "stop at the first that does not pass");
   command->add_flag("--json", request->json, "as JSON");
   command->footer(

@@ -239,7 +239,8 @@ Json list_json(const std::string& what) {
     }
   } else if (what == "encodings") {
     for (const std::string& name : encodings().names()) {
-      const auto& [info, options, canonical, wrapped, make] = encodings().find(name);
+      const EncodingEntry& entry = encodings().find(name);
+      const EncodingInfo& info = entry.info;
       list.push_back({{"id", name},
                       {"family", text(info.family)},
                       {"equation", info.equation},
@@ -254,7 +255,7 @@ Json list_json(const std::string& what) {
                       {"distinct", text(info.distinct)},
                       {"distance_decay", text(info.distance_decay)},
                       {"variants", info.variants},
-                      {"options", options_json(options)}});
+                      {"options", options_json(entry.options)}});
     }
   } else if (what == "profiles") {
     for (const auto& [name, json] : profiles()) {

@@ -130,7 +130,8 @@ std::pair<SavedModel, Config> find_saved(const ForwardRequest& request) {
 void write_logits(const ForwardRequest& request, const Config& config, const SavedModel& saved) {
   const SampleSet set = make_sample_set(config, saved.task->spec, "test:" + request.split, request.seed,
                                         request.first, request.count);
-  const SampleStream samples = set.stream();
+  SampleStream samples = set.stream();
+  samples.loops = saved.task->options.evaluation.loops;
   const ModelShape& shape = saved.model.shape;
   size_t longest = 0, most_scored = 0;
   for (std::uint64_t n = 0; n < set.count; ++n) {

@@ -69,7 +69,11 @@ Inspection look(const InspectRequest& request) {
   const size_t split = find_split(*saved.task, request.split);
   const Task& task = *saved.task->tasks[split];
   const Model& model = saved.model;
-  const SampleStream samples{task, "test:" + request.split, request.seed, request.length};
+  const SampleStream samples{.task = task,
+                             .purpose = "test:" + request.split,
+                             .seed = request.seed,
+                             .length = request.length,
+                             .loops = saved.task->options.evaluation.loops};
   const Drawn drawn = draw(samples, *model.encoding, false, request.example, 1).front();
   const Example& example = drawn.sample.example;
 

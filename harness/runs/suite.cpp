@@ -49,17 +49,19 @@ double work(const TaskSetup& task) {
   ParameterLayout layout;
   const PositionEncoding plain(task.shape);
   const Transformer transformer(task.shape, layout, plain);
-  const auto forward = [&](const Task& t, bool training) {
+  const auto forward = [&](const Task& t, bool training, int loops = 0) {
     const Size size = mean_size(t, training);
-    return transformer.multiply_adds(static_cast<Index>(size.length + 0.5), static_cast<Index>(size.targets + 0.5));
+    return transformer.multiply_adds(static_cast<Index>(size.length + 0.5), static_cast<Index>(size.targets + 0.5),
+                                     loops);
   };
   const TrainingOptions& training = task.options.training;
   const double validations = steps(training) / training.validate_every + 1;
   double work = forward(task.trained(), true) * 3 * steps(training) * training.batch;
+  const EvaluationOptions& evaluation = task.options.evaluation;
   for (size_t i = 0; i < task.tasks.size(); ++i) {
-    const bool validated = i == 0 || training.validate_splits;
-    work += forward(*task.tasks[i], false) *
-            (task.options.evaluation.sequences + (validated ? validations * training.validation_sequences : 0));
+    work += forward(*task.tasks[i], false, evaluation.loops) * evaluation.sequences;
+    if (i == 0 || training.validate_splits)
+      work += forward(*task.tasks[i], false) * validations * training.validation_sequences;
   }
   return work;
 }

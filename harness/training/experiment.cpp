@@ -60,7 +60,7 @@ std::optional<ExperimentResult> run_experiment(const Experiment& e, const Experi
     for (size_t i = 0; i < e.task->splits.size(); ++i) {
       const TaskInfo::Split& split = e.task->splits[i];
       const SampleStream samples{*e.task->tasks[i], "test:" + split.name, e.seed, std::nullopt,
-                                 config.training.outputs == Outputs::answers};
+                                 config.training.outputs == Outputs::answers, 0, config.evaluation.loops};
       SplitResult tested = evaluate(model, best.parameters, samples, config.evaluation.sequences, events.go_on);
       if (tested.sequences < config.evaluation.sequences) return std::nullopt;
       tested.name = split.name;

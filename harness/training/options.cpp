@@ -16,13 +16,30 @@ void ModelOptions::describe(OptionTable& o) {
   o.integer("heads", heads, 1, 128, "attention heads");
   o.integer("feed_forward", feed_forward, 0, 65536, "inner channels of the feed-forward layers; 0: 4 x width");
   o.choice("attention", attention, {"causal", "bidirectional"}, "whether a token sees only those before it");
-  o.choice("norm", norm, {"pre", "post"}, "layer normalization before each half of a block, or after its sum");
-  o.choice("activation", activation, {"gelu", "relu"}, "of the feed-forward layers");
+  o.choice("norm", norm, {"pre", "post"}, "normalization before each half of a block, or after its sum");
+  o.choice("activation", activation, {"gelu", "relu", "swiglu"},
+           "of the feed-forward layers; swiglu has a third matrix, and 8/3 x width inner channels by default");
   o.number("dropout", dropout, 0, 0.9,
            "probability of zeroing an entry of the embeddings and of each sublayer's output in training");
   o.flag("tied_embeddings", tied_embeddings, "the output layer uses the token embeddings");
   o.choice("block", block, {"sequential", "parallel"},
            "attention, then feed-forward; or both from the same input, as in GPT-J");
+  o.omit_default();
+  o.choice("norm_kind", norm_kind, {"layer_norm", "rms_norm"},
+           "layer normalization, or RMSNorm, which neither centers nor shifts");
+  o.omit_default();
+  o.flag("biases", biases, "of linear layers and layer normalizations");
+  o.omit_default();
+  o.flag("qk_norm", qk_norm, "RMSNorm of the queries and keys of every head, before the encoding");
+  o.omit_default();
+  o.choice("logit_scale", logit_scale, {"constant", "log_length", "log_length_beyond"},
+           "scores of a query that sees n keys times 1, log n / log L with L the trained length, or that where it is above 1");
+  o.omit_default();
+  o.integer("window", window, 0, 1 << 20, "a query sees the keys less than this many tokens away; 0: all");
+  o.omit_default();
+  o.integer("sinks", sinks, 0, 1 << 20, "with a window: the first tokens, which all later ones see");
+  o.omit_default();
+  o.integer("loops", loops, 1, 64, "how often the layers are passed through, with the same parameters");
   o.omit_default();
 }
 
@@ -34,10 +51,21 @@ ModelShape ModelOptions::shape() const {
   shape.feed_forward = feed_forward;
   shape.causal = attention == Attention::causal;
   shape.pre_norm = norm == Norm::pre;
-  shape.gelu = activation == Activation::gelu;
+  shape.feed_forward_kind = activation;
   shape.dropout = dropout;
   shape.tied_embeddings = tied_embeddings;
   shape.block = block;
+  shape.norm_kind = norm_kind;
+  shape.biases = biases;
+  shape.qk_norm = qk_norm;
+  shape.logit_scale = logit_scale;
+  shape.window = window;
+  shape.sinks = sinks;
+  shape.loops = loops;
+  if (sinks > 0 && window == 0) {
+    throw std::invalid_argument(fmt::format(
+        "model.sinks is {}, and model.window is 0: all keys are seen; set model.window or leave out model.sinks", sinks));
+  }
   return shape;
 }
 
@@ -94,6 +122,8 @@ void EvaluationOptions::describe(OptionTable& o) {
       "how answers are predicted: "
       "by_attention is teacher_forced for causal models and slots for bidirectional ones",
       {{"fed_back", "teacher_forced"}});
+  o.integer("loops", loops, 0, 64, "how often test sequences pass through the layers; 0: as in training, model.loops");
+  o.omit_default();
 }
 
 namespace {

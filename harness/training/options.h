@@ -17,7 +17,6 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 
 enum class Attention { causal, bidirectional };
 enum class Norm { pre, post };
-enum class Activation { gelu, relu };
 enum class AnswerLayout { by_attention, teacher_forced, slots };
 enum class Outputs { vocabulary, answers };
 enum class BatchLengths { each, same };
@@ -26,11 +25,16 @@ struct ModelOptions {
   int layers = 2, width = 64, heads = 4, feed_forward = 0;
   Attention attention = Attention::causal;
   Norm norm = Norm::pre;
-  Activation activation = Activation::gelu;
+  FeedForwardKind activation = FeedForwardKind::gelu;
   double dropout = 0;
   bool tied_embeddings = false;
   BlockKind block = BlockKind::sequential;
+  NormKind norm_kind = NormKind::layer_norm;
+  bool biases = true, qk_norm = false;
+  LogitScale logit_scale = LogitScale::constant;
+  int window = 0, sinks = 0, loops = 1;
   void describe(OptionTable&);
+  /// Throws std::invalid_argument if options exclude each other.
   ModelShape shape() const;
 };
 
@@ -56,6 +60,7 @@ struct TrainingOptions {
 struct EvaluationOptions {
   int sequences = 512;
   AnswerLayout layout = AnswerLayout::by_attention;
+  int loops = 0;
   void describe(OptionTable&);
 };
 

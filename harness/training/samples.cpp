@@ -60,6 +60,7 @@ std::vector<Drawn> draw(const SampleStream& samples, const PositionEncoding& enc
     s.segments = e.segments;
     s.digit_positions = e.digit_positions;
     s.training = training;
+    s.loops = samples.loops;
     if (training) {
       for (size_t t = 0; t < e.targets.size(); ++t) {
         if (e.targets[t] != kIgnore) s.target_positions.push_back(static_cast<int>(t));

@@ -22,6 +22,7 @@ struct SampleStream {
   std::optional<int> length;  // of every example; if empty, drawn from the lengths of the task
   bool answers_only = false;  // predictions are chosen among the ids that answers can have
   std::uint64_t distinct = 0;  // if it is not 0, the stream repeats its first `distinct` samples
+  int loops = 0;  // how often sequences pass through the layers; 0: as the model's shape says
 
   struct Sample {
     Example example;

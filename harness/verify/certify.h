@@ -16,6 +16,14 @@ namespace posbench_double {
 /// only. Throws std::invalid_argument for a bad spec.
 nlohmann::ordered_json certify(const std::string& spec);
 
+/// The gradients of an encoding in models with each of the options of blocks, and with all of them together: the number
+/// of certificates, and those that failed. An option that the encoding refuses counts as refused.
+nlohmann::ordered_json certify_blocks(const std::string& spec);
+
+/// The gradients of a composition ("sum", "layers", "heads") over every pair of encodings: the number of certificates,
+/// of the pairs that it refuses, and those that failed.
+nlohmann::ordered_json certify_pairs(const std::string& composition);
+
 /// The four properties only: for each the measured value, the declared value and the numbers behind it.
 nlohmann::ordered_json properties(const std::string& spec);
 }

@@ -10,7 +10,6 @@ inline namespace POSBENCH_ISA {
 namespace {
 
 constexpr Index kSideBySide = 8;  // rows processed together: each step of a row waits for the one before
-constexpr Real kNormEpsilon = Real(1e-5);
 
 Index visible(Index i, Index length, bool causal) { return causal ? i + 1 : length; }
 

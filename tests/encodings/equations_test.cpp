@@ -455,8 +455,9 @@ const std::map<std::string, Row>& rows() {
        {.score =
             [](const Case& c, int h, int i, int j) {
               const double slope = std::abs(c.learned("fire.c.1", 0, 0));
-              const double reach = std::max<double>(i, std::abs(c.learned("fire.mu.1", 0, 0) * 6));
-              const double xi = std::log(slope * (i - j) + 1) / (std::log(slope * reach + 1) + 1e-6);
+              const double reach = std::max<double>(std::max(i, j), std::abs(c.learned("fire.mu.1", 0, 0) * 6));
+              const double side = j > i ? -1 : 1;
+              const double xi = side * std::log(slope * std::abs(i - j) + 1) / (std::log(slope * reach + 1) + 1e-6);
               double bias = c.learned("fire.b2.1", 0, h);
               for (int m = 0; m < 32; ++m) {
                 const double hidden = xi * c.learned("fire.w1.1", 0, m) + c.learned("fire.b1.1", 0, m);
@@ -606,6 +607,10 @@ const std::map<std::string, Row>& rows() {
               return turned(c, false, h, i, j,
                             [&](int n) { return (i - j) / 3.0 * std::pow(10000.0, -2.0 * n / c.D); });
             }}},
+      {"heads",
+       {.score = [](const Case& c, int h, int i, int j) {
+         return c.dot(h, i, j) - (h < 2 ? 0 : std::exp2(-8.0 * (h - 1) / 2) * std::abs(i - j));
+       }}},
       {"kerple_log",
        {.score =
             [](const Case& c, int h, int i, int j) {
@@ -618,6 +623,10 @@ const std::map<std::string, Row>& rows() {
               const double r1 = c.learned("kerple_power.r1", 0, h), r2 = c.learned("kerple_power.r2", 0, h);
               return c.dot(h, i, j) - (i == j ? 0 : r1 * std::exp(r2 * std::log(std::abs(i - j))));
             }}},
+      {"layers", {}},  // the case is of layer 1, which has no positions
+      {"layers:of=(none,alibi)",
+       {.score = [](const Case& c, int h, int i,
+                    int j) { return c.dot(h, i, j) - std::exp2(-8.0 * (h + 1) / c.H) * std::abs(i - j); }}},
       {"learned_abs",
        {.embed = [](const Case& c, int, int t,
                     int channel) { return c.learned("learned_abs.table", t, channel); }}},
@@ -821,6 +830,27 @@ const std::map<std::string, Row>& rows() {
               for (int m = j + 1; m < i; ++m) left /= 1 + std::exp(c.scores[h](i, m));
               return left;
             }}},
+      {"sum",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              double p = 0;
+              for (int m = j; m <= i; ++m) p += 1 / (1 + std::exp(-c.dot(h, i, m)));
+              const int n = static_cast<int>(p);
+              const double f = p - n;
+              const double cope = (1 - f) * c.query_dot("sum.0.cope.table.1", h, i, n) +
+                                  f * c.query_dot("sum.0.cope.table.1", h, i, n + 1);
+              const double shaw = c.query_dot("sum.1.shaw_k.keys.1", h, i, std::clamp(j - i, -16, 16) + 16);
+              return c.dot(h, i, j) + (cope + shaw) / std::sqrt(c.D);
+            },
+        .bidirectional = false}},
+      {"sum:of=(learned_abs,t5_bias,alibi)",
+       {.score =
+            [](const Case& c, int h, int i, int j) {
+              return c.dot(h, i, j) + c.learned("sum.1.t5_bias.table", t5_bucket(i - j, c.causal), h) -
+                     std::exp2(-8.0 * (h + 1) / c.H) * std::abs(i - j);
+            },
+        .embed = [](const Case& c, int, int t,
+                    int channel) { return c.learned("sum.0.learned_abs.table", t, channel); }}},
       {"t5_bias",
        {.score =
             [](const Case& c, int h, int i, int j) {

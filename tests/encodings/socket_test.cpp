@@ -53,6 +53,8 @@ class EveryStage final : public PositionEncoding {
     return positions;
   }
 
+  int recurrent_states() const override { return 1; }
+
   /// 2. x_t += token sin(p_t + tables.values[0](t, 0)), and the recurrent state x * start
   void embed(const Sequence& s, const Parameters& p, const Tables& tables, Matrix& x,
              Matrices& recurrent_state) const override {
@@ -209,7 +211,7 @@ TEST_CASE("gradients pass through every stage of an encoding, in every shape of 
         for (const bool gelu : {true, false}) {
           ModelShape shape = small_shape(2, causal, pre_norm);
           shape.tied_embeddings = tied;
-          shape.gelu = gelu;
+          shape.feed_forward_kind = gelu ? FeedForwardKind::gelu : FeedForwardKind::relu;
           shape.dropout = tied ? 0 : 0.3;
           shape.layers = 3;
           const Worst worst = gradient_error(every_stage, shape, 9);

@@ -142,7 +142,7 @@ TEST_CASE("every profile can be run") {
     const Config small = make_config({.profile = name,
                                       .seeds = "1",
                                       .learning_rates = "1e-3",
-                                      .settings = {"model.layers=1", "model.width=16", "model.heads=2",
+                                      .settings = {"model.layers=2", "model.width=16", "model.heads=2",
                                                    "model.feed_forward=32", "training.steps=1", "training.batch=1",
                                                    "training.validation_sequences=1", "evaluation.sequences=1"}});
     const Suite suite = make_suite(small);

@@ -29,7 +29,19 @@ ModelShape shape_of(const Json& manifest) {
   shape.feed_forward = model["feed_forward"];
   shape.causal = model["attention"] == "causal";
   shape.pre_norm = model["norm"] == "pre";
-  shape.gelu = model["activation"] == "gelu";
+  shape.feed_forward_kind = model["activation"] == "gelu"   ? FeedForwardKind::gelu
+                            : model["activation"] == "relu" ? FeedForwardKind::relu
+                                                            : FeedForwardKind::swiglu;
+  shape.norm_kind = model.value("norm_kind", "layer_norm") == "rms_norm" ? NormKind::rms_norm : NormKind::layer_norm;
+  shape.biases = model.value("biases", true);
+  shape.qk_norm = model.value("qk_norm", false);
+  const std::string scale = model.value("logit_scale", "constant");
+  shape.logit_scale = scale == "constant"     ? LogitScale::constant
+                      : scale == "log_length" ? LogitScale::log_length
+                                              : LogitScale::log_length_beyond;
+  shape.window = model.value("window", 0);
+  shape.sinks = model.value("sinks", 0);
+  shape.loops = model.value("loops", 1);
   shape.tied_embeddings = model["tied_embeddings"];
   return shape;
 }

@@ -77,7 +77,7 @@ void print(const std::string& name, int steps) {
       ModelShape shape{.vocabulary = kVocabulary, .width = causal ? 32 : 48, .heads = causal ? 4 : 2};
       shape.causal = causal;
       shape.pre_norm = causal;
-      shape.gelu = causal;
+      shape.feed_forward_kind = causal ? FeedForwardKind::gelu : FeedForwardKind::relu;
       shape.trained_length = shape.longest = 40;
       shape.dropout = causal ? 0 : 0.1;
       std::uint64_t bits = 0;

@@ -277,6 +277,10 @@ class StageChecks {
 
   void embed() {
     stage_ = "embed";
+    if (encoding_.recurrent_states() != static_cast<int>(recurrent_state_.size())) {
+      worst_ = {INFINITY, fmt::format("embed: the recurrent state has {} matrices, and recurrent_states() says {}",
+                                      recurrent_state_.size(), encoding_.recurrent_states())};
+    }
     zero_gradient();
     Matrix d_result(T_, shape_.width);
     fill_normal(f_.rng, 1, d_result);
@@ -406,8 +410,37 @@ ModelShape small_shape(int heads, bool causal, bool pre_norm) {
   return shape;
 }
 
+const std::vector<BlockOptions>& block_options() {
+  static const std::vector<BlockOptions> options = [] {
+    std::vector<BlockOptions> list{
+        {"norm_kind=rms_norm", [](ModelShape& s) { s.norm_kind = NormKind::rms_norm; }},
+        {"activation=swiglu", [](ModelShape& s) { s.feed_forward_kind = FeedForwardKind::swiglu; }},
+        {"biases=false", [](ModelShape& s) { s.biases = false; }},
+        {"qk_norm=true", [](ModelShape& s) { s.qk_norm = true; }},
+        {"window=4,sinks=1", [](ModelShape& s) { s.window = 4, s.sinks = 1; }},
+        {"loops=3", [](ModelShape& s) { s.loops = 3; }},
+        {"logit_scale=log_length", [](ModelShape& s) { s.logit_scale = LogitScale::log_length; }},
+        {"logit_scale=log_length_beyond", [](ModelShape& s) { s.logit_scale = LogitScale::log_length_beyond; }}};
+    const std::vector<BlockOptions> single = list;
+    list.push_back({"all of them", [single](ModelShape& s) {
+                      for (const BlockOptions& one : single) one.set(s);
+                    }});
+    return list;
+  }();
+  return options;
+}
+
+ModelShape fitted(const Spec& spec, ModelShape shape) {
+  const EncodingInfo& info = encodings().find(spec.name).info;
+  const int head_width = shape.head_width();
+  shape.heads = (shape.heads + info.heads_multiple - 1) / info.heads_multiple * info.heads_multiple;
+  shape.width = shape.heads * head_width;
+  shape.layers = std::max(shape.layers, info.least_layers);
+  return shape;
+}
+
 Worst gradient_error(const Spec& spec, const ModelShape& shape, int length) {
-  return gradient_error(by_name(spec), shape, length);
+  return gradient_error(by_name(spec), fitted(spec, shape), length);
 }
 
 Worst gradient_error(const MakeEncoding& make, const ModelShape& shape, int length) {
@@ -426,7 +459,7 @@ Worst gradient_error(const MakeEncoding& make, const ModelShape& shape, int leng
 }
 
 bool is_causal(const Spec& spec, ModelShape shape, int length) {
-  Fixture f(by_name(spec), shape, length, /*seed=*/2);
+  Fixture f(by_name(spec), fitted(spec, shape), length, /*seed=*/2);
   f.forward();
   const RowMajor before = f.logits();
   for (int t = 0; t < length; ++t) {
@@ -443,7 +476,7 @@ double order_sensitivity(const Spec& spec, ModelShape shape, int length) {
   shape.layers = 1;
   double moved = 0;
   for (const std::uint64_t seed : {3, 6, 7, 8}) {
-    Fixture f(by_name(spec), shape, length, seed);
+    Fixture f(by_name(spec), fitted(spec, shape), length, seed);
     for (int t = 0; t + 2 < length; ++t) {
       f.sequence.tokens[t] = 0;
       f.sequence.tokens[t + 1] = 1;
@@ -458,16 +491,19 @@ double order_sensitivity(const Spec& spec, ModelShape shape, int length) {
 }
 
 double shift_sensitivity(const Spec& spec, const ModelShape& shape, int length) {
-  Fixture f(by_name(spec), shape, length, /*seed=*/5);
+  Fixture f(by_name(spec), fitted(spec, shape), length, /*seed=*/5);
   f.forward();
   const RowMajor before = f.logits();
   for (Real& position : f.sequence.positions.at) position += 5;
+  for (Positions& of_member : f.sequence.positions.members) {
+    for (Real& position : of_member.at) position += 5;
+  }
   f.forward();
   return (f.logits() - before).norm() / before.norm();
 }
 
 bool is_finite(const Spec& spec, const ModelShape& shape, int length) {
-  Fixture f(by_name(spec), shape, length, /*seed=*/4);
+  Fixture f(by_name(spec), fitted(spec, shape), length, /*seed=*/4);
   const std::vector<int> targets(f.sequence.tokens.size(), 0);
   f.backward(targets);
   return f.logits().allFinite() && f.workspace.gradients.flat.allFinite();

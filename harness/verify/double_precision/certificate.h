@@ -1,5 +1,6 @@
 // What every encoding must satisfy, measured. Compiled in double precision, with the sources that train in float.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,16 @@ Worst gradient_error(const Spec&, const ModelShape&, int length);
 /// The same for an encoding that has no name.
 using MakeEncoding = std::function<std::unique_ptr<PositionEncoding>(const ModelShape&, ParameterLayout&)>;
 Worst gradient_error(const MakeEncoding&, const ModelShape&, int length);
+
+/// Options of blocks, each as a user would write them, and a shape that has them.
+struct BlockOptions {
+  std::string name;
+  std::function<void(ModelShape&)> set;
+};
+const std::vector<BlockOptions>& block_options();
+
+/// The shape with as many heads, of the same width, and layers as the encoding needs.
+ModelShape fitted(const Spec&, ModelShape);
 
 /// Whether changing a token leaves every earlier output the same to the bit.
 bool is_causal(const Spec&, ModelShape, int length);

@@ -17,10 +17,10 @@ constexpr double kNothing = 1e-9;
 /// Factors of the keys: a strong key opens a contextual gate wide, or closes it.
 constexpr double kStrengths[] = {1, -1, 16, -16, 4096, -4096};
 
-ModelShape shape() {
+ModelShape shape(const Spec& spec) {
   ModelShape shape;
   shape.vocabulary = 7;
-  shape.layers = 1;
+  shape.layers = encodings().find(spec.name).info.least_layers;
   shape.heads = 2;
   shape.width = 32;
   shape.trained_length = kTrained;
@@ -35,7 +35,7 @@ class Layer {
  public:
   Layer(const Spec& spec, std::uint64_t seed)
       : rng_(stream(seed, "properties")),
-        shape_(shape()),
+        shape_(shape(spec)),
         encoding_(make_encoding(spec, shape_, layout_)),
         encoding_entries_(layout_.entries().size()),
         layer_(shape_, *encoding_, 0, "blocks.0.attention", layout_),
@@ -72,7 +72,7 @@ class Layer {
     x_.rowwise() = token_.row(0);
     recurrent_state_.clear();
     encoding_->embed(sequence_, parameters_, tables_, x_, recurrent_state_);
-    return sequence_.positions.at != before.at;
+    return !(sequence_.positions == before);
   }
 
   /// Attends with keys `strength` times as long.

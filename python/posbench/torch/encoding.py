@@ -19,12 +19,19 @@ class Shape:
     layers: int = 2
     width: int = 64  # C
     heads: int = 4  # H
-    feed_forward: int = 0  # inner width; 0: 4 C
+    feed_forward: int = 0  # inner width; 0: 4 C, of SwiGLU 8/3 C
     causal: bool = True
     pre_norm: bool = True
-    activation: str = "gelu"  # or "relu"
+    activation: str = "gelu"  # or "relu", "swiglu"
     dropout: float = 0.0
     tied_embeddings: bool = False
+    norm_kind: str = "layer_norm"  # or "rms_norm"
+    biases: bool = True
+    qk_norm: bool = False
+    logit_scale: str = "constant"  # or "log_length", "log_length_beyond"
+    window: int = 0  # 0: all keys
+    sinks: int = 0
+    loops: int = 1
 
     @property
     def head_width(self) -> int:
@@ -33,7 +40,9 @@ class Shape:
 
     @property
     def inner_width(self) -> int:
-        return self.feed_forward or 4 * self.width
+        if self.feed_forward:
+            return self.feed_forward
+        return (8 * self.width // 3 + 7) // 8 * 8 if self.activation == "swiglu" else 4 * self.width
 
 
 @dataclass(frozen=True)

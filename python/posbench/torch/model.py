@@ -1,6 +1,7 @@
 """The transformer: token embedding, blocks of attention and feed-forward, final normalization, output layer."""
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Callable, Iterator
 
 import torch
@@ -10,12 +11,28 @@ from torch.nn import functional
 from .encoding import Attention, Encoding, Shape
 
 
-def _linear(inputs: int, outputs: int) -> nn.Linear:
+def _linear(inputs: int, outputs: int, biases: bool = True) -> nn.Linear:
     """Weights uniform within 1 / sqrt(inputs), no bias at the start: the program's initial values."""
-    layer = nn.Linear(inputs, outputs)
+    layer = nn.Linear(inputs, outputs, bias=biases)
     nn.init.uniform_(layer.weight, -(inputs**-0.5), inputs**-0.5)
-    nn.init.zeros_(layer.bias)
+    if biases:
+        nn.init.zeros_(layer.bias)
     return layer
+
+
+class Norm(nn.Module):
+    """Layer normalization, without a shift where biases are left out; or RMSNorm."""
+
+    def __init__(self, width: int, kind: str = "layer_norm", biases: bool = True):
+        super().__init__()
+        self.kind = kind
+        self.weight = nn.Parameter(torch.ones(width))
+        self.bias = nn.Parameter(torch.zeros(width)) if biases and kind == "layer_norm" else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.kind == "rms_norm":
+            return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-5) * self.weight
+        return functional.layer_norm(x, x.shape[-1:], self.weight, self.bias)
 
 
 class Block(nn.Module):
@@ -24,31 +41,60 @@ class Block(nn.Module):
     def __init__(self, shape: Shape):
         super().__init__()
         self.shape = shape
-        self.norm1, self.norm2 = nn.LayerNorm(shape.width), nn.LayerNorm(shape.width)
-        self.qkv = _linear(shape.width, 3 * shape.width)
-        self.out = _linear(shape.width, shape.width)
-        self.up = _linear(shape.width, shape.inner_width)
-        self.down = _linear(shape.inner_width, shape.width)
+        self.norm1, self.norm2 = (Norm(shape.width, shape.norm_kind, shape.biases) for _ in range(2))
+        self.qkv = _linear(shape.width, 3 * shape.width, shape.biases)
+        self.out = _linear(shape.width, shape.width, shape.biases)
+        self.up = _linear(shape.width, shape.inner_width, shape.biases)
+        self.down = _linear(shape.inner_width, shape.width, shape.biases)
+        if shape.activation == "swiglu":
+            self.gate = _linear(shape.width, shape.inner_width, shape.biases)
+        if shape.qk_norm:
+            self.q_norm, self.k_norm = (Norm(shape.head_width, "rms_norm") for _ in range(2))
         self.dropout = nn.Dropout(shape.dropout)
 
     def heads(self, x: Tensor) -> list[Tensor]:
         """q, k and v, (B, H, T, D) each."""
         parts = self.qkv(x).chunk(3, dim=-1)
-        return [part.unflatten(-1, (self.shape.heads, self.shape.head_width)).transpose(1, 2) for part in parts]
+        q, k, v = (part.unflatten(-1, (self.shape.heads, self.shape.head_width)).transpose(1, 2) for part in parts)
+        return [self.q_norm(q), self.k_norm(k), v] if self.shape.qk_norm else [q, k, v]
+
+    def feed_forward(self, x: Tensor) -> Tensor:
+        if self.shape.activation == "swiglu":
+            return self.down(functional.silu(self.gate(x)) * self.up(x))
+        if self.shape.activation == "gelu":
+            return self.down(functional.gelu(self.up(x), approximate="tanh"))
+        return self.down(functional.relu(self.up(x)))
+
+    def seen(self, visible: Tensor) -> Tensor:
+        """The keys that a window leaves of the visible ones."""
+        if self.shape.window == 0:
+            return visible
+        at = torch.arange(visible.shape[-1], device=visible.device)
+        near = (at[:, None] - at).abs() < self.shape.window
+        return visible & (near | (at < self.shape.sinks))
+
+    def logit_scale(self, seen: Tensor) -> Tensor | float:
+        """The factor of each query's scores, (T, 1) or (B, 1, T, 1)."""
+        if self.shape.logit_scale == "constant":
+            return 1.0
+        trained = max(2, self.shape.trained_length)
+        all_seen = torch.ones(trained, trained, dtype=torch.bool, device=seen.device)
+        longest = self.seen(all_seen.tril() if self.shape.causal else all_seen)[-1].sum().clamp(min=2)
+        dtype = self.qkv.weight.dtype
+        ratio = seen.sum(-1, keepdim=True).clamp(min=1).to(dtype).log() / longest.to(dtype).log()
+        return ratio if self.shape.logit_scale == "log_length" else ratio.clamp(min=1)
 
     def forward(self, x: Tensor, encoding: Encoding, attend: Callable[..., Attention]) -> Tensor:
         pre = self.shape.pre_norm
         given = self.norm1(x) if pre else x
         a = attend(given, *self.heads(given))
-        attention = encoding.normalize(a, encoding.score(a))
+        windowed = replace(a, visible=self.seen(a.visible))
+        attention = encoding.normalize(windowed, encoding.score(a) * self.logit_scale(windowed.visible))
         joined = encoding.mix(a, attention).transpose(1, 2).flatten(2)
         x = x + self.dropout(self.out(joined))
         if not pre:
             x = self.norm1(x)
-        inner = self.up(self.norm2(x) if pre else x)
-        gelu = self.shape.activation == "gelu"
-        activated = functional.gelu(inner, approximate="tanh") if gelu else functional.relu(inner)
-        x = x + self.dropout(self.down(activated))
+        x = x + self.dropout(self.feed_forward(self.norm2(x) if pre else x))
         return x if pre else self.norm2(x)
 
 
@@ -63,8 +109,8 @@ class Transformer(nn.Module):
         self.encoding = encoding
         self.embedding = nn.Embedding(shape.vocabulary, shape.width)
         self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
-        self.final_norm = nn.LayerNorm(shape.width) if shape.pre_norm else nn.Identity()
-        self.output = _linear(shape.width, shape.vocabulary)
+        self.final_norm = Norm(shape.width, shape.norm_kind, shape.biases) if shape.pre_norm else nn.Identity()
+        self.output = _linear(shape.width, shape.vocabulary, shape.biases)
         if shape.tied_embeddings:
             del self.output.weight
         self.dropout = nn.Dropout(shape.dropout)
@@ -83,7 +129,7 @@ class Transformer(nn.Module):
         visible = self.visible(mask)
         positions = self.encoding.positions(tokens, segments).to(self.embedding.weight.dtype)
         x = self.dropout(self.encoding.embed(self.embedding(tokens), positions))
-        for layer, block in enumerate(self.blocks):
+        for layer, block in [*enumerate(self.blocks)] * self.shape.loops:
 
             def attend(given: Tensor, q: Tensor, k: Tensor, v: Tensor) -> Attention:
                 return Attention(layer, given, q, k, v, visible, positions, tokens, segments, digit_positions)
@@ -91,7 +137,8 @@ class Transformer(nn.Module):
             x = block(x, self.encoding, attend)
         x = self.final_norm(x)
         if self.shape.tied_embeddings:
-            return x @ self.embedding.weight.T / self.shape.width**0.5 + self.output.bias
+            logits = x @ self.embedding.weight.T / self.shape.width**0.5
+            return logits if self.output.bias is None else logits + self.output.bias
         return self.output(x)
 
     def decaying_parameters(self) -> Iterator[tuple[nn.Parameter, bool]]:
@@ -115,9 +162,13 @@ class Transformer(nn.Module):
         for n, block in enumerate(self.blocks):
             for norm in ("norm1", "norm2"):
                 add(f"blocks.{n}.{norm}", getattr(block, norm), False)
+            for name in ("q_norm", "k_norm") if self.shape.qk_norm else ():
+                add(f"blocks.{n}.attention.{name}", getattr(block, name), False)
             for name, layer in (("attention.qkv", block.qkv), ("attention.out", block.out),
                                 ("feed_forward.up", block.up), ("feed_forward.down", block.down)):
                 add(f"blocks.{n}.{name}", layer, True)
+            if self.shape.activation == "swiglu":
+                add(f"blocks.{n}.feed_forward.gate", block.gate, True)
         add("final_norm", self.final_norm, False)
         add("output", self.output, True)
         for attribute, parameter in self.encoding.named_parameters():

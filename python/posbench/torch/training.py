@@ -53,11 +53,15 @@ def shape_of(task: Task) -> Shape:
     about, model = task.manifest, task.manifest["settings"]["model"]
     if model.get("block", "sequential") != "sequential":
         raise InputError(f"model.block is {model['block']}; posbench.torch has sequential blocks only")
+    loops = about["settings"]["evaluation"].get("loops", 0)
+    if loops not in (0, model.get("loops", 1)):
+        raise InputError(f"evaluation.loops is {loops}; posbench.torch tests with as many loops as it trains, model.loops")
+    blocks = ("norm_kind", "biases", "qk_norm", "logit_scale", "window", "sinks", "loops")
     return Shape(vocabulary=about["vocabulary"], trained_length=about["trained_length"],
                  longest_length=about["longest_length"], layers=model["layers"], width=model["width"],
                  heads=model["heads"], feed_forward=model["feed_forward"], causal=model["attention"] == "causal",
                  pre_norm=model["norm"] == "pre", activation=model["activation"], dropout=model["dropout"],
-                 tied_embeddings=model["tied_embeddings"])
+                 tied_embeddings=model["tied_embeddings"], **{name: model[name] for name in blocks if name in model})
 
 
 def initial_model(task: Task, make_encoding: MakeEncoding, seed: int = 0) -> Transformer:

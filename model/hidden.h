@@ -1,4 +1,4 @@
-// Keys that a bias hides from a query.
+// Keys that a bias or a window hides from a query.
 #pragma once
 #include "model/tensor.h"
 

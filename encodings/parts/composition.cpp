@@ -1,0 +1,125 @@
+#include "encodings/parts/composition.h"
+
+#include <algorithm>
+
+namespace posbench {
+namespace {
+
+/// The constants of a composition. Tables::values of the whole are views of those of the members, one after another.
+struct MemberTables {
+  std::vector<Tables> tables;
+};
+
+}  // namespace
+
+std::vector<Spec> composed(const std::string& of) {
+  std::vector<Spec> specs;
+  for (const std::string& text : split_specs(of)) {
+    const bool enclosed = text.size() > 1 && text.front() == '(' && text.back() == ')';
+    specs.push_back(Spec::parse(enclosed ? text.substr(1, text.size() - 2) : text));
+  }
+  return specs;
+}
+
+Composition::Composition(const std::string& name, const std::vector<Spec>& members, const ModelShape& shape,
+                         const std::vector<ModelShape>& shapes, ParameterLayout& layout)
+    : PositionEncoding(shape) {
+  const std::string prefix = layout.prefix();
+  size_t states = 0;
+  for (size_t n = 0; n < members.size(); ++n) {
+    const int expectations = layout.expectations();
+    layout.set_prefix(fmt::format("{}{}.{}.", prefix, name, n));
+    Member member{members[n], encodings().find(members[n].name).replaces(members[n]),
+                  make_encoding(members[n], shapes[n], layout), states, 0};
+    layout.set_prefix(prefix);
+    member.states = static_cast<size_t>(member.encoding->recurrent_states());
+    states += member.states;
+    if (layout.expectations() > expectations &&
+        (shapes[n].layers < shape.layers || shapes[n].heads < shape.heads)) {
+      throw std::invalid_argument(fmt::format(
+          "encoding '{}': '{}' reads the projections of all layers and heads; expected an encoding that has "
+          "only parameters of its own",
+          name, members[n].text()));
+    }
+    members_.push_back(std::move(member));
+  }
+}
+
+int Composition::recurrent_states() const {
+  return static_cast<int>(members_.back().first_state + members_.back().states);
+}
+
+void Composition::constrain(Parameters& p) const {
+  for (const Member& m : members_) m.encoding->constrain(p);
+}
+
+bool Composition::keeps_scores() const {
+  return std::any_of(members_.begin(), members_.end(), [](const Member& m) { return m.encoding->keeps_scores(); });
+}
+
+void Composition::refuse_embeddings(const std::string& name, const std::string& all) const {
+  for (const Member& m : members_) {
+    if (!m.replaces.embed) continue;
+    throw std::invalid_argument(fmt::format(
+        "encoding '{}': '{}' enters at the embeddings, which {} read; expected encodings that enter in "
+        "attention alone, or take sum",
+        name, m.spec.text(), all));
+  }
+}
+
+const Positions& Composition::positions_of(const Positions& all, size_t member) {
+  return all.members.empty() ? all : all.members[member];
+}
+
+Positions Composition::positions(const Sequence& s, Rng& rng) const {
+  Positions positions = PositionEncoding::positions(s, rng);
+  if (std::none_of(members_.begin(), members_.end(), [](const Member& m) { return m.replaces.positions; }))
+    return positions;
+  for (const Member& m : members_) positions.members.push_back(m.encoding->positions(s, rng));
+  return positions;
+}
+
+const Sequence& Composition::sequence_of(const Sequence& s, size_t member, Sequence& own) const {
+  if (s.positions.members.empty()) return s;
+  own = s;
+  own.positions = Positions(s.positions.members[member]);
+  return own;
+}
+
+void Composition::tables(const Parameters& p, const Positions& positions, Tables& tables) const {
+  auto& [parts] = tables.constants<MemberTables>();
+  parts.resize(members_.size());
+  size_t count = 0;
+  for (size_t n = 0; n < members_.size(); ++n) {
+    members_[n].encoding->tables(p, positions_of(positions, n), parts[n]);
+    count += parts[n].values.size();
+  }
+  tables.values.clear();
+  tables.values.resize(count);
+  size_t next = 0;
+  for (const Tables& part : parts) {
+    for (const Matrix& values : part.values) tables.values[next++].refer_to(values);
+  }
+}
+
+const Tables& Composition::tables_of(const Tables& tables, size_t member) {
+  return tables.constants<MemberTables>().tables[member];
+}
+
+void Composition::refer_to_tables(const Tables& tables, size_t member, const Matrices& all, Matrices& views) {
+  const std::vector<Tables>& parts = tables.constants<MemberTables>().tables;
+  size_t first = 0;
+  for (size_t n = 0; n < member; ++n) first += parts[n].values.size();
+  refer_to(all, first, parts[member].values.size(), views);
+}
+
+void Composition::tables_backward(const Parameters& p, const Positions& positions, const Tables& tables,
+                                  const Matrices& d_values, Gradients& d) const {
+  Matrices own;
+  for (size_t n = 0; n < members_.size(); ++n) {
+    refer_to_tables(tables, n, d_values, own);
+    members_[n].encoding->tables_backward(p, positions_of(positions, n), tables_of(tables, n), own, d);
+  }
+}
+
+}  // namespace posbench

@@ -1,0 +1,203 @@
+// Sums of encodings, and encodings divided over layers and heads.
+#include <nlohmann/json.hpp>
+
+#include "encodings/registry.h"
+#include "harness/verify/certify.h"
+#include "harness/verify/double_precision/certificate.h"
+#include "model/attention_layer.h"
+#include "tests/catch.h"
+
+using namespace posbench;
+
+namespace {
+
+std::string refusal(const std::string& spec, const ModelShape& shape = small_shape(2, true, true)) {
+  ParameterLayout layout;
+  try {
+    make_encoding(Spec::parse(spec), shape, layout);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// One attention layer with random values. Parameters of two encodings are equal where the ends of their names are.
+struct Layer {
+  Layer(const std::string& spec, const ModelShape& shape, int layer) {
+    encoding = make_encoding(Spec::parse(spec), shape, layout);
+    parameters = Parameters(layout);
+    for (const auto& entry : layout.entries()) {
+      Rng rng = stream(1, entry.name.substr(entry.name.rfind(".", entry.name.size() - 3) + 1));
+      fill_normal(rng, 1, parameters[entry.parameter]);
+    }
+    Rng rng = stream(2, "combination");
+    constexpr int T = 9;
+    sequence.tokens = uniform_tokens(rng, T, 0, 6);
+    sequence.segments = {0, 0, 0, 1, 1, 1, 2, 2, 2};
+    sequence.digit_positions = {0, 1, 2, 3, 0, 1, 2, 0, 1};
+    sequence.positions = encoding->positions(sequence, rng);
+    encoding->tables(parameters, sequence.positions, tables);
+    Rng values = stream(3, "combination");
+    x.resize(T, shape.width);
+    fill_normal(values, 1, x);
+    for (Heads* heads : {&q, &k, &v}) {
+      resize(*heads, shape.heads, T, shape.head_width());
+      for (Matrix& head : *heads) fill_normal(values, 1, head);
+    }
+    embedded = x;
+    encoding->embed(sequence, parameters, tables, embedded, state);
+    resize(scores, shape.heads, T, T);
+    resize(attention, shape.heads, T, T);
+    resize(output, shape.heads, T, shape.head_width());
+    const AttentionInput in{sequence, parameters, tables, state, layer, x, q, k, v, scratch};
+    AttentionStages(*encoding).attend(in, scores, attention, output);
+  }
+
+  ParameterLayout layout;
+  std::unique_ptr<PositionEncoding> encoding;
+  Parameters parameters;
+  Sequence sequence;
+  Tables tables;
+  Matrices state;
+  Matrix x, embedded;
+  Heads q, k, v, scores, attention, output;
+  Scratch scratch;
+};
+
+double apart(const Matrix& a, const Matrix& b) { return (a - b).norm() / (1 + b.norm()); }
+
+}  // namespace
+
+TEST_CASE("combinations have right gradients: of three, nested, over four layers, with options") {
+  const auto [text, layers] = GENERATE(table<std::string, int>({
+      {"sum:of=(cope,rope,(alibi:learned=true))", 2},
+      {"sum:of=(tape,mapformer_em)", 3},
+      {"sum:of=(abacus,fire)", 2},
+      {"layers:of=((sum:of=(cope,rope)),none)", 2},
+      {"sum:of=((heads:of=(cope,none)),learned_abs)", 2},
+      {"sum:of=((sum:of=(cope,rope)),cope)", 2},
+      {"layers:of=(rope,none),every=4", 4},
+      {"layers:of=(cope,(heads:of=(t5_bias,stick_breaking))),every=3", 4},
+      {"heads:of=(cope,cope)", 2},
+      {"heads:of=((layers:of=(shaw_kv,fox)),(dape:base=kerple_log))", 2},
+      {"ssmax:base=(sum:of=(rope,kerple_log))", 2},
+  }));
+  for (const bool causal : {true, false}) {
+    const Spec spec = Spec::parse(text);
+    ModelShape shape = small_shape(4, causal, causal);
+    shape.layers = layers;
+    Worst worst;
+    try {
+      worst = gradient_error(spec, shape, 11);
+    } catch (const std::invalid_argument&) {  // a member is causal only
+      CHECK_FALSE(causal);
+      continue;
+    }
+    INFO(text << ": " << worst.where);
+    CHECK(worst.error <= 1e-6);
+  }
+}
+
+TEST_CASE("pairs of encodings have right gradients in every composition, or are refused in words") {
+  const std::vector<std::string> some{"none",           "learned_abs", "rope", "t5_bias", "shaw_kv",
+                                      "stick_breaking", "cope",        "fox",  "dape",    "tape",
+                                      "randomized",     "deberta",     "heads"};
+  for (const std::string composition : {"sum", "layers", "heads"}) {
+    for (size_t a = 0; a < some.size(); ++a) {
+      for (size_t b = a; b < some.size(); ++b) {
+        const Spec spec{composition, {{"of", some[a] + "," + some[b]}}};
+        INFO(spec.text());
+        try {
+          const Worst worst = gradient_error(spec, small_shape(4, true, true), 7);
+          INFO(worst.where);
+          CHECK(worst.error <= 1e-6);
+        } catch (const std::invalid_argument& error) {
+          CHECK(std::string(error.what()).starts_with("encoding '" + composition + "': "));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a sum with no encoding is the encoding, in all stages") {
+  for (const std::string spec : {"rope", "cope", "stick_breaking", "shaw_kv", "learned_abs", "tape"}) {
+    const ModelShape shape = small_shape(2, true, true);
+    const Layer alone(spec, shape, 1), with_none("sum:of=(none," + spec + ")", shape, 1);
+    INFO(spec);
+    CHECK(apart(with_none.embedded, alone.embedded) < 1e-12);
+    for (size_t h = 0; h < alone.scores.size(); ++h) {
+      CHECK(apart(with_none.attention[h], alone.attention[h]) < 1e-12);
+      CHECK(apart(with_none.output[h], alone.output[h]) < 1e-12);
+    }
+  }
+}
+
+TEST_CASE("a member keeps its own positions") {
+  // Digit positions are the index of abacus alone: RoPE turns by the distance of tokens as ever.
+  const ModelShape shape = small_shape(2, true, true);
+  const Layer rope("rope", shape, 0), both("sum:of=(abacus,rope)", shape, 0);
+  for (size_t h = 0; h < rope.scores.size(); ++h) CHECK(apart(both.attention[h], rope.attention[h]) < 1e-12);
+  CHECK(apart(both.embedded, both.x) > 0.1);
+}
+
+TEST_CASE("layers follow the pattern, and a member has parameters for its own layers only") {
+  ModelShape shape = small_shape(2, true, true);
+  shape.layers = 8;
+  const Layer plain("none", shape, 0), rope("rope", shape, 0);
+  for (int layer = 0; layer < shape.layers; ++layer) {
+    const Layer layered("layers:of=(rope,none),every=4", shape, layer);
+    INFO(layer);
+    CHECK((layered.attention[0] == (layer % 4 == 3 ? plain : rope).attention[0]));
+  }
+  ParameterLayout layout;
+  make_encoding(Spec::parse("layers:of=(shaw_k,cope),every=4"), shape, layout);
+  size_t keys = 0;
+  for (const auto& entry : layout.entries()) keys += entry.name.find("shaw_k.keys") != std::string::npos;
+  CHECK(keys == 6);
+}
+
+TEST_CASE("heads are divided into equal groups") {
+  const ModelShape shape = small_shape(4, true, true);
+  const Layer plain("none", shape, 0), divided("heads:of=(none,stick_breaking)", shape, 0);
+  CHECK((divided.attention[0] == plain.attention[0]));
+  CHECK((divided.attention[1] == plain.attention[1]));
+  CHECK(apart(divided.attention[2], plain.attention[2]) > 0.01);
+}
+
+TEST_CASE("what cannot be combined is refused in words that name the stage or the option") {
+  CHECK(refusal("sum:of=(stick_breaking,entmax)") ==
+        "encoding 'sum': 'stick_breaking' and 'entmax' both replace the normalization; expected one that does");
+  CHECK(
+      refusal("sum:of=(shaw_kv,(sum:of=(rope,stick_breaking)))") ==
+      "encoding 'sum': 'shaw_kv' and 'sum:of=(rope,stick_breaking)' both replace the mixing of values; expected one "
+      "that does");
+  CHECK(refusal("sum:of=cope") ==
+        "encoding 'sum': of is 'cope', expected two or more encodings, as in of=(cope,shaw_k)");
+  CHECK(
+      refusal("layers:of=(learned_abs,none)") ==
+      "encoding 'layers': 'learned_abs' enters at the embeddings, which all layers read; expected encodings that enter "
+      "in attention alone, or take sum");
+  CHECK(refusal("layers:of=(rope,none),every=4") ==
+        "encoding 'layers': the pattern 'rope,none' has 4 layers, and the model 2; set model.layers to 4 or more");
+  CHECK(refusal("layers:of=(rope,none),every=1") ==
+        "encoding 'layers': every is 1, less than the 2 encodings 'rope,none'; expected at least as many layers");
+  CHECK(
+      refusal("heads:of=(rope,none,alibi)") ==
+      "encoding 'heads': the 2 heads of the model do not divide into 3 equal groups; set model.heads to a multiple of "
+      "3");
+  CHECK(refusal("heads:of=(rope,tape)").find("enters at the embeddings, which all heads read") !=
+        std::string::npos);
+  CHECK(refusal("heads:of=((deberta:shared_projections=true),none)")
+            .find("reads the projections of all layers and heads") != std::string::npos);
+  CHECK(refusal("heads:of=(deberta,none)").empty());
+  CHECK(refusal("sum:of=(cope,rop)").find("did you mean 'rope'?") != std::string::npos);
+  CHECK(refusal("sum:of=(cope,rope)", small_shape(2, false, true)).find("causal models only") !=
+        std::string::npos);
+}
+
+TEST_CASE("the certificate counts models with options of blocks, and reports what is refused") {
+  const nlohmann::ordered_json blocks = certify_blocks("rope");
+  CHECK(blocks["certificates"] == 2 * block_options().size());
+  CHECK(blocks["passed"] == true);
+  CHECK(certify_blocks("deberta:shared_projections=true")["refused"] == 2);  // biases=false, and all of them
+}
