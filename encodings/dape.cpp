@@ -7,7 +7,9 @@
 // Zheng et al. 2024, arXiv:2405.14722; chuanyang-Zheng/DAPE. One network for each layer, in the
 // framework's initial values, U(-1, 1) / sqrt(inputs): the model does not start at A + B. The paper's ablations:
 // `hidden`; f of A + B or of A times B (`combine`); score without the residual B (residual=false); base=none, f(A)
-// alone. The base decides whether layers share its parameters. DAPE's code makes a set for each layer:
+// alone; base=rope, f of the rotated scores, which are then A, as the released rope_dapev2 means it, whose module is
+// built for 2 H inputs and given H. The base decides whether layers share its parameters. DAPE's code makes a set for
+// each layer:
 // base=(kerple_log:per_layer=true), and fire by default; its FIRE uses LeakyReLU,
 // base=(fire:activation=leaky_relu). The paper is causal; a bidirectional model takes any base that is defined
 // there.
@@ -41,7 +43,7 @@ const RegisterEncoding<DapeV1> registered{{
     .content_dependent = "logits",
     .variants = {"base=(alibi:learned=true)", "base=(alibi:learned=true),combine=add,residual=false",
                  "base=(alibi:learned=true),combine=multiply", "base=fire", "base=(fire:activation=leaky_relu)",
-                 "base=(kerple_log:per_layer=true),hidden=5", "base=kerple_log", "base=none", "combine=add",
+                 "base=(kerple_log:per_layer=true),hidden=5", "base=kerple_log", "base=none", "base=rope", "combine=add",
                  "combine=multiply", "hidden=7,residual=false"},
 }};
 

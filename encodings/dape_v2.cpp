@@ -6,7 +6,7 @@
 // B] is zero for later keys; the hidden map is not masked again, which leaks nothing, since it only saw masked
 // inputs: the hidden value one key beyond the query counts, except for the last query of a sequence, where the
 // convolution's padding is zero (as released). Options, bases and initial values as in DAPE; the released
-// `rope_dapev2` (base=none here) is built for 2 H channels and stops; H is used.
+// `rope_dapev2` (base=rope) is built for 2 H channels and given H, where it stops; H is used.
 #include "encodings/parts/dape_network.h"
 #include "encodings/registry.h"
 
@@ -39,7 +39,7 @@ const RegisterEncoding<DapeV2> registered{{
     .content_dependent = "logits",
     .variants = {"base=(alibi:learned=true),combine=add,residual=false",
                  "base=(alibi:learned=true),combine=multiply", "base=fire", "base=(fire:activation=leaky_relu)",
-                 "base=(kerple_log:per_layer=true),hidden=5", "base=kerple_log", "base=none", "combine=add",
+                 "base=(kerple_log:per_layer=true),hidden=5", "base=kerple_log", "base=none", "base=rope", "combine=add",
                  "combine=multiply", "hidden=7,residual=false"},
 }};
 

@@ -6,11 +6,13 @@
 // u, w, b (H, D) and e (2, C) for each layer, as in the released recipe; untied=false shares u, w and b. W (C, C)
 // for each layer. All start at N(0, 0.02). Segments are the task's: word, operand or line.
 //
+// bi_data=true: half of the training sequences, drawn at random, have negated distances.
+//
 // Yang et al. 2019, arXiv:1906.08237, sections 2.4 and 2.5; zihangdai/xlnet. Left out: its permuted targets and
-// two streams, which belong to another training objective, and `bi_data`, with which half of a batch has negated
-// distances, for text in reverse order; no sequence here is reversed.
-#include "encodings/registry.h"
+// two streams, which belong to another training objective. With its `bi_data` the half of each batch whose distances
+// are negated is text in reverse order; tasks cannot be reversed, so that ours only negates.
 #include "encodings/parts/relative_sinusoids.h"
+#include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/numeric.h"
 #include "model/product.h"
@@ -22,11 +24,12 @@ class Xlnet final : public RelativeSinusoids {
  public:
   struct Options {
     int clamp = 0;
-    bool untied = true, segments = true;
+    bool untied = true, segments = true, bi_data = false;
     void describe(OptionTable& o) {
       o.integer("clamp", clamp, 0, 1 << 20, "distances are clipped to +- this before the sinusoid; 0: never");
       o.flag("untied", untied, "u, w and b for each layer");
       o.flag("segments", segments, "the third term: same segment or not");
+      o.flag("bi_data", bi_data, "half of the training sequences have negated distances");
     }
   };
 
@@ -42,6 +45,14 @@ class Xlnet final : public RelativeSinusoids {
       segments_.push_back(
           layout.no_decay(layout.normal(fmt::format("xlnet.segments.{}", layer), 2, shape.width, 0.02)));
     }
+  }
+
+  Positions positions(const Sequence& s, Rng& rng) const override {
+    Positions positions = RelativeSinusoids::positions(s, rng);
+    if (options_.bi_data && s.training && chance(rng, 0.5)) {
+      for (Real& p : positions.at) p = -p;
+    }
+    return positions;
   }
 
   void score(const AttentionInput& in, Heads& scores) const override {
@@ -119,15 +130,15 @@ const RegisterEncoding<Xlnet> registered{{
         "/ sqrt(D)",
     .source = "Yang et al. 2019, arXiv:1906.08237, sections 2.4 and 2.5; zihangdai/xlnet",
     .notes =
-        "Segments are the task's. Left out: permuted targets, two streams, and half batches of negated distances "
-        "(bi_data).",
+        "Segments are the task's. Left out: permuted targets and two streams. With bi_data the code's half of negated "
+        "distances is text in reverse order, which ours is not.",
     .touches = "Q",
     .learned = true,
     .takes_positions = TakesPositions::distances,
     .extrapolates = Extrapolation::defined,
     .relative = Relative::yes,
     .content_dependent = "query",
-    .variants = {"clamp=4,untied=false", "segments=false"},
+    .variants = {"clamp=4,untied=false", "segments=false", "bi_data=true"},
 }};
 
 }  // namespace

@@ -44,7 +44,7 @@ constexpr auto same = [](Lanes a) { return a; };
 }  // namespace
 
 void DapeOptions::describe(OptionTable& o) {
-  o.text("base", base, "a bias by distance, or none", "the biases that the network adapts");
+  o.text("base", base, "a bias by distance, a rotary encoding, or none", "the biases or scores that the network adapts");
   o.integer("hidden", hidden, 1, 4096, "inner width of the network");
   o.choice("combine", combine, {"concatenate", "add", "multiply"}, "how scores and biases become the network's input");
   o.flag("residual", residual, "add the bias itself to the score, beside the network's output");
@@ -57,14 +57,16 @@ Dape::Dape(const std::string& name, Index taps, const DapeOptions& options, cons
       bias_(dynamic_cast<const AdditiveBias*>(&inner())),
       taps_(taps),
       channels_((bias_ && options.combine == Combine::concatenate ? 2 : 1) * shape.heads) {
-  if (bias_ == nullptr && Spec::parse(options.base).name != "none") {
-    throw std::invalid_argument(fmt::format(
-        "encoding '{}': base is '{}', expected a bias by distance (alibi, kerple_log, fire, ...) or none", name,
-        options.base));
+  const std::string base = Spec::parse(options.base).name;
+  if (bias_ == nullptr && base != "none" && encodings().find(base).info.family != Family::rotary) {
+    throw std::invalid_argument(
+        fmt::format("encoding '{}': base is '{}', expected a bias by distance (alibi, kerple_log, fire, ...), a rotary "
+                    "encoding (rope, ...) or none",
+                    name, options.base));
   }
   if (bias_ == nullptr && (options.combine != Combine::concatenate || !options.residual)) {
-    throw std::invalid_argument(
-        fmt::format("encoding '{}': with base none there is no bias; leave out combine and residual", name));
+    throw std::invalid_argument(fmt::format(
+        "encoding '{}': with base {} there is no bias; leave out combine and residual", name, options.base));
   }
   const Index inputs = taps * channels_, H = shape.heads;
   const double in_bound = 1 / std::sqrt(inputs), out_bound = 1 / std::sqrt(taps * options.hidden);
@@ -180,8 +182,12 @@ struct Dape::Network {
   Matrix& outputs;                       // (taps H, columns), tap by tap
 };
 
+void Dape::content(const AttentionInput& in, Heads& scores) const {
+  bias_ ? PositionEncoding::score(in, scores) : inner().score(in, scores);
+}
+
 void Dape::score(const AttentionInput& in, Heads& scores) const {
-  PositionEncoding::score(in, scores);
+  content(in, scores);
   Network network(*this, in);
   const Index next_tap = network.H * network.outputs.cols() + 1;  // from the output of one tap to that of the next
   network.for_each_block([&](const Block& b) {
@@ -208,7 +214,7 @@ std::vector<AttentionMap> Dape::inspect(const AttentionInput& in) const {
   AttentionMap before{"bias before the network", {}}, after{"bias after the network", {}};
   Heads content(shape_.heads, Matrix(T, T));
   after.values = content;
-  PositionEncoding::score(in, content);
+  this->content(in, content);
   score(in, after.values);
   for (size_t h = 0; h < content.size(); ++h) {
     after.values[h] -= content[h];
@@ -220,7 +226,10 @@ std::vector<AttentionMap> Dape::inspect(const AttentionInput& in) const {
 void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
   Network network(*this, in);
   const Index T = network.T, H = network.H;
-  Matrix &content = in.scratch(H * T, T), &d_content = in.scratch(H * T, T);  // head below head
+  Heads content(shape_.heads), d_content(shape_.heads);
+  for (Heads* heads : {&content, &d_content}) {
+    for (Matrix& head : *heads) head.refer_to(in.scratch(T, T));
+  }
   const bool learned = bias_ && bias_->learned();
   // Of d_inputs, biases that are not learned need none.
   const Index inputs = learned || taps_ > 1 ? network.inputs.rows() : H;
@@ -231,13 +240,11 @@ void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, Atten
   // Transposed, so that products copy the columns of d_outputs, not those of hidden, which are more.
   Matrix& d_out_weight_by_column = in.scratch(d_out_weight.cols(), d_out_weight.rows());
   d_out_weight_by_column = d_out_weight.transpose();
-  for (Index h = 0; h < H; ++h) {
-    dot_product(in.q[h], in.k[h], scale(), shape_.causal, content.middleRows(h * T, T));
-    d_content.middleRows(h * T, T) = d_scores[h];
-  }
+  this->content(in, content);
+  for (Index h = 0; h < H; ++h) d_content[h] = d_scores[h];
 
   network.for_each_block([&](const Block& b) {
-    network.forward(b, [&](Index h, Index i) { return content.row(h * T + i).data(); });
+    network.forward(b, [&](Index h, Index i) { return content[h].row(i).data(); });
     const auto x = network.inputs.leftCols(b.columns), y = network.hidden.leftCols(b.columns);
     auto d_x = d_inputs.leftCols(b.columns), d_y = d_hidden.leftCols(b.columns),
          d_z = d_outputs.leftCols(b.columns);
@@ -262,8 +269,8 @@ void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, Atten
     multiply(network.in_weight.leftCols(inputs).transpose(), d_y, d_x);
     network.for_each_query(b, [&](Index i, Index column, Index keys) {
       for (Index h = 0; h < H; ++h) {
-        const Real *bias = bias_ ? network.bias(h).row(i).data() : nullptr, *row = content.row(h * T + i).data();
-        Real* d_row = d_content.row(h * T + i).data();
+        const Real *bias = bias_ ? network.bias(h).row(i).data() : nullptr, *row = content[h].row(i).data();
+        Real* d_row = d_content[h].row(i).data();
         Real* d_bias =
             learned ? bias_->d_bias_of(d.tables, in.layer, static_cast<size_t>(h)).row(i).data() : nullptr;
         if (learned && options_.residual) combine(d_bias, d_scores[h].row(i).data(), keys, plus);
@@ -288,8 +295,9 @@ void Dape::score_backward(const AttentionInput& in, const Heads& d_scores, Atten
     });
   });
   d_out_weight = d_out_weight_by_column.transpose();
+  if (bias_ == nullptr) return inner().score_backward(in, d_content, d);
   for (Index h = 0; h < H; ++h) {
-    dot_product_backward(in.q[h], in.k[h], scale(), shape_.causal, d_content.middleRows(h * T, T), d.q[h], d.k[h]);
+    dot_product_backward(in.q[h], in.k[h], scale(), shape_.causal, d_content[h], d.q[h], d.k[h]);
   }
 }
 

@@ -82,10 +82,8 @@ TEST_CASE(
 
 TEST_CASE("options that do not fit the model or each other are refused in one line") {
   CHECK(refusal("interpolated:resonance=true").find("take method ntk, ntk_dynamic or yarn") != std::string::npos);
-  CHECK(refusal("hard_alibi:heads=3") ==
-        "encoding 'hard_alibi': heads is 3, more than the heads of the model, 2");
-  CHECK(refusal("wavelet:scales=3") ==
-        "encoding 'wavelet': scales is 3, expected a divisor of the head width, 4");
+  CHECK(refusal("hard_alibi:heads=3") == "encoding 'hard_alibi': heads is 3, more than the heads of the model, 2");
+  CHECK(refusal("wavelet:scales=3") == "encoding 'wavelet': scales is 3, expected a divisor of the head width, 4");
   CHECK(refusal("grape_ap:width=3") == "encoding 'grape_ap': width is 3, expected an even number");
 }
 
@@ -125,6 +123,50 @@ TEST_CASE("random floats are drawn anew in training, and are evenly spaced in ev
   for (const std::string base : {"learned_abs", "tupe_a", "random_offset", "cope"}) {
     INFO(base);
     CHECK(!refusal("random_float:base=" + base).empty());
+  }
+}
+
+TEST_CASE("xlnet:bi_data negates the distances of half of the training sequences, and no others") {
+  ParameterLayout layout;
+  const auto encoding = make_encoding(Spec::parse("xlnet:bi_data=true"), small_shape(2, true, true), layout);
+  Sequence s = sequence(5);
+  Rng rng = stream(1, "bi_data");
+  const std::vector<Real> ahead{0, 1, 2, 3, 4}, negated{0, -1, -2, -3, -4};
+  int turned = 0;
+  for (int n = 0; n < 100; ++n) {
+    s.training = false;
+    CHECK(encoding->positions(s, rng).at == ahead);
+    s.training = true;
+    const std::vector<Real> at = encoding->positions(s, rng).at;
+    turned += at == negated;
+    CHECK((at == ahead || at == negated));
+  }
+  CHECK(turned > 30);
+  CHECK(turned < 70);
+  CHECK(refusal("randomized:base=(xlnet:bi_data=true)").find("does not take its positions from outside") !=
+        std::string::npos);
+}
+
+TEST_CASE("FIRE gives keys before the query the same bias in bidirectional models, and others another") {
+  const auto scores = [](bool causal, const std::string& spec) {
+    const ModelShape shape = small_shape(2, causal, true);
+    ParameterLayout layout;
+    const auto encoding = make_encoding(Spec::parse(spec), shape, layout);
+    const Parameters parameters = initialize(layout, 1);
+    Rng rng = stream(1, "fire");
+    const Positions positions = encoding->positions(sequence(20), rng);
+    Tables tables;
+    encoding->tables(parameters, positions, tables);
+    return Matrix(tables.values[0]);
+  };
+  const Matrix causal = scores(true, "fire"), both = scores(false, "fire"),
+               alike = scores(false, "fire:sides=symmetric");
+  for (Index i = 0; i < 20; ++i) {
+    for (Index j = 0; j <= i; ++j) {
+      CHECK(both(i, j) == causal(i, j));
+      CHECK(alike(j, i) == causal(i, j));
+      if (j < i) CHECK(both(j, i) != causal(i, j));
+    }
   }
 }
 

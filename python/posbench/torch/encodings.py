@@ -160,8 +160,8 @@ class KerpleLog(Encoding):
 
 
 class Fire(Encoding):
-    """score_h = q_i . k_j / sqrt(D) + f_h(psi(i - j) / (psi(max(i, |mu| L)) + 1e-6)), psi(n) = log(|c| n + 1),
-    f: 1 -> 32 -> H with ReLU, for each layer; L half of the trained length"""
+    """score_h = q_i . k_j / sqrt(D) + f_h(+- psi(|i - j|) / (psi(max(i, j, |mu| L)) + 1e-6)), psi(n) = log(|c| n + 1),
+    negative for keys after the query; f: 1 -> 32 -> H with ReLU, for each layer; L half of the trained length"""
 
     name = spec = "fire"
     hidden = 32
@@ -180,10 +180,11 @@ class Fire(Encoding):
     def score(self, a: Attention) -> Tensor:
         c, mu, w1, b1, w2, b2 = (getattr(self, f"fire_{part}_{a.layer}") for part in ("c", "mu", "w1", "b1", "w2", "b2"))
         threshold = mu.abs() * max(1, self.shape.trained_length // 2)
-        query = a.positions[..., :, None]
-        reach = torch.where(threshold > query, threshold, query)
+        later = torch.maximum(a.positions[..., :, None], a.positions[..., None, :])
+        reach = torch.where(threshold > later, threshold, later)
         reach = reach if a.positions.dim() == 1 else reach[:, None]
-        xi = torch.log1p(c.abs() * a.distance.clamp(min=0)) / (torch.log1p(c.abs() * reach) + 1e-6)
+        side = torch.where(a.distance < 0, -1.0, 1.0).to(reach.dtype)
+        xi = side * torch.log1p(c.abs() * a.distance.abs()) / (torch.log1p(c.abs() * reach) + 1e-6)
         bias = functional.relu(xi[..., None] * w1[0] + b1[0]) @ w2 + b2[0]
         return super().score(a) + _by_head(bias)
 
