@@ -71,7 +71,8 @@ class Block(nn.Module):
             return visible
         at = torch.arange(visible.shape[-1], device=visible.device)
         near = (at[:, None] - at).abs() < self.shape.window
-        return visible & (near | (at < self.shape.sinks))
+        seen = visible & (near | (at < self.shape.sinks))
+        return torch.where(seen.any(-1, keepdim=True), seen, visible)  # padding sees something, so that no row is empty
 
     def logit_scale(self, seen: Tensor) -> Tensor | float:
         """The factor of each query's scores, (T, 1) or (B, 1, T, 1)."""
