@@ -30,9 +30,9 @@ int main() {
     return true;  // false stops; there is then no result
   };
 
-  const std::optional<ExperimentResult> result = run_experiment(experiment, events);
-  if (!result || result->status != Status::ok) return 1;
-  for (const SplitResult& split : result->splits) {
+  const std::optional<std::vector<ExperimentResult>> results = run_experiment(experiment, events);
+  if (!results || results->front().status != Status::ok) return 1;
+  for (const SplitResult& split : results->front().splits) {
     const Count right = split.sequence;
     std::printf("%-16s %ld of %ld sequences right\n", split.name.c_str(), static_cast<long>(right.correct),
                 static_cast<long>(right.total));

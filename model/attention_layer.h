@@ -123,8 +123,8 @@ class AttentionLayer {
   /// pair counted once.
   double multiply_adds(Index length, Index rows) const;
 
-  /// "score", "positional part" (the score minus q k^T / sqrt(D)), "attention", and then the maps of the encoding,
-  /// for the last sequence of forward.
+  /// "score", "positional part" (the score minus q k^T / sqrt(D)), "attention", then the maps of the encoding, and
+  /// then the four terms of content and position where the scores have them; for the last sequence of forward.
   std::vector<AttentionMap> inspect(const SequenceInput&, AttentionActivations&, AttentionWorkspace&) const;
 
   /// For measurements of single stages.

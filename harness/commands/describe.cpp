@@ -48,6 +48,7 @@ std::vector<OptionInfo> settings() {
   add("model", ModelOptions{});
   add("training", TrainingOptions{});
   add("evaluation", EvaluationOptions{});
+  add("extend", ExtendOptions{});
   return infos;
 }
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/inspect_over.h"
 #include "harness/commands/output.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/saved_model.h"
@@ -28,6 +29,7 @@ struct InspectRequest {
   std::uint64_t example = 0;  // its number in the test stream of the split
   std::optional<int> length;  // in the task's unit; drawn without it
   std::optional<int> query;   // the place that tables tell of; the last scored one without it
+  std::optional<int> over;    // how many samples, instead of one example
   Output output;
 };
 
@@ -252,11 +254,24 @@ std::string text(const Inspection& seen, Format format, Index query, const Conso
   return text;
 }
 
+/// Means over many samples.
+void inspect_over(const InspectRequest& request) {
+  const Overview seen = as_input([&] {
+    const SavedModel saved = load_model(find(request));
+    Overview overview = look_over(saved, request.split, request.length, *request.over);
+    overview.run = how_far(request.run);
+    return overview;
+  });
+  const Output& output = request.output;
+  write(output, text(seen, format(output), console_style(output)));
+}
+
 /// Tells, for each layer and head, the positional part of the scores, the attention, and what the encoding itself
 /// shows: console, markdown and csv of one query, json and html of all. Throws std::invalid_argument where the
 /// model is missing or cannot be read, or what was requested is not there.
 void inspect(const InspectRequest& request) {
   format(request.output);  // refuses what cannot be written before anything is computed
+  if (request.over) return inspect_over(request);
   const Inspection seen = as_input([&] { return look(request); });
   const Index last = seen.scored.empty() ? seen.length() - 1 : seen.scored.back();
   const Index query = request.query.value_or(static_cast<int>(last));
@@ -286,11 +301,20 @@ void add_inspect(CLI::App& app, Invocation&) {
   command->add_option("--query", request->query, "the place that tables tell of")
       ->default_str("the last scored one")
       ->check(CLI::Range(0, 1000000));
+  command
+      ->add_option("--over", request->over,
+                   "means over the first N samples of the split instead of one example: attention and positional part by "
+                   "distance, entropy, the right key, margins")
+      ->default_str("one example")
+      ->check(CLI::Range(1, 1000000))
+      ->excludes("--example")
+      ->excludes("--query");
   add_output(*command, request->output);
   command->footer(
       "Examples:\n"
       "  posbench inspect runs/mine flip_flop cope --seed 1\n"
-      "  posbench inspect runs/mine flip_flop cope --split ood_sparse -o cope.html");
+      "  posbench inspect runs/mine flip_flop cope --split ood_sparse -o cope.html\n"
+      "  posbench inspect runs/mine flip_flop cope --split ood_sparse --over 256 -o cope.html");
   command->callback([request] {
     inspect(*request);
   });

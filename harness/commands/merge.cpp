@@ -90,12 +90,13 @@ void check_complete(const std::vector<ShardRun>& runs) {
 }
 
 /// That every shard has finished what it lists, and lists what its configuration has.
-void check_finished(const std::vector<ShardRun>& runs, const std::vector<ExperimentId>& experiments) {
+void check_finished(const std::vector<ShardRun>& runs, const std::vector<Experiment>& experiments) {
   for (const auto& [path, record] : runs) {
     const Shard shard = record.manifest.shard;
     std::vector<ExperimentId> expected;
     for (size_t n = 0; n < experiments.size(); ++n) {
-      if (shard.has(n)) expected.push_back(experiments[n]);
+      if (!shard.has(n)) continue;
+      for (ExperimentId& id : experiments[n].ids()) expected.push_back(std::move(id));
     }
     const std::vector<ExperimentId>& listed = record.manifest.experiments;
     if (listed != expected) {
@@ -109,7 +110,7 @@ void check_finished(const std::vector<ShardRun>& runs, const std::vector<Experim
         missing.push_back(fmt::format("{} on {} with seed {}", id.encoding, id.task, id.seed));
       const fs::path model = model_path(path, id);
       const bool saved = record.manifest.save_models && found != record.finished.end() &&
-                         found->second.result.status == Status::ok;
+                         found->second.result.status == Status::ok && !found->second.result.extended;
       if (saved && !fs::exists(model)) refuse(fmt::format("{} is missing", model.string()));
     }
     if (!missing.empty()) {
@@ -149,8 +150,8 @@ int merge(const MergeRequest& request) {
   const Config config = config_from_json(first.config, position);
   const Suite suite = make_suite(config);
   Manifest manifest{.config = first.config, .context = about, .save_models = first.save_models};
-  for (const Experiment& e : suite.experiments) manifest.experiments.push_back(e.id());
-  check_finished(runs, manifest.experiments);
+  manifest.experiments = ids(suite.experiments);
+  check_finished(runs, suite.experiments);
   std::map<ExperimentId, Finished> finished;
   for (const auto& [path, record] : runs) {
     finished.insert(record.finished.begin(), record.finished.end());

@@ -98,29 +98,41 @@ double resume(const std::filesystem::path& run, const Experiment& e, const Model
   }
 }
 
+/// How many of the experiment's results the run does not have yet.
+size_t count_missing(const Experiment& e, const RunDirectory& directory) {
+  const std::vector<ExperimentId> ids = e.ids();
+  return static_cast<size_t>(std::count_if(ids.begin(), ids.end(), [&](const ExperimentId& id) {
+    return directory.finished().count(id) == 0;
+  }));
+}
+
 /// Runs what is not finished yet, and keeps what becomes of it.
 void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirectory& directory, LivePage* live) {
   const std::filesystem::path& path = directory.path();
   std::vector<Experiment> open;
   double total_work = 0;
+  size_t missing = 0;  // results
   for (const Experiment& e : suite.experiments) {
-    if (directory.finished().count(e.id()) > 0) continue;
+    const size_t count = count_missing(e, directory);
+    if (count == 0) continue;
+    missing += count;
     open.push_back(e);
     total_work += e.work;
   }
   const size_t at_once = std::min(open.size(), static_cast<size_t>(jobs));
   if (request.verbosity != Verbosity::quiet) {
-    write_message(fmt::format("{}; {} of {} experiments to run, {} at once, into {}\n", version(), open.size(),
-                              suite.experiments.size(), at_once, printable(path.string())));
+    write_message(fmt::format("{}; {} of {} experiments to run, {} at once, into {}\n", version(), missing,
+                              ids(suite.experiments).size(), at_once, printable(path.string())));
   }
   if (open.empty()) return;
   directory.make_folders();
   if (request.trace_loss) make_folder(path / kLossFolder);
 
-  Progress progress(request.verbosity, static_cast<int>(open.size()), total_work);
+  Progress progress(request.verbosity, static_cast<int>(missing), total_work);
   SuiteEvents events;
   events.advanced = [&](double work) { progress.advance(work); };
   events.finished = [&](const ExperimentResult& result, double seconds) {
+    if (directory.finished().count(result.id) > 0) return;  // the process ended between it and its extensions
     directory.append(result, seconds);
     progress.finished(result, seconds);
     if (live) live->update();
@@ -169,12 +181,14 @@ void print_plan(const Suite& suite, int jobs, bool color) {
       {}};
   for (size_t i = 0; i < plan.seconds.size(); ++i) {
     const Experiment& e = suite.experiments[i];
-    table.rows.push_back({e.task->spec, e.encoding.text(), fmt::format("{}", e.seed),
+    const std::string extended =
+        e.extensions.empty() ? "" : fmt::format(" and {} of its extensions", e.extensions.size());
+    table.rows.push_back({e.task->spec, e.encoding.text() + extended, fmt::format("{}", e.seed),
                           fmt::format("{}", make_model(e.encoding, e.task->shape).layout.count()),
                           fmt::format("{:.1f}", plan.seconds[i])});
   }
   print(table, color);
-  fmt::print("{} experiments; about {} of core time, {} with {} jobs\n", plan.seconds.size(),
+  fmt::print("{} experiments; about {} of core time, {} with {} jobs\n", ids(suite.experiments).size(),
              duration(plan.core_seconds), duration(plan.wall_seconds), jobs);
 }
 
@@ -241,14 +255,14 @@ int run(const Config& config, const RunRequest& request) {
                     .context = context(request.command),
                     .shard = request.shard,
                     .save_models = request.save_models};
-  for (const Experiment& e : suite.experiments) manifest.experiments.push_back(e.id());
+  manifest.experiments = ids(suite.experiments);
   Json about = manifest.context;
   if (request.shard.of > 1) about["shard"] = request.shard.text();
   RunDirectory directory(request.directory.value_or(default_directory()), request.existing, std::move(manifest));
   if (request.rerun_failed) directory.forget_failed();
   if (!directory.dropped().empty()) write_message(one_line(directory.dropped()) + "\n");
   const auto stopped = [&](const std::string& why) {
-    write_message(fmt::format("{}; {}", one_line(why), how_to_resume(request, directory, suite.experiments.size())));
+    write_message(fmt::format("{}; {}", one_line(why), how_to_resume(request, directory, directory.record().manifest.experiments.size())));
   };
   std::optional<Report> report;
   try {

@@ -49,7 +49,7 @@ void leave_out_impossible(Config& config) {
 }
 
 void print_list(const Suite& suite) {
-  for (const Experiment& e : suite.experiments) fmt::print("{} {} {}\n", e.task->spec, e.encoding.text(), e.seed);
+  for (const ExperimentId& id : ids(suite.experiments)) fmt::print("{} {} {}\n", id.task, id.encoding, id.seed);
 }
 
 int run(Request& request) {
@@ -91,6 +91,10 @@ void add_what(CLI::App& command, Request& request) {
       ->take_all()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_list_option(command, "--extend", request.config.extend,
+                  "test every trained model under these encodings too, or those of one encoding, as in "
+                  "--extend 'none,rope->interpolated'; with --set extend.steps=100 also after further training")
+      ->default_str("none");
   command
       .add_option("--match-compute", request.config.match_compute,
                   "an encoding, as in --match-compute none: every other gets the steps that take the same core time "
@@ -147,6 +151,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       "  posbench run -e cope:positions=16 -e 'rope*' --set training.steps=2e3\n"
       "  posbench run --learning-rates 3e-4,1e-3,3e-3        each experiment at the best of three in validation\n"
       "  posbench run -t flip_flop -e rope,alibi --sweep task.length=16,32,64 --sweep model.width=32,64\n"
+      "  posbench run -t flip_flop -e rope --extend none,interpolated --set extend.steps=100 --set extend.length=4x\n"
       "  posbench run --config out/report.json -o again      repeats a run\n"
       "  posbench run -o out --live                          and out/report.html follows it in a browser\n"
       "  posbench run --profile standard --shard 3/16 -o out/3 --resume\n"

@@ -189,7 +189,7 @@ Report make_report(const std::vector<Scored>& files) {
   }
   report.config = config;
   if (!configured) {  // how it was trained is not known
-    for (const char* key : {"profile", "model", "training", "overrides"}) report.config.erase(key);
+    for (const char* key : {"profile", "model", "training", "extend", "overrides"}) report.config.erase(key);
     report.config["evaluation"]["sequences"] = first.set.count;
   }
   report.config["tasks"] = tasks;

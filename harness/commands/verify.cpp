@@ -98,11 +98,25 @@ std::vector<size_t> choose(size_t size, size_t count, std::uint64_t seed) {
 std::vector<ExperimentId> left_out(const Report& report, const Suite& suite) {
   std::vector<ExperimentId> missing;
   if (report.context.contains("shard")) return missing;
-  for (const Experiment& e : suite.experiments) {
-    const auto same = [&](const ExperimentResult& result) { return result.id == e.id(); };
-    if (std::none_of(report.experiments.begin(), report.experiments.end(), same)) missing.push_back(e.id());
+  for (const ExperimentId& id : ids(suite.experiments)) {
+    const auto same = [&](const ExperimentResult& result) { return result.id == id; };
+    if (std::none_of(report.experiments.begin(), report.experiments.end(), same)) missing.push_back(id);
   }
   return missing;
+}
+
+/// The experiment with this result, and no other of its extensions. Nothing if the suite does not have it.
+std::optional<Experiment> find(const Suite& suite, const ExperimentId& id) {
+  for (const Experiment& e : suite.experiments) {
+    const std::vector<ExperimentId> ids = e.ids();
+    const auto found = std::find(ids.begin(), ids.end(), id);
+    if (found == ids.end()) continue;
+    Experiment one = e;
+    one.extensions.clear();
+    if (found != ids.begin()) one.extensions.push_back(e.extensions.at(static_cast<size_t>(found - ids.begin()) - 1));
+    return one;
+  }
+  return std::nullopt;
 }
 
 /// Returns the exit code: 1 where a count differs or experiments are left out.
@@ -116,14 +130,13 @@ int verify(const VerifyRequest& request) {
 
   const std::uint64_t seed = request.seed ? *request.seed : std::random_device{}() % 1'000'000;
   const std::vector<size_t> chosen = choose(report.experiments.size(), static_cast<size_t>(request.sample), seed);
-  std::vector<const Experiment*> experiments;
+  std::vector<Experiment> experiments;
   for (const size_t index : chosen) {
     const ExperimentId& id = report.experiments[index].id;
-    const auto found = std::find_if(suite.experiments.begin(), suite.experiments.end(),
-                                    [&](const Experiment& e) { return e.id() == id; });
-    if (found == suite.experiments.end())
+    const std::optional<Experiment> found = find(suite, id);
+    if (!found)
       throw std::invalid_argument(fmt::format("{} reports {}, which its configuration does not have", file, name(id)));
-    experiments.push_back(&*found);
+    experiments.push_back(*found);
   }
   fmt::print("running {} of {} experiments again (--seed {} chooses the same)\n", chosen.size(), report.experiments.size(), seed);
   std::fflush(stdout);
@@ -133,8 +146,8 @@ int verify(const VerifyRequest& request) {
   Waiting waiting("training");
   std::atomic<size_t> done{0};
   parallel_for(chosen.size(), request.jobs > 0 ? request.jobs : all_cores(), [&](size_t n) {
-    const std::optional<ExperimentResult> again = run_experiment(*experiments[n], {});
-    differences[n] = first_difference(report.experiments[chosen[n]], *again, compared[n]);
+    const std::vector<ExperimentResult> again = *run_experiment(experiments[n], {});
+    differences[n] = first_difference(report.experiments[chosen[n]], again.back(), compared[n]);
     waiting.count(++done, chosen.size());
   });
   waiting.clear();

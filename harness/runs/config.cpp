@@ -291,6 +291,7 @@ Config make_config(const ConfigRequest& request) {
     set_sweep(config, sweep.substr(0, equals), sweep.substr(equals + 1));
   }
   if (request.learning_rates) set_for_all(config, "training.learning_rate", *request.learning_rates);
+  if (request.extend) set_for_all(config, "extend.encodings", *request.extend);
   if (request.tasks) config.tasks = select(*request.tasks, "task");
   if (request.encodings) config.encodings = select(*request.encodings, "encoding");
   if (request.seeds) config.seeds = parse_seeds(*request.seeds);
@@ -300,13 +301,13 @@ Config make_config(const ConfigRequest& request) {
 }
 
 void overlay(const Json& json, const std::string& where, Config& config) {
-  static const std::vector<std::string> known{"profile", "description", "model", "training", "evaluation",
-                                              "tasks",   "encodings",   "seeds", "splits",   "overrides", "sweep",
+  static const std::vector<std::string> known{"profile", "description", "model", "training",  "evaluation", "extend",
+                                              "tasks",   "encodings",   "seeds", "splits",    "overrides",  "sweep",
                                               "match_compute"};
   const auto read_key = [&](const std::string& key, const Json& value) {
     const std::string position = where + ": " + key;
     try {
-      if (key == "model" || key == "training" || key == "evaluation") {
+      if (key == "model" || key == "training" || key == "evaluation" || key == "extend") {
         for (const auto& [name, option] : expect_object(value, position).items()) {
           check_type(config, key, name, option);
           set_for_all(config, key + "." + name, setting(option, name));

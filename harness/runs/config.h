@@ -37,7 +37,7 @@ struct Config : ExperimentOptions {
 
 /// The configuration in the arguments of a command line.
 struct ConfigRequest {
-  std::optional<std::string> profile, tasks, encodings, seeds, learning_rates;
+  std::optional<std::string> profile, tasks, encodings, seeds, learning_rates, extend;
   std::optional<std::filesystem::path> file;
   std::vector<std::string> settings;  // "model.width=128"
   std::vector<std::string> sweeps;    // "model.width=32,64,128"
@@ -54,7 +54,7 @@ Config make_config(const ConfigRequest&);
 void overlay(const Json&, const std::string& where, Config&);
 
 Json to_json(const Config&);
-/// The sections model, training and evaluation.
+/// The sections model, training, evaluation and extend.
 Json to_json(const ExperimentOptions&);
 /// The inverse; `where` is the prefix of messages. Throws std::invalid_argument.
 Config config_from_json(const Json&, const std::string& where);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "encodings/registry.h"
 #include "harness/runs/saved_model.h"
 
@@ -24,7 +26,7 @@ std::string link_to(const fs::path& path) {
 }  // namespace
 
 std::string family_of(const std::string& encoding) {
-  const std::string name = encoding.substr(0, encoding.find_first_of(": "));
+  const std::string name = encoding.substr(0, std::min(encoding.find_first_of(": "), encoding.find("->")));
   return encodings().contains(name) ? text(encodings().find(name).info.family) : "other";
 }
 

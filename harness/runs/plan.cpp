@@ -20,7 +20,7 @@ double cpu_seconds(clockid_t clock) {
 double thread_seconds() { return cpu_seconds(CLOCK_THREAD_CPUTIME_ID); }
 
 /// Seconds of one training step, from a few with fewer sequences where there are many.
-double step_seconds(const Experiment& e, const Model& model, TrainingState& state) {
+double step_seconds(const Experiment& e, const Task& task, const Model& model, TrainingState& state) {
   constexpr int kMaxSequences = 32, kMaxSteps = 8;
   constexpr double kEnough = 0.1;
   TrainingOptions options = e.training();
@@ -31,7 +31,7 @@ double step_seconds(const Experiment& e, const Model& model, TrainingState& stat
   options.early_stop = 0;
   int measured = -1;  // the first warms up
   double start = 0, seconds = 0;
-  train(model, e.task->trained(), options, 0, state, [&](const TrainingState&) {
+  train(model, task, options, 0, state, [&](const TrainingState&) {
     if (++measured == 0) start = thread_seconds();
     seconds = thread_seconds() - start;
     return measured < 1 || (measured < kMaxSteps && seconds < kEnough);
@@ -51,28 +51,38 @@ double sequence_seconds(const Experiment& e, const Model& model, const TrainingS
   }
 }
 
-/// Seconds of the whole experiment.
-double estimate(const Experiment& e) {
-  const ExperimentOptions& config = e.task->options;
-  const TrainingOptions training = e.training();
-  const Model model = make_model(e.encoding, e.task->shape);
+int validations(int steps, const TrainingOptions& training) {
+  return (steps + training.validate_every - 1) / training.validate_every;
+}
+
+/// Seconds of `rates` trainings with an encoding, each of so many steps, and of its tests.
+double estimate(const Experiment& e, const Spec& encoding, const Task& task, int rates, int steps) {
+  const TrainingOptions& training = e.task->options.training;
+  const Model model = make_model(encoding, e.task->shape);
   TrainingState state(model, training, 0);
-  const int rates = static_cast<int>(training.learning_rates.size());
-  double seconds = rates * (training.steps * step_seconds(e, model, state));
-  const int validations = rates * ((training.steps + training.validate_every - 1) / training.validate_every);
+  double seconds = steps == 0 ? 0 : static_cast<double>(rates) * steps * step_seconds(e, task, model, state);
+  const double validated = static_cast<double>(rates) * validations(steps, training) * training.validation_sequences;
   for (size_t split = 0; split < e.task->splits.size(); ++split) {
-    const double sequences = config.evaluation.sequences +
-                             (split == 0 || training.validate_splits
-                                  ? static_cast<double>(validations) * training.validation_sequences
-                                  : 0);
+    const double sequences =
+        e.task->options.evaluation.sequences + (split == 0 || training.validate_splits ? validated : 0);
     seconds += sequences * sequence_seconds(e, model, state, split);
   }
   return seconds;
 }
 
+/// Seconds of the whole experiment.
+double estimate(const Experiment& e) {
+  const TrainingOptions training = e.training();
+  const int rates = static_cast<int>(training.learning_rates.size());
+  double seconds = estimate(e, e.encoding, e.task->trained(), rates, training.steps);
+  for (const Extension& extension : e.extensions)
+    seconds += estimate(e, extension.encoding, e.task->trained_further(), 1, extension.steps);
+  return seconds;
+}
+
 /// An encoding on another task, with as many of that one's steps as it gets on its own.
 Experiment on_task(const TaskSetup* task, const Experiment& e) {
-  Experiment other{task, e.encoding, e.seed};
+  Experiment other{.task = task, .encoding = e.encoding, .seed = e.seed, .extensions = e.extensions};
   if (e.steps) {
     const double share = static_cast<double>(*e.steps) / e.task->options.training.steps;
     other.steps = std::max(1, static_cast<int>(share * task->options.training.steps));

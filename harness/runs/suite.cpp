@@ -45,7 +45,7 @@ double steps(const TrainingOptions& training) {
 
 /// Multiply-adds of the products with weights and of attention in an experiment on a task, training and evaluation
 /// together.
-double work(const TaskSetup& task) {
+double work(const TaskSetup& task, const std::vector<Extension>& extensions) {
   ParameterLayout layout;
   const PositionEncoding plain(task.shape);
   const Transformer transformer(task.shape, layout, plain);
@@ -58,12 +58,37 @@ double work(const TaskSetup& task) {
   const double validations = steps(training) / training.validate_every + 1;
   double work = forward(task.trained(), true) * 3 * steps(training) * training.batch;
   const EvaluationOptions& evaluation = task.options.evaluation;
+  double tests = 0;
   for (size_t i = 0; i < task.tasks.size(); ++i) {
-    work += forward(*task.tasks[i], false, evaluation.loops) * evaluation.sequences;
+    tests += forward(*task.tasks[i], false, evaluation.loops) * evaluation.sequences;
     if (i == 0 || training.validate_splits)
       work += forward(*task.tasks[i], false) * validations * training.validation_sequences;
   }
+  work += tests;
+  for (const Extension& extension : extensions) {
+    work += tests;
+    if (extension.steps == 0) continue;
+    const double more_validations = static_cast<double>(extension.steps) / training.validate_every + 1;
+    work += forward(task.trained_further(), true) * 3 * extension.steps * training.batch;
+    work += forward(task.trained_further(), false) * more_validations * training.validation_sequences;
+  }
   return work;
+}
+
+/// Refuses extensions of encodings that are not trained.
+void check_parents(const ExtendOptions& extend, const std::vector<SweptSpec>& encodings) {
+  for (const ExtensionRequest& request : parse_extensions(extend)) {
+    const auto is_parent = [&](const SweptSpec& e) { return request.parent == e.spec || request.parent == e.base; };
+    if (request.parent.empty() || std::any_of(encodings.begin(), encodings.end(), is_parent)) continue;
+    throw std::invalid_argument(fmt::format(
+        "extend.encodings: '{0}->{1}' extends '{0}', which the run does not train; add it with -e, or leave this out",
+        request.parent, request.encoding.text()));
+  }
+}
+
+bool has_split(const std::string& task, const std::string& name) {
+  const std::vector<TaskInfo::Split>& splits = tasks().find(task).info.splits;
+  return std::any_of(splits.begin(), splits.end(), [&](const TaskInfo::Split& split) { return split.name == name; });
 }
 
 /// Reports the progress of one experiment, and decides when its checkpoint is written.
@@ -73,7 +98,7 @@ class ProgressObserver {
       : experiment_(experiment),
         events_(events),
         work_left_(experiment.work),
-        work_of_step_(work_left_ / (1.1 * steps(experiment.training()))) {}
+        work_of_step_(work_left_ / (1.1 * all_steps(experiment))) {}
 
   ExperimentEvents events(const std::function<bool()>& go_on) {
     return {.begun = [this](const Model& model, LearningRateSweep& sweep) { begun(model, sweep); },
@@ -87,13 +112,19 @@ class ProgressObserver {
   }
   /// The experiment ran out of memory and will be repeated.
   void repeated() { events_.advanced(work_left_ - experiment_.work); }
-  void finished(const ExperimentResult& result) {
+  void finished(const std::vector<ExperimentResult>& results) {
     events_.advanced(work_left_);
-    events_.finished(result, seconds());
+    for (const ExperimentResult& result : results) events_.finished(result, result.extended ? 0 : seconds());
   }
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  static double all_steps(const Experiment& experiment) {
+    double all = steps(experiment.training());
+    for (const Extension& extension : experiment.extensions) all += extension.steps;
+    return all;
+  }
 
   double seconds() const { return earlier_ + std::chrono::duration<double>(Clock::now() - start_).count(); }
   void advance(int steps) {
@@ -147,7 +178,8 @@ TaskSetup setup_task(const Config& config, const std::string& spec) {
     const auto found = config.splits.find(key);
     if (found == config.splits.end()) continue;
     for (const TaskInfo::Split& split : found->second) {
-      std::erase_if(own, [&](const TaskInfo::Split& s) { return s.name == split.name; });
+      const size_t erased = std::erase_if(own, [&](const TaskInfo::Split& s) { return s.name == split.name; });
+      if (erased > 0 && split.options.empty() && !has_split(task.name, split.name)) continue;  // of the other key only
       own.push_back(split);
     }
   }
@@ -165,6 +197,14 @@ Config config_of(const Experiment& e) {
   return config;
 }
 
+std::vector<ExperimentId> ids(const std::vector<Experiment>& experiments) {
+  std::vector<ExperimentId> all;
+  for (const Experiment& e : experiments) {
+    for (ExperimentId& id : e.ids()) all.push_back(std::move(id));
+  }
+  return all;
+}
+
 Suite make_suite(const Config& config, Shard shard) {
   const std::vector<SweptSpec> tasks = swept_tasks(config), encodings = swept_encodings(config);
   const size_t all = tasks.size() * encodings.size() * config.seeds.size();
@@ -180,17 +220,20 @@ Suite make_suite(const Config& config, Shard shard) {
   size_t count = 0;
   for (const SweptSpec& task : tasks) {
     suite.tasks.push_back(std::make_unique<TaskSetup>(setup_task(config, task.spec)));
-    const double of_each = work(*suite.tasks.back());
+    const TaskSetup& setup = *suite.tasks.back();
+    check_parents(setup.options.extend, encodings);
     for (const SweptSpec& encoding : encodings) {
       const Spec spec = Spec::parse(encoding.spec);
-      make_model(spec, suite.tasks.back()->shape);
+      make_model(spec, setup.shape);
+      const std::vector<Extension> extensions = extensions_of(spec, encoding.base, setup.options.extend, setup.shape);
+      const double of_each = work(setup, extensions);
       const std::optional<Swept> swept = swept_values(config, task, encoding);
-      const int steps = suite.tasks.back()->options.training.steps;
+      const int steps = setup.options.training.steps;
       const std::optional<int> matched =
           config.match_compute ? std::optional(matched_steps(*config.match_compute, steps, spec.text())) : std::nullopt;
       for (const std::uint64_t seed : config.seeds) {
         if (!shard.has(count++)) continue;
-        suite.experiments.push_back({suite.tasks.back().get(), spec, seed, of_each, swept, matched});
+        suite.experiments.push_back({&setup, spec, seed, of_each, swept, matched, extensions});
       }
     }
   }
@@ -227,10 +270,10 @@ void run_suite(const std::vector<Experiment>& experiments, int jobs, const std::
     if (stop || failed) return;
     ProgressObserver observer(experiments[i], events);
     try {
-      const auto result = run_experiment(experiments[i], observer.events([&] { return !stop && !failed; }));
-      if (!result) return;
+      const auto results = run_experiment(experiments[i], observer.events([&] { return !stop && !failed; }));
+      if (!results) return;
       const std::lock_guard lock(mutex);
-      observer.finished(*result);
+      observer.finished(*results);
     } catch (const std::bad_alloc&) {
       observer.repeated();
       throw;

@@ -26,6 +26,9 @@ struct Suite {
   std::vector<Experiment> experiments;  // by task, encoding, seed, in the order of the configuration
 };
 
+/// Of all results of these experiments, those of an experiment together.
+std::vector<ExperimentId> ids(const std::vector<Experiment>&);
+
 /// A task by the configuration: with its overrides and the splits of the user.
 TaskSetup setup_task(const Config&, const std::string& spec);
 
@@ -41,7 +44,9 @@ Suite make_suite(const Config&, Shard = {});
 /// Callbacks of a suite, called from any thread; each but `advanced` and `finished` may be empty.
 struct SuiteEvents {
   std::function<void(double work)> advanced;
-  std::function<void(const ExperimentResult&, double seconds)> finished;  // one at a time
+  /// One at a time: of an experiment and then of each of its extensions. The experiment's seconds include all of them,
+  /// and theirs are 0.
+  std::function<void(const ExperimentResult&, double seconds)> finished;
   /// An experiment begins: restores its sweep from a checkpoint, if there is one, and returns the seconds that were
   /// spent on it before.
   std::function<double(const Experiment&, const Model&, LearningRateSweep&)> begun;

@@ -1,8 +1,11 @@
-// One experiment: a model is trained from scratch on a task, then evaluated on each of its splits.
+// One experiment: a model is trained from scratch on a task, then evaluated on each of its splits, and then once more
+// under each encoding that extends it.
 #pragma once
 #include <functional>
 #include <optional>
+#include <vector>
 
+#include "harness/training/extension.h"
 #include "harness/training/task_setup.h"
 #include "harness/training/trainer.h"
 
@@ -15,6 +18,7 @@ struct Experiment {
   double work = 0;  // roughly proportional to the run time
   std::optional<Swept> swept = std::nullopt;
   std::optional<int> steps = std::nullopt;  // of training, where they are not those of the task
+  std::vector<Extension> extensions = {};
 
   TrainingOptions training() const {
     TrainingOptions options = task->options.training;
@@ -22,6 +26,8 @@ struct Experiment {
     return options;
   }
   ExperimentId id() const { return {task->spec, encoding.text(), seed}; }
+  /// Of all its results: its own, then those of its extensions.
+  std::vector<ExperimentId> ids() const;
 };
 
 /// Callbacks of an experiment. Each may be empty.
@@ -32,9 +38,9 @@ struct ExperimentEvents {
   std::function<void(const Model&, const Parameters&)> trained;  // the tested parameters; not called on divergence
 };
 
-/// Runs the whole experiment. Returns nothing if `after_step` or `go_on` returned false. An exception makes the
+/// Runs the whole experiment. Returns its result, then those of its extensions; nothing if `after_step` or `go_on` returned false. An exception makes the
 /// result `failed`, except FileError and std::bad_alloc: they come from the machine, a repetition may succeed, and
 /// they are rethrown.
-std::optional<ExperimentResult> run_experiment(const Experiment&, const ExperimentEvents&);
+std::optional<std::vector<ExperimentResult>> run_experiment(const Experiment&, const ExperimentEvents&);
 
 }  // namespace posbench

@@ -126,6 +126,18 @@ void EvaluationOptions::describe(OptionTable& o) {
   o.omit_default();
 }
 
+void ExtendOptions::describe(OptionTable& o) {
+  o.text("encodings", encodings, "a list of encodings, such as none,rope->interpolated",
+         "encodings that trained models are also tested with; PARENT->ENCODING: models of one encoding only");
+  o.omit_default();
+  o.integer("steps", steps, 0, 100'000'000,
+            "optimizer updates with the other encoding, after which the model is tested once more; 0: none");
+  o.omit_default();
+  o.text("length", length, "a value of the task's option length, such as 128 or 4x",
+         "length of the sequences of these updates; empty: as trained");
+  o.omit_default();
+}
+
 namespace {
 
 [[noreturn]] void refuse_setting(ExperimentOptions& options, const std::string& name) {
@@ -137,7 +149,7 @@ namespace {
   const auto meant = std::find_if(known.begin(), known.end(), without_section);
   const std::string hint = meant == known.end() ? did_you_mean(name, known) : did_you_mean(*meant, known);
   throw std::invalid_argument(fmt::format(
-      "unknown setting '{}'{} (expected model.OPTION, training.OPTION or evaluation.OPTION; 'posbench list settings' "
+      "unknown setting '{}'{} (expected model.OPTION, training.OPTION, evaluation.OPTION or extend.OPTION; 'posbench list settings' "
       "shows all)",
       name, hint));
 }
@@ -176,6 +188,7 @@ void ExperimentOptions::for_each_section(
   section("model", model);
   section("training", training);
   section("evaluation", evaluation);
+  section("extend", extend);
 }
 
 Layout ExperimentOptions::layout() const {

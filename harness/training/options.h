@@ -64,12 +64,21 @@ struct EvaluationOptions {
   void describe(OptionTable&);
 };
 
+/// Tests of trained models under other encodings.
+struct ExtendOptions {
+  std::string encodings;  // a list; empty: none
+  int steps = 0;          // of further training
+  std::string length;     // of its samples; empty: as trained
+  void describe(OptionTable&);
+};
+
 struct ExperimentOptions {
   ModelOptions model;
   TrainingOptions training;
   EvaluationOptions evaluation;
+  ExtendOptions extend;
 
-  /// Calls f with the name and the options of each section: "model", "training", "evaluation".
+  /// Calls f with the name and the options of each section: "model", "training", "evaluation", "extend".
   void for_each_section(const std::function<void(const std::string& section, const OptionTable&)>& f);
   /// Sets "training.steps" and the like. Throws std::invalid_argument for an unknown name or a bad value.
   void set(const std::string& name, const std::string& value);

@@ -32,7 +32,7 @@ SampleStream::Sample SampleStream::operator()(std::uint64_t index) const {
   if (distinct > 0) index %= distinct;
   Rng rng = stream(seed, purpose, index);
   const int drawn = length ? *length : task.lengths().draw(rng);
-  const Purpose use = purpose == "train" ? Purpose::training : purpose == "validation" ? Purpose::validation : Purpose::test;
+  const Purpose use = purpose.starts_with("train") ? Purpose::training : purpose == "validation" ? Purpose::validation : Purpose::test;
   Sample sample{task.sample_of(use, drawn, rng), drawn};
   if (sample.example.length > 0) sample.length = sample.example.length;
   return sample;

@@ -17,7 +17,7 @@ std::string fault(const Example&, int vocabulary, int answers);
 /// An endless stream of examples. Example n depends only on the task and its options, the seed, the purpose and n.
 struct SampleStream {
   const Task& task;
-  std::string purpose;  // "train", "validation", "test:ood_sparse"
+  std::string purpose;  // "train", "train:further", "validation", "test:ood_sparse"
   std::uint64_t seed = 0;
   std::optional<int> length;  // of every example; if empty, drawn from the lengths of the task
   bool answers_only = false;  // predictions are chosen among the ids that answers can have

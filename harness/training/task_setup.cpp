@@ -128,6 +128,34 @@ void refuse_training_distribution(const Spec& trained, const TaskInfo::Split& sp
       split.name, canonical(trained).text(), fmt::join(values, ", ")));
 }
 
+void check_extend(const ExtendOptions& extend) {
+  if (extend.encodings.empty() && (extend.steps > 0 || !extend.length.empty())) {
+    throw std::invalid_argument(fmt::format(
+        "extend.{} is set, but extend.encodings is empty; name the encodings, as in --extend none, or leave it out",
+        extend.steps > 0 ? "steps" : "length"));
+  }
+  if (extend.steps == 0 && !extend.length.empty()) {
+    throw std::invalid_argument(
+        fmt::format("extend.length is {}, the length of further training, but extend.steps is 0; set extend.steps, or "
+                    "leave out extend.length",
+                    extend.length));
+  }
+}
+
+/// The task of further training. Null if its length is that of training.
+std::unique_ptr<Task> make_extended(const Spec& spec, const ExtendOptions& extend, Layout layout, int vocabulary) {
+  if (extend.length.empty()) return nullptr;
+  try {
+    const TaskInfo::Split split{"extend.length", {{"length", extend.length}}, ""};
+    std::unique_ptr<Task> task = make_task(spec, resolved(spec, tasks().find(spec.name).options, split), layout);
+    if (task->vocabulary() == vocabulary) return task;
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(prefixed("extend.length: ", error.what()));
+  }
+  throw std::invalid_argument(fmt::format(
+      "extend.length {} changes the vocabulary of task '{}', which a trained model cannot follow", extend.length, spec.name));
+}
+
 }  // namespace
 
 TaskSpec TaskSpec::parse(const std::string& text) {
@@ -183,6 +211,7 @@ TaskSetup make_task_setup(const ExperimentOptions& for_all, const std::string& t
                     "set consists of whole batches",
                     training.samples, training.batch));
   }
+  check_extend(options.extend);
   setup.shape = options.model.shape();
   for (const TaskInfo::Split& raw : chosen_splits(setup)) {
     std::unique_ptr<Task> task;
@@ -210,6 +239,8 @@ TaskSetup make_task_setup(const ExperimentOptions& for_all, const std::string& t
     }
   }
   setup.shape.vocabulary = setup.trained().vocabulary();
+  setup.extended = make_extended(spec, options.extend, layout, setup.shape.vocabulary);
+  if (setup.extended) setup.shape.longest = std::max(setup.shape.longest, longest_sequence(*setup.extended));
   return setup;
 }
 

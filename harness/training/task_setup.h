@@ -29,9 +29,11 @@ struct TaskSetup {
   std::vector<TaskInfo::Split> splits;       // in_distribution first; those of the user last; no value is relative
   std::vector<std::string> left_out;         // splits of the task that what is trained leaves no room for: "NAME: why"
   std::vector<std::unique_ptr<Task>> tasks;  // one for each split
+  std::unique_ptr<Task> extended;            // of further training, if extend.length is set
   ModelShape shape;                          // with the vocabulary and the lengths of this task
 
   const Task& trained() const { return *tasks.front(); }
+  const Task& trained_further() const { return extended ? *extended : trained(); }
 };
 
 /// `own_splits` are appended to those of the task, or replace one of the same name; one without options leaves that one

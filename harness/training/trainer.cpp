@@ -120,10 +120,10 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
 
 bool train(const Model& model, const Task& task, const TrainingOptions& options, std::uint64_t seed,
            TrainingState& state, const std::function<bool(const TrainingState&)>& after_step,
-           const std::vector<ValidatedSplit>& splits) {
+           const std::vector<ValidatedSplit>& splits, const std::string& purpose) {
   const FlushDenormals flush;
   const bool answers_only = options.outputs == Outputs::answers;
-  SampleStream samples{task, "train", seed, std::nullopt, answers_only, static_cast<std::uint64_t>(options.samples)};
+  SampleStream samples{task, purpose, seed, std::nullopt, answers_only, static_cast<std::uint64_t>(options.samples)};
   const SampleStream validation{task, "validation", seed, std::nullopt, answers_only};
   const std::unique_ptr<const Optimizer> optimizer = make_optimizer(options.optimizer_options(), model.layout);
   TrainingWorkspace workspace(model.layout);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/spec.h"
@@ -71,9 +72,10 @@ struct ValidatedSplit {
 };
 
 /// Trains up to options.steps. `after_step` may interrupt after each step by returning false; a later call resumes
-/// from the state. Returns whether training is finished.
+/// from the state. Returns whether training is finished. `purpose`: of the samples.
 bool train(const Model&, const Task&, const TrainingOptions&, std::uint64_t seed, TrainingState&,
-           const std::function<bool(const TrainingState&)>& after_step, const std::vector<ValidatedSplit>& splits = {});
+           const std::function<bool(const TrainingState&)>& after_step, const std::vector<ValidatedSplit>& splits = {},
+           const std::string& purpose = "train");
 
 /// The same at every learning rate of the options. The best rate has the highest sequence accuracy in its last
 /// validation. Ties are broken by token accuracy, then by the lowest mean training loss since the validation

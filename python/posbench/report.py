@@ -51,13 +51,16 @@ class Report:
     def rows(self) -> list[dict[str, Any]]:
         """A row for each experiment, split and metric. `value` is the accuracy, or the loss or margin, which have no
         counts. An experiment that did not finish has one row, without split and metric. Of a sweep, swept_task and
-        swept_encoding are the specs without what was swept, and each swept value is a column."""
+        swept_encoding are the specs without what was swept, and each swept value is a column. An extension has the encoding of
+        its model as parent, and further_steps."""
         rows = []
         for e in self.experiments:
             about = {key: e[key] for key in ("task", "encoding", "seed", "status", "parameters", "steps")}
             if "swept" in e:
                 about.update(swept_task=e["swept"]["task"], swept_encoding=e["swept"]["encoding"])
                 about.update((value["name"], _number(value["value"])) for value in e["swept"]["values"])
+            if "extends" in e:
+                about.update(parent=e["extends"]["parent"], further_steps=e["extends"]["steps"])
             if not e["splits"]:
                 rows.append(dict(about, split=None, kind=None, metric=None, value=None, correct=None, total=None,
                                  low=None, high=None))

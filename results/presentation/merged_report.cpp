@@ -72,6 +72,8 @@ MergedReport merge_reports(std::span<const NamedReport> runs) {
       std::string& name = names[experiment.id.encoding];
       name = counts.at(experiment.id.encoding) == 1 ? experiment.id.encoding
                                                     : fmt::format("{} ({})", experiment.id.encoding, run.name);
+      if (experiment.swept && name != experiment.id.encoding)
+        experiment.swept->encoding = fmt::format("{} ({})", experiment.swept->encoding, run.name);
       experiment.id.encoding = name;
       if (!seen.insert(experiment.id).second) {
         throw std::runtime_error(

@@ -128,7 +128,8 @@ std::string html(const Page& page) {
       {"head", [&] { return head(page); }},
       {"documents", [&] { return documents(page); }},
       {"data", [&] {
-         return script_json({{"names", page.names},
+         return script_json({{"things", page.things},
+                             {"names", page.names},
                              {"families", page.families},
                              {"tasks", page.tasks},
                              {"runs", page.runs},

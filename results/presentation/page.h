@@ -52,7 +52,8 @@ struct Document {
 struct Page {
   std::string title;
   std::vector<std::string> notes;  // paragraphs at the top
-  std::vector<std::string> names;     // of encodings, in the order of their colours and of maps
+  std::string things = "encodings";   // what the names are of
+  std::vector<std::string> names;     // in the order of their colours and of maps
   std::vector<std::string> families;  // of each of them
   std::vector<std::string> tasks;
   std::vector<std::string> runs;  // the configuration of the n-th is the document configurationN

@@ -30,6 +30,7 @@ std::string page_of(const Report&, std::string title, std::vector<std::string> n
 
 std::vector<Section> accuracy_sections(const PageSource&);  // against length, against distance
 std::vector<Section> loss_sections(const PageSource&);      // loss against length, accuracy against position in the answer
+Section phase_section(const PageSource&);  // of a sweep
 Section learning_section(const PageSource&);
 Section map_section(const PageSource&);
 Section ranking_section(const PageSource&);

@@ -31,7 +31,7 @@ Section cost_section(const PageSource& source) {
   Plot plot{.kind = "dots",
             .title = "Milliseconds for each training step",
             .about =
-                "Of one thread; an experiment's time, its evaluation included, over its steps. Points are means "
+                "Of one thread; an experiment's time, its evaluation and extensions included, over its steps. Points are means "
                 "over seeds.",
             .columns = {{"row", "encoding"},
                         {"series", "of"},
@@ -49,6 +49,7 @@ Section cost_section(const PageSource& source) {
       if (found == source.experiments.at(task).end()) continue;
       std::vector<double> steps;
       for (const ExperimentResult* experiment : found->second) {
+        if (experiment->extended) continue;  // its time is part of its parent's
         const auto time = seconds.find(experiment->id);
         if (time != seconds.end() && experiment->steps > 0)
           steps.push_back(1000 * time->second / experiment->steps);

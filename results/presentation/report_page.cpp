@@ -82,7 +82,8 @@ std::string report_page(std::span<const NamedReport> runs, const PageOptions& op
     page.runs.push_back(run.name);
   }
   for (const std::string& warning : all.warnings) page.notes.push_back("Note: " + warning);
-  std::vector<Section> sections = accuracy_sections(source);
+  std::vector<Section> sections{phase_section(source)};
+  for (Section& section : accuracy_sections(source)) sections.push_back(std::move(section));
   for (Section& section : loss_sections(source)) sections.push_back(std::move(section));
   for (const auto make : {map_section, ranking_section, threshold_section, learning_section, unfinished_section,
                           cost_section, seed_section}) {

@@ -182,15 +182,22 @@ Table seed_table(const Report& report, const Summary& summary) {
   const std::vector<std::string> names = swept_names(summary);
   if (!names.empty()) table.columns.insert(table.columns.end(), {{"swept_task"}, {"swept_encoding"}});
   for (const std::string& name : names) table.columns.push_back({name, Align::right});
+  const bool any_extended = std::any_of(summary.rows.begin(), summary.rows.end(),
+                                        [](const SummaryRow& row) { return row.extended.has_value(); });
+  if (any_extended) table.columns.insert(table.columns.end(), {{"parent"}, {"further_steps", Align::right}});
   std::map<ExperimentId, const ExperimentResult*> experiments;
   for (const ExperimentResult& experiment : report.experiments) experiments[experiment.id] = &experiment;
   for (const SummaryRow& row : summary.rows) {
-    const std::vector<Cell> swept = swept_cells(row, names);
+    std::vector<Cell> about = swept_cells(row, names);
+    if (any_extended) {
+      about.emplace_back(row.extended ? row.extended->parent : "");
+      about.emplace_back(row.extended ? std::to_string(row.extended->steps) : "");
+    }
     for (size_t seed = 0; seed < row.seeds.size(); ++seed) {
       const ExperimentResult& experiment = *experiments.at({row.task, row.encoding, row.seeds[seed]});
       for (const SplitSummary& split : row.splits) {
         table.rows.push_back(seed_cells(row, split, seed, experiment));
-        table.rows.back().insert(table.rows.back().end(), swept.begin(), swept.end());
+        table.rows.back().insert(table.rows.back().end(), about.begin(), about.end());
       }
     }
   }

@@ -22,7 +22,8 @@ Table ranking_table(const Summary&);
 
 /// Every metric: a row for each task, encoding, seed and split, for a spreadsheet or a data frame. An experiment that
 /// diverged or failed has a row for each split too, with accuracies of 0, as the means count it, and no counts. Of a sweep
-/// the last columns are swept_task and swept_encoding, the specs without what was swept, and one for each swept value.
+/// the last columns are swept_task and swept_encoding, the specs without what was swept, and one for each swept value; of a run
+/// with extensions, parent (the encoding of the model that is extended) and further_steps.
 Table seed_table(const Report&, const Summary&);
 
 /// Experiments that did not finish, with their reasons.

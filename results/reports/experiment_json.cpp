@@ -85,6 +85,14 @@ Swept read_swept(const Field& json) {
           })};
 }
 
+template <class Field>
+Extended read_extended(const Field& json) {
+  return {.parent = json["parent"].name(),
+          .encoding = json["encoding"].name(),
+          .steps = static_cast<int>(json["steps"].integer(0, kMaxInt)),
+          .length = json.has("length") ? json["length"].text() : ""};
+}
+
 Json write_split(const SplitResult& split) {
   Json json;
   json["name"] = split.name;
@@ -318,6 +326,7 @@ ExperimentResult read(const Field& json) {
   result.task_version = static_cast<int>(json["task_version"].integer(1, kMaxInt));
   result.status = static_cast<Status>(json["status"].choice(status_names()));
   if (json.has("swept")) result.swept = read_swept(json["swept"]);
+  if (json.has("extends")) result.extended = read_extended(json["extends"]);
   if (json.has("description")) result.description = json["description"].text();
   if (json.has("reason")) result.reason = json["reason"].text();
   result.diverged_step = read_diverged_step(json, result.status);
@@ -344,6 +353,12 @@ Json to_json(const Swept& swept) {
   json["values"] = write_list(swept.values, [](const auto& value) {
     return Json{{"name", value.first}, {"value", value.second}};
   });
+  return json;
+}
+
+Json to_json(const Extended& extended) {
+  Json json{{"parent", extended.parent}, {"encoding", extended.encoding}, {"steps", extended.steps}};
+  if (!extended.length.empty()) json["length"] = extended.length;
   return json;
 }
 
@@ -383,6 +398,7 @@ Json to_json(const ExperimentResult& result) {
   json["encoding"] = result.id.encoding;
   json["seed"] = result.id.seed;
   if (result.swept) json["swept"] = to_json(*result.swept);
+  if (result.extended) json["extends"] = to_json(*result.extended);
   json["task_version"] = result.task_version;
   json["status"] = to_text(result.status);
   if (!result.description.empty()) json["description"] = result.description;

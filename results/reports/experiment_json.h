@@ -18,6 +18,7 @@ ExperimentResult read_experiment(const Field&);
 ExperimentResult read_experiment(const simdjson::dom::element&);
 
 Json to_json(const Swept&);
+Json to_json(const Extended&);
 Json to_json(const CurvePoint&);
 std::vector<CurvePoint> read_curve(const Field&);
 Json to_json(const RateResult&);

@@ -80,6 +80,7 @@ Json to_json(const SummaryRow& row) {
   json["task"] = row.task;
   json["encoding"] = row.encoding;
   if (row.swept) json["swept"] = to_json(*row.swept);
+  if (row.extended) json["extends"] = to_json(*row.extended);
   json["seeds"] = row.seeds;
   json["diverged"] = row.diverged;
   json["failed"] = row.failed;

@@ -70,6 +70,9 @@ std::optional<std::string> other_budget(const NamedReport& baseline, const Named
   if (!found) {
     found = member_difference(member(a, "evaluation"), member(b, "evaluation"), "layout", "config.evaluation");
   }
+  const Json &extend_a = member(a, "extend"), &extend_b = member(b, "extend");
+  if (!found && extend_a.contains("steps") && extend_b.contains("steps"))
+    found = member_difference(extend_a, extend_b, "length", "config.extend");
   return text(found, baseline, candidate);
 }
 

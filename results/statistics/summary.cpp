@@ -155,8 +155,8 @@ std::optional<ThresholdLength> find_threshold_length(const Experiments& experime
 }
 
 SummaryRow summarize(const TaskBaseline& task, const Experiments& experiments) {
-  SummaryRow row{
-      .task = task.task, .encoding = experiments.front()->id.encoding, .swept = experiments.front()->swept};
+  const ExperimentResult& first = *experiments.front();
+  SummaryRow row{.task = task.task, .encoding = first.id.encoding, .swept = first.swept, .extended = first.extended};
   for (const ExperimentResult* experiment : experiments) {
     row.seeds.push_back(experiment->id.seed);
     row.diverged += experiment->status == Status::diverged;

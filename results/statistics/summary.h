@@ -46,6 +46,7 @@ struct SplitSummary {
 struct SummaryRow {
   std::string task, encoding;
   std::optional<Swept> swept;                                        // of the experiments
+  std::optional<Extended> extended;                                  // the same
   std::vector<std::uint64_t> seeds;                                  // in the order of the report
   int diverged = 0, failed = 0;                                      // experiments
   Learned learned;                                                   // the task, in distribution

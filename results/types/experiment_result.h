@@ -108,9 +108,19 @@ struct Swept {
   bool operator==(const Swept&) const = default;
 };
 
+/// A model of another experiment that was tested under another encoding, without or after further training.
+struct Extended {
+  std::string parent;    // the encoding that it was trained with
+  std::string encoding;  // that it is tested with
+  int steps = 0;         // of further training with that encoding
+  std::string length;    // of the samples of further training, as in the settings; empty: as trained
+  bool operator==(const Extended&) const = default;
+};
+
 struct ExperimentResult {
   ExperimentId id;
-  std::optional<Swept> swept;  // empty without a sweep
+  std::optional<Swept> swept;        // empty without a sweep
+  std::optional<Extended> extended;  // empty if the model was trained for this experiment
   int task_version = 1;
   Status status = Status::ok;
   std::string description;           // of a model that was trained elsewhere, in its author's words; or empty

@@ -22,7 +22,7 @@ Config modern(std::vector<std::string> more = {}) {
 
 ExperimentResult run(const Config& config) {
   const Suite suite = make_suite(config);
-  return *run_experiment(suite.experiments[0], {});
+  return run_experiment(suite.experiments[0], {})->front();
 }
 
 }  // namespace

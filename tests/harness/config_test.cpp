@@ -137,6 +137,10 @@ TEST_CASE("splits may be given for a spec, relative to what is trained, and null
   CHECK(of_spec.splits.back().options[0].second == "192");
   CHECK(to_json(config_from_json(to_json(config), "test")) == to_json(config));
   CHECK(to_json(config)["splits"]["flip_flop:length=64"]["ood_dense"].is_null());
+  const auto own = directory.write("own.json", R"({"profile": "smoke", "splits": {
+    "flip_flop": {"at16": {"length": 16}}, "flip_flop:length=16": {"at16": null}}})");
+  CHECK(setup_task(make_config({.file = own}), "flip_flop").splits.back().name == "at16");
+  CHECK(setup_task(make_config({.file = own}), "flip_flop:length=16").splits.size() == 5);
   const auto empty = directory.write("empty.json", R"({"splits": {"flip_flop": {"mine": {}}}})");
   CHECK_THROWS_WITH(make_config({.file = empty}),
                     Catch::Matchers::EndsWith("expected options that the split changes, or null, which leaves it out"));
@@ -184,8 +188,8 @@ TEST_CASE("an invalid configuration is refused in one line") {
   CHECK(message("{\"training\": {\"step\": 5}}") ==
         "bad.json: training: unknown option 'step' of training; did you mean 'steps'? (it has steps, batch, samples, "
         "learning_rate, warm_up, decay, optimizer, momentum, weight_decay, decayed_parameters, beta1, beta2, "
-        "epsilon, clip, validate_every, validation_sequences, early_stop, outputs, "
-        "lengths)");
+        "epsilon, clip, validate_every, validation_sequences, early_stop, "
+        "validate_splits, outputs, lengths)");
   CHECK(message("{\"training\": {\"steps\": 0}}") ==
         "bad.json: training: steps is '0', expected an integer from 1 to 100000000");
   CHECK(message("{\"training\": 5}").ends_with("training: expected an object"));

@@ -200,7 +200,7 @@ class Console(unittest.TestCase):
         self.assertGreater(len(verbs), 15)
         for verb in verbs:
             text = posbench(f"{verb} --help", self.folder).stdout
-            for technical in ("ENUM", "->", "INT:", "TEXT:", "OR {"):
+            for technical in ("ENUM", "value in {", "INT:", "TEXT:", "OR {"):
                 self.assertNotIn(technical, text.split("Examples:")[0], verb)
             for entry in re.split(r"\n  (?=-)", text.split("\nExamples")[0])[1:]:
                 entry = re.sub(r"\s+", " ", entry.split("\n\n")[0])

@@ -71,7 +71,8 @@ Config small_config(const std::string& tasks, const std::string& encodings) {
 ExperimentResult run_alone(const Config& config) {
   const Suite suite = make_suite(config);
   REQUIRE(suite.experiments.size() == 1);
-  return *run_experiment(suite.experiments[0], {.after_step = [](const Model&, const LearningRateSweep&) { return true; }});
+  return run_experiment(suite.experiments[0], {.after_step = [](const Model&, const LearningRateSweep&) { return true; }})
+      ->front();
 }
 
 }  // namespace
@@ -150,8 +151,8 @@ TEST_CASE("every profile can be run") {
     for (size_t n = 0; n < suite.experiments.size(); n += stride) {
       const Experiment& e = suite.experiments[n];
       CAPTURE(e.id().task, e.id().encoding);
-      const auto result = run_experiment(e, {.after_step = [](const Model&, const LearningRateSweep&) { return true; }});
-      CHECK(result->status == Status::ok);
+      const auto results = run_experiment(e, {.after_step = [](const Model&, const LearningRateSweep&) { return true; }});
+      CHECK(results->front().status == Status::ok);
     }
   }
 }
@@ -361,7 +362,7 @@ TEST_CASE("default splits follow what is trained, and one that it leaves no room
 TEST_CASE("evaluation records loss, margin and accuracy by position, which agree with each other") {
   const Config config = small_config("reverse_string", "rope");
   const Suite suite = make_suite(config);
-  const ExperimentResult result = *run_experiment(suite.experiments[0], {});
+  const ExperimentResult result = run_experiment(suite.experiments[0], {})->front();
   for (const SplitResult& split : result.splits) {
     double loss = 0, margin = 0, by_length = 0;
     Count token;
@@ -411,7 +412,7 @@ TEST_CASE("few training samples are learned by heart: the training loss falls be
     Config config = small_config("even_pairs", "learned_abs");
     config.training.steps = 120;
     config.training.samples = samples;
-    return *run_experiment(make_suite(config).experiments[0], {})->final_loss;
+    return *run_experiment(make_suite(config).experiments[0], {})->front().final_loss;
   };
   CHECK(final_loss(4) < 0.5 * final_loss(0));
 }
@@ -453,5 +454,5 @@ TEST_CASE("training with validation on the splits is the same whether it was int
   CHECK(!run_experiment(e, events));
   events.begun = [&](const Model& model, LearningRateSweep& sweep) { read_checkpoint(directory / "checkpoint", e, model, sweep); };
   events.after_step = {};
-  CHECK(*run_experiment(e, events) == whole);
+  CHECK(run_experiment(e, events)->front() == whole);
 }

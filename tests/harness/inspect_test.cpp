@@ -37,7 +37,7 @@ const TemporaryDirectory& trained() {
   static const TemporaryDirectory directory;
   static const Outcome outcome = posbench_command(
       directory,
-      "run --profile smoke -t last_x_retrieval -e none,alibi,cope:positions=5,dape -q -o out --save-models");
+      "run --profile smoke -t last_x_retrieval,parity_check -e none,alibi,cope:positions=5,dape,txl,shaw_k -q -o out --save-models");
   INFO(outcome.error);
   REQUIRE(outcome.code == 0);
   return directory;
@@ -105,6 +105,50 @@ TEST_CASE("the parts of a trained encoding's scores agree with its equation") {
     CHECK(csv.out.starts_with("layer,head,query,key,word,score,positional part,attention\r\n0,0,2,0,"));
     CHECK(posbench_command(directory, "inspect out last_x_retrieval dape -o page.html").code == 0);
     CHECK(read_whole(directory / "page.html").find("Layer 0: bias after the network") != std::string::npos);
+  }
+  SECTION("the four terms of Transformer-XL add up to its scores, and Shaw's keys have two") {
+    const auto txl = maps(inspected("txl"), 0, 1), shaw = maps(inspected("shaw_k"), 0, 0);
+    for_each_pair(txl.at("score"), [&](size_t i, size_t j) {
+      const double sum = txl.at("content-content")[i][j] + txl.at("content-position")[i][j] +
+                         txl.at("position-content")[i][j] + txl.at("position-position")[i][j];
+      CHECK(sum == Approx(txl.at("score")[i][j]).margin(1e-4));
+      CHECK(shaw.at("position-content")[i][j] == Approx(0).margin(1e-5));
+      CHECK(shaw.at("position-position")[i][j] == Approx(0).margin(1e-5));
+      CHECK(shaw.at("content-position")[i][j] == Approx(shaw.at("positional part")[i][j]).margin(1e-4));
+    });
+    CHECK(maps(inspected("alibi"), 0, 0).count("content-content") == 0);
+    CHECK(maps(inspected("cope:positions=5"), 0, 0).count("content-content") == 0);  // not bilinear
+  }
+  SECTION("over many samples: means, and the report's own count of right answers") {
+    const Outcome outcome = posbench_command(directory, "inspect out last_x_retrieval alibi --over 8 --split ood_length --format json");
+    REQUIRE(outcome.code == 0);
+    const Json json = Json::parse(outcome.out);
+    CHECK(json["total"] == 8);
+    for (const Json& experiment : read_json(directory / "out/report.json")["experiments"]) {
+      if (experiment["encoding"] != "alibi" || experiment["task"] != "last_x_retrieval") continue;
+      for (const Json& split : experiment["splits"]) {
+        if (split["name"] == "ood_length") CHECK(json["correct"] == split["token"]["correct"]);
+      }
+    }
+    REQUIRE(json["heads"].size() == 2);
+    const Json& head = json["heads"][1];
+    CHECK(head["by_distance"][5]["positional"].get<double>() == Approx(-5 * std::exp2(-8)).margin(1e-5));
+    CHECK(head["position_margin"].get<double>() == Approx(std::exp2(-8)).margin(1e-5));
+    const Json& right = head["right_key"];
+    CHECK(right["attention"].get<double>() + right["nearer"].get<double>() + right["farther"].get<double>() == Approx(1).margin(1e-4));
+  }
+  SECTION("over many samples, in every format") {
+    const std::string over = "inspect out last_x_retrieval cope:positions=5 --over 4 ";
+    CHECK(posbench_command(directory, over).out.find("attends most to the right key") != std::string::npos);
+    CHECK(posbench_command(directory, over + "--format markdown").out.find("| layer 0, head 0 | ") != std::string::npos);
+    CHECK(posbench_command(directory, over + "--format csv").out.starts_with("layer,head,distance,pairs,attention,positional part"));
+    CHECK(posbench_command(directory, over + "-o over.html").code == 0);
+    CHECK(read_whole(directory / "over.html").find("Contextual position of the right key") != std::string::npos);
+    CHECK(Json::parse(posbench_command(directory, over + "--format json").out)["heads"][0]["counts"].size() > 1);
+    const Outcome unknown = posbench_command(directory, "inspect out parity_check none --over 4");
+    CHECK(unknown.out.find("does not name the token that holds an answer") != std::string::npos);
+    CHECK(posbench_command(directory, over + "--example 3").code == 2);
+    CHECK(posbench_command(directory, "inspect out last_x_retrieval none --over 0").code == 2);
   }
   SECTION("unknown names are refused") {
     for (const std::string wrong :

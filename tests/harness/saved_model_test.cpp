@@ -89,7 +89,7 @@ TEST_CASE("a trained model is saved, and loaded unchanged") {
   const Suite suite = make_suite(config);
   const Experiment& e = suite.experiments.at(0);
   const auto path = directory / "model.safetensors";
-  const auto result = run_experiment(
+  const auto results = run_experiment(
       e, {.after_step = [](const Model&, const LearningRateSweep&) { return true; },
           .trained = [&](const Model& model,
                          const Parameters& parameters) { save_model(path, e, model, parameters); }});
@@ -97,8 +97,8 @@ TEST_CASE("a trained model is saved, and loaded unchanged") {
   CHECK(saved.experiment.id() == e.id());
   const SampleStream samples{saved.task->trained(), "test:in_distribution", 7};
   SplitResult again = evaluate(saved.model, saved.parameters, samples, config.evaluation.sequences);
-  CHECK(again.token == result->splits[0].token);
-  CHECK(again.by_length == result->splits[0].by_length);
+  CHECK(again.token == results->front().splits[0].token);
+  CHECK(again.by_length == results->front().splits[0].by_length);
 
   SafeTensors file = parse_safetensors(read_file(path), "x");
   CHECK(Json::parse(file.metadata.at("model")).at("width") == 16);

@@ -481,6 +481,51 @@ def check_board(browser, posbench, directory):
     return plots
 
 
+def look_at(browser, page, things):
+    """The sections of a page, at both widths and in both colour schemes, without anything amiss."""
+    for width, dark in [(390, True), (1280, False)]:
+        browser.open(page, width, 900, dark)
+        seen = browser.run(LOOK)
+        check(not browser.problems and not seen["problems"] and browser.requests == ["file://" + page] and seen["width"] <= width,
+              f"{page}, {width}: {browser.problems} {seen['problems']} {browser.requests} {seen['width']} wide")
+        check(things in browser.run("document.querySelector('#chooser summary').textContent"), f"{page}: the chooser is not of {things}")
+        for section in seen["sections"]:
+            for plot in section["plots"]:
+                drawn = 0 if plot["kind"] == "table" else sum(row[2] is not None for row in plot["rows"])
+                check(plot["marks"] == drawn and plot["rows"], f"{page}, {width}: {plot['title']}: {plot['marks']} marks of {drawn}")
+    return {section["title"]: section["plots"] for section in seen["sections"]}
+
+
+def check_sweep(browser, posbench, directory):
+    """The phase diagrams of a small sweep: all cells with their values, and the filter leaves those of an encoding."""
+    run = os.path.join(directory, "grid")
+    subprocess.run([posbench, "run", "--profile", "smoke", "-t", "flip_flop", "-e", "rope,alibi", "--sweep", "task.length=8,16",
+                    "--sweep", "model.width=16,32", "-q", "-o", run], check=True, stdout=subprocess.DEVNULL)
+    page = os.path.join(run, "report.html")
+    diagrams = look_at(browser, page, "encodings")["Phase diagrams"]
+    check(len(diagrams) == 8, f"{len(diagrams)} phase diagrams")
+    for plot in diagrams:
+        check([two_digits(row[2]) for row in plot["rows"]] == plot["texts"], f"{plot['title']}: {plot['texts']}")
+    browser.open(page, address="text=alibi")
+    left = drawn(browser, "posbench.plots.filter(plot => plot.details.phase && !plot.node.hidden).map(plot => plot.title)")
+    check(len(left) == 4 and all("alibi" in title for title in left), f"filtered by text there are {left}")
+    return len(diagrams)
+
+
+def check_over(browser, posbench, directory):
+    """The page of many samples of CoPE: heads, distances, the right key, parts, counts."""
+    run, page = os.path.join(directory, "saved"), os.path.join(directory, "over.html")
+    subprocess.run([posbench, "run", "--profile", "smoke", "-t", "last_x_retrieval", "-e", "cope", "--save-models", "-q", "-o", run],
+                   check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([posbench, "inspect", run, "last_x_retrieval", "cope", "--over", "16", "-o", page], check=True)
+    sections = look_at(browser, page, "heads")
+    titles = [plot["title"] for plots in sections.values() for plot in plots]
+    check(titles == ["Heads", "mean attention", "mean positional part of the score", "Attention around the right key",
+                     "Contextual position of the right key", "Parts", "Answers by the distance of the right key, in tokens"],
+          f"over many samples there are {titles}")
+    return len(titles)
+
+
 def main(posbench, results_tests, *given):
     if not Browser.find():
         print("skipped: no chromium (Debian: chromium)")
@@ -516,6 +561,8 @@ def main(posbench, results_tests, *given):
         plots += check_claims(browser, results_tests, directory)
         plots += check_board(browser, posbench, directory)
         plots += check_inspection(browser, posbench, directory)
+        plots += check_sweep(browser, posbench, directory)
+        plots += check_over(browser, posbench, directory)
         seconds = check_large(browser, posbench, directory)
     print("\n".join(faults[:40]) or f"{plots} plots and tables on {2 * len(reports) + 2} pages; the first of 10,000 experiments in {seconds:.2f} s")
     return 1 if faults else 0

@@ -1,8 +1,11 @@
 #include "results/presentation/report_page.h"
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "results/presentation/page.h"
+#include "results/presentation/page_sections.h"
 #include "results/presentation/page_template.h"
 #include "results/presentation/length_bins.h"
 #include "tests/catch.h"
@@ -80,6 +83,90 @@ TEST_CASE("numbers that are not finite are null on a page") {
   CHECK(page_number(0.12345678) == Json(0.123457));
   CHECK(page_number(0.9999999) == Json(0.999999));  // only 1 is all
   CHECK(page_number(std::numeric_limits<double>::infinity()).is_null());
+}
+
+namespace {
+
+/// Trained at `trained`, tested there and at 64; `right` of 100 answers at 64.
+ExperimentResult swept(const std::string& encoding, const std::string& trained, const std::string& width, std::uint64_t seed,
+                       std::int64_t right) {
+  const std::string task = "flip_flop:length=" + trained + ",model.width=" + width;
+  ExperimentResult experiment{.id = {task, encoding, seed}};
+  experiment.swept = Swept{"flip_flop", encoding, {{"task.length", trained}, {"model.width", width}}};
+  experiment.final_loss = 0;
+  const auto split = [](const char* name, SplitKind kind, int length, std::int64_t correct) {
+    return SplitResult{.name = name, .kind = kind, .sequences = 100, .token = {correct, 100}, .sequence = {correct, 100},
+                       .by_length = {{length, {correct, 100}, {correct, 100}}}};
+  };
+  experiment.splits = {split("in_distribution", kIn, std::stoi(trained), 100), split("ood_length", kOut, 64, right)};
+  return experiment;
+}
+
+Report grid_report() {
+  Report report;
+  for (const char* trained : {"16", "32"}) {
+    for (const char* width : {"8", "16"}) {
+      report.tasks.push_back({.task = fmt::format("flip_flop:length={},model.width={}", trained, width),
+                              .splits = {{"in_distribution", kIn, 0.5, {}}, {"ood_length", kOut, 0.5, {}}}});
+      for (std::uint64_t seed = 0; seed < 2; ++seed) {
+        report.experiments.push_back(swept("rope", trained, width, seed, 50 + 10 * static_cast<int>(seed)));
+        report.experiments.push_back(swept("cope", trained, width, seed, 90));
+      }
+    }
+  }
+  return report;
+}
+
+/// The plots of a section, from the data of the page.
+Json plots_of(const std::string& page, const std::string& section) {
+  const std::string opening = "<script type=\"application/json\" id=\"page\">";
+  const size_t begin = page.find(opening);
+  REQUIRE(begin != page.npos);
+  const size_t data = begin + opening.size();
+  const Json content = Json::parse(page.substr(data, page.find("</script>", data) - data));
+  for (const Json& each : content["sections"]) {
+    if (each["title"] == section) return each["plots"];
+  }
+  return Json::array();
+}
+
+}  // namespace
+
+TEST_CASE("a sweep has phase diagrams: trained by tested length at each width, and length by width") {
+  const Json plots = plots_of(page_of(grid_report()), "Phase diagrams");
+  std::vector<std::string> titles;
+  for (const Json& plot : plots) titles.push_back(plot["title"]);
+  CHECK(titles == std::vector<std::string>{"flip_flop, rope, model.width=8", "flip_flop, rope, model.width=16",
+                                           "flip_flop, rope, in distribution", "flip_flop, rope, out of distribution",
+                                           "flip_flop, cope, model.width=8", "flip_flop, cope, model.width=16",
+                                           "flip_flop, cope, in distribution", "flip_flop, cope, out of distribution"});
+  CHECK(plots[0]["size"] == 4);  // 16 tested at 16 and 64, 32 at 32 and 64
+  CHECK(plots[3]["size"] == 4);
+  CHECK(plots_of(page_of(small_report()), "Phase diagrams").empty());
+}
+
+TEST_CASE("a sweep of one value has a row for each encoding, and what diverged counts as 0") {
+  Report report = grid_report();
+  std::erase_if(report.experiments, [](const ExperimentResult& e) { return e.swept->values[0].second == "32"; });
+  ExperimentResult& diverged = report.experiments.front();  // rope, seed 0, width 8
+  diverged.status = Status::diverged;
+  diverged.diverged_step = 1;
+  diverged.reason = "it did";
+  diverged.splits.clear();
+  const NamedReport run{"run", report};
+  const Summary summary = summarize(report);
+  PageSource source{report, summary, {&run, 1}, {}, {"cope", "rope"}, {}, {}};
+  const Section section = phase_section(source);
+  REQUIRE(section.plots.size() == 4);
+  const Plot &tested = section.plots[0], &by_encoding = section.plots[3];
+  CHECK(tested.title == "flip_flop, rope");
+  CHECK(tested.columns[0].title == "model.width");
+  // width 8: 16 and 64; the mean of 0 and 0.6 at 64
+  CHECK(tested.rows[1] == Json{"8", "64", 0.3, 0.0, 0.6, 2, "d", "0.30", ""});
+  CHECK(by_encoding.title == "flip_flop, out of distribution");
+  CHECK(by_encoding.rows[0][0] == "rope");
+  CHECK(by_encoding.rows[0][2] == 0.3);
+  CHECK(by_encoding.rows[3] == Json{"cope", "16", 0.9, 0.9, 0.9, 2, "", "0.90", ""});
 }
 
 TEST_CASE("neighbouring lengths are taken together until each point has enough cases") {

@@ -88,6 +88,12 @@ def main(schema_path, results_tests, *reports):
     for path, value in BROKEN:
         if validator.is_valid(broken(written, path, value)):
             failures.append(f"the schema does not notice {path} = {'nothing' if value is DELETE else value!r}")
+    extended = broken(written, ["experiments", 0, "extends"], {"parent": "rope", "encoding": "none", "steps": 0})
+    if not validator.is_valid(extended):
+        failures.append("the schema refuses an extension")
+    for key, value in [("parent", DELETE), ("steps", -1), ("length", 4)]:
+        if validator.is_valid(broken(extended, ["experiments", 0, "extends", key], value)):
+            failures.append(f"the schema does not notice {key} of an extension")
     print("\n".join(failures) or f"{1 + len(reports)} valid, {len(BROKEN)} broken ones refused")
     return 1 if failures else 0
 

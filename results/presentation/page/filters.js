@@ -32,7 +32,7 @@ function apply(wanted = () => true) {
       label.hidden = !left.encodings.has(name);
       box.checked = shown.has(name);
     }
-    bar.summary.textContent = `Curves of ${shown.size} of ${left.encodings.size} encodings`;
+    bar.summary.textContent = `Curves of ${shown.size} of ${left.encodings.size} ${page.things}`;
     bar.legend.replaceChildren(...[...shown].map(name => element("span", {}, swatch(page.names.indexOf(name)), name)));
     document.documentElement.style.scrollPaddingTop = `${bar.node.offsetHeight + 8}px`;
     bar.none.hidden = left.encodings.size > 0;

@@ -6,7 +6,7 @@ if (page.names.length) main.append(filters());
 left = filter();
 for (const [index, section] of page.sections.entries()) {
   const of_kind = kind => section.plots.every(plot => plot.kind === kind);
-  const grid = element("div", {class: of_kind("heat") && page.names.length ? "plots maps" : of_kind("heat") || of_kind("curve") ? "plots" : "plots wide"});
+  const grid = element("div", {class: of_kind("heat") && page.names.length && !section.plots[0].details.phase ? "plots maps" : of_kind("heat") || of_kind("curve") ? "plots" : "plots wide"});
   for (const plot of section.plots) {
     plot.section = section.title;
     grid.append(figure(with_rows(plot, plot_number++)));

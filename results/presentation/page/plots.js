@@ -41,7 +41,7 @@ function drawn_rows(plot) {
     const shown = shown_curves();
     return plot.rows.filter(row => shown.has(row[0]) && left.cell(row[0], plot.details.task));
   }
-  if (!page.names.length) return plot.rows;
+  if (!page.names.length || plot.details.phase) return plot.rows;
   if (plot.kind === "strip") return plot.rows.filter(row => left.cell(row[0], plot.details.task)).slice(0, most_rows);
   const is_map = plot.details.cells, by_name = new Map();
   for (const row of plot.rows) {
@@ -66,7 +66,7 @@ function fit_cells(spec, plot, room, rows) {
   const signal = name => spec.signals.find(signal => signal.name === name);
   const columns = Math.max(1, new Set(rows.map(row => row[1])).size);
   signal("ink").value = color("--text");
-  if (!plot.details.cells) {
+  if (!plot.details.cells && !plot.details.phase) {
     signal("cell").value = signal("row_height").value = Math.max(3, Math.min(14, Math.floor((room - 90) / columns)));
     return;
   }
@@ -119,10 +119,12 @@ const seen = new IntersectionObserver(entries => {
 }, {rootMargin: "600px"});
 const draw_all = () => Promise.all(plots.filter(plot => plot.view_node && !plot.drawn && !plot.node.hidden).map(draw));
 
+const is_left = ({phase, task, encodings}) => phase ? encodings.some(name => left.cell(name, task)) : !task || left.tasks.has(task);
+
 /// Draws plots again, those out of sight when they come near.
 function redraw(wanted) {
   for (const plot of plots.filter(plot => plot.view_node)) {
-    plot.node.hidden = "task" in plot.details && !left.tasks.has(plot.details.task);
+    plot.node.hidden = !is_left(plot.details);
     if (!plot.drawn || !wanted(plot)) continue;
     plot.drawn = 0;
     seen.observe(plot.node);
@@ -181,7 +183,7 @@ function figure(plot) {
   plot.view_node = element("div", {class: "view", tabindex: 0, role: "group", "aria-labelledby": id, "aria-describedby": `${id}about`});
   const spec_text = () => JSON.stringify(specification(plot, plot.rows), null, 1);
   node.append(plot.view_node,
-    ...(page.names.length > most_rows && plot.kind !== "curve" ? [element("p", {class: "note"}, `Drawn are the first ${most_rows} encodings; the filter above finds others, and the table has all.`)] : []),
+    ...(page.names.length > most_rows && plot.kind !== "curve" ? [element("p", {class: "note"}, `Drawn are the first ${most_rows} ${page.things}; the filter above finds others, and the table has all.`)] : []),
     folded(`Table (${plot.size} rows)`, whole_table),
     folded("Vega specification", () => [
       scroll(`Specification: ${plot.title}`, element("pre", {}, spec_text())),
