@@ -43,18 +43,18 @@ const TemporaryDirectory& trained() {
   return directory;
 }
 
+/// The scores of one example, as JSON.
+Json inspected(const std::string& encoding) {
+  const Outcome outcome =
+      posbench_command(trained(), "inspect out last_x_retrieval " + encoding + " --seed 0 --format json");
+  INFO(outcome.error);
+  REQUIRE(outcome.code == 0);
+  return Json::parse(outcome.out);
+}
+
 }  // namespace
 
 TEST_CASE("the parts of a trained encoding's scores agree with its equation") {
-  const TemporaryDirectory& directory = trained();
-  const auto inspected = [&](const std::string& encoding) {
-    const Outcome outcome =
-        posbench_command(directory, "inspect out last_x_retrieval " + encoding + " --seed 0 --format json");
-    INFO(outcome.error);
-    REQUIRE(outcome.code == 0);
-    return Json::parse(outcome.out);
-  };
-
   SECTION("attention adds up to one, and without positions the scores have no positional part") {
     const auto seen = maps(inspected("none"), 0, 0);
     CHECK(seen.size() == 3);
@@ -95,17 +95,6 @@ TEST_CASE("the parts of a trained encoding's scores agree with its equation") {
     });
     CHECK(change > 0.1);
   }
-  SECTION("a table has one query, and a page has all") {
-    const Outcome console = posbench_command(directory, "inspect out last_x_retrieval cope:positions=5 --query 2");
-    CHECK(console.out.find("layer 0, head 1, query 2 ") != std::string::npos);
-    CHECK(console.out.find("contextual") != std::string::npos);
-    CHECK(console.out.find("the model predicts") != std::string::npos);
-    const Outcome csv =
-        posbench_command(directory, "inspect out last_x_retrieval none --query 2 --length 9 --format csv");
-    CHECK(csv.out.starts_with("layer,head,query,key,word,score,positional part,attention\r\n0,0,2,0,"));
-    CHECK(posbench_command(directory, "inspect out last_x_retrieval dape -o page.html").code == 0);
-    CHECK(read_whole(directory / "page.html").find("Layer 0: bias after the network") != std::string::npos);
-  }
   SECTION("the four terms of Transformer-XL add up to its scores, and Shaw's keys have two") {
     const auto txl = maps(inspected("txl"), 0, 1), shaw = maps(inspected("shaw_k"), 0, 0);
     for_each_pair(txl.at("score"), [&](size_t i, size_t j) {
@@ -119,6 +108,41 @@ TEST_CASE("the parts of a trained encoding's scores agree with its equation") {
     CHECK(maps(inspected("alibi"), 0, 0).count("content-content") == 0);
     CHECK(maps(inspected("cope:positions=5"), 0, 0).count("content-content") == 0);  // not bilinear
   }
+}
+
+TEST_CASE("an inspection has every format, and refuses unknown names") {
+  const TemporaryDirectory& directory = trained();
+  SECTION("a table has one query, and a page has all") {
+    const Outcome console = posbench_command(directory, "inspect out last_x_retrieval cope:positions=5 --query 2");
+    CHECK(console.out.find("layer 0, head 1, query 2 ") != std::string::npos);
+    CHECK(console.out.find("contextual") != std::string::npos);
+    CHECK(console.out.find("the model predicts") != std::string::npos);
+    const Outcome csv =
+        posbench_command(directory, "inspect out last_x_retrieval none --query 2 --length 9 --format csv");
+    CHECK(csv.out.starts_with("layer,head,query,key,word,score,positional part,attention\r\n0,0,2,0,"));
+    CHECK(posbench_command(directory, "inspect out last_x_retrieval dape -o page.html").code == 0);
+    CHECK(read_whole(directory / "page.html").find("Layer 0: bias after the network") != std::string::npos);
+  }
+  SECTION("unknown names are refused") {
+    for (const std::string wrong :
+         {"nowhere last_x_retrieval cope:positions=5", "out flip_flop cope:positions=5",
+          "out last_x_retrieval cope", "out last_x_retrieval none --seed 7",
+          "out last_x_retrieval none --split ood", "out last_x nope", "out last_x_retrieval none --query 100000",
+          "out last_x_retrieval none --length 1000 -o page.html"}) {
+      CAPTURE(wrong);
+      const Outcome outcome = posbench_command(directory, "inspect " + wrong);
+      CHECK(outcome.code == 2);
+      CHECK(outcome.error.starts_with("posbench: "));
+      CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
+    }
+    std::filesystem::create_directories(directory / "damaged/models");
+    directory.write("damaged/models/last_x_retrieval-none-0.safetensors", "damaged");
+    CHECK(posbench_command(directory, "inspect damaged last_x_retrieval none").code == 2);
+  }
+}
+
+TEST_CASE("an inspection over many samples") {
+  const TemporaryDirectory& directory = trained();
   SECTION("over many samples: means, and the report's own count of right answers") {
     const Outcome outcome = posbench_command(directory, "inspect out last_x_retrieval alibi --over 8 --split ood_length --format json");
     REQUIRE(outcome.code == 0);
@@ -149,21 +173,5 @@ TEST_CASE("the parts of a trained encoding's scores agree with its equation") {
     CHECK(unknown.out.find("does not name the token that holds an answer") != std::string::npos);
     CHECK(posbench_command(directory, over + "--example 3").code == 2);
     CHECK(posbench_command(directory, "inspect out last_x_retrieval none --over 0").code == 2);
-  }
-  SECTION("unknown names are refused") {
-    for (const std::string wrong :
-         {"nowhere last_x_retrieval cope:positions=5", "out flip_flop cope:positions=5",
-          "out last_x_retrieval cope", "out last_x_retrieval none --seed 7",
-          "out last_x_retrieval none --split ood", "out last_x nope", "out last_x_retrieval none --query 100000",
-          "out last_x_retrieval none --length 1000 -o page.html"}) {
-      CAPTURE(wrong);
-      const Outcome outcome = posbench_command(directory, "inspect " + wrong);
-      CHECK(outcome.code == 2);
-      CHECK(outcome.error.starts_with("posbench: "));
-      CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
-    }
-    std::filesystem::create_directories(directory / "damaged/models");
-    directory.write("damaged/models/last_x_retrieval-none-0.safetensors", "damaged");
-    CHECK(posbench_command(directory, "inspect damaged last_x_retrieval none").code == 2);
   }
 }
