@@ -9,19 +9,9 @@
 #include "results/json/json.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
+#include "tests/harness/report_json.h"
 
 using namespace posbench;
-
-namespace {
-
-Json without_context(const std::filesystem::path& report) {
-  Json json = read_json(report);
-  json.erase("context");
-  json.erase("timing");
-  return json;
-}
-
-}  // namespace
 
 TEST_CASE("the program has the board's reports and the costs of all encodings") {
   const std::vector<KeptReport> reports = board_reports();

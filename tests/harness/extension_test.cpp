@@ -10,6 +10,7 @@
 #include "results/reports/report_json.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
+#include "tests/harness/report_json.h"
 
 using namespace posbench;
 
@@ -33,13 +34,6 @@ std::vector<std::string> labels(const Config& config) {
 
 std::vector<ExperimentResult> results(const Config& config) {
   return *run_experiment(make_suite(config).experiments.at(0), {});
-}
-
-Json without_context(const std::filesystem::path& report) {
-  Json json = read_json(report);
-  json.erase("context");
-  json.erase("timing");
-  return json;
 }
 
 }  // namespace

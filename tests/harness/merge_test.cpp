@@ -3,6 +3,7 @@
 #include "results/json/json.h"
 #include "tests/catch.h"
 #include "tests/harness/process.h"
+#include "tests/harness/report_json.h"
 #include "tests/harness/temporary.h"
 
 using namespace posbench;
@@ -32,13 +33,6 @@ void run_shard(const TemporaryDirectory& directory, const std::string& shard, co
   std::vector<std::string> words{"run", "-q", "--save-models", "--shard", shard, "-o", output};
   words.insert(words.end(), kSuite.begin(), kSuite.end());
   REQUIRE(posbench_command(directory, words, more).code == 0);
-}
-
-Json without_context(const fs::path& report) {
-  Json json = read_json(report);
-  json.erase("context");
-  json.erase("timing");
-  return json;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "results/reports/report_json.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
+#include "tests/harness/report_json.h"
 
 using namespace posbench;
 
@@ -20,13 +21,6 @@ std::vector<std::string> specs(const std::vector<SweptSpec>& list) {
   std::vector<std::string> specs;
   for (const SweptSpec& each : list) specs.push_back(each.spec);
   return specs;
-}
-
-Json without_context(const std::filesystem::path& report) {
-  Json json = read_json(report);
-  json.erase("context");
-  json.erase("timing");
-  return json;
 }
 
 }  // namespace
