@@ -6,20 +6,11 @@
 #include "harness/verify/double_precision/certificate.h"
 #include "model/attention_layer.h"
 #include "tests/catch.h"
+#include "tests/encodings/refusal.h"
 
 using namespace posbench;
 
 namespace {
-
-std::string refusal(const std::string& spec, const ModelShape& shape = small_shape(2, true, true)) {
-  ParameterLayout layout;
-  try {
-    make_encoding(Spec::parse(spec), shape, layout);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
-}
 
 /// One attention layer with random values. Parameters of two encodings are equal where the ends of their names are.
 struct Layer {

@@ -6,21 +6,11 @@
 #include "harness/verify/double_precision/certificate.h"
 #include "model/transformer.h"
 #include "tests/catch.h"
+#include "tests/encodings/refusal.h"
 
 using namespace posbench;
 
 namespace {
-
-/// The error message of making this encoding; empty if there is no error.
-std::string refusal(const std::string& spec, const ModelShape& shape = small_shape(2, true, true)) {
-  ParameterLayout layout;
-  try {
-    make_encoding(Spec::parse(spec), shape, layout);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
-}
 
 Sequence sequence(int length) {
   Sequence s;
