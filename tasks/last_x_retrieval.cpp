@@ -100,8 +100,16 @@ const RegisterTask<LastXRetrieval> registered{{
                {"ood_far4",
                 {{"distance", "2x..3.875x"}},
                 "up to four times the trained distances, at the trained length"},
-               {"ood_length", {{"length", "4x"}}, "the trained distances, in a longer sequence"},
-               {"ood_length_far", {{"length", "4x"}, {"distance", "1x(length)-2..4x(length)-2"}}, "far and long"}},
+               {"ood_length", {{"length", "4x"}}, "the trained distances, in a sequence of four times the length"},
+               {"ood_length_far2",
+                {{"length", "4x"}, {"distance", "1x..2x"}},
+                "up to twice the trained distances, at four times the length"},
+               {"ood_length_far4",
+                {{"length", "4x"}, {"distance", "2x..3.875x"}},
+                "up to four times the trained distances, at four times the length"},
+               {"ood_length_far",
+                {{"length", "4x"}, {"distance", "1x(length)-2..4x(length)-2"}},
+                "distances that only the longer sequence has"}},
 }};
 
 }  // namespace

@@ -349,7 +349,7 @@ TEST_CASE("default splits follow what is trained, and one that it leaves no room
   const TaskSetup longer = make_task_setup({}, "flip_flop:length=128"), shorter = make_task_setup({}, "last_x_retrieval:length=16");
   CHECK(longer.tasks[find_split(longer, "ood_length")]->lengths().values() == std::vector<int>{512});
   CHECK(longer.left_out.empty());
-  CHECK(shorter.splits.size() == 4);
+  CHECK(shorter.splits.size() == 6);
   CHECK(shorter.left_out == std::vector<std::string>{"split 'ood_far4': task 'last_x_retrieval': distance 16..30 needs more "
                                                      "than 16 items; shorten it or lengthen length"});
   CHECK(shorter.splits[find_split(shorter, "ood_length_far")].options[1].second == "15..62");
