@@ -8,7 +8,7 @@
 // Dai et al. 2019, arXiv:1901.02860, section 3.3 (its v is our w); kimiyoung/transformer-xl. Bidirectional models
 // use the same formula: the sine of a negative distance changes sign, so that left and right differ; option clamp
 // then clips both signs, as XLNet does. The code drops out entries of S and has no biases in the projections of q,
-// k and v; ours has no memory of earlier segments.
+// k and v. Its memory of the segment before is the option model.segment.
 #include "encodings/registry.h"
 #include "encodings/parts/relative_sinusoids.h"
 
@@ -37,7 +37,7 @@ const RegisterEncoding<TransformerXl> registered{{
         "score_h(i, j) = ((q_i + u_h) . k_j + (q_i + w_h) . (W S(i - j))_h) / sqrt(D),   S sines and cosines",
     .source = "Dai et al. 2019, arXiv:1901.02860, section 3.3; kimiyoung/transformer-xl",
     .notes =
-        "The paper is causal, with a memory that we leave out; bidirectionally the same formula takes negative "
+        "The paper is causal, with a memory of the segment before (model.segment); bidirectionally the same formula takes negative "
         "distances. The length-generalization study clips distances at 1000: option clamp.",
     .touches = "Q",
     .learned = true,

@@ -69,12 +69,24 @@ void AttentionStages::carry_backward(const AttentionInput& in, const Heads& atte
 
 ScoreAdjustment::ScoreAdjustment(const ModelShape& shape) : shape_(shape) {}
 
+/// The keys that query i sees, besides sinks: those of its window, and of its segment and the one before. With the keys
+/// of the segment before, a layer reads what Transformer-XL (Dai et al. 2019, arXiv:1901.02860) keeps as its memory.
+ScoreAdjustment::Range ScoreAdjustment::seen(Index i, Index length) const {
+  Range seen{0, visible(i, length, shape_.causal)};
+  if (shape_.window > 0) {
+    seen = {std::max<Index>(0, i - shape_.window + 1), std::min<Index>(seen.end, i + shape_.window)};
+  }
+  if (shape_.segment > 0) {
+    const Index start = i / shape_.segment * shape_.segment;
+    seen = {std::max<Index>(seen.first, start - shape_.segment), std::min<Index>(seen.end, start + shape_.segment)};
+  }
+  return seen;
+}
+
 /// The number of keys that query i sees.
 Index ScoreAdjustment::keys(Index i, Index length) const {
-  const Index all = visible(i, length, shape_.causal);
-  if (shape_.window == 0) return all;
-  const Index first = std::max<Index>(0, i - shape_.window + 1), end = std::min<Index>(all, i + shape_.window);
-  return end - first + std::min<Index>(shape_.sinks, first);
+  const Range seen = this->seen(i, length);
+  return seen.end - seen.first + std::min<Index>(shape_.sinks, seen.first);
 }
 
 Real ScoreAdjustment::factor(Index i, Index length) const {
@@ -85,10 +97,10 @@ Real ScoreAdjustment::factor(Index i, Index length) const {
   return static_cast<Real>(shape_.logit_scale == LogitScale::log_length ? ratio : std::max(1.0, ratio));
 }
 
-/// Multiplies the entries of each row by its factor; hide(row, j) for those outside the window.
+/// Multiplies the entries of each row by its factor; hide(row, j) for those that the query does not see.
 template <class Hide>
 void ScoreAdjustment::for_each_row(Heads& scores, Hide hide) const {
-  if (!changes()) return;
+  if (!hides() && shape_.logit_scale == LogitScale::constant) return;
   for (Matrix& head : scores) {
     const Index T = head.rows();
     for (Index i = 0; i < T; ++i) {
@@ -96,9 +108,10 @@ void ScoreAdjustment::for_each_row(Heads& scores, Hide hide) const {
       const Index keys = visible(i, T, shape_.causal);
       const Real factor = this->factor(i, T);
       for (Index j = 0; j < keys; ++j) row[j] = is_hidden(row[j]) ? row[j] : factor * row[j];
-      if (shape_.window == 0) continue;
-      for (Index j = shape_.sinks; j <= i - shape_.window; ++j) hide(row, j);
-      for (Index j = std::max<Index>(shape_.sinks, i + shape_.window); j < keys; ++j) hide(row, j);
+      if (!hides()) continue;
+      const Range seen = this->seen(i, T);
+      for (Index j = shape_.sinks; j < seen.first; ++j) hide(row, j);
+      for (Index j = std::max<Index>(shape_.sinks, seen.end); j < keys; ++j) hide(row, j);
     }
   }
 }

@@ -2,7 +2,7 @@
 // projection. One layer serves all sequences; the values of one sequence are in activations and workspace.
 //
 // Options of the shape act around the stages: qk_norm normalizes the queries and keys that they receive; a logit scale
-// multiplies the scores before the normalization, and a window hides keys from it.
+// multiplies the scores before the normalization, and a window or segments hide keys from it.
 #pragma once
 #include <string>
 
@@ -37,7 +37,7 @@ class AttentionStages {
   const PositionEncoding& encoding_;
 };
 
-/// What the shape of a model does to scores, whatever the encoding: a factor for each query, and a window.
+/// What the shape of a model does to scores, whatever the encoding: a factor for each query, a window, segments.
 class ScoreAdjustment {
  public:
   explicit ScoreAdjustment(const ModelShape&);
@@ -50,7 +50,11 @@ class ScoreAdjustment {
  private:
   template <class Hide>
   void for_each_row(Heads& scores, Hide) const;
-  bool changes() const { return shape_.window > 0 || shape_.logit_scale != LogitScale::constant; }
+  struct Range {
+    Index first, end;
+  };
+  bool hides() const { return shape_.window > 0 || shape_.segment > 0; }
+  Range seen(Index i, Index length) const;
   Index keys(Index i, Index length) const;
   Real factor(Index i, Index length) const;
 

@@ -34,7 +34,8 @@ struct ModelShape {
   bool qk_norm = false;  // RMSNorm of the queries and keys of every head
   LogitScale logit_scale = LogitScale::constant;
   int window = 0;     // a query sees the keys less than this many tokens away; 0: all
-  int sinks = 0;      // with a window: the first tokens of a sequence, which all later ones see
+  int segment = 0;    // a query sees its segment of so many tokens and the one before; 0: all
+  int sinks = 0;      // with a window or segments: the first tokens of a sequence, which all later ones see
   int loops = 1;      // how often the layers are passed through
   int all_heads = 0;  // of the model, for an encoding that serves only `heads` of them; 0: all of them
 

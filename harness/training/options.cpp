@@ -37,7 +37,9 @@ void ModelOptions::describe(OptionTable& o) {
   o.omit_default();
   o.integer("window", window, 0, 1 << 20, "a query sees the keys less than this many tokens away; 0: all");
   o.omit_default();
-  o.integer("sinks", sinks, 0, 1 << 20, "with a window: the first tokens, which all later ones see");
+  o.integer("segment", segment, 0, 1 << 20, "a query sees its segment of so many tokens and the one before; 0: all");
+  o.omit_default();
+  o.integer("sinks", sinks, 0, 1 << 20, "with a window or segments: the first tokens, which all later ones see");
   o.omit_default();
   o.integer("loops", loops, 1, 64, "how often the layers are passed through, with the same parameters");
   o.omit_default();
@@ -60,11 +62,14 @@ ModelShape ModelOptions::shape() const {
   shape.qk_norm = qk_norm;
   shape.logit_scale = logit_scale;
   shape.window = window;
+  shape.segment = segment;
   shape.sinks = sinks;
   shape.loops = loops;
-  if (sinks > 0 && window == 0) {
-    throw std::invalid_argument(fmt::format(
-        "model.sinks is {}, and model.window is 0: all keys are seen; set model.window or leave out model.sinks", sinks));
+  if (sinks > 0 && window == 0 && segment == 0) {
+    throw std::invalid_argument(
+        fmt::format("model.sinks is {}, and model.window and model.segment are 0: all keys are seen; set one of them or "
+                    "leave out model.sinks",
+                    sinks));
   }
   return shape;
 }

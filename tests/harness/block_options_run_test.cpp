@@ -12,7 +12,7 @@ namespace {
 Config modern(std::vector<std::string> more = {}) {
   more.insert(more.end(),
               {"model.norm_kind=rms_norm", "model.activation=swiglu", "model.biases=false", "model.qk_norm=true",
-               "model.window=6", "model.sinks=1", "model.loops=2", "model.logit_scale=log_length"});
+               "model.window=6", "model.segment=5", "model.sinks=1", "model.loops=2", "model.logit_scale=log_length"});
   return make_config({.profile = "smoke",
                       .tasks = "flip_flop",
                       .encodings = "sum:of=(cope,rope)",
@@ -75,8 +75,8 @@ TEST_CASE("options of blocks that exclude each other are refused in one line") {
   const Outcome sinks = posbench_command(directory, "run -t flip_flop -e rope --set model.sinks=2 --list-only");
   CHECK(sinks.code == 2);
   CHECK(
-      sinks.error.find("model.sinks is 2, and model.window is 0: all keys are seen; set model.window or leave out "
-                       "model.sinks") != std::string::npos);
+      sinks.error.find("model.sinks is 2, and model.window and model.segment are 0: all keys are seen; set one of "
+                       "them or leave out model.sinks") != std::string::npos);
   const Outcome biases = posbench_command(
       directory, "run -t flip_flop -e deberta:shared_projections=true --set model.biases=false -o r");
   CHECK(biases.code == 2);

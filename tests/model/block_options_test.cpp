@@ -114,6 +114,43 @@ TEST_CASE("a query sees the keys of its window and the sinks, and no others") {
   CHECK(net.activations.blocks[0].attention.attention[0](9, 6) == 0);
 }
 
+TEST_CASE("a query sees the keys of its segment and of the one before, and through a second layer two before") {
+  const size_t segment = 3;
+  for (const bool causal : {true, false}) {
+    for (const int layers : {1, 2}) {
+      ModelShape shape = small_shape(2, causal, true);
+      shape.layers = layers;
+      shape.segment = segment;
+      Net net(shape);
+      const RowMajor before = net.logits(kTokens);
+      for (size_t changed = 0; changed < kTokens.size(); ++changed) {
+        std::vector<int> tokens = kTokens;
+        tokens[changed] = (tokens[changed] + 1) % 7;
+        const RowMajor after = net.logits(tokens);
+        for (size_t t = 0; t < tokens.size(); ++t) {
+          const size_t own = t / segment, changed_in = changed / segment;
+          const bool seen = (causal ? changed <= t : changed_in <= own) && own <= changed_in + layers,
+                     same = after.row(t) == before.row(t);
+          INFO("causal " << causal << ", layers " << layers << ", token " << changed << ", query " << t);
+          CHECK(same == !seen);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("reading a segment at a time, with the one before as memory, has the logits of the whole sequence") {
+  ModelShape shape = small_shape(2, true, true);
+  shape.layers = 1;
+  shape.segment = 4;
+  Net net(shape);
+  const RowMajor whole = net.logits(kTokens);
+  REQUIRE(kTokens.size() >= 10);
+  const std::vector<int> last_two(kTokens.begin() + 4, kTokens.end());  // the second segment is the memory of the third
+  const RowMajor part = net.logits(last_two);
+  for (Index t = 4; t < part.rows(); ++t) CHECK((part.row(t) - whole.row(t + 4)).norm() < 1e-12);
+}
+
 TEST_CASE("a looped layer is as many layers with the same parameters, and testing may have more loops") {
   ModelShape deep = small_shape(2, true, true), looped = deep;
   looped.layers = 1;

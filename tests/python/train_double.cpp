@@ -40,6 +40,7 @@ ModelShape shape_of(const Json& manifest) {
                       : scale == "log_length" ? LogitScale::log_length
                                               : LogitScale::log_length_beyond;
   shape.window = model.value("window", 0);
+  shape.segment = model.value("segment", 0);
   shape.sinks = model.value("sinks", 0);
   shape.loops = model.value("loops", 1);
   shape.tied_embeddings = model["tied_embeddings"];

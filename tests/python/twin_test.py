@@ -32,9 +32,9 @@ VARIANTS = {
     "post-norm, ReLU, tied": {"model.norm": "post", "model.activation": "relu", "model.tied_embeddings": True},
     "bidirectional": {"model.attention": "bidirectional"},
     "blocks": {"model.norm_kind": "rms_norm", "model.activation": "swiglu", "model.qk_norm": True, "model.biases": False,
-               "model.window": 5, "model.sinks": 1, "model.loops": 2, "model.logit_scale": "log_length"},
+               "model.window": 5, "model.segment": 4, "model.sinks": 1, "model.loops": 2, "model.logit_scale": "log_length"},
     "blocks, bidirectional": {"model.attention": "bidirectional", "model.norm": "post", "model.biases": False,
-                              "model.window": 5, "model.logit_scale": "log_length_beyond"},
+                              "model.segment": 3, "model.logit_scale": "log_length_beyond"},
 }
 BIDIRECTIONAL = ["none", "sinusoidal", "shaw_k", "txl", "t5_bias", "alibi", "kerple_log", "rope", "fire", "dape"]
 LOGITS, DOUBLE, FLOAT = 1e-5, 1e-4, 1e-3  # how far apart the two may be

@@ -418,6 +418,7 @@ const std::vector<BlockOptions>& block_options() {
         {"biases=false", [](ModelShape& s) { s.biases = false; }},
         {"qk_norm=true", [](ModelShape& s) { s.qk_norm = true; }},
         {"window=4,sinks=1", [](ModelShape& s) { s.window = 4, s.sinks = 1; }},
+        {"segment=3", [](ModelShape& s) { s.segment = 3; }},
         {"loops=3", [](ModelShape& s) { s.loops = 3; }},
         {"logit_scale=log_length", [](ModelShape& s) { s.logit_scale = LogitScale::log_length; }},
         {"logit_scale=log_length_beyond", [](ModelShape& s) { s.logit_scale = LogitScale::log_length_beyond; }}};

@@ -30,6 +30,7 @@ class Shape:
     qk_norm: bool = False
     logit_scale: str = "constant"  # or "log_length", "log_length_beyond"
     window: int = 0  # 0: all keys
+    segment: int = 0  # tokens; 0: no segments
     sinks: int = 0
     loops: int = 1
 

@@ -66,12 +66,18 @@ class Block(nn.Module):
         return self.down(functional.relu(self.up(x)))
 
     def seen(self, visible: Tensor) -> Tensor:
-        """The keys that a window leaves of the visible ones."""
-        if self.shape.window == 0:
+        """The keys that a window and segments leave of the visible ones."""
+        shape = self.shape
+        if shape.window == 0 and shape.segment == 0:
             return visible
         at = torch.arange(visible.shape[-1], device=visible.device)
-        near = (at[:, None] - at).abs() < self.shape.window
-        seen = visible & (near | (at < self.shape.sinks))
+        near = torch.ones_like(visible)
+        if shape.window > 0:
+            near = near & ((at[:, None] - at).abs() < shape.window)
+        if shape.segment > 0:
+            segments_back = at[:, None] // shape.segment - at // shape.segment
+            near = near & (segments_back >= 0) & (segments_back <= 1)
+        seen = visible & (near | (at < shape.sinks))
         return torch.where(seen.any(-1, keepdim=True), seen, visible)  # padding sees something, so that no row is empty
 
     def logit_scale(self, seen: Tensor) -> Tensor | float:

@@ -56,7 +56,7 @@ def shape_of(task: Task) -> Shape:
     loops = about["settings"]["evaluation"].get("loops", 0)
     if loops not in (0, model.get("loops", 1)):
         raise InputError(f"evaluation.loops is {loops}; posbench.torch tests with as many loops as it trains, model.loops")
-    blocks = ("norm_kind", "biases", "qk_norm", "logit_scale", "window", "sinks", "loops")
+    blocks = ("norm_kind", "biases", "qk_norm", "logit_scale", "window", "segment", "sinks", "loops")
     return Shape(vocabulary=about["vocabulary"], trained_length=about["trained_length"],
                  longest_length=about["longest_length"], layers=model["layers"], width=model["width"],
                  heads=model["heads"], feed_forward=model["feed_forward"], causal=model["attention"] == "causal",
