@@ -131,8 +131,12 @@ int reproduce(const ReproduceRequest& request) {
     fmt::print("{}", json);
     return 0;
   }
-  fmt::print("{}\n", formatted(claim_table(plan.claims, results), request.format, color));
-  for (const std::string& note : claim_notes(plan.claims, results)) fmt::print("{}\n", note);
+  const bool document = request.format == Format::markdown;
+  const Table table = document ? claim_statements(plan.claims, results) : claim_table(plan.claims, results);
+  fmt::print("{}\n", formatted(table, request.format, color));
+  for (const std::string& note : claim_notes(plan.claims, results)) {
+    fmt::print("{}\n", document ? "* " + markdown_text(note) : note);
+  }
   if (!request.judge_only) fmt::print("\nclaims: {}\n", (directory / "claims.json").string());
   if (page) fmt::print("{}page: {}\n", request.judge_only ? "\n" : "", page->string());
   return 0;
@@ -170,7 +174,7 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
                               {"markdown", Format::markdown},
                               {"csv", Format::csv},
                               {"json", Format::json}},
-                             "");
+                             "in Markdown with the statements and their sources");
   add_color(*command, request->color);
   command->footer(
       "Claims of equal settings share their runs. A run that is finished is not repeated, and one that was\n"

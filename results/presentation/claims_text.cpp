@@ -21,6 +21,21 @@ Tone tone(ClaimVerdict verdict) {
   return Tone::plain;
 }
 
+/// A row for each rule; what the first row of a claim calls it is in the second column.
+Table rule_rows(std::span<const Claim> claims, std::span<const ClaimResult> results, const char* column,
+                std::string (*title)(const Claim&)) {
+  Table table{{{"verdict"}, {column}, {"rule"}, {"published", Align::right}, {"found (95 %)", Align::right}}, {}};
+  for (size_t i = 0; i < claims.size(); ++i) {
+    for (size_t r = 0; r < claims[i].rules.size(); ++r) {
+      const RuleResult& rule = results[i].rules[r];
+      const ClaimVerdict verdict = r == 0 ? results[i].verdict : rule.verdict;
+      table.rows.push_back({Cell{r == 0 ? to_text(verdict) : "", tone(verdict)}, r == 0 ? title(claims[i]) : "",
+                            rule_text(claims[i].rules[r]), published_text(claims[i].rules[r]), found_text(rule)});
+    }
+  }
+  return table;
+}
+
 std::string cell_text(const ClaimCell& cell) {
   return fmt::format("{} {} {}", cell.encoding, cell.task, cell.split);
 }
@@ -61,16 +76,12 @@ Table claim_list(std::span<const Claim> claims) {
 }
 
 Table claim_table(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  Table table{{{"verdict"}, {"claim"}, {"rule"}, {"published", Align::right}, {"found (95 %)", Align::right}}, {}};
-  for (size_t i = 0; i < claims.size(); ++i) {
-    for (size_t r = 0; r < claims[i].rules.size(); ++r) {
-      const RuleResult& rule = results[i].rules[r];
-      const ClaimVerdict verdict = r == 0 ? results[i].verdict : rule.verdict;
-      table.rows.push_back({Cell{r == 0 ? to_text(verdict) : "", tone(verdict)}, r == 0 ? claims[i].name : "",
-                            rule_text(claims[i].rules[r]), published_text(claims[i].rules[r]), found_text(rule)});
-    }
-  }
-  return table;
+  return rule_rows(claims, results, "claim", [](const Claim& claim) { return claim.name; });
+}
+
+Table claim_statements(std::span<const Claim> claims, std::span<const ClaimResult> results) {
+  return rule_rows(claims, results, "statement",
+                   [](const Claim& claim) { return fmt::format("{} ({})", claim.statement, claim.source); });
 }
 
 std::vector<std::string> claim_notes(std::span<const Claim> claims, std::span<const ClaimResult> results) {

@@ -22,6 +22,9 @@ Table claim_list(std::span<const Claim>);
 /// A row for each rule of each claim: verdict, claim, what was compared, published and found difference.
 Table claim_table(std::span<const Claim>, std::span<const ClaimResult>);
 
+/// The same for a document: with the statement and its source instead of the claim's name.
+Table claim_statements(std::span<const Claim>, std::span<const ClaimResult>);
+
 /// Under the table: how many of each verdict, why claims are open, and what every claim's runs do otherwise.
 std::vector<std::string> claim_notes(std::span<const Claim>, std::span<const ClaimResult>);
 

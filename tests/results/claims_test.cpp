@@ -194,6 +194,12 @@ TEST_CASE("the table of claims has a row for each rule, and notes with the reaso
   CHECK(table.rows[0][3].text == "+0.800");
   CHECK(table.rows[1][2].text == "mixed task ood_far >= 0.97");
   CHECK(table.rows[1][4].text == "4 of 7 seeds");
+  const Table document = claim_statements(claims, results);
+  REQUIRE(document.rows.size() == 2);
+  CHECK(document.columns[1].header == "statement");
+  CHECK(document.rows[0][1].text == claims[0].statement + " (" + claims[0].source + ")");
+  CHECK(document.rows[1][1].text.empty());
+  CHECK(document.rows[1][4].text == "4 of 7 seeds");
   CHECK(claim_notes(claims, results) ==
         std::vector<std::string>{"1 inconclusive", "mine: 4 of 7 seeds, neither nine in ten nor one in ten"});
 }
