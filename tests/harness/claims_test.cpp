@@ -4,12 +4,22 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "harness/runs/run_directory.h"
 #include "harness/runs/suite.h"
+#include "results/reports/claim_json.h"
+#include "results/reports/report_json.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
 #include "tests/harness/temporary.h"
 
 using namespace posbench;
+
+namespace {
+
+/// The runs of all claims at the reduced size, and what `posbench reproduce` made of them.
+const std::filesystem::path kKept = std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/claims/runs";
+
+}  // namespace
 
 TEST_CASE("there are thirty claims or more, of many families, and some are not expected to hold") {
   std::set<std::string> families;
@@ -76,7 +86,7 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
   CHECK(nothing.out.find("1 not run") != std::string::npos);
 }
 
-TEST_CASE("a claim's runs are resumed, and it is judged by their results") {
+TEST_CASE("a claim's runs are resumed, it is judged by their results, and they repeat the kept runs") {
   const TemporaryDirectory directory;
   const Outcome first = posbench_command(directory, "reproduce none-bidirectional-order -q -o claims");
   REQUIRE(first.code == 0);
@@ -86,4 +96,34 @@ TEST_CASE("a claim's runs are resumed, and it is judged by their results") {
   CHECK(json.at("evidence").size() == 2);
   const Outcome again = posbench_command(directory, "reproduce none-bidirectional-order -q -o claims");
   CHECK(again.out == first.out);
+  for (const ClaimRun& run : plan_claims({"none-bidirectional-order"}, ClaimSize::reduced).runs) {
+    INFO(run.name);
+    const Report made = read_report(find_report(directory / ("claims/" + run.name)));
+    const Report kept = read_report(find_report(kKept / run.name));
+    REQUIRE(made.experiments.size() == kept.experiments.size());
+    for (size_t e = 0; e < made.experiments.size(); ++e) {
+      const ExperimentResult &mine = made.experiments[e], &theirs = kept.experiments[e];
+      CHECK(mine.id == theirs.id);
+      REQUIRE(mine.splits.size() == theirs.splits.size());
+      for (size_t s = 0; s < mine.splits.size(); ++s) {
+        CHECK(mine.splits[s].token == theirs.splits[s].token);
+        CHECK(mine.splits[s].sequence == theirs.splits[s].sequence);
+      }
+    }
+  }
+}
+
+TEST_CASE("the kept verdicts follow from the kept runs, and every claim has one") {
+  const ClaimPlan plan = plan_claims({}, ClaimSize::reduced);
+  const AllEvidence evidence = collect_evidence(plan, kKept);
+  const std::vector<ClaimResult> results = judge(plan.claims, evidence, 0.05);
+  CHECK(to_json(plan.claims, results, evidence, ClaimSize::reduced, 0.05) == read_json(kKept / "claims.json"));
+  for (size_t i = 0; i < results.size(); ++i) {
+    INFO(plan.claims[i].name);
+    CHECK(results[i].verdict != ClaimVerdict::not_run);
+  }
+  for (const auto& [key, of_run] : evidence) {
+    INFO(key);
+    CHECK(of_run.values.size() >= kClaimSeeds);
+  }
 }
