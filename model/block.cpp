@@ -9,6 +9,8 @@ std::unique_ptr<Block> make_block(const ModelShape& shape, const PositionEncodin
       return make_sequential_block(shape, encoding, layer, layout);
     case BlockKind::parallel:
       return make_parallel_block(shape, encoding, layer, layout);
+    case BlockKind::attention:
+      return make_attention_block(shape, encoding, layer, layout);
   }
   return nullptr;
 }

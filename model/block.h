@@ -61,6 +61,8 @@ std::unique_ptr<Block> make_sequential_block(const ModelShape&, const PositionEn
                                              ParameterLayout&);
 std::unique_ptr<Block> make_parallel_block(const ModelShape&, const PositionEncoding&, int layer,
                                            ParameterLayout&);
+std::unique_ptr<Block> make_attention_block(const ModelShape&, const PositionEncoding&, int layer,
+                                            ParameterLayout&);
 
 /// Gathers these rows of x (T, C) into (R, C). Null: keeps all.
 void keep_rows(const std::vector<int>* rows, Matrix& workspace, Matrix& x);

@@ -3,8 +3,8 @@
 
 namespace posbench {
 
-/// Attention, then feed-forward; or both in parallel, from the same input.
-enum class BlockKind { sequential, parallel };
+/// Attention, then feed-forward; both in parallel, from the same input; or attention alone.
+enum class BlockKind { sequential, parallel, attention };
 /// Layer normalization (Ba et al. 2016, arXiv:1607.06450), or RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467).
 enum class NormKind { layer_norm, rms_norm };
 /// Linear, GELU or ReLU, linear; or SwiGLU (Shazeer 2020, arXiv:2002.05202): linear(silu(gate) * up).

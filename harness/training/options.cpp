@@ -22,8 +22,8 @@ void ModelOptions::describe(OptionTable& o) {
   o.number("dropout", dropout, 0, 0.9,
            "probability of zeroing an entry of the embeddings and of each sublayer's output in training");
   o.flag("tied_embeddings", tied_embeddings, "the output layer uses the token embeddings");
-  o.choice("block", block, {"sequential", "parallel"},
-           "attention, then feed-forward; or both from the same input, as in GPT-J");
+  o.choice("block", block, {"sequential", "parallel", "attention"},
+           "attention, then feed-forward; both from the same input, as in GPT-J; or attention alone");
   o.omit_default();
   o.choice("norm_kind", norm_kind, {"layer_norm", "rms_norm"},
            "layer normalization, or RMSNorm, which neither centers nor shifts");
@@ -65,6 +65,11 @@ ModelShape ModelOptions::shape() const {
   shape.segment = segment;
   shape.sinks = sinks;
   shape.loops = loops;
+  if (feed_forward > 0 && block == BlockKind::attention) {
+    throw std::invalid_argument(fmt::format(
+        "model.feed_forward is {}, and model.block=attention has no feed-forward layers; leave out one of them",
+        feed_forward));
+  }
   if (sinks > 0 && window == 0 && segment == 0) {
     throw std::invalid_argument(
         fmt::format("model.sinks is {}, and model.window and model.segment are 0: all keys are seen; set one of them or "

@@ -63,15 +63,16 @@ TEST_CASE("a registration without a name, a family, an equation or a source is r
   CHECK_THROWS_WITH(check_info(other), Catch::Contains("states no name"));
 }
 
-TEST_CASE("every backward agrees with finite differences in parallel blocks") {
+TEST_CASE("every backward agrees with finite differences in parallel blocks and in those of attention alone") {
+  const BlockKind block = GENERATE(BlockKind::parallel, BlockKind::attention);
   for (const std::string& name : encodings().names()) {
     const Spec spec{name, {}};
     for (const bool causal : {true, false}) {
       if (!is_defined(spec, causal)) continue;
-      DYNAMIC_SECTION(name << (causal ? ", causal" : ", bidirectional")) {
+      DYNAMIC_SECTION(name << (causal ? ", causal" : ", bidirectional") << ", block " << static_cast<int>(block)) {
         for (const bool pre_norm : {true, false}) {
           ModelShape shape = small_shape(2, causal, pre_norm);
-          shape.block = BlockKind::parallel;
+          shape.block = block;
           const Worst worst = gradient_error(spec, shape, 13);
           INFO(worst.where << (pre_norm ? ", pre" : ", post"));
           CHECK(worst.error <= kMaxError);

@@ -77,6 +77,11 @@ TEST_CASE("options of blocks that exclude each other are refused in one line") {
   CHECK(
       sinks.error.find("model.sinks is 2, and model.window and model.segment are 0: all keys are seen; set one of "
                        "them or leave out model.sinks") != std::string::npos);
+  const Outcome inner =
+      posbench_command(directory, "run -t flip_flop -e rope --set model.block=attention --set model.feed_forward=8 --list-only");
+  CHECK(inner.code == 2);
+  CHECK(inner.error.find("model.feed_forward is 8, and model.block=attention has no feed-forward layers") !=
+        std::string::npos);
   const Outcome biases = posbench_command(
       directory, "run -t flip_flop -e deberta:shared_projections=true --set model.biases=false -o r");
   CHECK(biases.code == 2);

@@ -51,7 +51,7 @@ TEST_CASE("every option of blocks has right gradients, causal and bidirectional,
   for (const BlockOptions& options : block_options()) {
     for (const bool causal : {true, false}) {
       for (const bool pre_norm : {true, false}) {
-        for (const BlockKind block : {BlockKind::sequential, BlockKind::parallel}) {
+        for (const BlockKind block : {BlockKind::sequential, BlockKind::parallel, BlockKind::attention}) {
           ModelShape shape = small_shape(2, causal, pre_norm);
           shape.trained_length = 5;
           shape.tied_embeddings = !pre_norm;
@@ -65,6 +65,16 @@ TEST_CASE("every option of blocks has right gradients, causal and bidirectional,
       }
     }
   }
+}
+
+TEST_CASE("a block of attention alone has no feed-forward and one normalization") {
+  ModelShape shape = small_shape(2, true, true);
+  shape.block = BlockKind::attention;
+  Net net(shape);
+  CHECK_FALSE(net.has("feed_forward"));
+  CHECK_FALSE(net.has("norm2"));
+  CHECK(net.has("blocks.0.norm1"));
+  CHECK(net.logits(kTokens).allFinite());
 }
 
 TEST_CASE("RMSNorm and SiLU of numbers by hand") {

@@ -40,11 +40,11 @@ std::pair<RowMajor, Vector> logits_and_gradient(const ModelShape& shape, const s
 }  // namespace
 
 TEST_CASE("the logits at a position, and their gradient, do not depend on the other target positions") {
-  const BlockKind block = GENERATE(BlockKind::sequential, BlockKind::parallel);
+  const BlockKind block = GENERATE(BlockKind::sequential, BlockKind::parallel, BlockKind::attention);
   for (const bool causal : {true, false}) {
     for (const bool pre_norm : {true, false}) {
       INFO((causal ? "causal" : "bidirectional")
-           << (pre_norm ? ", pre-norm" : ", post-norm") << (block == BlockKind::parallel ? ", parallel" : ""));
+           << (pre_norm ? ", pre-norm" : ", post-norm") << ", block " << static_cast<int>(block));
       const ModelShape shape{.vocabulary = 6,
                              .layers = 3,
                              .width = 8,
