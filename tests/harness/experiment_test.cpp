@@ -88,7 +88,7 @@ TEST_CASE("thirty steps lower the loss") {
   REQUIRE(result.learning_curve.size() == 3);
   CHECK(*result.learning_curve[2].loss < *result.learning_curve[0].loss);
   CHECK(result.steps == 30);
-  CHECK(result.splits.size() == 5);
+  CHECK(result.splits.size() == 7);
 }
 
 TEST_CASE("an example with a token outside the vocabulary fails its experiment, and is named") {
