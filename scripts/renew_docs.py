@@ -13,7 +13,7 @@ import shlex
 import subprocess
 import sys
 
-BLOCK = re.compile(r"(^<!-- posbench (.*) -->\n)(.*?)(^<!-- end -->$)", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"(^<!-- posbench ([^\n]*) -->\n)(.*?)(^<!-- end -->$)", re.MULTILINE | re.DOTALL)
 
 
 def printed(program, arguments):
