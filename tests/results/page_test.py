@@ -465,7 +465,7 @@ def check_board(browser, posbench, directory):
         strips = browser.run("""posbench.draw_all().then(() => posbench.plots.filter(p => p.kind === "strip").map(p => ({
           task: p.details.task, title: p.title, rows: p.rows, drawn: p.view_node.querySelectorAll(".means path").length })))""")
         of_task = [strip for strip in strips if strip["task"] == "last_x_retrieval"]
-        check([strip["title"] for strip in of_task][:2] == ["out of distribution", "in_distribution"] and len(of_task) == 6,
+        check([strip["title"] for strip in of_task][:2] == ["out of distribution", "in_distribution"] and len(of_task) == 8,
               f"board: the strips are {[strip['title'] for strip in of_task]}")
         check([row[0] for row in of_task[0]["rows"]] == [row["encoding"] for row in rows], "board: the order of the tiers")
         check(all(close(row[2], told["mean"]) for row, told in zip(of_task[0]["rows"], rows)), "board: the means")
