@@ -133,7 +133,9 @@ int reproduce(const ReproduceRequest& request) {
   }
   const bool document = request.format == Format::markdown;
   const Table table = document ? claim_statements(plan.claims, results) : claim_table(plan.claims, results);
-  fmt::print("{}\n", formatted(table, request.format, color));
+  fmt::print("{}", formatted(table, request.format, color));
+  if (request.format == Format::csv) return 0;
+  fmt::print("\n");
   for (const std::string& note : claim_notes(plan.claims, results)) {
     fmt::print("{}\n", document ? "* " + markdown_text(note) : note);
   }

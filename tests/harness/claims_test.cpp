@@ -84,6 +84,9 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
   const Outcome nothing = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o none");
   CHECK(nothing.code == 0);
   CHECK(nothing.out.find("1 not run") != std::string::npos);
+  const Outcome csv = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o none --format csv");
+  CHECK(csv.out.starts_with("verdict,claim,rule,"));
+  CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 2);  // a header and one rule, no notes
 }
 
 TEST_CASE("a claim's runs are resumed, it is judged by their results, and they repeat the kept runs") {
