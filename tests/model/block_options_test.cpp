@@ -45,6 +45,22 @@ struct Net {
 
 const std::vector<int> kTokens{1, 4, 2, 0, 6, 3, 5, 2, 1, 0};
 
+/// Changes one token after the other: the logits of a query must change if seen(query, token), and else not at all.
+template <class Seen>
+void check_what_is_seen(Net& net, Seen seen) {
+  const RowMajor before = net.logits(kTokens);
+  for (size_t changed = 0; changed < kTokens.size(); ++changed) {
+    std::vector<int> tokens = kTokens;
+    tokens[changed] = (tokens[changed] + 1) % 7;
+    const RowMajor after = net.logits(tokens);
+    for (size_t t = 0; t < tokens.size(); ++t) {
+      INFO("token " << changed << ", query " << t);
+      const bool same = after.row(t) == before.row(t);
+      CHECK(same == !seen(t, changed));
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("every option of blocks has right gradients, causal and bidirectional, pre- and post-norm") {
@@ -110,41 +126,23 @@ TEST_CASE("a query sees the keys of its window and the sinks, and no others") {
   shape.window = 3;
   shape.sinks = 1;
   Net net(shape);
-  const RowMajor before = net.logits(kTokens);
-  for (size_t changed = 0; changed < kTokens.size(); ++changed) {
-    std::vector<int> tokens = kTokens;
-    tokens[changed] = (tokens[changed] + 1) % 7;
-    const RowMajor after = net.logits(tokens);
-    for (size_t t = 0; t < tokens.size(); ++t) {
-      const bool seen = changed <= t && (t - changed < 3 || changed < 1), same = after.row(t) == before.row(t);
-      INFO("token " << changed << ", query " << t);
-      CHECK(same == !seen);
-    }
-  }
+  check_what_is_seen(net, [](size_t t, size_t key) { return key <= t && (t - key < 3 || key < 1); });
   CHECK(net.activations.blocks[0].attention.attention[0](9, 6) == 0);
 }
 
 TEST_CASE("a query sees the keys of its segment and of the one before, and through a second layer two before") {
-  const size_t segment = 3;
+  constexpr size_t kSegment = 3;
   for (const bool causal : {true, false}) {
     for (const int layers : {1, 2}) {
+      INFO("causal " << causal << ", layers " << layers);
       ModelShape shape = small_shape(2, causal, true);
       shape.layers = layers;
-      shape.segment = segment;
+      shape.segment = kSegment;
       Net net(shape);
-      const RowMajor before = net.logits(kTokens);
-      for (size_t changed = 0; changed < kTokens.size(); ++changed) {
-        std::vector<int> tokens = kTokens;
-        tokens[changed] = (tokens[changed] + 1) % 7;
-        const RowMajor after = net.logits(tokens);
-        for (size_t t = 0; t < tokens.size(); ++t) {
-          const size_t own = t / segment, changed_in = changed / segment;
-          const bool seen = (causal ? changed <= t : changed_in <= own) && own <= changed_in + layers,
-                     same = after.row(t) == before.row(t);
-          INFO("causal " << causal << ", layers " << layers << ", token " << changed << ", query " << t);
-          CHECK(same == !seen);
-        }
-      }
+      check_what_is_seen(net, [&](size_t t, size_t key) {
+        const size_t own = t / kSegment, of_key = key / kSegment;
+        return (causal ? key <= t : of_key <= own) && own <= of_key + layers;
+      });
     }
   }
 }
