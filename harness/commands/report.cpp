@@ -27,11 +27,13 @@ namespace {
 struct ReportRequest {
   std::vector<std::filesystem::path> runs;  // reports, or run directories
   Metric metric = Metric::sequence;
-  bool keep_going = false, watch = false, anonymous = false;
+  bool by_split = false, keep_going = false, watch = false, anonymous = false;
   Output output;
 };
 
-std::string report_text(const std::vector<NamedReport>& runs, Metric metric, Format format, const ConsoleStyle& style) {
+std::string report_text(const ReportRequest& request, const std::vector<NamedReport>& runs, Format format,
+                        const ConsoleStyle& style) {
+  const Metric metric = request.metric;
   const MergedReport all = merge_reports(runs);
   const Summary summary = summarize(all.report);
   if (format == Format::csv) return csv(seed_table(all.report, summary));
@@ -40,10 +42,22 @@ std::string report_text(const std::vector<NamedReport>& runs, Metric metric, For
     return pretty({{"summary", std::move(whole["summary"])}, {"ranking", std::move(whole["ranking"])}, {"notes", all.warnings}});
   }
   std::string text;
-  for (const Table& table : {accuracy_table(summary, metric), ranking_table(summary), unfinished_table(all.report)}) {
+  const auto add = [&](const Table& table) {
     if (!table.rows.empty()) text += (format == Format::markdown ? markdown(table) : console(table, style)) + '\n';
+  };
+  std::vector<std::string> notes;
+  if (request.by_split) {
+    for (const auto& [task, table] : split_tables(summary, metric)) {
+      text += format == Format::markdown ? fmt::format("`{}`\n\n", task) : printable(task) + "\n";
+      add(table);
+    }
+    notes = split_notes(summary, metric);
+  } else {
+    add(accuracy_table(summary, metric));
+    add(ranking_table(summary));
+    notes = accuracy_notes(summary, metric);
   }
-  std::vector<std::string> notes = accuracy_notes(summary, metric);
+  add(unfinished_table(all.report));
   notes.insert(notes.end(), all.warnings.begin(), all.warnings.end());
   for (const std::string& note : notes) {
     text += (format == Format::markdown ? markdown_text(note) : wrapped(printable(note), 0, style.width)) + '\n';
@@ -73,13 +87,16 @@ void write_report(const ReportRequest& request, const std::vector<NamedReport>& 
   const Format chosen = format(output);
   write(output, as_input([&] {
           if (chosen == Format::html) return page(request, runs, reload);
-          return report_text(runs, request.metric, chosen, console_style(output));
+          return report_text(request, runs, chosen, console_style(output));
         }));
 }
 
 /// The reports that can be read. Throws std::invalid_argument where one cannot, unless --keep-going is set and another can.
 void report(const ReportRequest& request) {
-  format(request.output);  // refuses what cannot be written before anything is read
+  const Format chosen = format(request.output);  // refuses what cannot be written before anything is read
+  if (request.by_split && chosen != Format::console && chosen != Format::markdown) {
+    throw std::invalid_argument("--by-split is for tables (console or markdown); csv, json and html have every split without it");
+  }
   std::vector<std::filesystem::path> paths;
   std::vector<Report> reports;
   for (const std::filesystem::path& path : request.runs) {
@@ -133,6 +150,8 @@ void add_report(CLI::App& app, Invocation&) {
   command->add_option("runs", request->runs, "reports, or run directories; several are shown together")
       ->required();
   add_metric(*command, request->metric);
+  command->add_flag("--by-split", request->by_split,
+                    "for each task a table with a column for each split, instead of one table of means over splits");
   command->add_flag("--watch", request->watch, "write it again as experiments finish, until the runs are finished");
   command->add_flag("--keep-going", request->keep_going, "leave out, with a message, what cannot be read");
   command->add_flag("--anonymous", request->anonymous, "leaves out host, paths and command");
@@ -141,6 +160,7 @@ void add_report(CLI::App& app, Invocation&) {
       "Examples:\n"
       "  posbench report runs/mine                      tables\n"
       "  posbench report runs/mine --metric loss        mean cross-entropy in the table instead of accuracy\n"
+      "  posbench report runs/mine --by-split           every split of every task\n"
       "  posbench report runs/mine -o mine.html         one file with plots, which opens offline\n"
       "  posbench report runs/mine -o mine.csv          a row for each task, encoding, seed and split\n"
       "  posbench report runs/mine --watch -o now.html  a page that follows a run, which a browser loads again\n"

@@ -11,22 +11,28 @@
 namespace posbench {
 namespace {
 
-std::string two_digits(const std::optional<SplitSummary>& split, Metric metric) {
-  const Spread* spread = split ? split->spread(metric) : nullptr;
+using Values = decltype(Swept::values);
+
+std::string two_digits(const SplitSummary& split, Metric metric) {
+  const Spread* spread = split.spread(metric);
   if (!spread) return "-";
   return info(metric).is_accuracy ? accuracy_text(spread->mean) : fmt::format("{:.2f}", spread->mean);
 }
 
-/// Nothing follows from its accuracy out of distribution.
-bool not_learned(const SummaryRow& row, Metric metric) {
-  return info(metric).is_accuracy && row.out_of_distribution && !row.learned.most();
+std::string two_digits(const std::optional<SplitSummary>& split, Metric metric) {
+  return split ? two_digits(*split, metric) : "-";
 }
+
+/// Nothing follows from its accuracy out of distribution.
+bool not_learned(const SummaryRow& row, Metric metric) { return info(metric).is_accuracy && !row.learned.most(); }
 
 bool unfinished(const SummaryRow& row) { return row.diverged + row.failed == static_cast<int>(row.seeds.size()); }
 
+Cell unfinished_cell(const SummaryRow& row) { return {row.failed == 0 ? "diverged" : "failed", Tone::bad}; }
+
 Cell accuracy_cell(const SummaryRow& row, Metric metric) {
-  if (unfinished(row)) return {row.failed == 0 ? "diverged" : "failed", Tone::bad};
-  const bool unknown = not_learned(row, metric);
+  if (unfinished(row)) return unfinished_cell(row);
+  const bool unknown = not_learned(row, metric) && row.out_of_distribution;
   std::string text = fmt::format("{}/{}", two_digits(row.in_distribution, metric),
                                  unknown ? "not learned" : two_digits(row.out_of_distribution, metric));
   if (row.diverged + row.failed > 0) text += unknown ? ", " : "";
@@ -35,6 +41,15 @@ Cell accuracy_cell(const SummaryRow& row, Metric metric) {
   if (row.diverged + row.failed > 0) return {text, Tone::bad};
   const bool solved = row.out_of_distribution && row.out_of_distribution->solved == 1;
   return {text, unknown ? Tone::faint : solved ? Tone::good : Tone::plain};
+}
+
+/// The mean on a split; in brackets if nothing follows from it.
+Cell split_cell(const SummaryRow& row, const SplitSummary& split, Metric metric) {
+  if (unfinished(row)) return unfinished_cell(row);
+  const bool unknown = split.kind == SplitKind::out_of_distribution && not_learned(row, metric);
+  const std::string letters = std::string(row.diverged > 0 ? "d" : "") + (row.failed > 0 ? "f" : "");
+  const std::string text = fmt::format(fmt::runtime(unknown ? "({}){}" : "{}{}"), two_digits(split, metric), letters);
+  return {text, !letters.empty() ? Tone::bad : unknown ? Tone::faint : split.solved == 1 ? Tone::good : Tone::plain};
 }
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
@@ -48,6 +63,17 @@ void add_count(const std::optional<Count>& count, std::vector<Cell>& cells) {
   cells.emplace_back(count ? std::to_string(count->total) : "");
   cells.emplace_back(count ? number(interval.low) : "");
   cells.emplace_back(count ? number(interval.high) : "");
+}
+
+/// The cell of the column with this name: a swept value, or the mean on a split.
+Cell named_cell(const SummaryRow& row, const std::string& name, Metric metric) {
+  for (const auto& [swept, value] : row.swept ? row.swept->values : Values{}) {
+    if (swept == name) return value;
+  }
+  for (const SplitSummary& split : row.splits) {
+    if (split.name == name) return split_cell(row, split, metric);
+  }
+  return "-";
 }
 
 /// All but those that have columns of their own.
@@ -125,32 +151,92 @@ Table accuracy_table(const Summary& summary, Metric metric) {
   return table;
 }
 
-std::vector<std::string> accuracy_notes(const Summary& summary, Metric metric) {
+std::vector<TaskTable> split_tables(const Summary& summary, Metric metric) {
+  std::vector<TaskTable> tables;
+  const auto table_of = [&](const SummaryRow& row) -> Table& {
+    const std::string& task = row.swept ? row.swept->task : row.task;
+    auto found = std::find_if(tables.begin(), tables.end(), [&](const TaskTable& table) { return table.task == task; });
+    if (found == tables.end()) found = tables.insert(found, {.task = task, .table = {.columns = {{"encoding"}}}});
+    return found->table;
+  };
+  for (const SummaryRow& row : summary.rows) {
+    std::vector<Column>& columns = table_of(row).columns;
+    const auto add = [&](const std::string& name) {
+      const auto same = [&](const Column& column) { return column.header == name; };
+      if (std::none_of(columns.begin(), columns.end(), same)) columns.push_back({name, Align::right});
+    };
+    for (const auto& [name, value] : row.swept ? row.swept->values : Values{}) add(name);
+    for (const SplitSummary& split : row.splits) add(split.name);
+  }
+  for (const SummaryRow& row : summary.rows) {
+    Table& table = table_of(row);
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    for (const Column& column : table.columns) {
+      cells.push_back(cells.empty() ? Cell(row.swept ? row.swept->encoding : row.encoding)
+                                    : named_cell(row, column.header, metric));
+    }
+  }
+  return tables;
+}
+
+namespace {
+
+/// What letters and signs mean, in every table of accuracies.
+std::vector<std::string> sign_notes(const Summary& summary, Metric metric) {
   const auto any = [&](auto test) { return std::any_of(summary.rows.begin(), summary.rows.end(), test); };
   const MetricInfo& about = info(metric);
   const std::string counted = about.is_accuracy ? "0" : "a uniform guess, or as the worst seed if that is worse";
-  std::vector<std::string> notes = {
-      fmt::format("{}, in distribution / out of distribution, mean over seeds and splits{}", about.title,
-                  about.lower_is_better ? "; less is better" : "")};
-  if (any([&](const SummaryRow& row) { return !unfinished(row) && not_learned(row, metric); })) {
-    notes.push_back(fmt::format(
-        "not learned: in distribution most seeds are under {}, so nothing follows for the encoding out of it; train "
-        "longer, or see every accuracy with 'report --format csv'",
-        kLearned));
-  }
+  std::vector<std::string> notes;
   if (any([](const SummaryRow& row) { return row.diverged > 0; })) {
     notes.push_back("d: the loss of one or more seeds diverged; they count as " + counted);
   }
   if (any([](const SummaryRow& row) { return row.failed > 0; })) {
     notes.push_back("f: one or more seeds failed; they count as " + counted);
   }
+  const auto lacks = [&](const SplitSummary& split) { return !split.spread(metric); };
+  if (any([&](const SummaryRow& row) { return std::any_of(row.splits.begin(), row.splits.end(), lacks); })) {
+    notes.push_back(fmt::format("-: the report does not have the {}", about.name));
+  }
+  return notes;
+}
+
+/// Whether the table has an encoding that has not learned a task.
+bool any_not_learned(const Summary& summary, Metric metric) {
+  return std::any_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& row) {
+    return !unfinished(row) && row.out_of_distribution && not_learned(row, metric);
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> split_notes(const Summary& summary, Metric metric) {
+  const MetricInfo& about = info(metric);
+  std::vector<std::string> notes = {
+      fmt::format("{}, mean over seeds{}", about.title, about.lower_is_better ? "; less is better" : "")};
+  if (any_not_learned(summary, metric)) {
+    notes.push_back(fmt::format(
+        "in brackets: in distribution most seeds are under {}, so nothing follows for the encoding out of it", kLearned));
+  }
+  for (std::string& note : sign_notes(summary, metric)) notes.push_back(std::move(note));
+  return notes;
+}
+
+std::vector<std::string> accuracy_notes(const Summary& summary, Metric metric) {
+  const auto any = [&](auto test) { return std::any_of(summary.rows.begin(), summary.rows.end(), test); };
+  const MetricInfo& about = info(metric);
+  std::vector<std::string> notes = {
+      fmt::format("{}, in distribution / out of distribution, mean over seeds and splits{}", about.title,
+                  about.lower_is_better ? "; less is better" : "")};
+  if (any_not_learned(summary, metric)) {
+    notes.push_back(fmt::format(
+        "not learned: in distribution most seeds are under {}, so nothing follows for the encoding out of it; train "
+        "longer, or see every accuracy with 'report --by-split'",
+        kLearned));
+  }
   if (any([](const SummaryRow& row) { return !row.in_distribution || !row.out_of_distribution; })) {
     notes.push_back("-: the task has no such split");
   }
-  const auto lacks = [&](const std::optional<SplitSummary>& split) { return split && !split->spread(metric); };
-  if (any([&](const SummaryRow& row) { return lacks(row.in_distribution) || lacks(row.out_of_distribution); })) {
-    notes.push_back(fmt::format("-: the report does not have the {}", about.name));
-  }
+  for (std::string& note : sign_notes(summary, metric)) notes.push_back(std::move(note));
   return notes;
 }
 

@@ -14,7 +14,17 @@ namespace posbench {
 /// cell is a word.
 Table accuracy_table(const Summary&, Metric = Metric::sequence);
 
-/// The notes under the table: the units, and the meaning of the words, letters and signs that it uses.
+/// Every split: for each task a table with encodings as rows and splits as columns, and in each cell the mean of the
+/// metric over seeds; in brackets where most seeds have not learned the task. The points of a sweep are rows of one table,
+/// with a column for each swept value.
+struct TaskTable {
+  std::string task;
+  Table table;
+};
+std::vector<TaskTable> split_tables(const Summary&, Metric = Metric::sequence);
+std::vector<std::string> split_notes(const Summary&, Metric = Metric::sequence);
+
+/// The notes under the accuracy table: the units, and the meaning of the words, letters and signs that it uses.
 std::vector<std::string> accuracy_notes(const Summary&, Metric = Metric::sequence);
 
 /// Encodings in the order of their mean rank out of distribution.

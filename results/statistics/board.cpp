@@ -134,8 +134,8 @@ double mean_accuracy(const ExperimentResult& experiment, const std::vector<std::
   return sum / static_cast<double>(splits.size());
 }
 
-BoardRow make_row(const TaskBaseline& task, const std::vector<std::string>& splits, Metric metric,
-                  const std::vector<const ExperimentResult*>& experiments) {
+BoardRow make_row(const Report& report, const TaskBaseline& task, const std::vector<std::string>& splits,
+                  Metric metric, const std::vector<const ExperimentResult*>& experiments) {
   BoardRow row{.encoding = experiments.front()->id.encoding};
   const std::vector<std::string> trained = deciding(task, to_text(SplitKind::in_distribution));
   double sum = 0;
@@ -146,7 +146,7 @@ BoardRow make_row(const TaskBaseline& task, const std::vector<std::string>& spli
   }
   row.mean = mean(row.values);
   if (!trained.empty()) row.in_distribution = sum / static_cast<double>(experiments.size());
-  row.learned = find_learned(task, experiments);
+  row.learned = find_learned(report, task, experiments);
   const bool out = std::any_of(task.splits.begin(), task.splits.end(), [&](const SplitBaseline& split) {
     return split.kind == SplitKind::out_of_distribution && split.name == splits.front();
   });
@@ -211,7 +211,7 @@ Board make_board(const BoardReport& all, const BoardOptions& options) {
     if (shown.splits.empty() || !order.contains(task.task)) continue;
     for (const std::string& encoding : order.at(task.task)) {
       const auto& of_row = experiments.at({task.task, encoding});
-      BoardRow row = make_row(task, shown.splits, options.metric, of_row);
+      BoardRow row = make_row(all.report, task, shown.splits, options.metric, of_row);
       row.own = all.own.contains(of_row.front()->id);
       const auto cost = all.costs.find(encoding);
       if (cost != all.costs.end()) row.cost = cost->second;

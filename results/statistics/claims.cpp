@@ -205,7 +205,7 @@ Evidence find_evidence(const NamedReport& named, const std::string& split, Metri
     evidence.values.push_back(sum / static_cast<double>(splits.size()));
     experiments.push_back(&experiment);
   }
-  evidence.learned = find_learned(task, experiments);
+  evidence.learned = find_learned(report, task, experiments);
   return evidence;
 }
 

@@ -106,9 +106,9 @@ std::vector<double> values_of(const Experiments& experiments, const std::string&
   return values;
 }
 
-ComparisonSide describe(const TaskBaseline& task, const Experiments& experiments, const std::string& split,
-                        const std::vector<double>& values) {
-  ComparisonSide side{.mean = mean(values), .values = values, .learned = find_learned(task, experiments)};
+ComparisonSide describe(const Report& report, const TaskBaseline& task, const Experiments& experiments,
+                        const std::string& split, const std::vector<double>& values) {
+  ComparisonSide side{.mean = mean(values), .values = values, .learned = find_learned(report, task, experiments)};
   for (const ExperimentResult* experiment : experiments) {
     side.seeds.push_back(experiment->id.seed);
     side.unfinished += experiment->status != Status::ok;
@@ -167,9 +167,9 @@ class Pairing {
                            .candidate_encoding = partner,
                            .split = split.name,
                            .kind = split.kind,
-                           .before = describe(task, cell.before, split.name,
+                           .before = describe(baseline_, task, cell.before, split.name,
                                               values_of(cell.before, split.name, metric, unfinished)),
-                           .after = describe(other, cell.after, split.name,
+                           .after = describe(candidate_, other, cell.after, split.name,
                                              values_of(cell.after, split.name, metric, unfinished))});
     }
     if (!cell.rows.empty()) cells.push_back(std::move(cell));

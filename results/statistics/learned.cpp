@@ -28,12 +28,25 @@ double validation_at(const std::vector<CurvePoint>& curve, double step) {
   return curve.back().validation_sequence;
 }
 
+/// The experiment that trained the model: of an extension its parent's, if the report has it.
+const ExperimentResult* trained(const Report& report, const ExperimentResult* experiment) {
+  if (!experiment->extended) return experiment;
+  const auto& [task, encoding, seed] = experiment->id;
+  const ExperimentId parent{task, experiment->extended->parent, seed};
+  for (const ExperimentResult& other : report.experiments) {
+    if (other.id == parent) return &other;
+  }
+  return experiment;
+}
+
 }  // namespace
 
-Learned find_learned(const TaskBaseline& task, std::span<const ExperimentResult* const> experiments) {
+Learned find_learned(const Report& report, const TaskBaseline& task,
+                     std::span<const ExperimentResult* const> experiments) {
   Learned learned;
   std::vector<double> gains;
-  for (const ExperimentResult* experiment : experiments) {
+  for (const ExperimentResult* tested : experiments) {
+    const ExperimentResult* experiment = trained(report, tested);
     learned.seeds += {has_learned(task, *experiment), 1};
     const std::vector<CurvePoint>& curve = experiment->learning_curve;
     if (experiment->status != Status::ok || curve.size() < 2) continue;

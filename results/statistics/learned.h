@@ -21,7 +21,8 @@ struct Learned {
   bool most() const { return 2 * seeds.correct >= seeds.total; }
 };
 
-/// For experiments on one task with one encoding.
-Learned find_learned(const TaskBaseline&, std::span<const ExperimentResult* const>);
+/// For experiments of a report on one task with one encoding. For extensions of trained models: whether their parent has
+/// learned the task.
+Learned find_learned(const Report&, const TaskBaseline&, std::span<const ExperimentResult* const>);
 
 }  // namespace posbench

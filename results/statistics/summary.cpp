@@ -154,7 +154,7 @@ std::optional<ThresholdLength> find_threshold_length(const Experiments& experime
   return find_threshold_length(curves);
 }
 
-SummaryRow summarize(const TaskBaseline& task, const Experiments& experiments) {
+SummaryRow summarize(const Report& report, const TaskBaseline& task, const Experiments& experiments) {
   const ExperimentResult& first = *experiments.front();
   SummaryRow row{.task = task.task, .encoding = first.id.encoding, .swept = first.swept, .extended = first.extended};
   for (const ExperimentResult* experiment : experiments) {
@@ -162,7 +162,7 @@ SummaryRow summarize(const TaskBaseline& task, const Experiments& experiments) {
     row.diverged += experiment->status == Status::diverged;
     row.failed += experiment->status == Status::failed;
   }
-  row.learned = find_learned(task, experiments);
+  row.learned = find_learned(report, task, experiments);
   for (const SplitBaseline& split : task.splits) row.splits.push_back(summarize(split, experiments));
   row.in_distribution = summarize(SplitKind::in_distribution, row.splits);
   row.out_of_distribution = summarize(SplitKind::out_of_distribution, row.splits);
@@ -200,7 +200,7 @@ Summary summarize(const Report& report) {
   for (const TaskBaseline& task : report.tasks) {
     for (const std::string& encoding : groups.encodings) {
       const auto found = groups.by_task_and_encoding.find({task.task, encoding});
-      if (found != groups.by_task_and_encoding.end()) summary.rows.push_back(summarize(task, found->second));
+      if (found != groups.by_task_and_encoding.end()) summary.rows.push_back(summarize(report, task, found->second));
     }
   }
   const auto in = rank_by(report, summary, groups.encodings, &SummaryRow::in_distribution);

@@ -60,6 +60,8 @@ TEST_CASE("bad input gets one line, exit code 2, and changes nothing on disk") {
                                       "report odd.json --format html",
                                       "report odd.json -o page.html",
                                       "report odd.json --format pdf",
+                                      "report odd.json --by-split --format csv",
+                                      "report odd.json --by-split -o page.html",
                                       "report",
                                       "bench --sizes huge",
                                       "bench -e rop"}) {
@@ -237,6 +239,10 @@ TEST_CASE("reports are compared and tabulated") {
   for (const std::string format : {"console", "markdown", "csv", "json"}) {
     CHECK(posbench_command(directory, "report one --format " + format).out.find("rope") != std::string::npos);
   }
+  const std::string by_split = posbench_command(directory, "report one --by-split").out;
+  CHECK(by_split.starts_with("parity_check\n"));
+  CHECK(posbench_command(directory, "report one --by-split --format markdown").out.find("| in_distribution | ood_length ") !=
+        std::string::npos);
   CHECK(posbench_command(directory, "report one two -o both.html").out.empty());
   CHECK(read_whole(directory / "both.html").find("rope (two)") != std::string::npos);
   CHECK(posbench_command(directory, "report one -o one.csv").code == 0);

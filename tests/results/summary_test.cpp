@@ -54,6 +54,19 @@ TEST_CASE("a summary has the number of seeds that learned their task, and the ga
   CHECK(*learned.late_gain == Approx(0.8 - (0.2 + 0.6 / 5)));  // from step 60, between two points
 }
 
+TEST_CASE("an extension has learned its task if the model that it extends has") {
+  Report report = drawn_report(1, 2, 3, [](int, int encoding, int split, int seed) {
+    return split > 0 ? 0.8 : encoding == 0 ? (seed == 0 ? 0.5 : 1.0) : 0.3;
+  });
+  CHECK(!summarize(report).rows[1].learned.most());
+  for (ExperimentResult& experiment : report.experiments) {
+    if (experiment.id.encoding == "encoding1") experiment.extended = Extended{.parent = "encoding0", .encoding = "none"};
+  }
+  CHECK(summarize(report).rows[1].learned.seeds == Count{2, 3});
+  std::erase_if(report.experiments, [](const ExperimentResult& e) { return e.id.encoding == "encoding0"; });
+  CHECK(summarize(report).rows[0].learned.seeds == Count{0, 3});  // without the parent its own
+}
+
 TEST_CASE("a distance counts in splits of the trained length only") {
   Report report = drawn_report(1, 1, 1, [](int, int, int, int) { return 1.0; });
   std::vector<SplitResult>& splits = report.experiments[0].splits;

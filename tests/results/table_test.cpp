@@ -160,6 +160,61 @@ TEST_CASE("a cell says not learned where most seeds have not learned the task, w
   CHECK(notes[1].starts_with("not learned: in distribution most seeds are under 0.95, so nothing follows"));
 }
 
+TEST_CASE("a table of splits has brackets around what says nothing, since the task is not learned") {
+  const auto draw = [](int task, int encoding, int split, int) {
+    return split > 0 ? 0.1 * split : task == 0 && encoding == 0 ? 0.9 : 1.0;
+  };
+  Report report = drawn_report(2, 2, 3, draw);
+  report.tasks[1].splits.pop_back();
+  for (ExperimentResult& experiment : report.experiments) {
+    if (experiment.id.task == report.tasks[1].task) experiment.splits.pop_back();
+  }
+  const std::vector<TaskTable> tables = split_tables(summarize(report));
+  REQUIRE(tables.size() == 2);
+  CHECK(tables[0].task == "task0");
+  CHECK(markdown(tables[0].table) ==
+        "| encoding | in_distribution | ood_far | ood_sparse |\n"
+        "| :-- | --: | --: | --: |\n"
+        "| encoding0 | 0.90 | (0.10) | (0.20) |\n"
+        "| encoding1 | 1.00 | 0.10 | 0.20 |\n");
+  CHECK(markdown(tables[1].table) ==
+        "| encoding | in_distribution | ood_far |\n"
+        "| :-- | --: | --: |\n"
+        "| encoding0 | 1.00 | 0.10 |\n"
+        "| encoding1 | 1.00 | 0.10 |\n");
+  CHECK(split_notes(summarize(report)) ==
+        std::vector<std::string>{
+            "sequence accuracy, mean over seeds",
+            "in brackets: in distribution most seeds are under 0.95, so nothing follows for the encoding out of it"});
+}
+
+TEST_CASE("a table of splits has the points of a sweep as rows, also of points that lack a split") {
+  Report report = drawn_report(2, 1, 1, [](int task, int, int split, int) { return split == 0 ? 1.0 : 0.5 + 0.2 * task; });
+  for (size_t n = 0; n < 2; ++n) {
+    report.experiments[n].swept = Swept{"copy", "rope", {{"model.width", n == 0 ? "32" : "64"}}};
+  }
+  report.tasks[0].splits.erase(report.tasks[0].splits.begin() + 1);
+  report.experiments[0].splits.erase(report.experiments[0].splits.begin() + 1);
+  const std::vector<TaskTable> tables = split_tables(summarize(report));
+  REQUIRE(tables.size() == 1);
+  CHECK(tables[0].task == "copy");
+  CHECK(markdown(tables[0].table) ==
+        "| encoding | model.width | in_distribution | ood_sparse | ood_far |\n"
+        "| :-- | --: | --: | --: | --: |\n"
+        "| rope | 32 | 1.00 | 0.50 | - |\n"
+        "| rope | 64 | 1.00 | 0.70 | 0.70 |\n");
+}
+
+TEST_CASE("a table of splits marks what did not finish") {
+  const std::vector<TaskTable> tables = split_tables(summarize(small_report()));
+  REQUIRE(tables.size() == 2);
+  CHECK(markdown(tables[1].table) ==
+        "| encoding | in_distribution | ood_far |\n"
+        "| :-- | --: | --: |\n"
+        "| cope:positions=16 | 0.50d | 0.48d |\n"
+        "| rope | failed | failed |\n");
+}
+
 TEST_CASE("encodings are ranked from the best on") {
   const auto draw = [](int, int encoding, int, int) { return 0.5 + 0.1 * encoding; };
   const Report report = drawn_report(2, 3, 5, draw);
