@@ -127,7 +127,7 @@ TEST_CASE("a hostile report gives one line and exit code 2, or a page without it
   for (const std::string& text : broken) {
     CAPTURE(text.substr(0, 120));
     directory.write("report.json", text);
-    const Outcome outcome = posbench_command(directory, "report report.json -o page.html");
+    const Outcome outcome = posbench_command(directory, "report report.json -o page.html -q");
     CHECK(outcome.code == 2);
     CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
     CHECK(outcome.error.starts_with("posbench: report.json: "));

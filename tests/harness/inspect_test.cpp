@@ -148,7 +148,8 @@ TEST_CASE("an inspection over many samples") {
     REQUIRE(outcome.code == 0);
     const Json json = Json::parse(outcome.out);
     CHECK(json["total"] == 8);
-    for (const Json& experiment : read_json(directory / "out/report.json")["experiments"]) {
+    const Json report = read_json(directory / "out/report.json");
+    for (const Json& experiment : report["experiments"]) {
       if (experiment["encoding"] != "alibi" || experiment["task"] != "last_x_retrieval") continue;
       for (const Json& split : experiment["splits"]) {
         if (split["name"] == "ood_length") CHECK(json["correct"] == split["token"]["correct"]);
