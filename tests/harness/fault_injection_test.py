@@ -3,7 +3,8 @@ and once failed: nothing that was finished is lost, and what is done again leave
 
     fault_injection_test.py POSBENCH
 
-Skipped, with exit code 77, where strace is missing or may not trace.
+Skipped, with exit code 77, where strace is missing or may not trace, and under sanitizers, which make system calls of their
+own.
 """
 import collections
 import json
@@ -15,6 +16,8 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from sanitized import sanitized
 
 PROGRAM = os.path.abspath(sys.argv[1])
 CALLS = ["mkdir", "openat", "write", "ftruncate", "fsync", "rename", "unlink", "rmdir", "flock"]
@@ -100,6 +103,9 @@ def main():
         return 77
     if subprocess.run(["strace", "-o", "/dev/null", "true"], stderr=subprocess.DEVNULL).returncode != 0:
         print("skipped: strace may not trace here")
+        return 77
+    if sanitized(PROGRAM):
+        print("skipped: faults would hit the system calls of the sanitizer")
         return 77
     base = Path(tempfile.mkdtemp(prefix="posbench-test-"))
     try:

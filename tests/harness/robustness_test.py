@@ -16,6 +16,8 @@ import time
 import unittest
 from pathlib import Path
 
+from sanitized import sanitized
+
 PROGRAM = os.path.abspath(sys.argv[1])
 SMOKE = ["run", "--profile", "smoke", "-t", "parity_check"]
 TINY = SMOKE + ["--set", "training.steps=2", "--set", "training.validate_every=2"]
@@ -23,12 +25,6 @@ TINY = SMOKE + ["--set", "training.steps=2", "--set", "training.validate_every=2
 
 def limit(kind, value):
     return lambda: resource.setrlimit(kind, (value, value))
-
-
-def sanitized():
-    """Under the address and thread sanitizers the program reserves terabytes of addresses."""
-    memory = limit(resource.RLIMIT_AS, 1 << 30)
-    return subprocess.run([PROGRAM, "--version"], preexec_fn=memory, capture_output=True).returncode != 0
 
 
 class Case(unittest.TestCase):
@@ -240,7 +236,7 @@ class Force(Case):
         self.assertEqual([line["encoding"] for line in self.lines()], ["alibi"] * 5)
 
 
-@unittest.skipIf(sanitized(), "a sanitizer needs more memory than the limits leave")
+@unittest.skipIf(sanitized(PROGRAM), "a sanitizer needs more memory than the limits leave")
 class Machine(Case):
     # Parameters, gradient and two moments of a model take about 50 MB each.
     LARGE = ["run", "--profile", "smoke", "-t", "parity_check", "--set", "model.width=512", "--set", "model.layers=4",
