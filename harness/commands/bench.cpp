@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -25,6 +22,7 @@
 #include "harness/commands/bench_samples.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/help.h"
+#include "harness/commands/memory_use.h"
 #include "harness/commands/terminal.h"
 #include "harness/commands/waiting.h"
 #include "harness/commands/output.h"
@@ -117,17 +115,6 @@ double product_peak() {
   }
   return 2.0 * 512 * 256 * 1024 / best * 1e-9;
 }
-
-/// Bytes resident at most since the last reset_peak_memory(); 0 where the system does not say.
-std::int64_t peak_memory() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6)) * 1024;
-  }
-  return 0;
-}
-
-void reset_peak_memory() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 /// One encoding at one size: a model in training on random tokens.
 class Subject {
@@ -224,33 +211,6 @@ Spread spread(std::vector<double> values) {
 
 Json to_json(const Spread& s) { return {{"min", s.low}, {"median", s.median}, {"max", s.high}}; }
 
-/// Bytes that training and testing with one encoding take beside the program itself, in a process of its own; 0 where
-/// the system does not say.
-std::int64_t memory_of(const Spec& encoding, const Size& size) {
-  int ends[2];
-  if (pipe(ends) != 0) return 0;
-  const pid_t child = fork();
-  if (child == 0) {
-    std::int64_t bytes = 0;
-    try {
-      reset_peak_memory();
-      const std::int64_t before = peak_memory();
-      Subject subject(encoding, size);
-      subject.step();
-      subject.evaluation();
-      bytes = peak_memory() - before;
-    } catch (const std::exception&) {  // which the parent will meet, too
-    }
-    _exit(::write(ends[1], &bytes, sizeof bytes) == sizeof bytes ? 0 : 1);
-  }
-  close(ends[1]);
-  std::int64_t bytes = 0;
-  if (child < 0 || ::read(ends[0], &bytes, sizeof bytes) != sizeof bytes) bytes = 0;
-  close(ends[0]);
-  if (child > 0) waitpid(child, nullptr, 0);
-  return bytes;
-}
-
 /// Measures the subjects in turn, so that a drift of the machine reaches them all: first training, where each step
 /// is between two measurements of the peak, then evaluation; both relative to the first subject, plain attention.
 void measure(std::vector<std::unique_ptr<Subject>>& subjects, int repetitions) {
@@ -289,6 +249,16 @@ std::vector<Spec> selected_encodings(const BenchRequest& request) {
 
 bool is_defined(const Spec& encoding, const Size& size) {
   return size.causal || !encodings().find(encoding.name).info.causal_only;
+}
+
+/// What takes the memory of training and testing with one encoding; nothing if it is not defined at this size.
+std::function<void()> use_memory(const Spec& encoding, const Size& size) {
+  if (!is_defined(encoding, size)) return [] {};
+  return [&] {
+    Subject subject(encoding, size);
+    subject.step();
+    subject.evaluation();
+  };
 }
 
 Json to_json(const Subject& s, const Size& size) {
@@ -344,14 +314,17 @@ Table growth_table(const Growth& growth) {
 
 /// Measures and prints. Throws std::invalid_argument for an unknown size or encoding.
 void bench(const BenchRequest& request) {
-  Waiting waiting("measuring memory");
   const std::vector<Spec> specs = selected_encodings(request);
   const std::vector<Size> selected = select_sizes(request.sizes, request.lengths);
-  std::vector<std::vector<std::int64_t>> memory;  // first, while this process is small
+  std::vector<std::function<void()>> users;
   for (const Size& size : selected) {
-    memory.emplace_back();
-    for (const Spec& spec : specs)
-      memory.back().push_back(is_defined(spec, size) ? memory_of(spec, size) : 0);
+    for (const Spec& spec : specs) users.push_back(use_memory(spec, size));
+  }
+  MemoryUse memory_use(users);  // first, while this process is small and has no other threads
+  Waiting waiting("measuring memory");
+  std::vector<std::vector<std::int64_t>> memory(selected.size());
+  for (auto& of_size : memory) {
+    for (size_t n = 0; n < specs.size(); ++n) of_size.push_back(memory_use.next());
   }
   Json list = Json::array();
   Growth growth;
