@@ -3,11 +3,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
+#include "base/parallel_for.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/describe.h"
@@ -26,6 +32,7 @@ struct CheckRequest {
   bool variants = false;  // and the variants of the encodings among them, options of blocks, pairs of compositions
   bool json = false;
   bool fail_fast = false;  // stop at the first that does not pass
+  int jobs = all_cores();
 };
 
 /// Names, globs and specs of encodings and tasks, each once; all of them for none.
@@ -137,66 +144,149 @@ std::vector<std::string> encodings_among(const std::vector<std::string>& specs) 
   return names;
 }
 
-/// The certificates of many models of each encoding: with the options of blocks, and compositions of every pair of
-/// encodings. Returns whether all passed.
-bool check_models(const std::vector<std::string>& names, bool fail_fast, bool json, Json& result) {
-  bool passed = true;
-  int models = 0, pairs = 0;
-  Waiting waiting("checking");
-  const auto add = [&](const std::string& key, const std::string& name, const std::string& what, Json tally,
-                       int& count) {
-    count += tally["certificates"].get<int>();
-    passed = passed && tally["passed"].get<bool>();
-    waiting.clear();
-    if (!json) print_models(name, what, tally);
-    std::fflush(stdout);
-    tally["encoding"] = name;
-    result[key].push_back(std::move(tally));
-  };
-  for (const std::string& name : names) {
-    if (!passed && fail_fast) break;
-    waiting.now("checking " + name + " with options of blocks");
-    add("block_options", name, "with options of blocks", posbench_double::certify_blocks(name), models);
+/// One thing to certify.
+struct Item {
+  enum class Kind { encoding, task, block_options, pairs } kind;
+  std::string name;         // a spec; of pairs the composition
+  std::string first = "";   // of pairs
+  bool last = true;         // of pairs: whether no other of this composition follows
+};
+
+Json certificate(const Item& item) {
+  switch (item.kind) {
+    case Item::Kind::encoding:
+      return posbench_double::certify(item.name);
+    case Item::Kind::task:
+      return certify_task(item.name);
+    case Item::Kind::block_options:
+      return posbench_double::certify_blocks(item.name);
+    case Item::Kind::pairs:
+      return posbench_double::certify_pairs(item.name, item.first);
   }
-  for (const std::string& name : names) {
-    if (encodings().find(name).members({name, {}}).size() < 2 || (!passed && fail_fast)) continue;
-    waiting.now("checking " + name + " over all pairs of encodings");
-    add("pairs", name, "over pairs of encodings", posbench_double::certify_pairs(name), pairs);
-  }
-  if (!json) fmt::print("{} models with options of blocks, {} over pairs of encodings\n", models, pairs);
-  return passed;
+  return {};
 }
+
+/// In the order of the output.
+std::vector<Item> items(const CheckRequest& request) {
+  std::vector<std::string> checked = specs(request.names);
+  if (request.variants) checked = with_variants(checked);
+  std::vector<Item> items;
+  for (const std::string& spec : checked) {
+    const bool encoding = encodings().contains(Spec::parse(spec).name);
+    items.push_back({encoding ? Item::Kind::encoding : Item::Kind::task, spec});
+  }
+  if (!request.variants) return items;
+  const std::vector<std::string> names = encodings_among(checked), all = encodings().names();
+  for (const std::string& name : names) items.push_back({Item::Kind::block_options, name});
+  for (const std::string& name : names) {
+    if (encodings().find(name).members({name, {}}).size() < 2) continue;
+    for (const std::string& first : all) items.push_back({Item::Kind::pairs, name, first, first == all.back()});
+  }
+  return items;
+}
+
+/// Calls take(n, make(n)) for n = 0 ... count - 1 in this order, each as soon as all before are there, while other threads
+/// make what follows. Ends where it returns false.
+void in_order(size_t count, int jobs, const std::function<Json(size_t)>& make,
+              const std::function<bool(size_t, const Json&)>& take) {
+  std::mutex mutex;
+  std::map<size_t, Json> made;
+  size_t next = 0;
+  std::atomic<bool> ended = false;
+  parallel_for(count, jobs, [&](size_t n) {
+    if (ended) return;
+    Json json = make(n);
+    const std::lock_guard lock(mutex);
+    made.emplace(n, std::move(json));
+    for (; !ended && made.contains(next); ++next) ended = !take(next, made.extract(next).mapped());
+  });
+}
+
+/// Adds the certificates of some models to those of others.
+void merge_models(const Json& more, Json& sum) {
+  if (sum.empty()) {
+    sum = more;
+    return;
+  }
+  for (const char* key : {"certificates", "refused"}) sum[key] = sum[key].get<int>() + more[key].get<int>();
+  if (!(more["worst_gradient_error"].get<double>() <= sum["worst_gradient_error"].get<double>())) {
+    sum["worst_gradient_error"] = more["worst_gradient_error"];
+    sum["where"] = more["where"];
+  }
+  for (const Json& failure : more["failures"]) sum["failures"].push_back(failure);
+  sum["passed"] = sum["failures"].empty() && sum["certificates"] > 0;
+}
+
+/// What the certificates say together, printed one by one unless it is to be JSON.
+class Findings {
+ public:
+  explicit Findings(bool json) : json_(json) {}
+
+  void add(const Item& item, const Json& certificate) {
+    switch (item.kind) {
+      case Item::Kind::encoding:
+      case Item::Kind::task:
+        passed_ = passed_ && certificate["passed"].get<bool>();
+        result_["certificates"].push_back(certificate);
+        if (!json_) item.kind == Item::Kind::encoding ? print_encoding(certificate) : print_task(certificate);
+        break;
+      case Item::Kind::block_options:
+        add_models("block_options", item.name, "with options of blocks", certificate, models_);
+        break;
+      case Item::Kind::pairs:
+        merge_models(certificate, composition_);
+        if (item.last) add_models("pairs", item.name, "over pairs of encodings", std::exchange(composition_, Json()), pairs_);
+        break;
+    }
+    std::fflush(stdout);
+  }
+
+  /// The end of the output.
+  void finish(bool variants) {
+    if (json_) return fmt::print("{}\n", result_.dump(2));
+    if (variants) fmt::print("{} models with options of blocks, {} over pairs of encodings\n", models_, pairs_);
+  }
+
+  bool passed() const { return passed_; }
+
+ private:
+  void add_models(const char* key, const std::string& name, const std::string& what, Json tally, int& count) {
+    count += tally["certificates"].get<int>();
+    passed_ = passed_ && tally["passed"].get<bool>();
+    if (!json_) print_models(name, what, tally);
+    tally["encoding"] = name;
+    result_[key].push_back(std::move(tally));
+  }
+
+  bool json_, passed_ = true;
+  int models_ = 0, pairs_ = 0;
+  Json result_{{"certificates", Json::array()}};
+  Json composition_;  // of the pairs so far
+};
 
 /// Prints certificates one by one. Returns whether all passed.
 bool check(const CheckRequest& request) {
-  std::vector<std::string> checked = specs(request.names);
-  if (request.variants) checked = with_variants(checked);
-  Json certificates = Json::array();
-  bool passed = true;
+  const std::vector<Item> all = items(request);
+  Findings findings(request.json);
   size_t done = 0;
-  Waiting waiting("checking");
-  for (const std::string& spec : checked) {
-    if (!passed && request.fail_fast) break;
-    waiting.now("checking " + spec);
-    waiting.count(done++, checked.size());
-    const bool encoding = encodings().contains(Spec::parse(spec).name);
-    const Json certificate = encoding ? posbench_double::certify(spec) : certify_task(spec);
-    passed = passed && certificate["passed"].get<bool>();
-    waiting.clear();
-    if (request.json) {
-      certificates.push_back(certificate);
-    } else {
-      encoding ? print_encoding(certificate) : print_task(certificate);
-      std::fflush(stdout);
-    }
+  {
+    Waiting waiting("checking");
+    waiting.count(0, all.size());
+    const auto make = [&](size_t n) {
+      waiting.now("checking " + all[n].name + (all[n].first.empty() ? "" : " over " + all[n].first));
+      return certificate(all[n]);
+    };
+    in_order(all.size(), request.jobs, make, [&](size_t n, const Json& certificate) {
+      waiting.clear();
+      findings.add(all[n], certificate);
+      waiting.count(++done, all.size());
+      return findings.passed() || !request.fail_fast;
+    });
   }
-  if (done < checked.size())
-    write_message(fmt::format("{} of {} were not checked (--fail-fast)\n", checked.size() - done, checked.size()));
-  Json result{{"certificates", certificates}};
-  if (request.variants && (passed || !request.fail_fast))
-    passed = check_models(encodings_among(checked), request.fail_fast, request.json, result) && passed;
-  if (request.json) fmt::print("{}\n", result.dump(2));
-  return passed;
+  if (done < all.size())
+    write_message(fmt::format("{} of {} were not checked (--fail-fast)\n", all.size() - done, all.size()));
+  findings.finish(request.variants && done == all.size());
+  return findings.passed();
 }
 
 }  // namespace
@@ -211,6 +301,9 @@ void add_check(CLI::App& app, Invocation& invocation) {
       "--variants", request->variants,
       "each encoding also with the options that take another path through its code and in blocks of all "
       "kinds; sum, layers and heads over every pair of encodings");
+  command->add_option("-j,--jobs", request->jobs, "certificates at once, one thread each")
+      ->default_str("all cores")
+      ->check(CLI::Range(1, 4096));
   command->add_flag("--fail-fast", request->fail_fast, "stop at the first that does not pass");
   command->add_flag("--json", request->json, "as JSON");
   command->footer(

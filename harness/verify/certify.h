@@ -20,9 +20,9 @@ nlohmann::ordered_json certify(const std::string& spec);
 /// of certificates, and those that failed. An option that the encoding refuses counts as refused.
 nlohmann::ordered_json certify_blocks(const std::string& spec);
 
-/// The gradients of a composition ("sum", "layers", "heads") over every pair of encodings: the number of certificates,
-/// of the pairs that it refuses, and those that failed.
-nlohmann::ordered_json certify_pairs(const std::string& composition);
+/// The gradients of a composition ("sum", "layers", "heads") over one encoding and each that is not before it in the
+/// alphabet: the number of certificates, of the pairs that it refuses, and those that failed.
+nlohmann::ordered_json certify_pairs(const std::string& composition, const std::string& first);
 
 /// The four properties only: for each the measured value, the declared value and the numbers behind it.
 nlohmann::ordered_json properties(const std::string& spec);

@@ -217,12 +217,13 @@ TEST_CASE("a certificate passes and reports its errors") {
 
 TEST_CASE("check takes globs, and the variants of a registration") {
   const TemporaryDirectory directory;
-  const Outcome outcome = posbench_command(directory, "check 'kerple_l*' --variants");
+  const Outcome outcome = posbench_command(directory, "check 'kerple_l*' --variants -j 1");
   CHECK(outcome.code == 0);
   CHECK(outcome.out.find("pass kerple_log ") != std::string::npos);
   CHECK(outcome.out.find("pass kerple_log:per_layer=true ") != std::string::npos);
   CHECK(outcome.out.find("weaker with distance: yes") != std::string::npos);
   CHECK(posbench_command(directory, "check 'x?z'").code == 2);
+  CHECK(posbench_command(directory, "check 'kerple_l*' --variants -j 3").out == outcome.out);
 }
 
 TEST_CASE("reports are compared and tabulated") {
