@@ -123,7 +123,7 @@ class SelectiveRope final : public ContextualRotary {
 
     const Index D = shape_.head_width();
     for (Index t = 0; t < T; ++t) {  // d_x = (d_u - u (u . d_u)) / norm
-      for (Index h = 0; h < shape_.heads; ++h) {
+      for (Index h = 0; h < slices(); ++h) {
         const auto u = s.unit.row(t).segment(h * D, D), d_u = d_unit.row(t).segment(h * D, D);
         const Real along = dot(u, d_u);
         d.x.row(t).segment(h * D, D) += (d_u - along * u) * inverse_norm(in, t, h);
@@ -141,6 +141,8 @@ class SelectiveRope final : public ContextualRotary {
     Matrix& gates;  // (T, H), with the option
   };
 
+  /// Of a token: one for each head of the model, also for those that are another encoding's.
+  Index slices() const { return shape_.width / shape_.head_width(); }
   static Index lag(Index tap) { return kTaps - 1 - tap; }
 
   Real inverse_norm(const AttentionInput& in, Index t, Index h) const {
@@ -160,7 +162,7 @@ class SelectiveRope final : public ContextualRotary {
     const Steps s{in.scratch(T, shape_.width), in.scratch(T, options_.rank), in.scratch(T, channels),
                   in.scratch(T, channels), in.scratch(T, shape_.heads)};
     for (Index t = 0; t < T; ++t) {
-      for (Index h = 0; h < shape_.heads; ++h) {
+      for (Index h = 0; h < slices(); ++h) {
         s.unit.row(t).segment(h * D, D) = in.x.row(t).segment(h * D, D) * inverse_norm(in, t, h);
       }
     }

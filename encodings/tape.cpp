@@ -48,7 +48,8 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
   Tape(const Options& options, const ModelShape& shape, ParameterLayout& layout)
       : Decorator(shape, make_encoding({"rope", {{"base", fmt::format("{}", options.base)}}}, shape, layout)) {
     const Index hidden = options.hidden > 0 ? options.hidden : 4 * shape.heads;
-    for (int layer = 0; layer + 1 < shape.layers; ++layer) {
+    const int carrying = shape.loops > 1 ? shape.layers : shape.layers - 1;  // nothing reads the state after the last block
+    for (int layer = 0; layer < carrying; ++layer) {
       const std::string name = fmt::format("tape.{}.", layer);
       mixes_.push_back(layout.constant(name + "attention", 1, shape.heads, 0));
       ups_.push_back(layout.constant(name + "up", hidden, shape.heads, 0));
@@ -99,6 +100,7 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
 
   void carry(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
              Matrices& next) const override {
+    if (!carries(in)) return;
     Matrix &pre = in.scratch(in.length(), hidden()), &maps = in.scratch(in.length(), shape_.heads * shape_.heads);
     Matrix& products = in.scratch(hidden(), maps.cols());
     head_maps(in, feed_forward, pre, products, maps);
@@ -114,6 +116,7 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
 
   void carry_backward(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
                       Heads& d_attention, Matrix& d_feed_forward, AttentionGradient& d) const override {
+    if (!carries(in)) return;
     const Index T = in.length(), H = shape_.heads, E = hidden();
     const auto up = in.parameters[ups_[in.layer]], down = in.parameters[downs_[in.layer]];
     const auto rho = in.parameters[mixes_[in.layer]];
@@ -163,6 +166,9 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
  private:
   Index pairs() const { return shape_.head_width() / 2; }
   Index hidden() const { return ups_[0].rows; }
+  /// A model that was trained with one loop and is tested with more has no maps in its last layer: the state passes it as
+  /// it is.
+  bool carries(const AttentionInput& in) const { return static_cast<size_t>(in.layer) < ups_.size(); }
 
   /// Row t of C or S as (H, D / 2), and row t of the maps over heads as (H, H).
   MatrixView by_head(Matrix& m, Index t) const { return {m.row(t).data(), shape_.heads, pairs()}; }
@@ -199,7 +205,7 @@ class Tape final : public Decorator {  // of RoPE, for its cosines and sines
     }
   }
 
-  // rho (1, H), W_up (E, H), W_x (C, E), W_down (H, E), one for each layer but the last
+  // rho (1, H), W_up (E, H), W_x (C, E), W_down (H, E), one for each layer that carries the state
   std::vector<Parameter> mixes_, ups_, gates_, downs_;
 };
 

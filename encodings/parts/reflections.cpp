@@ -48,7 +48,7 @@ Real total(const QueryLanes& x) { return sum(x.low + x.high); }
 Reflections::Reflections(const std::string& name, Index rank, bool convolved, const ModelShape& shape,
                          ParameterLayout& layout)
     : shape_(shape), convolved_(convolved) {
-  const Index C = shape.width;
+  const Index C = shape.width, channels = shape.heads * shape.head_width();
   for (int layer = 0; layer < shape.layers; ++layer) {
     const auto add = [&](const char* part, Index rows,
                          Index cols) {  // U(-1, 1) / sqrt(inputs), the framework's default
@@ -56,8 +56,8 @@ Reflections::Reflections(const std::string& name, Index rank, bool convolved, co
       return layout.uniform(fmt::format("{}.{}.{}", name, layer, part), rows, cols, -bound, bound);
     };
     down_.push_back(add("down", C, rank));
-    up_.push_back(add("up", rank, C));
-    if (convolved) convolution_.push_back(add("convolution", kTaps, C));
+    up_.push_back(add("up", rank, channels));
+    if (convolved) convolution_.push_back(add("convolution", kTaps, channels));
     strength_weights_.push_back(add("strength.weight", C, shape.heads));
     strength_biases_.push_back(
         layout.constant(fmt::format("{}.{}.strength.bias", name, layer), 1, shape.heads, 0));
@@ -68,9 +68,9 @@ Reflections::Reflections(const std::string& name, Index rank, bool convolved, co
 struct Reflections::Directions {
   Directions(const Reflections& r, const AttentionInput& in)
       : low(in.scratch(in.length(), r.down_[in.layer].cols)),
-        raw(in.scratch(in.length(), r.shape_.width)),
-        convolved(in.scratch(in.length(), r.shape_.width)),
-        unit(in.scratch(in.length(), r.shape_.width)),
+        raw(in.scratch(in.length(), r.channels())),
+        convolved(in.scratch(in.length(), r.channels())),
+        unit(in.scratch(in.length(), r.channels())),
         norm(in.scratch(in.length(), r.shape_.heads)),
         strength(in.scratch(in.length(), r.shape_.heads)) {
     const Index T = in.length(), D = r.shape_.head_width();
@@ -101,8 +101,8 @@ struct Reflections::Directions {
     sigmoid(strength, strength);
     strength *= 2;
   }
-  Matrix &low, &raw, &convolved;  // (T, rank), (T, C), (T, C)
-  Matrix& unit;                   // (T, C): w
+  Matrix &low, &raw, &convolved;  // (T, rank), (T, H D), (T, H D)
+  Matrix& unit;                   // (T, H D): w
   Matrix& norm;                   // (T, H): what w was divided by
   Matrix& strength;               // (T, H): beta
 };
@@ -110,7 +110,7 @@ struct Reflections::Directions {
 void Reflections::directions_backward(const AttentionInput& in, const Directions& f, const Matrix& d_unit,
                                       const Matrix& d_strength, AttentionGradient& d) const {
   const Index T = in.length(), D = shape_.head_width();
-  Matrix &d_raw = in.scratch(T, shape_.width), &d_low = in.scratch(T, f.low.cols()),
+  Matrix &d_raw = in.scratch(T, channels()), &d_low = in.scratch(T, f.low.cols()),
          &d_logits = in.scratch(T, shape_.heads);
   for (Index t = 0; t < T; ++t) {
     for (Index h = 0; h < shape_.heads; ++h) {  // (d_w - w (w . d_w)) / norm
@@ -122,7 +122,7 @@ void Reflections::directions_backward(const AttentionInput& in, const Directions
   if (convolved_) {
     const auto kernel = in.parameters[convolution_[in.layer]];
     auto d_kernel = d.parameters[convolution_[in.layer]];
-    Matrix& open = in.scratch(T, shape_.width);  // the derivative of SiLU(c) is s + c s (1 - s) with s = sigmoid(c)
+    Matrix& open = in.scratch(T, channels());  // the derivative of SiLU(c) is s + c s (1 - s) with s = sigmoid(c)
     sigmoid(f.convolved, open);
     d_raw.array() *= open.array() * (1 + f.convolved.array() * (1 - open.array()));
     for (Index t = 0; t < T; ++t) {
@@ -198,7 +198,7 @@ void Reflections::score_backward(const AttentionInput& in, const Heads& d_scores
   const Index T = in.length(), D = shape_.head_width();
   const Real scale = 1 / std::sqrt(static_cast<Real>(D));
   const Directions f(*this, in);
-  Matrix &d_unit = in.scratch(T, shape_.width), &d_strength = in.scratch(T, shape_.heads);
+  Matrix &d_unit = in.scratch(T, channels()), &d_strength = in.scratch(T, shape_.heads);
   Matrix& queries = in.scratch(T * D, kQueries);  // as they reach each key: component e at key j in row j D + e
   Matrix &alongs = in.scratch(T, kQueries), &d_products = in.scratch(T, kQueries), &d_query = in.scratch(D, kQueries);
   d_unit.setZero();

@@ -92,7 +92,7 @@ TEST_CASE("combinations have right gradients: of three, nested, over four layers
 TEST_CASE("pairs of encodings have right gradients in every composition, or are refused in words") {
   const std::vector<std::string> some{"none",           "learned_abs", "rope", "t5_bias", "shaw_kv",
                                       "stick_breaking", "cope",        "fox",  "dape",    "tape",
-                                      "randomized",     "deberta",     "heads"};
+                                      "randomized",     "deberta",     "heads", "path", "selective_rope"};
   for (const std::string composition : {"sum", "layers", "heads"}) {
     for (size_t a = 0; a < some.size(); ++a) {
       for (size_t b = a; b < some.size(); ++b) {
@@ -190,5 +190,7 @@ TEST_CASE("the certificate counts models with options of blocks, and reports wha
   const nlohmann::ordered_json blocks = certify_blocks("rope");
   CHECK(blocks["certificates"] == 2 * block_options().size());
   CHECK(blocks["passed"] == true);
+  CHECK(certify_blocks("tape")["passed"] == true);  // whose state goes from loop to loop
+  CHECK(certify_blocks("tapa")["passed"] == true);  // which bends most
   CHECK(certify_blocks("deberta:shared_projections=true")["refused"] == 2);  // biases=false, and all of them
 }

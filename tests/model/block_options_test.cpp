@@ -178,6 +178,13 @@ TEST_CASE("a looped layer is as many layers with the same parameters, and testin
   CHECK(shared.model.multiply_adds(10, 10, 3) > shared.model.multiply_adds(10, 10));
 }
 
+TEST_CASE("a model whose state goes from layer to layer may be trained with one loop and tested with more") {
+  Net net(small_shape(2, true, true), "tape");
+  const RowMajor once = net.logits(kTokens), thrice = net.logits(kTokens, 3);
+  CHECK(thrice.allFinite());
+  CHECK((thrice - once).norm() > 1e-3);
+}
+
 TEST_CASE("logits scaled by log n / log L are plain ones where n is L, and beyond L alone where asked") {
   ModelShape shape = small_shape(2, true, true);
   shape.layers = 1;
