@@ -32,7 +32,7 @@ std::int64_t memory_of(const std::function<void()>& f) {
   return peak_memory() - before;
 }
 
-/// Writes all of it; ends the process if nobody reads any more.
+/// Writes all of it; ends the process if the reading end is closed.
 void send(std::int64_t bytes, int to) {
   if (::write(to, &bytes, sizeof bytes) != sizeof bytes) _exit(1);
 }
