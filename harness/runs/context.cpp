@@ -13,6 +13,7 @@
 
 #include "base/printable.h"
 #include "harness/runs/build.h"
+#include "harness/runs/commit.h"
 #include "harness/runs/plugins.h"
 #include "model/kernels.h"
 

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "harness/runs/build.h"
+#include "harness/runs/commit.h"
 #include "harness/runs/names.h"
 #include "harness/runs/suite.h"
 
