@@ -115,6 +115,8 @@ const RegisterTask<Addition> registered{{
     .name = "addition",
     .family = "length_generalization",
     .definition = "Reads two decimal numbers and answers their sum, and where it ends.",
+    .takes = "Each digit of the sum depends on the two digits of its decimal place, whose distance grows with "
+             "the operands, and on a carry from all lower places.",
     .source = "Kazemnejad et al. 2023, arXiv:2305.19466",
     .published_name = "addition",
     .published = "Most significant digit first (reversed=none), trained on up to 8 digits, tested on 9..16. Ours "

@@ -48,6 +48,8 @@ const RegisterTask<BinaryAddition> registered{{
     .family = "chomsky/context_sensitive",
     .definition =
         "Reads two binary numbers, least significant bit first, and answers their sum, with a terminator.",
+    .takes = "Each bit of the sum depends on the two bits of its place, whose distance grows with the "
+             "operands, and on a carry from all lower places.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Binary Addition",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. Teacher forced, "

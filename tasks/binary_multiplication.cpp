@@ -49,6 +49,8 @@ const RegisterTask<BinaryMultiplication> registered{{
     .family = "chomsky/context_sensitive",
     .definition =
         "Reads two binary numbers, least significant bit first, and answers their product, with a terminator.",
+    .takes = "Each bit of the product depends on all pairs of bits whose places add up to its own, and on "
+             "carries.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Binary Multiplication",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. Teacher forced, "

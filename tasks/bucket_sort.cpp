@@ -45,6 +45,8 @@ const RegisterTask<BucketSort> registered{{
     .name = "bucket_sort",
     .family = "chomsky/context_sensitive",
     .definition = "Reads uniform digits 0..4 and answers them in ascending order.",
+    .takes = "How often each digit occurs decides the answer, so the model has to count by content; the order "
+             "of the question does not matter.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Bucket Sort",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",

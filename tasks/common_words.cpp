@@ -65,6 +65,7 @@ const RegisterTask<CommonWords> registered{{
     .family = "counting",
     .definition = "Reads a list of words, a few of which occur several times, and answers those, in the order of "
                   "the vocabulary.",
+    .takes = "The model has to compare how often words occur; where they stand does not matter.",
     .source = "Hsieh et al. 2024, arXiv:2404.06654; code NVIDIA/RULER",
     .published_name = "common words extraction (CWE)",
     .published = "Ten common words of English, 30 times each beside 3 times for the others (6 and once below 4096 "

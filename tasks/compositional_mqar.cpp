@@ -89,6 +89,8 @@ const RegisterTask<CompositionalMqar> registered{{
     .family = "associative recall",
     .definition = "Reads a value for every pair of a first and a second key, then each pair once more among "
                   "zeros, and answers its value there.",
+    .takes = "Attention has to find by content the place where both keys occurred together, and then read the "
+             "token after it.",
     .source = "code HazyResearch/zoology, data/compositional_mqar.py; after Arora, Eyuboglu et al. 2023, "
               "arXiv:2312.04927",
     .published_name = "compositional MQAR",

@@ -59,6 +59,8 @@ const RegisterTask<ComputeSqrt> registered{{
     .name = "compute_sqrt",
     .family = "chomsky/context_sensitive",
     .definition = "Reads a binary number and answers its square root, rounded down.",
+    .takes = "Every bit of the root depends on all higher bits of the number by their places; no pair of "
+             "positions decides it.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Compute Sqrt",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. The most "

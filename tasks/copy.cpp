@@ -73,6 +73,8 @@ const RegisterTask<Copy> registered{{
     .name = "copy",
     .family = "length_generalization",
     .definition = "Reads tokens and answers them again, once or twice, and where they end.",
+    .takes = "Each answer token is as far behind its source as the string is long; where a token is unique, "
+             "the source is also found by content, just after the last one.",
     .source = "Kazemnejad et al. 2023, arXiv:2305.19466",
     .published_name = "copy_multi, copy_multi_2x, copy_repeat_single, copy_repeat_single_2x, copy_replace_double",
     .published = "100 different tokens, trained on lengths up to 20, tested on 21..40; ours has 16. The prompt in "

@@ -92,6 +92,8 @@ const RegisterTask<CountWordLastSentence> registered{{
     .name = "count_word_last_sentence",
     .family = "sentence addressing",
     .definition = "Reads sentences and a word, and answers how often the last sentence holds the word.",
+    .takes = "The model has to count by content, and only since the last end of a sentence: a distance in "
+             "sentences, not in tokens.",
     .source = "after Golovneva et al. 2024, arXiv:2405.18719, Table 1",
     .published =
         "The paper prompts large models with two sentences and trains nothing; the data and splits are ours.",

@@ -35,8 +35,9 @@ class Counting final : public Task {
       o.integer("set", set, 1, 10000, "weight of statements that set a variable to 0");
       o.integer("pass", pass, 0, 10000, "weight of statements that do nothing");
       o.integer("increment", increment, 0, 10000, "weight of statements that increment a variable");
-      o.choice("redraw", redraw, {"program", "length"},
-               "where no variable was set: draw the program again, or its length too, as the released generator does");
+      o.choice(
+          "redraw", redraw, {"program", "length"},
+          "where no variable was set: draw the program again, or its length too, as the released generator does");
     }
   };
 
@@ -121,13 +122,16 @@ const RegisterTask<Counting> registered{{
     .definition =
         "Reads a program that sets variables to 0, increments them and mostly does nothing, and answers the "
         "value of one variable: its increments since its last reset.",
+    .takes = "The model has to count the increments of one variable since its last reset: neither what came "
+             "before nor the number of passes may change the count.",
     .source = "Golovneva et al. 2024, arXiv:2405.18719, Table 3; code facebookresearch/RAM, projects/cope",
     .published_name = "counting, with 1, 3 or 5 variables",
-    .published = "Trained and tested with 1, 3 or 5 variables on 3..512 statements (length=3..512,pass=50), "
-                 "truncated to 512 tokens. Ours are shorter, with fewer passes so that they still count, and are never "
-                 "truncated. The released generator draws the length again where no variable was set, so that its programs "
-                 "have 279 statements in the mean; ours keep the length, which gives 257.5, unless redraw=length. "
-                 "Padding and start tokens are left out.",
+    .published =
+        "Trained and tested with 1, 3 or 5 variables on 3..512 statements (length=3..512,pass=50), "
+        "truncated to 512 tokens. Ours are shorter, with fewer passes so that they still count, and are never "
+        "truncated. The released generator draws the length again where no variable was set, so that its programs "
+        "have 279 statements in the mean; ours keep the length, which gives 257.5, unless redraw=length. "
+        "Padding and start tokens are left out.",
     .length_unit = "statements",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths and mixture"},

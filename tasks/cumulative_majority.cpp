@@ -46,6 +46,7 @@ const RegisterTask<CumulativeMajority> registered{{
     .name = "cumulative_majority",
     .family = "counting",
     .definition = "Reads uniform bits and answers after each whether at least half of those so far are ones.",
+    .takes = "Attention to all earlier bits alike gives the mean that decides; no position is needed.",
     .source = "code HazyResearch/zoology, data/circuits.py",
     .published_name = "cumulative majority",
     .published = "16 bits, trained and tested alike; our length varies. The splits are ours.",

@@ -47,6 +47,8 @@ const RegisterTask<CumulativeParity> registered{{
     .name = "cumulative_parity",
     .family = "state_tracking",
     .definition = "Reads uniform bits and answers after each whether the number of ones so far is odd.",
+    .takes = "Every bit before it changes each answer, so the model has to keep a state, or a count whose "
+             "parity it can read at any size.",
     .source = "code HazyResearch/zoology, data/circuits.py",
     .published_name = "cumulative parity",
     .published = "One length, trained and tested alike; ours varies. The splits are ours.",

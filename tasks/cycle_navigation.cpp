@@ -45,6 +45,8 @@ const RegisterTask<CycleNavigation> registered{{
     .family = "chomsky/regular",
     .definition =
         "Reads steps left, stay or right on a cycle of five positions and answers the position where the walk ends.",
+    .takes = "The sum of all steps modulo five decides, so the model has to count steps by content; their "
+             "order does not matter.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Cycle Navigation",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. Steps are "

@@ -41,6 +41,8 @@ const RegisterTask<DuplicateString> registered{{
     .name = "duplicate_string",
     .family = "chomsky/context_sensitive",
     .definition = "Reads uniform bits and answers them twice.",
+    .takes = "Each answer bit is at a fixed distance from its source, given by the length; bits repeat, so "
+             "content does not find it.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Duplicate String",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",

@@ -126,6 +126,8 @@ const RegisterTask<Dyck> registered{{
     .definition =
         "Reads well-nested brackets of several types to a bounded depth, and answers the type of every closing "
         "bracket, chosen among the closing ones.",
+    .takes = "Attention has to find the nearest opening bracket of the same depth, at any distance, so the "
+             "model has to count depth.",
     .source = "Yao et al. 2021, arXiv:2105.11115; code princeton-nlp/dyck-transformer",
     .published_name = "Dyck-(k,D)",
     .published =

@@ -43,6 +43,8 @@ const RegisterTask<EvenPairs> registered{{
     .name = "even_pairs",
     .family = "chomsky/regular",
     .definition = "Reads uniform bits and answers the number of unequal neighbours modulo 2.",
+    .takes = "The first and the last bit decide: attention has to tell the first position from all others at "
+             "any length.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Even Pairs",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",

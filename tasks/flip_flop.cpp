@@ -75,6 +75,8 @@ const RegisterTask<FlipFlop> registered{{
     .family = "flip-flop",
     .definition = "Reads instructions, each followed by a bit: write it, ignore it, or read, whose bit is the one "
                   "written last. Every read is scored.",
+    .takes = "Attention has to find the last write among any number of ignored instructions: the most recent "
+             "token of one kind.",
     .source = "Liu et al. 2023, arXiv:2306.00946",
     .published_name = "flip-flop language modeling, FFL(p)",
     .published = "Trained and tested at 256 instructions; our default has 32, and adds the splits by length. The "

@@ -106,6 +106,8 @@ const RegisterTask<ForgettingMqar> registered{{
     .family = "associative recall",
     .definition = "Reads key-value pairs, then some of the keys with new values, then each key once more among "
                   "zeros, and answers its last value there.",
+    .takes = "Attention has to find by content the last place where a key occurred, not the first, and then "
+             "read the token after it.",
     .source = "code HazyResearch/zoology, data/forgetting_mqar.py; after Arora, Eyuboglu et al. 2023, "
               "arXiv:2312.04927",
     .published_name = "forgetting MQAR",

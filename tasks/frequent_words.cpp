@@ -88,6 +88,7 @@ const RegisterTask<FrequentWords> registered{{
     .family = "counting",
     .definition = "Reads words whose frequency falls with a power of their rank, and answers the three most "
                   "frequent after the first, which is always the same token, in order.",
+    .takes = "The model has to compare how often words occur; where they stand does not matter.",
     .source = "Hsieh et al. 2024, arXiv:2404.06654; code NVIDIA/RULER",
     .published_name = "frequent words extraction (FWE)",
     .published = "Counts as published, with alpha=2, over 2000 words of six letters, to prompt large models; any "

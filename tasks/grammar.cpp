@@ -121,6 +121,8 @@ const RegisterTask<Grammar> registered{{
     .family = "language modelling",
     .definition = "Reads sentences of a probabilistic grammar and predicts every next token. A verb has the number of the "
                   "first noun of its sentence, with any number of other nouns between them.",
+    .takes = "Attention has to find the first noun since the last end of a sentence, with any number of other "
+             "nouns between.",
     .source = "ours, after Linzen et al. 2016, arXiv:1611.01368",
     .published = "The paper takes sentences from Wikipedia; a grammar has a known entropy, the least loss that a model can "
                  "reach, and distances that can be set.",

@@ -126,6 +126,8 @@ const RegisterTask<GroupWord> registered{{
     .name = "group_word",
     .family = "state_tracking",
     .definition = "Reads elements of a group and answers, after each, the product of all so far.",
+    .takes = "The model has to compose all elements in their order; for groups that are not solvable, known "
+             "constructions need a depth that grows with the length.",
     .source = "Merrill, Petty, Sabharwal 2024, arXiv:2404.08819",
     .published_name = "word problems of S5, A5, A4 x Z5 and Z60",
     .published = "Lengths up to 20, tested at the trained length only; depth is what the paper varies. Elements "

@@ -119,6 +119,8 @@ const RegisterTask<IndexHintAddition> registered{{
     .family = "length_generalization",
     .definition = "Reads two numbers, each digit after a hint that names its position, and answers their sum in the "
                   "same form, its least significant digit first.",
+    .takes = "The hints name the digits that each step needs, so attention finds them by content, and at any "
+             "length.",
     .source = "Zhou et al. 2023, arXiv:2310.16028; code apple/ml-np-rasp",
     .published_name = "Addition with index hints, forward and reverse",
     .published = "Theory predicts that it generalizes to longer numbers with hints, and better with a "

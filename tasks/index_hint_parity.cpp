@@ -81,6 +81,8 @@ const RegisterTask<IndexHintParity> registered{{
     .family = "length_generalization",
     .definition = "Reads bits, each after a hint that names its position, and answers the hint of every one with the "
                   "parity so far.",
+    .takes = "Each answer depends on the bit that its hint names, found by content, and on the parity that "
+             "was just written, at a fixed distance.",
     .source = "Zhou et al. 2023, arXiv:2310.16028",
     .published_name = "Parity with index hints and scratchpad",
     .published = "Theory predicts that it generalizes to longer sequences with hints and scratchpad, and not "

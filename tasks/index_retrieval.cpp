@@ -81,6 +81,8 @@ const RegisterTask<IndexRetrieval> registered{{
     .family = "retrieval",
     .definition = "Reads a list of distinct letters, an end of it and an index, and answers the item with that "
                   "index counted from there; or reads an item and answers its index (query=index).",
+    .takes = "The model has to count items from the start, which absolute positions give, or from the end, "
+             "which distances give.",
     .source = "Zhang et al. 2026, arXiv:2605.07127",
     .published_name = "position-based retrieval (The Position Curse)",
     .published = "The paper prompts large models, with letters or words, counted forward or backward from an end "

@@ -86,6 +86,8 @@ const RegisterTask<IndirectIndexing> registered{{
     .family = "retrieval",
     .definition = "Reads a string of distinct letters, one of them and a shift, and answers the letter that "
                   "is that many positions to the left or the right of it.",
+    .takes = "Attention has to find a letter by content and then the position at a given distance from it: "
+             "content and position one after the other.",
     .source = "Gopalakrishnan et al. 2025, arXiv:2509.10534, section 4 and appendix A.1",
     .published_name = "Indirect Indexing",
     .published = "Strings and shifts as published, trained and tested alike on a fixed set of a million; ours are "

@@ -66,6 +66,8 @@ const RegisterTask<InductionHeads> registered{{
     .definition =
         "Reads uniform tokens with a trigger among them and again at the end, and answers what followed the "
         "first trigger.",
+    .takes = "Attention has to find the earlier trigger by content, at any distance, and read the token after "
+             "it.",
     .source = "Gu & Dao 2023, arXiv:2312.00752, section 4.1.2 and appendix E.1; after Olsson et al. 2022",
     .published_name = "induction heads",
     .published =

@@ -54,6 +54,8 @@ const RegisterTask<InductionRepeat> registered{{
     .definition =
         "Reads a block of uniform tokens and the same block again, and answers every token of the second block "
         "but its first.",
+    .takes = "Attention has to find the earlier occurrence of the same token, by content or at a distance of "
+             "one block, and read the token after it.",
     .source = "after Olsson et al. 2022, arXiv:2209.11895",
     .published_name = "repeated random tokens",
     .published =

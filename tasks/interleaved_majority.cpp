@@ -61,6 +61,8 @@ const RegisterTask<InterleavedMajority> registered{{
     .name = "interleaved_majority",
     .family = "length_generalization",
     .definition = "Reads the interleaved bits of three strings and answers the more frequent bit of each string.",
+    .takes = "Only positions modulo three tell the strings apart; within one, attention to all bits alike "
+             "gives the mean that decides.",
     .source = "Huang et al. 2024, arXiv:2410.02140; code lacoco-lab/length_generalization",
     .published_name = "Binary Majority Interleave",
     .published = "Theory predicts that it generalizes to longer sequences with positions, and not without. "

@@ -79,6 +79,7 @@ const RegisterTask<IthLastSentence> registered{{
     .definition =
         "Reads sentences of filler words and one topic word each, and answers the topic of the i-th sentence "
         "from the end.",
+    .takes = "The model has to count sentences back from the end: a distance in sentences, not in tokens.",
     .source = "after Golovneva et al. 2024, arXiv:2405.18719, Table 1",
     .published = "The paper prompts large models and trains nothing; the data and splits are ours.",
     .length_unit = "sentences",

@@ -79,6 +79,8 @@ const RegisterTask<IthWord> registered{{
     .name = "ith_word",
     .family = "counting",
     .definition = "Reads words, some of which are nouns, and an index, and answers the noun with that index.",
+    .takes = "The model has to count nouns from the start and find the one whose number is given: a position "
+             "in nouns, not in tokens.",
     .source = "after Golovneva et al. 2024, arXiv:2405.18719, section 1",
     .published = "The paper names the problem and trains nothing on it: the data and splits are ours.",
     .length_unit = "words",

@@ -71,6 +71,8 @@ const RegisterTask<KHop> registered{{
     .family = "induction",
     .definition = "Reads tokens and answers at each position the token where a given number of successive induction "
                   "steps ends.",
+    .takes = "Attention has to find the last occurrence of a token and read the token after it, several times "
+             "in a row.",
     .source = "Sanford, Hsu, Telgarsky 2024, arXiv:2402.09268, section 4",
     .published_name = "k-hop induction heads",
     .published = "Theory predicts that floor(log2 k) + 2 layers are needed for k hops. 4 tokens, 100 positions, 0 to "

@@ -91,6 +91,8 @@ const RegisterTask<LastXRetrieval> registered{{
     .family = "retrieval",
     .definition = "Reads items of a marker (X or Y) and a payload, and answers the payload of the most recent X, "
                   "or of an earlier one (which).",
+    .takes = "Attention has to find the last X among any number of Ys: a distance in items of one kind, not "
+             "in tokens.",
     .source = "Golovneva et al. 2024, arXiv:2405.18719, section 3",
     .published = "The paper trains nothing on it; vocabulary, lengths and splits are ours.",
     .length_unit = "items",

@@ -71,6 +71,8 @@ const RegisterTask<Lego> registered{{
     .name = "lego",
     .family = "length_generalization",
     .definition = "Reads clauses that give each variable as plus or minus the one before, and answers the sign of one.",
+    .takes = "Attention has to find the clause that defines a variable by content, for one variable of the "
+             "chain after the other.",
     .source = "Kazemnejad et al. 2023, arXiv:2305.19466; Zhang et al. 2022, arXiv:2206.04301",
     .published_name = "LEGO",
     .published = "Trained on up to 8 clauses, tested on 9..16. Clauses are tokens, not words.",

@@ -103,6 +103,8 @@ const RegisterTask<ListOps> registered{{
     .name = "listops",
     .family = "hierarchical",
     .definition = "Reads nested operations on lists of digits and answers their value.",
+    .takes = "Attention has to tell which arguments belong to which operation, at several depths, and the "
+             "model has to evaluate from the inside out.",
     .source = "Nangia & Bowman 2018, arXiv:1804.06028; Tay et al. 2021, arXiv:2011.04006; code "
               "google-research/long-range-arena",
     .published_name = "ListOps",

@@ -72,6 +72,7 @@ const RegisterTask<LocalCount> registered{{
     .family = "counting",
     .definition = "Reads runs of tokens and answers at each position how often its token has been read already in "
                   "this run.",
+    .takes = "The model has to count equal tokens back to the start of the run and no farther.",
     .source = "Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax",
     .published_name = "Local Count",
     .published = "16 tokens, runs of 2..48 (run=2..48,longest=48), 64 to 128 tokens trained, up to 4096 tested. "

@@ -137,6 +137,8 @@ const RegisterTask<MadFuzzyInContextRecall> registered{{
     .definition =
         "Reads key-value pairs of several tokens each, and answers every value token of a key seen before, chosen "
         "among the ids of values.",
+    .takes = "Attention has to match a key of several tokens in their order, and then read the tokens after "
+             "it.",
     .source = "Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab",
     .published_name = "fuzzy in-context recall",
     .published = "128 tokens; trained on keys of 1 to 3 tokens and tested on keys of 3 (key=3), the answer chosen "

@@ -45,6 +45,7 @@ const RegisterTask<MadInContextRecall> registered{{
     .name = "mad_in_context_recall",
     .family = "associative recall",
     .definition = "Reads key-value pairs whose keys come again, and answers the value of every key seen before.",
+    .takes = "Attention has to find the earlier occurrence of a key by content, and read the token after it.",
     .source = "Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab",
     .published_name = "in-context recall",
     .published =

@@ -64,6 +64,8 @@ const RegisterTask<MadMemorization> registered{{
     .family = "memorization",
     .definition =
         "Reads keys, each followed by a marker, and answers each key's value under one fixed random mapping.",
+    .takes = "The parameters have to hold the mapping; nothing is to be found in the sequence but the key "
+             "itself, one position before.",
     .source = "Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab",
     .published_name = "memorization",
     .published = "As published, except for the mapping; trained and tested at 16 keys. The split is ours.",

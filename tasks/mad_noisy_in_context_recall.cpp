@@ -54,6 +54,8 @@ const RegisterTask<MadNoisyInContextRecall> registered{{
     .family = "associative recall",
     .definition = "Reads key-value pairs whose keys come again, with noise between the pairs, and answers the "
                   "value of every key seen before.",
+    .takes = "Attention has to find the earlier occurrence of a key by content, among noise, and read the "
+             "token after it.",
     .source = "Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab",
     .published_name = "noisy in-context recall",
     .published =

@@ -67,6 +67,8 @@ const RegisterTask<MadSelectiveCopying> registered{{
     .family = "selective copy",
     .definition = "Reads data tokens with blanks before them and a marker, and answers the data tokens in order, "
                   "one at each of as many blanks, without teacher forcing.",
+    .takes = "The model has to find the n-th data token among blanks by its number alone: a position in data "
+             "tokens, not in all tokens.",
     .source = "Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab",
     .published_name = "selective copying",
     .published = "16 data tokens and 223 blanks (blanks=13.9375), trained and tested alike; ours has fewer "

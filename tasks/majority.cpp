@@ -72,6 +72,7 @@ const RegisterTask<Majority> registered{{
     .name = "majority",
     .family = "length_generalization",
     .definition = "Reads tokens and answers the one that is most frequent.",
+    .takes = "Attention to all tokens alike gives the counts that decide; no position is needed.",
     .source = "Huang et al. 2024, arXiv:2410.02140; code lacoco-lab/length_generalization; Zhou et al. 2023, "
               "arXiv:2310.16028",
     .published_name = "Binary Majority; Majority (symbols=26); Mode",

@@ -49,6 +49,8 @@ const RegisterTask<MissingDuplicateString> registered{{
     .name = "missing_duplicate_string",
     .family = "chomsky/context_sensitive",
     .definition = "Reads a string of uniform bits twice over, with one bit hidden, and answers that bit.",
+    .takes = "The hidden bit is the one at a distance of half the length; the parity of all bits gives it "
+             "away, too.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Missing Duplicate",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. Odd lengths "

@@ -60,6 +60,8 @@ const RegisterTask<ModularArithmetic> registered{{
     .name = "modular_arithmetic",
     .family = "chomsky/regular",
     .definition = "Reads digits 0..4 with + - * between them and answers the value modulo 5.",
+    .takes = "Products of neighbours come before sums, so order matters between neighbours; beyond them a sum "
+             "modulo five decides.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Modular Arithmetic (Simple)",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. An even "

@@ -46,6 +46,8 @@ const RegisterTask<ModularArithmeticBrackets> registered{{
     .name = "modular_arithmetic_brackets",
     .family = "chomsky/deterministic_context_free",
     .definition = "Reads a bracketed expression of digits 0..4 with + - * and answers its value modulo 5.",
+    .takes = "Attention has to match brackets at several depths, and the model has to evaluate from the "
+             "inside out.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Modular Arithmetic (Brackets)",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. The code's "

@@ -99,6 +99,7 @@ const RegisterTask<Mqar> registered{{
     .name = "mqar",
     .family = "associative recall",
     .definition = "Reads key-value pairs, then each key once more among filler, and answers its value there.",
+    .takes = "Attention has to find the earlier occurrence of a key by content, and read the token after it.",
     .source = "Arora, Eyuboglu et al. 2023, arXiv:2312.04927, Figure 2; code HazyResearch/zoology",
     .published_name = "multi-query associative recall (MQAR)",
     .published =

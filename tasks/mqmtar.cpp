@@ -110,6 +110,8 @@ const RegisterTask<Mqmtar> registered{{
     .family = "associative recall",
     .definition = "Reads pairs of a key and a value, both of several tokens, among spaces, then keys, and answers "
                   "their values in order.",
+    .takes = "Attention has to match a key of several tokens in their order, and then read the tokens after "
+             "it one by one.",
     .source = "Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax",
     .published_name = "multi-query multi-token associative recall (MQMTAR)",
     .published = "256 tokens, and fixed words of two tokens, 10 000 keys and 10 000 values; ours has 32, and draws "

@@ -59,6 +59,7 @@ const RegisterTask<NBack> registered{{
     .name = "n_back",
     .family = "retrieval",
     .definition = "Reads uniform tokens and answers at each position the token n positions before.",
+    .takes = "Attention has to reach exactly one fixed distance back, at every position.",
     .source = "Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax",
     .published_name = "2Back",
     .published = "Sizes and trained lengths as published; tested there on lengths up to 4096. The published "

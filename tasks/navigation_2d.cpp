@@ -95,6 +95,8 @@ const RegisterTask<Navigation2d> registered{{
     .family = "state_tracking",
     .definition = "Reads the steps of a walk on a square that wraps around, each followed by what its cell shows, "
                   "and answers what a cell shows each time that the walk comes back to it.",
+    .takes = "The model has to sum steps into a place, and attention has to find the last visit of that "
+             "place: positions that follow the walk.",
     .source = "Rambaud et al. 2025, arXiv:2511.19279; code PrashRangarajan/mapformer (independent)",
     .published_name = "2D navigation (MapFormer)",
     .published = "64 by 64 cells, 16 objects, half of the cells empty, walks of 1 to 10 steps, 128 steps trained "

@@ -93,6 +93,7 @@ const RegisterTask<NgramLookup> registered{{
     .family = "retrieval",
     .definition = "Reads a string and, before or after it, a few tokens that occur in it once, and answers the "
                   "tokens that follow them in it.",
+    .takes = "Attention has to match several tokens in their order, and read the token after them.",
     .source = "Jelassi et al. 2024, arXiv:2402.01032; code sjelassi/transformers_ssm_copy",
     .published_name = "n-gram lookup, suffix key and prefix key",
     .published = "26 letters and keys of three, examples packed into one context; ours are single. The code "

@@ -52,6 +52,8 @@ const RegisterTask<OddsFirst> registered{{
     .name = "odds_first",
     .family = "chomsky/context_sensitive",
     .definition = "Reads uniform bits and answers every other one of them, then the ones between.",
+    .takes = "Answers come from every other position, first the odd and then the even ones: twice as many "
+             "positions on for each answer.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Odds First",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. The order "

@@ -43,6 +43,8 @@ const RegisterTask<ParityCheck> registered{{
     .name = "parity_check",
     .family = "chomsky/regular",
     .definition = "Reads uniform bits and answers the number of ones modulo 2.",
+    .takes = "Every bit changes the answer, so the model has to keep a state, or a count whose parity it can "
+             "read at any size.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Parity Check",
     .published = "Trained on lengths 1..40, scored on 41..500; our default lengths are half of that.",

@@ -89,6 +89,8 @@ const RegisterTask<PathStar> registered{{
     .family = "planning",
     .definition = "Reads the edges of a star-shaped graph in random order, its start and the end of an arm, and "
                   "answers the nodes of that arm.",
+    .takes = "The first node of the arm follows only from its end, by as many steps back along the edges as "
+             "the arm is long.",
     .source = "Bachmann & Nagarajan 2024, arXiv:2403.06963; code gregorbachmann/Next-Token-Failures",
     .published_name = "path-star graph, G(degree, length)",
     .published = "50 nodes; degree and length 2 and 5, among others, 200 000 graphs trained, tested alike: "

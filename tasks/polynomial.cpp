@@ -61,6 +61,8 @@ const RegisterTask<Polynomial> registered{{
     .name = "polynomial",
     .family = "length_generalization",
     .definition = "Reads x and the terms of a polynomial, and answers its value modulo 10.",
+    .takes = "The model has to compute each term by itself, wherever it stands, and sum all of them modulo "
+             "ten.",
     .source = "Kazemnejad et al. 2023, arXiv:2305.19466",
     .published_name = "polynomial evaluation",
     .published = "Trained on up to 8 terms, tested on 9..16. Each number is one token, and the prompt in words is "

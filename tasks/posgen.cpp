@@ -90,6 +90,8 @@ const RegisterTask<PosGen> registered{{
     .family = "recurrence",
     .definition = "Reads a few uniform tokens and continues them, each token the modular sum of those just before "
                   "it and of one far back: the token before those, the first one, or one half way back.",
+    .takes = "Attention has to reach a few tokens at fixed distances, and one far back: at a fixed distance, "
+             "at the start, or at half of the own position.",
     .source = "Wang et al. 2024, arXiv:2403.00071, section 5; code sheryc/resonance_rope",
     .published_name = "PosGen: recursive, chain-of-thought (CoT) and semi-recursive",
     .published = "Lengths and sizes as published; scores are those of the unseen positions (OOD accuracy). There the "

@@ -44,6 +44,8 @@ const RegisterTask<RepeatCopy> registered{{
     .name = "repeat_copy",
     .family = "length_generalization",
     .definition = "Reads tokens of two kinds and answers them again, and where they end.",
+    .takes = "Each answer token is as far behind its source as the string is long; tokens repeat, so content "
+             "does not find it.",
     .source = "Zhou et al. 2023, arXiv:2310.16028; Huang et al. 2024, arXiv:2410.02140; code "
               "lacoco-lab/length_generalization",
     .published_name = "Copy with repeating tokens; Copy Repeat",

@@ -56,6 +56,7 @@ const RegisterTask<Reverse> registered{{
     .name = "reverse",
     .family = "length_generalization",
     .definition = "Reads tokens and answers them in reverse order, and where they end.",
+    .takes = "The distance from an answer token to its source grows by two from one to the next.",
     .source = "Kazemnejad et al. 2023, arXiv:2305.19466",
     .published_name = "reverse_multi, reverse_multi_2x, reverse_then_copy",
     .published = "100 different tokens, trained on lengths up to 20, tested on 21..40; ours has 16. The prompt in "

@@ -64,6 +64,8 @@ const RegisterTask<SelectiveCopy> registered{{
     .name = "selective_copy",
     .family = "selective copy",
     .definition = "Reads data tokens with blanks among them, and answers the data tokens in order.",
+    .takes = "Attention has to find the next data token after any number of blanks: a position in data "
+             "tokens, not in all tokens.",
     .source = "Golovneva et al. 2024, arXiv:2405.18719, Table 2",
     .published_name = "selective copy",
     .published = "Published at 16 times our default length with the same ratios of blanks to data tokens. The "

@@ -66,6 +66,8 @@ const RegisterTask<SelectiveCopyMamba> registered{{
     .definition =
         "Reads data tokens with blanks among them, and answers the data tokens in order, one at each of as many "
         "markers, without teacher forcing.",
+    .takes = "The model has to find the n-th data token among blanks by its number alone: a position in data "
+             "tokens, not in all tokens.",
     .source = "Gu & Dao 2023, arXiv:2312.00752, section 4.1.1 and appendix E.1",
     .published_name = "selective copying",
     .published =

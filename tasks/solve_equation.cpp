@@ -52,6 +52,8 @@ const RegisterTask<SolveEquation> registered{{
     .name = "solve_equation",
     .family = "chomsky/deterministic_context_free",
     .definition = "Reads an equation modulo 5 with one unknown digit and answers that digit.",
+    .takes = "Attention has to match brackets at several depths, and the model has to undo the operations "
+             "around the unknown.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Solve Equation",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100.",

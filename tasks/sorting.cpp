@@ -72,6 +72,8 @@ const RegisterTask<Sorting> registered{{
     .name = "sorting",
     .family = "length_generalization",
     .definition = "Reads items and answers them in ascending order, and where they end.",
+    .takes = "Attention has to find the next larger item by content; the order of the question does not "
+             "matter.",
     .source = "Kazemnejad et al. 2023, arXiv:2305.19466",
     .published_name = "sorting, of single items and of numbers",
     .published = "50 single items, trained on up to 8 of them, tested on 9..16; ours has 20. Numbers (form=multi) "

@@ -64,6 +64,8 @@ const RegisterTask<StackManipulation> registered{{
     .family = "chomsky/deterministic_context_free",
     .definition =
         "Reads a stack of bits and actions on it, and answers the final stack from its top, with a terminator.",
+    .takes = "Each pop undoes the last push that is still there, so the model has to count depth back from "
+             "the end.",
     .source = "Deletang et al. 2023, arXiv:2207.02098, section 4",
     .published_name = "Stack Manipulation",
     .published = "Trained on lengths 1..40, scored on 41..500; by default ours are 1..20 and 21..100. Teacher forced, "

@@ -90,6 +90,7 @@ const RegisterTask<StackedMqar> registered{{
     .family = "associative recall",
     .definition = "Reads pairs of a key and a value, one token each, then every key once more, and answers its "
                   "value there.",
+    .takes = "Attention has to find the earlier occurrence of a key by content, and read the token after it.",
     .source = "code HazyResearch/zoology, data/stacked_mqar.py; after Arora, Eyuboglu et al. 2023, "
               "arXiv:2312.04927",
     .published_name = "continuous (stacked) MQAR",

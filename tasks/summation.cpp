@@ -42,6 +42,8 @@ const RegisterTask<Summation> registered{{
     .name = "summation",
     .family = "length_generalization",
     .definition = "Reads digits 1..9 and answers their sum modulo 10.",
+    .takes = "The sum of all digits modulo ten decides, so the model has to count by content; their order "
+             "does not matter.",
     .source = "Kazemnejad et al. 2023, arXiv:2305.19466",
     .published_name = "summation",
     .published = "Trained on up to 8 digits, tested on 9..16.",

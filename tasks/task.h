@@ -60,6 +60,7 @@ struct TaskInfo {
   std::string name, family;
   int version = 1;             // incremented when the samples change; stored in reports
   std::string definition;      // one or a few sentences
+  std::string takes;           // what attention and positions have to do to solve it; a sentence
   std::string source;          // the paper and its section
   std::string published_name;  // its name in the source; empty if the source has no such task
   std::string published;       // the published setup, and deliberate differences

@@ -151,6 +151,8 @@ const RegisterTask<Text> registered{{
     .family = "language modelling",
     .definition = "Reads bytes of a file of the user's and predicts every next one. Training, validation and tests have "
                   "parts of the file of their own.",
+    .takes = "Recent bytes decide most; more distant ones help a little, and must not do harm at lengths that "
+             "were not trained.",
     .source = "Press et al. 2022, arXiv:2108.12409; Chi et al. 2022, arXiv:2205.09921; Zheng et al. 2024, arXiv:2405.14722",
     .published = "The papers report the perplexity of language models on longer sequences than trained; in small, the loss "
                  "by length and by position shows the same. Without a file the text is numbers in English words.",

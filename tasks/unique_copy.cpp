@@ -59,6 +59,8 @@ const RegisterTask<UniqueCopy> registered{{
     .name = "unique_copy",
     .family = "length_generalization",
     .definition = "Reads tokens, no two of which are alike, and answers them again, and where they end.",
+    .takes = "No two tokens are alike, so attention finds the last answer by content and reads the token "
+             "after it.",
     .source = "Zhou et al. 2023, arXiv:2310.16028; Huang et al. 2024, arXiv:2410.02140; code "
               "lacoco-lab/length_generalization",
     .published_name = "Copy with unique tokens; Unique Copy",

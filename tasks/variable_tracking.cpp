@@ -90,6 +90,8 @@ const RegisterTask<VariableTracking> registered{{
     .family = "retrieval",
     .definition = "Reads assignments of values and of variables among noise, then a value, and answers the "
                   "variables that got it, in order.",
+    .takes = "Attention has to find by content where a value was assigned, then each variable that was given "
+             "that variable in turn.",
     .source = "Hsieh et al. 2024, arXiv:2404.06654; code NVIDIA/RULER",
     .published_name = "variable tracking (VT)",
     .published = "One chain of 4 hops as text, among sentences of noise or essays, up to 128 000 tokens, to "

@@ -91,11 +91,12 @@ class Shown {
   std::string family_;
 };
 
-/// "Reads items ..., and answers the payload of the most recent X. Split: the trained distances, in a longer sequence."
+/// "Reads items ..., and answers the payload of the most recent X. Attention has to find ...."
 std::string about(const std::string& spec) {
   const std::string name = spec_name(spec);
   if (!tasks().contains(name)) return "";
-  return tasks().find(name).info.definition;
+  const TaskInfo& info = tasks().find(name).info;
+  return info.takes.empty() ? info.definition : info.definition + " " + info.takes;
 }
 
 /// Why the split is there, where the task says so.

@@ -61,7 +61,8 @@ std::string changes(const TaskInfo& info, const TaskInfo::Split& split) {
   std::vector<std::string> pieces;
   for (size_t n = 0; n < split.options.size(); ++n) {
     const auto& [option, value] = split.options[n];
-    const auto raw = std::find_if(info.splits.begin(), info.splits.end(), [&](const auto& s) { return s.name == split.name; });
+    const auto raw =
+        std::find_if(info.splits.begin(), info.splits.end(), [&](const auto& s) { return s.name == split.name; });
     const std::string& relative = raw->options[n].second;
     pieces.push_back(option + "=" + value + (relative == value ? "" : " (" + relative + ")"));
   }
@@ -73,11 +74,10 @@ std::string show_encoding(const EncodingEntry& entry) {
   return fmt::format("{} (encoding, {})\n\n", info.name, text(info.family)) + field("equation", info.equation) +
          field("source", info.source) + field("notes", info.notes) +
          field("models", info.causal_only ? "causal" : "causal, bidirectional") +
-         field("touches", touches_text(info.touches)) +
-         field("learned", info.learned ? "yes" : "no") + field("relative", text(info.relative)) +
-         field("content", info.content_dependent) + field("extrapolates", text(info.extrapolates)) +
-         field("distinct", text(info.distinct)) + field("distance decay", text(info.distance_decay)) + "\n" +
-         options_text(entry.options);
+         field("touches", touches_text(info.touches)) + field("learned", info.learned ? "yes" : "no") +
+         field("relative", text(info.relative)) + field("content", info.content_dependent) +
+         field("extrapolates", text(info.extrapolates)) + field("distinct", text(info.distinct)) +
+         field("distance decay", text(info.distance_decay)) + "\n" + options_text(entry.options);
 }
 
 std::string show_task(const std::string& spec, const TaskEntry& entry) {
@@ -85,8 +85,9 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
   const TaskSetup setup = make_task_setup(ExperimentOptions{}, spec);
   const TaskBaseline baseline = measure_baselines(setup);
   std::string text = fmt::format("{} (task, {}, version {})\n\n", info.name, info.family, info.version) +
-                     field("definition", info.definition) + field("source", info.source) +
-                     field("published as", info.published_name) + field("published use", info.published) +
+                     field("definition", info.definition) + field("what it takes", info.takes) +
+                     field("source", info.source) + field("published as", info.published_name) +
+                     field("published use", info.published) +
                      field("models", info.causal_only ? "causal" : "causal, bidirectional (answer slots)") +
                      field("length unit", info.length_unit) + field("distance unit", info.distance_unit) +
                      field("vocabulary", fmt::format("{}", setup.shape.vocabulary)) +
@@ -122,9 +123,9 @@ std::unique_ptr<Task> task_of_stream(const SampleRequest& request) {
     if (split.name == request.stream || of_training(request.stream)) return make_task(spec, split, request.layout);
     names.push_back(split.name);
   }
-  throw std::invalid_argument(fmt::format("task '{}' has no stream or split '{}'{} (train, validation, and its splits: {})",
-                                          spec.name, request.stream, did_you_mean(request.stream, names),
-                                          fmt::join(names, ", ")));
+  throw std::invalid_argument(
+      fmt::format("task '{}' has no stream or split '{}'{} (train, validation, and its splits: {})", spec.name,
+                  request.stream, did_you_mean(request.stream, names), fmt::join(names, ", ")));
 }
 
 /// What a run does with a stream.
@@ -159,21 +160,22 @@ Json sample_json(const Task& task, const SampleStream::Sample& sample) {
   const auto& [e, length] = sample;
   Json words = Json::array();
   for (const int token : e.tokens) words.push_back(task.word(token));
-  return {{"length", length},           {"tokens", e.tokens},     {"words", words},
-          {"targets", e.targets},       {"scored", e.scored},     {"distances", e.distances},
-          {"segments", e.segments},     {"candidates", e.candidates}};
+  return {{"length", length},       {"tokens", e.tokens},        {"words", words},
+          {"targets", e.targets},   {"scored", e.scored},        {"distances", e.distances},
+          {"segments", e.segments}, {"candidates", e.candidates}};
 }
 
 }  // namespace
 
 std::string touches_text(const std::string& letters) {
-  static const std::map<char, const char*> meanings{{'E', "input embeddings"},
-                                                    {'R', "rotates or scales queries and keys"},
-                                                    {'B', "an additive bias of the score"},
-                                                    {'Q', "a term of the score that depends on the query or key vector"},
-                                                    {'L', "scores as input, possibly across heads"},
-                                                    {'V', "values"},
-                                                    {'P', "position indices"}};
+  static const std::map<char, const char*> meanings{
+      {'E', "input embeddings"},
+      {'R', "rotates or scales queries and keys"},
+      {'B', "an additive bias of the score"},
+      {'Q', "a term of the score that depends on the query or key vector"},
+      {'L', "scores as input, possibly across heads"},
+      {'V', "values"},
+      {'P', "position indices"}};
   std::vector<std::string> parts;
   for (const char letter : letters) {
     const auto found = meanings.find(letter);
@@ -187,7 +189,8 @@ std::string list_text(const std::string& what, int width) {
     constexpr int kLeast = 30, kIndent = 4;  // columns beside the left side, or under it
     if (width == 0) return left + right + "\n";
     if (static_cast<int>(left.size()) + kLeast <= width) return left + wrapped(right, left.size(), width) + "\n";
-    return left.substr(0, left.find_last_not_of(' ') + 1) + "\n" + std::string(kIndent, ' ') + wrapped(right, kIndent, width) + "\n";
+    return left.substr(0, left.find_last_not_of(' ') + 1) + "\n" + std::string(kIndent, ' ') +
+           wrapped(right, kIndent, width) + "\n";
   };
   std::string text;
   if (what == "tasks") {
@@ -229,6 +232,7 @@ Json list_json(const std::string& what) {
                       {"family", info.family},
                       {"version", info.version},
                       {"definition", info.definition},
+                      {"takes", info.takes},
                       {"source", info.source},
                       {"published_name", info.published_name},
                       {"published", info.published},
@@ -272,8 +276,10 @@ Json list_json(const std::string& what) {
 
 std::string show_text(const std::string& text) {
   const Spec spec = Spec::parse(text);
-  if (encodings().contains(encoding_name(spec.name))) return show_encoding(encodings().find(encoding_name(spec.name)));
-  if (tasks().contains(task_name(spec.name))) return show_task(read_task(text).task.text(), tasks().find(task_name(spec.name)));
+  if (encodings().contains(encoding_name(spec.name)))
+    return show_encoding(encodings().find(encoding_name(spec.name)));
+  if (tasks().contains(task_name(spec.name)))
+    return show_task(read_task(text).task.text(), tasks().find(task_name(spec.name)));
   if (profiles().count(text) > 0) return profiles().at(text);
   std::vector<std::string> names = encodings().names();
   const std::vector<std::string> more = tasks().names();
@@ -294,7 +300,8 @@ void write_samples(const SampleRequest& request, bool json, const std::function<
     write(fmt::format("{{\n\"task\": {},\n\"stream\": {},\n\"split\": {},\n\"seed\": {},\n\"samples\": [\n",
                       compact(request.task), compact(purpose), compact(split), request.seed));
   } else {
-    write(fmt::format("stream {} of {}, seed {}: {}\n", purpose, request.task, request.seed, use_of(request.stream)));
+    write(fmt::format("stream {} of {}, seed {}: {}\n", purpose, request.task, request.seed,
+                      use_of(request.stream)));
   }
   for (int n = 0; n < request.count; ++n) {
     const SampleStream::Sample sample = stream(static_cast<std::uint64_t>(n));

@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "encodings/registry.h"
-#include "harness/verify/certify.h"
 #include "harness/training/task_setup.h"
+#include "harness/verify/certify.h"
 
 namespace posbench {
 namespace {
@@ -48,7 +48,8 @@ std::string paragraph(const std::string& name, const std::string& text) {
 /// "`length=128` (4x)": the values at default options, and what they are relative to what is trained.
 std::string changes(const TaskInfo& info, const TaskInfo::Split& split) {
   std::vector<std::string> pieces;
-  const auto raw = std::find_if(info.splits.begin(), info.splits.end(), [&](const auto& s) { return s.name == split.name; });
+  const auto raw =
+      std::find_if(info.splits.begin(), info.splits.end(), [&](const auto& s) { return s.name == split.name; });
   for (size_t n = 0; n < split.options.size(); ++n) {
     const auto& [option, value] = split.options[n];
     const std::string& relative = raw->options[n].second;
@@ -62,6 +63,7 @@ std::string task_section(const TaskEntry& entry) {
   const TaskSetup setup = make_task_setup(ExperimentOptions{}, info.name);
   const TaskBaseline baseline = measure_baselines(setup);
   std::string text = fmt::format("### {}\n\n{}\n\n", info.name, cell(info.definition));
+  text += paragraph("What it takes", info.takes);
   text += fmt::format("{}; {}; lengths in {}{}; vocabulary {}; about {} tokens as trained, {} in any split.\n\n",
                       cell(info.family), info.causal_only ? "causal models" : "causal and bidirectional models",
                       info.length_unit,

@@ -41,6 +41,7 @@ const RegisterTask<FirstToken> registered{{
     .name = "first_token",
     .family = "template",
     .definition = "Reads uniform tokens and answers the first of them.",
+    .takes = "Attention has to tell the first position from all others.",
     .source = "a template, templates/plugin",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},

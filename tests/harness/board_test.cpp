@@ -31,6 +31,7 @@ TEST_CASE("the program has the board's reports and the costs of all encodings") 
 TEST_CASE("who keeps last-x at four times the distance, and at what cost, fits a terminal") {
   const TemporaryDirectory directory;
   const Outcome outcome = posbench_command(directory, "board -t last_x_retrieval --split ood_far4");
+  CHECK(outcome.out.find("Attention has to find the last X") != std::string::npos);
   REQUIRE(outcome.code == 0);
   CHECK(outcome.out.starts_with("last_x_retrieval, ood_far4\n"));
   CHECK(outcome.out.find("\ntier") != std::string::npos);

@@ -25,6 +25,16 @@ TEST_CASE("every task has an oracle row") {
   }
 }
 
+TEST_CASE("every task says in sentences what it computes and what that takes, and names its source") {
+  for (const std::string& name : tasks().names()) {
+    INFO(name);
+    const TaskInfo& info = tasks().find(name).info;
+    CHECK(info.definition.ends_with('.'));
+    CHECK(info.takes.ends_with('.'));
+    CHECK_FALSE(info.source.empty());
+  }
+}
+
 TEST_CASE("every task keeps the contract in every split and layout") {
   for (const std::string& name : tasks().names()) {
     const TaskEntry& entry = tasks().find(name);
@@ -34,7 +44,8 @@ TEST_CASE("every task keeps the contract in every split and layout") {
     int vocabulary = -1;
     for (const TaskInfo::Split& split : entry.info.splits) {
       for (const Layout layout : layouts(entry.info)) {
-        DYNAMIC_SECTION(name << ", " << split.name << ", " << (layout == Layout::slots ? "slots" : "teacher forced")) {
+        DYNAMIC_SECTION(name << ", " << split.name << ", "
+                             << (layout == Layout::slots ? "slots" : "teacher forced")) {
           const std::unique_ptr<Task> task = make_task(Spec{name, {}}, split, layout);
           if (vocabulary < 0) vocabulary = make_task(Spec{name, {}}, entry.info.splits[0], layout)->vocabulary();
           CHECK(task->vocabulary() == vocabulary);

@@ -62,6 +62,15 @@ std::string without_trailing_spaces(const std::string& text) {
   return result;
 }
 
+/// A command that takes longer than two seconds, as under a sanitizer, says how far it is.
+std::string without_progress(const std::string& text) {
+  std::string result, line;
+  for (std::istringstream lines(text); std::getline(lines, line);) {
+    if (!line.starts_with("checking ")) result += line + "\n";
+  }
+  return result;
+}
+
 }  // namespace
 
 TEST_CASE("the tutorial's commands print what the page shows") {
@@ -75,7 +84,7 @@ TEST_CASE("the tutorial's commands print what the page shows") {
     const std::string out = without_trailing_spaces(read_whole(directory / ".out"));
     CAPTURE(step.command, out, read_whole(directory / ".err"));
     CHECK(WEXITSTATUS(status) == 0);
-    CHECK(read_whole(directory / ".err").empty());
+    CHECK(without_progress(read_whole(directory / ".err")).empty());
     INFO("expected:\n" << step.output);
     CHECK(fnmatch(pattern(step.output).c_str(), out.c_str(), 0) == 0);
   }
