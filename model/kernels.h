@@ -40,22 +40,23 @@ struct Kernels {
   /// result = start + scale a b; `start` is null, the result itself, or one row with `start_stride` 0. Entries
   /// (i, j) with j > i + last_diagonal may be left as they are.
   void (*multiply)(const Operand& a, const Operand& b, const Real* start, Index start_stride, Real scale,
-                   Index last_diagonal, Rows result);
+                   Index last_diagonal, Real* result, Index stride);
   /// Copies b in the order in which products read a right operand: packed_columns(b.cols) b.rows scalars.
   void (*pack)(const Operand& b, Real* packed);
 
   /// These are defined in model/layers.h and model/attention.h.
-  void (*softmax)(ConstRows scores, bool causal, Rows attention);
-  void (*softmax_backward)(ConstRows attention, bool causal, ConstRows d_attention, Rows d_scores);
-  void (*layer_norm)(ConstRows x, const Real* gain, const Real* bias, Rows normalized, Real* rstd,
-                         Rows y);
-  void (*layer_norm_backward)(const Real* gain, ConstRows normalized, const Real* rstd,
-                                  ConstRows d_y, Rows d_x, Real* d_gain, Real* d_bias);
-  void (*gelu)(Rows x, Rows y);
+  void (*softmax)(const ConstRows& scores, bool causal, const Rows& attention);
+  void (*softmax_backward)(const ConstRows& attention, bool causal, const ConstRows& d_attention,
+                           const Rows& d_scores);
+  void (*layer_norm)(const ConstRows& x, const Real* gain, const Real* bias, const Rows& normalized, Real* rstd,
+                     const Rows& y);
+  void (*layer_norm_backward)(const Real* gain, const ConstRows& normalized, const Real* rstd, const ConstRows& d_y,
+                              const Rows& d_x, Real* d_gain, Real* d_bias);
+  void (*gelu)(const Rows& x, const Rows& y);
   /// Returns the sum over rows of -log softmax(logits)[target]; d_logits = weight (softmax - 1 at the target)
-  double (*cross_entropy)(ConstRows logits, const int* targets, Real weight, Rows d_logits);
+  double (*cross_entropy)(const ConstRows& logits, const int* targets, Real weight, const Rows& d_logits);
   /// sums += the sum of all rows
-  void (*add_column_sums)(ConstRows x, Real* sums);
+  void (*add_column_sums)(const ConstRows& x, Real* sums);
 
   Real (*sum)(const Real* x, Index size);
   Real (*dot)(const Real* x, const Real* y, Index size);

@@ -9,7 +9,7 @@ void product(const Real* start, Index start_stride, const Operand& a, const Oper
   eigen_assert(a.col_stride == 1 || a.row_stride == 1 || a.rows == 1);
   eigen_assert(a.cols == b.rows && result.rows() == a.rows && result.cols() == b.cols);
   const Index last_diagonal = part == Part::whole ? kAllDiagonals : part == Part::up_to_diagonal ? 0 : 1;
-  kernels().multiply(a, b, start, start_stride, scale, last_diagonal, rows(result));
+  kernels().multiply(a, b, start, start_stride, scale, last_diagonal, result.data(), result.outerStride());
 }
 
 void pack(const Operand& b, Matrix& packed) {
@@ -18,16 +18,6 @@ void pack(const Operand& b, Matrix& packed) {
 }
 
 }  // namespace
-
-MatrixOperand MatrixOperand::transpose() const {
-  MatrixOperand m = *this;
-  std::swap(m.rows, m.cols);
-  std::swap(m.row_stride, m.col_stride);
-  std::swap(m.packed, m.packed_transpose);
-  if (m.zeros != Zeros::none)
-    m.zeros = m.zeros == Zeros::right_of_diagonal ? Zeros::left_of_diagonal : Zeros::right_of_diagonal;
-  return m;
-}
 
 void PackedMatrix::fill(const In& weights, bool transposed) {
   operand_ = MatrixOperand(weights);

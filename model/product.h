@@ -21,7 +21,21 @@ struct MatrixOperand : Operand {
                 .row_stride = M::IsRowMajor ? m.derived().outerStride() : m.derived().innerStride(),
                 .col_stride = M::IsRowMajor ? m.derived().innerStride() : m.derived().outerStride()} {}
 
-  MatrixOperand transpose() const;
+  MatrixOperand transpose() const {
+    MatrixOperand m;
+    m.data = data;
+    m.rows = cols;
+    m.cols = rows;
+    m.row_stride = col_stride;
+    m.col_stride = row_stride;
+    m.zeros = zeros == Zeros::none                ? Zeros::none
+              : zeros == Zeros::right_of_diagonal ? Zeros::left_of_diagonal
+                                                  : Zeros::right_of_diagonal;
+    m.diagonal = diagonal;
+    m.packed = packed_transpose;
+    m.packed_transpose = packed;
+    return m;
+  }
 };
 
 /// Weights that are the right operand of many products: copied once in the order in which products read them.

@@ -7,7 +7,7 @@ namespace posbench {
 inline namespace POSBENCH_ISA {
 
 void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Index start_stride, Real scale,
-                     Index last_diagonal, Rows result);
+                     Index last_diagonal, Real* result, Index stride);
 void pack_kernel(const Operand& b, Real* packed);
 
 extern const Kernels kernel_table;

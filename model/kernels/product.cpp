@@ -186,8 +186,11 @@ inline void rows_at_once(const Operand& a, Index row, Index count, const Panel& 
 /// Rows [row, end), at most R at a time, in groups of about equal size: with few rows, sums wait for each other.
 template <class V, int R, int N, bool kTransposed, bool kAdd>
 void strip(const Operand& a, Index row, Index end, const Panel& panel, Real scale, const Target& target) {
-  for (Index tiles = (end - row + R - 1) / R; tiles > 0; --tiles) {
-    const Index count = (end - row + tiles - 1) / tiles;
+  const auto rows = static_cast<unsigned>(end - row), tiles = (rows + R - 1) / R;
+  if (tiles == 0) return;
+  const unsigned fewest = rows / tiles, larger = rows % tiles;  // so many tiles have a row more than the others
+  for (unsigned n = 0; n < tiles; ++n) {
+    const Index count = fewest + (n < larger);
     rows_at_once<V, R, N, kTransposed, kAdd>(a, row, count, panel, scale, target);
     row += count;
   }
@@ -210,9 +213,10 @@ void columns(const Operand& a, Index row, Index end, const Panel& panel, Real sc
 void columns(Index width, const Operand& a, Index row, Index second_row, const Panel& panel, Real scale,
              const Target& target) {
   if (width == 2 * kWide) {
-    Target first = target;
-    first.columns = kWide;
-    if (row < second_row) columns<Wide, 1>(a, row, second_row, panel, scale, first);
+    if (row < second_row) {
+      const Target first{target.to, target.stride, target.start, target.start_stride, kWide};
+      columns<Wide, 1>(a, row, second_row, panel, scale, first);
+    }
     columns<Wide, 2>(a, second_row, a.rows, panel, scale, target);
   } else if (kWide > kLanes && width == kWide) {
     columns<Wide, 1>(a, row, a.rows, panel, scale, target);
@@ -235,19 +239,27 @@ void pack_kernel(const Operand& b, Real* packed) {
 }
 
 void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Index start_stride, Real scale,
-                     Index last_diagonal, Rows result) {
+                     Index last_diagonal, Real* result, Index stride) {
   static thread_local Buffer packed, edge, straight;
   for (Index top = 0; top < std::max<Index>(b.rows, 1); top += kDepth) {
     const Index bottom = std::min(top + kDepth, b.rows), depth = bottom - top;
     const bool in_place = b.col_stride == 1 && (a.rows <= kFewRows || b.row_stride < kNearRows);
-    Operand left = a;  // from column `top` on
-    left.data += top * a.col_stride;
+    // The columns of a from `top` on. Its members are copied one by one: they were just written one by one, and a
+    // load of several at once would wait until those writes reach the cache.
+    Operand left;
+    left.data = a.data + top * a.col_stride;
+    left.rows = a.rows;
+    left.cols = a.cols;
+    left.row_stride = a.row_stride;
+    left.col_stride = a.col_stride;
+    left.zeros = a.zeros;
+    left.diagonal = a.diagonal;
     if (b.cols >= kManyColumns && (a.row_stride == 1 ? a.col_stride >= kFarColumns : collide(a.row_stride))) {
-      const Index stride = depth + kApart;
-      Real* rows = straight.of_size(a.rows * stride);
-      copy_rows(a, top, depth, stride, rows);
+      const Index row_stride = depth + kApart;
+      Real* rows = straight.of_size(a.rows * row_stride);
+      copy_rows(a, top, depth, row_stride, rows);
       left.data = rows;
-      left.row_stride = stride;
+      left.row_stride = row_stride;
       left.col_stride = 1;
     }
     for (Index first = 0; first < b.cols;) {
@@ -263,25 +275,24 @@ void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Inde
         pack_panel(b, top, depth, first, count, width, copy);
         panel = {top, bottom, copy, width};
       }
-      Real* const to = result.data + first;
-      if (kPartial || count == width) {
-        columns(width, left, row, second_row, panel, scale,
-                {to, result.stride, start ? start + first : nullptr, start_stride, count});
-      } else {  // the last columns do not fill their vectors
-        Real* const whole = edge.of_size(a.rows * width);
-        columns(width, left, row, second_row, panel, 1, {whole, width, nullptr, 0, width});
+      Real* const to = result + first;
+      const bool whole = kPartial || count == width;  // else the last columns do not fill their vectors
+      const Target target = whole ? Target{to, stride, start ? start + first : nullptr, start_stride, count}
+                                  : Target{edge.of_size(a.rows * width), width, nullptr, 0, width};
+      columns(width, left, row, second_row, panel, whole ? scale : 1, target);
+      if (!whole) {
         for (Index i = row; i < a.rows; ++i) {
           for_each_lanes(count, [&](Index j, Index lanes) {
-            const Lanes sum = load(whole + i * width + j);
+            const Lanes sum = load(target.to + i * width + j);
             store(start ? fused(sum, scale, load(start + i * start_stride + first + j, lanes, 0)) : scale * sum,
-                  to + i * result.stride + j, lanes);
+                  to + i * stride + j, lanes);
           });
         }
       }
       first += count;
     }
-    start = result.data;  // of the next pieces of the sums
-    start_stride = result.stride;
+    start = result;  // of the next pieces of the sums
+    start_stride = stride;
   }
 }
 

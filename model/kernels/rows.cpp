@@ -32,7 +32,7 @@ void hide_later(Real* row, Index keys, Index length) {
     store(Wide{}, row + j, std::min(kWide, length - j));
 }
 
-void softmax(ConstRows scores, bool causal, Rows attention) {
+void softmax(const ConstRows& scores, bool causal, const Rows& attention) {
   const Index length = scores.rows;
   for (Index first = 0; first < length; first += kSideBySide) {
     const Index end = std::min(first + kSideBySide, length);
@@ -62,7 +62,7 @@ void softmax(ConstRows scores, bool causal, Rows attention) {
   }
 }
 
-void softmax_backward(ConstRows attention, bool causal, ConstRows d_attention, Rows d_scores) {
+void softmax_backward(const ConstRows& attention, bool causal, const ConstRows& d_attention, const Rows& d_scores) {
   const Index length = attention.rows;
   for (Index i = 0; i < length; ++i) {
     const Index keys = visible(i, length, causal);
@@ -81,8 +81,8 @@ void softmax_backward(ConstRows attention, bool causal, ConstRows d_attention, R
   }
 }
 
-void layer_norm(ConstRows x, const Real* gain, const Real* bias, Rows normalized, Real* rstd,
-                    Rows y) {
+void layer_norm(const ConstRows& x, const Real* gain, const Real* bias, const Rows& normalized, Real* rstd,
+                const Rows& y) {
   const Real fraction = 1 / static_cast<Real>(x.cols);
   for (Index first = 0; first < x.rows; first += kSideBySide) {
     const Index end = std::min(first + kSideBySide, x.rows);
@@ -114,8 +114,8 @@ void layer_norm(ConstRows x, const Real* gain, const Real* bias, Rows normalized
   }
 }
 
-void layer_norm_backward(const Real* gain, ConstRows normalized, const Real* rstd, ConstRows d_y,
-                             Rows d_x, Real* d_gain, Real* d_bias) {
+void layer_norm_backward(const Real* gain, const ConstRows& normalized, const Real* rstd, const ConstRows& d_y,
+                         const Rows& d_x, Real* d_gain, Real* d_bias) {
   // With z the normalized row and g = gain * d_y:   d_x = (g - mean(g) - z mean(g z)) rstd
   const Real fraction = 1 / static_cast<Real>(d_y.cols);
   for (Index t = 0; t < d_y.rows; ++t) {
@@ -140,7 +140,7 @@ void layer_norm_backward(const Real* gain, ConstRows normalized, const Real* rst
   }
 }
 
-void gelu(Rows x, Rows y) {
+void gelu(const Rows& x, const Rows& y) {
   const Real scale = 2 * std::sqrt(2 / std::numbers::pi_v<Real>), cubic = scale * Real(0.044715);
   for (Index t = 0; t < x.rows; ++t) {
     Real *in = x.data + t * x.stride, *out = y.data + t * y.stride;
@@ -153,7 +153,7 @@ void gelu(Rows x, Rows y) {
   }
 }
 
-double cross_entropy(ConstRows logits, const int* targets, Real weight, Rows d_logits) {
+double cross_entropy(const ConstRows& logits, const int* targets, Real weight, const Rows& d_logits) {
   double loss = 0;
   for (Index n = 0; n < logits.rows; ++n) {
     const Real *in = logits.data + n * logits.stride, highest = largest_of(in, logits.cols);
@@ -173,7 +173,7 @@ double cross_entropy(ConstRows logits, const int* targets, Real weight, Rows d_l
   return loss;
 }
 
-void add_column_sums(ConstRows x, Real* sums) {
+void add_column_sums(const ConstRows& x, Real* sums) {
   if (x.rows == 0) return;
   for_each<Wide>(x.cols, [&](Index c, auto count) {
     const Real* in = x.data + c;
