@@ -22,7 +22,7 @@ class AttentionBlock final : public Block {
     attention_.pack(p, backward, weights.attention);
   }
 
-  void forward(const SequenceInput& s, const BlockWeights& weights, const std::vector<int>* rows, Rng& rng,
+  void forward(const SequenceInput& s, const BlockWeights& weights, const std::vector<int>* rows, Rng* rng,
                BlockActivations& a, BlockWorkspace& workspace, Matrix& x,
                Matrices& recurrent_state) const override {
     const Parameters& p = s.parameters;
@@ -33,7 +33,7 @@ class AttentionBlock final : public Block {
       a.attention.input = x;
     }
     attention_.forward(s, weights.attention, rows, a.attention, workspace.attention, workspace.contribution);
-    if (drops(s)) dropout(shape_.dropout, rng, a.attention_mask, workspace.contribution);
+    if (drops(s)) dropout(shape_.dropout, *rng, a.attention_mask, workspace.contribution);
     keep_rows(rows, workspace.d_rows, x);
     x += workspace.contribution;
     if (!shape_.pre_norm) {

@@ -39,8 +39,8 @@ class Block {
   virtual void pack(const Parameters&, bool backward, BlockWeights&) const = 0;
 
   /// x (T, C) becomes the block's output, (R, C). `rows` are the target positions for the last block, and null for
-  /// the others, which update `recurrent_state` for the next block. `rng` draws dropout, in training only.
-  virtual void forward(const SequenceInput&, const BlockWeights&, const std::vector<int>* rows, Rng&,
+  /// the others, which update `recurrent_state` for the next block. `rng` draws dropout; it may be null where there is none.
+  virtual void forward(const SequenceInput&, const BlockWeights&, const std::vector<int>* rows, Rng* rng,
                        BlockActivations&, BlockWorkspace&, Matrix& x, Matrices& recurrent_state) const = 0;
   /// d_x (R, C) and d_recurrent_state become the gradients of the block's inputs.
   virtual void backward(const SequenceInput&, const BlockWeights&, const std::vector<int>* rows, BlockActivations&,

@@ -24,7 +24,7 @@ class ParallelBlock final : public Block {
     feed_forward_.pack(p, backward, weights.feed_forward);
   }
 
-  void forward(const SequenceInput& s, const BlockWeights& weights, const std::vector<int>* rows, Rng& rng,
+  void forward(const SequenceInput& s, const BlockWeights& weights, const std::vector<int>* rows, Rng* rng,
                BlockActivations& a, BlockWorkspace& workspace, Matrix& x,
                Matrices& recurrent_state) const override {
     const Parameters& p = s.parameters;
@@ -40,8 +40,8 @@ class ParallelBlock final : public Block {
     attention_.forward(s, weights.attention, rows, a.attention, workspace.attention, workspace.contribution);
     feed_forward_.forward(p, weights.feed_forward, a.feed_forward);
     if (dropping) {
-      dropout(shape_.dropout, rng, a.attention_mask, workspace.contribution);
-      dropout(shape_.dropout, rng, a.feed_forward_mask, a.feed_forward.output);
+      dropout(shape_.dropout, *rng, a.attention_mask, workspace.contribution);
+      dropout(shape_.dropout, *rng, a.feed_forward_mask, a.feed_forward.output);
     }
     keep_rows(rows, workspace.d_rows, x);
     x += workspace.contribution;

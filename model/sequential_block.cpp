@@ -25,7 +25,7 @@ class SequentialBlock final : public Block {
     feed_forward_.pack(p, backward, weights.feed_forward);
   }
 
-  void forward(const SequenceInput& s, const BlockWeights& weights, const std::vector<int>* rows, Rng& rng,
+  void forward(const SequenceInput& s, const BlockWeights& weights, const std::vector<int>* rows, Rng* rng,
                BlockActivations& a, BlockWorkspace& workspace, Matrix& x,
                Matrices& recurrent_state) const override {
     const Parameters& p = s.parameters;
@@ -37,7 +37,7 @@ class SequentialBlock final : public Block {
       a.attention.input = x;
     }
     attention_.forward(s, weights.attention, rows, a.attention, workspace.attention, workspace.contribution);
-    if (dropping) dropout(shape_.dropout, rng, a.attention_mask, workspace.contribution);
+    if (dropping) dropout(shape_.dropout, *rng, a.attention_mask, workspace.contribution);
     keep_rows(rows, workspace.d_rows, x);
     x += workspace.contribution;
 
@@ -48,7 +48,7 @@ class SequentialBlock final : public Block {
       x = a.feed_forward.input;
     }
     feed_forward_.forward(p, weights.feed_forward, a.feed_forward);
-    if (dropping) dropout(shape_.dropout, rng, a.feed_forward_mask, a.feed_forward.output);
+    if (dropping) dropout(shape_.dropout, *rng, a.feed_forward_mask, a.feed_forward.output);
     x += a.feed_forward.output;
     if (!shape_.pre_norm) {
       norm(p, norm2_, x, a.norm2, workspace.contribution);

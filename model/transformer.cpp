@@ -71,7 +71,7 @@ std::vector<AttentionMap> Transformer::inspect(const Parameters& p, const Sequen
   return block(application).inspect({s, p, tables}, a.blocks[application], a.workspace);
 }
 
-void Transformer::forward(const Parameters& p, const Sequence& s, const StepTables& step, Rng& rng,
+void Transformer::forward(const Parameters& p, const Sequence& s, const StepTables& step, Rng* rng,
                           Activations& a) const {
   const size_t count = applications(s.loops);
   a.blocks.resize(count);
@@ -80,7 +80,7 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const StepTabl
   a.embedded = a.x;
   a.recurrent_state.clear();
   encoding_.embed(s, p, step.tables, a.x, a.recurrent_state);
-  if (s.training && shape_.dropout > 0) dropout(shape_.dropout, rng, a.embedding_mask, a.x);
+  if (drops(s)) dropout(shape_.dropout, *rng, a.embedding_mask, a.x);
 
   for (size_t n = 0; n < count; ++n) {
     const std::vector<int>* rows = n + 1 == count ? &s.target_positions : nullptr;
@@ -116,7 +116,7 @@ void Transformer::backward(const Parameters& p, const Sequence& s, StepTables& s
                       step.d_tables, a.d_recurrent_state, d);
   }
 
-  if (s.training && shape_.dropout > 0) a.d_x.array() *= a.embedding_mask.array();
+  if (drops(s)) a.d_x.array() *= a.embedding_mask.array();
   encoding_.embed_backward(s, p, step.tables, a.embedded, a.d_recurrent_state, a.d_x, step.d_tables, d);
   embed_backward(s.tokens, a.d_x, d[embedding_]);
 }

@@ -48,8 +48,10 @@ class Transformer {
   /// The end of a step: adds the gradient of the tables to `gradients`. Tables are invalid once parameters change.
   void finish(const Parameters&, StepTables& step, Gradients* gradients) const;
 
-  /// activations.logits = the logits of the target positions. `rng` draws dropout.
-  void forward(const Parameters&, const Sequence&, const StepTables&, Rng& rng, Activations&) const;
+  /// Whether entries are dropped in a forward of this sequence.
+  bool drops(const Sequence& s) const { return s.training && shape_.dropout > 0; }
+  /// activations.logits = the logits of the target positions. `rng` draws dropout; it may be null where !drops(s).
+  void forward(const Parameters&, const Sequence&, const StepTables&, Rng* rng, Activations&) const;
   /// d_logits (A, V); adds to the gradients, and to those of the tables.
   void backward(const Parameters&, const Sequence&, StepTables&, Activations&, const Matrix& d_logits,
                 Gradients&) const;

@@ -176,20 +176,18 @@ void for_each_block(Index length, Index table_rows, const PairRows& pairs, Side 
   for (Index first = 0; first < length; first += kBlock) {
     Block block{first, std::min(kBlock, length - first), 0, 0, pairs, side, causal};
     std::int32_t low = pairs.index(first, first), high = low;
-    const auto reach = [&](std::int32_t row) {
-      low = std::min(low, row);
-      high = std::max(high, row);
-    };
-    block.for_each_square(
-        length,
-        [&](Index i, Index j, Index end, auto) {
-          reach(pairs.index(i + kLanes - 1, j));
-          reach(pairs.index(i, end - 1));
-        },
-        [&](Index i, Index begin, Index end, Run) {
-          const std::int32_t* row = pairs.index.row(i).data();
-          for (Index j = begin; j < end; ++j) reach(row[j]);
-        });
+    block.for_each_query(length, [&](Index i, Index begin, Index end) {
+      const std::int32_t* row = pairs.index.row(i).data();
+      if (pairs.descending) {
+        high = std::max(high, row[begin]);
+        low = std::min(low, row[end - 1]);
+      } else {
+        for (Index j = begin; j < end; ++j) {
+          high = std::max(high, row[j]);
+          low = std::min(low, row[j]);
+        }
+      }
+    });
     const Index lowest = low, needed = high - low + 1;
     const Index whole = (needed + kLanes - 1) / kLanes * kLanes;
     block.rows = std::min(whole, table_rows);  // so that products end with a vector
@@ -232,6 +230,10 @@ bool is_near(const IndexMatrix& index, Index i, Index j) {
 
 void find_runs(PairRows& pairs) {
   const IndexMatrix& index = pairs.index;
+  pairs.descending = true;
+  for (Index i = 0; i < index.rows(); ++i) {
+    for (Index j = 1; j < index.cols(); ++j) pairs.descending &= index(i, j) <= index(i, j - 1);
+  }
   pairs.squares = (index.rows() + kLanes - 1) / kLanes;
   pairs.runs.assign(static_cast<size_t>(pairs.squares * pairs.squares), Run::mixed);
   for (Index i = 0; i + kLanes <= index.rows(); i += kLanes) {

@@ -15,15 +15,16 @@ enum class Run : std::int8_t { falling = -1, constant = 0, rising = 1, near, mix
 
 /// Which row each pair reads.
 struct PairRows {
-  IndexMatrix index;      // at least (T, T)
-  std::vector<Run> runs;  // of each square of kLanes x kLanes pairs
-  Index squares = 0;      // in a row of squares
+  IndexMatrix index;        // at least (T, T)
+  std::vector<Run> runs;    // of each square of kLanes x kLanes pairs
+  Index squares = 0;        // in a row of squares
+  bool descending = false;  // no query's rows increase from one key to the next
 
   Run run(Index square_i, Index square_j) const {
     return runs[static_cast<size_t>(square_i * squares + square_j)];
   }
 };
-/// Fills the runs from the index.
+/// Fills what the index determines.
 void find_runs(PairRows&);
 
 /// Whose vector the row of a pair is multiplied with.

@@ -156,7 +156,6 @@ void write_logits(const ForwardRequest& request, const Config& config, const Sav
   const FlushDenormals flush;
   StepTables tables;
   Activations activations;
-  Rng unused;  // dropout is for training
   for (std::uint64_t first = 0; first < set.count; first += kChunk) {
     const int count = static_cast<int>(std::min<std::uint64_t>(kChunk, set.count - first));
     std::vector<std::vector<float>> logits(static_cast<size_t>(count));
@@ -164,7 +163,7 @@ void write_logits(const ForwardRequest& request, const Config& config, const Sav
     std::vector<size_t> map_of(static_cast<size_t>(count));
     for (const Drawn& drawn : draw(samples, *saved.model.encoding, false, set.first + first, count)) {
       saved.model.transformer->prepare(saved.parameters, drawn.sequence, tables, nullptr);
-      saved.model.transformer->forward(saved.parameters, drawn.sequence, tables, unused, activations);
+      saved.model.transformer->forward(saved.parameters, drawn.sequence, tables, nullptr, activations);
       const size_t row = drawn.index - set.first - first;
       logits[row].resize(most_scored * V);
       put_matrix(activations.logits, activations.logits.rows(), activations.logits.cols(), logits[row], 0,

@@ -81,9 +81,8 @@ Inspection look(const InspectRequest& request) {
 
   StepTables tables;
   Activations activations;
-  Rng unused;  // dropout is for training
   model.transformer->prepare(saved.parameters, drawn.sequence, tables, nullptr);
-  model.transformer->forward(saved.parameters, drawn.sequence, tables, unused, activations);
+  model.transformer->forward(saved.parameters, drawn.sequence, tables, nullptr, activations);
 
   Inspection seen{.id = saved.experiment.id(), .split = request.split, .causal = model.shape.causal};
   for (const int token : example.tokens) seen.words.push_back(task.word(token));

@@ -346,12 +346,11 @@ Overview look_over(const SavedModel& saved, const std::string& split, std::optio
   }
   StepTables tables;
   Activations activations;
-  Rng unused;  // dropout is for training
   for (int n = 0; n < samples; ++n) {
     const Drawn drawn = draw(stream, *model.encoding, false, static_cast<std::uint64_t>(n), 1).front();
     const Example& example = drawn.sample.example;
     model.transformer->prepare(saved.parameters, drawn.sequence, tables, nullptr);
-    model.transformer->forward(saved.parameters, drawn.sequence, tables, unused, activations);
+    model.transformer->forward(saved.parameters, drawn.sequence, tables, nullptr, activations);
     std::vector<Query> queries;
     for (size_t k = 0; k < example.scored.size(); ++k) {
       Query query{.at = example.scored[k]};

@@ -94,7 +94,6 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
   Tally tally;
   StepTables tables;
   Activations activations;
-  Rng unused;  // dropout is applied in training only
   std::vector<double> logits;
   for (int first = 0; first < sequences && (!go_on || go_on()); first += kChunk) {
     const int count = std::min(kChunk, sequences - first);
@@ -103,7 +102,7 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
     std::vector<const Drawn*> in_order(batch.size());  // sums of losses must not depend on the order of the batch
     for (const Drawn& drawn : batch) {
       model.transformer->prepare(parameters, drawn.sequence, tables, nullptr);
-      model.transformer->forward(parameters, drawn.sequence, tables, unused, activations);
+      model.transformer->forward(parameters, drawn.sequence, tables, nullptr, activations);
       const size_t at = drawn.index - static_cast<std::uint64_t>(first);
       in_order[at] = &drawn;
       for (size_t n = 0; n < drawn.targets.size(); ++n) {

@@ -240,7 +240,7 @@ TEST_CASE("every stage of every layer is called: each learned term changes the l
   const auto logits = [&] {
     StepTables step;
     model.prepare(parameters, sequence, step, nullptr);
-    model.forward(parameters, sequence, step, rng, activations);
+    model.forward(parameters, sequence, step, nullptr, activations);
     return RowMajor(activations.logits);
   };
   const RowMajor before = logits();
@@ -275,7 +275,7 @@ TEST_CASE("a sequence whose positions are a prefix of another's uses its tables,
   d_logits(0, 2) = -0.3;
   const auto run = [&](StepTables& step, const Sequence& s, Gradients& gradients) {
     model.prepare(parameters, s, step, &gradients);
-    model.forward(parameters, s, step, rng, activations);
+    model.forward(parameters, s, step, nullptr, activations);
     model.backward(parameters, s, step, activations, d_logits, gradients);
   };
   Gradients together(layout), apart(layout);

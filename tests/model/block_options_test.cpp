@@ -26,7 +26,7 @@ struct Net {
     s.positions = encoding->positions(s, rng);
     StepTables step;
     model.prepare(parameters, s, step, nullptr);
-    model.forward(parameters, s, step, rng, activations);
+    model.forward(parameters, s, step, nullptr, activations);
     return activations.logits;
   }
   bool has(const std::string& part) const {

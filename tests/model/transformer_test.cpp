@@ -24,7 +24,7 @@ std::pair<RowMajor, Vector> logits_and_gradient(const ModelShape& shape, const s
   StepTables step;
   Activations a;
   model.prepare(parameters, s, step, &gradients);
-  model.forward(parameters, s, step, rng, a);
+  model.forward(parameters, s, step, nullptr, a);
   Matrix d_logits(a.logits.rows(), a.logits.cols());
   d_logits.setZero();
   for (size_t n = 0; n < targets.size(); ++n) {
@@ -82,7 +82,7 @@ TEST_CASE("a parallel block adds attention and feed-forward of the same input to
   StepTables step;
   Activations a;
   model.prepare(p, s, step, nullptr);
-  model.forward(p, s, step, rng, a);
+  model.forward(p, s, step, nullptr, a);
 
   const RowMajor x = parameter("embedding.weight").row(3);
   const auto norm = [](const RowMajor& row) {

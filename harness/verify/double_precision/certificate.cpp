@@ -52,7 +52,7 @@ struct Fixture {
   void forward() {
     Rng dropout = dropout_stream(0);
     model.prepare(parameters, sequence, workspace.tables, nullptr);
-    model.forward(parameters, sequence, workspace.tables, dropout, workspace.activations);
+    model.forward(parameters, sequence, workspace.tables, &dropout, workspace.activations);
     model.finish(parameters, workspace.tables, nullptr);
   }
   void backward(const std::vector<int>& targets) {
