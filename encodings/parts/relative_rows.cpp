@@ -46,8 +46,8 @@ struct Block {
   }
 
   /// squares(i, j, end, step) for whole squares of pairs side by side, from (i, j) to key `end`, in which rows change
-  /// by 1, 0 or -1 from one of a token's pairs to the next; row(i, j, end, run) for the other pairs, of at most kLanes
-  /// keys from j on.
+  /// by 1, 0 or -1 from one of a token's pairs to the next; row(i, j, end, run) for the other pairs: those of mixed
+  /// squares side by side, or of one near square.
   template <class Squares, class Row>
   void for_each_square(Index length, Squares squares, Row row) const {
     const bool by_query = side == Side::query;
@@ -63,6 +63,7 @@ struct Block {
         const Run run = run_at(j);
         Index end = j + kLanes;
         if (run == Run::mixed || run == Run::near) {
+          while (run == Run::mixed && end < seen && run_at(end) == Run::mixed) end += kLanes;
           end = std::min(end, keys);
           for (Index query = i; query < below; ++query)
             row(query, j, std::min(end, visible(query, length, causal)), run);
