@@ -103,22 +103,29 @@ std::string who_has_it(const BoardTask& task, const BoardOptions& options) {
 }
 
 Table board_table(const BoardTask& task) {
-  Table table{{{"tier"},
-               {"encoding"},
-               {split_title(task), Align::right},
-               {"worst to best seed", Align::right},
-               {"seeds", Align::right},
-               {"in distribution", Align::right},
-               {"cost", Align::right}},
-              {}};
+  const auto seeds = [](const BoardRow& row) { return row.values.size(); };
+  const bool differ = std::any_of(task.rows.begin(), task.rows.end(),
+                                  [&](const BoardRow& row) { return seeds(row) != seeds(task.rows.front()); });
+  Table table{{{"tier"}, {"encoding"}, {split_title(task), Align::right}}, {}};
+  if (differ || task.rows.empty()) {
+    table.columns.push_back({"worst to best seed", Align::right});
+    table.columns.push_back({"seeds", Align::right});
+  } else {
+    table.columns.push_back({fmt::format("worst to best of {} seeds", seeds(task.rows.front())), Align::right});
+  }
+  table.columns.push_back({"in distribution", Align::right});
+  table.columns.push_back({"cost", Align::right});
   for (const BoardRow& row : task.rows) {
     const bool unknown = row.standing == Standing::not_learned;
     const Tone tone = unknown ? Tone::faint : row.tier == 1 ? Tone::good : Tone::plain;
-    table.rows.push_back(
-        {Cell{row.tier ? fmt::format("{}", *row.tier) : standing_text(row), tone}, name(row),
-         unknown ? "-" : accuracy_text(row.mean),
-         unknown ? "-" : fmt::format("{} to {}", accuracy_text(worst(row)), accuracy_text(best(row))),
-         fmt::format("{}", row.values.size()), in_distribution_text(row), row.cost ? cost_text(row) : "-"});
+    std::vector<Cell> cells{
+        Cell{row.tier ? fmt::format("{}", *row.tier) : standing_text(row), tone}, name(row),
+        unknown ? "-" : accuracy_text(row.mean),
+        unknown ? "-" : fmt::format("{} to {}", accuracy_text(worst(row)), accuracy_text(best(row)))};
+    if (differ) cells.push_back(fmt::format("{}", seeds(row)));
+    cells.push_back(in_distribution_text(row));
+    cells.push_back(row.cost ? cost_text(row) : "-");
+    table.rows.push_back(std::move(cells));
   }
   return table;
 }
