@@ -20,7 +20,8 @@ MeasuredCosts read_costs(const Json& json, const std::string& file) {
   });
   if (measured.costs.empty()) list.fail("expected one measurement or more");
   measured.source =
-      fmt::format("posbench bench, {}, on {}, commit {}", first, context["cpu"].text(), context["commit"].text());
+      fmt::format("posbench bench, {}, on {} ({}), commit {}", first, context["cpu"].text(),
+                  context["instruction_set"].text(), context["commit"].text());
   return measured;
 }
 

@@ -214,14 +214,14 @@ TEST_CASE("tables, notes, JSON and page of the board agree") {
 TEST_CASE("costs are read from what posbench bench writes") {
   const auto read = [](const std::string& benchmarks) {
     return read_costs(
-        parse_json(R"({"context": {"cpu": "C", "commit": "1a2b"}, "benchmarks": [)" + benchmarks + "]}",
+        parse_json(R"({"context": {"cpu": "C", "instruction_set": "v4", "commit": "1a2b"}, "benchmarks": [)" + benchmarks + "]}",
                    "cost.json"),
         "cost.json");
   };
   const MeasuredCosts costs = read(R"({"size": "quick", "length": 64, "encoding": "rope", "relative_cost": 1.25},
                                       {"size": "che", "length": 40, "encoding": "rope", "relative_cost": 9})");
   CHECK(costs.costs == Costs{{"rope", 1.25}});
-  CHECK(costs.source == "posbench bench, size quick, length 64, on C, commit 1a2b");
+  CHECK(costs.source == "posbench bench, size quick, length 64, on C (v4), commit 1a2b");
   CHECK_THROWS_WITH(read(""), "cost.json: benchmarks is a list, expected one measurement or more");
   CHECK_THROWS_WITH(read(R"({"size": "quick", "length": 64, "encoding": "rope", "relative_cost": 0})"),
                     Catch::StartsWith("cost.json: benchmarks[0].relative_cost is 0"));
