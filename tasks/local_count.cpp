@@ -1,11 +1,12 @@
 // Local count: how often the token has already occurred in the current run.
 //
-//   7 7 7 2 2 7 7 7 7        targets: 0 1 2 0 1 0 1 2 3
+//   ^ 7 7 7 2 2 7 7 7 7        targets: 0 1 2 0 1 0 1 2 3
 //
 // Runs have uniform length, and neighbouring runs have different tokens. Other runs may have the same token, so
-// that counting all its occurrences is wrong. There is no teacher forcing: a position reads a token, never an
-// answer, so both layouts are the same. The distance is the number of tokens back to the start of the run, which
-// is the answer.
+// that counting all its occurrences is wrong. The begin token (^) makes the first run countable: attention over
+// equal tokens alone returns their common value, whatever its weights. There is no teacher forcing: a position reads
+// a token, never an answer, so both layouts are the same. The distance is the number of tokens back to the start of
+// the run, which is the answer.
 //
 // Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax: 16 tokens, runs of 2..48, sequences of
 // about 64..128 tokens trained and up to 4096 tested.
@@ -39,15 +40,16 @@ class LocalCount final : public Task {
     }
   }
 
-  int vocabulary() const override { return options_.symbols + options_.longest; }
+  int vocabulary() const override { return begin() + 1; }
   double chance_level() const override { return 1.0 / options_.longest; }
   const Integers& lengths() const override { return options_.length; }
   std::string word(int token) const override {
+    if (token == begin()) return "^";
     return token < options_.symbols ? fmt::format("t{}", token) : std::to_string(token - options_.symbols);
   }
 
   Example sample(int length, Rng& rng) const override {
-    Example example;
+    Example example{.tokens = {begin()}, .targets = {kIgnore}, .segments = {0}};
     int token = uniform(rng, 0, options_.symbols - 1);
     for (int run = 0; run < length; ++run) {
       const int tokens = options_.run.draw(rng);
@@ -64,20 +66,23 @@ class LocalCount final : public Task {
   }
 
  private:
+  int begin() const { return options_.symbols + options_.longest; }
+
   Options options_;
 };
 
 const RegisterTask<LocalCount> registered{{
     .name = "local_count",
     .family = "counting",
+    .version = 2,
     .definition = "Reads runs of tokens and answers at each position how often its token has been read already in "
                   "this run.",
     .takes = "The model has to count equal tokens back to the start of the run and no farther.",
     .source = "Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax",
     .published_name = "Local Count",
     .published = "16 tokens, runs of 2..48 (run=2..48,longest=48), 64 to 128 tokens trained, up to 4096 tested. "
-                 "There the number of runs follows from a number of tokens, here it is the length. Begin and end "
-                 "tokens are left out. The splits are ours.",
+                 "There the number of runs follows from a number of tokens, here it is the length. The end "
+                 "token is left out. The splits are ours.",
     .length_unit = "runs",
     .distance_unit = "tokens back to the start of the run",
     .splits = {{"in_distribution", {}, "the trained number and lengths of runs"},

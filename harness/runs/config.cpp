@@ -177,6 +177,13 @@ std::string profile_name(const Json& json, const std::string& where) {
   return json["profile"].get<std::string>();
 }
 
+/// Applies a profile, after the profile that it is based on.
+void overlay_profile(const std::string& name, Config& config) {
+  const Json json = Json::parse(profiles().at(name));
+  if (json.contains("profile")) overlay_profile(json["profile"].get<std::string>(), config);
+  overlay(json, "profile " + name, config);
+}
+
 /// The configuration in a file, which is a configuration or a report.
 Json read_config_file(const std::filesystem::path& path) {
   Json json = read_json(path);
@@ -264,8 +271,7 @@ Config make_config(const ConfigRequest& request) {
     expect_object(file, file_name);
   }
   config.profile = request.profile.value_or(request.file ? profile_name(file, file_name) : "quick");
-  const auto profile = profiles().find(config.profile);
-  if (profile == profiles().end()) {
+  if (!profiles().contains(config.profile)) {
     std::vector<std::string> names;
     for (const auto& [name, text] : profiles()) names.push_back(name);
     const std::string message = fmt::format("unknown profile '{}'{} (profiles: {})", config.profile,
@@ -273,7 +279,7 @@ Config make_config(const ConfigRequest& request) {
     if (!request.profile && request.file) refuse(file_name, message);
     throw std::invalid_argument(message);
   }
-  overlay(Json::parse(profile->second), "profile " + config.profile, config);
+  overlay_profile(config.profile, config);
   if (request.file) overlay(file, file_name, config);
   for (const std::string& setting : request.settings) {
     const size_t equals = setting.find('=');

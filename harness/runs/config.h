@@ -59,7 +59,8 @@ Json to_json(const ExperimentOptions&);
 /// The inverse; `where` is the prefix of messages. Throws std::invalid_argument.
 Config config_from_json(const Json&, const std::string& where);
 
-/// The profiles that the program was built with, by name; their text is JSON.
+/// The profiles that the program was built with, by name; their text is JSON. The key "profile" names the one that a
+/// profile is based on.
 const std::map<std::string, std::string>& profiles();
 
 /// The specs that a comma-separated list of specs and globs selects out of the registered names: "all,-dape*".

@@ -76,28 +76,31 @@ std::optional<std::string> other_budget(const NamedReport& baseline, const Named
   return text(found, baseline, candidate);
 }
 
-/// Whether a task of that spec, or of that name with any options, has the split.
-bool has_split(const Report& report, const std::string& task, const std::string& split) {
-  return std::any_of(report.tasks.begin(), report.tasks.end(), [&](const TaskBaseline& t) {
-    return (spec_name(t.task) == task || t.task == task) &&
-           std::any_of(t.splits.begin(), t.splits.end(), [&](const SplitBaseline& s) { return s.name == split; });
-  });
+bool has_split(const TaskBaseline& task, const std::string& split) {
+  return std::any_of(task.splits.begin(), task.splits.end(), [&](const SplitBaseline& s) { return s.name == split; });
+}
+
+/// The splits that the configuration gives a task: those of its name, then those of its spec.
+Json own_splits(const Report& report, const std::string& task) {
+  Json splits = member(member(report.config, "splits"), spec_name(task));
+  splits.update(member(member(report.config, "splits"), task));
+  return splits;
 }
 
 /// Two splits that users defined or redefined may have the same name and different options.
 void check_own_splits(const NamedReport& baseline, const NamedReport& candidate) {
-  for (const std::string& task : common_tasks(baseline, candidate)) {
-    const Json& ours = member(member(baseline.report.config, "splits"), task);
-    const Json& theirs = member(member(candidate.report.config, "splits"), task);
+  for (const TaskBaseline& task : baseline.report.tasks) {
+    const TaskBaseline* other = find(candidate.report, task.task);
+    if (!other) continue;
+    const Json ours = own_splits(baseline.report, task.task), theirs = own_splits(candidate.report, task.task);
     std::set<std::string> names;
     for (const Json* splits : {&ours, &theirs}) {
       for (const auto& [split, options] : splits->items()) names.insert(split);
     }
     for (const std::string& split : names) {
       const bool of_both = ours.contains(split) && theirs.contains(split);
-      const bool in_both = has_split(baseline.report, task, split) && has_split(candidate.report, task, split);
-      if (!of_both && !in_both) continue;
-      const auto found = text(member_difference(ours, theirs, split, "config.splits." + task), baseline, candidate);
+      if (!of_both && !(has_split(task, split) && has_split(*other, split))) continue;
+      const auto found = text(member_difference(ours, theirs, split, "config.splits." + task.task), baseline, candidate);
       if (found) refuse(baseline, candidate, *found);
     }
   }

@@ -100,6 +100,28 @@ TEST_CASE("a configuration with the former name of an answer layout is still rea
   CHECK(to_json(make_config({.file = file}))["evaluation"]["layout"] == "teacher_forced");
 }
 
+TEST_CASE("a profile has the settings of the one that it is based on, and its own") {
+  const Config quick = make_config({.profile = "quick"}), modern = make_config({.profile = "modern"});
+  CHECK(modern.profile == "modern");
+  CHECK(modern.tasks == quick.tasks);
+  CHECK(modern.overrides == quick.overrides);
+  CHECK(modern.model.qk_norm);
+  CHECK_FALSE(quick.model.qk_norm);
+  const Config standard = make_config({.profile = "standard"});
+  CHECK(standard.overrides == quick.overrides);  // a task is trained alike in both, so their reports can be compared
+  for (const std::string& task : quick.tasks) {
+    CAPTURE(task);
+    CHECK(std::count(standard.tasks.begin(), standard.tasks.end(), task) == 1);
+  }
+}
+
+TEST_CASE("the quick profile tests a task of other lengths than its own by the task's splits") {
+  const Config config = make_config({.profile = "quick"});
+  CHECK(setup_task(config, "reverse_string:length=1..10").tasks[1]->lengths().values() == std::vector<int>{11, 12, 13});
+  const TaskSetup longer = setup_task(config, "reverse_string");  // trained on 1 to 20
+  for (size_t s = 1; s < longer.tasks.size(); ++s) CHECK(longer.tasks[s]->lengths().values().front() > 20);
+}
+
 TEST_CASE("splits of a configuration may be given for all tasks of a family") {
   const TemporaryDirectory directory;
   const auto file = directory.write("config.json", R"({"profile": "smoke", "tasks": "parity_check", "splits": {

@@ -364,6 +364,14 @@ TEST_CASE("reports that are not comparable are refused with the reason") {
       compare_one(before, other),
       "before.json and after.json cannot be compared: config.splits.flip_flop.ood_far is missing in before.json "
       "and an object in after.json");
+  const auto of_spec = [&](const std::string& key) {
+    Report report = before;
+    for (TaskBaseline& task : report.tasks) task.task += ":length=9";
+    for (ExperimentResult& experiment : report.experiments) experiment.id.task += ":length=9";
+    report.config["splits"] = {{key, {{"ood_far", {{"length", "65"}}}}}};
+    return report;
+  };
+  CHECK_NOTHROW(compare_one(of_spec("flip_flop"), of_spec("flip_flop:length=9")));  // the key may be either
 
   other = before;
   for (ExperimentResult& experiment : other.experiments) experiment.id.seed += 100;

@@ -157,13 +157,13 @@ TEST_CASE("PosGen: the published sizes, and the distance of the far token") {
 
 TEST_CASE("local count: runs and counts") {
   const InWords task("local_count");
-  CHECK(task.answers("t7 t7 t7 t2 t2 t7 t7 t7 t7", {0, 1, 2, 3, 4, 5, 6, 7, 8}) == "0 1 2 0 1 0 1 2 3");
+  CHECK(task.answers("^ t7 t7 t7 t2 t2 t7 t7 t7 t7", {1, 2, 3, 4, 5, 6, 7, 8, 9}) == "0 1 2 0 1 0 1 2 3");
   const InWords published("local_count:run=2..48,longest=48,length=4");
   int runs = 0, tokens = 0;
   for (int n = 0; n < 2000; ++n) {
     const Example e = published.draw(4, n);
     for (const int distance : e.distances) runs += distance == 0;
-    tokens += static_cast<int>(e.tokens.size());
+    tokens += static_cast<int>(e.scored.size());
   }
   CHECK(runs == 4 * 2000);
   CHECK(static_cast<double>(tokens) / runs ==
@@ -262,7 +262,7 @@ TEST_CASE("stacked recall: one token for each pair of every pass, and one for ea
 }
 
 TEST_CASE("cumulative parity and majority: the examples of the head comments") {
-  CHECK(InWords("cumulative_parity").answers("1 0 1 1 0", {0, 1, 2, 3, 4}) == "1 1 0 1 1");
+  CHECK(InWords("cumulative_parity").answers("^ 1 0 1 1 0", {1, 2, 3, 4, 5}) == "1 1 0 1 1");
   CHECK(InWords("cumulative_majority").answers("1 0 0 1 1", {0, 1, 2, 3, 4}) == "1 1 0 1 1");
 }
 
