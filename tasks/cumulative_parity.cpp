@@ -56,8 +56,8 @@ const RegisterTask<CumulativeParity> registered{{
              "parity it can read at any size.",
     .source = "code HazyResearch/zoology, data/circuits.py",
     .published_name = "cumulative parity",
-    .published = "One length, trained and tested alike; ours varies. There is no begin token there, which only absolute "
-                 "positions can do without. The splits are ours.",
+    .published = "One length, trained and tested alike; ours varies. There is no begin token there, which only "
+                 "absolute positions can do without. The splits are ours.",
     .length_unit = "bits",
     .distance_unit = "bits counted",
     .splits = {{"in_distribution", {}, "the trained lengths"},

@@ -1,4 +1,6 @@
 // Tests of every task of the registry.
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "harness/verify/oracles.h"
@@ -32,6 +34,33 @@ TEST_CASE("every task says in sentences what it computes and what that takes, an
     CHECK(info.definition.ends_with('.'));
     CHECK(info.takes.ends_with('.'));
     CHECK_FALSE(info.source.empty());
+  }
+}
+
+// Attention over equal tokens returns their common value, whatever its weights. An encoding that acts on scores alone
+// sees the same at each position of a first run of equal tokens, so an answer that depends on the position is out of
+// its reach there.
+TEST_CASE("in a first run of equal tokens the answer does not depend on the position") {
+  for (const std::string& name : tasks().names()) {
+    const TaskEntry& entry = tasks().find(name);
+    const std::unique_ptr<Task> task = make_task(Spec{name, {}}, entry.info.splits[0], Layout::teacher_forced);
+    std::map<int, std::map<int, std::set<int>>> answers;  // by the token of the run and the position
+    for (int n = 0; n < 10 * kSamples; ++n) {
+      Rng rng = stream(0, "first run", n);
+      const Example e = task->sample(task->lengths().draw(rng), rng);
+      for (const int t : e.scored) {
+        const auto end = e.tokens.begin() + t + 1;
+        if (std::all_of(e.tokens.begin(), end, [&](int token) { return token == e.tokens[0]; }))
+          answers[e.tokens[0]][t].insert(e.targets[t]);
+      }
+    }
+    INFO(name);
+    for (const auto& [token, by_position] : answers) {
+      INFO("token " << task->word(token));
+      for (const auto& [t, of_position] : by_position) {
+        if (of_position.size() == 1) CHECK(by_position.begin()->second.count(*of_position.begin()) == 1);
+      }
+    }
   }
 }
 
