@@ -32,7 +32,7 @@ struct BoardRequest {
   std::optional<std::string> tasks, encodings;
   std::string family;
   BoardOptions options;
-  bool allow_different_budget = false, only_own = false;
+  bool allow_different_budget = false, only_own = false, summary = false;
   Output output;
 };
 
@@ -178,9 +178,16 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
     throw std::invalid_argument("nothing on the board is of these tasks, encodings and family");
   if (chosen == Format::csv) return csv(board_csv(board, words));
   if (chosen == Format::json) return pretty(to_json(board, words, all.warnings));
-  std::string text = chosen == Format::markdown ? markdown_page(board, words)
-                                                : console_text(board, words, console_style(request.output));
-  std::vector<std::string> notes = board_notes(board, words);
+  std::string text;
+  if (request.summary) {
+    text = chosen == Format::markdown
+               ? markdown(board_summary(board, /*with_names=*/true)) + "\n"
+               : console(board_summary(board, /*with_names=*/false), console_style(request.output)) + "\n";
+  } else {
+    text = chosen == Format::markdown ? markdown_page(board, words)
+                                      : console_text(board, words, console_style(request.output));
+  }
+  std::vector<std::string> notes = request.summary ? board_summary_notes(board) : board_notes(board, words);
   notes.insert(notes.end(), all.warnings.begin(), all.warnings.end());
   const ConsoleStyle style = console_style(request.output);
   for (const std::string& note : notes) {
@@ -191,7 +198,9 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
 }
 
 void board(const BoardRequest& request) {
-  format(request.output);  // refuses what cannot be written before anything is read
+  const Format chosen = format(request.output);  // refuses what cannot be written before anything is read
+  if (request.summary && chosen != Format::console && chosen != Format::markdown)
+    throw std::invalid_argument("--summary has the formats console and markdown; JSON has its numbers without it");
   const std::vector<Report> own = read_given(request.own);
   const std::vector<KeptReport> kept = [] {
     const Waiting waiting("reading the board");
@@ -227,6 +236,8 @@ void add_board(CLI::App& app, Invocation&) {
   add_choice<Metric, Metric>(*command, "--metric", request->options.metric,
                              {{"sequence", Metric::sequence}, {"token", Metric::token}},
                              "accuracy of sequences or of tokens");
+  command->add_flag("--summary", request->summary,
+                    "a row for each task: how many encodings learn it, how many have 0.90 or more, and the best");
   command->add_flag("--only-own", request->only_own, "show the rows of your reports only; the tiers are of all");
   command->add_flag("--allow-different-budget", request->allow_different_budget,
                     "add reports although their model or training settings differ from the board's");
@@ -235,6 +246,7 @@ void add_board(CLI::App& app, Invocation&) {
       "Examples:\n"
       "  posbench board                                         the tiers on every task\n"
       "  posbench board -t last_x_retrieval --split ood_far4    who keeps last-x at four times the distance, at what cost\n"
+      "  posbench board --summary                               every task in a row\n"
       "  posbench board -t flip_flop --family rotary\n"
       "  posbench board runs/mine --only-own                    where one's own encodings stand\n"
       "  posbench board -o board.html                           a page with filters and plots");

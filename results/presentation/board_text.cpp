@@ -38,6 +38,32 @@ std::string in_distribution_text(const BoardRow& row) {
   return fmt::format("{} ({:+.2f})", text, *row.learned.late_gain);
 }
 
+/// Who has learned a task, and who keeps it on the split that decides.
+struct TaskSummary {
+  size_t learned = 0;
+  std::vector<std::string> keep;   // encodings with kKept or more, by their tiers
+  const BoardRow* best = nullptr;  // of those that have learned it
+};
+
+TaskSummary summarize(const BoardTask& task) {
+  TaskSummary summary;
+  for (const BoardRow& row : task.rows) {
+    summary.learned += row.learned.most();
+    if (row.standing == Standing::not_learned) continue;
+    if (!summary.best || row.mean > summary.best->mean) summary.best = &row;
+    if (row.mean >= kKept) summary.keep.push_back(row.encoding);
+  }
+  return summary;
+}
+
+/// "cope, path and 3 more".
+std::string some(const std::vector<std::string>& names, size_t most) {
+  const size_t named = std::min(names.size(), most);
+  std::string text = fmt::format("{}", fmt::join(std::span(names).first(named), ", "));
+  if (names.size() > named) text += fmt::format(" and {} more", names.size() - named);
+  return text;
+}
+
 std::string number(const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; }
 
 Json number_or_null(const std::optional<double>& value) {
@@ -78,28 +104,38 @@ std::string standing_text(const BoardRow& row) {
 std::string cost_text(const BoardRow& row) { return row.cost ? fmt::format("{:.1f}x", *row.cost) : ""; }
 
 std::string who_has_it(const BoardTask& task, const BoardOptions& options) {
-  size_t learned = 0;
-  std::vector<std::string> keep;
-  const BoardRow* first = nullptr;
-  for (const BoardRow& row : task.rows) {
-    learned += row.learned.most();
-    if (row.standing == Standing::not_learned) continue;
-    if (!first || row.mean > first->mean) first = &row;
-    if (row.mean >= kKept) keep.push_back(row.encoding);
-  }
-  std::string text = fmt::format("{} of {} encodings learn it in distribution", learned, task.rows.size());
-  if (!first) return text + ".";
+  const TaskSummary summary = summarize(task);
+  std::string text = fmt::format("{} of {} encodings learn it in distribution", summary.learned, task.rows.size());
+  if (!summary.best) return text + ".";
   const std::string of = fmt::format("{}, {}", info(options.metric).title, split_title(task));
-  if (keep.empty()) {
-    return fmt::format("{}; none has {:.2f} of {}: the best is {} with {}.", text, kKept, of, first->encoding,
-                       accuracy_text(first->mean));
+  const size_t count = summary.keep.size();
+  if (count == 0) {
+    return fmt::format("{}; none has {:.2f} of {}: the best is {} with {}.", text, kKept, of, summary.best->encoding,
+                       accuracy_text(summary.best->mean));
   }
-  constexpr size_t kNamed = 12;
-  const size_t named = std::min(keep.size(), kNamed);
-  std::string names = fmt::format("{}", fmt::join(std::span(keep).first(named), ", "));
-  if (keep.size() > named) names += fmt::format(" and {} more", keep.size() - named);
-  return fmt::format("{}; {} {} {:.2f} or more of {}: {}.", text, keep.size(), keep.size() == 1 ? "has" : "have",
-                     kKept, of, names);
+  return fmt::format("{}; {} {} {:.2f} or more of {}: {}.", text, count, count == 1 ? "has" : "have", kKept, of,
+                     some(summary.keep, 12));
+}
+
+Table board_summary(const Board& board, bool with_names) {
+  Table table{{{"task"},
+               {"learned by", Align::right},
+               {fmt::format("{:.2f} or more", kKept), Align::right},
+               {"best"},
+               {"accuracy", Align::right}},
+              {}};
+  if (with_names) table.columns.push_back({fmt::format("encodings with {:.2f} or more", kKept)});
+  for (const BoardTask& task : board.tasks) {
+    const TaskSummary summary = summarize(task);
+    const Tone tone = summary.keep.empty() ? Tone::faint : Tone::plain;
+    std::vector<Cell> cells{Cell{task.task, tone}, Cell{fmt::format("{} of {}", summary.learned, task.rows.size()), tone},
+                            Cell{fmt::format("{}", summary.keep.size()), tone},
+                            Cell{summary.best ? name(*summary.best) : "-", tone},
+                            Cell{summary.best ? accuracy_text(summary.best->mean) : "-", tone}};
+    if (with_names) cells.push_back(some(summary.keep, 6));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
 }
 
 Table board_table(const BoardTask& task) {
@@ -168,6 +204,16 @@ Table board_csv(const Board& board, const BoardWords& words) {
   return table;
 }
 
+std::vector<std::string> board_summary_notes(const Board& board) {
+  const std::string& split = board.options.split;
+  const std::string where = split == "out_of_distribution" ? "out of distribution"
+                            : split == "in_distribution"   ? "in distribution"
+                                                           : split;
+  return {fmt::format("learned by: encodings of which most seeds have {} or more in distribution.", kLearned),
+          fmt::format("{:.2f} or more, best: of those, by {}, {}, mean over seeds and splits.", kKept,
+                      info(board.options.metric).title, where)};
+}
+
 std::vector<std::string> board_notes(const Board& board, const BoardWords& words) {
   std::vector<std::string> notes = {fmt::format("Values: {}, mean over seeds and over the splits that are named.",
                                                 info(board.options.metric).title)};
@@ -210,10 +256,15 @@ Json to_json(const Board& board, const BoardWords& words, const std::vector<std:
   json["cost_source"] = words.cost_source;
   json["tasks"] = Json::array();
   for (const BoardTask& task : board.tasks) {
+    const TaskSummary summary = summarize(task);
     Json item;
     item["task"] = task.task;
     item["about"] = words.about ? words.about(task.task) : "";
     item["who_has_it"] = who_has_it(task, board.options);
+    item["learned"] = summary.learned;
+    item["encodings"] = task.rows.size();
+    item["keep"] = summary.keep;
+    item["best"] = summary.best ? Json(summary.best->encoding) : Json(nullptr);
     item["splits"] = task.splits;
     item["rows"] = write_list(task.rows, [&](const BoardRow& row) { return write_row(row, words); });
     json["tasks"].push_back(std::move(item));

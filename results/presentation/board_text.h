@@ -20,6 +20,10 @@ struct BoardWords {
 /// "57 of 66 encodings learn it in distribution; 2 keep 0.90 or more, ood_far4: cope, path."
 std::string who_has_it(const BoardTask&, const BoardOptions&);
 
+/// A row for each task: how many encodings have learned it, how many keep 0.90 or more on the split that decides, and the
+/// best of them; with_names adds a column that names them.
+Table board_summary(const Board&, bool with_names);
+
 /// A row for each encoding: tier, accuracy with the worst and the best seed, accuracy in distribution, cost.
 Table board_table(const BoardTask&);
 
@@ -28,6 +32,9 @@ std::vector<std::string> tier_lines(const BoardTask&);
 
 /// All tasks in one table with a column for every number, for a spreadsheet or a data frame.
 Table board_csv(const Board&, const BoardWords&);
+
+/// What the columns of the summary mean.
+std::vector<std::string> board_summary_notes(const Board&);
 
 /// What the words and columns mean.
 std::vector<std::string> board_notes(const Board&, const BoardWords&);

@@ -46,6 +46,21 @@ TEST_CASE("who keeps last-x at four times the distance, and at what cost, fits a
   }
 }
 
+TEST_CASE("the summary of the board has a row for each task, and fits a terminal") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = posbench_command(directory, "board --summary -t flip_flop,last_x_retrieval");
+  REQUIRE(outcome.code == 0);
+  CHECK(outcome.out.find("\nflip_flop ") != std::string::npos);
+  CHECK(outcome.out.find("\nlast_x_retrieval ") != std::string::npos);
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
+  const Outcome page = posbench_command(directory, "board --summary --format markdown");
+  CHECK(page.out.find("| encodings with 0.90 or more |") != std::string::npos);
+  const Outcome refused = posbench_command(directory, "board --summary --format csv");
+  CHECK(refused.code == 2);
+  CHECK(refused.error.find("--summary has the formats console and markdown") != std::string::npos);
+}
+
 TEST_CASE("an own report stands on the board, with its name where the board has its encoding") {
   const TemporaryDirectory directory;
   const std::string reference = POSBENCH_SOURCE_DIR "/results/reference/report.json";

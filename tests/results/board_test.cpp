@@ -125,6 +125,22 @@ TEST_CASE("the board has tiers, then few seeds, then what was not learned, with 
   CHECK(tier_lines(task).back() == "not learned: encoding4");
 }
 
+TEST_CASE("the summary counts who has learned each task and who keeps it, and names the best") {
+  const Report kept = kept_report();
+  const Board board = make_board(merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {}, false));
+  const Table table = board_summary(board, /*with_names=*/true);
+  REQUIRE(table.rows.size() == 2);
+  std::vector<std::string> cells;
+  for (const Cell& cell : table.rows[0]) cells.push_back(cell.text);
+  CHECK(cells == std::vector<std::string>{"task0", "4 of 5", "3", "encoding0", "0.95", "encoding0, encoding1, encoding3"});
+  CHECK(board_summary(board, /*with_names=*/false).columns.size() == 5);
+  const Json task = to_json(board, kWords, {}).at("tasks").at(0);
+  CHECK(task.at("learned") == 4);
+  CHECK(task.at("encodings") == 5);
+  CHECK(task.at("keep") == Json{"encoding0", "encoding1", "encoding3"});
+  CHECK(task.at("best") == "encoding0");
+}
+
 TEST_CASE("one split decides where it is named, and in distribution nothing is unlearned") {
   const Report kept = kept_report();
   const BoardReport all = merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {}, false);
