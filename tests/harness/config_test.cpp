@@ -117,7 +117,8 @@ TEST_CASE("a profile has the settings of the one that it is based on, and its ow
 
 TEST_CASE("the quick profile tests a task of other lengths than its own by the task's splits") {
   const Config config = make_config({.profile = "quick"});
-  CHECK(setup_task(config, "reverse_string:length=1..10").tasks[1]->lengths().values() == std::vector<int>{11, 12, 13});
+  const TaskSetup own = setup_task(config, "reverse_string:length=1..10");
+  for (size_t s = 1; s < own.tasks.size(); ++s) CHECK(own.tasks[s]->lengths().values().front() == 11);
   const TaskSetup longer = setup_task(config, "reverse_string");  // trained on 1 to 20
   for (size_t s = 1; s < longer.tasks.size(); ++s) CHECK(longer.tasks[s]->lengths().values().front() > 20);
 }
