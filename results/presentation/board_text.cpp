@@ -105,7 +105,8 @@ std::string cost_text(const BoardRow& row) { return row.cost ? fmt::format("{:.1
 
 std::string who_has_it(const BoardTask& task, const BoardOptions& options) {
   const TaskSummary summary = summarize(task);
-  std::string text = fmt::format("{} of {} encodings learn it in distribution", summary.learned, task.rows.size());
+  std::string text = fmt::format("{} of {} encodings learn it in distribution within {} steps", summary.learned,
+                                 task.rows.size(), task.steps);
   if (!summary.best) return text + ".";
   const std::string of = fmt::format("{}, {}", info(options.metric).title, split_title(task));
   const size_t count = summary.keep.size();
@@ -119,6 +120,7 @@ std::string who_has_it(const BoardTask& task, const BoardOptions& options) {
 
 Table board_summary(const Board& board, bool with_names) {
   Table table{{{"task"},
+               {"steps", Align::right},
                {"learned by", Align::right},
                {fmt::format("{:.2f} or more", kKept), Align::right},
                {"best"},
@@ -128,7 +130,8 @@ Table board_summary(const Board& board, bool with_names) {
   for (const BoardTask& task : board.tasks) {
     const TaskSummary summary = summarize(task);
     const Tone tone = summary.keep.empty() ? Tone::faint : Tone::plain;
-    std::vector<Cell> cells{Cell{task.task, tone}, Cell{fmt::format("{} of {}", summary.learned, task.rows.size()), tone},
+    std::vector<Cell> cells{Cell{task.task, tone}, Cell{fmt::format("{}", task.steps), tone},
+                            Cell{fmt::format("{} of {}", summary.learned, task.rows.size()), tone},
                             Cell{fmt::format("{}", summary.keep.size()), tone},
                             Cell{summary.best ? name(*summary.best) : "-", tone},
                             Cell{summary.best ? accuracy_text(summary.best->mean) : "-", tone}};
@@ -209,7 +212,8 @@ std::vector<std::string> board_summary_notes(const Board& board) {
   const std::string where = split == "out_of_distribution" ? "out of distribution"
                             : split == "in_distribution"   ? "in distribution"
                                                            : split;
-  return {fmt::format("learned by: encodings of which most seeds have {} or more in distribution.", kLearned),
+  return {"steps: of training, at most; a task that none has learned may need more.",
+          fmt::format("learned by: encodings of which most seeds have {} or more in distribution.", kLearned),
           fmt::format("{:.2f} or more, best: of those, by {}, {}, mean over seeds and splits.", kKept,
                       info(board.options.metric).title, where)};
 }
@@ -266,6 +270,7 @@ Json to_json(const Board& board, const BoardWords& words, const std::vector<std:
     item["keep"] = summary.keep;
     item["best"] = summary.best ? Json(summary.best->encoding) : Json(nullptr);
     item["splits"] = task.splits;
+    item["steps"] = task.steps;
     item["rows"] = write_list(task.rows, [&](const BoardRow& row) { return write_row(row, words); });
     json["tasks"].push_back(std::move(item));
   }

@@ -213,6 +213,7 @@ Board make_board(const BoardReport& all, const BoardOptions& options) {
       const auto& of_row = experiments.at({task.task, encoding});
       BoardRow row = make_row(all.report, task, shown.splits, options.metric, of_row);
       row.own = all.own.contains(of_row.front()->id);
+      for (const ExperimentResult* experiment : of_row) shown.steps = std::max(shown.steps, experiment->steps);
       const auto cost = all.costs.find(encoding);
       if (cost != all.costs.end()) row.cost = cost->second;
       shown.rows.push_back(std::move(row));

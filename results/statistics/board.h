@@ -61,6 +61,7 @@ struct BoardTask {
   std::string task;
   std::string split;  // as in BoardOptions
   std::vector<std::string> splits;  // whose mean decides
+  int steps = 0;                    // of the longest training of an experiment; early stopping may end others before
   std::vector<BoardRow> rows;  // by tier and mean; then those with too few seeds, then those that have not learned
 };
 

@@ -31,6 +31,7 @@ Report kept_report() {
   Report report = drawn_report(2, 5, 5, accuracy_of);
   std::erase_if(report.experiments,
                 [](const ExperimentResult& e) { return e.id.encoding == "encoding3" && e.id.seed == 4; });
+  for (ExperimentResult& e : report.experiments) e.steps = e.id.encoding == "encoding1" ? 700 : 1000;  // it stops early
   return report;
 }
 
@@ -119,8 +120,8 @@ TEST_CASE("the board has tiers, then few seeds, then what was not learned, with 
   CHECK(!task.rows[1].cost);
   CHECK(
       who_has_it(task, board.options) ==
-      "4 of 5 encodings learn it in distribution; 3 have 0.90 or more of sequence accuracy, out of distribution: "
-      "encoding0, encoding1, encoding3.");
+      "4 of 5 encodings learn it in distribution within 1000 steps; 3 have 0.90 or more of sequence accuracy, out of "
+      "distribution: encoding0, encoding1, encoding3.");
   CHECK(tier_lines(task)[0] == "tier 1 (0.95): encoding0 1.5x, encoding1");
   CHECK(tier_lines(task).back() == "not learned: encoding4");
 }
@@ -132,8 +133,8 @@ TEST_CASE("the summary counts who has learned each task and who keeps it, and na
   REQUIRE(table.rows.size() == 2);
   std::vector<std::string> cells;
   for (const Cell& cell : table.rows[0]) cells.push_back(cell.text);
-  CHECK(cells == std::vector<std::string>{"task0", "4 of 5", "3", "encoding0", "0.95", "encoding0, encoding1, encoding3"});
-  CHECK(board_summary(board, /*with_names=*/false).columns.size() == 5);
+  CHECK(cells == std::vector<std::string>{"task0", "1000", "4 of 5", "3", "encoding0", "0.95", "encoding0, encoding1, encoding3"});
+  CHECK(board_summary(board, /*with_names=*/false).columns.size() == 6);
   const Json task = to_json(board, kWords, {}).at("tasks").at(0);
   CHECK(task.at("learned") == 4);
   CHECK(task.at("encodings") == 5);
