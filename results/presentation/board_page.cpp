@@ -28,7 +28,7 @@ Plot strip(const BoardTask& task, const BoardOptions& options) {
     plot.rows.push_back({row.encoding, standing_text(row), page_number(row.mean), std::move(values), nullptr, "",
                          nullptr, row.in_distribution ? page_number(*row.in_distribution) : Json(nullptr),
                          row.cost ? page_number(*row.cost) : Json(nullptr)});
-    labels[row.encoding] = cost_text(row);
+    labels[row.encoding] = cost_text(row) + (row.unsettled ? " ?" : "");
   }
   plot.signals = {{"x_title", info(options.metric).title}, {"labels", std::move(labels)}};
   plot.details["task"] = task.task;

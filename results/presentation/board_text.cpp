@@ -27,6 +27,11 @@ bool any(const Board& board, Standing standing) {
 
 std::string name(const BoardRow& row) { return row.own ? row.encoding + " *" : row.encoding; }
 
+/// "1", "1 ?" where that is unsettled, or why it is in no tier.
+std::string tier_text(const BoardRow& row) {
+  return row.tier ? fmt::format("{}{}", *row.tier, row.unsettled ? " ?" : "") : standing_text(row);
+}
+
 double worst(const BoardRow& row) { return *std::min_element(row.values.begin(), row.values.end()); }
 double best(const BoardRow& row) { return *std::max_element(row.values.begin(), row.values.end()); }
 
@@ -77,6 +82,7 @@ Json write_row(const BoardRow& row, const BoardWords& words) {
   json["own"] = row.own;
   json["tier"] = row.tier ? Json(*row.tier) : Json(nullptr);
   json["standing"] = row.tier ? "in tier" : standing_text(row);
+  json["unsettled"] = row.unsettled;
   json["mean"] = number_or_null(row.mean);
   json["values"] = Json::array();
   for (const double value : row.values) json["values"].push_back(number_or_null(value));
@@ -158,7 +164,7 @@ Table board_table(const BoardTask& task) {
     const bool unknown = row.standing == Standing::not_learned;
     const Tone tone = unknown ? Tone::faint : row.tier == 1 ? Tone::good : Tone::plain;
     std::vector<Cell> cells{
-        Cell{row.tier ? fmt::format("{}", *row.tier) : standing_text(row), tone}, name(row),
+        Cell{tier_text(row), tone}, name(row),
         unknown ? "-" : accuracy_text(row.mean),
         unknown ? "-" : fmt::format("{} to {}", accuracy_text(worst(row)), accuracy_text(best(row)))};
     if (differ) cells.push_back(fmt::format("{}", seeds(row)));
@@ -175,11 +181,15 @@ std::vector<std::string> tier_lines(const BoardTask& task) {
     const auto end = std::find_if(
         begin, task.rows.end(), [&](const BoardRow& row) { return standing_text(row) != standing_text(*begin); });
     std::vector<std::string> names;
-    for (auto row = begin; row != end; ++row)
-      names.push_back(row->cost ? name(*row) + " " + cost_text(*row) : name(*row));
+    double lowest = begin->mean;  // of those that are settled
+    for (auto row = begin; row != end; ++row) {
+      if (!row->unsettled) lowest = row->mean;
+      names.push_back(name(*row) + (row->unsettled ? fmt::format(" ? ({})", accuracy_text(row->mean)) : ""));
+      if (row->cost) names.back() += " " + cost_text(*row);
+    }
     std::string range;
     if (begin->standing != Standing::not_learned) {
-      const std::string low = accuracy_text(std::prev(end)->mean), high = accuracy_text(begin->mean);
+      const std::string low = accuracy_text(lowest), high = accuracy_text(begin->mean);
       range = low == high ? fmt::format(" ({})", low) : fmt::format(" ({} to {})", low, high);
     }
     lines.push_back(fmt::format("{}{}: {}", standing_text(*begin), range, fmt::join(names, ", ")));
@@ -191,7 +201,7 @@ std::vector<std::string> tier_lines(const BoardTask& task) {
 Table board_csv(const Board& board, const BoardWords& words) {
   Table table{{{"task"}, {"split"}, {"encoding"}, {"family"}, {"own"}, {"standing"}}, {}};
   for (const char* header : {"tier", "mean", "worst", "best", "seeds", "in_distribution", "learned", "late_gain",
-                             "unfinished", "cost"}) {
+                             "unfinished", "cost", "unsettled"}) {
     table.columns.push_back({header, Align::right});
   }
   for (const BoardTask& task : board.tasks) {
@@ -201,7 +211,7 @@ Table board_csv(const Board& board, const BoardWords& words) {
                             row.tier ? fmt::format("{}", *row.tier) : "", number(row.mean), number(worst(row)),
                             number(best(row)), fmt::format("{}", row.values.size()), number(row.in_distribution),
                             fmt::format("{}", row.learned.seeds.correct), number(row.learned.late_gain),
-                            fmt::format("{}", row.unfinished), number(row.cost)});
+                            fmt::format("{}", row.unfinished), number(row.cost), row.unsettled ? "yes" : "no"});
     }
   }
   return table;
@@ -228,6 +238,17 @@ std::vector<std::string> board_notes(const Board& board, const BoardWords& words
         "are compared, shown or not.",
         kTierDifference));
   }
+  bool has_own = false, has_cost = false, has_unsettled = false;
+  for (const BoardTask& task : board.tasks) {
+    for (const BoardRow& row : task.rows) {
+      has_own = has_own || row.own, has_cost = has_cost || row.cost, has_unsettled = has_unsettled || row.unsettled;
+    }
+  }
+  if (has_unsettled) {
+    notes.push_back(
+        "?: an encoding of a later tier has a higher mean; the seeds of this one differ so much that more are needed "
+        "to tell it from the best of its tier.");
+  }
   if (any(board, Standing::too_few_seeds)) {
     notes.push_back(
         fmt::format("few seeds: fewer than {}, with which no test can tell encodings apart.", kEnoughSeeds));
@@ -237,10 +258,6 @@ std::vector<std::string> board_notes(const Board& board, const BoardWords& words
         "not learned: most seeds are under {} in distribution, so nothing follows out of it; in brackets, the gain of "
         "validation in the last {:.0f} % of training.",
         kLearned, 100 * kLateTraining));
-  }
-  bool has_own = false, has_cost = false;
-  for (const BoardTask& task : board.tasks) {
-    for (const BoardRow& row : task.rows) has_own = has_own || row.own, has_cost = has_cost || row.cost;
   }
   if (has_cost)
     notes.push_back("cost: core time of a training step, plain attention is 1; " + words.cost_source + ".");

@@ -173,6 +173,11 @@ void find_standings(std::vector<BoardRow>& rows) {
   };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const BoardRow& a, const BoardRow& b) { return place(a) < place(b); });
+  for (BoardRow& row : rows) {
+    row.unsettled = std::any_of(rows.begin(), rows.end(), [&](const BoardRow& other) {
+      return row.tier && other.tier && *other.tier > *row.tier && other.mean - row.mean > kTierDifference;
+    });
+  }
 }
 
 }  // namespace

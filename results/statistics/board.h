@@ -49,6 +49,7 @@ struct BoardRow {
   bool own = false;
   Standing standing = Standing::in_tier;
   std::optional<int> tier;                    // from 1; set if it stands in one
+  bool unsettled = false;                     // the mean is below one in a later tier: its seeds differ too much to tell
   std::vector<double> values;                 // the accuracy that decides, of each seed
   double mean = 0;                            // of these
   std::optional<double> in_distribution;      // the mean over seeds and splits; empty if there is no such split

@@ -126,6 +126,32 @@ TEST_CASE("the board has tiers, then few seeds, then what was not learned, with 
   CHECK(tier_lines(task).back() == "not learned: encoding4");
 }
 
+TEST_CASE("an encoding whose seeds differ too much to tell it from better ones is marked in its tier") {
+  const auto accuracy = [](int, int encoding, int split, int seed) {
+    if (split == 0 || encoding == 0) return 1.0;
+    return encoding == 1 ? 0.9 : seed < 2 ? 1.0 : 0.1;
+  };
+  const Report kept = drawn_report(1, 3, 5, accuracy);
+  const Board board = make_board(merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {{"encoding2", 1.5}}, false));
+  const std::vector<BoardRow>& rows = board.tasks[0].rows;
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[1].encoding == "encoding2");
+  CHECK(rows[1].tier == 1);
+  CHECK(rows[1].unsettled);
+  CHECK(!rows[0].unsettled);
+  CHECK(rows[2].tier == 2);
+  CHECK(!rows[2].unsettled);
+  CHECK(board_table(board.tasks[0]).rows[1][0].text == "1 ?");
+  CHECK(tier_lines(board.tasks[0])[0] == "tier 1 (1.00): encoding0, encoding2 ? (0.46) 1.5x");
+  CHECK(to_json(board, kWords, {}).at("tasks").at(0).at("rows").at(1).at("unsettled") == true);
+  const auto marked = [](const std::vector<std::string>& notes) {
+    return std::any_of(notes.begin(), notes.end(), [](const std::string& note) { return note.starts_with("?: "); });
+  };
+  CHECK(marked(board_notes(board, kWords)));
+  const Report settled = kept_report();
+  CHECK(!marked(board_notes(make_board(merge_board(std::vector<NamedReport>{{"kept", settled}}, {}, {}, false)), kWords)));
+}
+
 TEST_CASE("the summary counts who has learned each task and who keeps it, and names the best") {
   const Report kept = kept_report();
   const Board board = make_board(merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {}, false));
