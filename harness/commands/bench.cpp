@@ -451,17 +451,20 @@ void add_bench(CLI::App& app, Invocation& invocation) {
                   "comma-separated specs and globs; may be repeated; none is always measured")
       ->default_str(kEncodings);
   command->add_option("--sizes", request->sizes, "comma-separated: quick, che, cope, tiny, or all");
-  command->add_option("--length", request->lengths, "tokens, as 64,256,1024,4096")
+  command->add_option("--length", request->lengths, "lengths in tokens, as in 64,256,1024,4096")
       ->default_str("that of the size")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 16));
-  command->add_option("-j,--jobs", request->jobs, "trainings at once, as 1,2,4: what they do together, instead")
+  command
+      ->add_option("-j,--jobs", request->jobs,
+                   "measure the throughput of several trainings at once instead, as in 1,2,4")
       ->default_str("one at a time")
       ->delimiter(',')
       ->check(CLI::Range(1, 1024));
   command
-      ->add_option("-r,--repetitions", request->repetitions,
-                   "of each measurement, which is the mean over 0.1 s of steps; the median is reported")
+      ->add_option(
+          "-r,--repetitions", request->repetitions,
+          "repetitions of each measurement, which is the mean over 0.1 s of steps; the median is reported")
       ->check(CLI::Range(1, 1000));
   command->add_flag("--samples", request->samples,
                   "the time to draw a sample of length 500 of each Chomsky task, instead of training steps");

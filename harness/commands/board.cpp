@@ -236,8 +236,10 @@ void add_board(CLI::App& app, Invocation&) {
   add_choice<Metric, Metric>(*command, "--metric", request->options.metric,
                              {{"sequence", Metric::sequence}, {"token", Metric::token}},
                              "accuracy of sequences or of tokens");
-  command->add_flag("--summary", request->summary,
-                    "a row for each task: how many encodings learn it, how many have 0.90 or more, and the best");
+  command->add_flag(
+      "--summary", request->summary,
+      "a row for each task: the steps of training, how many encodings learn it, how many have 0.90 or more, and the "
+      "best");
   command->add_flag("--only-own", request->only_own, "show the rows of your reports only; the tiers are of all");
   command->add_flag("--allow-different-budget", request->allow_different_budget,
                     "add reports although their model or training settings differ from the board's");

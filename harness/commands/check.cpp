@@ -296,7 +296,7 @@ void add_check(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("check", "The certificate of encodings and tasks: gradients, causality, generators");
   command->add_option("names", request->names,
-                      "encodings and tasks, with options or globs if wanted; all of them without a name");
+                      "encodings and tasks, with options or globs if wanted; all if no name is given");
   command->add_flag(
       "--variants", request->variants,
       "each encoding also with the options that take another path through its code and in blocks of all "
@@ -304,7 +304,7 @@ void add_check(CLI::App& app, Invocation& invocation) {
   command->add_option("-j,--jobs", request->jobs, "certificates at once, one thread each")
       ->default_str("all cores")
       ->check(CLI::Range(1, 4096));
-  command->add_flag("--fail-fast", request->fail_fast, "stop at the first that does not pass");
+  command->add_flag("--fail-fast", request->fail_fast, "stop at the first certificate that does not pass");
   command->add_flag("--json", request->json, "as JSON");
   command->footer(
       "Examples:\n  posbench check\n  posbench check cope:gates=separate rope flip_flop\n"

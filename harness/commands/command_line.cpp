@@ -116,7 +116,7 @@ void add_help(CLI::App& app, Invocation&) {
   CLI::App* command = app.add_subcommand("help", "Show the usage of a command");
   std::vector<std::string> verbs;
   for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
-  command->add_option("command", *name, "which; all of them without it")->check(one_of(verbs));
+  command->add_option("command", *name, "a command; all if none is given")->check(one_of(verbs));
   command->footer("Examples:\n  posbench help run");
   command->callback([name, &app] {
     const CLI::App* verb = name->empty() ? &app : find_verb(app, *name);

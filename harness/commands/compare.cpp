@@ -105,7 +105,7 @@ void add_compare(CLI::App& app, Invocation& invocation) {
       "  posbench compare before/report.json after/report.json\n"
       "  posbench compare main mine --match cope=cope:positions=16 --format markdown --fail-on-regression\n"
       "  posbench compare before after -o change.html        the differences with their intervals, as plots\n"
-      "Of a run that goes on or was interrupted, what is finished is compared.");
+      "If a run is in progress or was interrupted, its finished experiments are compared.");
   command->callback([request, &invocation] {
     invocation.code = compare(*request);
   });

@@ -201,7 +201,7 @@ void add_export(CLI::App& app, Invocation&) {
                                                         "")
       ->default_str("as the file ends, or jsonl");
   command->add_option("-o,--output", request->output, "a file")->default_str("standard output, for jsonl");
-  command->add_option("--manifest", request->manifest, "where to say what the samples are")
+  command->add_option("--manifest", request->manifest, "a file that describes the samples")
       ->default_str("FILE.manifest.json");
   add_configuration(*command, request->config);
   command->footer(

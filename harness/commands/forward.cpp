@@ -209,9 +209,9 @@ void add_forward(CLI::App& app, Invocation&) {
       ->required();
   command->add_option("task", request->task, "a task of the run, with options as there")->required();
   command->add_option("encoding", request->encoding, "an encoding of the run, with options as there")->required();
-  command->add_option("-s,--seed", request->seed, "of the experiment");
+  command->add_option("-s,--seed", request->seed, "the seed of the experiment");
   command->add_flag("--initial", request->initial, "the model before training");
-  command->add_option("--split", request->split, "whose samples");
+  command->add_option("--split", request->split, "the split whose samples are read");
   command->add_option("--first", request->first, "number of the first sample")
       ->check(CLI::Range(0.0, 1e12));
   command->add_option("-n,--count", request->count, "how many samples")
@@ -220,7 +220,8 @@ void add_forward(CLI::App& app, Invocation&) {
       *command, "--format", request->format, {{"npz", ArrayFormat::npz}, {"safetensors", ArrayFormat::safetensors}}, "")
       ->default_str("as the file ends");
   command->add_option("-o,--output", request->output, "a file for the logits at the scored positions")->default_str("none");
-  command->add_flag("--attention", request->attention, "scores and attention of every layer and head besides");
+  command->add_flag("--attention", request->attention,
+                    "also write the scores and the attention weights of every layer and head");
   command->add_option("--model-output", request->model_output, "a .safetensors file for the model itself")->default_str("none");
   command->footer(
       "Examples:\n"

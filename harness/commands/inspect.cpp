@@ -291,13 +291,13 @@ void add_inspect(CLI::App& app, Invocation&) {
   command->add_option("run", request->run, "a run directory of 'posbench run --save-models'")->required();
   command->add_option("task", request->task, "a task of the run, with options as there")->required();
   command->add_option("encoding", request->encoding, "an encoding of the run, with options as there")->required();
-  command->add_option("-s,--seed", request->seed, "of the experiment");
-  command->add_option("--split", request->split, "whose examples");
-  command->add_option("--example", request->example, "its number");
-  command->add_option("--length", request->length, "of the example, in the task's unit")
+  command->add_option("-s,--seed", request->seed, "the seed of the experiment");
+  command->add_option("--split", request->split, "the split whose examples are shown");
+  command->add_option("--example", request->example, "the number of the example");
+  command->add_option("--length", request->length, "the length of the example, in the task's unit")
       ->default_str("as drawn")
       ->check(CLI::Range(1, 100000));
-  command->add_option("--query", request->query, "the place that tables tell of")
+  command->add_option("--query", request->query, "the query position that the tables show")
       ->default_str("the last scored one")
       ->check(CLI::Range(0, 1000000));
   command

@@ -21,8 +21,9 @@ void add_list(CLI::App& app, Invocation&) {
   list->add_option("what", request->what, "")
       ->required()
       ->check(one_of({"tasks", "encodings", "profiles", "settings"}));
-  CLI::Option* json = list->add_flag("--json", request->json, "as JSON, with options and all that is known");
-  list->add_flag("--markdown", request->markdown, "as a page of tasks or encodings, with what is measured of each")
+  CLI::Option* json = list->add_flag("--json", request->json, "print JSON, with options and all properties");
+  list->add_flag("--markdown", request->markdown,
+                 "print a Markdown page of tasks or encodings, with their measured properties")
       ->excludes(json);
   list->footer("Examples:\n  posbench list encodings\n  posbench list tasks --json");
   list->callback([request] {

@@ -152,9 +152,10 @@ void add_report(CLI::App& app, Invocation&) {
   add_metric(*command, request->metric);
   command->add_flag("--by-split", request->by_split,
                     "for each task a table with a column for each split, instead of one table of means over splits");
-  command->add_flag("--watch", request->watch, "write it again as experiments finish, until the runs are finished");
+  command->add_flag("--watch", request->watch,
+                    "write the file again whenever experiments finish, until the runs are finished");
   command->add_flag("--keep-going", request->keep_going, "leave out, with a message, what cannot be read");
-  command->add_flag("--anonymous", request->anonymous, "leaves out host, paths and command");
+  command->add_flag("--anonymous", request->anonymous, "leave out host, paths and command");
   add_output(*command, request->output);
   command->footer(
       "Examples:\n"
@@ -165,7 +166,7 @@ void add_report(CLI::App& app, Invocation&) {
       "  posbench report runs/mine -o mine.csv          a row for each task, encoding, seed and split\n"
       "  posbench report runs/mine --watch -o now.html  a page that follows a run, which a browser loads again\n"
       "  posbench report before after --format markdown\n"
-      "Of a run that goes on or was interrupted, the report has what is finished, and says how much that is.");
+      "If a run is in progress or was interrupted, the report has its finished experiments and their number.");
   command->callback([request] { request->watch ? watch(*request) : report(*request); });
 }
 

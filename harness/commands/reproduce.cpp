@@ -148,13 +148,15 @@ int reproduce(const ReproduceRequest& request) {
 
 void add_reproduce(CLI::App& app, Invocation& invocation) {
   const auto request = std::make_shared<ReproduceRequest>();
-  CLI::App* command =
-      app.add_subcommand("reproduce", "Train what published claims need, and judge them by rules fixed before");
-  command->add_option("claims", request->claims, "names ('--list' shows them); all without it");
+  CLI::App* command = app.add_subcommand(
+      "reproduce", "Train the runs that published claims need, and judge the claims by rules fixed beforehand");
+  command->add_option("claims", request->claims, "names ('--list' shows them); all if no name is given");
   command->add_flag("--list", request->list, "print the claims");
-  command->add_flag("--dry-run", request->dry_run, "print the runs and, from a calibration, their hours");
+  command->add_flag("--dry-run", request->dry_run,
+                    "print the runs and an estimate of their hours, from a calibration");
   command->add_flag_callback(
-      "--full", [request] { request->size = ClaimSize::full; }, "at the published sizes, for a cluster");
+      "--full", [request] { request->size = ClaimSize::full; },
+      "train at the published sizes instead of the reduced ones; most claims then need a cluster");
   command->add_option("-o,--output", request->directory,
                       "the directory of the runs")
       ->default_str("runs/claims, or runs/claims-full");
@@ -165,22 +167,22 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
       "--shard", [request](const std::string& text) { request->shard = Shard::parse(text); },
       "K/N: every N-th run from the K-th on, here or on another machine")
       ->default_str("1/1");
-  command->add_option("--with", request->with, "directories of other shards, to judge by too")
+  command->add_option("--with", request->with, "directories of other shards, whose runs are used as well")
       ->take_all()
       ->default_str("none");
-  command->add_option("--page", request->page, "where the page goes: each claim with the plot of what decides")
+  command
+      ->add_option("--page", request->page,
+                   "the file of the page, which has each claim with a plot of the accuracies that decide it")
       ->default_str("claims.html in the directory; none with --judge-only");
-  command->add_flag("--judge-only", request->judge_only, "train nothing: judge by what is there");
-  add_choice<Format, Format>(*command, "--format", request->format,
-                             {{"console", Format::console},
-                              {"markdown", Format::markdown},
-                              {"csv", Format::csv},
-                              {"json", Format::json}},
-                             "in Markdown with the statements and their sources");
+  command->add_flag("--judge-only", request->judge_only, "train nothing; judge by the finished runs");
+  add_choice<Format, Format>(
+      *command, "--format", request->format,
+      {{"console", Format::console}, {"markdown", Format::markdown}, {"csv", Format::csv}, {"json", Format::json}},
+      "the format; Markdown also has the statements and their sources");
   add_color(*command, request->color);
   command->footer(
-      "Claims of equal settings share their runs. A run that is finished is not repeated, and one that was\n"
-      "interrupted goes on: call the same command again.\n"
+      "Claims of equal settings share their runs. A finished run is not repeated, and an interrupted one continues:\n"
+      "call the same command again.\n"
       "Examples:\n"
       "  posbench reproduce --list\n"
       "  posbench reproduce cope-flip-flop-sparse --dry-run\n"

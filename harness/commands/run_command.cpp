@@ -79,9 +79,10 @@ void add_what(CLI::App& command, Request& request) {
       ->default_str("those of the profile");
   add_configuration(command, request.config);
   command
-      .add_option("--learning-rates", request.config.learning_rates,
-                  "several, as in 3e-4,1e-3,3e-3: each experiment is trained at each of them, and tested at the one "
-                  "that is best in validation")
+      .add_option(
+          "--learning-rates", request.config.learning_rates,
+          "several learning rates, as in 3e-4,1e-3,3e-3: each experiment is trained at each of them, and tested at the one "
+          "that is best in validation")
       ->default_str("that of the profile");
   command
       .add_option("--sweep", request.config.sweeps,
@@ -118,22 +119,25 @@ void add_how(CLI::App& command, Request& request) {
       .add_option("--checkpoint-every", request.checkpoint_every,
                   "seconds of an experiment between two checkpoints; 0: one after every step")
       ->check(CLI::Range(0.0, 1e9));
-  command.add_flag("--save-models", request.save_models, "keep what was learned, in models/*.safetensors of the run");
-  command.add_flag("--trace-loss", request.trace_loss, "keep the loss of every step, in losses/*.csv of the run");
+  command.add_flag("--save-models", request.save_models,
+                   "save the trained models as models/*.safetensors in the run directory");
+  command.add_flag("--trace-loss", request.trace_loss,
+                   "save the loss of every step as losses/*.csv in the run directory");
   command.add_flag("--live", request.live,
-                   "keep report.html of the run current as experiments finish; a browser loads it again by itself");
-  CLI::Option* resume = command.add_flag("--resume", request.resume, "go on with an existing run directory");
+                   "write report.html of the run again whenever experiments finish; an open browser reloads it");
+  CLI::Option* resume = command.add_flag("--resume", request.resume, "continue the run of an existing directory");
   command.add_flag("--rerun-failed", request.rerun_failed,
                    "with --resume: run the experiments that diverged or failed again")
       ->needs(resume);
   command.add_flag("--force", request.force, "replace an existing run directory")->excludes(resume);
-  command.add_flag("--fail-fast", request.fail_fast,
-                   "stop, with exit code 1, as soon as an experiment diverges or fails; --resume goes on");
+  command.add_flag(
+      "--fail-fast", request.fail_fast,
+      "stop, with exit code 1, as soon as an experiment diverges or fails; --resume continues the run");
   command.add_flag("--list-only", request.list_only, "print the experiments, a line each: task, encoding, seed");
   command.add_flag("--dry-run", request.dry_run,
                    "print the experiments, their parameters and, from a calibration of some seconds, their time");
   command.add_flag("--show-config", request.show_config, "print the configuration that results, as JSON");
-  command.add_flag("-v,--verbose", request.verbose, "learning curves as they come");
+  command.add_flag("-v,--verbose", request.verbose, "print learning curves during training");
   add_color(command, request.color);
 }
 
@@ -155,11 +159,11 @@ void add_run(CLI::App& app, Invocation& invocation) {
       "  posbench run --config out/report.json -o again      repeats a run\n"
       "  posbench run -o out --live                          and out/report.html follows it in a browser\n"
       "  posbench run --profile standard --shard 3/16 -o out/3 --resume\n"
-      "                                                      a sixteenth of a suite, begun or gone on with\n"
-      "Whatever ends a run, what is finished is kept and can be read with 'posbench report', and the same command\n"
-      "with --resume goes on, within an experiment from its last checkpoint; the report is the same bytes as an\n"
-      "unbroken run's, except its context and timing. The first Ctrl-C, SIGTERM or SIGHUP keeps what is under way;\n"
-      "a second ends the run at once.\n"
+      "                                                      a sixteenth of a suite, started or resumed\n"
+      "However a run ends, its finished experiments are kept, and 'posbench report' shows them. The same command\n"
+      "with --resume continues the run, and an experiment from its last checkpoint; the report is the same bytes as\n"
+      "that of an uninterrupted run, except for context and timing. The first Ctrl-C, SIGTERM or SIGHUP saves the\n"
+      "experiments that are running; a second ends the run at once.\n"
       "Exit codes: 0 fine; 1 an experiment diverged or failed, a file could not be written or memory ran out;\n"
       "2 bad usage or input; 130 interrupted; 128 and a signal's number where it ended the run at once.");
   command->callback([request, &invocation] {

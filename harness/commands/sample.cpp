@@ -21,9 +21,9 @@ void add_sample(CLI::App& app, Invocation&) {
   sample->add_option("task", request->task, "a task, with options if wanted")->required();
   sample->add_option("-n,--count", request->count, "how many")->check(CLI::Range(1, 1000000));
   sample->add_option("--stream", request->stream,
-                     "which samples: train, validation, or a split, whose test samples they are");
+                     "which samples: train, validation, or the test samples of a split, by its name");
   sample->add_option("--split", request->stream, "the same as --stream");
-  sample->add_option("--length", request->length, "draw all at this length")
+  sample->add_option("--length", request->length, "the length of all samples")
       ->default_str("as the task draws it")
       ->check(CLI::Range(1, 100000));
   sample->add_option("-s,--seed", request->seed, "of the experiment that uses these samples");

@@ -238,11 +238,13 @@ void add_score(CLI::App& app, Invocation& invocation) {
                    ".npz, .safetensors or .jsonl, each beside its FILE.manifest.json; all splits of a task")
       ->required();
   command->add_option("-o,--output", request->output, "the report to write")->required();
-  command->add_option("--name", request->name, "of the model, where manifests do not say")->default_str("none");
-  command->add_option("--parameters", request->parameters, "how many it learned")
+  command->add_option("--name", request->name, "the name of the model, if the manifests do not have one")
+      ->default_str("none");
+  command->add_option("--parameters", request->parameters, "the number of its parameters")
       ->default_str("what the manifests say")
       ->check(CLI::Range(0.0, 1e15));
-  command->add_option("--description", request->description, "of the model, in your words")->default_str("what the manifests say");
+  command->add_option("--description", request->description, "a description of the model, in your words")
+      ->default_str("what the manifests say");
   add_color(*command, request->color);
   command->footer(
       "Answers are 'index' (N), the numbers of the samples, beside 'answers' (N, S), a token for each scored\n"

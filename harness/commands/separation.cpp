@@ -68,9 +68,11 @@ void add_separation(CLI::App& app, Invocation& invocation) {
                                     {"out_of_distribution", SplitKind::out_of_distribution}},
                                    "the mean over the splits of this kind");
   add_metric(*command, request->metric);
-  command->add_option("--ratio", request->ratio, "of variances, from which a task separates encodings")
+  command->add_option("--ratio", request->ratio, "the ratio of variances from which on a task separates encodings")
       ->check(CLI::Range(0.0, 1e9));
-  command->add_option("--fraction", request->fraction, "of the tasks that must; with fewer the exit code is 1")
+  command
+      ->add_option("--fraction", request->fraction,
+                   "the fraction of tasks that must separate encodings; with fewer the exit code is 1")
       ->check(CLI::Range(0.0, 1.0));
   command->add_flag("--markdown", request->markdown, "as a Markdown table");
   command->footer(

@@ -173,7 +173,7 @@ void add_verify(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("verify", "Run random experiments of a report again and compare every count");
   command->add_option("report", request->report, "a report.json, or a run directory")->required();
   command->add_option("--sample", request->sample, "how many experiments")->check(CLI::Range(1, 1'000'000));
-  command->add_option("--seed", request->seed, "of the choice")->default_str("random");
+  command->add_option("--seed", request->seed, "the seed of the random choice")->default_str("random");
   command->add_option("-j,--jobs", request->jobs, "experiments at once, one thread each")
       ->default_str("all cores")
       ->check(CLI::Range(1, 4096));

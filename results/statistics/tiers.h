@@ -3,7 +3,7 @@
 //
 // An exact permutation test compares the best of what is left with each of the others. The p-values are corrected by
 // Benjamini and Hochberg's method (1995, J. R. Stat. Soc. B 57(1)): of the encodings that are put below a tier, about
-// one in twenty belongs into it. Holm's correction could not tell more than six encodings from the best: the smallest
+// one in twenty belongs in it. Holm's correction could not tell more than six encodings from the best: the smallest
 // p-value of five seeds is 2 in 252. As the best is chosen by the values that are tested, a permutation test must find
 // first that the encodings that are left differ at all (5 %). Means that are less than 0.02 apart stand together,
 // however sure the difference is.
