@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """A report with a line for each experiment, its counts by length and distance as bare integers, and without those by
-position in the answer: a fifth of the size, small enough for a repository. Into a second file that ends in .gz it goes
-compressed, and with five digits of the losses in learning curves. Everything that reads reports reads it.
+position in the answer: a fifth of the size, small enough for a repository. Its command has no folders of the machine. Into
+a second file that ends in .gz it goes compressed, and with five digits of the losses in learning curves. Everything that
+reads reports reads it.
 
     scripts/keep_report.py runs/mine/report.json > results/reference/report.json
     scripts/keep_report.py runs/mine/report.json results/board/mine.json.gz
 """
 import gzip
 import json
+import re
 import sys
 import zlib
 
@@ -37,6 +39,8 @@ def shorten_losses(report):
 
 
 def kept(report):
+    if "command" in report.get("context", {}):
+        report["context"]["command"] = re.sub(r"(?<!\S)/\S*/", "", report["context"]["command"])
     for experiment in report["experiments"]:
         for split in experiment["splits"]:
             split["by_length"] = [integers(item, "length", "token", "sequence") for item in split["by_length"]]
