@@ -18,6 +18,23 @@ namespace {
 
 /// The runs of all claims at the reduced size, and what `posbench reproduce` made of them.
 const std::filesystem::path kKept = std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/claims/runs";
+/// The same of the claims that were run at the published size.
+const std::filesystem::path kKeptFull = std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/claims/full";
+
+const std::vector<std::string> kInductionClaims{"rope-induction-over-absolute", "xpos-induction-double",
+                                                "xpos-induction-four"};
+
+/// Judges `plan` by the reports in `directory` again, and compares the result with the verdicts there.
+void check_kept_verdicts(const ClaimPlan& plan, ClaimSize size, const std::filesystem::path& directory) {
+  const AllEvidence evidence = collect_evidence(plan, directory);
+  const std::vector<ClaimResult> results = judge(plan.claims, evidence, 0.05);
+  CHECK(to_json(plan.claims, results, evidence, size, 0.05) == read_json(directory / "claims.json"));
+  CHECK(!evidence.empty());
+  for (const auto& [key, of_run] : evidence) {
+    INFO(key);
+    CHECK(of_run.values.size() >= kClaimSeeds);
+  }
+}
 
 }  // namespace
 
@@ -117,13 +134,35 @@ TEST_CASE("a claim's runs are resumed, it is judged by their results, and they r
 }
 
 TEST_CASE("the kept verdicts follow from the kept runs, which have five seeds or more") {
-  const ClaimPlan plan = plan_claims({}, ClaimSize::reduced);
-  const AllEvidence evidence = collect_evidence(plan, kKept);
-  const std::vector<ClaimResult> results = judge(plan.claims, evidence, 0.05);
-  CHECK(to_json(plan.claims, results, evidence, ClaimSize::reduced, 0.05) == read_json(kKept / "claims.json"));
-  CHECK(!evidence.empty());
-  for (const auto& [key, of_run] : evidence) {
-    INFO(key);
-    CHECK(of_run.values.size() >= kClaimSeeds);
+  check_kept_verdicts(plan_claims({}, ClaimSize::reduced), ClaimSize::reduced, kKept);
+}
+
+TEST_CASE("so do the verdicts about induction heads at the published size") {
+  const ClaimPlan plan = plan_claims(kInductionClaims, ClaimSize::full);
+  for (const ClaimRun& run : plan.runs) CHECK(run.config.training.steps == 204800);
+  check_kept_verdicts(plan, ClaimSize::full, kKeptFull);
+}
+
+// What docs/findings.md says of them in words. The models were trained on 256 tokens.
+TEST_CASE("learned positions keep induction heads at trained positions, rope and xpos at trained distances") {
+  for (const ClaimRun& run : plan_claims(kInductionClaims, ClaimSize::full).runs) {
+    INFO(run.name);
+    Count at_trained_positions, elsewhere, at_trained_distances, farther;
+    for (const ExperimentResult& result : read_report(find_report(kKeptFull / run.name)).experiments) {
+      for (const SplitResult& split : result.splits) {
+        if (split.name != "ood_length_far2") continue;
+        for (const DistanceResult& at : split.by_distance) {
+          (512 - at.distance <= 256 ? at_trained_positions : elsewhere) += at.token;
+          (at.distance <= 254 ? at_trained_distances : farther) += at.token;
+        }
+      }
+    }
+    if (run.config.encodings == std::vector<std::string>{"learned_abs"}) {
+      CHECK(accuracy(at_trained_positions) > 0.95);
+      CHECK(accuracy(elsewhere) < 0.08);  // chance: 1 / 15
+    } else {
+      CHECK(accuracy(at_trained_distances) > 0.75);
+      CHECK(accuracy(farther) < 0.5);
+    }
   }
 }
