@@ -121,7 +121,7 @@ TEST_CASE("an encoding with bimodal seeds does not hide a steady difference besi
   CHECK(found >= 45);
 }
 
-// The figures of docs/reading.md: POSBENCH_FAMILIES=1000 results_tests "[.figures]".
+// The figures of docs/reading.md: POSBENCH_FAMILIES=2000 results_tests "figures of the simulation".
 TEST_CASE("figures of the simulation", "[.figures]") {
   const char* text = std::getenv("POSBENCH_FAMILIES");
   const int families = text ? std::atoi(text) : 200;
