@@ -40,7 +40,7 @@ def shorten_losses(report):
 
 def kept(report):
     if "command" in report.get("context", {}):
-        report["context"]["command"] = re.sub(r"(?<!\S)/\S*/", "", report["context"]["command"])
+        report["context"]["command"] = re.sub(r"(?<![^\s=])/(?:\S*/)?", "", report["context"]["command"])
     for experiment in report["experiments"]:
         for split in experiment["splits"]:
             split["by_length"] = [integers(item, "length", "token", "sequence") for item in split["by_length"]]

@@ -2,14 +2,16 @@
 
     report_schema_test.py SCHEMA RESULTS_TESTS [REPORT...]
 
-The first report is what to_json writes of the report of the unit tests; others may follow. Then it breaks that
-report in ways that the schema must notice, lest an empty schema pass. Exit code 77: skipped, no validator.
+The first report is what to_json writes of the report of the unit tests, as it is and as scripts/keep_report.py shortens
+it; others may follow. Then it breaks that report in ways that the schema must notice, lest an empty schema pass. Exit
+code 77: skipped, no validator.
 """
 
 import copy
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -72,6 +74,16 @@ def broken(report, path, value):
     return report
 
 
+def kept(schema_path, report, directory):
+    """The report as scripts/keep_report.py writes it."""
+    script = os.path.join(os.path.dirname(schema_path), os.pardir, "scripts", "keep_report.py")
+    before, after = (os.path.join(directory, name) for name in ("before.json", "after.json.gz"))
+    with open(before, "w", encoding="utf-8") as file:
+        json.dump(report, file)
+    subprocess.run([sys.executable, script, before, after], check=True)
+    return read(after)
+
+
 def main(schema_path, results_tests, *reports):
     schema = read(schema_path)
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -81,10 +93,18 @@ def main(schema_path, results_tests, *reports):
         environment = {**os.environ, "POSBENCH_WRITE_REPORT": path}
         subprocess.run([results_tests, "[.write_report]"], env=environment, check=True, stdout=subprocess.DEVNULL)
         written = read(path)
+        command = "/a/posbench run --config=/a/b.json -t and/or -o /c"
+        short = kept(schema_path, broken(written, ["context", "command"], command), directory)
     failures = []
-    for name, report in [("the written report", written), *((path, read(path)) for path in reports)]:
+    if short["context"]["command"] != "posbench run --config=b.json -t and/or -o c":
+        failures.append(f"a kept report has the command {short['context']['command']!r}")
+    of_files = [(path, read(path)) for path in reports]
+    for name, report in [("the written report", written), ("the kept one", short), *of_files]:
         for error in validator.iter_errors(report):
             failures.append(f"{name}: {error.json_path}: {error.message}")
+    for name, report in of_files:
+        if re.search(r"(?<![^\s=])/", report["context"].get("command", "")):
+            failures.append(f"{name}: its command has folders; write it by scripts/keep_report.py")
     for path, value in BROKEN:
         if validator.is_valid(broken(written, path, value)):
             failures.append(f"the schema does not notice {path} = {'nothing' if value is DELETE else value!r}")
@@ -94,7 +114,7 @@ def main(schema_path, results_tests, *reports):
     for key, value in [("parent", DELETE), ("steps", -1), ("length", 4)]:
         if validator.is_valid(broken(extended, ["experiments", 0, "extends", key], value)):
             failures.append(f"the schema does not notice {key} of an extension")
-    print("\n".join(failures) or f"{1 + len(reports)} valid, {len(BROKEN)} broken ones refused")
+    print("\n".join(failures) or f"{2 + len(reports)} valid, {len(BROKEN)} broken ones refused")
     return 1 if failures else 0
 
 
