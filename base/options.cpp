@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
 
+#include "base/error.h"
 #include "base/text.h"
 
 namespace posbench {
@@ -117,8 +117,8 @@ void OptionTable::text(std::string name, std::string& value, std::string expecte
                       }});
 }
 
-void OptionTable::choice_index(std::string name, std::vector<std::string> names, std::string help,
-                               Aliases aliases, std::function<size_t()> get, std::function<void(size_t)> set) {
+void OptionTable::choice_index(std::string name, std::vector<std::string> names, std::string help, Aliases aliases,
+                               std::function<size_t()> get, std::function<void(size_t)> set) {
   options_.push_back({std::move(name), "choice", fmt::format("one of {}", fmt::join(names, ", ")), std::move(help),
                       [names, get] { return names[get()]; },
                       [names, aliases, set](std::string_view text) {
@@ -138,12 +138,11 @@ void OptionTable::set(std::string_view name, std::string_view text, const std::s
   if (option == options_.end()) {
     std::vector<std::string> names;
     for (const Option& o : options_) names.push_back(o.name);
-    throw std::invalid_argument(
-        fmt::format("unknown option '{}' of {}{} (it has {})", name, owner, did_you_mean(name, names),
-                    names.empty() ? "no options" : fmt::format("{}", fmt::join(names, ", "))));
+    throw InputError(fmt::format("unknown option '{}' of {}{} (it has {})", name, owner, did_you_mean(name, names),
+                                 names.empty() ? "no options" : fmt::format("{}", fmt::join(names, ", "))));
   }
   if (!option->set(text)) {
-    throw std::invalid_argument(fmt::format("{}: {} is '{}', expected {}", owner, name, text, option->expected));
+    throw InputError(fmt::format("{}: {} is '{}', expected {}", owner, name, text, option->expected));
   }
 }
 

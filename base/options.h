@@ -1,4 +1,4 @@
-// Options: named values of a plain struct that a user may set as text. Encodings, tasks and the sections of a
+// Defines options: named values of a plain struct that a user may set as text. Encodings, tasks and the sections of a
 // configuration describe their options in one function each:
 //
 //   struct Options {
@@ -6,6 +6,7 @@
 //     void describe(OptionTable& o) { o.integer("buckets", buckets, 2, 4096, "buckets of distances"); }
 //   };
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -16,7 +17,7 @@
 
 namespace posbench {
 
-/// Integers to draw from: a value `32`, an interval `1..40`, or a list `21/30/40`.
+/// A set of integers to draw from: a value `32`, an interval `1..40`, or a list `21/30/40`.
 class Integers {
  public:
   Integers(int value) : values_{value} {}
@@ -39,21 +40,21 @@ struct Option {
   std::string name, type, expected, help;     // expected: "an integer from 2 to 4096"
   std::function<std::string()> get;           // the current value, as a user would write it
   std::function<bool(std::string_view)> set;  // returns false if the text is not what is expected
-  bool omit_default = false;                  // left out of a configuration in JSON if it has its default
+  bool omit_default = false;                  // a configuration in JSON omits the default
 };
 
 class OptionTable {
  public:
   void integer(std::string name, int& value, int low, int high, std::string help);
   void number(std::string name, double& value, double low, double high, std::string help);
-  /// One number or several different ones, as in `3e-4,1e-3`; they are sorted in ascending order.
+  /// Adds one number or several different ones, as in `3e-4,1e-3`. They are sorted in ascending order.
   void numbers(std::string name, std::vector<double>& values, double low, double high, std::string help);
   void flag(std::string name, bool& value, std::string help);
   void integers(std::string name, Integers& value, int low, int high, std::string help);
   void text(std::string name, std::string& value, std::string expected, std::string help);
-  /// Pairs of (former name, current name) of choices. Former names are still read.
+  /// Pairs of (former name, current name) of choices. Former names are still valid.
   using Aliases = std::vector<std::pair<std::string, std::string>>;
-  /// `value` is an enumeration whose enumerators 0, 1, ... have these names.
+  /// Adds an enumeration whose enumerators 0, 1, ... have these names.
   template <class Enum>
   void choice(std::string name, Enum& value, std::vector<std::string> names, std::string help,
               Aliases aliases = {}) {
@@ -62,14 +63,14 @@ class OptionTable {
         [&value] { return static_cast<size_t>(value); }, [&value](size_t i) { value = static_cast<Enum>(i); });
   }
 
-  /// Marks the last added option as newer than the first reports. A configuration without it means its default,
-  /// and a default value is not written, so that new reports remain comparable with old ones.
+  /// Marks the last added option as newer than the first reports. A configuration without it means the default, and the
+  /// default is not written, so that new reports remain comparable with old ones.
   void omit_default() { options_.back().omit_default = true; }
 
   const std::vector<Option>& all() const { return options_; }
 
-  /// Sets one option. Throws std::invalid_argument if the name is unknown or the text is not what the option
-  /// expects; the message names `owner` ("encoding 'cope'").
+  /// Sets one option. Throws InputError if the name is unknown or the option does not accept the text. The message names
+  /// `owner` ("encoding 'cope'").
   void set(std::string_view name, std::string_view text, const std::string& owner) const;
 
  private:

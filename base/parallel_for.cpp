@@ -15,10 +15,10 @@ namespace {
 /// The pending calls, shared by the threads.
 class Calls {
  public:
-  Calls(size_t count, const std::function<void(size_t)>& f, const std::function<void(int)>& fewer)
-      : count_(count), f_(f), fewer_(fewer) {}
+  Calls(size_t count, const std::function<void(size_t)>& f, const std::function<void(int)>& on_jobs_reduced)
+      : count_(count), f_(f), on_jobs_reduced_(on_jobs_reduced) {}
 
-  /// Makes calls until there are none left, or until another thread is to make them.
+  /// Makes calls until none is left, or until other threads are to make them.
   void work() {
     std::unique_lock lock(mutex_);
     while (const std::optional<size_t> i = next()) {
@@ -42,7 +42,7 @@ class Calls {
       }
       repeated_.push_back(*i);
       if (threads_ == 1) continue;
-      if (fewer_) fewer_(threads_ - 1);
+      if (on_jobs_reduced_) on_jobs_reduced_(threads_ - 1);
       break;
     }
     --threads_;
@@ -52,11 +52,11 @@ class Calls {
     const std::lock_guard lock(mutex_);
     ++threads_;
   }
-  /// A thread that was added could not be started.
+  /// Takes back add_thread() if the thread could not be started.
   void remove_thread() {
     const std::lock_guard lock(mutex_);
     --threads_;
-    if (fewer_) fewer_(threads_);
+    if (on_jobs_reduced_) on_jobs_reduced_(threads_);
   }
   void rethrow() const {
     if (failure_) std::rethrow_exception(failure_);
@@ -74,27 +74,27 @@ class Calls {
 
   const size_t count_;
   const std::function<void(size_t)>& f_;
-  const std::function<void(int)>& fewer_;
+  const std::function<void(int)>& on_jobs_reduced_;
   std::mutex mutex_;
   size_t next_ = 0;
-  std::vector<size_t> repeated_;  // calls that ran out of memory beside others
-  int threads_ = 1;               // at work; the first is the one that called parallel_for
+  std::vector<size_t> repeated_;  // calls that ran out of memory while others ran
+  int threads_ = 1;               // at work, with the thread that called parallel_for
   std::exception_ptr failure_;
 };
 
 }  // namespace
 
 void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f,
-                  const std::function<void(int threads)>& fewer) {
-  Calls calls(count, f, fewer);
-  const size_t wanted = std::min(count, static_cast<size_t>(jobs));
+                  const std::function<void(int threads)>& on_jobs_reduced) {
+  Calls calls(count, f, on_jobs_reduced);
+  const size_t num_threads = std::min(count, static_cast<size_t>(jobs));
   std::vector<std::thread> threads;
-  threads.reserve(wanted);
-  for (size_t n = 1; n < wanted; ++n) {
+  threads.reserve(num_threads);
+  for (size_t n = 1; n < num_threads; ++n) {
     calls.add_thread();
     try {
       threads.emplace_back([&] { calls.work(); });
-    } catch (const std::exception&) {  // std::system_error or std::bad_alloc: there is no room for another thread
+    } catch (const std::exception&) {  // std::system_error or std::bad_alloc
       calls.remove_thread();
       break;
     }

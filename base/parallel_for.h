@@ -1,4 +1,4 @@
-// A loop over threads.
+// Runs a loop on several threads.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -8,13 +8,13 @@ namespace posbench {
 /// Calls f(0) ... f(count - 1) on up to `jobs` threads, including this one. After an exception no further call
 /// starts, and the exception is rethrown here.
 ///
-/// If the machine cannot start that many threads, fewer do the work. A call that throws std::bad_alloc while
-/// others are running is repeated later, with one thread less; it fails only if it runs out of memory while it is
-/// the only one. `fewer` is called, by one thread at a time, with the number of remaining threads.
+/// If the machine cannot start that many threads, fewer do the work. A call that throws std::bad_alloc while others run is
+/// repeated later, with one thread less; it fails only if it runs out of memory while no other call runs. Then
+/// `on_jobs_reduced` is called, by one thread at a time, with the number of remaining threads.
 void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f,
-                  const std::function<void(int threads)>& fewer = {});
+                  const std::function<void(int threads)>& on_jobs_reduced = {});
 
-/// The number of hardware threads, or 1 if it is unknown.
+/// Returns the number of hardware threads, or 1 if it is unknown.
 int all_cores();
 
 }  // namespace posbench

@@ -5,7 +5,7 @@
 namespace posbench {
 namespace {
 
-/// The number of bytes of the UTF-8 character at the start of a non-empty text; 0 if it is invalid.
+/// Returns the number of bytes of the UTF-8 character at the start of a non-empty text; 0 if it is invalid.
 size_t character_size(std::string_view text, std::uint32_t& character) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const size_t size = byte(0) < 0x80 ? 1 : (byte(0) & 0xE0) == 0xC0 ? 2 : (byte(0) & 0xF0) == 0xE0 ? 3 : 4;
@@ -21,7 +21,7 @@ size_t character_size(std::string_view text, std::uint32_t& character) {
   return character < kSmallest[size] || surrogate || character > 0x10FFFF ? 0 : size;
 }
 
-/// Control characters, separators of lines and paragraphs, and marks that turn the direction of text.
+/// Returns whether c is a control character, a separator of lines or paragraphs, or a mark that turns the direction of text.
 bool is_control(std::uint32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x2028 && c < 0x2030) || (c >= 0x2066 && c < 0x206A) ||
          c == 0x200E || c == 0x200F;
@@ -54,9 +54,9 @@ std::string valid_utf8(std::string_view text) {
   return filtered(text, [](std::uint32_t) { return true; });
 }
 
-std::string one_line(std::string_view text, size_t most) {
-  if (text.size() <= most) return printable(text);
-  const size_t head = most / 3 * 2, tail = most - head;
+std::string one_line(std::string_view text, size_t max_size) {
+  if (text.size() <= max_size) return printable(text);
+  const size_t head = max_size / 3 * 2, tail = max_size - head;
   return printable(text.substr(0, head)) + " ... " + printable(text.substr(text.size() - tail));
 }
 

@@ -12,10 +12,10 @@ std::string printable(std::string_view text);
 /// Replaces invalid UTF-8 by '?'.
 std::string valid_utf8(std::string_view text);
 
-/// printable(), with the middle left out if it is longer than `most` bytes.
-std::string one_line(std::string_view text, size_t most = 1000);
+/// Returns printable(text), without its middle if it is longer than `max_size` bytes.
+std::string one_line(std::string_view text, size_t max_size = 1000);
 
-/// Whether the text is not empty and safe to print.
+/// Returns whether the text is not empty and safe to print.
 bool is_name(std::string_view text);
 
 }  // namespace posbench

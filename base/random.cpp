@@ -6,17 +6,17 @@
 
 namespace posbench {
 
-std::uint64_t mix(std::uint64_t x) {
+std::uint64_t hash64(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
 
-Rng stream(std::uint64_t seed, std::string_view purpose, std::uint64_t index) {
-  std::uint64_t hash = mix(seed);
-  for (const char c : purpose) hash = mix(hash ^ static_cast<unsigned char>(c));
-  return Rng{mix(hash ^ mix(index))};
+Rng make_rng(std::uint64_t seed, std::string_view purpose, std::uint64_t index) {
+  std::uint64_t hash = hash64(seed);
+  for (const char c : purpose) hash = hash64(hash ^ static_cast<unsigned char>(c));
+  return Rng{hash64(hash ^ hash64(index))};
 }
 
 int uniform(Rng& rng, int low, int high) {
@@ -30,7 +30,7 @@ int uniform(Rng& rng, int low, int high) {
 
 double uniform_real(Rng& rng) { return static_cast<double>(rng() >> 11) * 0x1p-53; }
 
-bool chance(Rng& rng, double p) { return uniform_real(rng) < p; }
+bool bernoulli(Rng& rng, double p) { return uniform_real(rng) < p; }
 
 double normal(Rng& rng) {  // Box and Muller 1958; 1 - u is never 0
   const double radius = std::sqrt(-2 * std::log(1 - uniform_real(rng)));
@@ -43,7 +43,7 @@ std::vector<int> uniform_tokens(Rng& rng, int count, int low, int high) {
   return tokens;
 }
 
-std::vector<int> distinct(Rng& rng, int n, int count) {
+std::vector<int> sample_distinct(Rng& rng, int n, int count) {
   assert(count <= n);
   std::vector<int> chosen;
   chosen.reserve(count);

@@ -1,6 +1,7 @@
-// Random numbers that are the same on every machine. The C++ standard specifies std::mt19937_64 exactly but not
-// the distributions, which differ between libraries. The few distributions that we need are here.
+// Draws random numbers that are the same on every machine. The C++ standard specifies std::mt19937_64 exactly, but not the
+// distributions, which differ between libraries.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <span>
@@ -12,31 +13,30 @@ namespace posbench {
 
 using Rng = std::mt19937_64;
 
-/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): a hash in which every input bit affects every output
-/// bit.
-std::uint64_t mix(std::uint64_t);
+/// Returns a hash in which every input bit affects every output bit: the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
+std::uint64_t hash64(std::uint64_t);
 
-/// The stream that belongs to a seed, a purpose ("train", "test:ood_sparse", a parameter's name) and an index.
-/// Different arguments give unrelated streams.
-Rng stream(std::uint64_t seed, std::string_view purpose, std::uint64_t index = 0);
+/// Returns the generator of a seed, a purpose ("train", "test:ood_sparse", a parameter's name) and an index. Different
+/// arguments give unrelated streams.
+Rng make_rng(std::uint64_t seed, std::string_view purpose, std::uint64_t index = 0);
 
-/// Uniform over low..high, both ends included.
+/// Draws uniformly from low..high, both ends included.
 int uniform(Rng&, int low, int high);
 
-/// Uniform over [0, 1).
+/// Draws uniformly from [0, 1).
 double uniform_real(Rng&);
 
-/// True with probability p.
-bool chance(Rng&, double p);
+/// Returns true with probability p.
+bool bernoulli(Rng&, double p);
 
-/// Normal with mean 0 and standard deviation 1.
+/// Draws from the normal distribution with mean 0 and standard deviation 1.
 double normal(Rng&);
 
-/// `count` ids, independent and uniform over low..high, both ends included.
+/// Draws `count` ids, independent and uniform over low..high, both ends included.
 std::vector<int> uniform_tokens(Rng&, int count, int low, int high);
 
-/// `count` distinct integers out of 0..n-1, ascending, every set equally likely.
-std::vector<int> distinct(Rng&, int n, int count);
+/// Draws `count` distinct integers from 0..n-1, in ascending order; every set is equally likely.
+std::vector<int> sample_distinct(Rng&, int n, int count);
 
 /// Shuffles `items` uniformly.
 template <class T>

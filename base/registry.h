@@ -1,9 +1,11 @@
-// The registry of tasks and of encodings by name.
+// Defines the registry of tasks and of encodings by name.
 #pragma once
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -11,13 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/options.h"
 #include "base/spec.h"
 #include "base/text.h"
 
 namespace posbench {
 
-/// Entries by name, in alphabetical order. Messages call an entry by `kind` ("encoding").
+/// Stores entries by name, in alphabetical order. `kind` ("encoding") is the noun for an entry in messages.
 template <class Entry>
 class Registry {
  public:
@@ -41,12 +44,12 @@ class Registry {
     return names;
   }
 
-  /// Throws std::invalid_argument, with the nearest known name, if the name is unknown.
+  /// Throws InputError, with the nearest known name, if the name is unknown.
   const Entry& find(std::string_view name) const {
     const auto found = entries_.find(name);
     if (found != entries_.end()) return found->second;
-    throw std::invalid_argument(fmt::format("unknown {0} '{1}'{2} ('posbench list {0}s' shows all {3})", kind_,
-                                            name, did_you_mean(name, names()), entries_.size()));
+    throw InputError(fmt::format("unknown {0} '{1}'{2} ('posbench list {0}s' shows all {3})", kind_, name,
+                                 did_you_mean(name, names()), entries_.size()));
   }
 
  private:
@@ -65,7 +68,7 @@ void register_or_exit(Registration registration) {
   }
 }
 
-/// Options as the spec sets them; the others keep their defaults.
+/// Returns the options that a spec sets; the others keep their defaults.
 template <class Options>
 Options read_options(const Spec& spec, const std::string& kind) {
   Options options;
@@ -75,7 +78,7 @@ Options read_options(const Spec& spec, const std::string& kind) {
   return options;
 }
 
-/// The description of one option, as `list` and `show` print it.
+/// The description of one option that `list` and `show` print.
 struct OptionInfo {
   std::string name, type, value, expected, help;  // value: the default
 };
@@ -90,7 +93,7 @@ std::vector<OptionInfo> option_infos() {
   return infos;
 }
 
-/// The canonical form of a spec: options in the order of their table, without those at their default.
+/// Returns the canonical form of a spec: options in the order of their table, without those that have their default.
 template <class Options>
 Spec canonical(const Spec& spec, const std::string& kind) {
   Options options = read_options<Options>(spec, kind), defaults;

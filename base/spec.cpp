@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 
+#include "base/error.h"
 #include "base/printable.h"
 #include "base/text.h"
 
@@ -32,30 +32,29 @@ std::string Spec::text() const {
 
 Spec Spec::parse(std::string_view text) {
   constexpr size_t kMaxSize = 10000, kMaxNested = 32;
-  // Every spec inside another has a colon; without this bound a long text would nest as deep as the stack is high.
+  // Every nested spec has a colon. The bound keeps the recursion short.
   const auto nested = static_cast<size_t>(std::count(text.begin(), text.end(), ':'));
   if (text.size() > kMaxSize || nested > kMaxNested) {
-    throw std::invalid_argument(fmt::format("'{}': expected a spec of up to {} characters with up to {} colons",
-                                            one_line(text, 200), kMaxSize, kMaxNested));
+    throw InputError(fmt::format("'{}': expected a spec of up to {} characters with up to {} colons",
+                                 one_line(text, 200), kMaxSize, kMaxNested));
   }
   const size_t colon = text.find(':');
   Spec spec{std::string(text.substr(0, colon)), {}};
   if (spec.name.empty())
-    throw std::invalid_argument(fmt::format("'{}' names nothing; expected NAME or NAME:option=value", text));
+    throw InputError(fmt::format("'{}' names nothing; expected NAME or NAME:option=value", text));
   if (colon == text.npos) return spec;
   for (const std::string& piece : split(text.substr(colon + 1), ',')) {
     const size_t equals = piece.find('=');
     if (equals == piece.npos || equals == 0) {
-      throw std::invalid_argument(fmt::format("'{}' in '{}' is not option=value", piece, text));
+      throw InputError(fmt::format("'{}' in '{}' is not option=value", piece, text));
     }
     const std::string key = piece.substr(0, equals), value = piece.substr(equals + 1);
     for (const auto& [earlier, ignored] : spec.options) {
-      if (earlier == key) throw std::invalid_argument(fmt::format("'{}' sets {} twice", text, key));
+      if (earlier == key) throw InputError(fmt::format("'{}' sets {} twice", text, key));
     }
     spec.options.emplace_back(key, in_parentheses(value) ? value.substr(1, value.size() - 2) : value);
   }
-  if (spec.options.empty())
-    throw std::invalid_argument(fmt::format("'{}' ends where option=value was expected", text));
+  if (spec.options.empty()) throw InputError(fmt::format("'{}' ends where option=value was expected", text));
   return spec;
 }
 

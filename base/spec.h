@@ -1,4 +1,4 @@
-// A spec names a task or an encoding with options, as a user writes it: `cope`, `cope:positions=16,gates=values`,
+// Parses specs. A spec names a task or an encoding with options: `cope`, `cope:positions=16,gates=values`,
 // `randomized:base=(rope:theta=500000),max=2048`.
 #pragma once
 #include <string>
@@ -13,7 +13,7 @@ struct Spec {
   std::vector<std::pair<std::string, std::string>> options;
 
   std::string text() const;
-  /// Throws std::invalid_argument if the text is not a spec.
+  /// Throws InputError if the text is not a spec.
   static Spec parse(std::string_view text);
 };
 

@@ -7,11 +7,12 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <system_error>
 
 namespace posbench {
 namespace {
 
-/// Levenshtein distance: insertions, deletions and replacements of one character.
+/// Returns the Levenshtein distance: insertions, deletions and replacements of one character.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -44,15 +45,15 @@ bool parse_whole(std::string_view text, T& value) {
 }  // namespace
 
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
-  constexpr size_t kMaxTyped = 100;  // no known name is meant by a longer text
+  constexpr size_t kMaxTyped = 100;  // characters; a longer text is no misspelled name
   if (given.size() > kMaxTyped) return "";
-  constexpr size_t kBeginning = 4;  // characters that tell a name apart, as "--enc" does
+  constexpr size_t kBeginning = 4;  // characters that identify a name, such as "--enc"
   const std::string typed = lower(given);
   const std::string* nearest = nullptr;
   size_t distance = std::max<size_t>(2, given.size() / 3) + 1;
   for (const std::string& name : known) {
-    const bool begun = typed.size() >= kBeginning && lower(name).starts_with(typed);
-    const size_t d = begun ? 1 : edit_distance(typed, lower(name));
+    const bool is_beginning = typed.size() >= kBeginning && lower(name).starts_with(typed);
+    const size_t d = is_beginning ? 1 : edit_distance(typed, lower(name));
     if (d < distance) nearest = &name, distance = d;
   }
   return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";

@@ -1,4 +1,4 @@
-// Small helpers to parse what users type.
+// Parses and splits text that users type.
 #pragma once
 #include <string>
 #include <string_view>
@@ -6,13 +6,13 @@
 
 namespace posbench {
 
-/// "; did you mean 'rope'?", or empty if no known name is near.
+/// Returns "; did you mean 'rope'?", or empty text if no known name is near.
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
 
 /// Splits at every `separator` outside parentheses. Empty text has no pieces.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// Parses the whole text as an integer or a finite number. Returns false if it is none or out of the type's range.
+/// Parses the whole text as an integer or a finite number. Returns false if it is none or outside of the type's range.
 bool parse(std::string_view text, int& value);
 bool parse(std::string_view text, double& value);
 

@@ -43,5 +43,5 @@ notice("Boost (headers)" "${Boost_VERSION}" BSL-1.0 https://www.boost.org ${CMAK
 notice("Vega and D3, in report.html" "" "BSD-3-Clause, ISC" https://vega.github.io ${vega_copyright})
 notice("GCC's runtime libraries, in packages" "" "GPL-3.0 with the GCC Runtime Library Exception 3.1"
        https://gcc.gnu.org/onlinedocs/libstdc++/manual/license.html ${doc}/libstdc++6/copyright)
-configure_file(${PROJECT_SOURCE_DIR}/harness/commands/licenses.cpp.in
-               ${PROJECT_BINARY_DIR}/generated/harness/commands/licenses.cpp @ONLY)
+configure_file(${PROJECT_SOURCE_DIR}/harness/console/licenses.cpp.in
+               ${PROJECT_BINARY_DIR}/generated/harness/console/licenses.cpp @ONLY)

@@ -18,7 +18,7 @@ function(posbench_add_plugin name)
   target_compile_options(${name}_double PRIVATE -O1 -UNDEBUG)
 
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_abi.cpp
-       "#include \"harness/runs/plugin_abi.h\"\n"
+       "#include \"harness/exchange/plugin_abi.h\"\n"
        "extern \"C\" {\n"
        "[[gnu::used, gnu::visibility(\"default\")]] extern const char posbench_plugin_abi[];\n"
        "const char posbench_plugin_abi[] = POSBENCH_ABI_BEGIN POSBENCH_ABI \"}\";\n"

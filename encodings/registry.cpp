@@ -1,8 +1,14 @@
 #include "encodings/registry.h"
 
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "base/error.h"
+
 namespace posbench {
 
-std::string text(Family family) {
+std::string to_string(Family family) {
   switch (family) {
     case Family::unstated:
       break;
@@ -28,7 +34,7 @@ std::string text(Family family) {
   return "";
 }
 
-std::string text(Extrapolation extrapolation) {
+std::string to_string(Extrapolation extrapolation) {
   switch (extrapolation) {
     case Extrapolation::yes:
       return "yes";
@@ -42,7 +48,7 @@ std::string text(Extrapolation extrapolation) {
   return "";
 }
 
-std::string text(Relative relative) {
+std::string to_string(Relative relative) {
   switch (relative) {
     case Relative::yes:
       return "yes";
@@ -72,7 +78,7 @@ std::string text(Relative relative) {
   return "";
 }
 
-std::string text(Distinct distinct) {
+std::string to_string(Distinct distinct) {
   switch (distinct) {
     case Distinct::yes:
       return "yes";
@@ -86,7 +92,7 @@ std::string text(Distinct distinct) {
   return "";
 }
 
-std::string text(DistanceDecay decay) {
+std::string to_string(DistanceDecay decay) {
   switch (decay) {
     case DistanceDecay::no:
       return "no";
@@ -99,14 +105,14 @@ std::string text(DistanceDecay decay) {
 }
 
 void check_info(const EncodingInfo& info) {
-  const auto require = [&](bool stated, const char* field) {
-    if (stated) return;
+  const auto require = [&](bool is_given, const char* field) {
+    if (is_given) return;
     throw std::logic_error(
-        fmt::format("the registration of encoding '{}' states no {}; add .{} to it", info.name, field, field));
+        fmt::format("the registration of encoding '{}' has no {}; add .{} to it", info.name, field, field));
   };
   if (info.name.empty()) {
     throw std::logic_error(
-        fmt::format("the registration of an encoding states no name; its equation is '{}'", info.equation));
+        fmt::format("the registration of an encoding has no name; its equation is '{}'", info.equation));
   }
   require(info.family != Family::unstated, "family");
   require(!info.equation.empty(), "equation");
@@ -118,15 +124,15 @@ Registry<EncodingEntry>& encodings() {
   return registry;
 }
 
-std::unique_ptr<PositionEncoding> make_encoding(const Spec& spec, const ModelShape& shape,
+std::unique_ptr<PositionEncoding> make_encoding(const Spec& spec, const ModelConfig& config,
                                                 ParameterLayout& layout) {
   const EncodingEntry& entry = encodings().find(spec.name);
-  if (entry.info.causal_only && !shape.causal) {
-    throw std::invalid_argument(fmt::format(
+  if (entry.info.causal_only && !config.causal) {
+    throw InputError(fmt::format(
         "encoding '{}' is defined for causal models only; set model.attention to causal or leave it out",
         spec.name));
   }
-  return entry.make(spec, shape, layout);
+  return entry.make(spec, config, layout);
 }
 
 }  // namespace posbench

@@ -1,10 +1,12 @@
-// Encodings by name. An encoding's file registers it with one object at its end.
+// Registers encodings by name. The file of an encoding has one RegisterEncoding object at its end.
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/registry.h"
@@ -12,7 +14,7 @@
 
 namespace posbench {
 
-/// Where an encoding enters, as the literature groups them.
+/// Groups encodings as the literature does.
 enum class Family {
   unstated,
   absolute,
@@ -25,10 +27,15 @@ enum class Family {
   attention_variant,
   wrapper
 };
-/// Positions beyond the trained length: in the trained range; defined, but out of it; or untrained parameters.
-/// `as_base`: as the encoding that a wrapper wraps.
-enum class Extrapolation { yes, defined, no, as_base };
-/// Whether, or in which sense, scores depend on relative positions alone.
+/// States how positions beyond the trained length are handled. `as_base` means: as by the encoding that a wrapper
+/// wraps, here and below.
+enum class Extrapolation {
+  yes,      // they stay in the trained range
+  defined,  // they are defined, but leave the trained range
+  no,       // they read untrained parameters
+  as_base
+};
+/// States in which sense scores depend on relative positions alone.
 enum class Relative {
   yes,
   no,
@@ -43,59 +50,64 @@ enum class Relative {
   not_applicable,
   as_base
 };
-/// Whether equal tokens differ by their positions: all of them, some, none.
+/// States how many equal tokens differ by their positions: all, some or none.
 enum class Distinct { yes, partly, no, as_base };
-/// Whether farther keys weigh less, whatever is learned.
+/// States if farther keys weigh less for all values of the parameters.
 enum class DistanceDecay { no, yes, as_base };
-/// What a wrapper may replace the positions 0, 1, ... by: nothing, other positions, or distances alone.
-enum class TakesPositions { no, positions, distances };
+/// States what a wrapper may give an encoding instead of the positions 0, 1, ...
+enum class TakesPositions {
+  no,               // nothing
+  whole_positions,  // other whole numbers, because there is one row of a table for each
+  positions,        // other real numbers
+  distances         // other real numbers, or distances alone
+};
 
-/// As `show`, `list` and docs/encodings.md print them.
-std::string text(Family);
-std::string text(Extrapolation);
-std::string text(Relative);
-std::string text(Distinct);
-std::string text(DistanceDecay);
+/// Return the texts that `show`, `list` and docs/encodings.md print.
+std::string to_string(Family);
+std::string to_string(Extrapolation);
+std::string to_string(Relative);
+std::string to_string(Distinct);
+std::string to_string(DistanceDecay);
 
-/// A capability, and words that qualify it for a reader.
+/// A capability with a text that qualifies it for readers.
 template <class Capability>
-struct Stated {
+struct Qualified {
   Capability value;
   std::string qualifier;
 
-  Stated(Capability value) : value(value) {}
-  Stated(Capability value, std::string qualifier) : value(value), qualifier(std::move(qualifier)) {}
+  Qualified(Capability value) : value(value) {}
+  Qualified(Capability value, std::string qualifier) : value(value), qualifier(std::move(qualifier)) {}
 };
 template <class Capability>
-std::string text(const Stated<Capability>& stated) {
-  return text(stated.value) + (stated.qualifier.empty() ? "" : ", " + stated.qualifier);
+std::string to_string(const Qualified<Capability>& stated) {
+  return to_string(stated.value) + (stated.qualifier.empty() ? "" : ", " + stated.qualifier);
 }
 
-/// What an encoding is and can do: for readers, and for code that must know before it builds one.
+/// Describes an encoding for readers, and for code that must know its capabilities before it builds one.
+/// The members have fixed types, so an unknown field is a compile error. check_info refuses missing fields.
 struct EncodingInfo {
   std::string name;
   Family family = Family::unstated;
-  std::string equation;                // what it computes, in a line or a few
-  std::string source;                  // the paper, and the code where that was read
-  std::string notes;                   // departures, uncertainties, what papers and code disagree about
+  std::string equation;                // the exact computation, in a few lines separated by \n
+  std::string source;                  // the paper, and the code if it was read
+  std::string notes;                   // departures, uncertainties, differences between papers and code
   bool causal_only = false;            // defined for causal models only
-  bool permutation_invariant = false;  // bidirectional models with it cannot tell orders of tokens apart
-  std::string
-      touches;  // letters: E input, R rotates q and k, B bias, Q query-dependent, L logits, V values, P index
-  bool learned = false;  // has its own parameters
+  bool permutation_invariant = false;  // bidirectional models cannot distinguish orders of tokens
+  bool learned = false;                // has its own parameters
   TakesPositions takes_positions = TakesPositions::no;
-  Stated<Extrapolation> extrapolates = Extrapolation::no;
-  Stated<Relative> relative = Relative::no;
-  std::string content_dependent;  // "no", or on what; for readers
-  Stated<Distinct> distinct = Distinct::yes;
-  Stated<DistanceDecay> distance_decay = DistanceDecay::no;
-  int heads_multiple = 1;  // of these defaults and variants: models have a multiple of this many heads,
-  int least_layers = 1;    // and at least this many layers
-  std::vector<std::string> variants;  // options that take another path through the code, or wrap another encoding:
-                                      // "clip=2"; they are certified with it
+  Qualified<Extrapolation> extrapolates = Extrapolation::no;
+  Qualified<Relative> relative = Relative::no;
+  std::string content_dependent;  // for readers: "no", or the content that the scores depend on
+  Qualified<Distinct> distinct = Distinct::yes;
+  Qualified<DistanceDecay> distance_decay = DistanceDecay::no;
+  int heads_multiple_of = 1;  // the number of heads must be a multiple of this number
+  int min_layers = 1;         // the number of layers must be at least this number
+  /// Options that use another path through the code or wrap another encoding, such as "clip=2". All checks of the
+  /// encoding also run with them.
+  std::vector<std::string> variants;
 };
 
-/// The stages of plain attention that an encoding replaces, itself or by what it wraps.
+/// The stages of plain attention that an encoding, or one that it wraps, replaces.
 struct ReplacedStages {
   bool positions = false, embed = false, normalize = false, mix = false;
 
@@ -108,27 +120,28 @@ struct EncodingEntry {
   EncodingInfo info;
   std::vector<OptionInfo> options;
   std::function<Spec(const Spec&)> canonical;
-  std::function<std::optional<Spec>(const Spec&)> wrapped;  // the encoding that it wraps; none for most
-  std::function<std::vector<Spec>(const Spec&)> members;    // the encodings that it is made of: the one, or several
+  bool is_rotary = false;                                   // its class derives from Rotary
+  std::function<std::optional<Spec>(const Spec&)> wrapped;  // the encoding that it wraps; most wrap none
+  std::function<std::vector<Spec>(const Spec&)> members;    // the wrapped encoding, or those of a composition
   std::function<ReplacedStages(const Spec&)> replaces;
-  std::function<std::unique_ptr<PositionEncoding>(const Spec&, const ModelShape&, ParameterLayout&)> make;
+  std::function<bool(const Spec&)> draws_positions;  // it, or one that it wraps, draws positions at random
+  std::function<std::unique_ptr<PositionEncoding>(const Spec&, const ModelConfig&, ParameterLayout&)> make;
 };
 
-/// All encodings that are linked in.
+/// Returns the registry of all linked encodings.
 Registry<EncodingEntry>& encodings();
 
-/// Throws std::invalid_argument where the name or an option is unknown, or the encoding is not defined for this
-/// shape.
-std::unique_ptr<PositionEncoding> make_encoding(const Spec&, const ModelShape&, ParameterLayout&);
+/// Throws InputError if the name or an option is unknown, or the encoding is not defined for this model.
+std::unique_ptr<PositionEncoding> make_encoding(const Spec&, const ModelConfig&, ParameterLayout&);
 
-/// Throws std::logic_error, with a line that names the encoding, where its name, family, equation or source is
-/// missing.
+/// Throws std::logic_error with the name of the encoding if its name, family, equation or source is missing.
 void check_info(const EncodingInfo&);
 
 class Decorator;    // encodings/parts/decorator.h
 class Composition;  // encodings/parts/composition.h
+class Rotary;       // encodings/parts/rotary.h
 
-/// What a class does at a stage: nothing, what the encodings do that it is made of, or something of its own.
+/// States which class implements a stage: PositionEncoding, the wrapped encodings, or the class itself.
 enum class StageOwner { plain, wrapped, own };
 template <class Class, class Function>
 constexpr StageOwner stage_owner(Function Class::*) {
@@ -137,7 +150,7 @@ constexpr StageOwner stage_owner(Function Class::*) {
   return passes_on ? StageOwner::wrapped : StageOwner::own;
 }
 
-/// The stages that a class replaces, where it wraps an encoding that replaces these.
+/// Returns the stages that class E replaces if the encodings that it wraps replace those of `base`.
 template <class E>
 ReplacedStages replaced_stages(const ReplacedStages& base) {
   const auto replaced = [](StageOwner owner, bool by_base) {
@@ -147,9 +160,11 @@ ReplacedStages replaced_stages(const ReplacedStages& base) {
           replaced(stage_owner(&E::normalize), base.normalize), replaced(stage_owner(&E::mix), base.mix)};
 }
 
-/// E is constructed from (const E::Options&, const ModelShape&, ParameterLayout&). The options of a wrapper have a
-/// function `std::string wrapped() const`: the spec of the encoding that it wraps; those of a composition
-/// `std::vector<Spec> members() const`.
+/// Registers E, which is constructed from (const E::Options&, const ModelConfig&, ParameterLayout&). E::Options
+/// may have these functions:
+///   std::string wrapped() const          returns the spec of the encoding that a wrapper wraps
+///   std::vector<Spec> members() const    returns the encodings of a composition
+///   bool draws_positions() const         returns true if E draws positions at random
 template <class E>
 struct RegisterEncoding {
   explicit RegisterEncoding(EncodingInfo info) {
@@ -171,33 +186,48 @@ struct RegisterEncoding {
     }
   }
 
+  static std::optional<Spec> wrapped(const Spec& spec) {
+    if constexpr (requires(const typename E::Options& o) { o.wrapped(); }) return members(spec).front();
+    return std::nullopt;
+  }
+
   static ReplacedStages replaces(const Spec& spec) {
     ReplacedStages of_members;
-    for (const Spec& member : members(spec)) of_members = of_members | encodings().find(member.name).replaces(member);
+    for (const Spec& member : members(spec))
+      of_members = of_members | encodings().find(member.name).replaces(member);
     return replaced_stages<E>(of_members);
+  }
+
+  static bool draws_positions(const Spec& spec) {
+    if constexpr (requires(const typename E::Options& o) { o.draws_positions(); }) {
+      if (read_options<typename E::Options>(spec, "encoding").draws_positions()) return true;
+    }
+    const std::vector<Spec> members = RegisterEncoding::members(spec);
+    return std::any_of(members.begin(), members.end(),
+                       [](const Spec& member) { return encodings().find(member.name).draws_positions(member); });
+  }
+
+  static std::unique_ptr<PositionEncoding> make(const Spec& spec, const ModelConfig& config,
+                                                ParameterLayout& layout) {
+    return std::make_unique<E>(read_options<typename E::Options>(spec, "encoding"), config, layout);
   }
 
   static void add(EncodingInfo info) {
     const std::string name = info.name;
-    encodings().add(name, {std::move(info), option_infos<typename E::Options>(),
-                           [](const Spec& spec) { return canonical<typename E::Options>(spec, "encoding"); },
-                           [](const Spec& spec) -> std::optional<Spec> {
-                             if constexpr (requires(const typename E::Options& o) { o.wrapped(); }) {
-                               return Spec::parse(read_options<typename E::Options>(spec, "encoding").wrapped());
-                             } else {
-                               return std::nullopt;
-                             }
-                           },
-                           members, replaces,
-                           [](const Spec& spec, const ModelShape& shape,
-                              ParameterLayout& layout) -> std::unique_ptr<PositionEncoding> {
-                             const auto options = read_options<typename E::Options>(spec, "encoding");
-                             return std::make_unique<E>(options, shape, layout);
-                           }});
+    encodings().add(
+        name, {.info = std::move(info),
+               .options = option_infos<typename E::Options>(),
+               .canonical = [](const Spec& spec) { return canonical<typename E::Options>(spec, "encoding"); },
+               .is_rotary = std::is_base_of_v<Rotary, E>,
+               .wrapped = wrapped,
+               .members = members,
+               .replaces = replaces,
+               .draws_positions = draws_positions,
+               .make = make});
   }
 };
 
-/// For encodings that have nothing to set.
+/// The options of an encoding without options.
 struct NoOptions {
   void describe(OptionTable&) {}
 };

@@ -1,7 +1,9 @@
-// AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101).
+// Defines AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101).
 //
 //   m = m + (1 - beta1) (g - m),   v = v + (1 - beta2) (g^2 - v)
-//   p = keep p - rate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon),   keep: weight decay
+//   p = keep p - rate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon),   keep as in WeightDecay
+#include <memory>
+
 #include "model/lanes.h"
 #include "model/optimizer.h"
 
@@ -25,7 +27,8 @@ class AdamW final : public Optimizer {
     const double beta2_power = state.scalars.at("beta2_power") *= options_.beta2;
     const Real beta1 = static_cast<Real>(options_.beta1), beta2 = static_cast<Real>(options_.beta2);
     const Real rate = static_cast<Real>(learning_rate / (1 - beta1_power));
-    const Real correction = static_cast<Real>(1 / (1 - beta2_power)), epsilon = static_cast<Real>(options_.epsilon);
+    const Real correction = static_cast<Real>(1 / (1 - beta2_power)),
+               epsilon = static_cast<Real>(options_.epsilon);
     const Real* gradient = gradients.flat.data();
     Real* parameter = parameters.flat.data();
     weight_decay_.for_each_range(learning_rate, [&](Real keep, Index offset, Index size) {

@@ -1,17 +1,18 @@
-// An attention layer: projection to queries, keys and values, heads, the encoding's stages in their order, output
-// projection. One layer serves all sequences; the values of one sequence are in activations and workspace.
-//
-// Options of the shape act around the stages: qk_norm normalizes the queries and keys that they receive; a logit scale
-// multiplies the scores before the normalization, and a window or segments hide keys from it.
+// Computes attention: projection to queries, keys and values, the stages of the encoding, and the output projection. One
+// layer serves all sequences; the values of a sequence are in activations and workspace. Options of the model act around
+// the stages: qk_norm on queries and keys, the logit scale, windows and segments on scores.
 #pragma once
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "model/layers.h"
 #include "model/position_encoding.h"
 
 namespace posbench {
 
-/// Calls an encoding's stages and releases the scratch of each of them.
+/// Calls the stages of an encoding and releases the scratch matrices of each.
 class AttentionStages {
  public:
   explicit AttentionStages(const PositionEncoding& encoding) : encoding_(encoding) {}
@@ -20,7 +21,7 @@ class AttentionStages {
   void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const;
   void mix(const AttentionInput&, const Heads& attention, Heads& output) const;
   void carry(const AttentionInput&, const Heads& attention, const Matrix& feed_forward, Matrices& next) const;
-  /// score, normalize, mix. All three must be sized: H x (T, T), H x (T, T), H x (T, D).
+  /// Calls score, normalize and mix. The results must be sized: H x (T, T), H x (T, T), H x (T, D).
   void attend(const AttentionInput&, Heads& scores, Heads& attention, Heads& output) const;
 
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const;
@@ -37,14 +38,14 @@ class AttentionStages {
   const PositionEncoding& encoding_;
 };
 
-/// What the shape of a model does to scores, whatever the encoding: a factor for each query, a window, segments.
+/// Applies the options of a model that act on scores: a factor for each query, a window, segments.
 class ScoreAdjustment {
  public:
-  explicit ScoreAdjustment(const ModelShape&);
+  explicit ScoreAdjustment(const ModelConfig& config) : config_(config) {}
 
-  /// Scores become those that are normalized. What the encoding hides stays hidden.
+  /// Multiplies scores by their factor and hides keys outside of the window or segment. Hidden keys stay hidden.
   void apply(Heads& scores) const;
-  /// Their gradient becomes that of the encoding's scores.
+  /// Turns the gradient of the adjusted scores into that of the scores of the encoding.
   void apply_backward(Heads& d_scores) const;
 
  private:
@@ -53,96 +54,112 @@ class ScoreAdjustment {
   struct Range {
     Index first, end;
   };
-  bool hides() const { return shape_.window > 0 || shape_.segment > 0; }
+  bool hides() const { return config_.window > 0 || config_.segment > 0; }
   Range seen(Index i, Index length) const;
   Index keys(Index i, Index length) const;
   Real factor(Index i, Index length) const;
 
-  ModelShape shape_;
+  ModelConfig config_;
 };
 
-/// The input that all layers need for one sequence.
+/// The input that the blocks need for one sequence.
 struct SequenceInput {
   const Sequence& sequence;
   const Parameters& parameters;
   const Tables& tables;
+  std::optional<std::span<const int>> rows = {};  // the R positions that are read after the block; none: all T
 };
 
-/// What forward stores for the backward of one layer. R rows are read after the layer: all T, or those of the target
-/// positions.
+/// The weights of an attention layer in the order in which products read them.
+struct AttentionWeights {
+  PackedMatrix qkv, out;
+};
+
+/// The values that forward stores for the backward of one layer.
 struct AttentionActivations {
   Matrices recurrent_state;                     // as the layer received it
   Matrix input;                                 // (T, C)
   Heads q, k, v;                                // H x (T, D)
   std::vector<NormActivations> q_norm, k_norm;  // of each head, with qk_norm
-  Heads scores, attention;                      // H x (T, T); scores where the encoding keeps them
+  Heads scores, attention;                      // H x (T, T)
   Heads head_outputs;                           // H x (T, D)
-  Matrix joined;                                // (R, C): the heads side by side
+  Matrix joined;                                // (R, C): the outputs of all heads side by side
 };
 
-/// Memory that all layers reuse, forward and backward.
+/// Memory that all layers reuse.
 struct AttentionWorkspace {
   Matrix qkv, d_qkv;     // (T, 3 C)
   Matrix d_joined;       // (R, C)
-  Matrix d_input;        // (T, C): the gradient of what the layer read
+  Matrix d_input;        // (T, C): the gradient of the layer's input
   Heads d_q, d_k, d_v;   // H x (T, D)
   Heads d_head_outputs;  // H x (T, D)
   Heads d_attention;     // H x (T, T)
-  Heads d_scores;        // H x (T, T); forward: the scores that are not kept
+  Heads d_scores;        // H x (T, T)
   Heads d_carrying;      // H x (T, T): the gradient of attention through the recurrent state
   Scratch scratch;
 };
 
+/// The arguments that forward and backward of an attention layer share, for one sequence.
+struct AttentionContext {
+  const SequenceInput& input;
+  const AttentionWeights& weights;
+  AttentionActivations& activations;
+  AttentionWorkspace& workspace;
+};
+
+/// The gradients outside of a layer that its backward adds to.
+struct LayerGradient {
+  Gradients& parameters;
+  Matrices& tables;           // of Tables::values
+  Matrices& recurrent_state;  // after the layer; the backward turns it into that before the layer
+};
+
 class AttentionLayer {
  public:
-  /// Adds NAME.qkv and NAME.out to the layout. The encoding must outlive it.
-  AttentionLayer(const ModelShape&, const PositionEncoding&, int layer, const std::string& name, ParameterLayout&);
+  /// Adds NAME.qkv and NAME.out to the layout. The encoding must outlive the layer.
+  AttentionLayer(const ModelConfig&, const PositionEncoding&, int layer, const std::string& name,
+                 ParameterLayout&);
 
-  struct PackedWeights {
-    PackedMatrix qkv, out;
-  };
-  void pack(const Parameters&, bool backward, PackedWeights&) const;
+  void pack(const Parameters&, bool backward, AttentionWeights&) const;
 
-  /// result (R, C) from a.input (T, C) and a.recurrent_state. `rows`: the positions that are read afterwards;
-  /// null: all.
-  void forward(const SequenceInput&, const PackedWeights&, const std::vector<int>* rows, AttentionActivations& a,
-               AttentionWorkspace&, Matrix& result) const;
-  /// The recurrent state for the next block, from what the layer received.
-  void carry(const SequenceInput&, AttentionActivations&, const Matrix& feed_forward, AttentionWorkspace&,
-             Matrices& next) const;
+  /// Computes result (R, C) from activations.input (T, C) and activations.recurrent_state.
+  void forward(const AttentionContext&, Matrix& result) const;
+  /// Turns `next`, a copy of activations.recurrent_state, into the recurrent state for the next block. Does nothing if
+  /// no block follows. `feed_forward`: as in PositionEncoding::carry.
+  void carry(const AttentionContext&, const Matrix& feed_forward, Matrices& next) const;
 
-  /// To be called once before the two others: sets the gradients that the stages add to to zero.
-  void start_backward(Index length, AttentionWorkspace&) const;
-  /// On entry d_recurrent_state is the gradient of the state after the block; on return that of the state before
-  /// it.
-  void carry_backward(const SequenceInput&, AttentionActivations&, const Matrix& feed_forward, AttentionWorkspace&,
-                      Matrix& d_feed_forward, Matrices& d_tables, Matrices& d_recurrent_state, Gradients&) const;
-  /// d_result (R, C); writes the gradient of the layer's input to workspace.d_input. `carries`: whether
-  /// carry_backward was called before.
-  void backward(const SequenceInput&, const PackedWeights&, const std::vector<int>* rows, AttentionActivations&,
-                const Matrix& d_result, bool carries, AttentionWorkspace&, Matrices& d_tables,
-                Matrices& d_recurrent_state, Gradients&) const;
+  /// Sets the gradients that the stages add to to zero. To be called once before the other two.
+  void start_backward(const AttentionContext&) const;
+  /// Adds to d_feed_forward, among others. Does nothing if no block follows.
+  void carry_backward(const AttentionContext&, const Matrix& feed_forward, Matrix& d_feed_forward,
+                      LayerGradient&) const;
+  /// Writes the gradient of the layer's input to workspace.d_input. d_result is (R, C).
+  void backward(const AttentionContext&, const Matrix& d_result, LayerGradient&) const;
 
-  /// Multiply-adds of one forward over T tokens of which R are read: both projections, and attention with a causal
-  /// pair counted once.
+  /// Returns the multiply-adds of one forward over T tokens of which R are read: both projections, and attention with
+  /// a causal pair counted once.
   double multiply_adds(Index length, Index rows) const;
 
-  /// "score", "positional part" (the score minus q k^T / sqrt(D)), "attention", then the maps of the encoding, and
-  /// then the four terms of content and position where the scores have them; for the last sequence of forward.
+  /// Returns maps of the last sequence of forward: "score", "positional part" (the score minus q k^T / sqrt(D)),
+  /// "attention", the maps of the encoding, and the four terms of content and position if the scores have them.
   std::vector<AttentionMap> inspect(const SequenceInput&, AttentionActivations&, AttentionWorkspace&) const;
 
-  /// For measurements of single stages.
+  /// Returns the stages, for measurements of single stages.
   const AttentionStages& stages() const { return stages_; }
 
  private:
+  static bool carries(const AttentionContext& c) {
+    return !c.input.rows && !c.activations.recurrent_state.empty();
+  }
   AttentionInput input(const SequenceInput&, AttentionActivations&, Scratch&) const;
   void normalize_heads(const Parameters&, AttentionActivations&) const;
   void normalize_heads_backward(const Parameters&, AttentionActivations&, AttentionWorkspace&, Gradients&) const;
-  Heads& scores(AttentionActivations&, AttentionWorkspace&) const;
   void split_heads(const Matrix& qkv, AttentionActivations&) const;
-  void join_head_gradients(AttentionWorkspace&) const;
+  void split_heads_backward(AttentionWorkspace&) const;
+  void join_heads(const SequenceInput&, AttentionActivations&) const;
+  void join_heads_backward(const SequenceInput&, AttentionWorkspace&) const;
 
-  ModelShape shape_;
+  ModelConfig config_;
   AttentionStages stages_;
   int layer_;
   DenseParameters qkv_, out_;

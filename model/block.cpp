@@ -1,28 +1,130 @@
 #include "model/block.h"
 
-namespace posbench {
+#include <fmt/format.h>
 
-std::unique_ptr<Block> make_block(const ModelShape& shape, const PositionEncoding& encoding, int layer,
+#include <string>
+
+namespace posbench {
+namespace {
+
+std::string name_of(int layer) { return fmt::format("blocks.{}", layer); }
+
+}  // namespace
+
+Block::Block(const ModelConfig& config, const PositionEncoding& encoding, int layer, ParameterLayout& layout)
+    : config_(config),
+      norm1_(add_norm(layout, name_of(layer) + ".norm1", config.width, config.norm_kind, config.biases)),
+      norm2_(config.block == BlockKind::sequential
+                 ? add_norm(layout, name_of(layer) + ".norm2", config.width, config.norm_kind, config.biases)
+                 : NormParameters{}),
+      attention_(config, encoding, layer, name_of(layer) + ".attention", layout) {
+  if (config.block != BlockKind::attention)
+    feed_forward_.emplace(config, name_of(layer) + ".feed_forward", layout);
+}
+
+void Block::pack(const Parameters& p, bool backward, BlockWeights& weights) const {
+  attention_.pack(p, backward, weights.attention);
+  if (feed_forward_) feed_forward_->pack(p, backward, weights.feed_forward);
+}
+
+void Block::forward(const BlockContext& c, Rng* rng, Matrix& x, Matrices& recurrent_state) const {
+  BlockActivations& a = c.activations;
+  Matrix& contribution = c.workspace.contribution;
+  a.attention.recurrent_state = recurrent_state;
+  if (config_.pre_norm) {
+    norm(c.input.parameters, norm1_, x, a.norm1, a.attention.input);
+  } else {
+    a.attention.input = x;
+  }
+  attention_.forward(c.attention(), contribution);
+  if (drops(c)) dropout(config_.dropout, *rng, a.attention_mask, contribution);
+  select_rows(c.input.rows, c.workspace.rows, x);
+  x += contribution;
+  after_attention(c, rng, x);
+  attention_.carry(c.attention(), a.feed_forward.output, recurrent_state);
+}
+
+void Block::backward(const BlockContext& c, Matrix& d_x, LayerGradient& d) const {
+  BlockActivations& a = c.activations;
+  Matrix &d_contribution = c.workspace.d_contribution, &d_input = c.workspace.attention.d_input;
+  attention_.start_backward(c.attention());
+  after_attention_backward(c, d_x, d);
+  d_contribution = d_x;
+  if (drops(c)) d_contribution.array() *= a.attention_mask.array();
+  attention_.backward(c.attention(), d_contribution, d);
+  attention_input_backward(c);
+  select_rows_backward(c.input.rows, d_input.rows(), c.workspace.rows, d_x);
+  if (config_.pre_norm) {
+    norm_backward(c.input.parameters, norm1_, a.norm1, d_input, d_x, d.parameters);
+  } else {
+    d_x += d_input;
+  }
+}
+
+void Block::add_feed_forward(const BlockContext& c, Rng* rng, Matrix& x) const {
+  BlockActivations& a = c.activations;
+  feed_forward_->forward(c.input.parameters, c.weights.feed_forward, a.feed_forward);
+  if (drops(c)) dropout(config_.dropout, *rng, a.feed_forward_mask, a.feed_forward.output);
+  x += a.feed_forward.output;
+}
+
+void Block::add_feed_forward_backward(const BlockContext& c, const Matrix& d_x, LayerGradient& d) const {
+  BlockActivations& a = c.activations;
+  Matrix& d_output = c.workspace.d_contribution;
+  d_output = d_x;
+  attention_.carry_backward(c.attention(), a.feed_forward.output, d_output, d);
+  if (drops(c)) d_output.array() *= a.feed_forward_mask.array();
+  feed_forward_->backward(c.weights.feed_forward, a.feed_forward, d_output, c.workspace.feed_forward,
+                          c.workspace.d_branch, d.parameters);
+}
+
+void Block::post_norm(const BlockContext& c, const NormParameters& parameters, NormActivations& a,
+                      Matrix& x) const {
+  if (config_.pre_norm) return;
+  norm(c.input.parameters, parameters, x, a, c.workspace.contribution);
+  x = c.workspace.contribution;
+}
+
+void Block::post_norm_backward(const BlockContext& c, const NormParameters& parameters, NormActivations& a,
+                               Matrix& d_x, LayerGradient& d) const {
+  if (config_.pre_norm) return;
+  Matrix& d_input = c.workspace.d_branch;
+  d_input.resize(d_x.rows(), d_x.cols());
+  d_input.setZero();
+  norm_backward(c.input.parameters, parameters, a, d_x, d_input, d.parameters);
+  d_x = d_input;
+}
+
+double Block::multiply_adds(Index length, Index rows) const {
+  return attention_.multiply_adds(length, rows) + (feed_forward_ ? feed_forward_->multiply_adds(rows) : 0);
+}
+
+std::vector<AttentionMap> Block::inspect(const SequenceInput& s, BlockActivations& a,
+                                         BlockWorkspace& workspace) const {
+  return attention_.inspect(s, a.attention, workspace.attention);
+}
+
+std::unique_ptr<Block> make_block(const ModelConfig& config, const PositionEncoding& encoding, int layer,
                                   ParameterLayout& layout) {
-  switch (shape.block) {
+  switch (config.block) {
     case BlockKind::sequential:
-      return make_sequential_block(shape, encoding, layer, layout);
+      return make_sequential_block(config, encoding, layer, layout);
     case BlockKind::parallel:
-      return make_parallel_block(shape, encoding, layer, layout);
+      return make_parallel_block(config, encoding, layer, layout);
     case BlockKind::attention:
-      return make_attention_block(shape, encoding, layer, layout);
+      return make_attention_block(config, encoding, layer, layout);
   }
   return nullptr;
 }
 
-void keep_rows(const std::vector<int>* rows, Matrix& workspace, Matrix& x) {
+void select_rows(std::optional<std::span<const int>> rows, Matrix& workspace, Matrix& x) {
   if (!rows) return;
   workspace.resize(static_cast<Index>(rows->size()), x.cols());
   gather(x, *rows, workspace);
   x = workspace;
 }
 
-void spread_rows(const std::vector<int>* rows, Index length, Matrix& workspace, Matrix& d_x) {
+void select_rows_backward(std::optional<std::span<const int>> rows, Index length, Matrix& workspace, Matrix& d_x) {
   if (!rows) return;
   workspace = d_x;
   d_x.resize(length, workspace.cols());

@@ -1,15 +1,18 @@
-// A block of the transformer: attention and feed-forward around a residual stream. Each kind of block has its own
-// file, and a name in ModelShape::block.
+// Defines a block of the transformer: attention and feed-forward around a residual stream. The class has the skeleton that
+// all kinds of blocks share; each kind has a file for its part after the attention, and a name in ModelConfig::block.
 #pragma once
 #include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "model/attention_layer.h"
 #include "model/feed_forward.h"
 
 namespace posbench {
 
-/// What forward stores for the backward of one block; each kind uses what it needs. R rows are read after the block:
-/// all T, or, after the last block, those of the target positions.
+/// The values that forward stores for the backward of one block; each kind uses those that it needs. R is the number of
+/// rows that are read after the block: T, or after the last block the number of target positions.
 struct BlockActivations {
   AttentionActivations attention;
   FeedForwardActivations feed_forward;
@@ -20,53 +23,90 @@ struct BlockActivations {
 /// Memory that all blocks reuse.
 struct BlockWorkspace {
   AttentionWorkspace attention;
-  Matrix contribution, d_contribution;  // (R, C)
-  Matrix d_branch;                      // (R, C): the gradient of what one half of the block reads
-  Matrix d_rows;                        // (R, C): d_x of the rows that are read, before it is spread over all
   FeedForwardWorkspace feed_forward;
+  Matrix contribution, d_contribution;  // (R, C): of a sublayer to the residual stream
+  Matrix d_branch;                      // (R, C): the gradient of a sublayer's input
+  Matrix rows;                          // (R, C): the selected rows of x or of d_x
 };
 
 /// The weights of a block in the order in which products read them.
 struct BlockWeights {
-  AttentionLayer::PackedWeights attention;
-  FeedForward::PackedWeights feed_forward;
+  AttentionWeights attention;
+  FeedForwardWeights feed_forward;
+};
+
+/// The arguments that forward and backward of a block share, for one sequence.
+struct BlockContext {
+  const SequenceInput& input;
+  const BlockWeights& weights;
+  BlockActivations& activations;
+  BlockWorkspace& workspace;
+
+  AttentionContext attention() const {
+    return {input, weights.attention, activations.attention, workspace.attention};
+  }
 };
 
 class Block {
  public:
+  /// Adds the parameters of norms, attention and feed-forward layer to the layout, as far as the kind has them.
+  Block(const ModelConfig&, const PositionEncoding&, int layer, ParameterLayout&);
   virtual ~Block() = default;
 
-  virtual void pack(const Parameters&, bool backward, BlockWeights&) const = 0;
+  void pack(const Parameters&, bool backward, BlockWeights&) const;
 
-  /// x (T, C) becomes the block's output, (R, C). `rows` are the target positions for the last block, and null for
-  /// the others, which update `recurrent_state` for the next block. `rng` draws dropout; it may be null where there is none.
-  virtual void forward(const SequenceInput&, const BlockWeights&, const std::vector<int>* rows, Rng* rng,
-                       BlockActivations&, BlockWorkspace&, Matrix& x, Matrices& recurrent_state) const = 0;
-  /// d_x (R, C) and d_recurrent_state become the gradients of the block's inputs.
-  virtual void backward(const SequenceInput&, const BlockWeights&, const std::vector<int>* rows, BlockActivations&,
-                        BlockWorkspace&, Matrix& d_x, Matrices& d_tables, Matrices& d_recurrent_state,
-                        Gradients&) const = 0;
+  /// x (T, C) becomes the block's output (R, C), and recurrent_state that for the next block. `rng` draws dropout; it may
+  /// be null if nothing is dropped.
+  void forward(const BlockContext&, Rng* rng, Matrix& x, Matrices& recurrent_state) const;
+  /// d_x (R, C) becomes the gradient of the block's input (T, C).
+  void backward(const BlockContext&, Matrix& d_x, LayerGradient&) const;
 
-  /// Multiply-adds of one forward over T tokens of which R are read afterwards.
-  virtual double multiply_adds(Index length, Index rows) const = 0;
+  /// Returns the multiply-adds of one forward over T tokens of which R are read afterwards.
+  double multiply_adds(Index length, Index rows) const;
 
-  /// The attention maps of the last sequence of forward.
-  virtual std::vector<AttentionMap> inspect(const SequenceInput&, BlockActivations&, BlockWorkspace&) const = 0;
+  /// Returns the attention maps of the last sequence of forward.
+  std::vector<AttentionMap> inspect(const SequenceInput&, BlockActivations&, BlockWorkspace&) const;
+
+ protected:
+  /// x (R, C), the sum of the block's input and its attention, becomes the block's output.
+  virtual void after_attention(const BlockContext&, Rng* rng, Matrix& x) const = 0;
+  /// d_x (R, C), the gradient of the block's output, becomes that of the sum.
+  virtual void after_attention_backward(const BlockContext&, Matrix& d_x, LayerGradient&) const = 0;
+  /// Adds the gradient that reaches the input of the attention in other ways to its d_input.   Default: nothing.
+  virtual void attention_input_backward(const BlockContext&) const {}
+
+  /// x += the feed-forward layer's result for activations.feed_forward.input, with dropout.
+  void add_feed_forward(const BlockContext&, Rng* rng, Matrix& x) const;
+  /// workspace.d_branch = the gradient of the feed-forward layer's input. d_x is only read.
+  void add_feed_forward_backward(const BlockContext&, const Matrix& d_x, LayerGradient&) const;
+
+  /// x = norm(x), for the norm at the end of a post-norm block. Does nothing in a pre-norm block.
+  void post_norm(const BlockContext&, const NormParameters&, NormActivations&, Matrix& x) const;
+  void post_norm_backward(const BlockContext&, const NormParameters&, NormActivations&, Matrix& d_x,
+                          LayerGradient&) const;
+
+  ModelConfig config_;
+  NormParameters norm1_, norm2_;  // norm2_: of a sequential block
+  AttentionLayer attention_;
+  std::optional<FeedForward> feed_forward_;  // none in a block of attention alone
+
+ private:
+  bool drops(const BlockContext& c) const { return c.input.sequence.training && config_.dropout > 0; }
 };
 
-/// The block of the kind ModelShape::block. The encoding must outlive it.
-std::unique_ptr<Block> make_block(const ModelShape&, const PositionEncoding&, int layer, ParameterLayout&);
+/// Returns a block of the kind ModelConfig::block. The encoding must outlive it.
+std::unique_ptr<Block> make_block(const ModelConfig&, const PositionEncoding&, int layer, ParameterLayout&);
 
-std::unique_ptr<Block> make_sequential_block(const ModelShape&, const PositionEncoding&, int layer,
+std::unique_ptr<Block> make_sequential_block(const ModelConfig&, const PositionEncoding&, int layer,
                                              ParameterLayout&);
-std::unique_ptr<Block> make_parallel_block(const ModelShape&, const PositionEncoding&, int layer,
+std::unique_ptr<Block> make_parallel_block(const ModelConfig&, const PositionEncoding&, int layer,
                                            ParameterLayout&);
-std::unique_ptr<Block> make_attention_block(const ModelShape&, const PositionEncoding&, int layer,
+std::unique_ptr<Block> make_attention_block(const ModelConfig&, const PositionEncoding&, int layer,
                                             ParameterLayout&);
 
-/// Gathers these rows of x (T, C) into (R, C). Null: keeps all.
-void keep_rows(const std::vector<int>* rows, Matrix& workspace, Matrix& x);
-/// Its backward: d_x (R, C) becomes (T, C), zero in the rows that were left out.
-void spread_rows(const std::vector<int>* rows, Index length, Matrix& workspace, Matrix& d_x);
+/// Gathers these rows of x (T, C) into (R, C). Keeps all if `rows` is empty.
+void select_rows(std::optional<std::span<const int>> rows, Matrix& workspace, Matrix& x);
+/// d_x (R, C) becomes (T, C), with zeros in the rows that were not selected.
+void select_rows_backward(std::optional<std::span<const int>> rows, Index length, Matrix& workspace, Matrix& d_x);
 
 }  // namespace posbench

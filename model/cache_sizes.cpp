@@ -1,5 +1,5 @@
-// Eigen splits long sums by the machine's cache sizes; fixed sizes give the same bytes on every machine. They
-// are set before main(), for the program and for every program that links the library.
+// Sets fixed cache sizes for Eigen, which splits long sums by them, so that all machines give the same bytes. They are set
+// before main() in every program that links the library.
 #include <Eigen/Core>
 
 namespace posbench {

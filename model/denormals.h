@@ -1,4 +1,4 @@
-// Denormal numbers, such as e^-87 times a gradient: processors need about a hundred cycles for each.
+// Flushes denormal numbers, such as e^-87 times a gradient, for each of which processors need about a hundred cycles.
 #pragma once
 #include <cstdint>
 
@@ -8,8 +8,8 @@
 
 namespace posbench {
 
-/// While it lives, this thread flushes denormal numbers to zero, as inputs and as results. They come from attention
-/// to keys whose scores are far below the best; sums with them do not change.
+/// Makes this thread flush denormal inputs and results to zero as long as the object lives. Denormal numbers come from
+/// attention to keys whose scores are far below the best; sums with them do not change.
 class FlushDenormals {
  public:
   FlushDenormals() : before_(control()) { set_control(before_ | kFlush); }
@@ -19,11 +19,11 @@ class FlushDenormals {
 
  private:
 #if defined(__SSE2__)
-  static constexpr std::uint64_t kFlush = 0x8040;  // results, and what is read
+  static constexpr std::uint64_t kFlush = 0x8040;  // results and inputs
   static std::uint64_t control() { return _mm_getcsr(); }
   static void set_control(std::uint64_t bits) { _mm_setcsr(static_cast<unsigned>(bits)); }
 #elif defined(__aarch64__)
-  static constexpr std::uint64_t kFlush = 1 << 24;  // both
+  static constexpr std::uint64_t kFlush = 1 << 24;  // results and inputs
   static std::uint64_t control() {
     std::uint64_t bits;
     asm volatile("mrs %0, fpcr" : "=r"(bits));
@@ -31,7 +31,7 @@ class FlushDenormals {
   }
   static void set_control(std::uint64_t bits) { asm volatile("msr fpcr, %0" : : "r"(bits)); }
 #else
-#error "add how this processor flushes denormal numbers: reports would differ without it"
+#error "this processor has no code that flushes denormal numbers; add it, because reports would differ without it"
 #endif
 
   std::uint64_t before_;

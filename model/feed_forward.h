@@ -1,5 +1,5 @@
-// The feed-forward layer of a block: linear, activation, linear; or SwiGLU, in which a second linear layer gates the
-// first.
+// Computes the feed-forward layer of a block: linear, activation, linear; or SwiGLU, in which a second linear layer gates
+// the first.
 //
 //   gelu, relu   y = a(x up) down
 //   swiglu       y = (silu(x gate) * (x up)) down     (Shazeer 2020, arXiv:2002.05202)
@@ -11,7 +11,7 @@
 
 namespace posbench {
 
-/// What forward stores for the backward, for R tokens. F is the inner width.
+/// The values that forward stores for the backward, for R tokens. F is the inner width.
 struct FeedForwardActivations {
   Matrix input;       // (R, C)
   Matrix derivative;  // (R, F): of the activation; before that, its input
@@ -20,33 +20,36 @@ struct FeedForwardActivations {
   Matrix output;      // (R, C)
 };
 
-/// Memory of a backward, (R, F) each.
+/// Memory of a backward.
 struct FeedForwardWorkspace {
-  Matrix d_activated, d_gate;
+  Matrix d_activated, d_gate;  // (R, F)
+};
+
+/// The weights in the order in which products read them.
+struct FeedForwardWeights {
+  PackedMatrix up, gate, down;
 };
 
 class FeedForward {
  public:
   /// Adds NAME.up, NAME.down and, for SwiGLU, NAME.gate to the layout.
-  FeedForward(const ModelShape&, const std::string& name, ParameterLayout&);
+  FeedForward(const ModelConfig&, const std::string& name, ParameterLayout&);
 
-  struct PackedWeights {
-    PackedMatrix up, gate, down;
-  };
-  void pack(const Parameters&, bool backward, PackedWeights&) const;
+  void pack(const Parameters&, bool backward, FeedForwardWeights&) const;
 
-  /// a.output from a.input.
-  void forward(const Parameters&, const PackedWeights&, FeedForwardActivations& a) const;
-  /// d_input = the gradient of a.input; both (R, C).
-  void backward(const PackedWeights&, const FeedForwardActivations& a, const Matrix& d_output,
+  /// Computes a.output from a.input.
+  void forward(const Parameters&, const FeedForwardWeights&, FeedForwardActivations& a) const;
+  /// d_input = the gradient of a.input; both are (R, C).
+  void backward(const FeedForwardWeights&, const FeedForwardActivations& a, const Matrix& d_output,
                 FeedForwardWorkspace&, Matrix& d_input, Gradients&) const;
 
+  /// Returns the multiply-adds of one forward over R tokens.
   double multiply_adds(Index rows) const;
 
  private:
-  bool gated() const { return shape_.feed_forward_kind == FeedForwardKind::swiglu; }
+  bool gated() const { return config_.feed_forward_kind == FeedForwardKind::swiglu; }
 
-  ModelShape shape_;
+  ModelConfig config_;
   DenseParameters up_, down_, gate_;
 };
 

@@ -1,10 +1,12 @@
-#include "model/kernels.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/error.h"
+#include "model/kernels.h"
 #include "model/kernels/instances.h"
 
 namespace posbench {
@@ -58,8 +60,8 @@ void use_instruction_set(std::string_view name) {
       return;
     }
   }
-  throw std::invalid_argument(fmt::format("POSBENCH_ISA is '{}'; this program can use {} on this processor", name,
-                                          fmt::join(instruction_sets(), " or ")));
+  throw InputError(fmt::format("POSBENCH_ISA is '{}'; this program can use {} on this processor", name,
+                               fmt::join(instruction_sets(), " or ")));
 }
 
 }  // namespace posbench

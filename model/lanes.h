@@ -1,11 +1,10 @@
-// Vectors, for the few loops over entries in which a training step spends its time. GCC and Clang compile their
-// arithmetic for the vectors of the processor. Sums along a row run over kLanes lanes on every processor, so that
-// all of them give the same bytes.
+// Defines vectors, for the loops over entries in which a training step spends its time. GCC and Clang compile their
+// arithmetic for the vectors of the processor. Sums along a row run over kLanes lanes on every processor, so that all
+// processors give the same bytes.
 #pragma once
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <initializer_list>
 #include <type_traits>
 
 #if defined(__AVX__)
@@ -30,7 +29,8 @@ using Wide = Real __attribute__((vector_size(64)));
 #else
 using Wide = Lanes;
 #endif
-using IntLanes = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t> __attribute__((vector_size(32)));
+using IntLanes =
+    std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t> __attribute__((vector_size(32)));
 constexpr Index kWide = sizeof(Wide) / sizeof(Real);  // the processor's widest vector, for work without sums
 
 template <class V>
@@ -48,7 +48,7 @@ void store(V values, Real* to) {
 }
 
 #if defined(__AVX__) && !defined(__AVX512VL__)
-/// All bits of the first `count` lanes.
+/// Returns a mask with all bits of the first `count` lanes.
 inline __m256i first_lanes(Index count) {
   using Words = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t> __attribute__((vector_size(32)));
   Words index;
@@ -57,7 +57,7 @@ inline __m256i first_lanes(Index count) {
 }
 #endif
 
-/// The first `count` lanes from memory, `rest` in the others.
+/// Loads the first `count` lanes from memory and sets the others to `rest`.
 template <class V = Lanes>
 V load(const Real* from, Index count, Real rest) {
   if (count == kLanesOf<V>) return load<V>(from);
@@ -72,9 +72,11 @@ V load(const Real* from, Index count, Real rest) {
   const __m256i mask = first_lanes(count);
   const V others = V{} + rest;
   if constexpr (sizeof(Real) == 4)
-    return V(_mm256_blendv_ps(__m256(others), _mm256_maskload_ps(reinterpret_cast<const float*>(from), mask), __m256(mask)));
+    return V(_mm256_blendv_ps(__m256(others), _mm256_maskload_ps(reinterpret_cast<const float*>(from), mask),
+                              __m256(mask)));
   else
-    return V(_mm256_blendv_pd(__m256d(others), _mm256_maskload_pd(reinterpret_cast<const double*>(from), mask), __m256d(mask)));
+    return V(_mm256_blendv_pd(__m256d(others), _mm256_maskload_pd(reinterpret_cast<const double*>(from), mask),
+                              __m256d(mask)));
 #else
   V values = V{} + rest;
   for (Index n = 0; n < count; ++n) values[n] = from[n];
@@ -103,8 +105,7 @@ void store(V values, Real* to, Index count) {
 #endif
 }
 
-/// The square root, correctly rounded: Eigen's for floats starts from an approximation that differs between
-/// processors.
+/// Returns the correctly rounded square root. That of Eigen starts from an approximation that differs between processors.
 inline Lanes square_root(Lanes x) {
 #ifdef __AVX__
   if constexpr (sizeof(Real) == 4)
@@ -117,7 +118,7 @@ inline Lanes square_root(Lanes x) {
 #endif
 }
 
-/// x in all lanes.
+/// Returns x in all lanes.
 template <class V = Lanes>
 V broadcast(Real x) {
 #if defined(__AVX512F__)
@@ -129,7 +130,7 @@ V broadcast(Real x) {
   return x - V{};
 }
 
-/// a b + c, rounded once. Whether `a * b + c` is rounded once depends on the compiler and the code around it.
+/// Returns a b + c, rounded once. The rounding of `a * b + c` would depend on the compiler and the code around it.
 template <class V>
 V fused(V a, V b, V c) {
 #if defined(__AVX512F__)
@@ -164,21 +165,21 @@ V fused(V a, V b, Real c) {
   return fused(a, b, broadcast<V>(c));
 }
 
-/// 0, 1, 2, ...
+/// Returns 0, 1, 2, ...
 inline Lanes lane_indices() {
   Lanes values;
   for (Index n = 0; n < kLanes; ++n) values[n] = static_cast<Real>(n);
   return values;
 }
 
-/// Whether all lanes are the same.
+/// Returns whether all lanes are equal.
 inline bool equal(Lanes a, Lanes b) {
   using Words = std::int64_t __attribute__((vector_size(32)));
   const auto same = reinterpret_cast<Words>(a == b);
   return (same[0] & same[1] & same[2] & same[3]) == -1;
 }
 
-/// The last lane first.
+/// Returns the lanes in reverse order.
 template <class L = Lanes>
 L reversed(L values) {
   if constexpr (kLanes == 8)
@@ -187,31 +188,31 @@ L reversed(L values) {
     return __builtin_shufflevector(values, values, 3, 2, 1, 0);
 }
 
-/// Lane k becomes what lane k + N was, or `rest` where there is none.
-template <int N>
-Lanes moved_down(Lanes v, Lanes rest = Lanes{}) {
+/// Returns lane k + N of v in lane k, and `rest` in the last N lanes.
+template <int N, class L = Lanes>
+L moved_down(L v, L rest = L{}) {
   if constexpr (kLanes == 8)
     return __builtin_shufflevector(v, rest, N, 1 + N, 2 + N, 3 + N, 4 + N, 5 + N, 6 + N, 7 + N);
   else
     return __builtin_shufflevector(v, rest, N, 1 + N, 2 + N, 3 + N);
 }
-/// Lane k becomes what lane k - N was, or `rest` where there is none.
-template <int N>
-Lanes moved_up(Lanes v, Lanes rest = Lanes{}) {
+/// Returns lane k - N of v in lane k, and `rest` in the first N lanes.
+template <int N, class L = Lanes>
+L moved_up(L v, L rest = L{}) {
   if constexpr (kLanes == 8)
     return __builtin_shufflevector(rest, v, 8 - N, 9 - N, 10 - N, 11 - N, 12 - N, 13 - N, 14 - N, 15 - N);
   else
     return __builtin_shufflevector(rest, v, 4 - N, 5 - N, 6 - N, 7 - N);
 }
 
-/// The sum of each lane and all after it.
+/// Returns the sum of each lane and all after it.
 inline Lanes suffix_sums(Lanes v) {
   v += moved_down<1>(v);
   v += moved_down<2>(v);
   if constexpr (kLanes == 8) v += moved_down<4>(v);
   return v;
 }
-/// The sum of each lane and all before it.
+/// Returns the sum of each lane and all before it.
 inline Lanes prefix_sums(Lanes v) {
   v += moved_up<1>(v);
   v += moved_up<2>(v);
@@ -226,10 +227,10 @@ inline Lanes prefix_products(Lanes v) {
   return v;
 }
 
-/// Rounded toward zero.
+/// Returns the lanes rounded toward zero.
 inline IntLanes truncated(Lanes v) { return __builtin_convertvector(v, IntLanes); }
 
-/// from[index] for each lane; 0 <= index < 2 kLanes. All 2 kLanes entries are read.
+/// Returns from[index] for each lane; 0 <= index < 2 kLanes. Reads all 2 kLanes entries.
 inline Lanes gather(const Real* from, IntLanes index) {
 #ifdef __AVX2__
   if constexpr (sizeof(Real) == 4) {
@@ -244,7 +245,7 @@ inline Lanes gather(const Real* from, IntLanes index) {
   return values;
 }
 
-/// Transposes a square of lanes: afterwards lane k of row j is what lane j of row k was.
+/// Transposes a square of lanes: lane k of row j becomes lane j of row k.
 template <class L>
 [[gnu::always_inline]] inline void transpose(L (&row)[kLanes]) {
   if constexpr (kLanes == 8) {
@@ -276,7 +277,7 @@ template <class L>
   }
 }
 
-/// f(first, count) for each vector of `size` reals; `count` is its number of lanes, smaller only in the last.
+/// Calls f(first, count) for each vector of `size` reals; `count` is its number of lanes, smaller only in the last.
 template <class V, class F>
 void for_each(Index size, F f) {
   constexpr Index kStep = kLanesOf<V>;
@@ -289,7 +290,7 @@ void for_each_lanes(Index size, F f) {
   for_each<Lanes>(size, f);
 }
 
-/// f over all lanes, by halves.
+/// Reduces all lanes with f, by halves.
 template <class F, class L = Lanes>
 Real across(L values, F f) {
   if constexpr (kLanes == 8) {
@@ -301,7 +302,7 @@ Real across(L values, F f) {
     return f(values, __builtin_shufflevector(values, values, 1, 0, 3, 2))[0];
   }
 }
-/// a > b ? a : b, which GCC does not find in one instruction.
+/// Returns a > b ? a : b, for which GCC does not find the single instruction.
 template <class V>
 V larger(V a, V b) {
 #if defined(__AVX512F__)
@@ -312,7 +313,7 @@ V larger(V a, V b) {
 #endif
   return a > b ? a : b;
 }
-/// |v|
+/// Returns |v|.
 inline Lanes magnitude(Lanes v) {
   const IntLanes sign = IntLanes(-Lanes{});
   return Lanes(IntLanes(v) & ~sign);
@@ -321,7 +322,7 @@ inline Real sum(Lanes values) {
   return across(values, [](Lanes a, Lanes b) { return a + b; });
 }
 
-/// f(f(total, the first kLanes of the values), those after them)
+/// Returns f(f(total, the first kLanes values), the others).
 template <class V, class F>
 Lanes in_turn(Lanes total, V values, F f) {
   if constexpr (sizeof(V) == sizeof(Lanes)) {
@@ -332,7 +333,7 @@ Lanes in_turn(Lanes total, V values, F f) {
     return f(f(total, halves[0]), halves[1]);
   }
 }
-/// Adds a vector of any width to a total of kLanes lanes.
+/// Returns the sum of a total of kLanes lanes and a vector of any width.
 template <class V>
 Lanes add(Lanes total, V values) {
   return in_turn(total, values, [](Lanes a, Lanes b) { return a + b; });
@@ -340,65 +341,6 @@ Lanes add(Lanes total, V values) {
 template <class V>
 Real largest(V values) {
   return across(in_turn(Lanes{} - INFINITY, values, larger<Lanes>), larger<Lanes>);
-}
-
-/// The bits of each lane of a vector of floats.
-using NarrowBits = std::uint32_t __attribute__((vector_size(32)));
-using WideBits = std::uint32_t __attribute__((vector_size(64)));
-template <class V>
-using BitsOf = std::conditional_t<sizeof(V) == 64, WideBits, NarrowBits>;
-
-/// e^x with a relative error of 2e-7; 0 below -87, the range of floats, and e^88 above 88. NaN stays NaN.
-///   e^x = 2^n e^r,   n the nearest integer to x / log 2, |r| <= log 2 / 2,
-///   e^r = 1 + r + r^2 (a polynomial whose largest relative error there is least)
-template <class V>
-V exponential(V x) {
-  if constexpr (std::is_same_v<Real, double>) {
-    for (Index n = 0; n < kLanesOf<V>; ++n) x[n] = std::exp(x[n]);
-    return x;
-  } else {
-    using Bits = BitsOf<V>;
-    constexpr Real kRounder = 3 << 22;  // 1.5 * 2^23: added to n + a fraction, its last bits are n
-    const V most = V{} + 88;
-    V bounded;
-#if defined(__AVX512F__)
-    if constexpr (sizeof(V) == 64) bounded = V(_mm512_maskz_min_ps(0xffff, __m512(most), __m512(x)));
-#endif
-#if defined(__AVX__)
-    if constexpr (sizeof(V) == 32) bounded = V(_mm256_min_ps(__m256(most), __m256(x)));  // which GCC does not find
-#else
-    bounded = x > most ? most : x;
-#endif
-    const V rounded = fused(bounded, Real(1.44269504), kRounder), n = rounded - kRounder;
-    const V r = fused(n, Real(-1.42860677e-6), fused(n, Real(-0.693145752), bounded));  // log 2, in two pieces
-    V series = fused(r, Real(0.00831252), Real(0.04189016));
-    for (const Real next : {Real(0.16667115), Real(0.49999231), Real(1), Real(1)}) series = fused(r, series, next);
-    const V power = V(Bits(series) + (Bits(rounded) << 23));  // times 2^n
-    return x < V{} - 87 ? V{} : power;
-  }
-}
-
-/// 1 / (1 + e^-x)
-template <class V>
-V sigmoid(V x) {
-  return 1 / (1 + exponential(-x));
-}
-
-/// log(1 + e^x), relative error 3e-7: max(x, 0) + log(1 + e),   e = e^-|x|,
-///   log(1 + e) = 2 atanh(t),   t = e / (2 + e) <= 1 / 3,   atanh(t) / t a polynomial in t^2
-template <class V>
-V softplus(V x) {
-  const V positive = larger(x, V{}), e = exponential(fused(positive, Real(-2), x));
-  if constexpr (std::is_same_v<Real, double>) {
-    V rest;
-    for (Index n = 0; n < kLanesOf<V>; ++n) rest[n] = std::log1p(e[n]);
-    return positive + rest;
-  } else {
-    const V t = e / (2 + e), u = t * t;
-    V series = fused(u, Real(0.14078889), Real(0.13982579));
-    for (const Real next : {Real(0.20012298), Real(0.33333161), Real(1)}) series = fused(u, series, next);
-    return fused(2 * t, series, positive);
-  }
 }
 
 }  // namespace POSBENCH_ISA

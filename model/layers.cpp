@@ -6,10 +6,6 @@
 
 namespace posbench {
 
-void linear(const In& x, const MatrixOperand& w, const In& b, Out y) {
-  b.size() > 0 ? multiply_from(b, x, w, y) : multiply(x, w, y);
-}
-
 DenseParameters add_dense(ParameterLayout& layout, const std::string& name, Index inputs, Index outputs,
                           bool biases) {
   const double bound = 1 / std::sqrt(static_cast<double>(inputs));
@@ -24,14 +20,13 @@ NormParameters add_norm(ParameterLayout& layout, const std::string& name, Index 
           shifts ? layout.constant(name + ".bias", 1, width, 0) : Parameter{}};
 }
 
-void linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b) {
-  multiply_add(d_y, w.transpose(), d_x);
-  multiply_add(x.transpose(), d_y, d_w);
-  if (d_b.size() > 0) kernels().add_column_sums(rows(d_y), d_b.data());
+void linear(const In& x, const MatrixOperand& w, const In& b, Out y) {
+  b.size() > 0 ? multiply_plus_row(b, x, w, y) : multiply(x, w, y);
 }
 
-void first_linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b) {
-  multiply(d_y, w.transpose(), d_x);
+void linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b,
+                     Accumulate accumulate) {
+  accumulate == Accumulate::yes ? multiply_add(d_y, w.transpose(), d_x) : multiply(d_y, w.transpose(), d_x);
   multiply_add(x.transpose(), d_y, d_w);
   if (d_b.size() > 0) kernels().add_column_sums(rows(d_y), d_b.data());
 }
@@ -58,7 +53,7 @@ void rms_norm(const In& x, const In& gain, Out normalized, Out rstd, Out y) {
 void rms_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y, Out d_x, Out d_gain) {
   // With z the normalized row and g = gain * d_y:   d_x = (g - z mean(g z)) rstd
   const Real fraction = 1 / static_cast<Real>(d_y.cols());
-  RowMajor g(1, d_y.cols());
+  EigenMatrix g(1, d_y.cols());
   for (Index t = 0; t < d_y.rows(); ++t) {
     const auto z = normalized.row(t), d = d_y.row(t);
     g = d.cwiseProduct(gain.row(0));
@@ -127,7 +122,7 @@ void scatter_add(const In& d_y, std::span<const int> rows, Out d_x) {
 void dropout(double probability, Rng& rng, Matrix& mask, Matrix& x) {
   mask.resize(x.rows(), x.cols());
   for (Index n = 0; n < x.size(); ++n)
-    mask.data()[n] = chance(rng, probability) ? Real(0) : static_cast<Real>(1 / (1 - probability));
+    mask.data()[n] = bernoulli(rng, probability) ? Real(0) : static_cast<Real>(1 / (1 - probability));
   x.array() *= mask.array();
 }
 

@@ -1,59 +1,61 @@
-// The layers of the transformer as free functions, each forward next to its backward. A backward receives the
-// arguments (and, where useful, results) of its forward, then the gradient of the result, then its outputs. It
-// adds to its outputs.
+// Defines the layers of the transformer as free functions, each forward next to its backward. A backward receives
+// arguments and results of its forward, then the gradient of the result, then its outputs. It adds to its outputs.
 #pragma once
 #include <cmath>
 #include <span>
 #include <string>
 
-#include "model/model_shape.h"
+#include "base/random.h"
+#include "model/model_config.h"
 #include "model/numeric.h"
 #include "model/parameters.h"
 #include "model/product.h"
 
 namespace posbench {
 
-/// NAME.weight (inputs, outputs), uniform within 1 / sqrt(inputs), as PyTorch's linear layers are, so that
-/// attention starts nearly uniform; NAME.bias (1, outputs), zero, or empty without biases.
+/// The parameters of a linear layer.
 struct DenseParameters {
-  Parameter weight, bias;
+  Parameter weight, bias;  // (inputs, outputs); (1, outputs) or empty
 };
+/// Adds NAME.weight, uniform within 1 / sqrt(inputs) as in PyTorch, so that attention starts nearly uniform, and NAME.bias,
+/// zero, if the layer has biases.
 DenseParameters add_dense(ParameterLayout&, const std::string& name, Index inputs, Index outputs,
                           bool biases = true);
 
-/// NAME.weight (1, width), one; NAME.bias (1, width), zero, or empty for an RMSNorm and without biases.
+/// The parameters of a normalization.
 struct NormParameters {
-  NormKind kind;
-  Parameter gain, bias;
+  NormKind kind = NormKind::layer_norm;
+  Parameter gain, bias;  // (1, width); the bias is empty for an RMSNorm and without biases
 };
+/// Adds NAME.weight, one, and NAME.bias, zero.
 NormParameters add_norm(ParameterLayout&, const std::string& name, Index width, NormKind = NormKind::layer_norm,
                         bool biases = true);
-/// What the backward of a normalization needs: the normalized rows (T, C), and rstd = 1 / standard deviation, or
-/// 1 / root mean square (T, 1). `no_bias`: zeros (1, C) in the place of biases, and what they would get as a gradient.
+/// The values that the backward of a normalization needs.
 struct NormActivations {
-  Matrix normalized, rstd, no_bias;
+  Matrix normalized;  // (T, C)
+  Matrix rstd;        // (T, 1): 1 / standard deviation, or 1 / root mean square
+  Matrix no_bias;     // (1, C), without biases: zeros in their place, and their unused gradient
 };
 
 /// y = x w + b.   x (T, C), w (C, O), b (1, O) or empty, y (T, O).
 void linear(const In& x, const MatrixOperand& w, const In& b, Out y);
-/// d_x += d_y w^T,   d_w += x^T d_y,   d_b += the column sums of d_y.
-void linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b);
-/// The same, but overwrites d_x: d_x = d_y w^T.
-void first_linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b);
+/// d_x += d_y w^T,   d_w += x^T d_y,   d_b += the column sums of d_y.   Accumulate::no: d_x = d_y w^T.
+enum class Accumulate { no, yes };
+void linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b,
+                     Accumulate = Accumulate::yes);
 
-/// Layer normalization (Ba et al. 2016, arXiv:1607.06450): every row shifted and scaled to mean 0 and variance 1,
-/// then times gain (1, C) plus bias (1, C). Keeps the normalized rows and rstd = 1 / standard deviation (T, 1) for
-/// the backward.
+/// Layer normalization (Ba et al. 2016, arXiv:1607.06450): shifts and scales every row to mean 0 and variance 1, then
+/// y = normalized gain + bias, with gain and bias (1, C). `normalized` and `rstd` are as in NormActivations.
 void layer_norm(const In& x, const In& gain, const In& bias, Out normalized, Out rstd, Out y);
 void layer_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y, Out d_x, Out d_gain,
                          Out d_bias);
 
-/// RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467): every row divided by the root of the mean of its squares,
-/// times gain (1, C).
+/// RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467): divides every row by the root of the mean of its squares, then
+/// y = normalized gain.
 void rms_norm(const In& x, const In& gain, Out normalized, Out rstd, Out y);
 void rms_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y, Out d_x, Out d_gain);
 
-/// Either of them with a model's parameters. Resizes y and the activations.
+/// Computes one of the two with the parameters of a model. Resizes y and the activations.
 void norm(const Parameters&, const NormParameters&, const Matrix& x, NormActivations&, Matrix& y);
 void norm_backward(const Parameters&, const NormParameters&, NormActivations&, const Matrix& d_y, Matrix& d_x,
                    Gradients&);
@@ -66,17 +68,17 @@ void relu(Out x, Out y);
 /// y = x sigmoid(x); x is overwritten by the derivative.
 void silu(Out x, Out y);
 
-/// log(1 + e^x) of a number; of a matrix: model/numeric.h. In double precision, where C libraries agree once the result
-/// is rounded to a float.
+/// Returns log(1 + e^x) of a number, computed in double precision, where C libraries agree once the result is rounded to
+/// a float. For matrices see model/numeric.h.
 inline Real softplus(Real x) { return static_cast<Real>(std::log1p(std::exp(static_cast<double>(x)))); }
 
-/// LeakyReLU of an array expression: max(x, leak x); 0 <= leak <= 1.
+/// Returns the LeakyReLU of an array expression: max(x, leak x), 0 <= leak <= 1.
 template <class Array>
 auto leaky_relu(const Eigen::ArrayBase<Array>& x, Real leak) {
   return x.derived().max(leak * x.derived());
 }
-/// Its derivative, 1 above zero and leak below, without a branch. x may be the input or the output of leaky_relu,
-/// which have the same sign.
+/// Returns its derivative, 1 above zero and `leak` below, without a branch. x may be the input or the output of
+/// leaky_relu, which have the same sign.
 template <class Array>
 auto leaky_relu_derivative(const Eigen::ArrayBase<Array>& x, Real leak) {
   constexpr Real kSteep = Real(1e30);
@@ -92,12 +94,12 @@ void gather(const In& x, std::span<const int> rows, Out y);
 /// Row rows[n] of d_x += row n of d_y.
 void scatter_add(const In& d_y, std::span<const int> rows, Out d_x);
 
-/// Zeroes each entry of x with this probability and divides the others by 1 - probability. The mask holds the
+/// Sets each entry of x to zero with this probability and divides the others by 1 - probability. The mask receives these
 /// factors: d_x = mask * d_y.
 void dropout(double probability, Rng&, Matrix& mask, Matrix& x);
 
-/// The sum over rows of the cross-entropy between softmax(logits) and targets, times `weight`. logits (N, V).
-/// d_logits is overwritten.
+/// Returns the sum over rows of the cross-entropy between softmax(logits) and targets, times `weight`. logits (N, V).
+/// Overwrites d_logits.
 double cross_entropy(const In& logits, std::span<const int> targets, double weight, Out d_logits);
 
 }  // namespace posbench

@@ -1,20 +1,25 @@
 #include "model/numeric.h"
 
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+
 #include "model/kernels.h"
 #include "model/lanes.h"
 
 namespace posbench {
 namespace {
 
-/// Whether the rows of m follow each other in memory.
+/// Returns whether the rows of m follow each other in memory.
 template <class M>
-bool contiguous(const M& m) {
+bool is_contiguous(const M& m) {
   return m.outerStride() == m.cols();
 }
 
 void entrywise(void (*f)(const Real*, Index, Real*), const In& x, Out& y) {
   eigen_assert(x.rows() == y.rows() && x.cols() == y.cols());
-  if (contiguous(x) && contiguous(y)) return f(x.data(), x.size(), y.data());
+  if (is_contiguous(x) && is_contiguous(y)) return f(x.data(), x.size(), y.data());
   for (Index i = 0; i < x.rows(); ++i) f(x.row(i).data(), x.cols(), y.row(i).data());
 }
 
@@ -47,7 +52,8 @@ void sine_cosine(Lanes x, Lanes& sine, Lanes& cosine) {
     constexpr Real kRounder = 3 << 22;  // 1.5 * 2^23: added to n + a fraction, its last bits are n
     const Lanes rounded = fused(x, Real(0.636619772), kRounder), n = rounded - kRounder;
     Lanes r = x;
-    for (const Real piece : {Real(-1.5703125), Real(-4.83751297e-4), Real(-7.549789955e-8)}) r = fused(n, piece, r);
+    for (const Real piece : {Real(-1.5703125), Real(-4.83751297e-4), Real(-7.549789955e-8)})
+      r = fused(n, piece, r);
     const Lanes u = r * r;
     const Lanes third = fused(u, fused(u, Real(-1.9515296e-4), Real(8.3321609e-3)), Real(-1.6666655e-1));
     const Lanes of_sine = fused(r * u, third, r);
@@ -86,7 +92,7 @@ void sine_cosine(const In& angles, Out sines, Out cosines) {
 }
 
 Real sum(const In& x) {
-  if (contiguous(x)) return kernels().sum(x.data(), x.size());
+  if (is_contiguous(x)) return kernels().sum(x.data(), x.size());
   Real total = 0;
   for (Index i = 0; i < x.rows(); ++i) total += kernels().sum(x.row(i).data(), x.cols());
   return total;
@@ -94,7 +100,7 @@ Real sum(const In& x) {
 
 Real dot(const In& a, const In& b) {
   eigen_assert(a.rows() == b.rows() && a.cols() == b.cols());
-  if (contiguous(a) && contiguous(b)) return kernels().dot(a.data(), b.data(), a.size());
+  if (is_contiguous(a) && is_contiguous(b)) return kernels().dot(a.data(), b.data(), a.size());
   Real total = 0;
   for (Index i = 0; i < a.rows(); ++i) total += kernels().dot(a.row(i).data(), b.row(i).data(), a.cols());
   return total;

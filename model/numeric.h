@@ -1,4 +1,4 @@
-// Elementwise functions and sums that give the same bytes on every processor: the results of Eigen and of the C
+// Computes elementwise functions and sums that give the same bytes on every processor. The results of Eigen and of the C
 // library depend on the width of vectors and on the library.
 #pragma once
 #include "model/tensor.h"
@@ -8,20 +8,20 @@ namespace posbench {
 /// y = f(x), elementwise; y may be x.
 void exponential(const In& x, Out y);
 void sigmoid(const In& x, Out y);
-/// log(1 + e^x); log(sigmoid(x)) = -softplus(-x).
+/// y = log(1 + e^x); log(sigmoid(x)) = -softplus(-x).
 void softplus(const In& x, Out y);
-/// log(x) with an error of 2e-7 max(1, |log(x)|), for x > 0 that are not denormal.
+/// y = log(x) with an error of 2e-7 max(1, |log(x)|), for x > 0 that are not denormal.
 void logarithm(const In& x, Out y);
-/// With an error of 1e-7, for |angles| up to 1e5; `sines` may be `angles`.
+/// Computes sines and cosines with an error of 1e-7, for |angles| up to 1e5; `sines` may be `angles`.
 void sine_cosine(const In& angles, Out sines, Out cosines);
 
-/// The sum of all entries.
+/// Returns the sum of all entries.
 Real sum(const In& x);
-/// The sum of a * b, entry by entry.
+/// Returns the sum of a * b, entry by entry.
 Real dot(const In& a, const In& b);
-/// sums (1, columns) += the sum of all rows of x
+/// sums (1, columns) += the sum of all rows of x.
 void add_column_sums(const In& x, Out sums);
-/// sums (rows, 1) += the sum of all columns
+/// sums (rows, 1) += the sum of all columns of x.
 void add_row_sums(const In& x, Out sums);
 
 }  // namespace posbench

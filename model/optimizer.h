@@ -1,4 +1,4 @@
-// Optimizers, the schedule of their learning rate, and clipping. Each optimizer has its own file, and a name in
+// Defines optimizers, the schedule of the learning rate, and clipping. Each optimizer has a file and a name in
 // OptimizerKind.
 #pragma once
 #include <map>
@@ -10,13 +10,13 @@
 
 namespace posbench {
 
-/// What an optimizer keeps between updates, by name: checkpoints store it without knowing the optimizer.
+/// The values that an optimizer keeps between updates, by name, so that checkpoints need not know the optimizer.
 struct OptimizerState {
   std::map<std::string, Parameters> tensors;  // one value for each parameter: moving averages, velocities
   std::map<std::string, double> scalars;
 };
 
-/// Computes updates; all that it keeps between them is in the state.
+/// Computes updates of parameters. Everything that it keeps between updates is in the state.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -25,7 +25,7 @@ class Optimizer {
 };
 
 enum class OptimizerKind { adamw, sgd };
-/// Which parameters weight decay shrinks: matrices, without biases, gains and embeddings; or all.
+/// The parameters that weight decay shrinks: matrices, without biases, gains and embeddings; or all.
 enum class DecayedParameters { matrices, all };
 
 struct OptimizerOptions {
@@ -38,13 +38,13 @@ struct OptimizerOptions {
 
 std::unique_ptr<const Optimizer> make_optimizer(const OptimizerOptions&, const ParameterLayout&);
 
-/// Decoupled weight decay (Loshchilov and Hutter 2019, arXiv:1711.05101): an update is
-/// p = keep p - ...,   keep = 1 - learning_rate weight_decay where a parameter decays and 1 elsewhere.
+/// Decoupled weight decay (Loshchilov and Hutter 2019, arXiv:1711.05101): an update is p = keep p - ..., with
+/// keep = 1 - learning_rate weight_decay for parameters that decay and keep = 1 for others.
 class WeightDecay {
  public:
   WeightDecay(double weight_decay, DecayedParameters, const ParameterLayout&);
 
-  /// f(keep, offset, size) for ranges of the flat vector that together are all of it.
+  /// Calls f(keep, offset, size) for ranges that cover the flat vector.
   template <class F>
   void for_each_range(double learning_rate, F f) const {
     const Real keep = static_cast<Real>(1 - learning_rate * weight_decay_);
@@ -63,13 +63,13 @@ class WeightDecay {
 std::unique_ptr<const Optimizer> make_adamw(const OptimizerOptions&, const ParameterLayout&);
 std::unique_ptr<const Optimizer> make_sgd(const OptimizerOptions&, const ParameterLayout&);
 
-/// Scales the gradient to at most this Euclidean norm; returns the norm it had.
+/// Scales the gradient to at most this Euclidean norm. Returns its norm before that.
 double clip(Gradients&, double max_norm);
 
 enum class Decay { cosine, linear, constant };
 
-/// The fraction of the peak learning rate at this step out of `steps`: up linearly over the warm-up, then down to
-/// 0.
+/// Returns the fraction of the peak learning rate at this step out of `steps`. It rises linearly during the warm-up and then
+/// falls to 0, or stays 1 if `Decay` is constant.
 double schedule(Decay, int step, int steps, int warm_up);
 
 }  // namespace posbench

@@ -4,6 +4,7 @@
 
 #include <cassert>
 #include <stdexcept>
+#include <utility>
 
 namespace posbench {
 
@@ -76,7 +77,7 @@ Parameters initialize(const ParameterLayout& layout, std::uint64_t seed) {
           "parameter '{}' ({} x {}) is expected, but no part of the model adds one of that name and shape",
           entry.name, entry.parameter.rows, entry.parameter.cols));
     }
-    Rng rng = stream(seed, entry.name);
+    Rng rng = make_rng(seed, entry.name);
     MatrixView values = parameters[entry.parameter];
     for (Index i = 0; i < values.rows(); ++i) {
       for (Index j = 0; j < values.cols(); ++j) values(i, j) = static_cast<Real>(entry.initial(rng, i, j));

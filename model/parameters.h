@@ -1,8 +1,9 @@
-// What is learned: one flat vector, and a layout that names its parts.
+// Stores the learned parameters in one flat vector. A layout names its parts.
 #pragma once
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -10,38 +11,38 @@
 
 namespace posbench {
 
-/// A handle: where one learned matrix lies in the flat vector.
+/// The place of one learned matrix in the flat vector.
 struct Parameter {
   Index offset = 0, rows = 0, cols = 0;
   Index size() const { return rows * cols; }
 };
 
-/// Names, shapes and initial values. Model and encoding add to it in their constructors.
+/// Names, shapes and initial values of parameters. Model and encoding add to it in their constructors.
 class ParameterLayout {
  public:
   using Initializer = std::function<double(Rng&, Index row, Index col)>;
   struct Entry {
     std::string name;
     Parameter parameter;
-    Initializer initial;  // empty where it is expected, but not added
+    Initializer initial;  // empty if the parameter is expected, but not added yet
     bool decays = false;  // whether weight decay shrinks it by default
   };
 
-  /// By default weight decay shrinks matrices, with more than one row and column; biases and gains have one row.
+  /// Adds a parameter. Weight decay shrinks it by default if it has more than one row and column.
   Parameter add(std::string name, Index rows, Index cols, Initializer initial);
   Parameter normal(std::string name, Index rows, Index cols, double stddev);
   Parameter uniform(std::string name, Index rows, Index cols, double low, double high);
   Parameter constant(std::string name, Index rows, Index cols, double value);
-  /// A parameter that another part of the model adds, before or after, under this name and of this shape.
+  /// Returns a parameter that another part of the model adds, before or after, under this name and with this shape.
   Parameter expect(const std::string& name, Index rows, Index cols);
 
-  /// The same parameter, without weight decay: a table of vectors (an embedding), or biases of heads side by side.
+  /// Excludes a parameter from weight decay and returns it: a table of vectors, or biases of heads side by side.
   Parameter no_decay(const Parameter&);
 
-  /// What every name that is added begins with. Names that are expected have no prefix.
+  /// Sets the beginning of every name that is added. Names that are expected have no prefix.
   void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
   const std::string& prefix() const { return prefix_; }
-  /// How often a parameter of another part of the model was asked for.
+  /// Returns the number of calls of expect().
   int expectations() const { return expectations_; }
 
   const std::vector<Entry>& entries() const { return entries_; }
@@ -57,7 +58,7 @@ class ParameterLayout {
   int expectations_ = 0;
 };
 
-/// One flat vector under a layout: the parameters themselves, their gradient, or what an optimizer keeps.
+/// One flat vector with a layout: the parameters, their gradient, or a tensor of an optimizer's state.
 class Parameters {
  public:
   Parameters() = default;
@@ -70,11 +71,11 @@ class Parameters {
 };
 using Gradients = Parameters;
 
-/// m(i, j) drawn from N(0, stddev^2).
+/// Draws every entry of m from N(0, stddev^2).
 void fill_normal(Rng&, double stddev, Out m);
 
-/// Initial values. Each parameter draws from the stream of (seed, its name), so that under one seed all models
-/// start from the same values where they share a name and a shape. Throws std::logic_error where one is expected
+/// Returns the initial values. Each parameter draws from the stream of (seed, its name), so that with one seed, parameters
+/// of the same name and shape start from the same values in all models. Throws std::logic_error if a parameter is expected
 /// that no part of the model adds.
 Parameters initialize(const ParameterLayout&, std::uint64_t seed);
 

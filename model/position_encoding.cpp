@@ -14,35 +14,35 @@ Positions PositionEncoding::positions(const Sequence& sequence, Rng&) const {
 }
 
 void PositionEncoding::score(const AttentionInput& in, Heads& scores) const {
-  for (size_t h = 0; h < scores.size(); ++h) dot_product(in.q[h], in.k[h], scale(), shape_.causal, scores[h]);
+  for (size_t h = 0; h < scores.size(); ++h) dot_product(in.q[h], in.k[h], scale(), config_.causal, scores[h]);
 }
 
 void PositionEncoding::score_backward(const AttentionInput& in, const Heads& d_scores,
                                       AttentionGradient& d) const {
   for (size_t h = 0; h < d_scores.size(); ++h) {
-    dot_product_backward(in.q[h], in.k[h], scale(), shape_.causal, d_scores[h], d.q[h], d.k[h]);
+    dot_product_backward(in.q[h], in.k[h], scale(), config_.causal, d_scores[h], d.q[h], d.k[h]);
   }
 }
 
 void PositionEncoding::normalize(const AttentionInput&, const Heads& scores, Heads& attention) const {
-  for (size_t h = 0; h < scores.size(); ++h) softmax(scores[h], shape_.causal, attention[h]);
+  for (size_t h = 0; h < scores.size(); ++h) softmax(scores[h], config_.causal, attention[h]);
 }
 
 void PositionEncoding::normalize_backward(const AttentionInput&, const Heads&, const Heads& attention,
                                           const Heads& d_attention, Heads& d_scores) const {
   for (size_t h = 0; h < attention.size(); ++h) {
-    softmax_backward(attention[h], shape_.causal, d_attention[h], d_scores[h]);
+    softmax_backward(attention[h], config_.causal, d_attention[h], d_scores[h]);
   }
 }
 
 void PositionEncoding::mix(const AttentionInput& in, const Heads& attention, Heads& output) const {
-  for (size_t h = 0; h < output.size(); ++h) weighted_sum(attention[h], in.v[h], shape_.causal, output[h]);
+  for (size_t h = 0; h < output.size(); ++h) weighted_sum(attention[h], in.v[h], config_.causal, output[h]);
 }
 
 void PositionEncoding::mix_backward(const AttentionInput& in, const Heads& attention, const Heads& d_output,
                                     Heads& d_attention, AttentionGradient& d) const {
   for (size_t h = 0; h < d_output.size(); ++h) {
-    weighted_sum_backward(attention[h], in.v[h], shape_.causal, d_output[h], d_attention[h], d.v[h]);
+    weighted_sum_backward(attention[h], in.v[h], config_.causal, d_output[h], d_attention[h], d.v[h]);
   }
 }
 

@@ -1,21 +1,24 @@
-// The interface of position encodings: the stages at which one enters a transformer. The base class is plain
-// attention, causal or bidirectional by the shape of the model, so it is itself an encoding (NoPE). Other
-// encodings override the stages that they change.
+// Defines the interface of position encodings: the stages at which an encoding enters a transformer. The base class is
+// plain attention, so that it is an encoding, too (NoPE). Other encodings override the stages that they change.
 //
-// Every backward receives the arguments (and results) of its forward, then the gradient of the result, then its
-// outputs. It adds to its outputs, which the caller has zeroed. The exceptions are d_scores and d_attention, which
-// only normalize_backward and mix_backward fill: they overwrite. A forward overwrites its outputs, which the
-// caller has sized. Encodings hold options and parameter handles, never values of a sequence: one object serves
-// all.
+// A forward overwrites its outputs, which the caller has sized. A backward receives the arguments and results of its
+// forward, then the gradient of the result, then its outputs. It adds to its outputs, which the caller has set to zero,
+// except that normalize_backward overwrites d_scores and mix_backward overwrites d_attention. Encodings hold options and
+// parameter handles, never values of a sequence, so that one object serves all sequences.
 #pragma once
+#include <algorithm>
 #include <any>
+#include <cmath>
+#include <cstddef>
 #include <deque>
 #include <string>
 #include <typeinfo>
 #include <vector>
 
-#include "model/model_shape.h"
+#include "base/random.h"
+#include "model/model_config.h"
 #include "model/parameters.h"
+#include "model/tensor.h"
 
 namespace posbench {
 
@@ -23,22 +26,22 @@ namespace posbench {
 struct Positions {
   std::vector<Real> at;            // (T)
   bool sampled_distances = false;  // at[n] is then the distance between tokens n apart, not a position
-  bool whole = false;              // stage 0 depends on T: a shorter sequence cannot use the leading block
-  std::vector<Positions> members;  // those of each member of a composition, where some are not 0, 1, ..., T-1
+  bool depends_on_length = false;  // stage 0 depends on T: a shorter sequence cannot use the leading block
+  std::vector<Positions> members;  // of each member of a composition; empty if all are 0, 1, ..., T-1
 
   Index size() const { return static_cast<Index>(at.size()); }
-  /// The distance from key j to query i; negative if the query is before the key.
+  /// Returns the distance from key j to query i; negative if the query is before the key.
   Real distance(Index i, Index j) const {
     if (!sampled_distances) return at[i] - at[j];
     return i >= j ? at[i - j] : -at[j - i];
   }
-  /// Whether the positions of a longer sequence begin with these, so that its tables can be used.
-  bool begin(const Positions& longer) const {
-    return sampled_distances == longer.sampled_distances && whole == longer.whole &&
-           (whole ? size() == longer.size() : size() <= longer.size()) &&
+  /// Returns whether the positions of a longer sequence begin with these, so that its tables can be used.
+  bool is_prefix_of(const Positions& longer) const {
+    return sampled_distances == longer.sampled_distances && depends_on_length == longer.depends_on_length &&
+           (depends_on_length ? size() == longer.size() : size() <= longer.size()) &&
            std::equal(at.begin(), at.end(), longer.at.begin()) &&
            std::equal(members.begin(), members.end(), longer.members.begin(), longer.members.end(),
-                      [](const Positions& a, const Positions& b) { return a.begin(b); });
+                      [](const Positions& a, const Positions& b) { return a.is_prefix_of(b); });
   }
   bool operator==(const Positions&) const = default;
 };
@@ -46,18 +49,18 @@ struct Positions {
 /// One sequence as the model sees it; T is its length.
 struct Sequence {
   std::vector<int> tokens;            // (T) ids in [0, vocabulary)
-  std::vector<int> segments;          // (T) the word, operand or line a token belongs to
+  std::vector<int> segments;          // (T) the word, operand or line of each token
   std::vector<int> digit_positions;   // (T) decimal position of a digit in its number, from 1; else 0; or empty
   std::vector<int> target_positions;  // (A) the positions whose logits are computed
   bool training = false;
-  int loops = 0;        // how often the layers are passed through; 0: as the model's shape says
+  int loops = 0;        // passes through the layers; 0: ModelConfig::loops
   Positions positions;  // from stage 1
 };
 
-/// What an encoding computes once per step, for the current positions.
+/// The values that an encoding computes once per step, for the current positions.
 class Tables {
  public:
-  /// Values that depend on positions alone and have no gradient (cosines, distances, indices), in a struct that
+  /// Returns the values that depend on positions alone and have no gradient (cosines, distances, indices), in a struct that
   /// the encoding defines. It is created at first use and kept.
   template <class T>
   T& constants() {
@@ -69,17 +72,17 @@ class Tables {
     return std::any_cast<const T&>(constants_);
   }
 
-  /// Values that depend on parameters. tables_backward receives their gradient, of the same shapes.
+  /// The values that depend on parameters. tables_backward receives their gradient, of the same shapes.
   Matrices values;
 
  private:
   std::any constants_;
 };
 
-/// Scratch matrices for one call of a stage. Their memory is reused by later calls.
+/// Scratch matrices for one call of a stage. Later calls reuse their memory.
 class Scratch {
  public:
-  /// A matrix with undefined values, until the next release().
+  /// Returns a matrix with undefined values, which is valid until the next release().
   Matrix& operator()(Index rows, Index cols) {
     if (used_ == matrices_.size()) matrices_.emplace_back();
     matrices_[used_].resize(rows, cols);
@@ -92,7 +95,7 @@ class Scratch {
   size_t used_ = 0;
 };
 
-/// The input of an encoding's stages in one attention layer, for one sequence. C = width, H = heads, D = C / H.
+/// The input of the stages in one attention layer, for one sequence. C = width, H = heads, D = C / H.
 struct AttentionInput {
   const Sequence& sequence;
   const Parameters& parameters;
@@ -115,78 +118,87 @@ struct AttentionGradient {
   Heads &q, &k, &v;
 };
 
-/// A value for each pair of query and key in one layer, for plots.
+/// A value for each pair of query and key in one layer, for plots and statistics.
 struct AttentionMap {
-  std::string name;
-  Heads values;  // H x (T, T), row = query; if causal, entries of later keys are undefined
+  enum class Kind { other, score, positional_part, attention, count };
+
+  std::string name;  // as it is displayed
+  Heads values;      // H x (T, T), row = query; if causal, entries of later keys are undefined
+  Kind kind = Kind::other;
 };
+
+class AdditiveBias;  // encodings/parts/additive_bias.h
 
 class PositionEncoding {
  public:
-  explicit PositionEncoding(const ModelShape& shape) : shape_(shape) {}
+  explicit PositionEncoding(const ModelConfig& config) : config_(config) {}
   virtual ~PositionEncoding() = default;
 
-  /// The number of matrices of the recurrent state that embed initializes.   Default: none.
+  /// Returns the number of matrices of the recurrent state that embed initializes.   Default: none.
   virtual int recurrent_states() const { return 0; }
 
   /// Projects parameters into their range, before training and after every update.   Default: no constraint.
   virtual void constrain(Parameters&) const {}
 
-  /// 0. Tables: what depends on parameters and positions alone, computed once for all sequences of a step with the
-  ///    same positions (a shorter one reads the leading block). Backward gets their summed gradient once.
-  ///    Default: none.
+  /// 0. Computes the tables, which depend on parameters and positions alone, once for all sequences of a step with the same
+  ///    positions; a shorter sequence reads the leading block. Backward gets their summed gradient once.   Default: none.
   virtual void tables(const Parameters&, const Positions&, Tables&) const {}
   virtual void tables_backward(const Parameters&, const Positions&, const Tables&, const Matrices& /*d_values*/,
                                Gradients&) const {}
 
-  /// 1. The position of each token.   Default: 0, 1, ..., T-1.
+  /// 1. Returns the position of each token.   Default: 0, 1, ..., T-1.
   virtual Positions positions(const Sequence&, Rng&) const;
 
-  /// 2. Adds to the token embeddings x (T, C), once per sequence, and initializes the recurrent state, which the
-  ///    encoding passes from block to block beside x.   Default: nothing.
+  /// 2. Adds to the token embeddings x (T, C), once per sequence, and initializes the recurrent state, which is passed from
+  ///    block to block in addition to x.   Default: nothing.
   virtual void embed(const Sequence&, const Parameters&, const Tables&, Matrix& /*x*/,
                      Matrices& /*recurrent_state*/) const {}
-  /// x as embed received it. d_x holds the gradient of embed's result; the gradient of x through the recurrent
+  /// x is that which embed received. On entry d_x is the gradient of embed's result; the gradient of x through the recurrent
   /// state is added.
   virtual void embed_backward(const Sequence&, const Parameters&, const Tables&, const Matrix& /*x*/,
                               const Matrices& /*d_recurrent_state*/, Matrix& /*d_x*/, Matrices& /*d_tables*/,
                               Gradients&) const {}
 
-  /// 3. Scores before normalization, H x (T, T).   Default: q k^T / sqrt(D).
+  /// 3. Computes the scores, H x (T, T).   Default: q k^T / sqrt(D).
   virtual void score(const AttentionInput&, Heads& scores) const;
   virtual void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const;
 
-  /// 4. Attention weights, H x (T, T). Only this stage masks (key > query, if causal).   Default: softmax.
+  /// 4. Computes the attention weights, H x (T, T). Only this stage masks later keys, if causal.   Default: softmax.
   ///    Backward overwrites d_scores, with zeros for later keys.
   virtual void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const;
   virtual void normalize_backward(const AttentionInput&, const Heads& scores, const Heads& attention,
                                   const Heads& d_attention, Heads& d_scores) const;
-  /// Whether normalize_backward reads the scores; if not, their memory may be overwritten.   Default: no.
-  virtual bool keeps_scores() const { return false; }
 
-  /// 5. Head outputs, H x (T, D).   Default: attention v. Backward overwrites d_attention.
+  /// 5. Computes the head outputs, H x (T, D).   Default: attention v. Backward overwrites d_attention.
   virtual void mix(const AttentionInput&, const Heads& attention, Heads& output) const;
   virtual void mix_backward(const AttentionInput&, const Heads& attention, const Heads& d_output,
                             Heads& d_attention, AttentionGradient&) const;
 
-  /// 6. The recurrent state for the next block. On entry `next` is a copy of in.recurrent_state. `feed_forward`
-  /// (T, C)
-  ///    is what this block's feed-forward layer added to x. Not called for the last block.   Default: unchanged.
+  /// 6. Computes the recurrent state for the next block; not called for the last block. On entry `next` is a copy of
+  ///    in.recurrent_state. `feed_forward` (T, C) is the output of this block's feed-forward layer; it is empty in a block
+  ///    without such a layer, and then backward does not read d_feed_forward.   Default: unchanged.
   virtual void carry(const AttentionInput&, const Heads& /*attention*/, const Matrix& /*feed_forward*/,
                      Matrices& /*next*/) const {}
-  /// On entry d.recurrent_state is the gradient of `next`; on return it is that of in.recurrent_state. The
-  /// gradient of attention through `next` is added to d_attention, which is zeroed on entry and separate from that
-  /// of stage 5.
+  /// On entry d.recurrent_state is the gradient of `next`; on return it is that of in.recurrent_state. The gradient of
+  /// attention through `next` is added to d_attention, which is zero on entry and separate from that of stage 5.
   virtual void carry_backward(const AttentionInput&, const Heads& /*attention*/, const Matrix& /*feed_forward*/,
                               Heads& /*d_attention*/, Matrix& /*d_feed_forward*/, AttentionGradient&) const {}
 
-  /// Intermediate values of the scores, for plots.   Default: none.
+  /// Returns the number of leading heads with a penalty by distance if the other heads have none.   Default: 0.
+  virtual Index num_penalized_heads() const { return 0; }
+
+  /// Returns intermediate values of the scores, for plots.   Default: none.
   virtual std::vector<AttentionMap> inspect(const AttentionInput&) const { return {}; }
 
- protected:
-  Real scale() const { return 1 / std::sqrt(static_cast<Real>(shape_.head_width())); }
+  /// The encoding itself, if its scores are q k^T / sqrt(D) plus a bias that does not depend on the tokens.
+  /// Default: null.
+  virtual const AdditiveBias* as_additive_bias() const { return nullptr; }
 
-  ModelShape shape_;
+ protected:
+  /// Returns 1 / sqrt(D).
+  Real scale() const { return 1 / std::sqrt(static_cast<Real>(config_.head_width())); }
+
+  ModelConfig config_;
 };
 
 }  // namespace posbench

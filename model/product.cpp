@@ -3,7 +3,7 @@
 namespace posbench {
 namespace {
 
-/// `start` has as many columns as the result, and the stride `start_stride`; null if there is none.
+/// Computes result = start + scale a b. `start` has as many columns as the result; it is null for result = scale a b.
 void product(const Real* start, Index start_stride, const Operand& a, const Operand& b, Real scale, Part part,
              Out& result) {
   eigen_assert(a.col_stride == 1 || a.row_stride == 1 || a.rows == 1);
@@ -27,7 +27,7 @@ void PackedMatrix::fill(const In& weights, bool transposed) {
   if (transposed) operand_.packed_transpose = packed_transpose_.data();
 }
 
-MatrixOperand lower(const In& m, Index diagonal) {
+MatrixOperand lower_triangle(const In& m, Index diagonal) {
   MatrixOperand operand(m);
   operand.diagonal = diagonal;
   operand.zeros = Operand::Zeros::right_of_diagonal;
@@ -38,7 +38,7 @@ void multiply(const MatrixOperand& a, const MatrixOperand& b, Out result, Real s
   product(nullptr, 0, a, b, scale, part, result);
 }
 
-void multiply_from(const In& start, const MatrixOperand& a, const MatrixOperand& b, Out result, Real scale) {
+void multiply_plus_row(const In& start, const MatrixOperand& a, const MatrixOperand& b, Out result, Real scale) {
   product(start.data(), 0, a, b, scale, Part::whole, result);
 }
 

@@ -1,12 +1,12 @@
-// Matrix products: one kernel for all of them, tuned for the sizes of this model, at which Eigen spends much of its
-// time in packing and at edges. The masked triangle of causal attention is skipped.
+// Computes matrix products with a kernel that is tuned for the sizes of this model, at which Eigen spends much of its time
+// in packing and at edges. Products skip the masked triangle of causal attention.
 #pragma once
 #include "model/kernels.h"
 #include "model/tensor.h"
 
 namespace posbench {
 
-/// The matrix, as a type of the kernels.
+/// Returns a view of a matrix in a type of the kernels.
 inline ConstRows rows(const In& m) { return {m.data(), m.rows(), m.cols(), m.outerStride()}; }
 inline Rows rows(Out& m) { return {m.data(), m.rows(), m.cols(), m.outerStride()}; }
 
@@ -38,10 +38,10 @@ struct MatrixOperand : Operand {
   }
 };
 
-/// Weights that are the right operand of many products: copied once in the order in which products read them.
+/// Weights that are the right operand of many products, copied once in the order in which products read them.
 class PackedMatrix {
  public:
-  /// `transposed`: whether their transpose is a right operand, too. The weights themselves must stay in memory.
+  /// Copies the weights, which must outlive this object. `transposed`: their transpose is a right operand, too.
   void fill(const In& weights, bool transposed);
   operator const MatrixOperand&() const { return operand_; }
 
@@ -50,18 +50,20 @@ class PackedMatrix {
   Matrix packed_, packed_transpose_;
 };
 
-/// A left operand whose entries (i, j) with j > i + diagonal count as zero: products skip them, except for the next
+/// Returns a left operand whose entries (i, j) with j > i + diagonal count as zero. Products skip them, except for the next
 /// kBand of each row, which must be zero.
-MatrixOperand lower(const In&, Index diagonal = 0);
+MatrixOperand lower_triangle(const In&, Index diagonal = 0);
 
-/// Which entries of a result are wanted; others may be left as they are.
+/// The entries of a result that are computed; others may stay unchanged.
 enum class Part { whole, up_to_diagonal, one_past_diagonal };
 
 /// result = scale a b. The result must not overlap a or b.
 void multiply(const MatrixOperand& a, const MatrixOperand& b, Out result, Real scale = 1, Part part = Part::whole);
 /// result = start + scale a b, `start` (1, columns of b) in every row.
-void multiply_from(const In& start, const MatrixOperand& a, const MatrixOperand& b, Out result, Real scale = 1);
-/// result += scale a b
-void multiply_add(const MatrixOperand& a, const MatrixOperand& b, Out result, Real scale = 1, Part part = Part::whole);
+void multiply_plus_row(const In& start, const MatrixOperand& a, const MatrixOperand& b, Out result,
+                       Real scale = 1);
+/// result += scale a b.
+void multiply_add(const MatrixOperand& a, const MatrixOperand& b, Out result, Real scale = 1,
+                  Part part = Part::whole);
 
 }  // namespace posbench

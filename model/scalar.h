@@ -1,4 +1,4 @@
-// The types of numbers and of indices.
+// Defines the types of numbers and of indices.
 #pragma once
 #include <cstddef>
 

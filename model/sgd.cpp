@@ -1,7 +1,9 @@
-// Stochastic gradient descent with momentum (Polyak 1964; Sutskever et al. 2013), as PyTorch's SGD computes it,
-// but with decoupled weight decay.
+// Defines stochastic gradient descent with momentum (Polyak 1964; Sutskever et al. 2013), as PyTorch's SGD computes it, but
+// with decoupled weight decay.
 //
-//   velocity = momentum velocity + g,   p = keep p - rate velocity,   keep: weight decay
+//   velocity = momentum velocity + g,   p = keep p - rate velocity,   keep as in WeightDecay
+#include <memory>
+
 #include "model/optimizer.h"
 
 namespace posbench {

@@ -1,11 +1,11 @@
-// Scalars and matrices. Everything is row-major; a row belongs to one token.
+// Defines matrices. All are row-major; a row belongs to one token.
 #pragma once
 #ifdef POSBENCH_CHECKED_INDICES
 #include <stdexcept>
 #include <string>
 
 namespace posbench {
-/// An entry outside a matrix was read or written, or shapes do not match.
+/// Reports an access outside of a matrix, or shapes that do not match.
 struct IndexError : std::logic_error {
   using logic_error::logic_error;
 };
@@ -17,7 +17,6 @@ struct IndexError : std::logic_error {
   } while (false)
 #endif
 #include <Eigen/Core>
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -28,14 +27,14 @@ struct IndexError : std::logic_error {
 
 namespace posbench {
 
-using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using EigenMatrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
-using MatrixView = Eigen::Map<RowMajor>;
-using ConstMatrixView = Eigen::Map<const RowMajor>;
+using MatrixView = Eigen::Map<EigenMatrix>;
+using ConstMatrixView = Eigen::Map<const EigenMatrix>;
 
-/// Arguments that are matrices, blocks of a matrix, or parameters: In is read, Out is written.
-using In = Eigen::Ref<const RowMajor>;
-using Out = Eigen::Ref<RowMajor>;
+/// Arguments that are matrices, blocks of a matrix, or parameters. In is read, Out is written.
+using In = Eigen::Ref<const EigenMatrix>;
+using Out = Eigen::Ref<EigenMatrix>;
 
 /// A matrix that keeps its memory when it is resized, so that a workspace stops allocating once it has seen the
 /// longest sequence. Resizing leaves the values undefined.
@@ -67,7 +66,7 @@ class Matrix : public MatrixView {
     new (static_cast<MatrixView*>(this)) MatrixView(storage_ ? storage_.get() : data(), rows, cols);
   }
 
-  /// Becomes a view of the entries of another matrix, which must outlive it and keep its memory.
+  /// Turns this matrix into a view of the entries of another one, which must outlive it and keep its memory.
   void refer_to(const Matrix& other) {
     storage_.reset();
     capacity_ = other.size();
@@ -84,7 +83,7 @@ class Matrix : public MatrixView {
   Index capacity_ = 0;
 };
 
-/// An integer for each pair of tokens: the table row that it reads, or its distance.
+/// An integer for each pair of tokens, such as its distance or a row of a table.
 using IndexMatrix = Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Matrices whose number and shapes an encoding chooses.
@@ -97,7 +96,7 @@ inline void resize(Heads& heads, Index count, Index rows, Index cols) {
   for (Matrix& head : heads) head.resize(rows, cols);
 }
 
-/// Makes `views` refer to `count` of the matrices, from the one with index `first`.
+/// Makes `views` refer to `count` of the matrices, from index `first` on.
 inline void refer_to(const Matrices& matrices, size_t first, size_t count, Matrices& views) {
   views.clear();
   views.resize(count);

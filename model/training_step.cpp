@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "model/layers.h"
 
@@ -29,10 +30,9 @@ double loss_and_gradient(const Transformer& model, const Parameters& parameters,
   return loss;
 }
 
-StepResult training_step(const Transformer& model, std::span<const LabelledSequence> batch,
-                         const DropoutStream& dropout, double max_norm, double learning_rate,
-                         const Optimizer& optimizer, OptimizerState& state, Parameters& parameters,
-                         TrainingWorkspace& workspace) {
+StepResult training_step(const TrainedModel& trained, std::span<const LabelledSequence> batch,
+                         const DropoutStream& dropout, double max_norm, double learning_rate) {
+  const auto& [model, optimizer, state, parameters, workspace] = trained;
   size_t targets = 0;
   for (const LabelledSequence& labelled : batch) targets += labelled.targets.size();
   const double loss =

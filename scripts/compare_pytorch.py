@@ -8,6 +8,7 @@ times the tokens of a second posbench trains on. Skips, with a word, where torch
 
     scripts/compare_pytorch.py build/release/posbench --sizes quick,cope -e none,cope
 """
+
 import argparse
 import json
 import math
@@ -153,11 +154,18 @@ class Trainer:
 
 
 def posbench_tokens_per_second(program, size, encoding):
-    output = subprocess.run([program, "bench", "--json", "-e", encoding, "--sizes", size, "--repetitions", "5"],
-                            check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    output = subprocess.run(
+        [program, "bench", "--json", "-e", encoding, "--sizes", size, "--repetitions", "5"],
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ).stdout
     length = SIZES[size][3]
-    return next(row["tokens_per_second"]["training"] for row in json.loads(output)["benchmarks"]
-                if row["encoding"] == encoding and row["length"] == length)
+    return next(
+        row["tokens_per_second"]["training"]
+        for row in json.loads(output)["benchmarks"]
+        if row["encoding"] == encoding and row["length"] == length
+    )
 
 
 def measure(request, size, encoding):
@@ -173,10 +181,15 @@ def measure(request, size, encoding):
         for form, trainer in trainers.items():
             theirs[form].append(trainer.tokens_per_second(request.seconds))
     ratios = sorted(a / max(b) for a, b in zip(ours, zip(*theirs.values())))
-    medians = "".join(f"{statistics.median(theirs[form]):>12.0f}" if form in theirs else f"{'-':>12}"
-                      for form in ("eager", "compiled"))
-    print(f"{size:<7}{encoding:<9}{statistics.median(ours):>12.0f}{medians}{statistics.median(ratios):>9.2f}"
-          f"   {ratios[0]:.2f} .. {ratios[-1]:.2f}", flush=True)
+    medians = "".join(
+        f"{statistics.median(theirs[form]):>12.0f}" if form in theirs else f"{'-':>12}"
+        for form in ("eager", "compiled")
+    )
+    print(
+        f"{size:<7}{encoding:<9}{statistics.median(ours):>12.0f}{medians}{statistics.median(ratios):>9.2f}"
+        f"   {ratios[0]:.2f} .. {ratios[-1]:.2f}",
+        flush=True,
+    )
 
 
 def main():
@@ -192,8 +205,10 @@ def main():
     torch.manual_seed(0)
     torch.set_flush_denormal(True)
     print(f"torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}; tokens per second of processor time")
-    print(f"{'size':<7}{'encoding':<9}{'posbench':>12}{'eager':>12}{'compiled':>12}{'ratio':>9}   "
-          f"lowest .. highest of {request.rounds}")
+    print(
+        f"{'size':<7}{'encoding':<9}{'posbench':>12}{'eager':>12}{'compiled':>12}{'ratio':>9}   "
+        f"lowest .. highest of {request.rounds}"
+    )
     for size in request.sizes.split(","):
         for encoding in request.encodings.split(","):
             if encoding in ("cope", "fox") and not SIZES[size][4]:

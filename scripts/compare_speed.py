@@ -8,6 +8,7 @@ build is slower by more than --most in any row.
     scripts/compare_speed.py build/before/posbench build/release/posbench -e none,cope,dape --sizes quick,che
     scripts/compare_speed.py build/release/posbench build/release/posbench --isa v3,v4     one build, with and without AVX-512
 """
+
 import argparse
 import json
 import os
@@ -19,10 +20,17 @@ import sys
 def seconds(program, instruction_set, arguments):
     """Seconds of a training step by (size, length, encoding), in one run of the program's benchmark."""
     environment = {**os.environ, "POSBENCH_ISA": instruction_set} if instruction_set else None
-    output = subprocess.run([program, "bench", "--json", *arguments], check=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.DEVNULL, env=environment).stdout
-    return {(row["size"], row["length"], row["encoding"]): row["spread"]["step_seconds"]["median"]
-            for row in json.loads(output)["benchmarks"]}
+    output = subprocess.run(
+        [program, "bench", "--json", *arguments],
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+    ).stdout
+    return {
+        (row["size"], row["length"], row["encoding"]): row["spread"]["step_seconds"]["median"]
+        for row in json.loads(output)["benchmarks"]
+    }
 
 
 def main():
@@ -37,16 +45,20 @@ def main():
     request = parser.parse_args()
     arguments = ["-e", request.encodings, "--sizes", request.sizes, "--repetitions", "3"]
     isa_before, isa_after = request.isa.split(",")
-    rounds = [(seconds(request.before, isa_before, arguments), seconds(request.after, isa_after, arguments))
-              for _ in range(request.rounds)]
+    rounds = [
+        (seconds(request.before, isa_before, arguments), seconds(request.after, isa_after, arguments))
+        for _ in range(request.rounds)
+    ]
     slower = 0
     print(f"{'size':<8}{'length':>7}  {'encoding':<24}{'after / before':>15}   lowest .. highest of {request.rounds}")
     for row in rounds[0][0]:
         ratios = sorted(after[row] / before[row] for before, after in rounds)
         ratio = statistics.median(ratios)
         slower += ratio > request.most
-        print(f"{row[0]:<8}{row[1]:>7}  {row[2]:<24}{ratio:>15.3f}   {ratios[0]:.3f} .. {ratios[-1]:.3f}"
-              + ("   SLOWER" if ratio > request.most else ""))
+        print(
+            f"{row[0]:<8}{row[1]:>7}  {row[2]:<24}{ratio:>15.3f}   {ratios[0]:.3f} .. {ratios[-1]:.3f}"
+            + ("   SLOWER" if ratio > request.most else "")
+        )
     return 1 if slower else 0
 
 

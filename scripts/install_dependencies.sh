@@ -6,7 +6,7 @@ set -euo pipefail
 packages=(g++ cmake ninja-build git libeigen3-dev nlohmann-json3-dev libcli11-dev libfmt-dev catch2 libboost-dev
           libsimdjson-dev zlib1g-dev libjs-vega)
 optional=(ccache)
-for_tests=(python3 python3-jsonschema python3-numpy chromium slurm-wlm munge strace zsh fish man-db clang)
+for_tests=(python3 python3-jsonschema python3-numpy python3-venv shellcheck chromium slurm-wlm munge strace zsh fish man-db clang)
 [ "${1:-}" != tests ] || optional+=("${for_tests[@]}")
 
 missing=()

@@ -4,9 +4,10 @@ position in the answer: a fifth of the size, small enough for a repository. Its 
 a second file that ends in .gz it goes compressed, and with five digits of the losses in learning curves. Everything that
 reads reports reads it.
 
-    scripts/keep_report.py runs/mine/report.json > results/reference/report.json
-    scripts/keep_report.py runs/mine/report.json results/board/mine.json.gz
+    scripts/keep_report.py runs/mine/report.json > results/data/reference/report.json
+    scripts/keep_report.py runs/mine/report.json results/data/board/mine.json.gz
 """
+
 import gzip
 import json
 import re
@@ -19,7 +20,7 @@ def compact(value):
 
 
 def integers(item, place, *counts):
-    """[length or distance, right, total, ...], as results/report.schema.json describes it."""
+    """[length or distance, right, total, ...], as results/reports/report.schema.json describes it."""
     if isinstance(item, list):
         return item
     return [item[place], *(item[count][key] for count in counts for key in ("correct", "total"))]

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Plots of a page as SVG files, as headless Chromium draws them: for a README or slides.
 
-    posbench report results/reference/report.json -o page.html
-    scripts/picture.py page.html "sequence" -o results/reference/sequence.svg
+    posbench report results/data/reference/report.json -o page.html
+    scripts/picture.py page.html "sequence" -o results/data/reference/sequence.svg
 
 Takes the first plot whose title has the given words in it; without -o it lists all titles.
 """
+
 import argparse
 import os
 import sys
@@ -43,8 +44,10 @@ def main():
             refuse(f"'{request.title}' is in no title of {request.page} (without -o they are listed)")
         figure = f"document.querySelectorAll('figure')[{found[0]}]"
         browser.run(f"{figure}.scrollIntoView()")
-        browser.run(f"new Promise(done => {{ const check = () => {figure}.querySelector('svg') ? done() : "
-                    "requestAnimationFrame(check); check(); })")
+        browser.run(
+            f"new Promise(done => {{ const check = () => {figure}.querySelector('svg') ? done() : "
+            "requestAnimationFrame(check); check(); })"
+        )
         browser.run(f"{figure}.querySelector('svg').style.background = 'white'")  # also where a page is dark
         svg = browser.run(f"new XMLSerializer().serializeToString({figure}.querySelector('svg'))")
     with open(request.output, "w", encoding="utf-8") as file:

@@ -5,6 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install_dependencies.sh
-cmake -S . -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
-cmake --build build/release --target posbench
+cmake --preset release >/dev/null
+cmake --build --preset release --target posbench
 exec build/release/posbench run "$@"

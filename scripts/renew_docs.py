@@ -5,6 +5,7 @@
     scripts/renew_docs.py build/release/posbench docs/findings.md
     scripts/renew_docs.py --check build/release/posbench docs/findings.md    # changes nothing; exit code 1 if one differs
 """
+
 import argparse
 import difflib
 import pathlib
@@ -18,8 +19,13 @@ BLOCK = re.compile(r"(^<!-- posbench ([^\n]*) -->\n)(.*?)(^<!-- end -->$)", re.M
 
 def printed(program, arguments):
     root = pathlib.Path(__file__).resolve().parent.parent
-    done = subprocess.run([program, *shlex.split(arguments)], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, check=False)
+    done = subprocess.run(
+        [program, *shlex.split(arguments)],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode not in (0, 1):  # 1: the answer is no, as that of compare and separation may be
         raise RuntimeError(f"'posbench {arguments}' ends with {done.returncode}: {done.stderr.strip()}")
     return done.stdout.rstrip("\n") + "\n"
@@ -43,8 +49,11 @@ def main():
         after = renewed(before, request.program.resolve())
         if request.check and after != before:
             current = False
-            sys.stdout.writelines(difflib.unified_diff(before.splitlines(True), after.splitlines(True), f"{page}",
-                                                       f"{page}, renewed", n=0))
+            sys.stdout.writelines(
+                difflib.unified_diff(
+                    before.splitlines(True), after.splitlines(True), f"{page}", f"{page}, renewed", n=0
+                )
+            )
             print(f"{page} is not current; renew it: scripts/renew_docs.py {request.program} {page}")
         elif not request.check and after != before:
             page.write_text(after, encoding="utf-8")

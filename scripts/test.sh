@@ -2,7 +2,7 @@
 # Installs what is missing, builds and runs all tests. The default preset is dev; another one: scripts/test.sh asan
 # The last lines list the tests that were skipped, with their reasons.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 
 scripts/install_dependencies.sh tests || exit
 preset=${1:-dev}

@@ -1,7 +1,8 @@
 #include "tasks/registry.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include "base/error.h"
 #include "tasks/splits.h"
 
 namespace posbench {
@@ -17,8 +18,8 @@ std::unique_ptr<Task> make_task(const Spec& spec, const TaskInfo::Split& split, 
     Spec changed = spec;
     for (const auto& option : resolved(spec, entry.options, split).options) changed.options.push_back(option);
     return entry.make(changed, layout);
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(fmt::format("split '{}': {}", split.name, error.what()));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("split '{}': {}", split.name, error.what()));
   }
 }
 

@@ -1,9 +1,14 @@
-// Tasks by name. One object at the end of a task's file registers it.
+// Registers tasks by name. An object of RegisterTask at the end of the file of a task registers it.
 #pragma once
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/options.h"
 #include "base/registry.h"
+#include "base/spec.h"
 #include "tasks/task.h"
 
 namespace posbench {
@@ -12,18 +17,18 @@ struct TaskEntry {
   TaskInfo info;
   std::vector<OptionInfo> options;
   std::function<Spec(const Spec&)> canonical;
-  /// Throws std::invalid_argument if an option is unknown, out of range or contradicts another.
+  /// Throws InputError if an option is unknown, out of range or contradicts another.
   std::function<std::unique_ptr<Task>(const Spec&, Layout)> make;
 };
 
-/// All tasks that are linked in.
+/// Returns the registry of all tasks that are linked in.
 Registry<TaskEntry>& tasks();
 
-/// The task with the options of the spec, overridden by those of the split. Throws std::invalid_argument, which
-/// names the split, if they are not compatible.
+/// Builds the task with the options of the spec, overridden by those of the split. Throws InputError, which names
+/// the split, if they are not compatible.
 std::unique_ptr<Task> make_task(const Spec&, const TaskInfo::Split&, Layout);
 
-/// T is constructed from (const T::Options&, Layout).
+/// Registers the task T, which is constructed from (const T::Options&, Layout).
 template <class T>
 struct RegisterTask {
   explicit RegisterTask(TaskInfo info) {

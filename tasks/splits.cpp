@@ -7,17 +7,20 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
-#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
 
 namespace posbench {
 namespace {
 
-/// "0.5x(length)-2": a factor of what is trained, of this option or of another, and what is added.
+/// A factor of the trained value of this option or of another, and a number to add, as in "0.5x(length)-2".
 struct Factor {
   double factor = 0;
-  std::string option;  // empty: the one that is set
+  std::string option;  // empty: the option that is set
   int added = 0;
 
   static std::optional<Factor> parse(const std::string& text) {
@@ -37,7 +40,7 @@ struct Factor {
   }
 };
 
-/// The pieces of a list or an interval.
+/// Returns the pieces of a list or an interval.
 std::vector<std::string> pieces(const std::string& text) {
   const size_t dots = text.find("..");
   if (dots != text.npos) return {text.substr(0, dots), text.substr(dots + 2)};
@@ -47,10 +50,11 @@ std::vector<std::string> pieces(const std::string& text) {
 bool is_relative_value(const std::string& value) {
   if (value.empty() || std::isdigit(static_cast<unsigned char>(value[0])) == 0) return false;
   const std::vector<std::string> parts = pieces(value);
-  return std::any_of(parts.begin(), parts.end(), [](const std::string& part) { return Factor::parse(part).has_value(); });
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const std::string& part) { return Factor::parse(part).has_value(); });
 }
 
-/// Works out the values of one option.
+/// Resolves the values of one option.
 class Resolver {
  public:
   Resolver(const Spec& trained, const std::vector<OptionInfo>& options, std::string name)
@@ -68,7 +72,7 @@ class Resolver {
     if (text.find("..") != text.npos) {
       const int low = bound(parts[0], true), high = bound(parts[1], false);
       if (low > high)
-        throw std::invalid_argument(fmt::format("{}={} has no values: it would be {} to {}", name_, text, low, high));
+        throw InputError(fmt::format("{}={} is empty: it would be {} to {}", name_, text, low, high));
       return fmt::format("{}..{}", low, high);
     }
     std::vector<int> values;
@@ -79,14 +83,16 @@ class Resolver {
 
  private:
   [[noreturn]] void refuse(const std::string& text) const {
-    throw std::invalid_argument(fmt::format(
-        "{}={}: expected a value, or a factor of what is trained such as 4x, 1x..2x, 1.5x/2x or 1x(length)-2", name_, text));
+    throw InputError(fmt::format(
+        "{}={}: expected a value, or a factor of the trained value such as 4x, 1x..2x, 1.5x/2x or 1x(length)-2",
+        name_, text));
   }
 
   const OptionInfo& option(const std::string& name) const {
-    const auto found = std::find_if(options_.begin(), options_.end(), [&](const OptionInfo& o) { return o.name == name; });
+    const auto found =
+        std::find_if(options_.begin(), options_.end(), [&](const OptionInfo& o) { return o.name == name; });
     if (found != options_.end()) return *found;
-    throw std::invalid_argument(fmt::format("task '{}' has no option '{}'", trained_.name, name));
+    throw InputError(fmt::format("task '{}' has no option '{}'", trained_.name, name));
   }
 
   std::string trained(const std::string& name) const {
@@ -97,7 +103,7 @@ class Resolver {
     return text;
   }
 
-  /// An end of an interval, or a value of a list. What follows a factor begins one beyond it.
+  /// Returns an end of an interval, or a value of a list. `beyond`: a factor is the end before the first value.
   int bound(const std::string& text, bool beyond) const {
     int number = 0;
     if (parse(text, number)) return number;
@@ -126,7 +132,8 @@ bool is_relative(const TaskInfo::Split& split) {
                      [](const auto& option) { return is_relative_value(option.second); });
 }
 
-TaskInfo::Split resolved(const Spec& trained, const std::vector<OptionInfo>& options, const TaskInfo::Split& split) {
+TaskInfo::Split resolved(const Spec& trained, const std::vector<OptionInfo>& options,
+                         const TaskInfo::Split& split) {
   TaskInfo::Split result = split;
   for (auto& [name, value] : result.options) value = Resolver(trained, options, name).value(value);
   return result;

@@ -1,24 +1,28 @@
-// Values of a split that are relative to what is trained.
+// Resolves values of a split that are relative to the trained values.
 #pragma once
+#include <vector>
+
 #include "base/registry.h"
 #include "base/spec.h"
 #include "tasks/task.h"
 
 namespace posbench {
 
-/// Whether a value of the split is relative.
+/// Returns true if a value of the split is relative.
 bool is_relative(const TaskInfo::Split&);
 
-/// The split with its relative values replaced by what they are for a task that is trained with these options:
+/// Replaces the relative values of a split by their values for a task that is trained with the options of
+/// `trained`:
 ///
-///   length=4x                   four times the greatest trained length; beyond it, however it is rounded
-///   length=1.05x/2x/4x          a list of such
-///   length=1x..2x               an interval from beyond the first to the second
-///   length=3..0.5x              either end may be a number
-///   farthest=1x(length)-2       relative to another option, and a number added
+///   length=4x                   four times the greatest trained length, rounded, but at least one more
+///   length=1.05x/1.5x/2x/3x     a list of such values
+///   length=1x..2x               an interval from one beyond the first value to the second
+///   length=3..0.5x              an interval with a number as one end
+///   farthest=1x(length)-2       relative to another option, with a number added
 ///
-/// `options`: those of the task. Values that may be 0 count from there: of the trained distances 0..7, 2x is 15, and 1x..2x is 8..15. Throws
-/// std::invalid_argument if a value has another form, an option is no number, or an interval is empty.
+/// `options` describes the options of the task. Values that may be 0 count from 0: of the trained distances 0..7,
+/// 2x is 15, and 1x..2x is 8..15. Throws InputError if a value has another form, an option is no number, or an
+/// interval is empty.
 TaskInfo::Split resolved(const Spec& trained, const std::vector<OptionInfo>& options, const TaskInfo::Split&);
 
 }  // namespace posbench

@@ -1,14 +1,17 @@
 #include "encodings/parts/bilevel.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "encodings/registry.h"
 
 namespace posbench {
 
-Bilevel::Bilevel(const std::string& name, int rows, double stride, const Spec& inner, const ModelShape& shape,
+Bilevel::Bilevel(const std::string& name, int rows, double stride, const Spec& inner, const ModelConfig& config,
                  ParameterLayout& layout)
-    : Decorator(shape, make_encoding(inner, shape, layout)),
+    : Decorator(config, make_encoding(inner, config, layout)),
       stride_(stride),
-      intra_(layout.no_decay(layout.normal(name + ".intra", rows, shape.width, 1 / std::sqrt(shape.width)))) {}
+      intra_(layout.no_decay(layout.normal(name + ".intra", rows, config.width, 1 / std::sqrt(config.width)))) {}
 
 Positions Bilevel::positions(const Sequence& s, Rng& rng) const {
   Positions positions = inner().positions(s, rng);

@@ -1,13 +1,15 @@
-// Two levels of position, a token's in its segment and the segment's in the sequence: the common code of the BiPE
-// encodings.
+// Provides the base class of the BiPE encodings, with a position of the token in its segment and one of the
+// segment in the sequence.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "encodings/parts/decorator.h"
 
 namespace posbench {
 
-/// f(token, inter, intra): the number of segments before the token's, and of tokens before it in its segment.
+/// Calls f(t, inter, intra) for each token t, with the number of segments before its segment and the number of
+/// tokens before it in its segment.
 template <class F>
 void for_each_position(const std::vector<int>& segments, F f) {
   int inter = 0, intra = 0;
@@ -19,11 +21,11 @@ void for_each_position(const std::vector<int>& segments, F f) {
   }
 }
 
-/// x_t += P[min(intra(t), rows - 1)]; in the inner, relative encoding token t has the position `stride` inter(t).
+/// x_t += P[min(intra(t), rows - 1)]. In the inner, relative encoding token t has the position stride inter(t).
 class Bilevel : public Decorator {
  public:
-  /// P is called NAME.intra. Throws what making the inner encoding throws.
-  Bilevel(const std::string& name, int rows, double stride, const Spec& inner, const ModelShape&,
+  /// P is called NAME.intra. Throws as make_encoding(inner, ...) does.
+  Bilevel(const std::string& name, int rows, double stride, const Spec& inner, const ModelConfig&,
           ParameterLayout&);
 
   Positions positions(const Sequence&, Rng&) const final;
@@ -33,7 +35,7 @@ class Bilevel : public Decorator {
 
  private:
   double stride_;
-  Parameter intra_;  // (rows, C)
+  Parameter intra_;  // P (rows, C)
 };
 
 }  // namespace posbench

@@ -1,11 +1,16 @@
 #include "encodings/parts/composition.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
+
+#include "base/error.h"
 
 namespace posbench {
 namespace {
 
-/// The constants of a composition. Tables::values of the whole are views of those of the members, one after another.
+/// The constants of a composition. The values of its tables are views of the values of these, one after another.
 struct MemberTables {
   std::vector<Tables> tables;
 };
@@ -21,49 +26,45 @@ std::vector<Spec> composed(const std::string& of) {
   return specs;
 }
 
-Composition::Composition(const std::string& name, const std::vector<Spec>& members, const ModelShape& shape,
-                         const std::vector<ModelShape>& shapes, ParameterLayout& layout)
-    : PositionEncoding(shape) {
+Composition::Composition(const std::string& name, const std::vector<Spec>& members, const ModelConfig& config,
+                         const std::vector<ModelConfig>& configs, ParameterLayout& layout)
+    : PositionEncoding(config) {
   const std::string prefix = layout.prefix();
   size_t states = 0;
   for (size_t n = 0; n < members.size(); ++n) {
     const int expectations = layout.expectations();
     layout.set_prefix(fmt::format("{}{}.{}.", prefix, name, n));
     Member member{members[n], encodings().find(members[n].name).replaces(members[n]),
-                  make_encoding(members[n], shapes[n], layout), states, 0};
+                  make_encoding(members[n], configs[n], layout), states, 0};
     layout.set_prefix(prefix);
-    member.states = static_cast<size_t>(member.encoding->recurrent_states());
-    states += member.states;
+    member.num_states = static_cast<size_t>(member.encoding->recurrent_states());
+    states += member.num_states;
     if (layout.expectations() > expectations &&
-        (shapes[n].layers < shape.layers || shapes[n].heads < shape.heads)) {
-      throw std::invalid_argument(fmt::format(
-          "encoding '{}': '{}' reads the projections of all layers and heads; expected an encoding that has "
-          "only parameters of its own",
-          name, members[n].text()));
+        (configs[n].layers < config.layers || configs[n].heads < config.heads)) {
+      throw InputError(
+          fmt::format("encoding '{}': '{}' reads the projections of all layers and heads; "
+                      "expected an encoding that reads only its own parameters",
+                      name, members[n].text()));
     }
     members_.push_back(std::move(member));
   }
 }
 
 int Composition::recurrent_states() const {
-  return static_cast<int>(members_.back().first_state + members_.back().states);
+  return static_cast<int>(members_.back().first_state + members_.back().num_states);
 }
 
 void Composition::constrain(Parameters& p) const {
   for (const Member& m : members_) m.encoding->constrain(p);
 }
 
-bool Composition::keeps_scores() const {
-  return std::any_of(members_.begin(), members_.end(), [](const Member& m) { return m.encoding->keeps_scores(); });
-}
-
-void Composition::refuse_embeddings(const std::string& name, const std::string& all) const {
+void Composition::refuse_embeddings(const std::string& name, const std::string& readers) const {
   for (const Member& m : members_) {
     if (!m.replaces.embed) continue;
-    throw std::invalid_argument(fmt::format(
+    throw InputError(fmt::format(
         "encoding '{}': '{}' enters at the embeddings, which {} read; expected encodings that enter in "
         "attention alone, or take sum",
-        name, m.spec.text(), all));
+        name, m.spec.text(), readers));
   }
 }
 
@@ -79,11 +80,11 @@ Positions Composition::positions(const Sequence& s, Rng& rng) const {
   return positions;
 }
 
-const Sequence& Composition::sequence_of(const Sequence& s, size_t member, Sequence& own) const {
+const Sequence& Composition::sequence_of(const Sequence& s, size_t member, Sequence& copy) const {
   if (s.positions.members.empty()) return s;
-  own = s;
-  own.positions = Positions(s.positions.members[member]);
-  return own;
+  copy = s;
+  copy.positions = Positions(s.positions.members[member]);
+  return copy;
 }
 
 void Composition::tables(const Parameters& p, const Positions& positions, Tables& tables) const {
@@ -115,10 +116,10 @@ void Composition::refer_to_tables(const Tables& tables, size_t member, const Mat
 
 void Composition::tables_backward(const Parameters& p, const Positions& positions, const Tables& tables,
                                   const Matrices& d_values, Gradients& d) const {
-  Matrices own;
+  Matrices d_member;
   for (size_t n = 0; n < members_.size(); ++n) {
-    refer_to_tables(tables, n, d_values, own);
-    members_[n].encoding->tables_backward(p, positions_of(positions, n), tables_of(tables, n), own, d);
+    refer_to_tables(tables, n, d_values, d_member);
+    members_[n].encoding->tables_backward(p, positions_of(positions, n), tables_of(tables, n), d_member, d);
   }
 }
 

@@ -13,13 +13,13 @@ void cumsum_over_rows_backward(Out d_rows) {
   for (Index t = d_rows.rows() - 1; t > 0; --t) d_rows.row(t - 1) += d_rows.row(t);
 }
 
-ContextualRotary::ContextualRotary(const ModelShape& shape, Pairing pairing, const std::string& name)
-    : PositionEncoding(shape), pairing_(pairing) {
-  require_pairs(shape, name);
+ContextualRotary::ContextualRotary(const ModelConfig& config, Pairing pairing, const std::string& name)
+    : PositionEncoding(config), pairing_(pairing) {
+  require_pairs(config, name);
 }
 
 void ContextualRotary::score(const AttentionInput& in, Heads& scores) const {
-  const Index T = in.length(), D = shape_.head_width();
+  const Index T = in.length(), D = config_.head_width();
   const Matrix& angles = this->angles(in);
   Matrix &cosine = in.scratch(T, angles.cols()), &sine = in.scratch(T, angles.cols());
   Matrix &q = in.scratch(T, D), &k = in.scratch(T, D);
@@ -27,13 +27,13 @@ void ContextualRotary::score(const AttentionInput& in, Heads& scores) const {
   for (size_t h = 0; h < scores.size(); ++h) {
     rotate(in.q[h], of_head(cosine, h), of_head(sine, h), pairing_, q);
     rotate(in.k[h], of_head(cosine, h), of_head(sine, h), pairing_, k);
-    dot_product(q, k, scale(), shape_.causal, scores[h]);
+    dot_product(q, k, scale(), config_.causal, scores[h]);
   }
 }
 
 void ContextualRotary::score_backward(const AttentionInput& in, const Heads& d_scores,
                                       AttentionGradient& d) const {
-  const Index T = in.length(), D = shape_.head_width();
+  const Index T = in.length(), D = config_.head_width();
   const Matrix& angles = this->angles(in);
   Matrix &cosine = in.scratch(T, angles.cols()), &sine = in.scratch(T, angles.cols());
   Matrix &q = in.scratch(T, D), &k = in.scratch(T, D), &d_q = in.scratch(T, D), &d_k = in.scratch(T, D);
@@ -46,7 +46,7 @@ void ContextualRotary::score_backward(const AttentionInput& in, const Heads& d_s
     rotate(in.k[h], c, s, pairing_, k);
     d_q.setZero();
     d_k.setZero();
-    dot_product_backward(q, k, scale(), shape_.causal, d_scores[h], d_q, d_k);
+    dot_product_backward(q, k, scale(), config_.causal, d_scores[h], d_q, d_k);
     rotate_angle_backward(q, d_q, pairing_, of_head(d_angles, h));
     rotate_angle_backward(k, d_k, pairing_, of_head(d_angles, h));
     rotate_backward(d_q, c, s, pairing_, d.q[h]);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "encodings/registry.h"
 
 namespace posbench {
@@ -21,24 +22,20 @@ bool is_defined(const Spec& spec, bool causal) {
 }
 
 void require_positions(const std::string& name, const std::string& base) {
-  bool draws = false;
-  for (const auto& [option, value] : innermost(Spec::parse(base)).options)
-    draws = draws || (option == "bi_data" && value == "true");
-  for (std::optional<Spec> spec = Spec::parse(base); spec; spec = wrapped(*spec)) {
-    draws = draws || spec->name == "randomized" || spec->name == "random_offset" || spec->name == "random_float";
-  }
-  const EncodingInfo& info = encodings().find(innermost(Spec::parse(base)).name).info;
-  if (!draws && info.takes_positions != TakesPositions::no) return;
-  throw std::invalid_argument(fmt::format(
+  const Spec spec = Spec::parse(base);
+  const bool draws_positions = encodings().find(spec.name).draws_positions(spec);
+  const TakesPositions takes = encodings().find(innermost(spec).name).info.takes_positions;
+  if (!draws_positions && takes != TakesPositions::no) return;
+  throw InputError(fmt::format(
       "encoding '{}': base is '{}', which does not take its positions from outside; expected an encoding "
-      "of the families absolute, relative vectors, bias by distance or rotary ('posbench list encodings' "
-      "shows them)",
+      "of the families absolute, relative vectors, bias by distance or rotary "
+      "('posbench list encodings' shows them)",
       name, base));
 }
 
-ModelShape with_lengths(ModelShape shape, int length) {
-  shape.trained_length = shape.longest = length;
-  return shape;
+ModelConfig with_lengths(ModelConfig config, int length) {
+  config.trained_length = config.longest = length;
+  return config;
 }
 
 }  // namespace posbench

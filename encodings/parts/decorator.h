@@ -1,18 +1,21 @@
-// Encodings that change one thing about another.
+// Provides the base class of encodings that wrap another encoding, and functions on specs of wrappers.
 #pragma once
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/spec.h"
 #include "model/position_encoding.h"
 
 namespace posbench {
 
-/// Forwards every stage to an inner encoding; a subclass overrides what it changes.
+/// Forwards every stage to an inner encoding. A subclass overrides the stages that it changes.
 class Decorator : public PositionEncoding {
  public:
-  Decorator(const ModelShape& shape, std::unique_ptr<PositionEncoding> inner)
-      : PositionEncoding(shape), inner_(std::move(inner)) {}
+  Decorator(const ModelConfig& config, std::unique_ptr<PositionEncoding> inner)
+      : PositionEncoding(config), inner_(std::move(inner)) {}
 
   int recurrent_states() const override { return inner_->recurrent_states(); }
   void constrain(Parameters& p) const override { inner_->constrain(p); }
@@ -44,7 +47,6 @@ class Decorator : public PositionEncoding {
                           const Heads& d_attention, Heads& d_scores) const override {
     inner_->normalize_backward(in, scores, attention, d_attention, d_scores);
   }
-  bool keeps_scores() const override { return inner_->keeps_scores(); }
   void mix(const AttentionInput& in, const Heads& attention, Heads& output) const override {
     inner_->mix(in, attention, output);
   }
@@ -69,20 +71,20 @@ class Decorator : public PositionEncoding {
   std::unique_ptr<PositionEncoding> inner_;
 };
 
-/// The encoding that a spec wraps, where it wraps one.
+/// Returns the encoding that a spec wraps, if it wraps one.
 std::optional<Spec> wrapped(const Spec&);
 
-/// The encoding at the bottom of nested wrappers, which reads the positions.
+/// Returns the encoding inside of all nested wrappers, which reads the positions.
 Spec innermost(Spec);
 
-/// Whether it, and what it wraps, is defined for causal or for bidirectional models.
+/// Returns true if the encoding and all that it wraps are defined for causal, or for bidirectional, models.
 bool is_defined(const Spec&, bool causal);
 
-/// For wrappers that draw positions. Throws std::invalid_argument, in the name of encoding `name`, where `base`
-/// does not take its positions from outside, or where something that it wraps draws them already.
+/// Throws InputError, in the name of the wrapper `name`, if a wrapper cannot set the positions of `base`, or if
+/// `base` or an encoding that it wraps draws positions at random already.
 void require_positions(const std::string& name, const std::string& base);
 
-/// The shape, with the range of the positions as trained length and longest length.
-ModelShape with_lengths(ModelShape, int length);
+/// Returns the model with `length` as its trained and its longest length.
+ModelConfig with_lengths(ModelConfig, int length);
 
 }  // namespace posbench

@@ -5,13 +5,12 @@
 namespace posbench {
 
 DigitPositions::DigitPositions(const std::string& name, Moved moved, const Options& options,
-                               const ModelShape& shape, ParameterLayout& layout)
-    : PositionEncoding(shape),
+                               const ModelConfig& config, ParameterLayout& layout)
+    : PositionEncoding(config),
       moved_(moved),
       max_offset_(options.max_offset),
-      table_(
-          layout.no_decay(layout.normal(name + ".table", options.rows, shape.width, 1 / std::sqrt(shape.width)))) {
-}
+      table_(layout.no_decay(
+          layout.normal(name + ".table", options.rows, config.width, 1 / std::sqrt(config.width)))) {}
 
 Positions DigitPositions::positions(const Sequence& s, Rng& rng) const {
   const int offset = s.training ? uniform(rng, 0, max_offset_) : 0;

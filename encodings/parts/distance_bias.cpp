@@ -7,7 +7,7 @@ namespace posbench {
 void DistanceBias::bias(const Parameters& p, const Positions& positions, Matrices& bias) const {
   Matrix distances;
   IndexMatrix index;
-  distinct_distances(positions, shape_.causal, distances, index);
+  distinct_distances(positions, config_.causal, distances, index);
   Matrix values(static_cast<Index>(bias.size()), distances.cols());
   this->values(p, distances, values);
   for (size_t n = 0; n < bias.size(); ++n) {
@@ -20,7 +20,7 @@ void DistanceBias::bias_backward(const Parameters& p, const Positions& positions
                                  Gradients& d) const {
   Matrix distances;
   IndexMatrix index;
-  distinct_distances(positions, shape_.causal, distances, index);
+  distinct_distances(positions, config_.causal, distances, index);
   Matrix d_values(static_cast<Index>(d_bias.size()), distances.cols());
   d_values.setZero();
   for (size_t n = 0; n < d_bias.size(); ++n) {

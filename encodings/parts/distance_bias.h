@@ -1,4 +1,4 @@
-// Biases that are a function of distance alone: computed for each distance, not for each pair.
+// Biases that are a function of distance alone. They are computed for each distance, not for each pair.
 #pragma once
 #include "encodings/parts/additive_bias.h"
 
@@ -11,7 +11,7 @@ class DistanceBias : public AdditiveBias {
 
   /// values(n, m) = f_n(distances(0, m))
   virtual void values(const Parameters&, const In& distances, Out values) const = 0;
-  /// To be overridden where parameters are learned.
+  /// Default: no parameters are learned.
   virtual void values_backward(const Parameters&, const In& /*distances*/, const In& /*d_values*/,
                                Gradients&) const {}
 

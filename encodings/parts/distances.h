@@ -1,15 +1,15 @@
-// Distances between tokens, each once: what depends on distance alone is computed for T of them, not for T x T
-// pairs.
+// Finds the different distances between tokens, so that a function of distance is computed once for each distance
+// and not for each pair.
 #pragma once
 #include "model/position_encoding.h"
 
 namespace posbench {
 
-/// Whether distance(i, j) depends on i - j alone and grows with it: then there are at most 2 T - 1 distances.
+/// Returns true if distance(i, j) depends on i - j alone and grows with it. At most 2 T - 1 distances then occur.
 bool uniformly_spaced(const Positions&);
 
-/// distances (1, N): those of all pairs of a query with a key that it sees, ascending.   index (T, T): which of
-/// them a pair has. Where causal, later keys have none, and their index is 0.
+/// Sets distances (1, N) to the distances of all pairs of a query and a key that it sees, ascending, and index (T,
+/// T) to the index of each pair's distance. The index of later keys in causal models is 0.
 void distinct_distances(const Positions&, bool causal, Matrix& distances, IndexMatrix& index);
 
 }  // namespace posbench

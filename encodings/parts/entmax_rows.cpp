@@ -1,5 +1,6 @@
 #include "encodings/parts/entmax_rows.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -8,7 +9,7 @@
 namespace posbench {
 namespace {
 
-/// base^exponent, quickly where alpha is 1.5 or 2.
+/// Returns base^exponent, with few operations for alpha = 1.5 or 2.
 Real power(Real base, Real exponent) {
   if (exponent == 1) return base;
   if (exponent == 2) return base * base;
@@ -22,11 +23,12 @@ void entmax(const In& scores, Real alpha, bool causal, Out attention) {
   const Index T = scores.rows();
   const Real scale = alpha - 1, exponent = 1 / scale, precision = 4 * std::numeric_limits<Real>::epsilon();
   for (Index i = 0; i < T; ++i) {
-    const Index keys = visible(i, T, causal);
+    const Index keys = num_visible_keys(i, T, causal);
     const Real* z = scores.row(i).data();
     Real* weight = attention.row(i).data();
     const Real best = *std::max_element(z, z + keys);
-    // The sum is convex and falls with tau, and at -1 it is at least 1: Newton's steps approach from the left.
+    // The sum is convex, falls with tau and is at least 1 at tau = -1, so that Newton's steps approach from
+    // the left.
     Real tau = -1;
     for (int step = 0; step < kMaxSteps; ++step) {
       Real sum = 0, slope = 0;
@@ -43,13 +45,13 @@ void entmax(const In& scores, Real alpha, bool causal, Out attention) {
     }
     for (Index j = 0; j < keys; ++j) weight[j] = power(std::max(scale * (z[j] - best) - tau, Real(0)), exponent);
   }
-  hide_later(causal, attention);
+  zero_future_keys(causal, attention);
 }
 
 void entmax_backward(const In& attention, Real alpha, bool causal, const In& d_attention, Out d_scores) {
   const Index T = attention.rows();
   for (Index i = 0; i < T; ++i) {
-    const Index keys = visible(i, T, causal);
+    const Index keys = num_visible_keys(i, T, causal);
     const Real *weight = attention.row(i).data(), *d = d_attention.row(i).data();
     Real *d_row = d_scores.row(i).data(), total = 0, along = 0;
     for (Index j = 0; j < keys; ++j) {

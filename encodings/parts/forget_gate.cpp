@@ -39,13 +39,13 @@ void add_differences_backward(Real weight, const Heads& d_scores, Out d_levels) 
   }
 }
 
-ForgetGate::ForgetGate(const std::string& name, Real sign, double initial_bias, const ModelShape& shape,
+ForgetGate::ForgetGate(const std::string& name, Real sign, double initial_bias, const ModelConfig& config,
                        ParameterLayout& layout)
     : sign_(sign) {
-  for (int layer = 0; layer < shape.layers; ++layer) {
+  for (int layer = 0; layer < config.layers; ++layer) {
     weights_.push_back(
-        layout.normal(fmt::format("{}.gate.{}.weight", name, layer), shape.width, shape.heads, 0.02));
-    biases_.push_back(layout.constant(fmt::format("{}.gate.{}.bias", name, layer), 1, shape.heads, initial_bias));
+        layout.normal(fmt::format("{}.gate.{}.weight", name, layer), config.width, config.heads, 0.02));
+    biases_.push_back(layout.constant(fmt::format("{}.gate.{}.bias", name, layer), 1, config.heads, initial_bias));
   }
 }
 
@@ -68,7 +68,7 @@ void ForgetGate::add_backward(const AttentionInput& in, Real weight, const Heads
   add_differences_backward(weight, d_scores, d_levels);
   cumsum_over_columns_backward(d_levels);
   linear(in.x, in.parameters[w], in.parameters[b], logits);
-  // the derivative of log sigmoid(s z) is s sigmoid(-s z)
+  // The derivative of log sigmoid(s z) is s sigmoid(-s z).
   logits *= -sign_;
   sigmoid(logits, logits);
   logits.array() *= sign_ * d_levels.transpose().array();

@@ -1,5 +1,7 @@
 #include "encodings/parts/kerple.h"
 
+#include <cmath>
+
 namespace posbench {
 namespace {
 
@@ -7,12 +9,12 @@ constexpr Real kMin = 0.01;
 
 }  // namespace
 
-Kerple::Kerple(const std::string& name, bool per_layer, Range r1, Range r2, const ModelShape& shape,
+Kerple::Kerple(const std::string& name, const Options& options, Range r1, Range r2, const ModelConfig& config,
                ParameterLayout& layout)
-    : DistanceBias(shape), range1_(r1), range2_(r2) {
-  const Index sets = per_layer ? shape.layers : 1;
-  r1_ = layout.no_decay(layout.uniform(name + ".r1", sets, shape.heads, 0, r1.high));
-  r2_ = layout.no_decay(layout.uniform(name + ".r2", sets, shape.heads, 0, r2.high));
+    : DistanceBias(config), range1_(r1), range2_(r2) {
+  const Index sets = options.per_layer ? config.layers : 1;
+  r1_ = layout.no_decay(layout.uniform(name + ".r1", sets, config.heads, 0, r1.high));
+  r2_ = layout.no_decay(layout.uniform(name + ".r2", sets, config.heads, 0, r2.high));
 }
 
 void Kerple::constrain(Parameters& p) const {
@@ -39,6 +41,24 @@ void Kerple::values_backward(const Parameters& p, const In& distances, const In&
       d_r2.data()[n] += d_values(n, m) * value.d_r2;
     }
   }
+}
+
+EncodingInfo kerple_info(EncodingInfo info) {
+  info.family = Family::bias_by_distance;
+  info.source = "Chi et al. 2022, arXiv:2205.09921, section 4; chijames/KERPLE";
+  info.notes +=
+      " Bounds are projections after every update, as in the code. All layers share one pair, as in the code; "
+      "DAPE's repository has one for each layer (per_layer=true). The code's optional factor on the scores, "
+      "exp(-a d^p), is left out. With few heads the random starts may lie close together. The paper is causal; "
+      "in a bidirectional model the kernel cannot tell left from right.";
+  info.learned = true;
+  info.takes_positions = TakesPositions::distances;
+  info.extrapolates = Extrapolation::yes;
+  info.relative = Relative::yes;
+  info.content_dependent = "no";
+  info.distance_decay = DistanceDecay::yes;
+  info.variants = {"per_layer=true"};
+  return info;
 }
 
 }  // namespace posbench

@@ -2,20 +2,25 @@
 #pragma once
 #include <string>
 
+#include "base/options.h"
 #include "encodings/parts/distance_bias.h"
+#include "encodings/registry.h"
 
 namespace posbench {
 
-/// bias_n(i, j) = kernel(r1_n, r2_n, |i - j|), r1 and r2 >= 0.01: two scalars for each head, of all layers or of
-/// each.
+/// bias_n(i, j) = kernel(r1_n, r2_n, |i - j|),   r1, r2 >= 0.01, two scalars for each head
 class Kerple : public DistanceBias {
  public:
-  /// Where a parameter starts, uniformly over (0, high), and how far training may take it.
+  struct Options {
+    bool per_layer = false;
+    void describe(OptionTable& o) { o.flag("per_layer", per_layer, "r1 and r2 for each layer"); }
+  };
+  /// A parameter starts uniform over (0, high), and training keeps it in [0.01, max].
   struct Range {
     double high, max;
   };
-  /// Parameters are called NAME.r1 and NAME.r2.
-  Kerple(const std::string& name, bool per_layer, Range r1, Range r2, const ModelShape&, ParameterLayout&);
+  /// Adds NAME.r1 and NAME.r2.
+  Kerple(const std::string& name, const Options&, Range r1, Range r2, const ModelConfig&, ParameterLayout&);
 
   struct Value {
     Real kernel, d_r1, d_r2;  // the kernel and its derivatives
@@ -32,5 +37,8 @@ class Kerple : public DistanceBias {
   Parameter r1_, r2_;  // (1, H) or (layers, H)
   Range range1_, range2_;
 };
+
+/// Adds to a kernel's name, equation and notes the source, notes and properties that both kernels share.
+EncodingInfo kerple_info(EncodingInfo);
 
 }  // namespace posbench

@@ -1,25 +1,32 @@
-// Positions as sums of steps, one for each token: the common code of the MapFormers.
+// Positions that are sums of steps, one step for each token: the common code of the MapFormers.
 #pragma once
 #include <string>
 
+#include "base/options.h"
 #include "model/position_encoding.h"
 
 namespace posbench {
 
-/// angle_h(t) = omega_h * S_h(t), pair by pair, with S(t) the sum of W_out W_in e_s over s <= t: e are the token
-/// embeddings before anything is added, omega (H, D / 2) is learned, and S (T, H D / 2) is the recurrent
-/// state.
+/// angle_h(t) = omega_h * S_h(t), pair by pair,   S(t) = sum over s <= t of W_out W_in e_s
+///
+/// e are the token embeddings before anything is added, omega (H, D / 2) is learned, and S (T, H D / 2) is the
+/// recurrent state.
 class PathIntegration {
  public:
+  struct Options {
+    int rank = 2;
+    double range = 64;
+    void describe(OptionTable&);
+  };
   /// omega starts geometric, from 2 pi down to 2 pi / range.
-  PathIntegration(const std::string& name, Index rank, double range, const ModelShape&, ParameterLayout&);
+  PathIntegration(const std::string& name, const Options&, const ModelConfig&, ParameterLayout&);
 
-  /// Stage 2: starts the recurrent state.
+  /// Initializes the recurrent state, stage 2.
   void embed(const Parameters&, const Matrix& x, Matrices& recurrent_state) const;
   void embed_backward(const Parameters&, const Matrix& x, const Matrices& d_recurrent_state, Matrix& d_x,
                       Gradients&) const;
 
-  /// The angles (T, H D / 2), in scratch.
+  /// Returns the angles (T, H D / 2), in scratch.
   Matrix& angles(const AttentionInput&) const;
   void angles_backward(const AttentionInput&, const Matrix& d_angles, AttentionGradient&) const;
 

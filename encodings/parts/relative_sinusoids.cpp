@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <stdexcept>
+#include <utility>
 
+#include "base/error.h"
 #include "encodings/parts/distances.h"
 #include "encodings/parts/relative_rows.h"
 #include "model/attention.h"
@@ -15,24 +17,23 @@ namespace posbench {
 namespace {
 
 struct Constants {
-  PairRows pairs;    // the distance of each pair, among those that occur
-  Matrix sinusoids;  // (N, C), of the N distances
+  PairRows pairs;    // for each pair, the index of its distance
+  Matrix sinusoids;  // S (N, C) of the N distances that occur
 };
-// The tables' values are W S (N, C), one for each layer.
 
 }  // namespace
 
-RelativeSinusoids::RelativeSinusoids(SinusoidConventions conventions, const ModelShape& shape,
+RelativeSinusoids::RelativeSinusoids(SinusoidConventions conventions, const ModelConfig& config,
                                      ParameterLayout& layout)
-    : PositionEncoding(shape), conventions_(std::move(conventions)) {
+    : PositionEncoding(config), conventions_(std::move(conventions)) {
   const std::string& name = conventions_.name;
-  const Index C = shape.width, H = shape.heads, D = shape.head_width();
+  const Index C = config.width, H = config.heads, D = config.head_width();
   if (C % 2 != 0) {
-    throw std::invalid_argument(
+    throw InputError(
         fmt::format("encoding '{}' pairs sines with cosines: width must be even, and is {}", name, C));
   }
   const double deviation = conventions_.xavier ? 0 : 0.02, bound = std::sqrt(3.0 / static_cast<double>(C));
-  for (int layer = 0; layer < shape.layers; ++layer) {
+  for (int layer = 0; layer < config.layers; ++layer) {
     const std::string suffix = fmt::format(".{}", layer), pair = conventions_.untied ? suffix : "";
     if (layer == 0 || conventions_.untied) {
       content_.push_back(layout.no_decay(layout.normal(name + ".u" + pair, H, D, deviation)));
@@ -47,11 +48,11 @@ RelativeSinusoids::RelativeSinusoids(SinusoidConventions conventions, const Mode
 }
 
 void RelativeSinusoids::tables(const Parameters& p, const Positions& positions, Tables& tables) const {
-  const Index C = shape_.width, pairs = C / 2;
+  const Index C = config_.width, pairs = C / 2;
   Constants& constants = tables.constants<Constants>();
   Matrix distances;
-  distinct_distances(positions, shape_.causal, distances, constants.pairs.index);
-  find_runs(constants.pairs);
+  distinct_distances(positions, config_.causal, distances, constants.pairs.index);
+  classify_tiles(constants.pairs);
   const Index N = distances.cols();
   Matrix& sinusoids = constants.sinusoids;
   sinusoids.resize(N, C);
@@ -84,7 +85,7 @@ void RelativeSinusoids::tables_backward(const Parameters&, const Positions&, con
 }
 
 Matrix& RelativeSinusoids::shifted(const AttentionInput& in, const std::vector<Parameter>& bias, size_t h) const {
-  Matrix& shifted = in.scratch(in.length(), shape_.head_width());
+  Matrix& shifted = in.scratch(in.length(), config_.head_width());
   shifted = in.q[h];
   shifted.rowwise() += in.parameters[of_layer(bias, in.layer)].row(static_cast<Index>(h));
   return shifted;
@@ -95,20 +96,21 @@ Real RelativeSinusoids::score_scale(const AttentionInput& in) const {
 }
 
 void RelativeSinusoids::score(const AttentionInput& in, Heads& scores) const {
-  const Index D = shape_.head_width();
+  const Index D = config_.head_width();
   const Real s = score_scale(in);
   const Matrix& projected = in.tables.values[in.layer];
   const PairRows& pairs = in.tables.constants<Constants>().pairs;
   for (size_t h = 0; h < scores.size(); ++h) {
-    dot_product(shifted(in, content_, h), in.k[h], s, shape_.causal, scores[h]);
-    add_row_products(shifted(in, position_, h), projected.middleCols(static_cast<Index>(h) * D, D), pairs,
-                     Side::query, s, shape_.causal, in.scratch, scores[h]);
+    dot_product(shifted(in, content_, h), in.k[h], s, config_.causal, scores[h]);
+    const PairVectors vectors{projected.middleCols(static_cast<Index>(h) * D, D), pairs, config_.causal,
+                              in.scratch};
+    add_row_products(shifted(in, position_, h), vectors, {Side::query, s}, scores[h]);
   }
 }
 
 void RelativeSinusoids::score_backward(const AttentionInput& in, const Heads& d_scores,
                                        AttentionGradient& d) const {
-  const Index T = in.length(), D = shape_.head_width();
+  const Index T = in.length(), D = config_.head_width();
   const Real s = score_scale(in);
   const Matrix& projected = in.tables.values[in.layer];
   const PairRows& pairs = in.tables.constants<Constants>().pairs;
@@ -120,15 +122,15 @@ void RelativeSinusoids::score_backward(const AttentionInput& in, const Heads& d_
     Matrix &d_content = in.scratch(T, D), &d_position = in.scratch(T, D);
     d_content.setZero();
     d_position.setZero();
-    dot_product_backward(content, in.k[h], s, shape_.causal, d_scores[h], d_content, d.k[h]);
-    add_row_products_backward(position, projected.middleCols(column, D), pairs, Side::query, s, shape_.causal,
-                              d_scores[h], in.scratch, d_position, d_projected.middleCols(column, D));
+    dot_product_backward(content, in.k[h], s, config_.causal, d_scores[h], d_content, d.k[h]);
+    const PairVectors vectors{projected.middleCols(column, D), pairs, config_.causal, in.scratch};
+    add_row_products_backward(position, vectors, {Side::query, s}, d_scores[h], d_position,
+                              d_projected.middleCols(column, D));
     d.q[h] += d_content + d_position;
     add_column_sums(d_content, d_u.row(row));
     add_column_sums(d_position, d_w.row(row));
-    if (conventions_.learned_scale) {  // scores are linear in (content, position), so these sums are s d_s
-      d.parameters[scales_[in.layer]](0, 0) +=
-          (dot(content, d_content) + dot(position, d_position)) / s;
+    if (conventions_.learned_scale) {  // scores are linear in content and position, so the sums are s d_s
+      d.parameters[scales_[in.layer]](0, 0) += (dot(content, d_content) + dot(position, d_position)) / s;
     }
   }
 }

@@ -2,16 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <stdexcept>
 
+#include "base/error.h"
 #include "model/attention.h"
 
 namespace posbench {
 namespace {
 
-/// f(a, b, n) for the two components a, b of each pair n.
+/// Calls f(a, b, n) for the two components a, b of each pair n.
 template <class F>
 void for_each_pair(Pairing pairing, Index pairs, F f) {
   if (pairing == Pairing::interleaved) {
@@ -84,16 +85,16 @@ void round_wavelengths(std::vector<double>& frequencies) {
   }
 }
 
-void require_pairs(const ModelShape& shape, const std::string& name) {
-  if (shape.head_width() % 2 == 0) return;
-  throw std::invalid_argument(
+void require_pairs(const ModelConfig& config, const std::string& name) {
+  if (config.head_width() % 2 == 0) return;
+  throw InputError(
       fmt::format("encoding '{}' rotates pairs: the head width must be even, and width {} over {} heads gives {}",
-                  name, shape.width, shape.heads, shape.head_width()));
+                  name, config.width, config.heads, config.head_width()));
 }
 
-Rotary::Rotary(const ModelShape& shape, Pairing pairing, const std::string& name)
-    : PositionEncoding(shape), pairing_(pairing) {
-  require_pairs(shape, name);
+Rotary::Rotary(const ModelConfig& config, Pairing pairing, const std::string& name)
+    : PositionEncoding(config), pairing_(pairing) {
+  require_pairs(config, name);
 }
 
 void Rotary::rotations(const Positions& positions, const Spectrum& spectrum, Rotations& rotations) const {
@@ -102,7 +103,7 @@ void Rotary::rotations(const Positions& positions, const Spectrum& spectrum, Rot
   rotations.sine.resize(positions.size(), pairs);
   rotations.keys_differ = false;
   for (Index t = 0; t < positions.size(); ++t) {
-    for (Index n = 0; n < pairs; ++n) {  // angles in double: positions may be large
+    for (Index n = 0; n < pairs; ++n) {  // in double precision, because positions may be large
       const double angle = static_cast<double>(positions.at[t]) * spectrum.frequencies[n];
       rotations.cosine(t, n) = static_cast<Real>(spectrum.amplitude * std::cos(angle));
       rotations.sine(t, n) = static_cast<Real>(spectrum.amplitude * std::sin(angle));
@@ -113,16 +114,16 @@ void Rotary::rotations(const Positions& positions, const Spectrum& spectrum, Rot
 void Rotary::score(const AttentionInput& in, Heads& scores) const {
   const Index T = in.length();
   const Rotations& r = in.tables.constants<Rotations>();
-  Matrix &q = in.scratch(T, shape_.head_width()), &k = in.scratch(T, shape_.head_width());
+  Matrix &q = in.scratch(T, config_.head_width()), &k = in.scratch(T, config_.head_width());
   for (size_t h = 0; h < scores.size(); ++h) {
     rotate(in.q[h], r.cosine.topRows(T), r.sine.topRows(T), pairing_, q);
     rotate(in.k[h], r.of_keys_cosine().topRows(T), r.of_keys_sine().topRows(T), pairing_, k);
-    dot_product(q, k, scale(), shape_.causal, scores[h]);
+    dot_product(q, k, scale(), config_.causal, scores[h]);
   }
 }
 
 void Rotary::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
-  const Index T = in.length(), D = shape_.head_width();
+  const Index T = in.length(), D = config_.head_width();
   const Rotations& r = in.tables.constants<Rotations>();
   Matrix &q = in.scratch(T, D), &k = in.scratch(T, D), &d_q = in.scratch(T, D), &d_k = in.scratch(T, D);
   for (size_t h = 0; h < d_scores.size(); ++h) {
@@ -130,10 +131,21 @@ void Rotary::score_backward(const AttentionInput& in, const Heads& d_scores, Att
     rotate(in.k[h], r.of_keys_cosine().topRows(T), r.of_keys_sine().topRows(T), pairing_, k);
     d_q.setZero();
     d_k.setZero();
-    dot_product_backward(q, k, scale(), shape_.causal, d_scores[h], d_q, d_k);
+    dot_product_backward(q, k, scale(), config_.causal, d_scores[h], d_q, d_k);
     rotate_backward(d_q, r.cosine.topRows(T), r.sine.topRows(T), pairing_, d.q[h]);
     rotate_backward(d_k, r.of_keys_cosine().topRows(T), r.of_keys_sine().topRows(T), pairing_, d.k[h]);
   }
+}
+
+void RopeOptions::describe(OptionTable& o) {
+  o.number("base", base, 1.001, 1e9,
+           "base of the frequencies; RoPE's slowest pair turns once in about 2 pi base positions");
+  o.choice("pairing", pairing, {"interleaved", "half_split"},
+           "components of a pair: 2n and 2n + 1, or n and n + half of the rotated width");
+}
+
+Spectrum RopeVariant::spectrum() const {
+  return {rope_frequencies(config_.head_width(), base_), config_.head_width(), base_};
 }
 
 }  // namespace posbench

@@ -1,7 +1,9 @@
 #include "encodings/parts/scaled_scores.h"
 
-#include "model/hidden.h"
+#include <algorithm>
+
 #include "model/attention.h"
+#include "model/hidden.h"
 
 namespace posbench {
 
@@ -12,14 +14,14 @@ void ScaledScores::score(const AttentionInput& in, Heads& scores) const {
     for (Index i = 0; i < in.length(); ++i) {
       const Real factor = factors(i, static_cast<Index>(h));
       Real* row = scores[h].row(i).data();
-      const Index keys = visible(i, in.length(), shape_.causal);
+      const Index keys = num_visible_keys(i, in.length(), config_.causal);
       for (Index j = 0; j < keys; ++j) row[j] = is_hidden(row[j]) ? row[j] : factor * row[j];
     }
   }
 }
 
 void ScaledScores::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
-  const Index T = in.length(), H = shape_.heads;
+  const Index T = in.length(), H = config_.heads;
   Heads scores, d_inner;
   for (Heads* heads : {&scores, &d_inner}) resize(*heads, H, T, T);
   inner().score(in, scores);
@@ -27,7 +29,7 @@ void ScaledScores::score_backward(const AttentionInput& in, const Heads& d_score
   Matrix& d_factors = in.scratch(T, H);
   for (Index h = 0; h < H; ++h) {
     for (Index i = 0; i < T; ++i) {
-      const Index keys = visible(i, T, shape_.causal);
+      const Index keys = num_visible_keys(i, T, config_.causal);
       const Real factor = factors(i, h), *score = scores[h].row(i).data(), *d_score = d_scores[h].row(i).data();
       Real *d_row = d_inner[h].row(i).data(), sum = 0;
       for (Index j = 0; j < keys; ++j) {

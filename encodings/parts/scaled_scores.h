@@ -4,14 +4,14 @@
 
 namespace posbench {
 
-/// score_h(i, j) = f_h(i) times the score of the inner encoding. What the inner encoding hides stays hidden.
+/// score_h(i, j) = f_h(i) times the score of the inner encoding. Keys that the inner encoding hides stay hidden.
 class ScaledScores : public Decorator {
  public:
   using Decorator::Decorator;
 
-  /// f (T, H), in scratch.
+  /// Returns f (T, H), in scratch.
   virtual Matrix& factors(const AttentionInput&) const = 0;
-  /// Adds the gradient of what the factors were computed from. d_factors may be overwritten.
+  /// Adds the gradients of the inputs of the factors. May overwrite d_factors.
   virtual void factors_backward(const AttentionInput&, Matrix& d_factors, AttentionGradient&) const = 0;
 
   void score(const AttentionInput&, Heads& scores) const final;

@@ -1,12 +1,12 @@
-// ALiBi's slopes, which other encodings use too.
+// ALiBi's slopes, which other encodings also use.
 #pragma once
 #include <cmath>
 #include <vector>
 
 namespace posbench {
 
-/// m_h = 2^(-8 (h + 1) / H) for a power of two H; otherwise those of the power of two below H, then every other
-/// slope of twice that power. Press et al. 2021, code.
+/// Returns m_h = 2^(-8 (h + 1) / H) for a power of two H; otherwise the slopes of the power of two below H,
+/// then every other slope of twice that power.
 inline std::vector<double> alibi_slopes(int heads) {
   const auto geometric = [](int count, int h) { return std::exp2(-8.0 * (h + 1) / count); };
   int power = 1;

@@ -1,5 +1,5 @@
-// Stick breaking: a query visits its keys from the nearest on, at equal distance the right one first. Each key takes
-// its fraction of the attention that is left.
+// Stick breaking: a query visits its keys from the nearest on, at equal distance the right one first. Each key
+// takes its fraction of the attention that is left.
 #pragma once
 #include <algorithm>
 
@@ -9,10 +9,12 @@
 
 namespace posbench {
 
-/// A row of numbers by key, with kLanes zeros before the first and after the last.
+/// A row of numbers by key, with kLanes zeros before the first and at least as many after the last.
 class PaddedRow {
  public:
-  PaddedRow(Matrix& memory, Index most_keys) : memory_(memory), keys_(0) { memory.resize(1, most_keys + 3 * kLanes); }
+  PaddedRow(Matrix& memory, Index max_keys) : memory_(memory), keys_(0) {
+    memory.resize(1, max_keys + 3 * kLanes);
+  }
   void resize(Index keys) {
     keys_ = keys;
     store(Lanes{}, data() - kLanes);
@@ -23,7 +25,7 @@ class PaddedRow {
   const Real* data() const { return memory_.data() + kLanes; }
   Index keys() const { return keys_; }
 
-  /// The numbers at a given count of keys to the right and to the left of `i`, from `distance` + 1 away.
+  /// Returns kLanes numbers to the right or to the left of `i`, from a distance of `distance` + 1 keys on.
   Lanes right(Index i, Index distance) const {
     return i + 1 + distance < keys_ ? load(data() + i + 1 + distance) : Lanes{};
   }
@@ -42,7 +44,7 @@ class PaddedRow {
   Index keys_;
 };
 
-/// fraction = sigmoid(logits) for `keys` keys
+/// fraction = sigmoid(logits) for `keys` keys.
 inline void set_fractions(const Real* logits, Index keys, PaddedRow& fraction) {
   fraction.resize(keys);
   kernels().sigmoid(logits, keys, fraction.data());
@@ -55,8 +57,8 @@ inline void copy_row(const PaddedRow& values, Real scale, Index length, Real* ro
   std::fill(row + values.keys(), row + length, Real(0));
 }
 
-/// weight[j] = fraction[j] times the product of (1 - fraction) over the keys that query i visits before j. It does not
-/// visit itself; i may be the number of keys.
+/// weight[j] = fraction[j] times the product of (1 - fraction) over the keys that query i visits before j. The
+/// query does not visit itself; i may be the number of keys.
 inline void break_stick(const PaddedRow& fraction, Index i, PaddedRow& weight) {
   const Index furthest = std::max(i, fraction.keys() - 1 - i);
   Real left = 1;
@@ -71,8 +73,8 @@ inline void break_stick(const PaddedRow& fraction, Index i, PaddedRow& weight) {
   if (i < fraction.keys()) weight.data()[i] = 0;
 }
 
-/// d_logit[j] = the gradient of the logit whose sigmoid is fraction[j]. With `gain` = d_weight weight:   gain_j (1 -
-/// fraction_j) minus fraction_j times the sum of gain over the keys visited after j.
+/// d_logit[j] = gain[j] (1 - fraction[j]) - fraction[j] times the sum of gain over the keys visited after j,
+/// gain = d_weight weight,   fraction = sigmoid(logit)
 inline void break_stick_backward(const PaddedRow& fraction, const PaddedRow& gain, Index i, PaddedRow& d_logit) {
   const Index furthest = std::max(i, fraction.keys() - 1 - i);
   Real later = 0;

@@ -1,17 +1,20 @@
 #include "encodings/parts/tupe.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "model/attention.h"
 #include "model/layers.h"
 #include "model/numeric.h"
 
 namespace posbench {
 
-Tupe::Tupe(const std::string& name, const TupeOptions& options, const ModelShape& shape, ParameterLayout& layout)
-    : AdditiveBias(shape),
-      reset_(options.reset == Reset::always || (options.reset == Reset::bidirectional && !shape.causal)),
-      rows_(options.positions > 0 ? options.positions : shape.longest) {
+Tupe::Tupe(const std::string& name, const TupeOptions& options, const ModelConfig& config, ParameterLayout& layout)
+    : AdditiveBias(config),
+      reset_(options.reset == Reset::always || (options.reset == Reset::bidirectional && !config.causal)),
+      rows_(options.positions > 0 ? options.positions : config.longest) {
   constexpr double kDeviation = 0.02;
-  const Index C = shape.width;
+  const Index C = config.width;
   table_ = layout.no_decay(layout.normal(name + ".positions", rows_ + (reset_ ? 1 : 0), C, kDeviation));
   gain_ = layout.constant(name + ".norm.weight", 1, C, 1);
   shift_ = layout.constant(name + ".norm.bias", 1, C, 0);
@@ -29,7 +32,7 @@ Tupe::Projected Tupe::project(const Parameters& p, const Positions& positions) c
     const Index position = static_cast<Index>(std::round(positions.at[t]));
     result.rows.push_back(first + std::clamp<Index>(position, 0, rows_ - 1));
   }
-  const Index R = static_cast<Index>(result.rows.size()), C = shape_.width;
+  const Index R = static_cast<Index>(result.rows.size()), C = config_.width;
   Matrix x(R, C);
   for (Index r = 0; r < R; ++r) x.row(r) = p[table_].row(result.rows[r]);
   for (Matrix* m : {&result.normalized, &result.y, &result.q, &result.k}) m->resize(R, C);
@@ -42,10 +45,10 @@ Tupe::Projected Tupe::project(const Parameters& p, const Positions& positions) c
 
 void Tupe::bias(const Parameters& p, const Positions& positions, Matrices& bias) const {
   const Projected s = project(p, positions);
-  const Index T = positions.size(), D = shape_.head_width();
+  const Index T = positions.size(), D = config_.head_width();
   for (size_t h = 0; h < bias.size(); ++h) {
     const auto q = s.q.middleCols(static_cast<Index>(h) * D, D), k = s.k.middleCols(static_cast<Index>(h) * D, D);
-    dot_product(q.bottomRows(T), k.bottomRows(T), content_scale(), shape_.causal, bias[h]);
+    dot_product(q.bottomRows(T), k.bottomRows(T), content_scale(), config_.causal, bias[h]);
     if (reset_) {
       bias[h].col(0).setConstant(content_scale() * dot(q.row(1), k.row(1)));
       bias[h].row(0).setConstant(content_scale() * dot(q.row(0), k.row(0)));
@@ -56,8 +59,8 @@ void Tupe::bias(const Parameters& p, const Positions& positions, Matrices& bias)
 void Tupe::bias_backward(const Parameters& p, const Positions& positions, const Matrices& d_bias,
                          Gradients& d) const {
   const Projected s = project(p, positions);
-  const Index T = positions.size(), D = shape_.head_width(), R = static_cast<Index>(s.rows.size()),
-              C = shape_.width;
+  const Index T = positions.size(), D = config_.head_width(), R = static_cast<Index>(s.rows.size()),
+              C = config_.width;
   Matrix d_q(R, C), d_k(R, C), d_y(R, C), d_x(R, C), d_pairs(T, T);
   for (Matrix* m : {&d_q, &d_k, &d_y, &d_x}) m->setZero();
   for (size_t h = 0; h < d_bias.size(); ++h) {
@@ -65,8 +68,8 @@ void Tupe::bias_backward(const Parameters& p, const Positions& positions, const 
     const auto q = s.q.middleCols(column, D), k = s.k.middleCols(column, D);
     auto d_query = d_q.middleCols(column, D), d_key = d_k.middleCols(column, D);
     d_pairs = d_bias[h];
-    if (reset_) {  // one number for row 0, another for the rest of column 0
-      const Real from = content_scale() * sum(d_pairs.row(0).head(visible(0, T, shape_.causal)));
+    if (reset_) {
+      const Real from = content_scale() * sum(d_pairs.row(0).head(num_visible_keys(0, T, config_.causal)));
       const Real to = content_scale() * sum(d_pairs.col(0).tail(T - 1));
       d_query.row(0) += from * k.row(0);
       d_key.row(0) += from * q.row(0);
@@ -75,7 +78,7 @@ void Tupe::bias_backward(const Parameters& p, const Positions& positions, const 
       d_pairs.row(0).setZero();
       d_pairs.col(0).setZero();
     }
-    dot_product_backward(q.bottomRows(T), k.bottomRows(T), content_scale(), shape_.causal, d_pairs,
+    dot_product_backward(q.bottomRows(T), k.bottomRows(T), content_scale(), config_.causal, d_pairs,
                          d_query.bottomRows(T), d_key.bottomRows(T));
   }
   linear_backward(s.y, p[query_], d_q, d_y, d[query_], d[query_bias_]);

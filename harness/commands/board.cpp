@@ -1,24 +1,30 @@
-// `posbench board`: every encoding on every task, in tiers, with costs; and where one's own stand.
+// `posbench board`: all encodings on all tasks in tiers with their costs, and the user's own among them.
 #include "results/statistics/board.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/error.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/help.h"
-#include "harness/commands/output.h"
-#include "harness/commands/read_reports.h"
-#include "harness/commands/terminal.h"
-#include "harness/commands/waiting.h"
-#include "harness/runs/board_files.h"
-#include "harness/runs/names.h"
+#include "harness/config/embedded_data.h"
+#include "harness/config/names.h"
+#include "harness/config/user_files.h"
+#include "harness/console/help.h"
+#include "harness/console/output.h"
+#include "harness/console/read_reports.h"
+#include "harness/console/status_line.h"
+#include "harness/console/terminal.h"
 #include "harness/runs/page_options.h"
 #include "results/presentation/board_page.h"
 #include "results/presentation/board_text.h"
@@ -28,7 +34,7 @@ namespace posbench {
 namespace {
 
 struct BoardRequest {
-  std::vector<std::filesystem::path> own;  // reports, or run directories
+  std::vector<std::filesystem::path> reports;  // of the user, or run directories
   std::optional<std::string> tasks, encodings;
   std::string family;
   BoardOptions options;
@@ -36,10 +42,10 @@ struct BoardRequest {
   Output output;
 };
 
-/// What is shown, of everything that is on the board.
-class Shown {
+/// Selects the tasks and encodings that are shown.
+class Selection {
  public:
-  Shown(const BoardRequest& request, const Board& board) : family_(request.family) {
+  Selection(const BoardRequest& request, const Board& board) : family_(request.family) {
     for (const BoardTask& task : board.tasks) {
       add(task.task, tasks_);
       for (const BoardRow& row : task.rows) add(row.encoding, encodings_);
@@ -48,14 +54,14 @@ class Shown {
     std::vector<std::string> families;
     for (const std::string& encoding : encodings_) add(family_of(encoding), families);
     if (!family_.empty() && std::find(families.begin(), families.end(), family_) == families.end()) {
-      throw std::invalid_argument(fmt::format("the board has no family '{}'{} (families: {})", family_,
-                                              did_you_mean(family_, families), fmt::join(families, ", ")));
+      throw InputError(fmt::format("the board has no family '{}'{} (families: {})", family_,
+                                   did_you_mean(family_, families), fmt::join(families, ", ")));
     }
     select(request.encodings, "encoding", encodings_);
   }
 
-  bool task(const std::string& name) const { return has(tasks_, name); }
-  bool encoding(const std::string& name) const {
+  bool has_task(const std::string& name) const { return has(tasks_, name); }
+  bool has_encoding(const std::string& name) const {
     return has(encodings_, name) && (family_.empty() || family_of(name) == family_);
   }
 
@@ -67,7 +73,7 @@ class Shown {
     if (!has(names, name)) names.push_back(name);
   }
 
-  /// Keeps the names that the list names: specs, names without options, or patterns.
+  /// Keeps the names that are in the list: specs, names without options, or patterns.
   static void select(const std::optional<std::string>& list, const char* kind, std::vector<std::string>& names) {
     if (!list) return;
     std::vector<std::string> chosen, known;
@@ -80,8 +86,8 @@ class Shown {
       if (chosen.size() == before && std::none_of(names.begin(), names.end(), [&](const std::string& name) {
             return !matching(item, {name, spec_name(name)}).empty();
           })) {
-        throw std::invalid_argument(fmt::format("the board has no {} '{}'{} ('posbench board' shows all)", kind,
-                                                item, did_you_mean(item, known)));
+        throw InputError(fmt::format("the board has no {} '{}'{} ('posbench board' shows all)", kind, item,
+                                     did_you_mean(item, known)));
       }
     }
     names = std::move(chosen);
@@ -91,15 +97,15 @@ class Shown {
   std::string family_;
 };
 
-/// "Reads items ..., and answers the payload of the most recent X. Attention has to find ...."
+/// Returns the definition of a task and what it requires of attention.
 std::string about(const std::string& spec) {
   const std::string name = spec_name(spec);
   if (!tasks().contains(name)) return "";
   const TaskInfo& info = tasks().find(name).info;
-  return info.takes.empty() ? info.definition : info.definition + " " + info.takes;
+  return info.requirement.empty() ? info.definition : info.definition + " " + info.requirement;
 }
 
-/// Why the split is there, where the task says so.
+/// Returns the purpose of a split, or an empty text.
 std::string why(const std::string& spec, const std::string& split) {
   const std::string name = spec_name(spec);
   if (!tasks().contains(name)) return "";
@@ -119,7 +125,7 @@ std::vector<std::string> split_names(const Report& report) {
   return names;
 }
 
-/// Tables for one task, or lines of tiers for several.
+/// Returns a table for a single task, or tiers for several tasks.
 std::string console_text(const Board& board, const BoardWords& words, const ConsoleStyle& style) {
   const int width = style.width == 0 ? kPipedWidth : style.width;
   std::string text;
@@ -154,28 +160,28 @@ std::string markdown_page(const Board& board, const BoardWords& words) {
 }
 
 std::string board_text(const BoardRequest& request, const BoardReport& all, const BoardWords& words) {
-  const Format chosen = format(request.output);
+  const Format chosen = output_format(request.output);
   Board board = make_board(all, request.options);
   if (board.tasks.empty()) {
     const std::vector<std::string> known = split_names(all.report);
-    throw std::invalid_argument(fmt::format("no task of the board has a split '{}'{} (splits: {})",
-                                            request.options.split, did_you_mean(request.options.split, known),
-                                            fmt::join(known, ", ")));
+    throw InputError(fmt::format("no task of the board has a split '{}'{} (splits: {})", request.options.split,
+                                 did_you_mean(request.options.split, known), fmt::join(known, ", ")));
   }
-  const Shown shown(request, board);
+  const Selection selection(request, board);
   if (chosen == Format::html) {
     return board_page(all, request.options, words, [&](const std::string& task, const std::string& encoding) {
-      return shown.task(task) && shown.encoding(encoding);
+      return selection.has_task(task) && selection.has_encoding(encoding);
     });
   }
   for (BoardTask& task : board.tasks) {
     std::erase_if(task.rows, [&](const BoardRow& row) {
-      return !shown.encoding(row.encoding) || (request.only_own && !row.own);
+      return !selection.has_encoding(row.encoding) || (request.only_own && !row.is_users);
     });
   }
-  std::erase_if(board.tasks, [&](const BoardTask& task) { return !shown.task(task.task) || task.rows.empty(); });
+  std::erase_if(board.tasks,
+                [&](const BoardTask& task) { return !selection.has_task(task.task) || task.rows.empty(); });
   if (board.tasks.empty())
-    throw std::invalid_argument("nothing on the board is of these tasks, encodings and family");
+    throw InputError("the board has no result of these tasks, encodings and family; select others");
   if (chosen == Format::csv) return csv(board_csv(board, words));
   if (chosen == Format::json) return pretty(to_json(board, words, all.warnings));
   std::string text;
@@ -198,60 +204,63 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
 }
 
 void board(const BoardRequest& request) {
-  const Format chosen = format(request.output);  // refuses what cannot be written before anything is read
+  const Format chosen = output_format(request.output);  // refuses an invalid format before anything is read
   if (request.summary && chosen != Format::console && chosen != Format::markdown)
-    throw std::invalid_argument("--summary has the formats console and markdown; JSON has its numbers without it");
-  const std::vector<Report> own = read_given(request.own);
+    throw InputError("--summary needs --format console or markdown; JSON has its numbers without it");
+  const std::vector<Report> own = read_run_reports(request.reports);
   const std::vector<KeptReport> kept = [] {
-    const Waiting waiting("reading the board");
+    const StatusLine status("reading the board");
     return board_reports();
   }();
   std::vector<NamedReport> named_kept;
   for (const KeptReport& one : kept) named_kept.push_back({one.name, one.report});
   const MeasuredCosts& costs = board_costs();
   const BoardWords words{.about = about, .family = family_of, .cost_source = costs.source};
-  const BoardReport all = as_input([&] {
-    return merge_board(named_kept, named(request.own, own), costs.costs, request.allow_different_budget);
+  const BoardReport all = read_user_files([&] {
+    return merge_board(named_kept, name_reports(request.reports, own), costs.costs,
+                       request.allow_different_budget);
   });
-  if (request.only_own && all.own.empty())
-    throw std::invalid_argument("--only-own needs a report: posbench board runs/mine --only-own");
-  write(request.output, as_input([&] { return board_text(request, all, words); }));
+  if (request.only_own && all.user_experiments.empty())
+    throw InputError("--only-own needs a report, as in posbench board runs/mine --only-own");
+  write_output(request.output, read_user_files([&] { return board_text(request, all, words); }));
 }
 
 }  // namespace
 
 void add_board(CLI::App& app, Invocation&) {
   const auto request = std::make_shared<BoardRequest>();
-  CLI::App* command = app.add_subcommand(
-      "board", "Which encodings solve which task, in tiers, and what they cost; with your own among them");
-  command->add_option("reports", request->own, "your reports, or run directories; they are added to the board");
-  add_list_option(*command, "-t,--tasks", request->tasks, "comma-separated names, specs and globs")
+  CLI::App* command =
+      app.add_subcommand("board",
+                         "Rank all encodings on each task in tiers with their costs, and yours among them")
+          ->group(kResults);
+  command->add_option("reports", request->reports, "reports or run directories to add to the board");
+  add_list_option(*command, "-t,--tasks", request->tasks, "comma-separated tasks: names, specs and globs")
       ->default_str("all of the board");
-  add_list_option(*command, "-e,--encodings", request->encodings, "the same for encodings")
+  add_list_option(*command, "-e,--encodings", request->encodings, "comma-separated encodings in the same form")
       ->default_str("all of the board");
-  command->add_option("--family", request->family, "encodings of one family ('posbench list encodings' shows it)")
+  command->add_option("--family", request->family, "family of encodings, as 'posbench list encodings' shows it")
       ->default_str("all");
   command->add_option("--split", request->options.split,
-                      "a split by its name, or the mean over a kind: in_distribution or out_of_distribution");
+                      "split, or in_distribution or out_of_distribution for the mean over that kind");
   add_choice<Metric, Metric>(*command, "--metric", request->options.metric,
                              {{"sequence", Metric::sequence}, {"token", Metric::token}},
-                             "accuracy of sequences or of tokens");
+                             "metric: accuracy by sequence or by token");
   command->add_flag(
       "--summary", request->summary,
-      "a row for each task: the steps of training, how many encodings learn it, how many have 0.90 or more, and the "
-      "best");
-  command->add_flag("--only-own", request->only_own, "show the rows of your reports only; the tiers are of all");
+      "one row for each task: training steps, number of encodings that learn it, number with at least "
+      "0.90, and the best");
+  command->add_flag("--only-own", request->only_own,
+                    "show only the rows of the added reports; tiers are those of all");
   command->add_flag("--allow-different-budget", request->allow_different_budget,
-                    "add reports although their model or training settings differ from the board's");
+                    "add reports even if their model or training settings differ from those of the board");
   add_output(*command, request->output);
-  command->footer(
-      "Examples:\n"
-      "  posbench board                                         the tiers on every task\n"
-      "  posbench board -t last_x_retrieval --split ood_far4    who keeps last-x at four times the distance, at what cost\n"
-      "  posbench board --summary                               every task in a row\n"
-      "  posbench board -t flip_flop --family rotary\n"
-      "  posbench board runs/mine --only-own                    where one's own encodings stand\n"
-      "  posbench board -o board.html                           a page with filters and plots");
+  set_footer(*command,
+             {{"posbench board --summary", "every task in one row"},
+              {"posbench board -t flip_flop", "all encodings on one task, with their costs"},
+              {"posbench board -t last_x_retrieval --split ood_far4", "at four times the trained distance"},
+              {"posbench board -t flip_flop --family rotary", "one family"},
+              {"posbench board runs/mine --only-own", "the ranks of your encodings"},
+              {"posbench board -o board.html", "a page with filters and plots"}});
   command->callback([request] { board(*request); });
 }
 

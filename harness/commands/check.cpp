@@ -1,4 +1,4 @@
-// `posbench check`: certificates of encodings and tasks.
+// `posbench check`: the certificates of encodings and tasks.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,16 +10,19 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "base/error.h"
 #include "base/parallel_for.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/describe.h"
-#include "harness/commands/message.h"
-#include "harness/commands/waiting.h"
-#include "harness/runs/names.h"
+#include "harness/config/names.h"
+#include "harness/console/help.h"
+#include "harness/console/known_names.h"
+#include "harness/console/message.h"
+#include "harness/console/status_line.h"
 #include "harness/verify/certify.h"
 #include "harness/verify/task_certificate.h"
 #include "tasks/registry.h"
@@ -28,14 +31,14 @@ namespace posbench {
 namespace {
 
 struct CheckRequest {
-  std::vector<std::string> names;  // of tasks and encodings, globs and specs; none is all
-  bool variants = false;  // and the variants of the encodings among them, options of blocks, pairs of compositions
+  std::vector<std::string> names;  // tasks and encodings: names, globs and specs; empty: all
+  bool variants = false;           // variants of the encodings, options of blocks, pairs in compositions
   bool json = false;
-  bool fail_fast = false;  // stop at the first that does not pass
+  bool fail_fast = false;  // stop at the first certificate that does not pass
   int jobs = all_cores();
 };
 
-/// Names, globs and specs of encodings and tasks, each once; all of them for none.
+/// Returns the specs of encodings and tasks that are named, each once, or all.
 std::vector<std::string> specs(std::vector<std::string> names) {
   if (names.empty()) names = {"*"};
   std::vector<std::string> known = encodings().names(), specs;
@@ -48,18 +51,20 @@ std::vector<std::string> specs(std::vector<std::string> names) {
     if (name.find_first_of("*?[") < name.find(':')) {
       const std::vector<std::string> matches = matching(name, known);
       for (const std::string& match : matches) add(match);
-      if (matches.empty()) throw std::invalid_argument(fmt::format("'{}' matches no encoding or task", name));
+      if (matches.empty())
+        throw InputError(fmt::format(
+            "'{}' matches no encoding or task; 'posbench list encodings' and 'list tasks' show all", name));
       continue;
     }
-    const std::string of = Spec::parse(name).name;
-    const bool encoding = encodings().contains(encoding_name(of));
-    if (!encoding && !tasks().contains(task_name(of))) show_text(name);  // says what is near
+    const std::string bare_name = Spec::parse(name).name;
+    const bool encoding = encodings().contains(encoding_name(bare_name));
+    if (!encoding && !tasks().contains(task_name(bare_name))) refuse_unknown_name(bare_name);
     add(encoding ? read_encoding(name).text() : read_task(name).task.text());
   }
   return specs;
 }
 
-/// With the variants that each encoding names, behind it.
+/// Adds the registered variants of each encoding after it.
 std::vector<std::string> with_variants(const std::vector<std::string>& specs) {
   std::vector<std::string> all;
   for (const std::string& spec : specs) {
@@ -82,9 +87,8 @@ void print_encoding(const Json& c) {
   }
   const auto yes = [&](const char* key) { return c[key].get<bool>() ? "yes" : "NO"; };
   fmt::print(
-      "       causal to the bit: {}; finite at length 1 and at 4 times the trained: {}; moved by order: {:.1e}, "
-      "by a "
-      "shift of all positions: {:.1e}\n",
+      "       causal to the bit: {}; finite at length 1 and at 4 times the trained length: {}; output change when "
+      "tokens are reordered: {:.1e}, when all positions are shifted: {:.1e}\n",
       yes("causal"), yes("finite"), c["order_sensitivity"].get<double>(), c["shift_sensitivity"].get<double>());
   const Json& p = c["properties"];
   if (p.contains("not_measured"))
@@ -92,9 +96,8 @@ void print_encoding(const Json& c) {
   const auto word = [&](const char* key) { return p[key]["measured"].get<std::string>(); };
   fmt::print(
       "       positions distinct: {} ({} of {}, {} of {}); in range beyond the trained length: {} ({} untrained "
-      "rows, "
-      "scores {:+.0f} %)\n"
-      "       relative only: {} (moved {:.1e}); weaker with distance: {} ({:.0f} % of heads)\n",
+      "rows, scores {:+.0f} %)\n"
+      "       relative only: {} (change {:.1e}); weaker with distance: {} ({:.0f} % of heads)\n",
       word("distinct"), p["distinct"]["positions"].get<int>(), p["distinct"]["of"].get<int>(),
       p["distinct"]["far"].get<int>(), p["distinct"]["of_far"].get<int>(), word("extrapolates"),
       p["extrapolates"]["untrained_rows"].get<int>(), 100 * p["extrapolates"]["growth"].get<double>(),
@@ -102,10 +105,10 @@ void print_encoding(const Json& c) {
       100 * p["distance_decay"]["falling_heads"].get<double>());
   if (!p.contains("corrections") || !Spec::parse(c["encoding"].get<std::string>()).options.empty()) return;
   for (const Json& correction : p["corrections"])
-    fmt::print("       in its registration, {}\n", correction.get<std::string>());
+    fmt::print("       correct the registration: {}\n", correction.get<std::string>());
 }
 
-/// Certificates of many models of one encoding.
+/// Prints the certificates of many models of one encoding.
 void print_models(const std::string& encoding, const std::string& what, const Json& c) {
   fmt::print("{} {:<44} {} models {}: worst gradient error {:.1e} ({}){}\n",
              c["passed"].get<bool>() ? "pass" : "FAIL", encoding, c["certificates"].get<int>(), what,
@@ -135,7 +138,7 @@ void print_task(const Json& c) {
   }
 }
 
-/// The encodings among these, by their names alone.
+/// Returns the specs that are names of encodings.
 std::vector<std::string> encodings_among(const std::vector<std::string>& specs) {
   std::vector<std::string> names;
   for (const std::string& spec : specs) {
@@ -144,12 +147,12 @@ std::vector<std::string> encodings_among(const std::vector<std::string>& specs) 
   return names;
 }
 
-/// One thing to certify.
+/// A subject of a certificate.
 struct Item {
   enum class Kind { encoding, task, block_options, pairs } kind;
-  std::string name;         // a spec; of pairs the composition
-  std::string first = "";   // of pairs
-  bool last = true;         // of pairs: whether no other of this composition follows
+  std::string name;        // a spec; for pairs the composition
+  std::string first = "";  // for pairs: the first member
+  bool last = true;        // for pairs: the last item of this composition
 };
 
 Json certificate(const Item& item) {
@@ -166,7 +169,7 @@ Json certificate(const Item& item) {
   return {};
 }
 
-/// In the order of the output.
+/// Returns the items in the order of the output.
 std::vector<Item> items(const CheckRequest& request) {
   std::vector<std::string> checked = specs(request.names);
   if (request.variants) checked = with_variants(checked);
@@ -185,8 +188,8 @@ std::vector<Item> items(const CheckRequest& request) {
   return items;
 }
 
-/// Calls take(n, make(n)) for n = 0 ... count - 1 in this order, each as soon as all before are there, while other threads
-/// make what follows. Ends where it returns false.
+/// Calls take(n, make(n)) for n = 0 ... count - 1 in this order, while other threads make later items. Stops if `take`
+/// returns false.
 void in_order(size_t count, int jobs, const std::function<Json(size_t)>& make,
               const std::function<bool(size_t, const Json&)>& take) {
   std::mutex mutex;
@@ -217,7 +220,7 @@ void merge_models(const Json& more, Json& sum) {
   sum["passed"] = sum["failures"].empty() && sum["certificates"] > 0;
 }
 
-/// What the certificates say together, printed one by one unless it is to be JSON.
+/// Collects the certificates, and prints each one unless the output is JSON.
 class Findings {
  public:
   explicit Findings(bool json) : json_(json) {}
@@ -235,13 +238,14 @@ class Findings {
         break;
       case Item::Kind::pairs:
         merge_models(certificate, composition_);
-        if (item.last) add_models("pairs", item.name, "over pairs of encodings", std::exchange(composition_, Json()), pairs_);
+        if (item.last)
+          add_models("pairs", item.name, "over pairs of encodings", std::exchange(composition_, Json()), pairs_);
         break;
     }
     std::fflush(stdout);
   }
 
-  /// The end of the output.
+  /// Prints the end of the output.
   void finish(bool variants) {
     if (json_) return fmt::print("{}\n", result_.dump(2));
     if (variants) fmt::print("{} models with options of blocks, {} over pairs of encodings\n", models_, pairs_);
@@ -261,7 +265,7 @@ class Findings {
   bool json_, passed_ = true;
   int models_ = 0, pairs_ = 0;
   Json result_{{"certificates", Json::array()}};
-  Json composition_;  // of the pairs so far
+  Json composition_;  // the sum over the pairs so far
 };
 
 /// Prints certificates one by one. Returns whether all passed.
@@ -270,16 +274,16 @@ bool check(const CheckRequest& request) {
   Findings findings(request.json);
   size_t done = 0;
   {
-    Waiting waiting("checking");
-    waiting.count(0, all.size());
+    StatusLine status("checking");
+    status.set_progress(0, all.size());
     const auto make = [&](size_t n) {
-      waiting.now("checking " + all[n].name + (all[n].first.empty() ? "" : " over " + all[n].first));
+      status.set_text("checking " + all[n].name + (all[n].first.empty() ? "" : " over " + all[n].first));
       return certificate(all[n]);
     };
     in_order(all.size(), request.jobs, make, [&](size_t n, const Json& certificate) {
-      waiting.clear();
+      status.clear();
       findings.add(all[n], certificate);
-      waiting.count(++done, all.size());
+      status.set_progress(++done, all.size());
       return findings.passed() || !request.fail_fast;
     });
   }
@@ -294,22 +298,28 @@ bool check(const CheckRequest& request) {
 void add_check(CLI::App& app, Invocation& invocation) {
   const auto request = std::make_shared<CheckRequest>();
   CLI::App* command =
-      app.add_subcommand("check", "The certificate of encodings and tasks: gradients, causality, generators");
-  command->add_option("names", request->names,
-                      "encodings and tasks, with options or globs if wanted; all if no name is given");
+      app.add_subcommand("check",
+                         "Verify encodings (gradients, causality, properties) and tasks (samples, answers)")
+          ->group(kExplore);
+  command->add_option("names", request->names, "encodings and tasks: names, specs and globs; without names all");
   command->add_flag(
       "--variants", request->variants,
-      "each encoding also with the options that take another path through its code and in blocks of all "
-      "kinds; sum, layers and heads over every pair of encodings");
-  command->add_option("-j,--jobs", request->jobs, "certificates at once, one thread each")
+      "verify each encoding also with its registered options and in blocks of all kinds, and sum, layers "
+      "and heads over every pair of encodings");
+  command->add_option("-j,--jobs", request->jobs, "number of certificates at once, one thread each")
       ->default_str("all cores")
       ->check(CLI::Range(1, 4096));
   command->add_flag("--fail-fast", request->fail_fast, "stop at the first certificate that does not pass");
-  command->add_flag("--json", request->json, "as JSON");
-  command->footer(
-      "Examples:\n  posbench check\n  posbench check cope:gates=separate rope flip_flop\n"
-      "  posbench check 'dape*' randomized --variants");
-  command->callback([request, &invocation] { invocation.code = check(*request) ? 0 : 1; });
+  command->add_flag("--json", request->json, "output as JSON");
+  set_footer(
+      *command,
+      {{"posbench check", "all encodings and tasks"},
+       {"posbench check cope:gates=separate rope flip_flop", "some of them"},
+       {"posbench check 'dape*' randomized --variants", "with all variants"}},
+      {"The certificate of an encoding compares its gradients with finite differences, and its measured properties "
+       "with the registered ones. That of a task compares its samples with an independent oracle. Exit code 1: a "
+       "certificate does not pass."});
+  command->callback([request, &invocation] { invocation.exit_code = check(*request) ? 0 : 1; });
 }
 
 }  // namespace posbench

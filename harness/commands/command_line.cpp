@@ -2,30 +2,32 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/text.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/completion.h"
-#include "harness/commands/help.h"
-#include "harness/commands/licenses.h"
-#include "harness/commands/message.h"
-#include "harness/commands/words.h"
-#include "harness/runs/context.h"
-#include "harness/runs/plugins.h"
+#include "harness/console/command_description.h"
+#include "harness/console/help.h"
+#include "harness/console/licenses.h"
+#include "harness/console/man_page.h"
+#include "harness/console/message.h"
+#include "harness/exchange/plugins.h"
+#include "harness/runs/provenance.h"
 
 namespace posbench {
 namespace {
 
-const CLI::App* find_verb(const CLI::App& app, const std::string& word) {
-  for (const CLI::App* verb : app.get_subcommands({})) {
-    if (verb->get_name() == word) return verb;
+/// Returns null if there is no such command.
+const CLI::App* find_command(const CLI::App& app, const std::string& word) {
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == word) return command;
   }
   return nullptr;
 }
 
-/// An option by its name as it is typed; null where there is none.
+/// Returns the option with a name, "-s" or "--seeds". Null if there is none.
 const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->check_name(name) && !option->get_positional()) return option;
@@ -41,7 +43,7 @@ std::vector<std::string> long_options(const CLI::App& app) {
   return names;
 }
 
-/// "-s" of "-s3", "--seeds" of "--seeds=3".
+/// Returns "-s" for "-s3" and "--seeds" for "--seeds=3".
 std::string option_name(const std::string& word) {
   return word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
 }
@@ -51,113 +53,113 @@ bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && !parse(word, number);
 }
 
-std::string unknown_verb(const CLI::App& app, const std::string& word) {
+std::string unknown_command(const CLI::App& app, const std::string& word) {
   std::vector<std::string> known = long_options(app);  // "version" for "--version"
-  for (const CLI::App* verb : app.get_subcommands({})) known.push_back(verb->get_name());
+  for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
   return fmt::format("unknown command '{}'{} ('posbench --help' shows all)", word, did_you_mean(word, known));
 }
 
-std::string unknown_option(const CLI::App& app, const CLI::App* verb, const std::string& name) {
+std::string unknown_option(const CLI::App& app, const CLI::App* command, const std::string& name) {
   std::vector<std::string> known = long_options(app);
-  if (verb) {
-    const std::vector<std::string> own = long_options(*verb);
-    known.insert(known.begin(), own.begin(), own.end());
+  if (command) {
+    const std::vector<std::string> of_command = long_options(*command);
+    known.insert(known.begin(), of_command.begin(), of_command.end());
   }
-  const std::string of = verb ? " " + verb->get_name() : "";
-  return fmt::format("unknown option '{}' of 'posbench{}'{} ('posbench{} --help' shows all)", name, of,
-                     did_you_mean(name, known), of);
+  const std::string suffix = command ? " " + command->get_name() : "";
+  return fmt::format("unknown option '{}' of 'posbench{}'{} ('posbench{} --help' shows all)", name, suffix,
+                     did_you_mean(name, known), suffix);
 }
 
-/// What is said of the first word that is no verb, or no option, where one is expected; empty where there is none.
-std::string unknown_word(const CLI::App& app, const std::vector<std::string>& words) {
-  const CLI::App* verb = nullptr;
-  for (size_t n = 1; n < words.size() && words[n] != "--"; ++n) {
-    const std::string& word = words[n];
+/// Returns a message about the first argument that should be a command or an option and is none. Empty if there is none.
+std::string unknown_word(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const CLI::App* command = nullptr;
+  for (size_t n = 1; n < arguments.size() && arguments[n] != "--"; ++n) {
+    const std::string& word = arguments[n];
     if (!is_option(word)) {
-      if (verb) continue;
-      verb = find_verb(app, word);
-      if (!verb) return unknown_verb(app, word);
+      if (command) continue;
+      command = find_command(app, word);
+      if (!command) return unknown_command(app, word);
       continue;
     }
     const std::string name = option_name(word);
-    const CLI::Option* option = verb ? find_option(*verb, name) : nullptr;
+    const CLI::Option* option = command ? find_option(*command, name) : nullptr;
     if (!option) option = find_option(app, name);
-    if (!option) return unknown_option(app, verb, name);
+    if (!option) return unknown_option(app, command, name);
     if (option->get_items_expected_max() > 0 && word == name) ++n;  // its value
   }
   return "";
 }
 
 void add_global_options(CLI::App& app) {
-  app.set_version_flag("-V,--version", version(), "Print version, commit, compiler and flags, and exit");
+  app.set_version_flag("-V,--version", version(), "version, commit, compiler and flags; then exit");
   app.add_flag_callback(
       "--licenses", [] { throw CLI::CallForVersion(license_notices(), 0); },
-      "Print the licence notices of what is linked and embedded, and exit");
-  app.add_flag_callback("--man-page", [&app] { throw CLI::CallForVersion(man_page(app), 0); })->group("");  // hidden
-  app.add_flag_callback("-q,--quiet", be_quiet, "No progress and no notes on standard error; errors and results remain")
+      "license notices of all linked and embedded libraries; then exit");
+  app.add_flag_callback("--man-page",
+                        [&app] { throw CLI::CallForVersion(man_page(describe_command_line(app)), 0); })
+      ->group("");  // hidden
+  app.add_flag_callback("-q,--quiet", be_quiet,
+                        "no progress and no notes on standard error; errors and results remain")
       ->group(kEverywhere);
   app.add_option_function<std::vector<std::string>>(
          "--plugin",
          [](const std::vector<std::string>& paths) {
            for (const std::string& path : paths) load_plugin(path);
          },
-         "A shared library with encodings and tasks of your own; may be repeated (docs/plugins.md)")
+         "shared library with additional encodings and tasks (docs/plugins.md); may be repeated")
       ->envname("POSBENCH_PLUGINS")
       ->delimiter(':')
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("FILE")
-      ->default_str("what POSBENCH_PLUGINS lists")
+      ->default_str("those in POSBENCH_PLUGINS")
       ->group(kEverywhere);
-}
-
-void add_help(CLI::App& app, Invocation&) {
-  const auto name = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("help", "Show the usage of a command");
-  std::vector<std::string> verbs;
-  for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
-  command->add_option("command", *name, "a command; all if none is given")->check(one_of(verbs));
-  command->footer("Examples:\n  posbench help run");
-  command->callback([name, &app] {
-    const CLI::App* verb = name->empty() ? &app : find_verb(app, *name);
-    std::fputs(HelpFormatter().make_help(verb, "", CLI::AppFormatMode::Normal).c_str(), stdout);
-  });
 }
 
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
-  CLI::App app{"posbench: what can a transformer's position encoding do, and where does it break?", "posbench"};
+  CLI::App app{"Benchmark suite for the position encodings of transformers", "posbench"};
   app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag("-h,--help", "this help; then exit");
   app.option_defaults()->always_capture_default();
   app.require_subcommand(1);
-  app.footer(
-      "Examples:\n"
-      "  posbench run                   train and test the core encodings on the core tasks\n"
-      "  posbench check mine            prove an encoding's gradients, or a task's generator\n"
-      "  posbench show cope             what it computes, and its options\n"
-      "  posbench help run              the usage of a command\n"
-      "Exit codes: 0 fine; 1 it ran and the answer is no, or disk, memory or output failed; 2 bad usage or input;\n"
-      "3 internal failure; 130 interrupted; 128 and a signal's number where it ended the process at once.");
+  set_footer(
+      app,
+      {{"posbench run", "train and test the core encodings on the core tasks"},
+       {"posbench check mine", "verify the gradients of an encoding, or the samples of a task"},
+       {"posbench show cope", "equation and options of an encoding"},
+       {"posbench help run", "usage of a command"},
+       {"posbench --plugin ./libmine.so run -e mine,rope", "an encoding from a plug-in"}},
+      {"An encoding or a task with options is a spec, as in cope:positions=16,gates=separate. Names are accepted "
+       "in any case.",
+       "Tables on a terminal are as wide as the terminal. The width of a pipe or a file is constant.",
+       "Exit codes: 0 success; 1 the command ran and the answer is no (an experiment diverged, a check failed), or "
+       "disk, memory or standard output failed; 2 invalid usage or input; 3 a defect of posbench; 130 interrupted, "
+       "with running experiments saved; 128 plus the number of a signal that ended the process at once (a second "
+       "Ctrl-C, SIGKILL)."});
   add_global_options(app);
-  Invocation invocation{.words = {argv, argv + argc}};
-  for (const auto add : {add_run, add_list, add_show, add_sample, add_check, add_merge, add_compare, add_report,
-                         add_inspect, add_export, add_score, add_forward, add_bench, add_verify, add_completion,
-                         add_reproduce, add_board, add_separation, add_help}) {
+  Invocation invocation{.arguments = {argv, argv + argc}};
+  for (const auto add : {add_run, add_merge, add_reproduce, add_verify, add_report, add_compare, add_board,
+                         add_separation, add_inspect, add_list, add_show, add_sample, add_check, add_bench,
+                         add_export, add_forward, add_score, add_completion, add_help}) {
     add(app, invocation);
   }
-  for (CLI::App* verb : app.get_subcommands({})) verb->fallthrough();  // --plugin and --quiet may come after the verb
+  for (CLI::App* command : app.get_subcommands({})) {
+    command->fallthrough();  // --plugin and --quiet may come after the command
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    const std::string unknown = unknown_word(app, invocation.words);
-    const std::string verb = app.get_subcommands().empty() ? "" : app.get_subcommands()[0]->get_name() + " ";
-    write_error(unknown.empty() ? fmt::format("{} ('posbench {}--help' shows the usage)", error.what(), verb) : unknown);
+    const std::string unknown = unknown_word(app, invocation.arguments);
+    const std::string name = app.get_subcommands().empty() ? "" : app.get_subcommands()[0]->get_name() + " ";
+    write_error(unknown.empty() ? fmt::format("{} ('posbench {}--help' shows the usage)", error.what(), name)
+                                : unknown);
     return 2;
   }
-  return invocation.code;
+  return invocation.exit_code;
 }
 
 }  // namespace posbench

@@ -1,9 +1,9 @@
-// The command line: options before the verb, the verbs, and messages about unknown words.
+// Parses the command line.
 #pragma once
 
 namespace posbench {
 
-/// Parses the command line and runs its verb. Returns the exit code.
+/// Parses the command line and runs its command. Returns the exit code.
 int run_command_line(int argc, char** argv);
 
 }  // namespace posbench

@@ -1,21 +1,28 @@
-// `posbench export`: the samples of a stream, for models in other programs.
+// `posbench export`: the samples of a stream for models in other programs.
 #include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/help.h"
-#include "harness/commands/waiting.h"
-#include "harness/commands/output.h"
-#include "harness/runs/array_file.h"
-#include "harness/runs/files.h"
-#include "harness/runs/sample_set.h"
+#include "harness/console/help.h"
+#include "harness/console/output.h"
+#include "harness/console/status_line.h"
+#include "harness/exchange/array_file.h"
+#include "harness/exchange/sample_set.h"
 
 namespace posbench {
 namespace {
@@ -23,12 +30,12 @@ namespace {
 enum class SampleFormat { jsonl, npz, safetensors };
 
 struct ExportRequest {
-  ConfigRequest config;  // its layout of answers and its splits count
+  ConfigRequest config;  // only its layout and its splits matter
   std::string task, purpose = "train";
   std::uint64_t seed = 0, first = 0, count = 1000;
-  std::optional<SampleFormat> format;             // as the file's name ends, or jsonl, without it
-  std::optional<std::filesystem::path> output;    // standard output without it, where the format is jsonl
-  std::optional<std::filesystem::path> manifest;  // beside the output without it
+  std::optional<SampleFormat> format;             // empty: that of the file's extension, or jsonl
+  std::optional<std::filesystem::path> output;    // empty: standard output, only for jsonl
+  std::optional<std::filesystem::path> manifest;  // empty: next to the output
 };
 
 void append_list(std::string& text, const char* key, const std::vector<int>& values) {
@@ -88,7 +95,7 @@ void write_jsonl(const SampleSet& set, const std::optional<std::filesystem::path
   }
 }
 
-/// What the rows of arrays must hold.
+/// The largest numbers of values in a row.
 struct Sizes {
   size_t tokens = 0, scored = 0, candidates = 0, digits = 0, distances = 0;
 };
@@ -106,14 +113,14 @@ Sizes measure(const SampleSet& set) {
   return sizes;
 }
 
-/// A row of `size` values, filled up behind those given.
+/// Appends a row of `size` values, padded at its end.
 void append_row(ArrayWriter& file, size_t array, const std::vector<int>& values, size_t size, int padding) {
   std::vector<std::int32_t> row(values.begin(), values.end());
   row.resize(size, padding);
   file.append(array, row);
 }
 
-/// The samples are drawn twice: for the shapes of the arrays, which come before their values, and for the values.
+/// Draws the samples twice: for the shapes of the arrays, which precede their values, and for the values.
 void write_arrays(const SampleSet& set, ArrayFormat format, const std::filesystem::path& output) {
   const Sizes sizes = measure(set);
   const auto N = static_cast<std::int64_t>(set.count), T = static_cast<std::int64_t>(sizes.tokens);
@@ -156,20 +163,20 @@ SampleFormat format_of(const ExportRequest& request) {
   if (ending == ".jsonl") return SampleFormat::jsonl;
   if (ending == ".npz") return SampleFormat::npz;
   if (ending == ".safetensors") return SampleFormat::safetensors;
-  throw std::invalid_argument(fmt::format("{}: its ending names no format; add --format jsonl, npz or safetensors",
-                                          request.output->string()));
+  throw InputError(
+      fmt::format("'{}' does not end in .jsonl, .npz or .safetensors; use one of these, or add --format",
+                  request.output->string()));
 }
 
-/// Writes the samples, one by one, and their manifest. Throws std::invalid_argument for bad input.
+/// Writes the samples and their manifest. Throws InputError.
 void export_samples(const ExportRequest& request) {
   const SampleFormat format = format_of(request);
   if (format != SampleFormat::jsonl && !request.output) {
-    throw std::invalid_argument(
-        "npz and safetensors are not written to standard output, since their headers come last; add -o FILE");
+    throw InputError("npz and safetensors cannot be written to standard output; add -o FILE");
   }
   const SampleSet set = make_sample_set(make_config(request.config), request.task, request.purpose, request.seed,
                                         request.first, request.count);
-  const Waiting waiting("drawing samples");
+  const StatusLine status("drawing samples");
   if (format == SampleFormat::jsonl) {
     write_jsonl(set, request.output);
   } else {
@@ -187,27 +194,27 @@ void export_samples(const ExportRequest& request) {
 void add_export(CLI::App& app, Invocation&) {
   const auto request = std::make_shared<ExportRequest>();
   CLI::App* command =
-      app.add_subcommand("export", "Write the samples of a task, as run uses them, for other programs");
-  command->add_option("task", request->task, "a task, with options if wanted")->required();
-  command->add_option("--purpose", request->purpose, "train, validation or test:SPLIT");
-  command->add_option("-s,--seed", request->seed, "of the experiment that uses these samples");
-  command->add_option("--first", request->first, "number of the first sample")
-      ->check(CLI::Range(0.0, 1e12));
-  command->add_option("-n,--count", request->count, "how many")->check(CLI::Range(1.0, 1e12));
-  add_choice<std::optional<SampleFormat>, SampleFormat>(*command, "--format", request->format,
-                                                        {{"jsonl", SampleFormat::jsonl},
-                                                         {"npz", SampleFormat::npz},
-                                                         {"safetensors", SampleFormat::safetensors}},
-                                                        "")
-      ->default_str("as the file ends, or jsonl");
-  command->add_option("-o,--output", request->output, "a file")->default_str("standard output, for jsonl");
-  command->add_option("--manifest", request->manifest, "a file that describes the samples")
+      app.add_subcommand("export", "Write the samples of a task, as a run uses them, for models in other programs")
+          ->group(kExchange);
+  command->add_option("task", request->task, "task, with or without options")->required();
+  command->add_option("--purpose", request->purpose, "stream of samples: train, validation or test:SPLIT");
+  command->add_option("-s,--seed", request->seed, "seed of the experiment whose samples are written");
+  command->add_option("--first", request->first, "number of the first sample")->check(CLI::Range(0.0, 1e12));
+  command->add_option("-n,--count", request->count, "number of samples")->check(CLI::Range(1.0, 1e12));
+  add_choice<std::optional<SampleFormat>, SampleFormat>(
+      *command, "--format", request->format,
+      {{"jsonl", SampleFormat::jsonl}, {"npz", SampleFormat::npz}, {"safetensors", SampleFormat::safetensors}},
+      "format of the output")
+      ->default_str("that of the file's extension, or jsonl");
+  command->add_option("-o,--output", request->output, "output file")->default_str("standard output, for jsonl");
+  command->add_option("--manifest", request->manifest, "file for the description of the samples")
       ->default_str("FILE.manifest.json");
   add_configuration(*command, request->config);
-  command->footer(
-      "Examples:\n"
-      "  posbench export flip_flop:length=32 -n 2\n"
-      "  posbench export flip_flop --purpose test:ood_sparse -n 512 -o sparse.npz");
+  set_footer(*command,
+             {{"posbench export flip_flop -o train.npz", "samples of training"},
+              {"posbench export flip_flop:length=32 -n 2", "two samples to read"},
+              {"posbench export flip_flop --purpose test:ood_sparse -n 512 -o sparse.npz", ""}},
+             {"docs/bridge.md specifies the formats."});
   command->callback([request] { export_samples(*request); });
 }
 

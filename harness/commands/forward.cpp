@@ -1,21 +1,27 @@
-// `posbench forward`: what a model of ours computes on given samples, for others to check theirs against, and as
-// answers to score.
+// `posbench forward`: the logits of a saved model, as a reference for models in other programs and as answers to score.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/help.h"
-#include "harness/commands/waiting.h"
-#include "harness/commands/output.h"
-#include "harness/runs/array_file.h"
-#include "harness/runs/files.h"
-#include "harness/runs/sample_set.h"
-#include "harness/runs/saved_model.h"
+#include "harness/config/user_files.h"
+#include "harness/console/help.h"
+#include "harness/console/output.h"
+#include "harness/console/status_line.h"
+#include "harness/exchange/array_file.h"
+#include "harness/exchange/sample_set.h"
+#include "harness/exchange/saved_model.h"
 #include "harness/runs/suite.h"
 #include "model/denormals.h"
 
@@ -23,24 +29,24 @@ namespace posbench {
 namespace {
 
 struct ForwardRequest {
-  std::filesystem::path run;  // a run directory or a saved model; with `initial` a run directory or a configuration
+  std::filesystem::path run;  // a run directory, a saved model, or with `initial` a configuration
   std::string task, encoding;
   std::uint64_t seed = 0;
-  bool initial = false;  // the model before training, else the saved one
+  bool initial = false;  // the model before training instead of the saved one
   std::string split = "in_distribution";
   std::uint64_t first = 0, count = 512;
   std::optional<ArrayFormat> format;
   std::optional<std::filesystem::path> output;        // logits
-  bool attention = false;                             // scores and attention besides
-  std::optional<std::filesystem::path> model_output;  // the model itself, as .safetensors
+  bool attention = false;                             // write scores and attention too
+  std::optional<std::filesystem::path> model_output;  // .safetensors
 };
 
-constexpr int kChunk = 64;  // samples that share their tables, as in testing
+constexpr int kChunk = 64;  // samples that are prepared together, as in testing
 
-/// The configuration of a run directory, or a file.
-Config read_config(const std::filesystem::path& path) {
+/// Reads the configuration of a run directory, or a configuration file.
+RunConfig read_config(const std::filesystem::path& path) {
   if (!std::filesystem::is_directory(path)) return make_config({.file = path});
-  return as_input([&] {
+  return read_user_files([&] {
     const std::filesystem::path file = path / "manifest.json";
     const std::string name = file.string(), place = name + ": config";
     const Json json = read_json(file);
@@ -49,8 +55,8 @@ Config read_config(const std::filesystem::path& path) {
   });
 }
 
-std::pair<SavedModel, Config> make_initial(const ForwardRequest& request) {
-  Config config = read_config(request.run);
+std::pair<SavedModel, RunConfig> make_initial(const ForwardRequest& request) {
+  RunConfig config = read_config(request.run);
   const ExperimentId id = experiment_id(request.task, request.encoding, request.seed);
   SavedModel made;
   made.task = std::make_unique<TaskSetup>(setup_task(config, id.task));
@@ -65,24 +71,24 @@ ArrayFormat format_of(const ForwardRequest& request) {
   const std::string ending = request.output->extension().string();
   if (ending == ".npz") return ArrayFormat::npz;
   if (ending == ".safetensors") return ArrayFormat::safetensors;
-  throw std::invalid_argument(
-      fmt::format("{}: its ending names no format; add --format npz or safetensors", request.output->string()));
+  throw InputError(fmt::format("'{}' does not end in .npz or .safetensors; use one of these, or add --format",
+                               request.output->string()));
 }
 
-/// Numbers of one sample in the leading corner of a larger block of zeros.
+/// Copies a matrix into the first rows and columns of a larger one.
 void put_matrix(const Matrix& from, Index rows, Index cols, std::vector<float>& to, size_t at, Index stride) {
   for (Index i = 0; i < rows; ++i) {
     for (Index j = 0; j < cols; ++j) to[at + static_cast<size_t>(i * stride + j)] = from(i, j);
   }
 }
 
-/// Scores and attention of all layers, (layers, H, T, T) each; zero for keys that a query does not see.
+/// Stores scores and attention of all layers, (layers, H, T, T) each. Keys that a query does not see are zero.
 struct Maps {
   std::vector<float> scores, attention;
 
-  Maps(const SavedModel& saved, const Drawn& drawn, const StepTables& tables, Activations& activations,
-       size_t longest) {
-    const ModelShape& shape = saved.model.shape;
+  Maps(const SavedModel& saved, const PreparedSample& drawn, const StepCache& tables,
+       SequenceWorkspace& activations, size_t longest) {
+    const ModelConfig& shape = saved.model.shape;
     const size_t map = longest * longest, H = static_cast<size_t>(shape.heads);
     scores.resize(static_cast<size_t>(shape.layers) * H * map);
     attention = scores;
@@ -110,29 +116,29 @@ Json model_json(const SavedModel& saved, bool initial) {
           {"trained_as_configured", !initial}};
 }
 
-/// The model that training left, and the configuration that it was trained under.
-std::pair<SavedModel, Config> find_saved(const ForwardRequest& request) {
+/// Returns a saved model and the configuration of its run.
+std::pair<SavedModel, RunConfig> find_saved(const ForwardRequest& request) {
   if (request.run.extension() != ".safetensors") {
-    Config config = read_config(request.run);
+    RunConfig config = read_config(request.run);
     return {load_model(find_model(request.run, request.task, request.encoding, request.seed)), std::move(config)};
   }
   SavedModel saved = load_model(request.run);
-  const ExperimentId id = saved.experiment.id(), requested = experiment_id(request.task, request.encoding, request.seed);
+  const ExperimentId id = saved.experiment.id(),
+                     requested = experiment_id(request.task, request.encoding, request.seed);
   if (id != requested) {
-    throw std::runtime_error(fmt::format("{} is a model of '{}' on '{}' with seed {}, not of '{}' on '{}' with seed {}",
-                                         request.run.string(), id.encoding, id.task, id.seed, requested.encoding,
-                                         requested.task, requested.seed));
+    throw InputError(fmt::format(
+        "{}: the model is of '{}' on '{}' with seed {}, expected '{}' on '{}' with seed {}; name the model's own",
+        request.run.string(), id.encoding, id.task, id.seed, requested.encoding, requested.task, requested.seed));
   }
-  Config config = config_of(saved.experiment);
+  RunConfig config = config_of(saved.experiment);
   return {std::move(saved), std::move(config)};
 }
 
-void write_logits(const ForwardRequest& request, const Config& config, const SavedModel& saved) {
+void write_logits(const ForwardRequest& request, const RunConfig& config, const SavedModel& saved) {
   const SampleSet set = make_sample_set(config, saved.task->spec, "test:" + request.split, request.seed,
                                         request.first, request.count);
-  SampleStream samples = set.stream();
-  samples.loops = saved.task->options.evaluation.loops;
-  const ModelShape& shape = saved.model.shape;
+  const SampleStream samples = set.stream();
+  const ModelConfig& shape = saved.model.shape;
   size_t longest = 0, most_scored = 0;
   for (std::uint64_t n = 0; n < set.count; ++n) {
     const Example e = samples(set.first + n).example;
@@ -154,14 +160,15 @@ void write_logits(const ForwardRequest& request, const Config& config, const Sav
   ArrayWriter file(*request.output, format_of(request), arrays, {{"manifest", compact(about)}});
 
   const FlushDenormals flush;
-  StepTables tables;
-  Activations activations;
+  StepCache tables;
+  SequenceWorkspace activations;
   for (std::uint64_t first = 0; first < set.count; first += kChunk) {
     const int count = static_cast<int>(std::min<std::uint64_t>(kChunk, set.count - first));
     std::vector<std::vector<float>> logits(static_cast<size_t>(count));
     std::vector<Maps> maps;
     std::vector<size_t> map_of(static_cast<size_t>(count));
-    for (const Drawn& drawn : draw(samples, *saved.model.encoding, false, set.first + first, count)) {
+    for (const PreparedSample& drawn :
+         draw_batch(samples, *saved.model.encoding, false, set.first + first, count)) {
       saved.model.transformer->prepare(saved.parameters, drawn.sequence, tables, nullptr);
       saved.model.transformer->forward(saved.parameters, drawn.sequence, tables, nullptr, activations);
       const size_t row = drawn.index - set.first - first;
@@ -184,16 +191,16 @@ void write_logits(const ForwardRequest& request, const Config& config, const Sav
   write_file(manifest_path(*request.output), pretty(about));
 }
 
-/// Throws std::invalid_argument for bad input, before anything is written.
+/// Throws InputError before anything is written.
 void forward(const ForwardRequest& request) {
   if (!request.output && !request.model_output)
-    throw std::invalid_argument(
-        "nowhere to write to; add -o FILE for logits, or --model-output FILE for the model");
+    throw InputError("no output file is given; add -o FILE for the logits, or --model-output FILE for the model");
   if (request.output) format_of(request);
-  const auto [saved, config] = request.initial ? make_initial(request) : as_input([&] { return find_saved(request); });
+  const auto [saved, config] =
+      request.initial ? make_initial(request) : read_user_files([&] { return find_saved(request); });
   find_split(*saved.task, request.split);
   if (request.model_output) save_model(*request.model_output, saved.experiment, saved.model, saved.parameters);
-  const Waiting waiting("computing logits");
+  const StatusLine status("computing logits");
   if (request.output) write_logits(request, config, saved);
 }
 
@@ -201,32 +208,33 @@ void forward(const ForwardRequest& request) {
 
 void add_forward(CLI::App& app, Invocation&) {
   const auto request = std::make_shared<ForwardRequest>();
-  CLI::App* command =
-      app.add_subcommand("forward", "Logits of a saved model on given samples, as answers to score");
+  CLI::App* command = app.add_subcommand("forward", "Write the logits of a saved model on the samples of a split")
+                          ->group(kExchange);
   command
       ->add_option("run", request->run,
-                   "a run directory of 'posbench run --save-models', or a saved model; with --initial a configuration, too")
+                   "run directory of 'posbench run --save-models', saved model, or with --initial a configuration")
       ->required();
-  command->add_option("task", request->task, "a task of the run, with options as there")->required();
-  command->add_option("encoding", request->encoding, "an encoding of the run, with options as there")->required();
-  command->add_option("-s,--seed", request->seed, "the seed of the experiment");
-  command->add_flag("--initial", request->initial, "the model before training");
-  command->add_option("--split", request->split, "the split whose samples are read");
-  command->add_option("--first", request->first, "number of the first sample")
-      ->check(CLI::Range(0.0, 1e12));
-  command->add_option("-n,--count", request->count, "how many samples")
-      ->check(CLI::Range(1.0, 1e12));
+  command->add_option("task", request->task, "task of the run, with its options")->required();
+  command->add_option("encoding", request->encoding, "encoding of the run, with its options")->required();
+  command->add_option("-s,--seed", request->seed, "seed of the experiment");
+  command->add_flag("--initial", request->initial, "use the model before training instead of the saved one");
+  command->add_option("--split", request->split, "split whose test samples are read");
+  command->add_option("--first", request->first, "number of the first sample")->check(CLI::Range(0.0, 1e12));
+  command->add_option("-n,--count", request->count, "number of samples")->check(CLI::Range(1.0, 1e12));
   add_choice<std::optional<ArrayFormat>, ArrayFormat>(
-      *command, "--format", request->format, {{"npz", ArrayFormat::npz}, {"safetensors", ArrayFormat::safetensors}}, "")
-      ->default_str("as the file ends");
-  command->add_option("-o,--output", request->output, "a file for the logits at the scored positions")->default_str("none");
+      *command, "--format", request->format,
+      {{"npz", ArrayFormat::npz}, {"safetensors", ArrayFormat::safetensors}}, "format of the logits")
+      ->default_str("that of the file's extension");
+  command->add_option("-o,--output", request->output, "file for the logits at the scored positions")
+      ->default_str("none");
   command->add_flag("--attention", request->attention,
-                    "also write the scores and the attention weights of every layer and head");
-  command->add_option("--model-output", request->model_output, "a .safetensors file for the model itself")->default_str("none");
-  command->footer(
-      "Examples:\n"
-      "  posbench forward runs/mine flip_flop cope --split ood_sparse -n 64 --attention -o cope.npz\n"
-      "  posbench forward runs/mine flip_flop cope --initial --model-output initial.safetensors");
+                    "write the scores and the attention weights of every layer and head too");
+  command->add_option("--model-output", request->model_output, ".safetensors file for the model")
+      ->default_str("none");
+  set_footer(*command,
+             {{"posbench forward runs/mine flip_flop cope -o logits.npz", "answers, as 'score' reads them"},
+              {"posbench forward runs/mine flip_flop cope --split ood_sparse -n 64 --attention -o cope.npz", ""},
+              {"posbench forward runs/mine flip_flop cope --initial --model-output initial.safetensors", ""}});
   command->callback([request] { forward(*request); });
 }
 

@@ -1,21 +1,30 @@
-// `posbench inspect`: what a trained encoding learned, seen on one example.
+// `posbench inspect` prints the scores and attention of a saved model, on one example or as means over many samples.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "base/error.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "encodings/registry.h"
+#include "harness/analysis/head_report.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/inspect_over.h"
-#include "harness/commands/output.h"
+#include "harness/config/user_files.h"
+#include "harness/console/output.h"
+#include "harness/exchange/saved_model.h"
 #include "harness/runs/run_directory.h"
-#include "harness/runs/saved_model.h"
+#include "harness/training/evaluate.h"
 #include "results/presentation/page.h"
-#include "base/printable.h"
 #include "results/presentation/table.h"
 
 namespace posbench {
@@ -26,121 +35,116 @@ struct InspectRequest {
   std::string task, encoding;
   std::uint64_t seed = 0;
   std::string split = "in_distribution";
-  std::uint64_t example = 0;  // its number in the test stream of the split
-  std::optional<int> length;  // in the task's unit; drawn without it
-  std::optional<int> query;   // the place that tables tell of; the last scored one without it
-  std::optional<int> over;    // how many samples, instead of one example
+  std::uint64_t example = 0;  // index in the test stream of the split
+  std::optional<int> length;  // in the task's unit; empty: drawn by the task
+  std::optional<int> query;   // position whose row the tables show; empty: the last scored one
+  std::optional<int> over;    // number of samples; empty: one example
   Output output;
 };
 
-constexpr Index kMaxTokens = 160;  // of a page: its maps have a cell for every pair
+constexpr Index kMaxTokens = 160;  // on a page, whose maps have a cell for every pair
 
-/// Everything shown of one model and one example.
+/// The content of the output for one model and one example.
 struct Inspection {
   ExperimentId id;
   std::string split;
   bool causal = true;
-  std::vector<std::string> words;  // (T)
-  std::vector<int> scored;         // the places whose answers count, and for each:
-  std::vector<std::string> expected_words, answer_words;
+  std::vector<std::string> tokens;              // (T)
+  std::vector<int> scored;                      // positions of the answers
+  std::vector<std::string> expected, answered;  // (scored)
   std::vector<std::vector<AttentionMap>> layers;
-  std::string run;  // "runs/mine: 10 of 18 experiments", where its run has not finished; otherwise empty
+  std::string unfinished_run;  // "runs/mine: 10 of 18 experiments"; empty if the run has finished
 
-  Index length() const { return static_cast<Index>(words.size()); }
+  Index length() const { return static_cast<Index>(tokens.size()); }
   Index keys(Index query) const { return causal ? query + 1 : length(); }
-  std::string place(Index t) const { return fmt::format("{} {}", t, words[static_cast<size_t>(t)]); }
+  std::string position_text(Index t) const { return fmt::format("{} {}", t, tokens[static_cast<size_t>(t)]); }
 };
 
-/// "runs/mine: 10 of 18 experiments"; empty where the run is finished.
-std::string how_far(const std::filesystem::path& run) {
+/// Returns "runs/mine: 10 of 18 experiments", or an empty text if the run has finished.
+std::string unfinished_run_text(const std::filesystem::path& run) {
   if (std::filesystem::exists(run / "report.json") || !std::filesystem::exists(run / "manifest.json")) return "";
-  return fmt::format("{}: {}", run.string(), so_far(read_run(run)));
+  return fmt::format("{}: {}", run.string(), progress_text(read_run(run)));
 }
 
-std::filesystem::path find(const InspectRequest& request) {
+std::filesystem::path find_model_file(const InspectRequest& request) {
   try {
     return find_model(request.run, request.task, request.encoding, request.seed);
-  } catch (const std::invalid_argument& error) {
-    const std::string far = how_far(request.run);
-    throw std::invalid_argument(far.empty() ? error.what() : fmt::format("{} ({})", error.what(), far));
+  } catch (const InputError& error) {
+    const std::string unfinished = unfinished_run_text(request.run);
+    throw InputError(unfinished.empty() ? error.what() : fmt::format("{} ({})", error.what(), unfinished));
   }
 }
 
-Inspection look(const InspectRequest& request) {
-  const SavedModel saved = load_model(find(request));
+Inspection inspect_example(const InspectRequest& request) {
+  const SavedModel saved = load_model(find_model_file(request));
   const size_t split = find_split(*saved.task, request.split);
   const Task& task = *saved.task->tasks[split];
   const Model& model = saved.model;
-  const SampleStream samples{.task = task,
-                             .purpose = "test:" + request.split,
-                             .seed = request.seed,
-                             .length = request.length,
-                             .loops = saved.task->options.evaluation.loops};
-  const Drawn drawn = draw(samples, *model.encoding, false, request.example, 1).front();
+  const SampleStream samples = saved.task->stream({Purpose::test, request.split, request.seed}, request.length);
+  const PreparedSample drawn =
+      draw_batch(samples, *model.encoding, /*training=*/false, request.example, 1).front();
   const Example& example = drawn.sample.example;
 
-  StepTables tables;
-  Activations activations;
+  StepCache tables;
+  SequenceWorkspace activations;
   model.transformer->prepare(saved.parameters, drawn.sequence, tables, nullptr);
   model.transformer->forward(saved.parameters, drawn.sequence, tables, nullptr, activations);
 
-  Inspection seen{.id = saved.experiment.id(), .split = request.split, .causal = model.shape.causal};
-  for (const int token : example.tokens) seen.words.push_back(task.word(token));
-  seen.run = how_far(request.run);
-  seen.scored = example.scored;
-  const bool answers_only = saved.task->options.training.outputs == Outputs::answers;
-  const Index outputs = answers_only ? task.answers() : task.vocabulary();
-  for (size_t n = 0; n < seen.scored.size(); ++n) {
-    seen.expected_words.push_back(task.word(drawn.targets[n]));
-    seen.answer_words.push_back(
-        task.word(answer(activations.logits, static_cast<Index>(n), example.candidates, outputs)));
+  Inspection inspection{.id = saved.experiment.id(), .split = request.split, .causal = model.shape.causal};
+  for (const int token : example.tokens) inspection.tokens.push_back(task.token_text(token));
+  inspection.unfinished_run = unfinished_run_text(request.run);
+  inspection.scored = example.scored;
+  for (size_t n = 0; n < inspection.scored.size(); ++n) {
+    inspection.expected.push_back(task.token_text(drawn.targets[n]));
+    inspection.answered.push_back(task.token_text(
+        predicted_token(activations.logits, static_cast<Index>(n), example.candidates, samples.num_outputs())));
   }
   for (int layer = 0; layer < model.shape.layers; ++layer) {
-    seen.layers.push_back(
+    inspection.layers.push_back(
         model.transformer->inspect(saved.parameters, drawn.sequence, tables.tables, layer, activations));
   }
-  return seen;
+  return inspection;
 }
 
 template <class F>
-void for_each_map(const Inspection& seen, F f) {
-  for (size_t layer = 0; layer < seen.layers.size(); ++layer) {
-    for (size_t head = 0; head < seen.layers[layer].front().values.size(); ++head) {
-      for (const AttentionMap& map : seen.layers[layer]) f(layer, head, map.name, map.values[head]);
+void for_each_map(const Inspection& inspection, F f) {
+  for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
+    for (size_t head = 0; head < inspection.layers[layer].front().values.size(); ++head) {
+      for (const AttentionMap& map : inspection.layers[layer]) f(layer, head, map.name, map.values[head]);
     }
   }
 }
 
-/// A row for each key that the query sees, of one layer and head a table.
-std::vector<std::pair<std::string, Table>> tables(const Inspection& seen, Index query) {
+/// Returns a caption and a table for each layer and head, with a row for each key that the query sees.
+std::vector<std::pair<std::string, Table>> make_tables(const Inspection& inspection, Index query) {
   std::vector<std::pair<std::string, Table>> tables;
-  for (size_t layer = 0; layer < seen.layers.size(); ++layer) {
-    for (size_t head = 0; head < seen.layers[layer].front().values.size(); ++head) {
+  for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
+    for (size_t head = 0; head < inspection.layers[layer].front().values.size(); ++head) {
       Table table{.columns = {{"key"}}};
-      for (const AttentionMap& map : seen.layers[layer]) table.columns.push_back({map.name, Align::right});
-      for (Index key = 0; key < seen.keys(query); ++key) {
-        table.rows.push_back({seen.place(key)});
-        for (const AttentionMap& map : seen.layers[layer]) {
+      for (const AttentionMap& map : inspection.layers[layer]) table.columns.push_back({map.name, Align::right});
+      for (Index key = 0; key < inspection.keys(query); ++key) {
+        table.rows.push_back({inspection.position_text(key)});
+        for (const AttentionMap& map : inspection.layers[layer]) {
           table.rows.back().push_back(fmt::format("{:.3f}", map.values[head](query, key)));
         }
       }
-      tables.emplace_back(fmt::format("layer {}, head {}, query {}", layer, head, seen.place(query)),
+      tables.emplace_back(fmt::format("layer {}, head {}, query {}", layer, head, inspection.position_text(query)),
                           std::move(table));
     }
   }
   return tables;
 }
 
-/// One table of all layers and heads.
-Table long_table(const Inspection& seen, Index query) {
+/// Returns one table of all layers and heads.
+Table make_long_table(const Inspection& inspection, Index query) {
   Table all{.columns = {{"layer"}, {"head"}, {"query"}, {"key"}, {"word"}}};
-  for (const AttentionMap& map : seen.layers.front()) all.columns.push_back({map.name});
-  for (size_t layer = 0; layer < seen.layers.size(); ++layer) {
-    for (size_t head = 0; head < seen.layers[layer].front().values.size(); ++head) {
-      for (Index key = 0; key < seen.keys(query); ++key) {
+  for (const AttentionMap& map : inspection.layers.front()) all.columns.push_back({map.name});
+  for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
+    for (size_t head = 0; head < inspection.layers[layer].front().values.size(); ++head) {
+      for (Index key = 0; key < inspection.keys(query); ++key) {
         all.rows.push_back({fmt::format("{}", layer), fmt::format("{}", head), fmt::format("{}", query),
-                            fmt::format("{}", key), seen.words[static_cast<size_t>(key)]});
-        for (const AttentionMap& map : seen.layers[layer]) {
+                            fmt::format("{}", key), inspection.tokens[static_cast<size_t>(key)]});
+        for (const AttentionMap& map : inspection.layers[layer]) {
           all.rows.back().push_back(fmt::format("{:.6g}", map.values[head](query, key)));
         }
       }
@@ -149,36 +153,36 @@ Table long_table(const Inspection& seen, Index query) {
   return all;
 }
 
-std::vector<std::string> notes(const Inspection& seen) {
-  std::vector<std::string> notes{fmt::format("{} on {}, seed {}, an example of {}", seen.id.encoding, seen.id.task,
-                                             seen.id.seed, seen.split)};
-  if (!seen.run.empty()) notes.push_back(seen.run);
-  for (size_t n = 0; n < seen.scored.size(); ++n) {
-    notes.push_back(fmt::format("at {}: the answer is {}, the model predicts {}", seen.place(seen.scored[n]),
-                                seen.expected_words[n], seen.answer_words[n]));
+std::vector<std::string> make_notes(const Inspection& inspection) {
+  std::vector<std::string> notes{fmt::format("{} on {}, seed {}, an example of {}", inspection.id.encoding,
+                                             inspection.id.task, inspection.id.seed, inspection.split)};
+  if (!inspection.unfinished_run.empty()) notes.push_back(inspection.unfinished_run);
+  for (size_t n = 0; n < inspection.scored.size(); ++n) {
+    notes.push_back(fmt::format("at {}: the answer is {}, the model predicts {}",
+                                inspection.position_text(inspection.scored[n]), inspection.expected[n],
+                                inspection.answered[n]));
   }
   notes.push_back(
-      "score = q k / sqrt(D) + positional part; what enters with the embeddings or scales q k otherwise is in "
-      "either");
+      "score = q k / sqrt(D) + positional part. Positions that enter with the embeddings or that scale q k affect both.");
   return notes;
 }
 
-Json to_json(const Inspection& seen) {
+Json to_json(const Inspection& inspection) {
   Json json;
-  json["task"] = seen.id.task;
-  json["encoding"] = seen.id.encoding;
-  json["seed"] = seen.id.seed;
-  json["split"] = seen.split;
-  json["words"] = seen.words;
-  json["scored"] = seen.scored;
-  json["expected"] = seen.expected_words;
-  json["answered"] = seen.answer_words;
+  json["task"] = inspection.id.task;
+  json["encoding"] = inspection.id.encoding;
+  json["seed"] = inspection.id.seed;
+  json["split"] = inspection.split;
+  json["words"] = inspection.tokens;
+  json["scored"] = inspection.scored;
+  json["expected"] = inspection.expected;
+  json["answered"] = inspection.answered;
   json["maps"] = Json::array();
-  for_each_map(seen, [&](size_t layer, size_t head, const std::string& name, const Matrix& values) {
+  for_each_map(inspection, [&](size_t layer, size_t head, const std::string& name, const Matrix& values) {
     Json rows = Json::array();
-    for (Index i = 0; i < seen.length(); ++i) {
+    for (Index i = 0; i < inspection.length(); ++i) {
       Json row = Json::array();
-      for (Index j = 0; j < seen.keys(i); ++j) row.push_back(page_number(values(i, j)));
+      for (Index j = 0; j < inspection.keys(i); ++j) row.push_back(page_number(values(i, j)));
       rows.push_back(std::move(row));
     }
     json["maps"].push_back({{"layer", layer}, {"head", head}, {"name", name}, {"values", std::move(rows)}});
@@ -186,8 +190,8 @@ Json to_json(const Inspection& seen) {
   return json;
 }
 
-/// What the colours of a map reach from and to. Early queries have all their attention on few keys, so the
-/// greatest hundredth of it is left out.
+/// Returns the values of the first and the last color of a map. Early queries have all their attention on few keys, so the largest
+/// hundredth of the attention is ignored.
 std::pair<double, double> color_range(const std::string& name, std::vector<double> values) {
   if (name == "gate") return {0, 1};
   std::sort(values.begin(), values.end());
@@ -197,19 +201,20 @@ std::pair<double, double> color_range(const std::string& name, std::vector<doubl
   return low < high ? std::pair(low, high) : std::pair(low - 0.5, low + 0.5);
 }
 
-Plot plot(const Inspection& seen, size_t layer, size_t head, const std::string& name, const Matrix& values) {
+Plot make_plot(const Inspection& inspection, size_t layer, size_t head, const std::string& name,
+               const Matrix& values) {
   Plot plot{.kind = "heat",
             .title = fmt::format("Layer {}, head {}: {}", layer, head, name),
             .columns = {{"row", "query"}, {"column", "key"}, {"value", name}}};
   std::vector<double> finite;
-  for (Index i = 0; i < seen.length(); ++i) {
-    for (Index j = 0; j < seen.keys(i); ++j) {
+  for (Index i = 0; i < inspection.length(); ++i) {
+    for (Index j = 0; j < inspection.keys(i); ++j) {
       if (std::isfinite(values(i, j))) finite.push_back(values(i, j));
-      plot.rows.push_back({seen.place(i), seen.place(j), page_number(values(i, j))});
+      plot.rows.push_back({inspection.position_text(i), inspection.position_text(j), page_number(values(i, j))});
     }
   }
   const auto [low, high] = color_range(name, std::move(finite));
-  if (name == "attention") plot.about = fmt::format("All from {:.2f} on has one colour.", high);
+  if (name == "attention") plot.about = fmt::format("Values from {:.2f} on have one color.", high);
   plot.signals = {{"labels", false},
                   {"domain", {page_number(low), page_number(high)}},
                   {"x_title", "key"},
@@ -217,20 +222,21 @@ Plot plot(const Inspection& seen, size_t layer, size_t head, const std::string& 
   return plot;
 }
 
-std::string page(const Inspection& seen) {
-  if (seen.length() > kMaxTokens) {
-    throw std::invalid_argument(
+std::string make_page(const Inspection& inspection) {
+  if (inspection.length() > kMaxTokens) {
+    throw InputError(
         fmt::format("the example has {} tokens, more than the {} of a page; choose another --example, --split or "
                     "--length, or --format json",
-                    seen.length(), kMaxTokens));
+                    inspection.length(), kMaxTokens));
   }
-  Page page{.title = fmt::format("What {} learned", seen.id.encoding), .notes = notes(seen)};
-  for (size_t layer = 0; layer < seen.layers.size(); ++layer) {
-    for (size_t n = 0; n < seen.layers[layer].size(); ++n) {
-      const AttentionMap& map = seen.layers[layer][n];
+  Page page{.title = fmt::format("Scores and attention of {}", inspection.id.encoding),
+            .notes = make_notes(inspection)};
+  for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
+    for (size_t n = 0; n < inspection.layers[layer].size(); ++n) {
+      const AttentionMap& map = inspection.layers[layer][n];
       Section section{fmt::format("Layer {}: {}", layer, map.name), "", {}};
       for (size_t head = 0; head < map.values.size(); ++head) {
-        section.plots.push_back(plot(seen, layer, head, map.name, map.values[head]));
+        section.plots.push_back(make_plot(inspection, layer, head, map.name, map.values[head]));
       }
       page.sections.push_back(std::move(section));
     }
@@ -238,72 +244,72 @@ std::string page(const Inspection& seen) {
   return html(page);
 }
 
-std::string text(const Inspection& seen, Format format, Index query, const ConsoleStyle& style) {
-  if (format == Format::html) return page(seen);
-  if (format == Format::json) return pretty(to_json(seen));
-  if (format == Format::csv) return csv(long_table(seen, query));
+std::string format_inspection(const Inspection& inspection, Format format, Index query,
+                              const ConsoleStyle& style) {
+  if (format == Format::html) return make_page(inspection);
+  if (format == Format::json) return pretty(to_json(inspection));
+  if (format == Format::csv) return csv(make_long_table(inspection, query));
   std::string text;
-  for (const auto& [caption, table] : tables(seen, query)) {
+  for (const auto& [caption, table] : make_tables(inspection, query)) {
     text += format == Format::markdown ? fmt::format("{}\n\n{}\n", markdown_text(caption), markdown(table))
                                        : fmt::format("{}\n{}\n", printable(caption), console(table, style));
   }
-  for (const std::string& note : notes(seen)) {
+  for (const std::string& note : make_notes(inspection)) {
     text += (format == Format::markdown ? markdown_text(note) + "\n\n" : printable(note) + "\n");
   }
   return text;
 }
 
-/// Means over many samples.
 void inspect_over(const InspectRequest& request) {
-  const Overview seen = as_input([&] {
-    const SavedModel saved = load_model(find(request));
-    Overview overview = look_over(saved, request.split, request.length, *request.over);
-    overview.run = how_far(request.run);
-    return overview;
+  const HeadReport report = read_user_files([&] {
+    const SavedModel saved = load_model(find_model_file(request));
+    return measure_heads(saved, request.split, request.length, *request.over);
   });
   const Output& output = request.output;
-  write(output, text(seen, format(output), console_style(output)));
+  write_output(output, format_head_report(report, unfinished_run_text(request.run), output_format(output),
+                                          console_style(output)));
 }
 
-/// Tells, for each layer and head, the positional part of the scores, the attention, and what the encoding itself
-/// shows: console, markdown and csv of one query, json and html of all. Throws std::invalid_argument where the
-/// model is missing or cannot be read, or what was requested is not there.
+/// Prints the maps of each layer and head: the scores, their positional part, the attention and maps of the encoding. The console,
+/// Markdown and CSV show one query; JSON and HTML show all. Throws InputError if the model or a requested name does not exist.
 void inspect(const InspectRequest& request) {
-  format(request.output);  // refuses what cannot be written before anything is computed
+  output_format(request.output);  // rejects an invalid output before the computation
   if (request.over) return inspect_over(request);
-  const Inspection seen = as_input([&] { return look(request); });
-  const Index last = seen.scored.empty() ? seen.length() - 1 : seen.scored.back();
+  const Inspection inspection = read_user_files([&] { return inspect_example(request); });
+  const Index last = inspection.scored.empty() ? inspection.length() - 1 : inspection.scored.back();
   const Index query = request.query.value_or(static_cast<int>(last));
-  if (query >= seen.length()) {
-    throw std::invalid_argument(
-        fmt::format("--query is {}, expected a place from 0 to {}", query, seen.length() - 1));
+  if (query >= inspection.length()) {
+    throw InputError(
+        fmt::format("--query is {}, expected a position from 0 to {}", query, inspection.length() - 1));
   }
   const Output& output = request.output;
-  write(output, text(seen, format(output), query, console_style(output)));
+  write_output(output, format_inspection(inspection, output_format(output), query, console_style(output)));
 }
 
 }  // namespace
 
 void add_inspect(CLI::App& app, Invocation&) {
   const auto request = std::make_shared<InspectRequest>();
-  CLI::App* command = app.add_subcommand(
-      "inspect", "What a trained encoding learned: positional scores, attention, gates, biases");
-  command->add_option("run", request->run, "a run directory of 'posbench run --save-models'")->required();
-  command->add_option("task", request->task, "a task of the run, with options as there")->required();
-  command->add_option("encoding", request->encoding, "an encoding of the run, with options as there")->required();
-  command->add_option("-s,--seed", request->seed, "the seed of the experiment");
-  command->add_option("--split", request->split, "the split whose examples are shown");
-  command->add_option("--example", request->example, "the number of the example");
-  command->add_option("--length", request->length, "the length of the example, in the task's unit")
-      ->default_str("as drawn")
+  CLI::App* command =
+      app.add_subcommand("inspect", "Show the scores, attention, gates and biases of a saved model")
+          ->group(kResults);
+  command->add_option("run", request->run, "run directory of 'posbench run --save-models'")->required();
+  command->add_option("task", request->task, "task of the run, with the same options")->required();
+  command->add_option("encoding", request->encoding, "encoding of the run, with the same options")->required();
+  command->add_option("-s,--seed", request->seed, "seed of the experiment");
+  command->add_option("--split", request->split, "split whose examples are shown");
+  command->add_option("--example", request->example, "index of the example in the test stream of the split");
+  command->add_option("--length", request->length, "length of the example, in the task's unit")
+      ->default_str("drawn by the task")
       ->check(CLI::Range(1, 100000));
-  command->add_option("--query", request->query, "the query position that the tables show")
+  command->add_option("--query", request->query, "query position that the tables show")
       ->default_str("the last scored one")
       ->check(CLI::Range(0, 1000000));
   command
-      ->add_option("--over", request->over,
-                   "means over the first N samples of the split instead of one example: attention and positional part by "
-                   "distance, entropy, the right key, margins")
+      ->add_option(
+          "--over", request->over,
+          "number of samples of the split over which means are shown, instead of one example: attention and positional part by "
+          "distance, entropy, attention on the right key, margins")
       ->default_str("one example")
       ->check(CLI::Range(1, 1000000))
       ->excludes("--example")
@@ -314,9 +320,7 @@ void add_inspect(CLI::App& app, Invocation&) {
       "  posbench inspect runs/mine flip_flop cope --seed 1\n"
       "  posbench inspect runs/mine flip_flop cope --split ood_sparse -o cope.html\n"
       "  posbench inspect runs/mine flip_flop cope --split ood_sparse --over 256 -o cope.html");
-  command->callback([request] {
-    inspect(*request);
-  });
+  command->callback([request] { inspect(*request); });
 }
 
 }  // namespace posbench

@@ -4,20 +4,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/printable.h"
-#include "harness/runs/answer_source.h"
 #include "results/presentation/page.h"
 #include "results/presentation/table.h"
 
 namespace posbench {
 namespace {
 
-constexpr double kRight = 0.9;  // of answers; below it, the model fails
-constexpr const char *kAttention = "attention", *kPositional = "positional part";
+constexpr const char *kAttention = "attention", *kPositional = "positional part";  // columns
 
-std::string name(const HeadOverview& head) { return fmt::format("layer {}, head {}", head.layer, head.head); }
+std::string head_name(const MeasuredHead& head) { return fmt::format("layer {}, head {}", head.layer, head.head); }
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.3f}", value) : "-"; }
 std::string number(const Mean& mean) { return mean.count > 0 ? number(mean.value()) : "-"; }
@@ -25,71 +27,66 @@ std::string number(const std::optional<double>& value) { return value ? number(*
 Json json_number(const Mean& mean) { return mean.count > 0 ? page_number(mean.value()) : Json(nullptr); }
 Json json_number(const std::optional<double>& value) { return value ? page_number(*value) : Json(nullptr); }
 
-/// The head that attends to the source most. Null if the task names no sources.
-const HeadOverview* most_on_source(const Overview& seen) {
-  if (!seen.has_sources()) return nullptr;
-  return &*std::max_element(seen.heads.begin(), seen.heads.end(),
-                            [](const HeadOverview& a, const HeadOverview& b) {
-                              return a.statistics.on_source.value() < b.statistics.on_source.value();
-                            });
+/// Describes the head that attends most to the evidence, and the measured accuracy by the distance of the evidence.
+std::string describe_best_head(const HeadReport& report, const MeasuredHead& best) {
+  const HeadStatistics& head = best.statistics;
+  std::string prediction = "which predicts no distance at which it fails";
+  if (const auto predicted = head.predicted_reach(report.farthest()))
+    prediction = fmt::format("whose ratio predicts that nearer keys win from {:.1f} tokens on", *predicted);
+  constexpr double kSufficient = HeadReport::kSufficientAccuracy;
+  const std::optional<Index> breakdown = report.breakdown_distance();
+  const std::string measured =
+      breakdown
+          ? fmt::format("fewer than {} of the answers are right from {} tokens on", kSufficient, *breakdown)
+          : fmt::format("{} or more of the answers are right up to {} tokens", kSufficient, report.farthest());
+  return fmt::format(
+      "{} attends most to the right key ({}). Its margin of content is {}, that of position {} for each token, {}. Measured: {}.",
+      head_name(best), number(head.on_evidence), number(head.content_margin),
+      number(head.position_margin(report.farthest())), prediction, measured);
 }
 
-std::vector<std::string> notes(const Overview& seen) {
+std::vector<std::string> make_notes(const HeadReport& report, const std::string& unfinished_run) {
   std::vector<std::string> notes{fmt::format("{} on {}, seed {}: {} samples of {}, {} of {} answers right",
-                                             seen.id.encoding, seen.id.task, seen.id.seed, seen.samples,
-                                             seen.split, seen.answers.correct, seen.answers.total)};
-  if (!seen.run.empty()) notes.push_back(seen.run);
+                                             report.id.encoding, report.id.task, report.id.seed, report.samples,
+                                             report.split, report.answers.correct, report.answers.total)};
+  if (!unfinished_run.empty()) notes.push_back(unfinished_run);
   notes.push_back(
-      "Means over the queries whose answers are scored. Distances are in tokens from the key to the query; score = q k / "
-      "sqrt(D) + positional part.");
-  const HeadOverview* best = most_on_source(seen);
-  if (best == nullptr) {
-    notes.push_back("The task does not name the token that holds an answer, so nothing is told of the right key.");
-    return notes;
-  }
-  const HeadStatistics& head = best->statistics;
-  std::string reach = "which predicts no distance at which it fails";
-  if (const auto predicted = head.predicted_reach(seen.farthest()))
-    reach = fmt::format("whose ratio predicts that nearer keys win from {:.1f} tokens on", *predicted);
-  const std::optional<Index> falls = seen.falls_at();
-  notes.push_back(fmt::format(
-      "{} attends most to the right key ({}). Its margin of content is {}, that of position {} for each token, {}. "
-      "Measured: {}.",
-      name(*best), number(head.on_source), number(head.content_margin),
-      number(head.position_margin(seen.farthest())), reach,
-      falls ? fmt::format("fewer than {} of the answers are right from {} tokens on", kRight, *falls)
-            : fmt::format("{} or more of the answers are right up to {} tokens", kRight, seen.farthest())));
+      "Means over the queries whose answers are scored. Distances are in tokens from the key to the query; "
+      "score = q k / sqrt(D) + positional part.");
+  const std::optional<MeasuredHead> best = report.most_on_evidence();
+  notes.push_back(best ? describe_best_head(report, *best)
+                       : "The task does not name the token that holds an answer, so the right key is unknown.");
   return notes;
 }
 
-Table head_table(const Overview& seen) {
+Table head_table(const HeadReport& report) {
   Table table{.columns = {{"head"}, {"entropy", Align::right}}};
-  if (seen.has_sources()) {
+  if (report.has_evidence()) {
     for (const char* column : {"right key", "nearer", "farther", "content margin", "position margin", "ratio"})
       table.columns.push_back({column, Align::right});
   }
-  for (const HeadOverview& head : seen.heads) {
+  for (const MeasuredHead& head : report.heads) {
     const HeadStatistics& s = head.statistics;
-    table.rows.push_back({name(head), number(s.entropy)});
-    if (!seen.has_sources()) continue;
+    table.rows.push_back({head_name(head), number(s.entropy)});
+    if (!report.has_evidence()) continue;
     for (const std::string& cell :
-         {number(s.on_source), number(s.nearer), number(s.farther), number(s.content_margin),
-          number(s.position_margin(seen.farthest())), number(s.predicted_reach(seen.farthest()))})
+         {number(s.on_evidence), number(s.nearer), number(s.farther), number(s.content_margin),
+          number(s.position_margin(report.farthest())), number(s.predicted_reach(report.farthest()))})
       table.rows.back().push_back(cell);
   }
   return table;
 }
 
-Table part_table(const Overview& seen) {
+Table part_table(const HeadReport& report) {
   Table table{.columns = {{"head"},
                           {"part"},
                           {"right key", Align::right},
                           {"other keys", Align::right},
                           {"difference", Align::right}}};
-  for (const HeadOverview& head : seen.heads) {
+  for (const MeasuredHead& head : report.heads) {
     for (const auto& [part, at] : head.statistics.parts) {
-      table.rows.push_back(
-          {name(head), part, number(at.source), number(at.others), number(at.source.value() - at.others.value())});
+      table.rows.push_back({head_name(head), part, number(at.evidence), number(at.others),
+                            number(at.evidence.value() - at.others.value())});
     }
   }
   return table;
@@ -108,10 +105,10 @@ double deviation(const std::vector<double>& values) {
   return std::sqrt(squares.value());
 }
 
-/// A row for each head and distance.
-Table distance_table(const Overview& seen) {
+/// Returns a row for each head and distance.
+Table distance_table(const HeadReport& report) {
   Table table{.columns = {{"layer"}, {"head"}, {"distance"}, {"pairs"}, {kAttention}, {kPositional}}};
-  for (const HeadOverview& head : seen.heads) {
+  for (const MeasuredHead& head : report.heads) {
     for (const auto& [distance, at] : head.statistics.by_distance) {
       table.rows.push_back({fmt::format("{}", head.layer), fmt::format("{}", head.head),
                             fmt::format("{}", distance), fmt::format("{}", at.attention.count),
@@ -122,7 +119,7 @@ Table distance_table(const Overview& seen) {
   return table;
 }
 
-Json to_json(const Overview& seen, const HeadOverview& head) {
+Json to_json(const HeadReport& report, const MeasuredHead& head) {
   const HeadStatistics& s = head.statistics;
   Json json{{"layer", head.layer}, {"head", head.head}, {"entropy", json_number(s.entropy)}};
   json["by_distance"] = Json::array();
@@ -132,20 +129,20 @@ Json to_json(const Overview& seen, const HeadOverview& head) {
                                    {"attention", json_number(at.attention)},
                                    {"positional", json_number(at.positional)}});
   }
-  if (!seen.has_sources()) return json;
-  json["right_key"] = {{"attention", json_number(s.on_source)},
+  if (!report.has_evidence()) return json;
+  json["right_key"] = {{"attention", json_number(s.on_evidence)},
                        {"nearer", json_number(s.nearer)},
                        {"farther", json_number(s.farther)}};
   json["by_offset"] = Json::array();
   for (const auto& [offset, attention] : s.by_offset)
     json["by_offset"].push_back({{"offset", offset}, {"attention", json_number(attention)}});
   json["content_margin"] = json_number(s.content_margin);
-  json["position_margin"] = json_number(s.position_margin(seen.farthest()));
-  json["predicted_reach"] = json_number(s.predicted_reach(seen.farthest()));
+  json["position_margin"] = json_number(s.position_margin(report.farthest()));
+  json["predicted_reach"] = json_number(s.predicted_reach(report.farthest()));
   json["parts"] = Json::array();
   for (const auto& [part, at] : s.parts)
     json["parts"].push_back(
-        {{"name", part}, {"right_key", json_number(at.source)}, {"other_keys", json_number(at.others)}});
+        {{"name", part}, {"right_key", json_number(at.evidence)}, {"other_keys", json_number(at.others)}});
   for (const auto& [distance, values] : s.counts) {
     json["counts"].push_back({{"distance", distance},
                               {"cases", values.size()},
@@ -155,22 +152,22 @@ Json to_json(const Overview& seen, const HeadOverview& head) {
   return json;
 }
 
-Json to_json(const Overview& seen) {
-  Json json{{"task", seen.id.task},       {"encoding", seen.id.encoding}, {"seed", seen.id.seed},
-            {"split", seen.split},        {"samples", seen.samples},      {"correct", seen.answers.correct},
-            {"total", seen.answers.total}};
+Json to_json(const HeadReport& report) {
+  Json json{{"task", report.id.task},       {"encoding", report.id.encoding}, {"seed", report.id.seed},
+            {"split", report.split},        {"samples", report.samples},      {"correct", report.answers.correct},
+            {"total", report.answers.total}};
   json["heads"] = Json::array();
-  for (const HeadOverview& head : seen.heads) json["heads"].push_back(to_json(seen, head));
-  if (!seen.has_sources()) return json;
+  for (const MeasuredHead& head : report.heads) json["heads"].push_back(to_json(report, head));
+  if (!report.has_evidence()) return json;
   json["by_reach"] = Json::array();
-  for (const auto& [distance, count] : seen.by_reach)
+  for (const auto& [distance, count] : report.by_evidence_distance)
     json["by_reach"].push_back({{"distance", distance}, {"correct", count.correct}, {"total", count.total}});
-  const std::optional<Index> falls = seen.falls_at();
-  json["falls_at"] = falls ? Json(*falls) : Json(nullptr);
+  const std::optional<Index> breakdown = report.breakdown_distance();
+  json["falls_at"] = breakdown ? Json(*breakdown) : Json(nullptr);
   return json;
 }
 
-/// A distance's range on a plot: alone up to 16, then eight ranges for each doubling.
+/// Returns the range of a distance on a plot. Distances up to 16 have a range each; each further doubling has eight ranges.
 std::pair<Index, Index> range_of(Index distance) {
   if (distance <= 16) return {distance, distance};
   Index width = 2;
@@ -179,11 +176,10 @@ std::pair<Index, Index> range_of(Index distance) {
   return {from, from + width - 1};
 }
 
-Plot distance_plot(const Overview& seen, const std::string& title, const std::string& about,
-                   Mean HeadStatistics::AtDistance::*value, bool from_zero) {
+Plot distance_plot(const HeadReport& report, const std::string& title, Mean HeadStatistics::AtDistance::*value,
+                   bool from_zero) {
   Plot plot{.kind = "curve",
             .title = title,
-            .about = about,
             .columns = {{"name", "head"},
                         {"x", "middle"},
                         {"y", title},
@@ -191,8 +187,8 @@ Plot distance_plot(const Overview& seen, const std::string& title, const std::st
                         {"to", "to"},
                         {"pairs", "pairs"},
                         {"values", "mean"}}};
-  double least = 0, greatest = from_zero ? 1e-6 : 0;
-  for (const HeadOverview& head : seen.heads) {
+  double smallest = 0, largest = from_zero ? 1e-6 : 0;
+  for (const MeasuredHead& head : report.heads) {
     std::map<std::pair<Index, Index>, Mean> ranges;
     for (const auto& [distance, at] : head.statistics.by_distance) {
       Mean& range = ranges[range_of(distance)];
@@ -200,65 +196,64 @@ Plot distance_plot(const Overview& seen, const std::string& title, const std::st
       range.count += (at.*value).count;
     }
     for (const auto& [range, mean] : ranges) {
-      least = std::min(least, mean.value());
-      greatest = std::max(greatest, mean.value());
-      plot.rows.push_back({name(head), 0.5 * static_cast<double>(range.first + range.second),
+      smallest = std::min(smallest, mean.value());
+      largest = std::max(largest, mean.value());
+      plot.rows.push_back({head_name(head), 0.5 * static_cast<double>(range.first + range.second),
                            page_number(mean.value()), range.first, range.second, mean.count,
                            Json::array({page_number(mean.value())})});
     }
   }
-  if (!from_zero && least == 0 && greatest == 0) plot.rows.clear();  // no encoding of positions in the scores
+  if (!from_zero && smallest == 0 && largest == 0) plot.rows.clear();  // The scores have no positional part.
   plot.signals = {{"x_title", "distance in tokens"},
                   {"y_title", title},
-                  {"least", page_number(least)},
-                  {"greatest", page_number(greatest)}};
+                  {"least", page_number(smallest)},
+                  {"greatest", page_number(largest)}};
   return plot;
 }
 
-Plot offset_plot(const Overview& seen) {
+Plot offset_plot(const HeadReport& report) {
   Plot plot{.kind = "heat",
             .title = "Attention around the right key",
-            .about = "By key minus right key, in tokens: negative ones come before it.",
+            .about = "The offset is the position of the key minus that of the right key, in tokens.",
             .columns = {{"row", "head"}, {"column", "offset"}, {"value", "attention"}}};
   double greatest = 1e-6;
-  for (const HeadOverview& head : seen.heads) {
+  for (const MeasuredHead& head : report.heads) {
     for (const auto& [offset, attention] : head.statistics.by_offset) {
       greatest = std::max(greatest, attention.value());
-      plot.rows.push_back({name(head), fmt::format("{:+}", offset), json_number(attention)});
+      plot.rows.push_back({head_name(head), fmt::format("{:+}", offset), json_number(attention)});
     }
   }
   plot.signals = {{"labels", false}, {"domain", {0, page_number(greatest)}}, {"x_title", "offset"}};
   return plot;
 }
 
-Plot count_plot(const Overview& seen) {
-  Plot plot{
-      .kind = "curve",
-      .title = "Contextual position of the right key",
-      .about = fmt::format("What CoPE counts from the right key up to the query, by the true distance in {}.",
-                           seen.distance_unit),
-      .columns = {{"name", "head"},
-                  {"x", "true distance"},
-                  {"y", "mean count"},
-                  {"cases", "cases"},
-                  {"deviation", "standard deviation"},
-                  {"values", "mean"}}};
+Plot count_plot(const HeadReport& report) {
+  Plot plot{.kind = "curve",
+            .title = "Contextual position of the right key",
+            .about = fmt::format("CoPE's count from the right key up to the query, by the true distance in {}.",
+                                 report.distance_unit),
+            .columns = {{"name", "head"},
+                        {"x", "true distance"},
+                        {"y", "mean count"},
+                        {"cases", "cases"},
+                        {"deviation", "standard deviation"},
+                        {"values", "mean"}}};
   double greatest = 1e-6;
-  for (const HeadOverview& head : seen.heads) {
+  for (const MeasuredHead& head : report.heads) {
     for (const auto& [distance, values] : head.statistics.counts) {
       const double mean = mean_of(values).value();
       greatest = std::max(greatest, mean);
-      plot.rows.push_back({name(head), distance, page_number(mean), values.size(), page_number(deviation(values)),
-                           Json::array({page_number(mean)})});
+      plot.rows.push_back({head_name(head), distance, page_number(mean), values.size(),
+                           page_number(deviation(values)), Json::array({page_number(mean)})});
     }
   }
-  plot.signals = {{"x_title", fmt::format("distance in {}", seen.distance_unit)},
+  plot.signals = {{"x_title", fmt::format("distance in {}", report.distance_unit)},
                   {"y_title", "count"},
                   {"greatest", page_number(greatest)}};
   return plot;
 }
 
-Plot as_plot(const std::string& title, const std::string& about, const Table& table) {
+Plot table_plot(const std::string& title, const std::string& about, const Table& table) {
   Plot plot{.kind = "table", .title = title, .about = about};
   for (const Column& column : table.columns) plot.columns.push_back({"cell", column.header});
   for (const auto& row : table.rows) {
@@ -269,49 +264,52 @@ Plot as_plot(const std::string& title, const std::string& about, const Table& ta
   return plot;
 }
 
-Table reach_table(const Overview& seen) {
+Table accuracy_table(const HeadReport& report) {
   Table table{.columns = {{"distance of the right key"},
                           {"right", Align::right},
                           {"answers", Align::right},
                           {"accuracy", Align::right}}};
-  for (const auto& [distance, count] : seen.by_reach) {
+  for (const auto& [distance, count] : report.by_evidence_distance) {
     table.rows.push_back({fmt::format("{}", distance), fmt::format("{}", count.correct),
                           fmt::format("{}", count.total), number(accuracy(count))});
   }
   return table;
 }
 
-std::string page(const Overview& seen) {
-  Page page{.title = fmt::format("What {} learned, over {} samples", seen.id.encoding, seen.samples),
-            .notes = notes(seen),
-            .things = "heads",
-            .tasks = {seen.id.task}};
-  for (const HeadOverview& head : seen.heads) {
-    page.names.push_back(name(head));
+std::string make_page(const HeadReport& report, std::vector<std::string> notes) {
+  Page page{.title = fmt::format("Attention heads of {}, over {} samples", report.id.encoding, report.samples),
+            .notes = std::move(notes),
+            .item_plural = "heads",
+            .tasks = {report.id.task}};
+  for (const MeasuredHead& head : report.heads) {
+    page.names.push_back(head_name(head));
     page.families.push_back(fmt::format("layer {}", head.layer));
   }
   page.sections.push_back(
       {"Heads",
        "",
-       {as_plot(
+       {table_plot(
            "Heads",
-           "Entropy is in nats. Of the attention: what lies on the right key, on nearer "
-           "keys and on the rest. The margins: of q k / sqrt(D), the right key's minus the mean of the keys between it and the "
-           "query; of the positional part, by how much it falls with each token; and their ratio, in tokens.",
-           head_table(seen))}});
+           "Entropy is in nats. The columns 'right key', 'nearer' and 'farther' are the attention on the right key, on "
+           "nearer keys and on the rest. The content margin is q k / sqrt(D) of the right key minus its mean over the "
+           "keys between it and the query. The position margin is the fall of the positional part with each token. "
+           "Their ratio is in tokens.",
+           head_table(report))}});
   page.sections.push_back(
       {"By distance",
        "",
-       {distance_plot(seen, "mean attention", "", &HeadStatistics::AtDistance::attention, true),
-        distance_plot(seen, "mean positional part of the score", "", &HeadStatistics::AtDistance::positional,
-                      false)}});
-  if (seen.has_sources()) {
-    page.sections.push_back({"The right key", "", {offset_plot(seen), count_plot(seen)}});
+       {distance_plot(report, "mean attention", &HeadStatistics::AtDistance::attention, /*from_zero=*/true),
+        distance_plot(report, "mean positional part of the score", &HeadStatistics::AtDistance::positional,
+                      /*from_zero=*/false)}});
+  if (report.has_evidence()) {
+    page.sections.push_back({"The right key", "", {offset_plot(report), count_plot(report)}});
     page.sections.push_back({"Parts of the scores",
                              "Means at the right key and at the other keys.",
-                             {as_plot("Parts", "", part_table(seen))}});
+                             {table_plot("Parts", "", part_table(report))}});
     page.sections.push_back(
-        {"Answers", "", {as_plot("Answers by the distance of the right key, in tokens", "", reach_table(seen))}});
+        {"Answers",
+         "",
+         {table_plot("Answers by the distance of the right key, in tokens", "", accuracy_table(report))}});
   }
   for (Section& section : page.sections)
     std::erase_if(section.plots, [](const Plot& plot) { return plot.rows.empty(); });
@@ -321,73 +319,18 @@ std::string page(const Overview& seen) {
 
 }  // namespace
 
-std::optional<Index> Overview::falls_at() const {
-  std::optional<Index> falls;
-  Count beyond;
-  for (auto at = by_reach.rbegin(); at != by_reach.rend(); ++at) {
-    beyond += at->second;
-    if (accuracy(beyond) < kRight && accuracy(at->second) < kRight) falls = at->first;
-  }
-  return falls;
-}
-
-Overview look_over(const SavedModel& saved, const std::string& split, std::optional<int> length, int samples) {
-  const Task& task = *saved.task->tasks[find_split(*saved.task, split)];
-  const Model& model = saved.model;
-  const SampleStream stream{task, "test:" + split, saved.experiment.seed, length};
-  const bool answers_only = saved.task->options.training.outputs == Outputs::answers;
-  const Index outputs = answers_only ? task.answers() : task.vocabulary();
-  Overview seen{.id = saved.experiment.id(),
-                .split = split,
-                .distance_unit = saved.task->info->distance_unit,
-                .samples = samples};
-  for (int layer = 0; layer < model.shape.layers; ++layer) {
-    for (int head = 0; head < model.shape.heads; ++head) seen.heads.push_back({layer, head, {}});
-  }
-  StepTables tables;
-  Activations activations;
-  for (int n = 0; n < samples; ++n) {
-    const Drawn drawn = draw(stream, *model.encoding, false, static_cast<std::uint64_t>(n), 1).front();
-    const Example& example = drawn.sample.example;
-    model.transformer->prepare(saved.parameters, drawn.sequence, tables, nullptr);
-    model.transformer->forward(saved.parameters, drawn.sequence, tables, nullptr, activations);
-    std::vector<Query> queries;
-    for (size_t k = 0; k < example.scored.size(); ++k) {
-      Query query{.at = example.scored[k]};
-      query.keys = model.shape.causal ? query.at + 1 : static_cast<Index>(example.tokens.size());
-      const bool right =
-          answer(activations.logits, static_cast<Index>(k), example.candidates, outputs) == drawn.targets[k];
-      seen.answers += {right, 1};
-      query.source = answer_source(saved.task->info->name, example, k);
-      if (query.source) {
-        seen.by_reach[std::abs(query.at - *query.source)] += {right, 1};
-      }
-      if (!example.distances.empty()) query.distance = example.distances[k];
-      queries.push_back(query);
-    }
-    for (HeadOverview& head : seen.heads) {
-      if (head.head > 0) continue;  // the maps of a layer have all of its heads
-      const std::vector<AttentionMap> maps =
-          model.transformer->inspect(saved.parameters, drawn.sequence, tables.tables, head.layer, activations);
-      for (int h = 0; h < model.shape.heads; ++h) {
-        HeadStatistics& statistics = (&head)[h].statistics;
-        for (const Query& query : queries) statistics.add(maps, static_cast<size_t>(h), query);
-      }
-    }
-  }
-  return seen;
-}
-
-std::string text(const Overview& seen, Format format, const ConsoleStyle& style) {
-  if (format == Format::html) return page(seen);
-  if (format == Format::json) return pretty(to_json(seen));
-  if (format == Format::csv) return csv(distance_table(seen));
+std::string format_head_report(const HeadReport& report, const std::string& unfinished_run, Format format,
+                               const ConsoleStyle& style) {
+  std::vector<std::string> notes = make_notes(report, unfinished_run);
+  if (format == Format::html) return make_page(report, std::move(notes));
+  if (format == Format::json) return pretty(to_json(report));
+  if (format == Format::csv) return csv(distance_table(report));
   std::string text;
-  std::vector<Table> tables{head_table(seen)};
-  if (seen.has_sources()) tables.push_back(part_table(seen));
+  std::vector<Table> tables{head_table(report)};
+  if (report.has_evidence()) tables.push_back(part_table(report));
   for (const Table& table : tables)
     text += (format == Format::markdown ? markdown(table) : console(table, style)) + "\n";
-  for (const std::string& note : notes(seen))
+  for (const std::string& note : notes)
     text += format == Format::markdown ? markdown_text(note) + "\n\n" : printable(note) + "\n";
   return text;
 }

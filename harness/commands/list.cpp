@@ -1,38 +1,172 @@
-// `posbench list`: what there is.
+// `posbench list`: all names of one kind.
+#include <fmt/format.h>
+
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
+#include "encodings/registry.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/describe.h"
-#include "harness/commands/documentation.h"
-#include "harness/commands/help.h"
-#include "harness/commands/terminal.h"
-#include "harness/commands/waiting.h"
+#include "harness/commands/list_markdown.h"
+#include "harness/config/config.h"
+#include "harness/config/embedded_data.h"
+#include "harness/console/help.h"
+#include "harness/console/known_names.h"
+#include "harness/console/status_line.h"
+#include "harness/console/terminal.h"
+#include "tasks/registry.h"
 
 namespace posbench {
+namespace {
+
+struct ListRequest {
+  std::string kind;  // tasks, encodings, profiles or settings
+  bool json = false, markdown = false;
+};
+
+Json options_json(const std::vector<OptionInfo>& options) {
+  Json list = Json::array();
+  for (const OptionInfo& o : options) {
+    list.push_back(
+        {{"name", o.name}, {"type", o.type}, {"default", o.value}, {"expected", o.expected}, {"help", o.help}});
+  }
+  return list;
+}
+
+/// Returns two columns, broken if they are wider than `width`. 0: never broken.
+std::string columns(const std::string& left, const std::string& right, int width) {
+  constexpr int kLeast = 30,
+                kIndent = 4;  // the least width of the right column, and its indentation if it is lower
+  if (width == 0) return left + right + "\n";
+  if (static_cast<int>(left.size()) + kLeast <= width) return left + wrapped(right, left.size(), width) + "\n";
+  return left.substr(0, left.find_last_not_of(' ') + 1) + "\n" + std::string(kIndent, ' ') +
+         wrapped(right, kIndent, width) + "\n";
+}
+
+std::string list_text(const std::string& kind, int width) {
+  const auto line = [&](const std::string& left, const std::string& right) { return columns(left, right, width); };
+  std::string text;
+  if (kind == "tasks") {
+    for (const std::string& name : tasks().names()) {
+      const TaskInfo& info = tasks().find(name).info;
+      text += line(fmt::format("{:<28} {:<26} ", name, info.family), info.definition);
+    }
+  } else if (kind == "encodings") {
+    for (const std::string& name : encodings().names()) {
+      const EncodingInfo& info = encodings().find(name).info;
+      text += line(fmt::format("{:<18} {:<18} {:<21} ", name, to_string(info.family),
+                               info.causal_only ? "causal" : "causal, bidirectional"),
+                   info.source);
+    }
+  } else if (kind == "profiles") {
+    for (const auto& [name, json] : profiles()) {
+      text += line(fmt::format("{:<12} ", name), Json::parse(json).value("description", ""));
+    }
+  } else {
+    for (const OptionInfo& o : all_settings()) {
+      text += line(fmt::format("{:<32} {:<14} ", o.name, o.value), fmt::format("{}; {}", o.help, o.expected));
+    }
+  }
+  return text;
+}
+
+Json tasks_json() {
+  Json list = Json::array();
+  for (const std::string& name : tasks().names()) {
+    const auto& [info, options, canonical, make] = tasks().find(name);
+    Json splits = Json::array();
+    for (const TaskInfo::Split& split : info.splits) {
+      Json changed = Json::object();
+      for (const auto& [option, value] : split.options) changed[option] = value;
+      splits.push_back({{"name", split.name}, {"options", changed}, {"why", split.why}});
+    }
+    list.push_back({{"id", name},
+                    {"family", info.family},
+                    {"version", info.version},
+                    {"definition", info.definition},
+                    {"takes", info.requirement},
+                    {"source", info.source},
+                    {"published_name", info.published_name},
+                    {"published", info.published},
+                    {"causal_only", info.causal_only},
+                    {"length_unit", info.length_unit},
+                    {"distance_unit", info.distance_unit},
+                    {"options", options_json(options)},
+                    {"splits", splits}});
+  }
+  return list;
+}
+
+Json encodings_json() {
+  Json list = Json::array();
+  for (const std::string& name : encodings().names()) {
+    const EncodingEntry& entry = encodings().find(name);
+    const EncodingInfo& info = entry.info;
+    list.push_back({{"id", name},
+                    {"family", to_string(info.family)},
+                    {"equation", info.equation},
+                    {"source", info.source},
+                    {"notes", info.notes},
+                    {"causal_only", info.causal_only},
+                    {"learned", info.learned},
+                    {"extrapolates", to_string(info.extrapolates)},
+                    {"relative", to_string(info.relative)},
+                    {"content_dependent", info.content_dependent},
+                    {"distinct", to_string(info.distinct)},
+                    {"distance_decay", to_string(info.distance_decay)},
+                    {"variants", info.variants},
+                    {"options", options_json(entry.options)}});
+  }
+  return list;
+}
+
+Json profiles_json() {
+  Json list = Json::array();
+  for (const auto& [name, json] : profiles()) {
+    Json profile{{"id", name}};
+    profile.update(Json::parse(json));
+    list.push_back(profile);
+  }
+  return list;
+}
+
+Json list_json(const std::string& kind) {
+  return {{kind, kind == "tasks"       ? tasks_json()
+                 : kind == "encodings" ? encodings_json()
+                 : kind == "profiles"  ? profiles_json()
+                                       : options_json(all_settings())}};
+}
+
+void print_list(const ListRequest& request) {
+  const StatusLine status("measuring");
+  if (request.json) {
+    fmt::print("{}\n", list_json(request.kind).dump(2));
+  } else if (request.markdown) {
+    fmt::print("{}", registry_page(request.kind));
+  } else {
+    fmt::print("{}", list_text(request.kind, on_terminal() ? console_width() : 0));
+  }
+}
+
+}  // namespace
 
 void add_list(CLI::App& app, Invocation&) {
-  struct Request {
-    std::string what;
-    bool json = false, markdown = false;
-  };
-  const auto request = std::make_shared<Request>();
-  CLI::App* list = app.add_subcommand("list", "List tasks, encodings, profiles or settings");
-  list->add_option("what", request->what, "")
+  const auto request = std::make_shared<ListRequest>();
+  CLI::App* command = app.add_subcommand("list", "List tasks, encodings, profiles or settings")->group(kExplore);
+  command->add_option("kind", request->kind, "kind of names")
       ->required()
       ->check(one_of({"tasks", "encodings", "profiles", "settings"}));
-  CLI::Option* json = list->add_flag("--json", request->json, "print JSON, with options and all properties");
-  list->add_flag("--markdown", request->markdown,
-                 "print a Markdown page of tasks or encodings, with their measured properties")
+  CLI::Option* json =
+      command->add_flag("--json", request->json, "output as JSON, with options and all properties");
+  command
+      ->add_flag("--markdown", request->markdown,
+                 "Markdown page of the tasks or the encodings, with their measured properties")
       ->excludes(json);
-  list->footer("Examples:\n  posbench list encodings\n  posbench list tasks --json");
-  list->callback([request] {
-    const Waiting waiting("measuring");
-    const std::string text = request->json       ? list_json(request->what).dump(2) + "\n"
-                             : request->markdown ? page(request->what)
-                                          : list_text(request->what, on_terminal() ? console_width() : 0);
-    std::fputs(text.c_str(), stdout);
-  });
+  set_footer(*command, {{"posbench list encodings", "name, family, kinds of models, source"},
+                        {"posbench list settings", "every setting of 'run --set' with its default and range"},
+                        {"posbench list tasks --json", ""}});
+  command->callback([request] { print_list(*request); });
 }
 
 }  // namespace posbench

@@ -1,17 +1,18 @@
-// The program. Its exit codes: 0 fine; 1 it ran and the answer is no, or the machine failed (disk, memory, output);
-// 2 bad usage, configuration or input; 3 internal failure; 130 interrupted, and what was under way is kept. A signal
-// that ends the process at once gives 128 and its number, as the shell shows it.
+// The program. Exit codes: 0 success; 1 the command ran and the answer is no, or the machine failed (disk, memory,
+// output); 2 invalid usage or input; 3 a defect of posbench; 130 interrupted.
 #include <fmt/format.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <new>
-#include <stdexcept>
+#include <system_error>
 
+#include "base/error.h"
 #include "harness/commands/command_line.h"
-#include "harness/commands/message.h"
-#include "harness/commands/standard_streams.h"
+#include "harness/console/message.h"
+#include "harness/console/standard_streams.h"
 #include "model/kernels.h"
 
 namespace posbench {
@@ -21,17 +22,21 @@ int run_catching(int argc, char** argv) {
   try {
     if (const char* name = std::getenv("POSBENCH_ISA")) use_instruction_set(name);
     return run_command_line(argc, argv);
-  } catch (const std::invalid_argument& error) {
+  } catch (const InputError& error) {
     write_error(error.what());
     return 2;
-  } catch (const std::bad_alloc&) {
-    write_error("out of memory");
+  } catch (const FileError& error) {
+    if (std::ferror(stdout) == 0) write_error(error.what());  // flush_output() reports a failed standard output
     return 1;
-  } catch (const std::runtime_error& error) {
-    if (std::ferror(stdout) == 0) write_error(error.what());  // otherwise output_written() says it
+  } catch (const std::system_error& error) {  // fmt throws it if standard output fails
+    if (std::ferror(stdout) == 0) write_error(error.what());
+    return 1;
+  } catch (const std::bad_alloc&) {
+    write_error("out of memory; use smaller models or sequences, fewer jobs, or more memory");
     return 1;
   } catch (const std::exception& error) {
-    write_error(fmt::format("internal failure: {}", error.what()));
+    write_error(
+        fmt::format("defect of posbench: {}; please report it with the command and its input", error.what()));
     return 3;
   }
 }
@@ -41,8 +46,8 @@ int run_catching(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   posbench::open_standard_descriptors();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that outgrows a limit is an error of write() like a full disk
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that exceeds a limit then fails in write(), as on a full disk
   const int code = posbench::run_catching(argc, argv);
-  const bool written = posbench::output_written();
+  const bool written = posbench::flush_output();
   return code == 0 && !written ? 1 : code;
 }

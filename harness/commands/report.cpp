@@ -1,20 +1,27 @@
-// `posbench report`: what is in runs, as a page of plots or as tables.
+// `posbench report`: the results of runs as a page of plots or as tables.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "base/error.h"
 #include "base/printable.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/live_page.h"
-#include "harness/commands/message.h"
-#include "harness/commands/output.h"
-#include "harness/commands/read_reports.h"
-#include "harness/commands/terminal.h"
+#include "harness/config/user_files.h"
+#include "harness/console/help.h"
+#include "harness/console/message.h"
+#include "harness/console/output.h"
+#include "harness/console/read_reports.h"
+#include "harness/console/terminal.h"
+#include "harness/runs/live_page.h"
 #include "harness/runs/page_options.h"
 #include "harness/runs/run_reader.h"
 #include "results/presentation/merged_report.h"
@@ -39,7 +46,9 @@ std::string report_text(const ReportRequest& request, const std::vector<NamedRep
   if (format == Format::csv) return csv(seed_table(all.report, summary));
   if (format == Format::json) {
     Json whole = to_json(all.report);
-    return pretty({{"summary", std::move(whole["summary"])}, {"ranking", std::move(whole["ranking"])}, {"notes", all.warnings}});
+    return pretty({{"summary", std::move(whole["summary"])},
+                   {"ranking", std::move(whole["ranking"])},
+                   {"notes", all.warnings}});
   }
   std::string text;
   const auto add = [&](const Table& table) {
@@ -65,7 +74,7 @@ std::string report_text(const ReportRequest& request, const std::vector<NamedRep
   return text;
 }
 
-/// Without host, paths and command: the reports themselves, and what the runs are called.
+/// Removes host, paths and command from the reports, and paths from the names of the runs.
 void make_anonymous(std::vector<std::filesystem::path>& names, std::vector<Report>& reports) {
   for (size_t n = 0; n < reports.size(); ++n) {
     posbench::make_anonymous(reports[n]);
@@ -73,57 +82,59 @@ void make_anonymous(std::vector<std::filesystem::path>& names, std::vector<Repor
   }
 }
 
-std::string page(const ReportRequest& request, const std::vector<NamedReport>& runs, bool reload) {
+std::string page_text(const ReportRequest& request, const std::vector<NamedReport>& runs, bool reload) {
   PageOptions options = page_options(runs, request.output.file.value_or("page.html"));
   if (request.anonymous) options.inspections.clear();  // links are paths
   std::string page = report_page(runs, options);
-  return reload ? reloading(std::move(page)) : page;
+  return reload ? add_reload(std::move(page)) : page;
 }
 
-/// Tells what is in reports: console and markdown the accuracies and ranks, csv every accuracy of every seed, json every
-/// number of the summary, html a page of plots. Throws std::invalid_argument where several cannot be shown together.
+/// Writes accuracies and ranks as text or Markdown, every accuracy of every seed as CSV, the summary as JSON, or a page of
+/// plots as HTML. Throws InputError if the reports cannot be shown together.
 void write_report(const ReportRequest& request, const std::vector<NamedReport>& runs, bool reload) {
   const Output& output = request.output;
-  const Format chosen = format(output);
-  write(output, as_input([&] {
-          if (chosen == Format::html) return page(request, runs, reload);
-          return report_text(request, runs, chosen, console_style(output));
-        }));
+  const Format chosen = output_format(output);
+  write_output(output, read_user_files([&] {
+                 if (chosen == Format::html) return page_text(request, runs, reload);
+                 return report_text(request, runs, chosen, console_style(output));
+               }));
 }
 
-/// The reports that can be read. Throws std::invalid_argument where one cannot, unless --keep-going is set and another can.
+/// Reports once. With --keep-going, skips unreadable reports, unless all are.
 void report(const ReportRequest& request) {
-  const Format chosen = format(request.output);  // refuses what cannot be written before anything is read
+  const Format chosen = output_format(request.output);  // refuses an invalid format before anything is read
   if (request.by_split && chosen != Format::console && chosen != Format::markdown) {
-    throw std::invalid_argument("--by-split is for tables (console or markdown); csv, json and html have every split without it");
+    throw InputError(
+        "--by-split needs --format console or markdown; csv, json and html have every split without it");
   }
   std::vector<std::filesystem::path> paths;
   std::vector<Report> reports;
   for (const std::filesystem::path& path : request.runs) {
     try {
-      reports.push_back(read_given(path));
+      reports.push_back(read_run_report(path));
       paths.push_back(path);
-    } catch (const std::invalid_argument& error) {
+    } catch (const InputError& error) {
       const bool last = reports.empty() && &path == &request.runs.back();
       if (!request.keep_going || last) throw;
-      write_error(std::string("left out: ") + error.what());
+      write_error(std::string("skipped: ") + error.what());
     }
   }
   if (request.anonymous) make_anonymous(paths, reports);
-  write_report(request, named(paths, reports), false);
+  write_report(request, name_reports(paths, reports), false);
 }
 
-/// Writes the report again whenever a run has finished another experiment, until all runs are finished.
+/// Writes the report again whenever an experiment finishes, until all runs are finished.
 void watch(const ReportRequest& request) {
   std::vector<RunReader> readers;
   for (const std::filesystem::path& run : request.runs) {
     if (!std::filesystem::is_directory(run))
-      throw std::invalid_argument(run.string() + " is no run directory; --watch follows runs that go on");
+      throw InputError(
+          fmt::format("'{}' is not a run directory; --watch needs directories of runs", run.string()));
     readers.emplace_back(run);
   }
   for (bool first = true;; first = false) {
-    const bool changed =
-        first || std::any_of(readers.begin(), readers.end(), [](const RunReader& reader) { return reader.changed(); });
+    const bool changed = first || std::any_of(readers.begin(), readers.end(),
+                                              [](const RunReader& reader) { return reader.has_changed(); });
     if (changed) {
       std::vector<Report> reports;
       for (RunReader& reader : readers) reports.push_back(reader.read());
@@ -132,10 +143,10 @@ void watch(const ReportRequest& request) {
       if (!request.output.file && on_terminal()) std::fputs("\x1b[2J\x1b[H", stdout);
       std::vector<std::filesystem::path> names = request.runs;
       if (request.anonymous) make_anonymous(names, reports);
-      write_report(request, named(names, reports), !finished);
+      write_report(request, name_reports(names, reports), !finished);
       std::fflush(stdout);
       if (finished) return;
-      if (first && !is_quiet()) write_message("posbench: waiting for the run to go on; Ctrl-C ends this\n");
+      if (first && !is_quiet()) write_message("posbench: waiting for further experiments; Ctrl-C stops waiting\n");
     }
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
@@ -145,28 +156,34 @@ void watch(const ReportRequest& request) {
 
 void add_report(CLI::App& app, Invocation&) {
   const auto request = std::make_shared<ReportRequest>();
-  CLI::App* command = app.add_subcommand(
-      "report", "What is in a run, finished or not: a page of plots, or tables for a terminal, a pull request, a spreadsheet");
-  command->add_option("runs", request->runs, "reports, or run directories; several are shown together")
-      ->required();
+  CLI::App* command =
+      app.add_subcommand("report", "Show the results of runs, finished or not, as tables or as a page of plots")
+          ->group(kResults);
+  command->add_option("runs", request->runs, "reports or run directories; several are shown together")->required();
   add_metric(*command, request->metric);
-  command->add_flag("--by-split", request->by_split,
-                    "for each task a table with a column for each split, instead of one table of means over splits");
+  command->add_flag(
+      "--by-split", request->by_split,
+      "one table for each task with a column for each split, instead of one table of means over splits");
   command->add_flag("--watch", request->watch,
-                    "write the file again whenever experiments finish, until the runs are finished");
-  command->add_flag("--keep-going", request->keep_going, "leave out, with a message, what cannot be read");
-  command->add_flag("--anonymous", request->anonymous, "leave out host, paths and command");
+                    "write the output again whenever experiments finish, until the runs are finished");
+  command->add_flag("--keep-going", request->keep_going, "skip unreadable reports with a warning");
+  command->add_flag("--anonymous", request->anonymous, "omit host, paths and command");
   add_output(*command, request->output);
-  command->footer(
-      "Examples:\n"
-      "  posbench report runs/mine                      tables\n"
-      "  posbench report runs/mine --metric loss        mean cross-entropy in the table instead of accuracy\n"
-      "  posbench report runs/mine --by-split           every split of every task\n"
-      "  posbench report runs/mine -o mine.html         one file with plots, which opens offline\n"
-      "  posbench report runs/mine -o mine.csv          a row for each task, encoding, seed and split\n"
-      "  posbench report runs/mine --watch -o now.html  a page that follows a run, which a browser loads again\n"
-      "  posbench report before after --format markdown\n"
-      "If a run is in progress or was interrupted, the report has its finished experiments and their number.");
+  set_footer(
+      *command,
+      {{"posbench report runs/mine", "tables"},
+       {"posbench report runs/mine --metric loss", "mean cross-entropy instead of accuracy"},
+       {"posbench report runs/mine --by-split", "every split of every task"},
+       {"posbench report runs/mine -o mine.html", "a page of plots"},
+       {"posbench report runs/mine -o mine.csv", "a row for each task, encoding, seed and split"},
+       {"posbench report runs/mine --watch -o now.html", "a page that follows a run; the browser reloads it"},
+       {"posbench report before after -o both.html", "two runs on one page"},
+       {"posbench report before after --format markdown", "tables for a pull request"}},
+      {"The page is one file, which works offline: accuracy by length and distance, maps of encodings and tasks, "
+       "learning curves, ranks and costs. Below each plot are its values as a table and as CSV, and its Vega "
+       "specification.",
+       "The report of a run that is in progress or was interrupted has its finished experiments and states their "
+       "number."});
   command->callback([request] { request->watch ? watch(*request) : report(*request); });
 }
 

@@ -1,4 +1,5 @@
-// A run of a configuration into its directory.
+#include "harness/commands/run.h"
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,44 +13,47 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <memory>
+#include <mutex>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <system_error>
+#include <utility>
 
 #include "base/parallel_for.h"
 #include "base/printable.h"
-#include "harness/commands/live_page.h"
-#include "harness/commands/message.h"
-#include "harness/commands/outcome.h"
-#include "harness/commands/output.h"
-#include "harness/commands/progress.h"
-#include "harness/commands/run.h"
-#include "harness/commands/waiting.h"
+#include "harness/console/message.h"
+#include "harness/console/output.h"
+#include "harness/console/progress.h"
+#include "harness/console/status_line.h"
+#include "harness/console/summary.h"
+#include "harness/exchange/saved_model.h"
 #include "harness/runs/checkpoint.h"
-#include "harness/runs/context.h"
+#include "harness/runs/live_page.h"
 #include "harness/runs/loss_trace.h"
 #include "harness/runs/plan.h"
+#include "harness/runs/provenance.h"
 #include "harness/runs/run_directory.h"
-#include "harness/runs/saved_model.h"
 #include "harness/runs/suite.h"
 
 namespace posbench {
 namespace {
 
-std::atomic<bool> interrupted{false};  // by a signal, or by an experiment that failed where --fail-fast was given
+std::stop_source interruption;  // by a signal, or by an experiment that failed, with --fail-fast
 std::atomic<bool> failed_fast{false};
 
-/// The first signal lets the run stop after the step or test sequence that is under way; a second one ends the program
-/// at once.
+/// The first signal stops the run after its current step or test sequence. A second signal ends the program at once.
+/// No code registers a callback for the stop, so that requesting it only sets an atomic flag.
 void on_signal(int signal) {
-  if (interrupted.exchange(true)) {
+  if (!interruption.request_stop()) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
 }
 
-/// A word as a shell takes it back.
+/// Quotes a word for a shell.
 std::string quoted(const std::string& word) {
   const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("_./:=,+-@%", c) != nullptr; };
   if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
@@ -63,28 +67,29 @@ std::string quoted(const std::string& word) {
   return "$" + text + "'";
 }
 
-/// How many experiments are kept, and the command that goes on from there.
+/// Returns the number of stored experiments and the command that continues the run.
 std::string how_to_resume(const RunRequest& request, const RunDirectory& directory, size_t experiments) {
   std::vector<std::string> words;
   for (const std::string& word : request.command) {
     if (word != "--force" && word != "--resume") words.push_back(quoted(word));
   }
   if (!request.directory) words.insert(words.end(), {"-o", quoted(directory.path().string())});
-  std::string kept = fmt::format("{} of {} experiments are kept. To go on:", directory.finished().size(), experiments);
+  std::string stored =
+      fmt::format("{} of {} experiments are stored. To continue:", directory.finished().size(), experiments);
   try {
     directory.check_in_place();
   } catch (const FileError&) {
-    kept = "the run directory is no longer there. To begin again, or to go on once it is back:";
+    stored = "the run directory no longer exists. To start again, or to continue when it is back:";
   }
-  if (request.resume_by_flag) words.push_back("--resume");
-  return fmt::format("{}\n  {}\n", kept, fmt::join(words, " "));
+  if (request.needs_resume_flag) words.push_back("--resume");
+  return fmt::format("{}\n  {}\n", stored, fmt::join(words, " "));
 }
 
 std::filesystem::path default_directory() {
   return fmt::format("runs/{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
 }
 
-/// Sets the sweep to its last checkpoint, where there is one. Returns the seconds spent until then.
+/// Restores the last checkpoint of the sweep, if any. Returns the seconds that were spent before it.
 double resume(const std::filesystem::path& run, const Experiment& e, const Model& model, LearningRateSweep& sweep,
               Progress& progress) {
   const std::filesystem::path checkpoint = checkpoint_path(run, e.id());
@@ -98,83 +103,106 @@ double resume(const std::filesystem::path& run, const Experiment& e, const Model
   }
 }
 
-/// How many of the experiment's results the run does not have yet.
+/// Returns the number of results of the experiment that the run does not have yet.
 size_t count_missing(const Experiment& e, const RunDirectory& directory) {
   const std::vector<ExperimentId> ids = e.ids();
-  return static_cast<size_t>(std::count_if(ids.begin(), ids.end(), [&](const ExperimentId& id) {
-    return directory.finished().count(id) == 0;
-  }));
+  return static_cast<size_t>(std::count_if(
+      ids.begin(), ids.end(), [&](const ExperimentId& id) { return directory.finished().count(id) == 0; }));
 }
 
-/// Runs what is not finished yet, and keeps what becomes of it.
-void run_open(const RunRequest& request, const Suite& suite, int jobs, RunDirectory& directory, LivePage* live) {
+/// Stores the results, checkpoints and models of a run in its directory.
+class RunObserver final : public ExperimentObserver {
+ public:
+  /// The references must outlive the object. `live` may be null.
+  RunObserver(const RunRequest& request, RunDirectory& directory, Progress& progress, LivePage* live, size_t jobs)
+      : request_(request), directory_(directory), progress_(progress), live_(live), jobs_(jobs) {
+    checkpoint_seconds = request.checkpoint_every;
+  }
+
+  double on_start(const Experiment& e, const Model& model, LearningRateSweep& sweep) override {
+    const double seconds = resume(directory_.path(), e, model, sweep, progress_);
+    if (request_.trace_loss) start_trace(trace_path(directory_.path(), e.id()), sweep);
+    return seconds;
+  }
+  void on_step(const Experiment& e, const LearningRateSweep& sweep) override {
+    if (request_.trace_loss) add_to_trace(trace_path(directory_.path(), e.id()), sweep);
+  }
+  void on_checkpoint(const Experiment& e, const Model& model, const LearningRateSweep& sweep,
+                     double seconds) override {
+    directory_.check_in_place();
+    write_checkpoint(checkpoint_path(directory_.path(), e.id()), e, model, sweep, seconds);
+  }
+  void on_progress(double cost) override { progress_.advance(cost); }
+  void on_trained(const Experiment& e, const Model& model, const Parameters& parameters) override {
+    if (!request_.save_models) return;
+    directory_.check_in_place();
+    save_model(model_path(directory_.path(), e.id()), e, model, parameters);
+  }
+  void on_finished(const std::vector<ExperimentResult>& results, double seconds_of_all) override {
+    const std::lock_guard lock(mutex_);
+    for (const ExperimentResult& result : results) {
+      // A process may have ended between an experiment and its extensions.
+      if (directory_.finished().contains(result.id)) continue;
+      const double seconds = result.extended ? 0 : seconds_of_all;
+      directory_.append(result, seconds);
+      progress_.finished(result, seconds);
+      if (live_ != nullptr) live_->update();
+      if (!request_.fail_fast || result.status == Status::ok) continue;
+      failed_fast = true;
+      interruption.request_stop();
+    }
+  }
+  void on_jobs_reduced(int jobs) override {
+    progress_.warn(fmt::format("memory is too small for {} experiments at once; continuing with {}", jobs_, jobs));
+  }
+
+ private:
+  const RunRequest& request_;
+  RunDirectory& directory_;
+  Progress& progress_;
+  LivePage* live_;
+  size_t jobs_;
+  std::mutex mutex_;
+};
+
+/// Runs the unfinished experiments and stores their results.
+void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDirectory& directory,
+                 LivePage* live) {
   const std::filesystem::path& path = directory.path();
-  std::vector<Experiment> open;
+  std::vector<Experiment> pending;
   double total_work = 0;
   size_t missing = 0;  // results
   for (const Experiment& e : suite.experiments) {
     const size_t count = count_missing(e, directory);
     if (count == 0) continue;
     missing += count;
-    open.push_back(e);
-    total_work += e.work;
+    pending.push_back(e);
+    total_work += e.estimated_cost;
   }
-  const size_t at_once = std::min(open.size(), static_cast<size_t>(jobs));
+  const size_t at_once = std::min(pending.size(), static_cast<size_t>(jobs));
   if (request.verbosity != Verbosity::quiet) {
     write_message(fmt::format("{}; {} of {} experiments to run, {} at once, into {}\n", version(), missing,
                               ids(suite.experiments).size(), at_once, printable(path.string())));
   }
-  if (open.empty()) return;
+  if (pending.empty()) return;
   directory.make_folders();
   if (request.trace_loss) make_folder(path / kLossFolder);
 
   Progress progress(request.verbosity, static_cast<int>(missing), total_work);
-  SuiteEvents events;
-  events.advanced = [&](double work) { progress.advance(work); };
-  events.finished = [&](const ExperimentResult& result, double seconds) {
-    if (directory.finished().count(result.id) > 0) return;  // the process ended between it and its extensions
-    directory.append(result, seconds);
-    progress.finished(result, seconds);
-    if (live) live->update();
-    if (request.fail_fast && result.status != Status::ok) interrupted = failed_fast = true;
-  };
-  events.begun = [&](const Experiment& e, const Model& model, LearningRateSweep& sweep) {
-    const double seconds = resume(path, e, model, sweep, progress);
-    if (request.trace_loss) begin_trace(trace_path(path, e.id()), sweep);
-    return seconds;
-  };
-  if (request.trace_loss) {
-    events.after_step = [&](const Experiment& e, const LearningRateSweep& sweep) {
-      add_to_trace(trace_path(path, e.id()), sweep);
-    };
-  }
-  events.fewer = [&](int threads) {
-    progress.warn(fmt::format("this machine has no room for {} experiments at once; going on with {}", at_once, threads));
-  };
-  events.keep = [&](const Experiment& e, const Model& model, const LearningRateSweep& sweep, double seconds) {
-    directory.check_in_place();
-    write_checkpoint(checkpoint_path(path, e.id()), e, model, sweep, seconds);
-  };
-  events.keep_every = request.checkpoint_every;
-  if (request.save_models) {
-    events.trained = [&](const Experiment& e, const Model& model, const Parameters& parameters) {
-      directory.check_in_place();
-      save_model(model_path(path, e.id()), e, model, parameters);
-    };
-  }
-  run_suite(open, jobs, interrupted, events);
+  RunObserver observer(request, directory, progress, live, at_once);
+  run_suite(pending, jobs, interruption, observer);
   progress.close();
 }
 
-/// `--dry-run`: the experiments, their parameter counts and an estimate of their time.
+/// Prints the experiments of --dry-run, their parameters and estimated seconds.
 void print_plan(const Suite& suite, int jobs, bool color) {
   if (suite.experiments.empty()) {
     fmt::print("0 experiments\n");
     return;
   }
   const Plan plan = [&] {
-    Waiting waiting("measuring how long experiments take");
-    return make_plan(suite, jobs, [&](size_t done, size_t of) { waiting.count(done, of); });
+    StatusLine status("measuring how long experiments take");
+    return make_plan(suite, jobs, [&](size_t done, size_t total) { status.set_progress(done, total); });
   }();
   Table table{
       {{"task"}, {"encoding"}, {"seed", Align::right}, {"parameters", Align::right}, {"seconds", Align::right}},
@@ -187,17 +215,18 @@ void print_plan(const Suite& suite, int jobs, bool color) {
                           fmt::format("{}", make_model(e.encoding, e.task->shape).layout.count()),
                           fmt::format("{:.1f}", plan.seconds[i])});
   }
-  print(table, color);
+  print_table(table, color);
   fmt::print("{} experiments; about {} of core time, {} with {} jobs\n", ids(suite.experiments).size(),
              duration(plan.core_seconds), duration(plan.wall_seconds), jobs);
 }
 
-/// While one of these lives, signals that ask the process to end set `interrupted`. A signal that the caller has set
-/// to be ignored, as nohup does, stays so.
+/// Makes signals that end the process request the stop of `interruption` instead, while it lives. A signal that the
+/// caller ignores, as nohup does, stays ignored.
 class Signals {
  public:
   Signals() {
-    interrupted = failed_fast = false;
+    interruption = std::stop_source();
+    failed_fast = false;
     for (size_t n = 0; n < kSignals.size(); ++n) {
       old_[n] = std::signal(kSignals[n], on_signal);
       if (old_[n] == SIG_IGN) std::signal(kSignals[n], SIG_IGN);
@@ -214,35 +243,34 @@ class Signals {
   std::array<void (*)(int), kSignals.size()> old_{};
 };
 
-/// Trains what is not finished yet, measures the trivial predictors and writes the report. Nothing where it was
-/// interrupted.
+/// Runs the unfinished experiments, measures the trivial predictors and writes the report. Empty if it was interrupted.
 std::optional<Report> run_into(const RunRequest& request, const Suite& suite, int jobs, Json about,
                                RunDirectory& directory) {
-  const auto baselines_now = [&] {
-    const Waiting waiting("measuring trivial predictors");
-    return measure_baselines(suite, jobs, interrupted);
+  const auto measure = [&] {
+    const StatusLine status("measuring trivial predictors");
+    return measure_baselines(suite, jobs, interruption.get_token());
   };
   std::optional<LivePage> live;
-  if (request.live) live.emplace(directory, baselines_now(), about);
-  if (!interrupted) run_open(request, suite, jobs, directory, live ? &*live : nullptr);
-  if (interrupted) {
+  if (request.live) live.emplace(directory, measure(), about);
+  if (!interruption.stop_requested()) run_pending(request, suite, jobs, directory, live ? &*live : nullptr);
+  if (interruption.stop_requested()) {
     if (live) live->stop();
     return std::nullopt;
   }
   directory.remove_checkpoints();
-  const std::vector<TaskBaseline> baselines = live ? live->baselines() : baselines_now();
-  if (interrupted) return std::nullopt;
+  const std::vector<TaskBaseline> baselines = live ? live->baselines() : measure();
+  if (interruption.stop_requested()) return std::nullopt;
   about["finished"] = timestamp();
   return directory.write_report(baselines, std::move(about));
 }
 
 }  // namespace
 
-int run(const Config& config, const RunRequest& request) {
+int run_config(const RunConfig& config, const RunRequest& request) {
   const Suite suite = make_suite(config, request.shard);
   for (const auto& task : suite.tasks) {
-    for (const std::string& split : task->left_out)
-      write_message(printable(fmt::format("'{}' is tested without {}", task->spec, split)) + "\n");
+    for (const std::string& split : task->skipped_splits)
+      write_message(printable(fmt::format("task '{}' is tested without {}", task->spec, split)) + "\n");
   }
   const int jobs = request.jobs > 0 ? request.jobs : all_cores();
   if (request.dry_run) {
@@ -252,7 +280,7 @@ int run(const Config& config, const RunRequest& request) {
 
   const Signals signals;
   Manifest manifest{.config = to_json(config),
-                    .context = context(request.command),
+                    .context = provenance(request.command),
                     .shard = request.shard,
                     .save_models = request.save_models};
   manifest.experiments = ids(suite.experiments);
@@ -262,7 +290,8 @@ int run(const Config& config, const RunRequest& request) {
   if (request.rerun_failed) directory.forget_failed();
   if (!directory.dropped().empty()) write_message(one_line(directory.dropped()) + "\n");
   const auto stopped = [&](const std::string& why) {
-    write_message(fmt::format("{}; {}", one_line(why), how_to_resume(request, directory, directory.record().manifest.experiments.size())));
+    write_message(fmt::format("{}; {}", one_line(why),
+                              how_to_resume(request, directory, directory.record().manifest.experiments.size())));
   };
   std::optional<Report> report;
   try {
@@ -271,10 +300,12 @@ int run(const Config& config, const RunRequest& request) {
     stopped(fmt::format("posbench: {}", error.what()));
     return 1;
   } catch (const std::bad_alloc&) {
-    stopped("posbench: out of memory, with one experiment at a time; use smaller models or sequences, or more memory");
+    stopped(
+        "posbench: out of memory with one experiment at a time; use smaller models or sequences, or more memory");
     return 1;
   }
-  if (report) return request.outcome ? print_outcome(*report, directory.path(), wants_color(request.color)) : 0;
+  if (report)
+    return request.print_summary ? print_summary(*report, directory.path(), wants_color(request.color)) : 0;
   stopped(failed_fast ? "stopped at an experiment that diverged or failed (--fail-fast)" : "interrupted");
   return failed_fast ? 1 : 130;
 }

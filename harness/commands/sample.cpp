@@ -1,42 +1,155 @@
 // `posbench sample`: examples of a task, to read.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "base/file_error.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/describe.h"
-#include "harness/commands/help.h"
+#include "harness/config/names.h"
+#include "harness/console/help.h"
+#include "harness/training/samples.h"
+#include "results/json/json.h"
+#include "tasks/registry.h"
 
 namespace posbench {
+namespace {
+
+struct SampleRequest {
+  std::string task, stream = "in_distribution";  // train, validation, or a split for its test samples
+  int count = 3;
+  std::optional<int> length;
+  std::uint64_t seed = 0;
+  std::string layout_name = "teacher_forced";
+  Layout layout = Layout::teacher_forced;
+  bool json = false;
+};
+
+bool is_of_training(const std::string& stream) { return stream == "train" || stream == "validation"; }
+
+/// Returns the task with the options of the stream.
+std::unique_ptr<Task> task_of_stream(const SampleRequest& request) {
+  const Spec spec = read_task(request.task).task;
+  const TaskInfo& info = tasks().find(spec.name).info;
+  if (info.causal_only && request.layout == Layout::slots) {
+    throw InputError(fmt::format(
+        "task '{}' scores tokens inside its sequences and has no answer slots; omit --layout slots", spec.name));
+  }
+  std::vector<std::string> names;
+  for (const TaskInfo::Split& split : info.splits) {
+    if (split.name == request.stream || is_of_training(request.stream))
+      return make_task(spec, split, request.layout);
+    names.push_back(split.name);
+  }
+  throw InputError(fmt::format("task '{}' has no stream or split '{}'{} (train, validation, and its splits: {})",
+                               spec.name, request.stream, did_you_mean(request.stream, names),
+                               fmt::join(names, ", ")));
+}
+
+StreamId stream_id(const SampleRequest& request) {
+  if (request.stream == "train") return {Purpose::train, kInDistribution, request.seed};
+  if (request.stream == "validation") return {Purpose::validation, kInDistribution, request.seed};
+  return {Purpose::test, request.stream, request.seed};
+}
+
+/// Returns how a run uses a stream.
+std::string use_of(const std::string& stream) {
+  if (stream == "train")
+    return "the samples that a run trains on, in this order, unless its settings change the lengths";
+  if (stream == "validation") return "the samples of validation during training";
+  return fmt::format("the samples that a run tests on, split {}", stream);
+}
+
+std::string sample_text(const Task& task, const SampleStream::Sample& sample) {
+  const auto& [example, length] = sample;
+  const auto is_scored = [&scored = example.scored](size_t t) {
+    return std::find(scored.begin(), scored.end(), static_cast<int>(t)) != scored.end();
+  };
+  std::string words, ids, answers, answer_ids;
+  for (size_t t = 0; t < example.tokens.size(); ++t) {
+    const std::string mark = is_scored(t) ? "*" : "";
+    words += fmt::format(" {}{}", task.token_text(example.tokens[t]), mark);
+    ids += fmt::format(" {}{}", example.tokens[t], mark);
+    if (!is_scored(t)) continue;
+    answers += fmt::format(" {}", task.token_text(example.targets[t]));
+    answer_ids += fmt::format(" {}", example.targets[t]);
+  }
+  const std::string text =
+      fmt::format("length {}, {} tokens; * marks scored tokens\n  words  {}\n  ids    {}\n  answer {}   (ids{})\n",
+                  length, example.tokens.size(), words, ids, answers, answer_ids);
+  if (example.distances.empty()) return text;
+  return text + fmt::format("  distance {}\n", fmt::join(example.distances, " "));
+}
+
+Json sample_json(const Task& task, const SampleStream::Sample& sample) {
+  const auto& [e, length] = sample;
+  Json words = Json::array();
+  for (const int token : e.tokens) words.push_back(task.token_text(token));
+  return {{"length", length},       {"tokens", e.tokens},        {"words", words},
+          {"targets", e.targets},   {"scored", e.scored},        {"distances", e.distances},
+          {"segments", e.segments}, {"candidates", e.candidates}};
+}
+
+void write(const std::string& text) {
+  if (std::fputs(text.c_str(), stdout) < 0) throw FileError("cannot write to standard output", errno);
+}
+
+/// Writes the name of the stream, then each sample as soon as it is drawn: lines to read, or one JSON object.
+void write_samples(const SampleRequest& request) {
+  const std::unique_ptr<Task> task = task_of_stream(request);
+  const StreamId id = stream_id(request);
+  SampleStream stream(*task, id);
+  stream.length = request.length;
+  if (request.json) {
+    write(fmt::format("{{\n\"task\": {},\n\"stream\": {},\n\"split\": {},\n\"seed\": {},\n\"samples\": [\n",
+                      compact(request.task), compact(id.text()), compact(id.split), request.seed));
+  } else {
+    write(fmt::format("stream {} of {}, seed {}: {}\n", id.text(), request.task, request.seed,
+                      use_of(request.stream)));
+  }
+  for (int n = 0; n < request.count; ++n) {
+    const SampleStream::Sample sample = stream(static_cast<std::uint64_t>(n));
+    if (request.json) {
+      write(compact(sample_json(*task, sample)) + (n + 1 < request.count ? ",\n" : "\n]\n}\n"));
+    } else {
+      write(sample_text(*task, sample));
+    }
+  }
+}
+
+}  // namespace
 
 void add_sample(CLI::App& app, Invocation&) {
-  struct Request : SampleRequest {
-    std::string layout_name = "teacher_forced";
-    bool json = false;
-  };
-  const auto request = std::make_shared<Request>();
-  CLI::App* sample = app.add_subcommand("sample", "Print examples of a task, in words and in ids");
-  sample->add_option("task", request->task, "a task, with options if wanted")->required();
-  sample->add_option("-n,--count", request->count, "how many")->check(CLI::Range(1, 1000000));
-  sample->add_option("--stream", request->stream,
-                     "which samples: train, validation, or the test samples of a split, by its name");
-  sample->add_option("--split", request->stream, "the same as --stream");
-  sample->add_option("--length", request->length, "the length of all samples")
-      ->default_str("as the task draws it")
+  const auto request = std::make_shared<SampleRequest>();
+  CLI::App* command = app.add_subcommand("sample", "Print samples of a task as tokens and ids, as a run uses them")
+                          ->group(kExplore);
+  command->add_option("task", request->task, "task, with or without options")->required();
+  command->add_option("-n,--count", request->count, "number of samples")->check(CLI::Range(1, 1000000));
+  command->add_option("--stream", request->stream,
+                      "stream of samples: train, validation, or a split for its test samples");
+  command->add_option("--split", request->stream, "same as --stream");
+  command->add_option("--length", request->length, "length of all samples, in the task's unit")
+      ->default_str("drawn by the task")
       ->check(CLI::Range(1, 100000));
-  sample->add_option("-s,--seed", request->seed, "of the experiment that uses these samples");
-  add_choice(*sample, "--layout", request->layout_name, {"teacher_forced", "slots"}, "the answers as inputs of a causal model, or empty slots");
-  sample->add_flag("--json", request->json, "as JSON");
-  sample->footer(
-      "Examples:\n  posbench sample flip_flop -n 3 --stream ood_sparse\n  posbench sample flip_flop --stream train\n"
-      "  posbench sample reverse_string --layout slots --json");
-  sample->callback([request] {
+  command->add_option("-s,--seed", request->seed, "seed of the experiment whose samples are printed");
+  add_choice(*command, "--layout", request->layout_name, {"teacher_forced", "slots"},
+             "layout of the answers: as inputs of a causal model, or as empty slots");
+  command->add_flag("--json", request->json, "output as JSON");
+  set_footer(*command, {{"posbench sample flip_flop -n 3 --stream ood_sparse", "samples of a test split"},
+                        {"posbench sample flip_flop --stream train", "samples of training"},
+                        {"posbench sample reverse_string --layout slots --json", ""}});
+  command->callback([request] {
     request->layout = request->layout_name == "slots" ? Layout::slots : Layout::teacher_forced;
-    write_samples(*request, request->json, [](const std::string& text) {
-      if (std::fputs(text.c_str(), stdout) < 0) throw FileError("cannot write to standard output", errno);
-    });
+    write_samples(*request);
   });
 }
 

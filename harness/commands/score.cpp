@@ -1,22 +1,29 @@
-// `posbench score`: a report of models that were trained elsewhere, from their answers.
+// `posbench score`: a report on models that were trained elsewhere, from their answers.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/error.h"
+#include "base/file.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/outcome.h"
-#include "harness/commands/output.h"
-#include "harness/commands/terminal.h"
-#include "harness/commands/waiting.h"
-#include "harness/runs/answers.h"
-#include "harness/runs/context.h"
-#include "harness/runs/files.h"
+#include "harness/config/user_files.h"
+#include "harness/console/help.h"
+#include "harness/console/output.h"
+#include "harness/console/status_line.h"
+#include "harness/console/summary.h"
+#include "harness/exchange/answers.h"
+#include "harness/runs/provenance.h"
 #include "harness/runs/run_directory.h"
-#include "results/presentation/report_table.h"
+#include "harness/training/baselines.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
 
@@ -24,27 +31,27 @@ namespace posbench {
 namespace {
 
 struct ScoreRequest {
-  std::vector<std::filesystem::path> answers;  // beside each its manifest; or a manifest of training that failed
+  std::vector<std::filesystem::path> answers;  // each has a manifest; or the manifest of a training that failed
   std::filesystem::path output;
-  std::optional<std::string> name, description;  // of the model, where manifests do not say
+  std::optional<std::string> name, description;  // of the model; empty: those of the manifests
   std::optional<std::int64_t> parameters;
   std::string color = "auto";
-  std::vector<std::string> command;  // as it was typed
+  std::vector<std::string> command;  // the whole command line
 };
 
 constexpr const char* kManifestEnding = ".manifest.json";
 constexpr const char* kNoLoss = "no training loss was given with the answers";
 
-/// A file of answers with its manifest, scored.
+/// The scores of a file of answers.
 struct Scored {
   std::string file;
   SampleSet set;
-  ExperimentResult experiment;  // with one split; with none where training diverged or failed
+  ExperimentResult experiment;  // with one split; with none if training diverged or failed
   bool configured = false;      // trained with the model and training settings of its configuration
   double seconds = 0;
 };
 
-/// What the manifest says of the model, and the command line where it does not.
+/// Reads the description of the model from the command line, or else from the manifest.
 void read_model(const Field& json, const ScoreRequest& request, Scored& scored) {
   constexpr std::int64_t kMax = std::int64_t{1} << 53;
   constexpr int kMaxSteps = 1'000'000'000;
@@ -65,7 +72,7 @@ void read_model(const Field& json, const ScoreRequest& request, Scored& scored) 
   if (e.status == Status::diverged)
     e.diverged_step = static_cast<int>(json["diverged_step"].integer(0, kMaxSteps));
   if (json.has("reason")) e.reason = json["reason"].text();
-  if (e.reason.empty() && e.status != Status::ok) json["status"].fail("and there is no 'reason' beside it");
+  if (e.reason.empty() && e.status != Status::ok) json["status"].fail("and 'reason' is missing; state it");
   if (e.reason.empty() && !e.final_loss) e.reason = kNoLoss;
   if (json.has("trained_as_configured")) scored.configured = json["trained_as_configured"].flag();
   if (json.has("seconds")) scored.seconds = json["seconds"].number(0, 1e12);
@@ -73,14 +80,15 @@ void read_model(const Field& json, const ScoreRequest& request, Scored& scored) 
 
 Scored read_scored(const std::filesystem::path& path, const ScoreRequest& request) {
   const bool manifest_alone = path.string().ends_with(kManifestEnding);
-  const std::filesystem::path beside = manifest_alone ? path : manifest_path(path);
-  if (!std::filesystem::exists(path)) throw std::runtime_error(fmt::format("{} is not there", path.string()));
-  if (!std::filesystem::exists(beside)) {
-    throw std::runtime_error(fmt::format("{} is not there; copy the manifest of the samples that {} answers to it",
-                                         beside.string(), path.string()));
+  const std::filesystem::path manifest = manifest_alone ? path : manifest_path(path);
+  if (!std::filesystem::exists(path))
+    throw InputError(fmt::format("there is no file '{}'; name a file of answers", path.string()));
+  if (!std::filesystem::exists(manifest)) {
+    throw InputError(fmt::format("there is no file '{}'; copy the manifest of the samples to it that '{}' answers",
+                                 manifest.string(), path.string()));
   }
-  const std::string name = beside.string();
-  const Json json = read_json(beside);
+  const std::string name = manifest.string();
+  const Json json = read_json(manifest);
   const Field root(json, name);
   Scored scored{.file = path.string(), .set = read_manifest(json, name)};
   static const Json kNothing = Json::object();
@@ -89,21 +97,22 @@ Scored read_scored(const std::filesystem::path& path, const ScoreRequest& reques
   } else if (request.name) {
     read_model(Field(kNothing, name), request, scored);
   } else {
-    throw std::runtime_error(fmt::format("{}: model.name is missing; name the model there, or with --name", name));
+    throw InputError(fmt::format("{}: model.name is missing; add it, or use --name", name));
   }
   ExperimentResult& e = scored.experiment;
   e.id.task = scored.set.task->spec;
-  e.id.seed = scored.set.seed;
+  e.id.seed = scored.set.id.seed;
   e.task_version = scored.set.task->info->version;
   if ((e.status == Status::ok) == manifest_alone) {
-    throw std::runtime_error(fmt::format("{}: {}", name,
-                                         manifest_alone ? "expected answers, as its model.status is ok"
-                                                        : "there are answers, but its model.status is not ok"));
+    throw InputError(fmt::format("{}: {}", name,
+                                 manifest_alone
+                                     ? "model.status is ok, expected the file of the answers"
+                                     : "model.status is not ok, expected the manifest without answers"));
   }
   if (manifest_alone) return scored;
-  if (!scored.set.purpose.starts_with("test:")) {
-    throw std::runtime_error(
-        fmt::format("{}: purpose is {}; only answers to test samples are scored", name, scored.set.purpose));
+  if (scored.set.id.purpose != Purpose::test) {
+    throw InputError(
+        fmt::format("{}: purpose is '{}', expected answers to test samples", name, scored.set.id.text()));
   }
   SplitResult split = score(*read_answers(path), scored.set, scored.file);
   const TaskInfo::Split& info = scored.set.task->splits[scored.set.split];
@@ -113,22 +122,22 @@ Scored read_scored(const std::filesystem::path& path, const ScoreRequest& reques
   return scored;
 }
 
-/// The configuration, without what differs from file to file.
+/// Returns the configuration without tasks, encodings and seeds, which differ between files.
 Json common_config(const Scored& scored) {
   Json config = to_json(scored.set.config);
   for (const char* key : {"tasks", "encodings", "seeds"}) config.erase(key);
   return config;
 }
 
-/// All files of a task, a model and a seed as one experiment, with its splits in the order of the task.
+/// Joins the files of a task, a model and a seed into one experiment with its splits in the order of the task.
 ExperimentResult join(const std::vector<const Scored*>& files) {
   ExperimentResult joined = files.front()->experiment;
   const std::string who =
       fmt::format("'{}' on '{}' with seed {}", joined.id.encoding, joined.id.task, joined.id.seed);
   if (joined.status != Status::ok) {
     if (files.size() > 1)
-      throw std::runtime_error(fmt::format("{}: {} did not finish training, yet {} is of it, too", files[0]->file,
-                                           who, files[1]->file));
+      throw InputError(fmt::format("{}: {} did not finish training, but '{}' has answers of it; score one of them",
+                                   files[0]->file, who, files[1]->file));
     return joined;
   }
   joined.splits.clear();
@@ -137,13 +146,13 @@ ExperimentResult join(const std::vector<const Scored*>& files) {
     for (const Scored* file : files) {
       if (file->experiment.splits.empty() || file->experiment.splits[0].name != split.name) continue;
       if (found) {
-        throw std::runtime_error(fmt::format("{} and {} are both split '{}' of {}; score one of them", found->file,
-                                             file->file, split.name, who));
+        throw InputError(fmt::format("'{}' and '{}' are both split '{}' of {}; score one of them", found->file,
+                                     file->file, split.name, who));
       }
       found = file;
     }
     if (!found) {
-      throw std::runtime_error(
+      throw InputError(
           fmt::format("split '{}' of {} is missing; score the answers to all splits together", split.name, who));
     }
     joined.splits.push_back(found->experiment.splits[0]);
@@ -165,8 +174,8 @@ Report make_report(const std::vector<Scored>& files) {
   bool configured = true;
   for (const Scored& file : files) {
     if (const std::string other = difference(config, common_config(file)); !other.empty()) {
-      throw std::runtime_error(fmt::format(
-          "{}: its samples were exported with other settings than those of {}: {}", file.file, first.file, other));
+      throw InputError(fmt::format("{}: its samples and those of '{}' were exported with different settings: {}",
+                                   file.file, first.file, other));
     }
     add_once(ids, file.experiment.id);
     groups[file.experiment.id].push_back(&file);
@@ -188,7 +197,7 @@ Report make_report(const std::vector<Scored>& files) {
     times.push_back({{"task", id.task}, {"encoding", id.encoding}, {"seed", id.seed}, {"seconds", file.seconds}});
   }
   report.config = config;
-  if (!configured) {  // how it was trained is not known
+  if (!configured) {  // the training is unknown
     for (const char* key : {"profile", "model", "training", "extend", "overrides"}) report.config.erase(key);
     report.config["evaluation"]["sequences"] = first.set.count;
   }
@@ -199,32 +208,25 @@ Report make_report(const std::vector<Scored>& files) {
   return report;
 }
 
-/// Writes the report. Returns 0, or 1 where a manifest says that training diverged or failed. Throws
-/// std::invalid_argument, before anything is written, where answers are missing, doubled, foreign or malformed.
+/// Writes the report. Returns 1 if the training of a model diverged or failed, otherwise 0. Throws InputError, before
+/// anything is written, if answers are missing, duplicate, invalid or of different settings.
 int score(const ScoreRequest& request) {
-  Json about = context(request.command);
-  Report report = as_input([&] {
-    Waiting waiting("scoring answers");
+  Json about = provenance(request.command);
+  Report report = read_user_files([&] {
+    StatusLine status("scoring answers");
     std::vector<Scored> files;
     for (const std::filesystem::path& path : request.answers) {
       files.push_back(read_scored(path, request));
-      waiting.count(files.size(), request.answers.size());
+      status.set_progress(files.size(), request.answers.size());
     }
     return make_report(files);
   });
   about["finished"] = timestamp();
   report.context = std::move(about);
   write_file(request.output, pretty(to_json(report)));
-  const Summary summary = summarize(report);
-  print(accuracy_table(summary), wants_color(request.color));
-  for (const std::string& note : accuracy_notes(summary)) fmt::print("{}\n", wrapped(note, 0, console_width()));
-  const Table unfinished = unfinished_table(report);
-  if (!unfinished.rows.empty()) {
-    fmt::print("\n");
-    print(unfinished, wants_color(request.color));
-  }
+  const int code = print_accuracies(report, wants_color(request.color));
   fmt::print("\nreport: {}\n", request.output.string());
-  return unfinished.rows.empty() ? 0 : 1;
+  return code;
 }
 
 }  // namespace
@@ -232,28 +234,30 @@ int score(const ScoreRequest& request) {
 void add_score(CLI::App& app, Invocation& invocation) {
   const auto request = std::make_shared<ScoreRequest>();
   CLI::App* command =
-      app.add_subcommand("score", "A report of a model that was trained elsewhere, from its answers");
+      app.add_subcommand("score", "Write the report of a model that was trained elsewhere, from its answers")
+          ->group(kExchange);
   command
       ->add_option("answers", request->answers,
-                   ".npz, .safetensors or .jsonl, each beside its FILE.manifest.json; all splits of a task")
+                   ".npz, .safetensors or .jsonl files for all splits of a task, each with its FILE.manifest.json")
       ->required();
-  command->add_option("-o,--output", request->output, "the report to write")->required();
-  command->add_option("--name", request->name, "the name of the model, if the manifests do not have one")
-      ->default_str("none");
-  command->add_option("--parameters", request->parameters, "the number of its parameters")
-      ->default_str("what the manifests say")
+  command->add_option("-o,--output", request->output, "report to write")->required();
+  command->add_option("--name", request->name, "name of the model")->default_str("that in the manifests");
+  command->add_option("--parameters", request->parameters, "number of parameters of the model")
+      ->default_str("that in the manifests")
       ->check(CLI::Range(0.0, 1e15));
-  command->add_option("--description", request->description, "a description of the model, in your words")
-      ->default_str("what the manifests say");
+  command->add_option("--description", request->description, "description of the model for the report")
+      ->default_str("that in the manifests");
   add_color(*command, request->color);
-  command->footer(
-      "Answers are 'index' (N), the numbers of the samples, beside 'answers' (N, S), a token for each scored\n"
-      "position, or 'logits' (N, S, vocabulary); docs/bridge.md has the formats to the byte.\n"
-      "Examples:\n"
-      "  posbench score answers/*.npz --name mine -o mine.json\n"
-      "  posbench report runs/ours mine.json");
-  request->command = invocation.words;
-  command->callback([request, &invocation] { invocation.code = score(*request); });
+  set_footer(
+      *command,
+      {{"posbench score answers/*.npz --name mine -o mine.json", "the answers to every split"},
+       {"posbench report runs/ours mine.json", "the report next to that of a run"}},
+      {"A file of answers has 'index' (N), the numbers of the samples, and 'answers' (N, S), a token for each scored "
+       "position, or 'logits' (N, S, vocabulary). docs/bridge.md specifies the formats."});
+  command->callback([request, &invocation] {
+    request->command = invocation.arguments;
+    invocation.exit_code = score(*request);
+  });
 }
 
 }  // namespace posbench

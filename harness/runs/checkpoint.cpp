@@ -4,19 +4,22 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 
-#include "harness/runs/context.h"
-#include "harness/runs/files.h"
-#include "harness/runs/safetensors.h"
+#include "base/file.h"
+#include "harness/exchange/safetensors.h"
+#include "harness/exchange/saved_model.h"
+#include "harness/runs/provenance.h"
 #include "harness/runs/suite.h"
-#include "harness/runs/saved_model.h"
 #include "results/reports/experiment_json.h"
 
 namespace posbench {
 namespace {
 
-/// What must be equal in a checkpoint and in the training that continues from it.
+/// Returns the metadata that must be equal in a checkpoint and in the training that continues from it.
 std::map<std::string, std::string> origin(const Experiment& e) {
   ExperimentOptions options = e.task->options;
   options.training = e.training();
@@ -28,10 +31,10 @@ std::map<std::string, std::string> origin(const Experiment& e) {
           {"config", compact(to_json(options))}};
 }
 
-constexpr const char* kState = "state";  // the metadata entry of everything but matrices and origin
+constexpr const char* kState = "state";  // the metadata entry of everything except matrices and origin
 constexpr double kMax = std::numeric_limits<double>::max();
 
-/// The prefix of the names of an optimizer's tensors.
+/// Returns the prefix of the names of an optimizer's tensors.
 std::string optimizer_prefix(const std::string& name) { return "optimizer." + name + "."; }
 
 Json write_state(const TrainingState& state) {
@@ -61,7 +64,7 @@ void read_state(const Field& json, const TrainingOptions& options, TrainingState
   if (validated && state.curve.empty()) json["learning_curve"].fail("expected the validations up to its end");
 }
 
-/// The result of the best learning rate so far. Its parameters are stored as matrices; its optimizer is not needed.
+/// Writes the result of the best learning rate so far. Its parameters are stored as matrices. Its optimizer is not needed.
 Json write_best(const TrainingState& best) {
   Json json = write_state(best);
   json["learning_rate"] = best.learning_rate;
@@ -74,7 +77,8 @@ TrainingState read_best(const Field& json, const Model& model, const Experiment&
   TrainingState best(model, options, e.seed);
   read_state(json, options, best);
   best.learning_rate = json["learning_rate"].number(0, 1);
-  if (!best.diverged_step && best.curve.empty()) json["learning_curve"].fail("expected the validations up to its end");
+  if (!best.diverged_step && best.curve.empty())
+    json["learning_curve"].fail("expected the validations up to its end");
   return best;
 }
 

@@ -3,8 +3,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "harness/runs/files.h"
-#include "harness/runs/saved_model.h"
+#include <algorithm>
+#include <string>
+#include <system_error>
+
+#include "base/file.h"
+#include "harness/exchange/saved_model.h"
 
 namespace posbench {
 namespace {
@@ -17,7 +21,7 @@ std::filesystem::path trace_path(const std::filesystem::path& run, const Experim
   return run / kLossFolder / (file_stem(id) + ".csv");
 }
 
-void begin_trace(const std::filesystem::path& path, const LearningRateSweep& sweep) {
+void start_trace(const std::filesystem::path& path, const LearningRateSweep& sweep) {
   int done = sweep.state.step;
   for (const RateResult& rate : sweep.tried) done += rate.steps;
   std::error_code ignored;

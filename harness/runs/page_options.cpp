@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <string>
+#include <string_view>
 
 #include "encodings/registry.h"
-#include "harness/runs/saved_model.h"
+#include "harness/exchange/saved_model.h"
 
 namespace posbench {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A relative path as a link.
+/// Returns a relative path as a link.
 std::string link_to(const fs::path& path) {
   std::string link;
   for (const char c : path.generic_string()) {
@@ -27,7 +30,7 @@ std::string link_to(const fs::path& path) {
 
 std::string family_of(const std::string& encoding) {
   const std::string name = encoding.substr(0, std::min(encoding.find_first_of(": "), encoding.find("->")));
-  return encodings().contains(name) ? text(encodings().find(name).info.family) : "other";
+  return encodings().contains(name) ? to_string(encodings().find(name).info.family) : "other";
 }
 
 fs::path inspection_path(const fs::path& run, const ExperimentId& id) {

@@ -1,20 +1,22 @@
-// The options of a report's page, from the registry of encodings and the run directories.
+// Makes the options of a report's page from the registry of encodings and the run directories.
 #pragma once
 #include <filesystem>
 #include <span>
+#include <string>
 
 #include "results/presentation/report_page.h"
 
 namespace posbench {
 
-/// Families of the encodings, and links from `page` to what `posbench inspect` saved in the folder "inspect" of the run
-/// directories: inspection_path(). The names of the runs are directories or reports in them.
+/// Returns the families of the encodings, and links from `page` to the pages that `posbench inspect` saved in the run
+/// directories. The names of the runs are directories or reports in them.
 PageOptions page_options(std::span<const NamedReport> runs, const std::filesystem::path& page);
 
-/// Of "cope:positions=16", or of "cope (runs/before)" on a page of several runs; of an unknown encoding, "other".
+/// Accepts "cope:positions=16" and, from a page of several runs, "cope (runs/before)". Returns "other" for an unknown
+/// encoding.
 std::string family_of(const std::string& encoding);
 
-/// Where a run directory keeps what `posbench inspect` shows of an experiment, for its page to link to.
+/// Returns the path at which `posbench inspect` saves the page of an experiment in a run directory.
 std::filesystem::path inspection_path(const std::filesystem::path& run, const ExperimentId&);
 
 }  // namespace posbench

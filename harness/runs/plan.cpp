@@ -2,25 +2,21 @@
 
 #include <algorithm>
 #include <atomic>
-#include <ctime>
 #include <map>
 #include <numeric>
+#include <string>
+#include <utility>
 
 #include "base/parallel_for.h"
+#include "base/system.h"
+#include "harness/training/baselines.h"
+#include "harness/training/evaluate.h"
 
 namespace posbench {
 namespace {
 
-/// CPU time, so that whatever else the machine does just now is not counted.
-double cpu_seconds(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-double thread_seconds() { return cpu_seconds(CLOCK_THREAD_CPUTIME_ID); }
-
-/// Seconds of one training step, from a few with fewer sequences where there are many.
-double step_seconds(const Experiment& e, const Task& task, const Model& model, TrainingState& state) {
+/// Measures the seconds of one training step. Large batches are measured with fewer sequences.
+double step_seconds(const Experiment& e, Purpose purpose, const Model& model, TrainingState& state) {
   constexpr int kMaxSequences = 32, kMaxSteps = 8;
   constexpr double kEnough = 0.1;
   TrainingOptions options = e.training();
@@ -29,24 +25,24 @@ double step_seconds(const Experiment& e, const Task& task, const Model& model, T
   options.batch = batch;
   options.steps = options.validate_every = kMaxSteps + 2;  // more than are run
   options.early_stop = 0;
-  int measured = -1;  // the first warms up
+  int measured = -1;  // the first step warms up
   double start = 0, seconds = 0;
-  train(model, task, options, 0, state, [&](const TrainingState&) {
-    if (++measured == 0) start = thread_seconds();
-    seconds = thread_seconds() - start;
+  train(model, e.task->training_streams(purpose, 0), options, state, [&](const TrainingState&) {
+    if (++measured == 0) start = thread_cpu_seconds();
+    seconds = thread_cpu_seconds() - start;
     return measured < 1 || (measured < kMaxSteps && seconds < kEnough);
   });
   return scale * seconds / std::max(1, measured);
 }
 
-/// Seconds of one evaluated sequence of a split.
+/// Measures the seconds of one evaluated sequence of a split.
 double sequence_seconds(const Experiment& e, const Model& model, const TrainingState& state, size_t split) {
   constexpr double kEnough = 0.02;
   const SampleStream samples{*e.task->tasks[split], "estimate", 0};
   for (int sequences = 4;; sequences *= 4) {
-    const double start = thread_seconds();
+    const double start = thread_cpu_seconds();
     evaluate(model, state.parameters, samples, sequences);
-    const double seconds = thread_seconds() - start;
+    const double seconds = thread_cpu_seconds() - start;
     if (seconds > kEnough || sequences >= 64) return seconds / sequences;
   }
 }
@@ -55,13 +51,14 @@ int validations(int steps, const TrainingOptions& training) {
   return (steps + training.validate_every - 1) / training.validate_every;
 }
 
-/// Seconds of `rates` trainings with an encoding, each of so many steps, and of its tests.
-double estimate(const Experiment& e, const Spec& encoding, const Task& task, int rates, int steps) {
+/// Estimates the seconds of training with an encoding at so many learning rates, each for so many steps, and of the tests.
+double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int rates, int steps) {
   const TrainingOptions& training = e.task->options.training;
   const Model model = make_model(encoding, e.task->shape);
   TrainingState state(model, training, 0);
-  double seconds = steps == 0 ? 0 : static_cast<double>(rates) * steps * step_seconds(e, task, model, state);
-  const double validated = static_cast<double>(rates) * validations(steps, training) * training.validation_sequences;
+  double seconds = steps == 0 ? 0 : static_cast<double>(rates) * steps * step_seconds(e, purpose, model, state);
+  const double validated =
+      static_cast<double>(rates) * validations(steps, training) * training.validation_sequences;
   for (size_t split = 0; split < e.task->splits.size(); ++split) {
     const double sequences =
         e.task->options.evaluation.sequences + (split == 0 || training.validate_splits ? validated : 0);
@@ -70,17 +67,17 @@ double estimate(const Experiment& e, const Spec& encoding, const Task& task, int
   return seconds;
 }
 
-/// Seconds of the whole experiment.
+/// Estimates the seconds of the whole experiment.
 double estimate(const Experiment& e) {
   const TrainingOptions training = e.training();
   const int rates = static_cast<int>(training.learning_rates.size());
-  double seconds = estimate(e, e.encoding, e.task->trained(), rates, training.steps);
+  double seconds = estimate(e, e.encoding, Purpose::train, rates, training.steps);
   for (const Extension& extension : e.extensions)
-    seconds += estimate(e, extension.encoding, e.task->trained_further(), 1, extension.steps);
+    seconds += estimate(e, extension.encoding, Purpose::further_training, 1, extension.steps);
   return seconds;
 }
 
-/// An encoding on another task, with as many of that one's steps as it gets on its own.
+/// Returns the experiment on another task. Matched steps keep their ratio to the steps of the task.
 Experiment on_task(const TaskSetup* task, const Experiment& e) {
   Experiment other{.task = task, .encoding = e.encoding, .seed = e.seed, .extensions = e.extensions};
   if (e.steps) {
@@ -92,7 +89,7 @@ Experiment on_task(const TaskSetup* task, const Experiment& e) {
 
 using Measured = std::function<void(size_t done, size_t of)>;
 
-/// Seconds of each, measured `jobs` at once, as they would run.
+/// Estimates the seconds of each experiment, with as many threads as a run has.
 std::vector<double> measure(const std::vector<Experiment>& experiments, int jobs, const Measured& measured) {
   std::vector<double> seconds(experiments.size());
   std::atomic<size_t> done{0};
@@ -103,9 +100,9 @@ std::vector<double> measure(const std::vector<Experiment>& experiments, int jobs
   return seconds;
 }
 
-/// Seconds of each experiment, whatever its seed. Where there are many pairs of a task and an encoding, each task
-/// is measured with one encoding and each encoding on one task, since time is nearly a product of what the two
-/// cost; and some pairs throughout say by how much that is wrong in all.
+/// Estimates the seconds of each experiment, regardless of its seed. If there are many pairs of a task and an encoding,
+/// each task is measured with one encoding and each encoding on one task, since time is nearly the product of the two.
+/// Some measured pairs correct the sum of these products.
 std::vector<double> estimates(const std::vector<Experiment>& experiments, int jobs, const Measured& measured) {
   constexpr size_t kMaxPairs = 64, kSamples = 32;
   std::map<std::pair<std::string, std::string>, Experiment> pairs;
@@ -148,14 +145,14 @@ std::vector<double> estimates(const std::vector<Experiment>& experiments, int jo
   return estimates;
 }
 
-/// Seconds of measuring the trivial predictors, which is done at the end.
+/// Estimates the seconds of measuring the trivial predictors.
 double baseline_seconds(const Suite& suite) {
   constexpr int kShare = 40;
   double seconds = 0;
   for (const auto& task : suite.tasks) {
-    const double start = thread_seconds();
+    const double start = thread_cpu_seconds();
     measure_baselines(*task, kBaselineSamples / kShare);
-    seconds += kShare * (thread_seconds() - start);
+    seconds += kShare * (thread_cpu_seconds() - start);
   }
   return seconds;
 }
@@ -165,7 +162,7 @@ double baseline_seconds(const Suite& suite) {
 Plan make_plan(const Suite& suite, int jobs, const Measured& measured) {
   Plan plan;
   if (suite.experiments.empty()) return plan;
-  const double startup = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID), baselines = baseline_seconds(suite);
+  const double startup = process_cpu_seconds(), baselines = baseline_seconds(suite);
   plan.seconds = estimates(suite.experiments, jobs, measured);
   const double total = std::accumulate(plan.seconds.begin(), plan.seconds.end(), 0.0);
   const double longest = *std::max_element(plan.seconds.begin(), plan.seconds.end());

@@ -1,4 +1,4 @@
-// How long a suite would take here.
+// Estimates how long a suite takes on this machine.
 #pragma once
 #include <functional>
 #include <vector>
@@ -13,8 +13,8 @@ struct Plan {
   double wall_seconds = 0;      // of the whole, with the requested jobs
 };
 
-/// Estimates the time from a calibration of some seconds, with as many threads as would run. `measured` is called from
-/// any thread, with how many of the calibration's experiments are measured.
+/// Estimates the time from a calibration of some seconds, with as many threads as a run has. Calls `measured` from any
+/// thread, with the number of measured experiments of the calibration.
 Plan make_plan(const Suite&, int jobs, const std::function<void(size_t done, size_t of)>& measured);
 
 }  // namespace posbench

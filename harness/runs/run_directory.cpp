@@ -5,16 +5,21 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <stdexcept>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
+#include "base/error.h"
+#include "harness/config/user_files.h"
+#include "harness/exchange/saved_model.h"
 #include "harness/runs/checkpoint.h"
 #include "harness/runs/loss_trace.h"
 #include "harness/runs/page_options.h"
-#include "harness/runs/saved_model.h"
 #include "results/json/difference.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
@@ -26,23 +31,8 @@ namespace fs = std::filesystem;
 
 constexpr const char *kManifest = "manifest.json", *kLines = "experiments.jsonl", *kReport = "report.json",
                      *kPage = "report.html", *kModels = "models", *kCheckpoints = "checkpoints";
-// The manifest of the new run before the replacement, and that of the old one during it.
+// The manifests of the new run before a replacement and of the old run during it.
 constexpr const char *kNext = "manifest.json.next", *kReplaced = "manifest.json.replaced";
-
-/// Calls f(). An unreadable or invalid file becomes a std::invalid_argument; errors of the disk stay FileError.
-template <class F>
-auto as_input(F f) {
-  try {
-    return f();
-  } catch (const FileError& error) {
-    for (const int machine : {ENOSPC, EDQUOT, EFBIG, EIO, ENFILE, EMFILE, ENOMEM}) {
-      if (error.error() == machine) throw;
-    }
-    throw std::invalid_argument(error.what());
-  } catch (const std::runtime_error& error) {
-    throw std::invalid_argument(error.what());
-  }
-}
 
 Json to_json(const ExperimentId& id) { return {{"task", id.task}, {"encoding", id.encoding}, {"seed", id.seed}}; }
 
@@ -67,7 +57,7 @@ Manifest read_manifest(const fs::path& path) {
   if (root.has("shard")) {
     try {
       manifest.shard = Shard::parse(root["shard"].text());
-    } catch (const std::invalid_argument&) {
+    } catch (const InputError&) {
       root["shard"].fail("expected K/N, as in 2/4");
     }
   }
@@ -75,7 +65,7 @@ Manifest read_manifest(const fs::path& path) {
   return manifest;
 }
 
-/// Reads the lines of experiments.jsonl into a record whose manifest has been read.
+/// Reads the lines of experiments.jsonl into a record that has its manifest.
 void read_lines(const fs::path& path, RunRecord& record) {
   const std::set<ExperimentId> known(record.manifest.experiments.begin(), record.manifest.experiments.end());
   const std::string text = read_file(path);
@@ -92,7 +82,7 @@ void read_lines(const fs::path& path, RunRecord& record) {
     if (known.count(result.id) == 0)
       line["task"].fail("with an encoding and a seed that manifest.json does not list");
     const double seconds = line.has("seconds") ? line["seconds"].number(0, std::numeric_limits<double>::max()) : 0;
-    Finished& finished = record.finished[result.id];
+    FinishedExperiment& finished = record.finished[result.id];
     if (finished.result.id == result.id && finished.result.status == Status::ok)
       line["task"].fail("with an encoding and a seed that an earlier line has");
     finished = {result, seconds};
@@ -103,13 +93,13 @@ void read_lines(const fs::path& path, RunRecord& record) {
 /// Refuses to resume if the result could differ from that of an uninterrupted run.
 void check_same(const fs::path& path, const Manifest& before, const Manifest& now) {
   const auto refuse = [&](const std::string& what) {
-    throw std::invalid_argument(fmt::format("{} {}; use --force or another -o", path.string(), what));
+    throw InputError(fmt::format("{} {}; use --force or another -o", path.string(), what));
   };
   if (before.config != now.config) refuse("holds another configuration: " + difference(before.config, now.config));
   if (before.shard != now.shard)
     refuse(fmt::format("holds shard {}, and shard {} was requested", before.shard.text(), now.shard.text()));
   if (before.save_models != now.save_models)
-    refuse(fmt::format("was begun {} --save-models", before.save_models ? "with" : "without"));
+    refuse(fmt::format("was started {} --save-models", before.save_models ? "with" : "without"));
   const std::string version = version_difference(before.context, now.context);
   if (!version.empty()) refuse("was made by another posbench: " + version);
   if (before.experiments != now.experiments) refuse("lists other experiments than its configuration has");
@@ -123,18 +113,18 @@ void remove_temporaries(const fs::path& folder) {
   }
 }
 
-/// Refuses a folder whose manifest is not one of ours, since --force would delete from it.
+/// Refuses a folder without a manifest of posbench, since --force would delete its files.
 void check_replaceable(const fs::path& path) {
   try {
     read_manifest(path / (fs::exists(path / kManifest) ? kManifest : kReplaced));
   } catch (const std::runtime_error& error) {
-    throw std::invalid_argument(
+    throw InputError(
         fmt::format("{} is not a run directory ({}); choose another -o", path.string(), error.what()));
   }
 }
 
-/// Lines in the format of experiments.jsonl.
-std::string line(const ExperimentResult& result, double seconds) {
+/// Returns a line of experiments.jsonl.
+std::string to_line(const ExperimentResult& result, double seconds) {
   Json json = posbench::to_json(result);
   json["seconds"] = seconds;
   return compact(json) + "\n";
@@ -143,9 +133,9 @@ std::string line(const ExperimentResult& result, double seconds) {
 }  // namespace
 
 RunRecord read_run(const fs::path& path) {
-  return as_input([&] {
+  return read_user_files([&] {
     if (fs::exists(path / kReplaced)) {
-      throw std::invalid_argument(fmt::format(
+      throw InputError(fmt::format(
           "{}: a run with --force was interrupted while it replaced this one; give its command with --resume",
           path.string()));
     }
@@ -155,11 +145,11 @@ RunRecord read_run(const fs::path& path) {
   });
 }
 
-std::string so_far(const RunRecord& record) {
+std::string progress_text(const RunRecord& record) {
   return fmt::format("{} of {} experiments", record.finished.size(), record.manifest.experiments.size());
 }
 
-Report fold(const RunRecord& record, std::vector<TaskBaseline> tasks, Json context) {
+Report make_report(const RunRecord& record, std::vector<TaskBaseline> tasks, Json context) {
   Report report{.context = std::move(context), .config = record.manifest.config, .tasks = std::move(tasks)};
   Json times = Json::array();
   double total = 0;
@@ -174,14 +164,15 @@ Report fold(const RunRecord& record, std::vector<TaskBaseline> tasks, Json conte
     times.push_back(std::move(time));
   }
   report.timing = {{"core_seconds", total}, {"experiments", times}};
-  report.so_far = so_far(record);
+  report.so_far = progress_text(record);
   return report;
 }
 
 std::string difference(const Json& before, const Json& now) {
   const std::optional<JsonDifference> found = first_difference(before, now);
   if (!found) return "";
-  return fmt::format("{} was {} and is now {}", found->path.empty() ? "it" : found->path, found->first, found->second);
+  return fmt::format("{} was {} and is now {}", found->path.empty() ? "it" : found->path, found->first,
+                     found->second);
 }
 
 std::string version_difference(const Json& before, const Json& now) {
@@ -198,24 +189,25 @@ std::string version_difference(const Json& before, const Json& now) {
 bool is_taken(const fs::path& path) {
   if (!fs::exists(path)) return false;
   return !fs::is_directory(path) ||
-         !std::all_of(fs::directory_iterator(path), fs::directory_iterator(), [](const fs::directory_entry& entry) {
-           return is_temporary(entry.path()) || (entry.path().filename() == kLines && entry.file_size() == 0);
-         });
+         !std::all_of(
+             fs::directory_iterator(path), fs::directory_iterator(), [](const fs::directory_entry& entry) {
+               return is_temporary(entry.path()) || (entry.path().filename() == kLines && entry.file_size() == 0);
+             });
 }
 
 RunDirectory::RunDirectory(fs::path path, Existing existing, Manifest manifest) : path_(std::move(path)) {
   record_.manifest = std::move(manifest);
-  as_input([&] { open(existing); });
+  read_user_files([&] { open(existing); });
 }
 
 void RunDirectory::open(Existing existing) {
   if (!is_taken(path_)) return create();
   if (existing == Existing::refuse) {
-    throw std::invalid_argument(fmt::format(
-        "{} exists; add --resume to go on with it, --force to replace it, or choose another -o", path_.string()));
+    throw InputError(fmt::format(
+        "{} exists; add --resume to continue it, --force to replace it, or choose another -o", path_.string()));
   }
   if (!fs::exists(path_ / kManifest) && !fs::exists(path_ / kReplaced)) {
-    throw std::invalid_argument(
+    throw InputError(
         fmt::format("{} is not a run directory (it has no manifest.json); choose another -o", path_.string()));
   }
   if (existing == Existing::replace) check_replaceable(path_);
@@ -226,8 +218,7 @@ void RunDirectory::open(Existing existing) {
 
 void RunDirectory::create() {
   make_folder(path_);
-  if (access(path_.c_str(), W_OK) != 0)
-    throw std::invalid_argument(fmt::format("cannot write into {}", path_.string()));
+  if (access(path_.c_str(), W_OK) != 0) throw InputError(fmt::format("cannot write into {}", path_.string()));
   lock(O_RDWR | O_APPEND | O_CREAT);
   remove_temporaries(path_);
   write_file(path_ / kManifest, pretty(to_json(record_.manifest)));
@@ -239,7 +230,7 @@ void RunDirectory::resume() {
   for (const auto& [id, finished] : found.finished) {
     const fs::path model = model_path(path_, id);
     if (found.manifest.save_models && finished.result.status == Status::ok && !fs::exists(model)) {
-      throw std::invalid_argument(
+      throw InputError(
           fmt::format("{} is missing, and its experiment is finished; use --force or another -o", model.string()));
     }
   }
@@ -267,7 +258,7 @@ void RunDirectory::finish_replacing() {
   remove_results(read_manifest(path_ / kReplaced));
 }
 
-/// Deletes the files of a replaced run, and nothing else; then its manifest.
+/// Deletes the files that a replaced run has listed, then its manifest.
 void RunDirectory::remove_results(const Manifest& replaced) {
   for (const ExperimentId& id : replaced.experiments) {
     remove_file(model_path(path_, id));
@@ -290,7 +281,7 @@ void RunDirectory::remove_results(const Manifest& replaced) {
 void RunDirectory::lock(int flags) {
   lines_ = std::make_unique<File>(path_ / kLines, flags);
   if (!lines_->lock()) {
-    throw std::invalid_argument(
+    throw InputError(
         fmt::format("{} is in use by another posbench; wait for it, or choose another -o", path_.string()));
   }
   lines_->check_in_place();  // the folder may have been replaced between opening and locking
@@ -317,16 +308,16 @@ void RunDirectory::write_lines(const std::string& lines) {
 }
 
 void RunDirectory::append(const ExperimentResult& result, double seconds) {
-  write_lines(line(result, seconds));
+  write_lines(to_line(result, seconds));
   record_.finished[result.id] = {result, seconds};
   std::error_code ignored;
   fs::remove(checkpoint_path(path_, result.id), ignored);
 }
 
-void RunDirectory::adopt(std::map<ExperimentId, Finished> finished) {
+void RunDirectory::import_results(std::map<ExperimentId, FinishedExperiment> finished) {
   std::string lines;
   for (const ExperimentId& id : record_.manifest.experiments)
-    lines += line(finished.at(id).result, finished.at(id).seconds);
+    lines += to_line(finished.at(id).result, finished.at(id).seconds);
   write_lines(lines);
   record_.finished = std::move(finished);
 }
@@ -345,7 +336,7 @@ void RunDirectory::remove_checkpoints() const {
 
 Report RunDirectory::write_report(const std::vector<TaskBaseline>& tasks, Json context) const {
   check_in_place();
-  Report report = fold(record_, tasks, std::move(context));
+  Report report = make_report(record_, tasks, std::move(context));
   report.so_far.clear();
   write_file(path_ / kReport, pretty(posbench::to_json(report)));
   write_page(page(report));

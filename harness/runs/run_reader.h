@@ -1,26 +1,27 @@
 // The report of a run, finished or not.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "results/types/report.h"
 
 namespace posbench {
 
-/// Reads a report, or a run directory: its report.json, or, of a run that was interrupted or is going on, what is
-/// finished by now.
+/// Reads a report or a run directory. A directory without report.json gives the report of its finished experiments.
 class RunReader {
  public:
   explicit RunReader(std::filesystem::path path) : path_(std::move(path)) {}
 
-  /// Throws std::invalid_argument with one line where there is neither.
+  /// Throws InputError if there is neither.
   Report read();
-  /// Whether read() would find more than at the last time.
-  bool changed() const;
+  /// Returns whether read() would find more than at its last call.
+  bool has_changed() const;
 
  private:
-  /// Of the size of experiments.jsonl and of report.json, which are written as the run goes on.
+  /// Returns the sizes of experiments.jsonl and of report.json, which change while the run writes them.
   std::pair<std::uintmax_t, std::uintmax_t> sizes() const;
   Report read_unfinished();
 

@@ -4,36 +4,39 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
+#include "base/error.h"
 #include "encodings/registry.h"
+#include "harness/training/make_model.h"
 
 namespace posbench {
 namespace {
 
-constexpr const char* kArrow = "->";
+constexpr const char* kSeparator = "->";
 
 Spec canonical(const std::string& text) {
   const Spec spec = Spec::parse(text);
   return encodings().find(spec.name).canonical(spec);
 }
 
-const ParameterLayout::Entry* find(const ParameterLayout& layout, const std::string& name) {
+const ParameterLayout::Entry* find_entry(const ParameterLayout& layout, const std::string& name) {
   const auto found = std::find_if(layout.entries().begin(), layout.entries().end(),
                                   [&](const ParameterLayout::Entry& entry) { return entry.name == name; });
   return found == layout.entries().end() ? nullptr : &*found;
 }
 
-/// Throws std::invalid_argument if a model with the encoding `to` needs parameters that one with `from` does not have.
-void check_shared(const Spec& from, const Spec& to, const ModelShape& shape) {
+/// Throws InputError if a model with the encoding `to` needs parameters that one with `from` does not have.
+void check_shared(const Spec& from, const Spec& to, const ModelConfig& shape) {
   const Model parent = make_model(from, shape), child = make_model(to, shape);
   for (const ParameterLayout::Entry& entry : child.layout.entries()) {
     const Parameter& needed = entry.parameter;
-    const ParameterLayout::Entry* shared = find(parent.layout, entry.name);
+    const ParameterLayout::Entry* shared = find_entry(parent.layout, entry.name);
     if (shared && shared->parameter.rows == needed.rows && shared->parameter.cols == needed.cols) continue;
     const std::string has = shared
                                 ? fmt::format("has it as {} x {}", shared->parameter.rows, shared->parameter.cols)
                                 : "does not have it";
-    throw std::invalid_argument(fmt::format(
+    throw InputError(fmt::format(
         "extend.encodings: a model trained with '{0}' cannot be tested with '{1}': '{1}' needs the parameter '{2}' "
         "({3} x {4}), and '{0}' {5}; name an encoding without parameters of its own, or a parent, as in "
         "--extend 'rope->none'",
@@ -45,35 +48,35 @@ void check_shared(const Spec& from, const Spec& to, const ModelShape& shape) {
 
 std::string Extension::label(const std::string& parent) const {
   const std::string further = steps == 0 ? "" : fmt::format(" +{} step{}", steps, steps == 1 ? "" : "s");
-  return parent + kArrow + encoding.text() + further;
+  return parent + kSeparator + encoding.text() + further;
 }
 
 std::vector<ExtensionRequest> parse_extensions(const ExtendOptions& options) {
   std::vector<ExtensionRequest> requests;
   if (options.encodings.empty()) return requests;
   for (const std::string& item : split_specs(options.encodings)) {
-    const size_t arrow = item.find(kArrow);
+    const size_t separator = item.find(kSeparator);
     ExtensionRequest request;
-    if (arrow != item.npos) request.parent = canonical(item.substr(0, arrow)).text();
-    request.encoding = canonical(arrow == item.npos ? item : item.substr(arrow + 2));
+    if (separator != item.npos) request.parent = canonical(item.substr(0, separator)).text();
+    request.encoding = canonical(separator == item.npos ? item : item.substr(separator + 2));
     requests.push_back(std::move(request));
   }
   return requests;
 }
 
 std::vector<Extension> extensions_of(const Spec& parent, const std::string& base, const ExtendOptions& options,
-                                     const ModelShape& shape) {
+                                     const ModelConfig& shape) {
   std::vector<Extension> extensions;
   for (const ExtensionRequest& request : parse_extensions(options)) {
     if (!request.parent.empty() && request.parent != parent.text() && request.parent != base) continue;
     const std::string label = Extension{request.encoding}.label(parent.text());
     if (std::any_of(extensions.begin(), extensions.end(),
                     [&](const Extension& e) { return e.encoding.text() == request.encoding.text(); })) {
-      throw std::invalid_argument(fmt::format("extend.encodings has '{}' twice; name it once", label));
+      throw InputError(fmt::format("extend.encodings has '{}' twice; name it once", label));
     }
     const bool itself = request.encoding.text() == parent.text();
     if (itself && options.steps == 0) {
-      throw std::invalid_argument(fmt::format(
+      throw InputError(fmt::format(
           "extend.encodings: '{}' is the model itself; leave it out, or train it further with extend.steps",
           label));
     }
@@ -87,8 +90,8 @@ std::vector<Extension> extensions_of(const Spec& parent, const std::string& base
 Parameters shared_parameters(const ParameterLayout& from, const Parameters& values, const ParameterLayout& to) {
   Parameters shared(to);
   for (const ParameterLayout::Entry& entry : to.entries()) {
-    const ParameterLayout::Entry* source = find(from, entry.name);
-    if (source == nullptr) throw std::logic_error("no parameter " + entry.name);
+    const ParameterLayout::Entry* source = find_entry(from, entry.name);
+    if (source == nullptr) throw std::logic_error("the parent has no parameter " + entry.name);
     shared[entry.parameter] = values[source->parameter];
   }
   return shared;

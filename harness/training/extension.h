@@ -1,36 +1,38 @@
-// Extension after training: a trained model is tested under another encoding that shares its parameters.
+// Extends a trained model: it is tested under another encoding that shares its parameters.
 #pragma once
 #include <string>
 #include <vector>
 
+#include "base/spec.h"
 #include "harness/training/options.h"
-#include "harness/training/trainer.h"
+#include "model/parameters.h"
 
 namespace posbench {
 
 struct Extension {
-  Spec encoding;  // that the model is tested with
-  int steps = 0;  // of further training before
+  Spec encoding;  // of the test
+  int steps = 0;  // of further training before the test
 
-  /// "rope->none", or "rope->none +100 steps": what stands for an encoding in a report.
+  /// Returns "rope->none" or "rope->none +100 steps", which a report has instead of an encoding.
   std::string label(const std::string& parent) const;
 };
 
-/// What is in extend.encodings, in canonical form.
+/// One item of extend.encodings, in canonical form.
 struct ExtensionRequest {
   std::string parent;  // empty: every encoding
   Spec encoding;
 };
 
-/// Throws std::invalid_argument if an encoding is unknown.
+/// Throws InputError if an encoding is unknown.
 std::vector<ExtensionRequest> parse_extensions(const ExtendOptions&);
 
-/// Those of a model with the encoding `parent`: each as it is, and after extend.steps if there are any. `base`: the
-/// parent without what is swept. Throws std::invalid_argument if the parameters of one are not all among the parent's.
+/// Returns the extensions of a model with the encoding `parent`: each without further training, and each after
+/// extend.steps if they are not 0. `base` is the parent without its swept values. Throws InputError if an extension
+/// needs a parameter that the parent does not have.
 std::vector<Extension> extensions_of(const Spec& parent, const std::string& base, const ExtendOptions&,
-                                     const ModelShape&);
+                                     const ModelConfig&);
 
-/// The values of the parameters of one layout, from those of another that has them all.
+/// Returns the parameters of layout `to`, with the values of layout `from`, which has all of them.
 Parameters shared_parameters(const ParameterLayout& from, const Parameters&, const ParameterLayout& to);
 
 }  // namespace posbench

@@ -4,49 +4,56 @@
 
 #include <algorithm>
 #include <optional>
-#include <stdexcept>
 
+#include "base/error.h"
 #include "base/text.h"
 
 namespace posbench {
 
 void ModelOptions::describe(OptionTable& o) {
-  o.integer("layers", layers, 1, 64, "blocks of attention and feed-forward");
-  o.integer("width", width, 1, 8192, "channels of the residual stream; a multiple of heads");
-  o.integer("heads", heads, 1, 128, "attention heads");
+  o.integer("layers", layers, 1, 64, "number of blocks of attention and feed-forward layers");
+  o.integer("width", width, 1, 8192, "channels of the residual stream; a multiple of the number of heads");
+  o.integer("heads", heads, 1, 128, "number of attention heads");
   o.integer("feed_forward", feed_forward, 0, 65536, "inner channels of the feed-forward layers; 0: 4 x width");
-  o.choice("attention", attention, {"causal", "bidirectional"}, "whether a token sees only those before it");
-  o.choice("norm", norm, {"pre", "post"}, "normalization before each half of a block, or after its sum");
-  o.choice("activation", activation, {"gelu", "relu", "swiglu"},
-           "of the feed-forward layers; swiglu has a third matrix, and 8/3 x width inner channels by default");
+  o.choice("attention", attention, {"causal", "bidirectional"},
+           "tokens that a token sees: itself and earlier ones, or all");
+  o.choice("norm", norm, {"pre", "post"},
+           "place of the normalization: before each half of a block, or after its sum");
+  o.choice(
+      "activation", activation, {"gelu", "relu", "swiglu"},
+      "activation function of the feed-forward layers; swiglu has a third matrix, and 8/3 x width inner channels by default");
   o.number("dropout", dropout, 0, 0.9,
            "probability of zeroing an entry of the embeddings and of each sublayer's output in training");
-  o.flag("tied_embeddings", tied_embeddings, "the output layer uses the token embeddings");
-  o.choice("block", block, {"sequential", "parallel", "attention"},
-           "attention, then feed-forward; both from the same input, as in GPT-J; or attention alone");
+  o.flag("tied_embeddings", tied_embeddings, "use of the token embeddings as the output layer");
+  o.choice(
+      "block", block, {"sequential", "parallel", "attention"},
+      "kind of block: attention, then feed-forward; both from the same input, as in GPT-J; or attention alone");
   o.omit_default();
   o.choice("norm_kind", norm_kind, {"layer_norm", "rms_norm"},
-           "layer normalization, or RMSNorm, which neither centers nor shifts");
+           "kind of normalization: layer normalization, or RMSNorm, which neither centers nor shifts");
   o.omit_default();
-  o.flag("biases", biases, "of linear layers and layer normalizations");
+  o.flag("biases", biases, "biases of linear layers and layer normalizations");
   o.omit_default();
   o.flag("qk_norm", qk_norm, "RMSNorm of the queries and keys of every head, before the encoding");
   o.omit_default();
-  o.choice("logit_scale", logit_scale, {"constant", "log_length", "log_length_beyond"},
-           "scores of a query that sees n keys times 1, log n / log L with L the trained length, or that where it is above 1");
+  o.choice(
+      "logit_scale", logit_scale, {"constant", "log_length", "log_length_beyond"},
+      "factor of the scores of a query that sees n keys: 1, log n / log L with L the trained length, or the greater of that and 1");
   o.omit_default();
-  o.integer("window", window, 0, 1 << 20, "a query sees the keys less than this many tokens away; 0: all");
+  o.integer("window", window, 0, 1 << 20, "distance in tokens below which a query sees a key; 0: all keys");
   o.omit_default();
-  o.integer("segment", segment, 0, 1 << 20, "a query sees its segment of so many tokens and the one before; 0: all");
+  o.integer("segment", segment, 0, 1 << 20,
+            "tokens of a segment; a query sees its segment and the one before; 0: all");
   o.omit_default();
-  o.integer("sinks", sinks, 0, 1 << 20, "with a window or segments: the first tokens, which all later ones see");
+  o.integer("sinks", sinks, 0, 1 << 20,
+            "number of first tokens that all later tokens see, with a window or segments");
   o.omit_default();
-  o.integer("loops", loops, 1, 64, "how often the layers are passed through, with the same parameters");
+  o.integer("loops", loops, 1, 64, "passes of a sequence through the layers, with the same parameters");
   o.omit_default();
 }
 
-ModelShape ModelOptions::shape() const {
-  ModelShape shape;
+ModelConfig ModelOptions::shape() const {
+  ModelConfig shape;
   shape.layers = layers;
   shape.width = width;
   shape.heads = heads;
@@ -66,52 +73,55 @@ ModelShape ModelOptions::shape() const {
   shape.sinks = sinks;
   shape.loops = loops;
   if (feed_forward > 0 && block == BlockKind::attention) {
-    throw std::invalid_argument(fmt::format(
+    throw InputError(fmt::format(
         "model.feed_forward is {}, and model.block=attention has no feed-forward layers; leave out one of them",
         feed_forward));
   }
   if (sinks > 0 && window == 0 && segment == 0) {
-    throw std::invalid_argument(
-        fmt::format("model.sinks is {}, and model.window and model.segment are 0: all keys are seen; set one of them or "
-                    "leave out model.sinks",
-                    sinks));
+    throw InputError(fmt::format(
+        "model.sinks is {}, and model.window and model.segment are 0: all keys are seen; set one of them or "
+        "leave out model.sinks",
+        sinks));
   }
   return shape;
 }
 
 void TrainingOptions::describe(OptionTable& o) {
-  o.integer("steps", steps, 1, 100'000'000, "optimizer updates");
-  o.integer("batch", batch, 1, 65536, "sequences of each step");
+  o.integer("steps", steps, 1, 100'000'000, "number of optimizer updates");
+  o.integer("batch", batch, 1, 65536, "number of sequences of each step");
   o.integer("samples", samples, 0, 1'000'000'000,
-            "size of a finite training set, whose sequences come again and again in one order; 0: all are fresh");
+            "size of a finite training set, which repeats in the same order; 0: all sequences are fresh");
   o.omit_default();
   o.numbers("learning_rate", learning_rates, 0, 1,
-            "at its peak; of several, each experiment is tested at the one that is best in validation");
+            "peak learning rate; of several, each experiment is tested at the one that is best in validation");
   o.number("warm_up", warm_up, 0, 1, "fraction of the steps over which the learning rate rises");
-  o.choice("decay", decay, {"cosine", "linear", "constant"}, "how the learning rate falls after the warm-up");
-  o.choice("optimizer", optimizer, {"adamw", "sgd"}, "AdamW, or stochastic gradient descent with momentum");
+  o.choice("decay", decay, {"cosine", "linear", "constant"}, "decay of the learning rate after the warm-up");
+  o.choice("optimizer", optimizer, {"adamw", "sgd"},
+           "optimizer: AdamW, or stochastic gradient descent with momentum");
   o.omit_default();
-  o.number("momentum", momentum, 0, 0.9999999, "of sgd");
+  o.number("momentum", momentum, 0, 0.9999999, "momentum of sgd");
   o.omit_default();
-  o.number("weight_decay", weight_decay, 0, 1, "decoupled: parameters shrink by learning_rate x weight_decay");
+  o.number("weight_decay", weight_decay, 0, 1,
+           "decoupled weight decay: parameters shrink by learning_rate x weight_decay");
   o.choice("decayed_parameters", decayed_parameters, {"matrices", "all"},
-           "what weight decay shrinks: matrices, without biases, gains and embeddings, or all parameters");
+           "parameters with weight decay: matrices, without biases, gains and embeddings, or all");
   o.omit_default();
-  o.number("beta1", beta1, 0, 0.9999999, "of AdamW");
-  o.number("beta2", beta2, 0, 0.9999999, "of AdamW");
-  o.number("epsilon", epsilon, 1e-12, 1, "of AdamW");
+  o.number("beta1", beta1, 0, 0.9999999, "decay of AdamW's mean gradient");
+  o.number("beta2", beta2, 0, 0.9999999, "decay of AdamW's mean squared gradient");
+  o.number("epsilon", epsilon, 1e-12, 1, "AdamW's addition to the denominator");
   o.number("clip", clip, 1e-6, 1e9, "largest Euclidean norm of the gradient");
-  o.integer("validate_every", validate_every, 1, 100'000'000, "steps between two validations");
-  o.integer("validation_sequences", validation_sequences, 1, 1'000'000, "sequences of each validation");
+  o.integer("validate_every", validate_every, 1, 100'000'000, "number of steps between two validations");
+  o.integer("validation_sequences", validation_sequences, 1, 1'000'000, "number of sequences of each validation");
   o.integer("early_stop", early_stop, 0, 1000,
-            "patience: stop after this many validations in a row without an error; 0: never");
+            "number of consecutive validations without an error after which training stops; 0: never");
   o.flag("validate_splits", validate_splits,
-         "validate on the splits out of distribution too, for curves of them; nothing else depends on it");
+         "validation on the splits out of distribution too; only the learning curve depends on it");
   o.omit_default();
   o.choice("outputs", outputs, {"vocabulary", "answers"},
-           "what the loss and the predictions choose among: all tokens, or those that the task's answers can have");
+           "tokens among which loss and predictions choose: all, or those that the task's answers can have");
   o.omit_default();
-  o.choice("lengths", lengths, {"each", "same"}, "each sequence of a batch draws its length, or all have the same");
+  o.choice("lengths", lengths, {"each", "same"},
+           "lengths of a batch: each sequence draws its length, or all have the same");
   o.omit_default();
 }
 
@@ -126,13 +136,11 @@ OptimizerOptions TrainingOptions::optimizer_options() const {
 }
 
 void EvaluationOptions::describe(OptionTable& o) {
-  o.integer("sequences", sequences, 1, 100'000'000, "test sequences of each split");
-  o.choice(
-      "layout", layout, {"by_attention", "teacher_forced", "slots"},
-      "how answers are predicted: "
-      "by_attention is teacher_forced for causal models and slots for bidirectional ones",
-      {{"fed_back", "teacher_forced"}});
-  o.integer("loops", loops, 0, 64, "how often test sequences pass through the layers; 0: as in training, model.loops");
+  o.integer("sequences", sequences, 1, 100'000'000, "number of test sequences of each split");
+  o.choice("layout", layout, {"by_attention", "teacher_forced", "slots"},
+           "layout of answers; by_attention is teacher_forced for causal models and slots for bidirectional ones",
+           {{"fed_back", "teacher_forced"}});
+  o.integer("loops", loops, 0, 64, "passes of a test sequence through the layers; 0: as in training, model.loops");
   o.omit_default();
 }
 
@@ -141,10 +149,10 @@ void ExtendOptions::describe(OptionTable& o) {
          "encodings that trained models are also tested with; PARENT->ENCODING: models of one encoding only");
   o.omit_default();
   o.integer("steps", steps, 0, 100'000'000,
-            "optimizer updates with the other encoding, after which the model is tested once more; 0: none");
+            "number of optimizer updates with the other encoding, after which the model is tested again; 0: none");
   o.omit_default();
   o.text("length", length, "a value of the task's option length, such as 128 or 4x",
-         "length of the sequences of these updates; empty: as trained");
+         "length of the sequences of these updates; empty: the trained length");
   o.omit_default();
 }
 
@@ -158,7 +166,7 @@ namespace {
   const auto without_section = [&](const std::string& setting) { return setting.ends_with("." + name); };
   const auto meant = std::find_if(known.begin(), known.end(), without_section);
   const std::string hint = meant == known.end() ? did_you_mean(name, known) : did_you_mean(*meant, known);
-  throw std::invalid_argument(fmt::format(
+  throw InputError(fmt::format(
       "unknown setting '{}'{} (expected model.OPTION, training.OPTION, evaluation.OPTION or extend.OPTION; 'posbench list settings' "
       "shows all)",
       name, hint));

@@ -34,8 +34,8 @@ struct ModelOptions {
   LogitScale logit_scale = LogitScale::constant;
   int window = 0, segment = 0, sinks = 0, loops = 1;
   void describe(OptionTable&);
-  /// Throws std::invalid_argument if options exclude each other.
-  ModelShape shape() const;
+  /// Throws InputError if options exclude each other.
+  ModelConfig shape() const;
 };
 
 struct TrainingOptions {
@@ -80,9 +80,9 @@ struct ExperimentOptions {
 
   /// Calls f with the name and the options of each section: "model", "training", "evaluation", "extend".
   void for_each_section(const std::function<void(const std::string& section, const OptionTable&)>& f);
-  /// Sets "training.steps" and the like. Throws std::invalid_argument for an unknown name or a bad value.
+  /// Sets "training.steps" and the like. Throws InputError for an unknown name or a bad value.
   void set(const std::string& name, const std::string& value);
-  /// The value as a user would write it. Throws std::invalid_argument for an unknown name.
+  /// The value as a user would write it. Throws InputError for an unknown name.
   std::string get(const std::string& name);
   Layout layout() const;
 };

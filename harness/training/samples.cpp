@@ -3,26 +3,57 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
 
 namespace posbench {
 
-std::string fault(const Example& e, int vocabulary, int answers) {
+std::string StreamId::text() const {
+  switch (purpose) {
+    case Purpose::train:
+      return "train";
+    case Purpose::further_training:
+      return "train:further";
+    case Purpose::validation:
+      return split == kInDistribution ? "validation" : "validation:" + split;
+    case Purpose::test:
+      break;
+  }
+  return "test:" + split;
+}
+
+SampleStream::SampleStream(const Task& t, const StreamId& id)
+    : task(t), text(id.text()), seed(id.seed), purpose(id.purpose) {}
+
+SampleStream::SampleStream(const Task& t, std::string given_text, std::uint64_t given_seed)
+    : task(t), text(std::move(given_text)), seed(given_seed) {}
+
+std::string validate(const Example& e, int vocabulary, int answers) {
   const size_t T = e.tokens.size();
-  if (e.targets.size() != T || e.segments.size() != T || (!e.digit_positions.empty() && e.digit_positions.size() != T))
+  if (e.targets.size() != T || e.segments.size() != T ||
+      (!e.digit_positions.empty() && e.digit_positions.size() != T))
     return fmt::format("{} tokens, but {} targets and {} segments", T, e.targets.size(), e.segments.size());
   for (size_t t = 0; t < T; ++t) {
     if (e.tokens[t] < 0 || e.tokens[t] >= vocabulary)
       return fmt::format("token {} at position {} is outside the vocabulary of {}", e.tokens[t], t, vocabulary);
     if (e.targets[t] != kIgnore && (e.targets[t] < 0 || e.targets[t] >= answers))
-      return fmt::format("target {} at position {} is outside the alphabet of {} answers", e.targets[t], t, answers);
+      return fmt::format("target {} at position {} is outside the alphabet of {} answers", e.targets[t], t,
+                         answers);
   }
   if (!e.distances.empty() && e.distances.size() != e.scored.size())
     return fmt::format("{} distances for {} scored positions", e.distances.size(), e.scored.size());
+  if (!e.evidence.empty() && e.evidence.size() != e.scored.size())
+    return fmt::format("{} tokens of evidence for {} scored positions", e.evidence.size(), e.scored.size());
+  for (size_t n = 0; n < e.evidence.size(); ++n) {
+    if (e.evidence[n] < 0 || e.evidence[n] > e.scored[n])
+      return fmt::format("evidence {} of scored position {} is not at or before it", e.evidence[n], e.scored[n]);
+  }
   for (const int t : e.scored) {
     if (t < 0 || t >= static_cast<int>(T) || e.targets[t] == kIgnore)
       return fmt::format("scored position {} has no target", t);
-    if (!e.candidates.empty() && std::find(e.candidates.begin(), e.candidates.end(), e.targets[t]) == e.candidates.end())
+    if (!e.candidates.empty() &&
+        std::find(e.candidates.begin(), e.candidates.end(), e.targets[t]) == e.candidates.end())
       return fmt::format("target {} at position {} is not among the candidates", e.targets[t], t);
   }
   return "";
@@ -30,31 +61,30 @@ std::string fault(const Example& e, int vocabulary, int answers) {
 
 SampleStream::Sample SampleStream::operator()(std::uint64_t index) const {
   if (distinct > 0) index %= distinct;
-  Rng rng = stream(seed, purpose, index);
+  Rng rng = make_rng(seed, text, index);
   const int drawn = length ? *length : task.lengths().draw(rng);
-  const Purpose use = purpose.starts_with("train") ? Purpose::training : purpose == "validation" ? Purpose::validation : Purpose::test;
-  Sample sample{task.sample_of(use, drawn, rng), drawn};
+  Sample sample{task.sample_of(purpose, drawn, rng), drawn};
   if (sample.example.length > 0) sample.length = sample.example.length;
   return sample;
 }
 
 int length_of_batch(const SampleStream& samples, std::uint64_t step, int batch) {
   if (samples.distinct > 0) step %= samples.distinct / static_cast<std::uint64_t>(batch);
-  Rng rng = stream(samples.seed, "lengths", step);
+  Rng rng = make_rng(samples.seed, "lengths", step);
   return samples.task.lengths().draw(rng);
 }
 
-std::vector<Drawn> draw(const SampleStream& samples, const PositionEncoding& encoding, bool training,
-                        std::uint64_t first, int count) {
-  std::vector<Drawn> batch(count);
+std::vector<PreparedSample> draw_batch(const SampleStream& samples, const PositionEncoding& encoding,
+                                       bool training, std::uint64_t first, int count) {
+  std::vector<PreparedSample> batch(count);
   for (int n = 0; n < count; ++n) {
-    Drawn& drawn = batch[n];
+    PreparedSample& drawn = batch[n];
     drawn.index = first + n;
     drawn.sample = samples(drawn.index);
     const Example& e = drawn.sample.example;
-    const std::string wrong = fault(e, samples.task.vocabulary(), samples.task.answers());
+    const std::string wrong = validate(e, samples.task.vocabulary(), samples.task.answers());
     if (!wrong.empty())
-      throw std::runtime_error(fmt::format("example {} of '{}' is faulty: {}", first + n, samples.purpose, wrong));
+      throw InputError(fmt::format("example {} of '{}' is faulty: {}", first + n, samples.text, wrong));
     Sequence& s = drawn.sequence;
     s.tokens = e.tokens;
     s.segments = e.segments;
@@ -69,10 +99,10 @@ std::vector<Drawn> draw(const SampleStream& samples, const PositionEncoding& enc
       s.target_positions = e.scored;
     }
     for (const int t : s.target_positions) drawn.targets.push_back(e.targets[t]);
-    Rng rng = stream(samples.seed, samples.purpose + ":positions", drawn.index);
+    Rng rng = make_rng(samples.seed, samples.text + ":positions", drawn.index);
     s.positions = encoding.positions(s, rng);
   }
-  std::stable_sort(batch.begin(), batch.end(), [](const Drawn& a, const Drawn& b) {
+  std::stable_sort(batch.begin(), batch.end(), [](const PreparedSample& a, const PreparedSample& b) {
     return a.sequence.tokens.size() > b.sequence.tokens.size();
   });
   return batch;

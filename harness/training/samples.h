@@ -1,8 +1,9 @@
-// Examples as the model reads them, from reproducible random streams.
+// Draws examples from reproducible random streams and prepares them for a model.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/position_encoding.h"
@@ -10,43 +11,71 @@
 
 namespace posbench {
 
-/// A message for an invalid example of a task with these sizes of vocabulary and answers: a token, target or
-/// scored position that does not fit the others. Empty if the example is valid.
-std::string fault(const Example&, int vocabulary, int answers);
+constexpr const char* kInDistribution = "in_distribution";  // the split that has the training distribution
 
-/// An endless stream of examples. Example n depends only on the task and its options, the seed, the purpose and n.
-struct SampleStream {
-  const Task& task;
-  std::string purpose;  // "train", "train:further", "validation", "test:ood_sparse"
+/// Names one stream of samples of a run.
+struct StreamId {
+  Purpose purpose = Purpose::train;
+  std::string split = kInDistribution;  // both kinds of training have this split only
   std::uint64_t seed = 0;
-  std::optional<int> length;  // of every example; if empty, drawn from the lengths of the task
-  bool answers_only = false;  // predictions are chosen among the ids that answers can have
-  std::uint64_t distinct = 0;  // if it is not 0, the stream repeats its first `distinct` samples
-  int loops = 0;  // how often sequences pass through the layers; 0: as the model's shape says
+
+  /// Returns "train", "train:further", "validation", "validation:ood_sparse" or "test:ood_sparse". This text seeds the
+  /// generator, so that it must not change.
+  std::string text() const;
+};
+
+/// Returns a message if the example is invalid for a task with so many tokens and answers: a token, target or scored
+/// position does not fit the others. Returns "" if the example is valid.
+std::string validate(const Example&, int vocabulary, int answers);
+
+/// An endless stream of examples. Example n depends only on the task and its options, on the text and the seed of the
+/// stream and on n. The task must outlive the stream. TaskSetup::stream makes the streams of a run.
+struct SampleStream {
+  SampleStream(const Task&, const StreamId&);
+  /// Makes a stream for a measurement, which no run trains or tests on. `text` seeds the generator.
+  SampleStream(const Task&, std::string text, std::uint64_t seed);
 
   struct Sample {
     Example example;
     int length = 0;  // in the task's unit
   };
   Sample operator()(std::uint64_t index) const;
+
+  /// Predictions are chosen among the ids below this number.
+  int num_outputs() const { return answers_only ? task.answers() : task.vocabulary(); }
+
+  const Task& task;
+  std::string text;
+  std::uint64_t seed = 0;
+  Purpose purpose = Purpose::test;
+  std::optional<int> length = std::nullopt;  // of every example; empty: drawn from the lengths of the task
+  bool answers_only = false;                 // predictions are chosen among the ids that answers can have
+  std::uint64_t distinct = 0;  // the stream repeats its first samples, so many of them; 0: it does not repeat
+  int loops = 0;               // passes of a sequence through the layers; 0: those of the model
 };
 
-/// The length of all sequences of the batch of a step, where these have one length. A stream that repeats consists of
-/// whole batches.
+/// The streams of one training.
+struct TrainingStreams {
+  SampleStream training, validation;
+  /// More streams to validate on, with the names of their splits. Nothing but the learning curve depends on them.
+  std::vector<std::pair<std::string, SampleStream>> validated_splits;
+};
+
+/// Returns the length of all sequences of one step, for batches whose sequences have the same length. A stream that
+/// repeats consists of whole batches.
 int length_of_batch(const SampleStream&, std::uint64_t step, int batch);
 
 /// A sample and the model input made from it.
-struct Drawn {
-  std::uint64_t index = 0;  // in its stream, which goes on counting where its samples repeat
+struct PreparedSample {
+  std::uint64_t index = 0;  // in the stream; it also counts the repetitions of a sample
   SampleStream::Sample sample;
-  Sequence sequence;         // target positions: all in training, the scored ones otherwise
+  Sequence sequence;         // target positions: all in training, otherwise the scored ones
   std::vector<int> targets;  // (target positions)
 };
 
-/// The samples first .. first + count - 1, longest first, so that shorter sequences can reuse the tables of longer
-/// ones. Throws std::runtime_error
-/// if one is faulty.
-std::vector<Drawn> draw(const SampleStream&, const PositionEncoding&, bool training, std::uint64_t first,
-                        int count);
+/// Returns the samples first ... first + count - 1, longest first, so that shorter sequences can reuse the tables of
+/// longer ones. Throws InputError if the task makes an invalid example.
+std::vector<PreparedSample> draw_batch(const SampleStream&, const PositionEncoding&, bool training,
+                                       std::uint64_t first, int count);
 
 }  // namespace posbench

@@ -7,13 +7,13 @@
 namespace posbench {
 namespace {
 
-/// Empty if it is not finite.
+/// Returns nothing if the mean is not finite.
 std::optional<double> mean(double sum, Count count) {
   if (!std::isfinite(sum) || count.total == 0) return std::nullopt;
   return sum / static_cast<double>(count.total);
 }
 
-/// To 1e-6, which takes half the bytes in a report.
+/// Rounds to 1e-6, which halves the bytes in a report.
 std::optional<double> rounded(std::optional<double> value) {
   if (value) value = std::round(*value * 1e6) / 1e6;
   return value;

@@ -1,5 +1,6 @@
 // Counts the right answers of a model on the samples of a split, and the means of their loss and margin.
 #pragma once
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <span>
@@ -12,13 +13,14 @@ namespace posbench {
 
 /// A model's answer to one scored position.
 struct ScoredAnswer {
+  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   bool right = false;
-  double loss = std::numeric_limits<double>::quiet_NaN();    // cross-entropy in nats; NaN if the logits are not known
-  double margin = std::numeric_limits<double>::quiet_NaN();  // the target's logit minus the greatest other one
+  double loss = kUnknown;    // cross-entropy in nats; NaN if the logits are not known
+  double margin = kUnknown;  // the target's logit minus the greatest other one
 };
 
-/// `logits`: of all ids that could be predicted. The prediction and the margin choose among the candidates if there are
-/// any; of equal logits the first is predicted. The loss is over all logits, as in training.
+/// Scores the logits of all ids that could be predicted. The prediction and the margin are among the candidates if there
+/// are any; of equal logits the first is predicted. The loss is over all logits, as in training.
 ScoredAnswer score_answer(std::span<const double> logits, const std::vector<int>& candidates, int target);
 
 /// Counts overall, by length, by distance and by position in the answer.

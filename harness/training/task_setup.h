@@ -1,12 +1,14 @@
-// A task as a run uses it: built and measured for every split before training starts.
+// Sets up a task as a run uses it: built for every split before training starts.
 #pragma once
-#include <functional>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/training/options.h"
-#include "results/types/task_baseline.h"
+#include "harness/training/samples.h"
+#include "results/types/experiment_result.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -16,7 +18,7 @@ struct TaskSpec {
   Spec task;  // without the settings
   Settings settings;
 
-  /// In canonical form. Throws std::invalid_argument if the task, an option, a setting or a value is unknown.
+  /// Returns the spec in canonical form. Throws InputError if the task, an option, a setting or a value is unknown.
   static TaskSpec parse(const std::string&);
   std::string text() const;
 };
@@ -25,35 +27,36 @@ struct TaskSetup {
   std::string spec;  // with its settings
   const TaskInfo* info = nullptr;
   ExperimentOptions options;                 // with the overrides and the settings of this task
-  std::vector<TaskInfo::Split> own_splits;   // added or redefined by the user
-  std::vector<TaskInfo::Split> splits;       // in_distribution first; those of the user last; no value is relative
-  std::vector<std::string> left_out;         // splits of the task that what is trained leaves no room for: "NAME: why"
+  std::vector<TaskInfo::Split> user_splits;  // added or redefined by the user
+  std::vector<TaskInfo::Split> splits;       // in_distribution first, the user's last; no value is relative
+  std::vector<std::string> skipped_splits;   // splits that the training settings make impossible: "NAME: reason"
   std::vector<std::unique_ptr<Task>> tasks;  // one for each split
   std::unique_ptr<Task> extended;            // of further training, if extend.length is set
-  ModelShape shape;                          // with the vocabulary and the lengths of this task
+  ModelConfig shape;                         // with the vocabulary and the lengths of this task
 
   const Task& trained() const { return *tasks.front(); }
-  const Task& trained_further() const { return extended ? *extended : trained(); }
+  const Task& further_training_task() const { return extended ? *extended : trained(); }
+
+  /// Returns a stream of samples as a run reads it: a test has the loops of the evaluation, a finite training set
+  /// repeats, and predictions are chosen as the options state. `length`: of every example; empty: drawn. The setup must
+  /// outlive the stream. Throws InputError if the task has no split of this name.
+  SampleStream stream(const StreamId&, std::optional<int> length = std::nullopt) const;
+  /// Returns the streams of a training; the purpose is train or further_training.
+  TrainingStreams training_streams(Purpose, std::uint64_t seed) const;
+
+ private:
+  SampleStream make_stream(const Task&, const StreamId&, std::optional<int> length = std::nullopt) const;
 };
 
-/// `own_splits` are appended to those of the task, or replace one of the same name; one without options leaves that one
-/// out. Throws std::invalid_argument if the task, its options, a split and the model's attention are not compatible, or
-/// a split is the training distribution.
+/// `user_splits` are appended to those of the task, or replace one of the same name; one without options removes it.
+/// Throws InputError if the task, its options, a split and the model's attention are not compatible, or if a split is
+/// the training distribution.
 TaskSetup make_task_setup(const ExperimentOptions&, const std::string& spec,
-                          std::vector<TaskInfo::Split> own_splits = {});
+                          std::vector<TaskInfo::Split> user_splits = {});
 
 SplitKind kind(const TaskInfo::Split&);
 
-/// The index of a split among those of the task. Throws std::invalid_argument if it has none of this name.
+/// Returns the index of a split among those of the task. Throws InputError if it has none of this name.
 size_t find_split(const TaskSetup&, const std::string& name);
-
-/// Measures the trivial baselines of each split: the accuracy of predictors that ignore most of the question. They
-/// predict from nothing (constant), from the last two tokens read (last_token), from the position in the sequence
-/// and the length (position), or from the multiset of tokens read before (bag_of_tokens). Each learns the most
-/// frequent answer for each key on one half of the samples and is scored on the other half. If `go_on` is given
-/// and returns false, the remaining measurements are left out.
-constexpr int kBaselineSamples = 4000;
-TaskBaseline measure_baselines(const TaskSetup&, int samples = kBaselineSamples,
-                               const std::function<bool()>& go_on = {});
 
 }  // namespace posbench

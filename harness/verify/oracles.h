@@ -1,9 +1,10 @@
-// An independent solution of every task: from what the model reads, the answers at the scored positions. `posbench
-// check` and the tests compare the generators with it. A new task needs one row here.
+// An oracle solves a task independently of its generator: it computes the answers at the scored positions from what the
+// model reads. `posbench check` and the tests compare the two. Each oracle is one object in harness/verify/oracles/FAMILY.cpp.
 #pragma once
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/spec.h"
@@ -13,31 +14,36 @@ namespace posbench {
 
 using Tokens = std::vector<int>;
 
-/// The answers, in the order of Example::scored. It reads tokens and scored positions and must not read targets.
+/// Computes the answers in the order of Example::scored. It reads tokens and scored positions, never targets.
 class Oracle {
  public:
-  /// `also`: options under which it is still valid, beside the length and the options that splits change.
-  template <class Answers>
-  Oracle(Answers answers, std::vector<std::string> also = {})
-      : answers_(std::move(answers)), also_(std::move(also)) {}
+  using Solve = std::function<Tokens(const Example&)>;
 
-  Tokens operator()(const Example& e) const { return answers_(e); }
-  /// Whether it is valid for the task with these options.
-  bool states(const Spec&, const TaskInfo&) const;
+  /// `valid_options`: options under which it is valid, in addition to the length and the options that splits change.
+  Oracle(std::vector<std::string> valid_options, Solve solve)
+      : valid_options_(std::move(valid_options)), solve_(std::move(solve)) {}
+
+  Tokens operator()(const Example& e) const { return solve_(e); }
+  /// Returns true if the oracle is valid for the task with the options of this spec.
+  bool is_valid(const Spec&, const TaskInfo&) const;
 
  private:
-  std::function<Tokens(const Example&)> answers_;
-  std::vector<std::string> also_;
+  std::vector<std::string> valid_options_;
+  Solve solve_;
 };
 
+/// Returns the oracles by the names of their tasks.
 const std::map<std::string, Oracle>& oracles();
 
-/// The oracle of a task in a plug-in, as an object beside its registration.
+/// Registers the oracle of a task, of posbench or of a plug-in. A second oracle of the same task ends the program.
 struct RegisterOracle {
-#ifdef posbench  // compiled in double precision, where there are no tasks to check
-  RegisterOracle(const std::string&, const Oracle&) {}
+  using ValidOptions = std::vector<std::string>;
+#ifdef posbench  // The double-precision half of a plug-in has no tasks to check.
+  RegisterOracle(const std::string&, const Oracle::Solve&) {}
+  RegisterOracle(const std::string&, const ValidOptions&, const Oracle::Solve&) {}
 #else
-  RegisterOracle(const std::string& task, Oracle);
+  RegisterOracle(const std::string& task, Oracle::Solve solve) : RegisterOracle(task, {}, std::move(solve)) {}
+  RegisterOracle(const std::string& task, ValidOptions, Oracle::Solve);
 #endif
 };
 

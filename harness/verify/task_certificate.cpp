@@ -4,30 +4,36 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <string>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
+#include "harness/training/baselines.h"
 #include "harness/training/samples.h"
 #include "harness/training/task_setup.h"
 #include "harness/verify/oracles.h"
+#include "tasks/registry.h"
 
 namespace posbench {
 namespace {
 
-constexpr int kSamples = 10000;  // of each split and layout
-constexpr int kTwice = 10;       // one sample in this many is drawn a second time
-/// Tolerance of a measurement in standard errors; exceeded by chance about once in 100 000 times.
-constexpr double kErrors = 4.5;
+constexpr int kSamples = 10000;   // of each split and layout
+constexpr int kRepeatEvery = 10;  // one sample in this many is drawn a second time
+/// The tolerance of a measurement in standard errors. Chance exceeds it about once in 100 000 times.
+constexpr double kTolerance = 4.5;
 
-Tokens answers(const Example& e) {
+Tokens scored_targets(const Example& e) {
   Tokens answers;
   for (const int t : e.scored) answers.push_back(e.targets[t]);
   return answers;
 }
 
-/// A hash of question and answers; collisions are very unlikely.
+/// Returns a hash of question and answers. Collisions are very unlikely.
 std::uint64_t fingerprint(const Example& e) {
   std::uint64_t hash = 0;
   for (const std::vector<int>* list : {&e.tokens, &e.targets}) {
@@ -38,19 +44,20 @@ std::uint64_t fingerprint(const Example& e) {
 }
 
 /// Counts how often each answer occurs, with the standard error of the fraction of the most frequent one.
-class Fractions {
+class AnswerFractions {
  public:
   void add(const Tokens& answers) {
     for (const int answer : answers) ++counts_[answer];
     samples_.push_back(answers);
   }
   double largest() const { return static_cast<double>(most_frequent().second) / answers(); }
-  double error() const {  // clustered: answers within a sample are dependent
+  /// The samples are clusters, since answers within a sample are dependent.
+  double error() const {
     const auto [answer, count] = most_frequent();
     double squares = 0;
     for (const Tokens& sample : samples_) {
-      const double here = static_cast<double>(std::count(sample.begin(), sample.end(), answer));
-      squares += std::pow(here - largest() * static_cast<double>(sample.size()), 2);
+      const double in_sample = static_cast<double>(std::count(sample.begin(), sample.end(), answer));
+      squares += std::pow(in_sample - largest() * static_cast<double>(sample.size()), 2);
     }
     return std::sqrt(squares) / answers();
   }
@@ -91,10 +98,10 @@ class Certificate {
     const auto row = oracles().find(spec_.name);
     if (row == oracles().end()) {
       faults_.push_back(
-          fmt::format("no oracle: add to harness/verify/oracles.cpp   "
-                      "{{\"{}\", [](const Example& e) {{ return ...; }}}},",
+          fmt::format("no oracle is registered; add to harness/verify/oracles/FAMILY.cpp, or to the plug-in: "
+                      "const RegisterOracle {0}(\"{0}\", [](const Example& e) {{ return ...; }});",
                       spec_.name));
-    } else if (row->second.states(canonical_, *setup_.info)) {
+    } else if (row->second.is_valid(canonical_, *setup_.info)) {
       oracle_ = &row->second;
     }
   }
@@ -105,7 +112,7 @@ class Certificate {
              {"oracle", oracle_ != nullptr},
              {"layouts", {"teacher_forced"}}};
     if (!setup_.info->causal_only) json_["layouts"].push_back("slots");
-    const std::unordered_set<std::uint64_t> trained = fingerprints({setup_.trained(), "train", 0});
+    const std::unordered_set<std::uint64_t> trained = fingerprints(setup_.stream({Purpose::train}));
     const TaskBaseline baseline = measure_baselines(setup_);
     for (size_t i = 0; i < setup_.splits.size(); ++i) {
       const TaskInfo::Split& split = setup_.splits[i];
@@ -125,45 +132,46 @@ class Certificate {
 
  private:
   template <class... Args>
-  void found(const TaskInfo::Split& split, fmt::format_string<Args...> format, Args&&... args) {
+  void add_fault(const TaskInfo::Split& split, fmt::format_string<Args...> format, Args&&... args) {
     faults_.push_back(fmt::format("split {}: {}", split.name, fmt::format(format, std::forward<Args>(args)...)));
   }
 
   /// Checks the samples one by one, and the fractions of their answers if `json` is given.
   void check_samples(const TaskInfo::Split& split, Layout layout, Json* json) {
     const std::unique_ptr<Task> task = make_task(spec_, split, layout);
-    const SampleStream samples{*task, "test:" + split.name, 0};
-    Fractions fractions;
+    const SampleStream samples(*task, StreamId{Purpose::test, split.name});
+    AnswerFractions fractions;
     for (int n = 0; n < kSamples; ++n) {
       const auto [e, length] = samples(n);
-      const std::string wrong = e.scored.empty() ? "no position is scored" : fault(e, setup_.shape.vocabulary, task->answers());
-      if (!wrong.empty()) return found(split, "{} (sample {}, length {})", wrong, n, length);
-      if (n % kTwice == 0 && fingerprint(samples(n).example) != fingerprint(e))
-        return found(split, "the same seed gives another sample {}", n);
-      const Tokens given = answers(e);
+      const std::string wrong =
+          e.scored.empty() ? "no position is scored" : validate(e, setup_.shape.vocabulary, task->answers());
+      if (!wrong.empty()) return add_fault(split, "{} (sample {}, length {})", wrong, n, length);
+      if (n % kRepeatEvery == 0 && fingerprint(samples(n).example) != fingerprint(e))
+        return add_fault(split, "the same seed gives a different sample {}", n);
+      const Tokens given = scored_targets(e);
       if (oracle_ != nullptr && (*oracle_)(e) != given)
-        return found(split, "the oracle has another answer to sample {}, of length {}", n, length);
+        return add_fault(split, "the oracle disagrees on the answer of sample {}, of length {}", n, length);
       fractions.add(given);
     }
     if (json == nullptr) return;
-    const double declared = setup_.info->largest_answer_fraction > 0 ? setup_.info->largest_answer_fraction
-                                                                     : task->chance_level();
+    const double declared =
+        setup_.info->largest_answer_fraction > 0 ? setup_.info->largest_answer_fraction : task->chance_level();
     const double largest = fractions.largest();
     (*json)["largest_answer_fraction"] = {{"measured", largest}, {"declared", declared}};
-    if (canonical_.options.empty() && largest > declared + kErrors * fractions.error())
-      found(split, "one answer has a fraction of {:.3f}, more than the {:.3f} declared", largest, declared);
+    if (canonical_.options.empty() && largest > declared + kTolerance * fractions.error())
+      add_fault(split, "the fraction of one answer is {:.3f}, more than the declared {:.3f}", largest, declared);
   }
 
-  /// Compares how often samples of the test stream occur in the training stream with how often fresh draws of the
-  /// same split do, which is the rate expected by chance.
+  /// Compares how often samples of the test stream occur in the training stream with the rate by chance, that of fresh draws of the
+  /// same split.
   void check_recurrence(const TaskInfo::Split& split, const Task& task,
                         const std::unordered_set<std::uint64_t>& trained, Json& json) {
-    const Recurrence r{recurrences(trained, {task, "test:" + split.name, 0}),
+    const Recurrence r{recurrences(trained, SampleStream(task, StreamId{Purpose::test, split.name})),
                        recurrences(trained, {task, "recurrence:" + split.name, 1}), kSamples};
     json["seen_in_training"] = {{"fraction", static_cast<double>(r.seen) / r.samples},
                                 {"by_chance", static_cast<double>(r.by_chance) / r.samples}};
     if (r.excessive())
-      found(split, "{} of {} samples were in training, and by chance {} would be", r.seen, r.samples, r.by_chance);
+      add_fault(split, "{} of {} samples occur in training; by chance {} would", r.seen, r.samples, r.by_chance);
   }
 
   Spec spec_;
@@ -176,7 +184,7 @@ class Certificate {
 
 }  // namespace
 
-bool Recurrence::excessive() const { return seen > by_chance + kErrors * std::sqrt(seen + by_chance + 1); }
+bool Recurrence::excessive() const { return seen > by_chance + kTolerance * std::sqrt(seen + by_chance + 1); }
 
 Recurrence recurrence(const SampleStream& training, const SampleStream& test, const SampleStream& fresh) {
   const std::unordered_set<std::uint64_t> trained = fingerprints(training);

@@ -1,4 +1,4 @@
-// The certificate of a task: checks its generator on many samples.
+// The certificate of a task checks its generator on many samples.
 #pragma once
 #include <string>
 
@@ -7,13 +7,12 @@
 
 namespace posbench {
 
-/// Checks for every split, in every layout that the task supports: ids are in range, every scored position has a
-/// target, the oracle agrees, and the same seed gives the same sample. Also checks that no answer is more frequent
-/// than declared and that samples of the training stream recur no more often than in fresh draws of the split, and
-/// reports the trivial baselines. Throws std::invalid_argument for a bad spec.
+/// Checks every split in every layout that the task supports: ids are in range, every scored position has a target, the oracle
+/// agrees, the same seed gives the same sample, no answer is more frequent than declared, and test samples occur in the training
+/// stream no more often than fresh draws of the split. Also reports the trivial baselines. Throws InputError for a bad spec.
 Json certify_task(const std::string& spec);
 
-/// How many samples of a stream also occur in the training stream, and how many of as many fresh draws do.
+/// Counts samples of a stream, and as many fresh draws, that also occur in the training stream.
 struct Recurrence {
   int seen = 0, by_chance = 0, samples = 0;
   bool excessive() const;

@@ -1,4 +1,4 @@
-// The table of the kernels of one instruction set. The sources of this folder are compiled once for each set.
+// Declares the table of kernels of one instruction set. The sources of this folder are compiled once for each set.
 #pragma once
 #include "model/kernels.h"
 #include "model/lanes.h"

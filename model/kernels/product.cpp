@@ -1,11 +1,13 @@
-// Columns of b, as many as two of the widest vectors hold, are copied into a panel (K, 2 vectors) that stays in the
-// L1 cache, unless b is compact enough to be read directly. Some rows of the result are kept in registers while the
-// kernel runs down the panel. Long sums are split every kDepth terms, and each part is summed in ascending order,
-// whatever the sizes: the value of an entry depends on its row and column alone.
-#include "model/kernels/instances.h"
-
+// Computes matrix products. Columns of b, as many as two of the widest vectors hold, are copied into a panel that stays in
+// the L1 cache, unless b is compact enough to be read directly. Some rows of the result are kept in registers while the
+// kernel runs down the panel. Sums are split every kDepth terms and each part is summed in ascending order, so that the
+// value of an entry depends on its row and column alone.
 #include <algorithm>
+#include <cstring>
 #include <new>
+#include <type_traits>
+
+#include "model/kernels/instances.h"
 
 namespace posbench {
 inline namespace POSBENCH_ISA {
@@ -13,13 +15,13 @@ namespace {
 
 constexpr Index kDepth = 256;
 constexpr Index kFewRows = 12;      // with so few rows of a, copying a panel costs more than it saves
-constexpr Index kFarColumns = 128;  // a transposed a with this stride or more is first copied into rows ...
+constexpr Index kCopyStride = 128;  // a transposed a with this stride or more is copied into rows first ...
 constexpr Index kManyColumns = 96;  // ... if the result has at least this many columns
-constexpr Index kNearRows = 200;    // a b with a stride below this is read directly, without a panel
-constexpr Index kApart = 16;        // padding of the rows of such a copy
+constexpr Index kNearRows = 200;    // b with a stride below this is read directly, without a panel
+constexpr Index kRowPadding = 16;   // of the rows of a copy of a
 constexpr Index kRegisters = kWide > kLanes ? 24 : 12;  // vectors of the result that are summed in registers
 
-/// Memory that is kept for the next call.
+/// Keeps memory for the next call.
 class Buffer {
  public:
   Buffer() = default;
@@ -41,7 +43,7 @@ class Buffer {
   Index size_ = 0;
 };
 
-/// to[k stride + j] = from[j row_stride + k] for a square of vectors; 0 from row `count` of `from` on.
+/// to[k stride + j] = from[j row_stride + k] for a square of vectors; zero from row `count` of `from` on.
 void transpose_square(const Real* from, Index row_stride, Index count, Real* to, Index stride) {
   Lanes row[kLanes];
 #pragma GCC unroll 8
@@ -63,8 +65,8 @@ void pack_panel(const Operand& b, Index top, Index depth, Index first, Index cou
     }
     return;
   }
-  constexpr Index kLine = 2 * kLanes;  // squares two by two: lines of the cache are read and written whole
-  // Copied by whole squares:
+  constexpr Index kLine = 2 * kLanes;  // squares two by two, so that whole lines of the cache are read and written
+  // These rows and columns are copied by squares.
   const Index rows = b.row_stride == 1 ? depth - depth % kLanes : 0, cols = width - width % kLanes;
   for (Index line = 0; line < cols; line += kLine) {
     for (Index k = 0; k < rows; k += kLanes) {
@@ -78,8 +80,8 @@ void pack_panel(const Operand& b, Index top, Index depth, Index first, Index cou
   }
 }
 
-/// Whether rows with this stride evict each other from the L1 cache, in tiles with many rows.
-constexpr bool collide(Index stride) { return kRegisters > 12 && stride % (2048 / sizeof(Real)) == 0; }
+/// Returns whether rows with this stride evict each other from the L1 cache, in tiles with many rows.
+constexpr bool aliases_in_l1(Index stride) { return kRegisters > 12 && stride % (2048 / sizeof(Real)) == 0; }
 
 /// to (rows, stride) = `depth` columns of a from `top` on.
 void copy_rows(const Operand& a, Index top, Index depth, Index stride, Real* to) {
@@ -99,11 +101,11 @@ void copy_rows(const Operand& a, Index top, Index depth, Index stride, Real* to)
   }
 }
 
-/// Columns of the next panel if `rest` are left: two of the widest vectors, one, or kLanes. The sum over all panels
-/// is the next multiple of kLanes, as in packed_columns().
+/// Returns the columns of the next panel if `rest` are left: two of the widest vectors, one, or kLanes. The sum over all
+/// panels is the next multiple of kLanes, as in packed_columns().
 Index panel_width(Index rest) { return rest > 2 * kWide - kLanes ? 2 * kWide : rest > kLanes ? kWide : kLanes; }
 
-/// The memory for some columns of the result, and what they are added to: nothing, or rows of the same columns.
+/// The memory for some columns of the result, and the rows that they are added to, or null.
 struct Target {
   Real* to;
   Index stride;  // between rows, in scalars
@@ -117,8 +119,8 @@ constexpr bool kPartial = true;  // stores of a few lanes cost no more than othe
 constexpr bool kPartial = false;
 #endif
 
-/// R rows of N vectors from `row` on: scale times the sum over k < depth of a's column k times the panel's row k.
-/// `stride` is that of a: between its rows, or, where it is transposed, between its columns.
+/// Computes R rows of N vectors from `row` on: scale times the sum over k < depth of column k of a times row k of the panel.
+/// `stride` is the distance between rows of a, or between its columns if it is transposed.
 template <class V, int R, int N, bool kTransposed, bool kAdd>
 [[gnu::noinline]] void tile(const Real* a, Index stride, const Real* panel, Index panel_stride, Index depth,
                             Real scale, const Target& target, Index row) {
@@ -168,7 +170,7 @@ struct Panel {
   Index stride;  // between rows, in scalars
 };
 
-/// `count` rows from `row` on, of some columns of the result; at most R. a begins at column panel.top.
+/// Computes `count` rows, at most R, from `row` on, of some columns of the result. a begins at column panel.top.
 template <class V, int R, int N, bool kTransposed, bool kAdd>
 inline void rows_at_once(const Operand& a, Index row, Index count, const Panel& panel, Real scale,
                          const Target& target) {
@@ -183,12 +185,12 @@ inline void rows_at_once(const Operand& a, Index row, Index count, const Panel& 
       panel.data + (begin - panel.top) * panel.stride, panel.stride, end - begin, scale, target, row);
 }
 
-/// Rows [row, end), at most R at a time, in groups of about equal size: with few rows, sums wait for each other.
+/// Computes rows [row, end), at most R at a time, in groups of about equal size: with few rows, sums wait for each other.
 template <class V, int R, int N, bool kTransposed, bool kAdd>
 void strip(const Operand& a, Index row, Index end, const Panel& panel, Real scale, const Target& target) {
   const auto rows = static_cast<unsigned>(end - row), tiles = (rows + R - 1) / R;
   if (tiles == 0) return;
-  const unsigned fewest = rows / tiles, larger = rows % tiles;  // so many tiles have a row more than the others
+  const unsigned fewest = rows / tiles, larger = rows % tiles;  // `larger` tiles have one row more than the others
   for (unsigned n = 0; n < tiles; ++n) {
     const Index count = fewest + (n < larger);
     rows_at_once<V, R, N, kTransposed, kAdd>(a, row, count, panel, scale, target);
@@ -209,7 +211,7 @@ void columns(const Operand& a, Index row, Index end, const Panel& panel, Real sc
   }
 }
 
-/// `width` columns of the result: from row `row` on, and those of a second vector from row `second_row` on.
+/// Computes `width` columns of the result: from row `row` on, and those of a second vector from row `second_row` on.
 void columns(Index width, const Operand& a, Index row, Index second_row, const Panel& panel, Real scale,
              const Target& target) {
   if (width == 2 * kWide) {
@@ -240,11 +242,11 @@ void pack_kernel(const Operand& b, Real* packed) {
 
 void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Index start_stride, Real scale,
                      Index last_diagonal, Real* result, Index stride) {
-  static thread_local Buffer packed, edge, straight;
+  static thread_local Buffer packed, edge, unpacked_a;
   for (Index top = 0; top < std::max<Index>(b.rows, 1); top += kDepth) {
     const Index bottom = std::min(top + kDepth, b.rows), depth = bottom - top;
     const bool in_place = b.col_stride == 1 && (a.rows <= kFewRows || b.row_stride < kNearRows);
-    // The columns of a from `top` on. Its members are copied one by one: they were just written one by one, and a
+    // `left` is a from column `top` on. The members are copied one by one because they were just written one by one: a
     // load of several at once would wait until those writes reach the cache.
     Operand left;
     left.data = a.data + top * a.col_stride;
@@ -254,9 +256,10 @@ void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Inde
     left.col_stride = a.col_stride;
     left.zeros = a.zeros;
     left.diagonal = a.diagonal;
-    if (b.cols >= kManyColumns && (a.row_stride == 1 ? a.col_stride >= kFarColumns : collide(a.row_stride))) {
-      const Index row_stride = depth + kApart;
-      Real* rows = straight.of_size(a.rows * row_stride);
+    if (b.cols >= kManyColumns &&
+        (a.row_stride == 1 ? a.col_stride >= kCopyStride : aliases_in_l1(a.row_stride))) {
+      const Index row_stride = depth + kRowPadding;
+      Real* rows = unpacked_a.of_size(a.rows * row_stride);
       copy_rows(a, top, depth, row_stride, rows);
       left.data = rows;
       left.row_stride = row_stride;
@@ -264,7 +267,7 @@ void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Inde
     }
     for (Index first = 0; first < b.cols;) {
       const Index rest = b.cols - first, width = panel_width(rest), count = std::min(rest, width);
-      // Rows above these see nothing of the columns, and of those in the second vector.
+      // Rows above these do not need the columns, or those in the second vector.
       const Index row = std::clamp(first - last_diagonal, Index{0}, a.rows);
       const Index second_row = std::clamp(first + kWide - last_diagonal, Index{0}, a.rows);
       Panel panel{top, bottom, b.data + top * b.row_stride + first, b.row_stride};
@@ -291,7 +294,7 @@ void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Inde
       }
       first += count;
     }
-    start = result;  // of the next pieces of the sums
+    start = result;  // the next parts are added
     start_stride = stride;
   }
 }

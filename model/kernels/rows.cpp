@@ -1,21 +1,24 @@
-// Kernels that run over the rows of matrices: normalizations, activations, sums. Sums take kLanes numbers at a time,
-// even where vectors hold more.
-#include "model/kernels/instances.h"
-
+// Defines the kernels that run over rows of matrices: normalizations, activations, sums. Sums take kLanes numbers at a time,
+// even if vectors hold more.
 #include <algorithm>
+#include <cmath>
 #include <numbers>
+#include <type_traits>
+
+#include "model/kernels/functions.h"
+#include "model/kernels/instances.h"
 
 namespace posbench {
 inline namespace POSBENCH_ISA {
 namespace {
 
-constexpr Index kSideBySide = 8;  // rows processed together: each step of a row waits for the one before
+constexpr Index kSideBySide = 8;  // rows processed together, because each step of a row waits for the one before
 
-Index visible(Index i, Index length, bool causal) { return causal ? i + 1 : length; }
+Index num_visible_keys(Index i, Index length, bool causal) { return causal ? i + 1 : length; }
 
-/// How many lanes from entry j on may be written: a store of a row's last visible keys may include later ones.
+/// Returns the number of lanes from entry j on that may be written. A store of the last visible keys may include later ones.
 template <class Count>
-Index room(Index length, Index j, Count count) {
+Index writable_lanes(Index length, Index j, Count count) {
   return count == kWide ? kWide : std::min(kWide, length - j);
 }
 
@@ -25,8 +28,8 @@ Real largest_of(const Real* row, Index size) {
   return largest(top);
 }
 
-/// Sets the entries after a row's visible keys to zero, as far as products read them.
-void hide_later(Real* row, Index keys, Index length) {
+/// Sets the entries after the visible keys of a row to zero, as far as products read them.
+void zero_future_keys(Real* row, Index keys, Index length) {
   const Index end = std::min(length, keys + kBand);
   for (Index j = (keys + kWide - 1) / kWide * kWide; j < end; j += kWide)
     store(Wide{}, row + j, std::min(kWide, length - j));
@@ -38,43 +41,45 @@ void softmax(const ConstRows& scores, bool causal, const Rows& attention) {
     const Index end = std::min(first + kSideBySide, length);
     Real top[kSideBySide], inverse[kSideBySide];
     for (Index i = first; i < end; ++i)
-      top[i - first] = largest_of(scores.data + i * scores.stride, visible(i, length, causal));
+      top[i - first] = largest_of(scores.data + i * scores.stride, num_visible_keys(i, length, causal));
     for (Index i = first; i < end; ++i) {
       const Real *row = scores.data + i * scores.stride, highest = top[i - first];
       Real* weights = attention.data + i * attention.stride;
       Lanes total{};
-      for_each<Wide>(visible(i, length, causal), [&](Index j, auto count) {
+      for_each<Wide>(num_visible_keys(i, length, causal), [&](Index j, auto count) {
         const Wide weight = exponential(load<Wide>(row + j, count, -INFINITY) - highest);
         total = add(total, weight);
-        store(weight, weights + j, room(length, j, count));
+        store(weight, weights + j, writable_lanes(length, j, count));
       });
       inverse[i - first] = 1 / sum(total);
     }
     for (Index i = first; i < end; ++i) {
-      const Index keys = visible(i, length, causal);
+      const Index keys = num_visible_keys(i, length, causal);
       Real *weights = attention.data + i * attention.stride, scale = inverse[i - first];
       for_each<Wide>(keys, [&](Index j, auto count) {
-        const Index lanes = room(length, j, count);
+        const Index lanes = writable_lanes(length, j, count);
         store(load<Wide>(weights + j, lanes, 0) * scale, weights + j, lanes);
       });
-      hide_later(weights, keys, length);
+      zero_future_keys(weights, keys, length);
     }
   }
 }
 
-void softmax_backward(const ConstRows& attention, bool causal, const ConstRows& d_attention, const Rows& d_scores) {
+void softmax_backward(const ConstRows& attention, bool causal, const ConstRows& d_attention,
+                      const Rows& d_scores) {
   const Index length = attention.rows;
   for (Index i = 0; i < length; ++i) {
-    const Index keys = visible(i, length, causal);
+    const Index keys = num_visible_keys(i, length, causal);
     const Real *weights = attention.data + i * attention.stride, *d = d_attention.data + i * d_attention.stride;
     Real* d_row = d_scores.data + i * d_scores.stride;
     Lanes along{};
-    for_each_lanes(keys,
-                   [&](Index j, auto count) { along = fused(load(weights + j, count, 0), load(d + j, count, 0), along); });
+    for_each_lanes(keys, [&](Index j, auto count) {
+      along = fused(load(weights + j, count, 0), load(d + j, count, 0), along);
+    });
     const Real mean = sum(along);
     for_each<Wide>(keys, [&](Index j, auto count) {
       store(load<Wide>(weights + j, count, 0) * (load<Wide>(d + j, count, 0) - mean), d_row + j,
-            room(length, j, count));
+            writable_lanes(length, j, count));
     });
     for (Index j = (keys + kWide - 1) / kWide * kWide; j < length; j += kWide)
       store(Wide{}, d_row + j, std::min(kWide, length - j));
@@ -186,7 +191,7 @@ void add_column_sums(const ConstRows& x, Real* sums) {
   });
 }
 
-/// The sum over n of the terms of add(n, count, total), each of `count` lanes, in two alternating accumulators.
+/// Returns the sum over n of the terms of add(n, count, total), each of `count` lanes, in two alternating accumulators.
 template <class F>
 Real sum_of(Index size, F add) {
   constexpr std::integral_constant<Index, kLanes> kAll;
@@ -228,19 +233,17 @@ const Kernels kernel_table{
     .gelu = gelu,
     .cross_entropy = cross_entropy,
     .add_column_sums = add_column_sums,
-    .sum = [](const Real* x, Index size) {
-      return sum_of(size, [=](Index n, auto count, Lanes total) { return total + load(x + n, count, 0); });
-    },
+    .sum =
+        [](const Real* x, Index size) {
+          return sum_of(size, [=](Index n, auto count, Lanes total) { return total + load(x + n, count, 0); });
+        },
     .dot = dot,
-    .exponential = [](const Real* x, Index size, Real* y) { 
-          entrywise(x, size, y, [](Wide v) { return exponential(v); });
-        },
-    .sigmoid = [](const Real* x, Index size, Real* y) { 
-          entrywise(x, size, y, [](Wide v) { return sigmoid(v); });
-        },
-    .softplus = [](const Real* x, Index size, Real* y) { 
-          entrywise(x, size, y, [](Wide v) { return softplus(v); });
-        },
+    .exponential = [](const Real* x, Index size,
+                      Real* y) { entrywise(x, size, y, [](Wide v) { return exponential(v); }); },
+    .sigmoid = [](const Real* x, Index size,
+                  Real* y) { entrywise(x, size, y, [](Wide v) { return sigmoid(v); }); },
+    .softplus = [](const Real* x, Index size,
+                   Real* y) { entrywise(x, size, y, [](Wide v) { return softplus(v); }); },
 };
 
 }  // namespace POSBENCH_ISA

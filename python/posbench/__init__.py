@@ -6,6 +6,7 @@
 
 `posbench.torch` has the same transformer as a PyTorch module, for position encodings written in PyTorch.
 """
+
 from ._program import InputError, PosbenchError, ProgramError, program_path
 from .report import Report, run, score, table
 from .samples import Batches, Samples, Task, task

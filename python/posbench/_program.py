@@ -1,4 +1,5 @@
-"""Runs the program, and turns its failures into exceptions."""
+"""Runs the program and raises its failures as exceptions."""
+
 from __future__ import annotations
 
 import os
@@ -6,8 +7,12 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Sequence
+from typing import IO, Any, Union
+
+Argument = Union[str, int, Path]
+Settings = Union[Sequence[str], Mapping[str, Any]]  # ["model.width=128"] or {"model.width": 128}
 
 
 class PosbenchError(Exception):
@@ -23,7 +28,7 @@ class ProgramError(PosbenchError, RuntimeError):
 
 
 def program_path() -> Path:
-    """The program: $POSBENCH_PROGRAM, else the one of this package, else the one on the PATH."""
+    """Returns the program: $POSBENCH_PROGRAM, else the one of this package, else the one on the PATH."""
     chosen = os.environ.get("POSBENCH_PROGRAM")
     if chosen:
         return Path(chosen)
@@ -37,15 +42,19 @@ def program_path() -> Path:
 
 
 def _is_wrapper(path: Path) -> bool:
-    """Whether it is the script that calls main() below, which would call itself."""
+    """Returns whether the file is the script that calls main() below, which would call itself."""
     with open(path, "rb") as file:
         return file.read(2) == b"#!"
 
 
-def call(arguments: Sequence[str], accept: Sequence[int] = (0,), progress: bool = False) -> str:
-    """Runs the program; returns its standard output. Raises InputError or ProgramError for other exit codes."""
+def call(arguments: Sequence[Argument], accept: Sequence[int] = (0,), progress: bool = False) -> str:
+    """Runs the program and returns its standard output.
+
+    Raises InputError or ProgramError if the exit code is not in `accept`.
+    """
     command = [str(program_path()), *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
         lines: list[str] = []
         reader = threading.Thread(target=_read_messages, args=(process.stderr, lines, progress))
         reader.start()
@@ -56,25 +65,25 @@ def call(arguments: Sequence[str], accept: Sequence[int] = (0,), progress: bool 
     if process.returncode == 130:
         raise KeyboardInterrupt
     message = lines[-1] if lines else f"posbench ended with exit code {process.returncode}"
-    message = message[len("posbench: "):] if message.startswith("posbench: ") else message
+    message = message[len("posbench: ") :] if message.startswith("posbench: ") else message
     raise InputError(message) if process.returncode == 2 else ProgramError(message)
 
 
-def _read_messages(stream, lines: list[str], show: bool) -> None:
+def _read_messages(stream: IO[str], lines: list[str], show: bool) -> None:
     for line in stream:
         lines.append(line.rstrip("\n"))
         if show:
             sys.stderr.write(line)
 
 
-def configuration(profile: str | None, settings: Sequence[str] | dict, config: str | Path | None) -> list[str]:
-    """The flags of a configuration: a profile's name, settings such as "model.width=128", a file."""
+def configuration(profile: str | None, settings: Settings, config: str | Path | None) -> list[str]:
+    """Returns the flags of a configuration: a profile's name, settings such as "model.width=128", a file."""
     flags: list[str] = []
     if profile is not None:
         flags += ["--profile", profile]
     if config is not None:
         flags += ["--config", str(config)]
-    if isinstance(settings, dict):
+    if isinstance(settings, Mapping):
         settings = [f"{name}={_text(value)}" for name, value in settings.items()]
     for setting in settings:
         flags += ["--set", setting]
@@ -86,7 +95,7 @@ def _text(value: object) -> str:
 
 
 def main() -> None:
-    """The command `posbench` of the package: the program itself."""
+    """Runs the program. It is the command `posbench` of the package."""
     try:
         path = str(program_path())
     except ProgramError as error:

@@ -1,17 +1,19 @@
 """Reports: of runs of the program, and of the answers of any other model."""
+
 from __future__ import annotations
 
 import gzip
 import json
 import tempfile
 import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._program import InputError, call, configuration
+from ._program import InputError, Settings, call, configuration
 from .samples import Samples
 
 if TYPE_CHECKING:
@@ -46,7 +48,8 @@ class Report:
 
     @property
     def experiments(self) -> list[Mapping[str, Any]]:
-        return self.data["experiments"]
+        experiments: list[Mapping[str, Any]] = self.data["experiments"]
+        return experiments
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each experiment, split and metric. `value` is the accuracy, or the loss or margin, which have no
@@ -62,18 +65,50 @@ class Report:
             if "extends" in e:
                 about.update(parent=e["extends"]["parent"], further_steps=e["extends"]["steps"])
             if not e["splits"]:
-                rows.append(dict(about, split=None, kind=None, metric=None, value=None, correct=None, total=None,
-                                 low=None, high=None))
+                rows.append(
+                    dict(
+                        about,
+                        split=None,
+                        kind=None,
+                        metric=None,
+                        value=None,
+                        correct=None,
+                        total=None,
+                        low=None,
+                        high=None,
+                    )
+                )
             for split in e["splits"]:
                 for metric in ("token", "sequence"):
                     count = split[metric]
-                    rows.append(dict(about, split=split["name"], kind=split["kind"], metric=metric,
-                                     value=count["accuracy"], correct=count["correct"], total=count["total"],
-                                     low=count["low"], high=count["high"]))
+                    rows.append(
+                        dict(
+                            about,
+                            split=split["name"],
+                            kind=split["kind"],
+                            metric=metric,
+                            value=count["accuracy"],
+                            correct=count["correct"],
+                            total=count["total"],
+                            low=count["low"],
+                            high=count["high"],
+                        )
+                    )
                 for metric in ("loss", "margin"):
                     if split.get(metric) is not None:
-                        rows.append(dict(about, split=split["name"], kind=split["kind"], metric=metric,
-                                         value=split[metric], correct=None, total=None, low=None, high=None))
+                        rows.append(
+                            dict(
+                                about,
+                                split=split["name"],
+                                kind=split["kind"],
+                                metric=metric,
+                                value=split[metric],
+                                correct=None,
+                                total=None,
+                                low=None,
+                                high=None,
+                            )
+                        )
         return rows
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -95,11 +130,20 @@ def table(*reports: Report) -> str:
         return call(["report", *paths]).replace(f"{folder}/", "")
 
 
-def run(*, tasks: Sequence[str] | None = None, encodings: Sequence[str] | None = None,
-        seeds: int | Sequence[int] | None = None, profile: str | None = None,
-        settings: Sequence[str] | Mapping[str, Any] = (), config: str | Path | None = None,
-        output: str | Path | None = None, jobs: int | None = None, save_models: bool = False,
-        progress: bool = True, sweep: Mapping[str, Sequence[Any]] | None = None) -> Report:
+def run(
+    *,
+    tasks: Sequence[str] | None = None,
+    encodings: Sequence[str] | None = None,
+    seeds: int | Sequence[int] | None = None,
+    profile: str | None = None,
+    settings: Settings = (),
+    config: str | Path | None = None,
+    output: str | Path | None = None,
+    jobs: int | None = None,
+    save_models: bool = False,
+    progress: bool = True,
+    sweep: Mapping[str, Sequence[Any]] | None = None,
+) -> Report:
     """`posbench run`: trains encodings of the program on tasks. `output` is a run directory to keep; `progress` shows
     the program's progress. `sweep` is a grid, {"model.width": [32, 64], "task.length": [16, 32]}. Experiments that
     diverge are rows of the report, as all others."""
@@ -123,8 +167,14 @@ def run(*, tasks: Sequence[str] | None = None, encodings: Sequence[str] | None =
         return Report.load(directory)
 
 
-def score(answers: Iterable[tuple[Samples, np.ndarray]], name: str, *, parameters: int = 0, description: str = "",
-          output: str | Path | None = None) -> Report:
+def score(
+    answers: Iterable[tuple[Samples, np.ndarray]],
+    name: str,
+    *,
+    parameters: int = 0,
+    description: str = "",
+    output: str | Path | None = None,
+) -> Report:
     """A report of a model's answers to test samples: pairs of samples and answers.
 
     The second of a pair holds ids, (N, S), or logits or log-probabilities, (N, S, vocabulary), for the scored
@@ -133,8 +183,10 @@ def score(answers: Iterable[tuple[Samples, np.ndarray]], name: str, *, parameter
     """
     model = {"name": name, "parameters": int(parameters), "description": description}
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
-        files = [write_answers(Path(folder) / f"{n}.npz", samples, values, model)
-                 for n, (samples, values) in enumerate(answers)]
+        files = [
+            write_answers(Path(folder) / f"{n}.npz", samples, values, model)
+            for n, (samples, values) in enumerate(answers)
+        ]
         return score_files(files, output)
 
 
@@ -144,13 +196,19 @@ def write_answers(path: Path, samples: Samples, values: np.ndarray, model: Mappi
     rows, width = values.shape[:2] if values.ndim >= 2 else (0, 0)
     is_logits = values.ndim == 3 and np.issubdtype(values.dtype, np.floating)
     if rows != len(samples) or not (is_logits or (values.ndim == 2 and np.issubdtype(values.dtype, np.integer))):
-        raise InputError(f"answers of shape {values.shape} and type {values.dtype}; expected integers of shape "
-                         f"({len(samples)}, S) or floats of shape ({len(samples)}, S, vocabulary)")
+        raise InputError(
+            f"answers of shape {values.shape} and type {values.dtype}; expected integers of shape "
+            f"({len(samples)}, S) or floats of shape ({len(samples)}, S, vocabulary)"
+        )
     if width == samples.tokens.shape[1]:
         values = samples.at_scored(values)
     if is_logits and values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float32)
-    np.savez(path, index=samples.index, **{"logits" if is_logits else "answers": np.ascontiguousarray(values)})
+    arrays: dict[str, Any] = {
+        "index": samples.index,
+        "logits" if is_logits else "answers": np.ascontiguousarray(values),
+    }
+    np.savez(path, **arrays)
     _manifest_path(path).write_text(json.dumps(dict(samples.manifest, model=dict(model))))
     return path
 

@@ -1,16 +1,18 @@
 """Samples of a task: those that `posbench run` trains, validates and tests on."""
+
 from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable
 
 import numpy as np
 
-from ._program import InputError, call, configuration
+from ._program import InputError, Settings, call, configuration
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class Samples:
     def at_scored(self, values: np.ndarray) -> np.ndarray:
         """Gathers the values (N, S, ...) at the scored positions from values (N, T, ...) for every position."""
         rows = np.arange(len(self))[:, None]
-        return values[rows, np.maximum(self.scored_positions, 0)]
+        gathered: np.ndarray = values[rows, np.maximum(self.scored_positions, 0)]
+        return gathered
 
 
 class Batches(Sequence[Mapping[str, np.ndarray]]):
@@ -70,22 +73,23 @@ class Batches(Sequence[Mapping[str, np.ndarray]]):
     _CHUNK = 64  # batches that are drawn at a time
 
     def __init__(self, task: Task, purpose: str, seed: int, size: int, count: int):
-        self.task, self.purpose, self.seed, self.size, self.count = task, purpose, seed, size, count
-        self._number, self._chunk = -1, None
+        self.task, self.purpose, self.seed, self.size, self.batches = task, purpose, seed, size, count
+        self._number = -1  # of the chunk that is held
+        self._chunk: Samples | None = None
 
     def __len__(self) -> int:
-        return self.count
+        return self.batches
 
-    def __getitem__(self, n):  # type: ignore[override]
-        if not 0 <= n < self.count:
+    def __getitem__(self, n: int) -> Mapping[str, np.ndarray]:  # type: ignore[override]
+        if not 0 <= n < self.batches:
             raise IndexError(n)
         return self.samples(n).arrays()
 
     def samples(self, n: int) -> Samples:
-        """Batch n."""
+        """Returns batch n."""
         chunk, row = divmod(n, self._CHUNK)
-        if chunk != self._number:
-            batches = min(self._CHUNK, self.count - chunk * self._CHUNK)
+        if self._chunk is None or chunk != self._number:
+            batches = min(self._CHUNK, self.batches - chunk * self._CHUNK)
             first = chunk * self._CHUNK * self.size
             self._chunk = self.task.samples(self.purpose, seed=self.seed, first=first, count=batches * self.size)
             self._number = chunk
@@ -102,16 +106,16 @@ class Task:
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
         """The manifest of its samples: version, options, vocabulary, words, splits, lengths, settings."""
-        return self._export("train", 0, 0, 1, "jsonl", lambda path: None)[1]
+        return self._export("train", 0, 0, 1, "jsonl", lambda path: {})[1]
 
     @property
     def vocabulary(self) -> int:
-        return self.manifest["vocabulary"]
+        return int(self.manifest["vocabulary"])
 
     @property
     def words(self) -> list[str]:
         """The text of each token."""
-        return self.manifest["words"]
+        return list(self.manifest["words"])
 
     @property
     def splits(self) -> list[str]:
@@ -132,17 +136,35 @@ class Task:
         """`count` batches of `size` samples, from the beginning of the stream."""
         return Batches(self, purpose, seed, size, count)
 
-    def _export(self, purpose, seed, first, count, form, read):
+    def _export(
+        self, purpose: str, seed: int, first: int, count: int, form: str, read: Callable[[Path], dict[str, np.ndarray]]
+    ) -> tuple[dict[str, np.ndarray], Mapping[str, Any]]:
         with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
             path, manifest = Path(folder) / f"samples.{form}", Path(folder) / "manifest.json"
-            call(["export", self.spec, "--purpose", purpose, "--seed", seed, "--first", first, "--count", count,
-                  "-o", path, "--manifest", manifest, *self.flags])
+            call(
+                [
+                    "export",
+                    self.spec,
+                    "--purpose",
+                    purpose,
+                    "--seed",
+                    seed,
+                    "--first",
+                    first,
+                    "--count",
+                    count,
+                    "-o",
+                    path,
+                    "--manifest",
+                    manifest,
+                    *self.flags,
+                ]
+            )
             return read(path), json.loads(manifest.read_text())
 
 
-def task(spec: str, *, profile: str | None = None, settings: Sequence[str] | Mapping[str, Any] = (),
-         config: str | Path | None = None) -> Task:
+def task(spec: str, *, profile: str | None = None, settings: Settings = (), config: str | Path | None = None) -> Task:
     """A task by its spec, such as "flip_flop:length=32". Raises InputError for an unknown task or option."""
     made = Task(spec, tuple(configuration(profile, settings, config)))
-    made.manifest  # refuses an invalid spec early
+    _ = made.manifest  # raises InputError for an invalid spec
     return made

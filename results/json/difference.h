@@ -1,4 +1,4 @@
-// The difference of two JSON values.
+// Finds the first difference of two JSON values.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,14 +9,15 @@ namespace posbench {
 
 struct JsonDifference {
   std::string path;  // keys from the outermost object, separated by '.'; empty if the values themselves differ
-  std::string first, second;  // the values there, as in messages, or "missing"
+  std::string first, second;  // the values as messages show them, or "missing"
 };
 
-/// The first difference in the order of the keys; nothing if the values are equal. Objects are compared key by
-/// key, everything else as a whole. `path` is a prefix of the reported path.
-std::optional<JsonDifference> first_difference(const Json& first, const Json& second, const std::string& path = "");
+/// Returns the first difference in the order of the keys, or nothing if the values are equal. Compares objects key by key
+/// and other values as a whole. `path` is a prefix of the reported path.
+std::optional<JsonDifference> first_difference(const Json& first, const Json& second,
+                                               const std::string& path = "");
 
-/// The same for one member of both objects.
+/// Does the same for one member of both objects.
 std::optional<JsonDifference> member_difference(const Json& first, const Json& second, const std::string& key,
                                                 const std::string& path = "");
 

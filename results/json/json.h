@@ -1,6 +1,7 @@
-// JSON for reports: objects keep the order of their keys, files are read within limits of depth and size, and
-// errors name the file and the JSON location.
+// Reads and writes JSON. Objects keep the order of their keys, files are read within limits of depth and size, and errors
+// name the file and the location in it.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -17,43 +18,42 @@ namespace posbench {
 
 using Json = nlohmann::ordered_json;
 
-/// Parses a whole file, which may be compressed by gzip, or a text that messages call `file`. Throws std::runtime_error, in one line, if it cannot
-/// be read, is not JSON, nests deeper than 64, has more than five million values, or has an object with over 10000
-/// keys or with a duplicate key, or a number that does not fit a double.
+/// Parses a file, which gzip may have compressed, or a text that messages call `file`. Throws InputError, with a message
+/// of one line, if the file cannot be read or is not JSON, if it nests deeper than 64 or has more than five million values,
+/// if an object has a duplicate key or over 10000 keys, or if a number does not fit a double.
 Json read_json(const std::filesystem::path& file);
 Json parse_json(std::string_view text, const std::string& file);
 
-/// A list under one key of the outermost object, whose items are passed to a callback one by one and then dropped,
-/// so that a long report is never in memory as JSON. The returned value has the list, but empty.
-struct Stream {
+/// A list under one key of the outermost object. Its items are passed to a callback one by one and then deleted, so that
+/// a long report is never in memory as JSON. The returned value contains the list, but empty.
+struct ListStream {
   const char* key;
-  /// Called with the members before the list in the file, and with an item and its index.
+  /// Called with the members in front of the list, and with an item and its index.
   std::function<void(const Json& before, const Json& item, size_t index)> take;
-  /// The same from simdjson, called by several threads at once and in any order. If it throws, or if anything else
-  /// is wrong, all items are passed to `take` instead, and its error is the one that is thrown.
+  /// Does the same in a fifth of the time. Several threads call it at once and in any order. If it throws, or if the file
+  /// has an error, all items are passed to `take` instead, and the error of `take` is thrown.
   std::function<void(const simdjson::dom::element& item, size_t index)> take_fast;
-  /// Whether the value of this key of the outermost object is unused. It may be left out of the result.
-  bool (*skips)(std::string_view key);
+  /// Returns true for the keys of the outermost object whose values are not used and may be null in the result.
+  bool (*is_unused)(std::string_view key);
 };
-Json read_json(const std::filesystem::path& file, const Stream&);
-Json parse_json(std::string_view bytes, const std::string& file, const Stream&);  // these may be compressed too
+Json read_json(const std::filesystem::path& file, const ListStream&);
+Json parse_json(std::string_view bytes, const std::string& file,
+                const ListStream&);  // gzip may have compressed them
 
-/// Readable JSON that suits `diff`: indented, with small values and with lists and objects of scalars on one line
-/// each.
+/// Returns indented JSON that suits `diff`. Small values, and lists and objects of scalars, have one line each.
 std::string pretty(const Json&);
-/// JSON on one line, without a newline. Bytes that are not UTF-8 become U+FFFD, here and in pretty().
+/// Returns JSON on one line, without a newline. Bytes that are not UTF-8 become U+FFFD, here and in pretty().
 std::string compact(const Json&);
 
-/// A value as messages show it: `"text"`, `1.5`, `a list`; truncated if it is long.
+/// Returns a value as messages show it: `"text"`, `1.5`, `a list`. Truncates it if it is long.
 std::string shown(const Json&);
 
-/// Throws "FILE: LOCATION is VALUE, WHAT", on one line, however long the value.
+/// Throws an InputError "FILE: LOCATION is VALUE, WHAT", which is one line for any value.
 [[noreturn]] void fail(const std::string& file, const std::string& location, const Json& value,
                        const std::string& what);
 
-/// A JSON value that knows its location. Each reader throws std::runtime_error if the value is not what it
-/// expects: `before.json: experiments[3].seed is "x", expected an integer from 0 to 9`.
-/// A field refers to its parent field, which must outlive it.
+/// A JSON value that knows its location. Each reader throws InputError if the value is not what it expects:
+/// `before.json: experiments[3].seed is "x", expected an integer from 0 to 9`. The parent field must outlive the field.
 class Field {
  public:
   /// The outermost value of a file. Both arguments must outlive the field.
@@ -75,14 +75,14 @@ class Field {
   void each(F f) const {  // of a list, item by item
     for (size_t i = 0; i < size(); ++i) f((*this)[i]);
   }
-  const Json& object() const;  // the value itself, which must be an object
+  const Json& object() const;  // this value, which must be an object
   std::string text() const;
   std::string name() const;  // a text that is not empty and is printable
   bool flag() const;
   std::int64_t integer(std::int64_t low, std::int64_t high) const;
   std::uint64_t natural() const;
   double number(double low, double high) const;
-  /// The index of the text among `names`.
+  /// Returns the index of the text among `names`.
   size_t choice(const std::vector<std::string>& names) const;
 
   [[noreturn]] void fail(const std::string& what) const;
@@ -108,7 +108,7 @@ std::vector<T> read_list(const Field& list, Read read) {
   return items;
 }
 
-/// The inverse: the items as a JSON list.
+/// Returns what `write` returns for each item.
 template <class T, class Write>
 auto write_list(const std::vector<T>& items, Write write) {
   std::vector<decltype(write(items.front()))> list;

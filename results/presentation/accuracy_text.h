@@ -1,11 +1,10 @@
-// How an accuracy is rounded, wherever one is shown.
+// Rounds accuracies for tables and pages.
 #pragma once
 #include <string>
 
 namespace posbench {
 
-/// Rounded to the nearest number of so many digits; but 1 only where all was right: what would round to 1 and is less is
-/// ">0.99".
+/// Rounds to the nearest number with `digits` digits. An accuracy below 1 that would round to 1 becomes ">0.99".
 std::string accuracy_text(double accuracy, int digits = 2);
 
 }  // namespace posbench

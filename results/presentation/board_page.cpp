@@ -1,6 +1,8 @@
 #include "results/presentation/board_page.h"
 
-#include <fmt/format.h>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/page_sections.h"
@@ -38,7 +40,7 @@ Plot strip(const BoardTask& task, const BoardOptions& options) {
 /// The mean out of distribution, and each split; or only the one that was asked for.
 std::vector<BoardOptions> shown_splits(const TaskBaseline& task, const BoardOptions& options) {
   std::vector<BoardOptions> all{options};
-  if (options.split != to_text(SplitKind::out_of_distribution)) return all;
+  if (options.split != to_string(SplitKind::out_of_distribution)) return all;
   for (const SplitBaseline& split : task.splits) {
     all.push_back(options);
     all.back().split = split.name;
@@ -48,7 +50,7 @@ std::vector<BoardOptions> shown_splits(const TaskBaseline& task, const BoardOpti
 }
 
 BoardReport of_task(const BoardReport& all, const TaskBaseline& task) {
-  BoardReport one{.own = all.own, .costs = all.costs};
+  BoardReport one{.user_experiments = all.user_experiments, .costs = all.costs};
   one.report.tasks = {task};
   for (const ExperimentResult& experiment : all.report.experiments) {
     if (experiment.id.task == task.task) one.report.experiments.push_back(experiment);

@@ -1,12 +1,13 @@
-// The page of the board.
+// Writes the board as a page.
 #pragma once
+#include <functional>
 #include <string>
 
 #include "results/presentation/board_text.h"
 
 namespace posbench {
 
-/// One HTML file: for each task a plot of the seeds of every encoding, by tier and with its cost, for the mean out of
+/// Returns one HTML file. It has for each task a plot of the seeds of every encoding, by tier and with its cost, for the mean out of
 /// distribution and for each split; then the sections of a report's page. `shows` says which encodings on which tasks are
 /// on the page; the tiers are of all.
 std::string board_page(const BoardReport&, const BoardOptions&, const BoardWords&,

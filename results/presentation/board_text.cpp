@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "results/presentation/accuracy_text.h"
 #include "results/statistics/compare.h"
@@ -16,16 +19,16 @@ namespace {
 
 constexpr double kKept = 0.9;  // an accuracy from which a task counts as kept
 
-bool any(const Board& board, Standing standing) {
+bool any(const Board& board, BoardStatus status) {
   for (const BoardTask& task : board.tasks) {
     for (const BoardRow& row : task.rows) {
-      if (row.standing == standing) return true;
+      if (row.status == status) return true;
     }
   }
   return false;
 }
 
-std::string name(const BoardRow& row) { return row.own ? row.encoding + " *" : row.encoding; }
+std::string name(const BoardRow& row) { return row.is_users ? row.encoding + " *" : row.encoding; }
 
 /// "1", "1 ?" where that is unsettled, or why it is in no tier.
 std::string tier_text(const BoardRow& row) {
@@ -39,11 +42,11 @@ double best(const BoardRow& row) { return *std::max_element(row.values.begin(), 
 std::string in_distribution_text(const BoardRow& row) {
   if (!row.in_distribution) return "-";
   const std::string text = accuracy_text(*row.in_distribution);
-  if (row.standing != Standing::not_learned || !row.learned.late_gain) return text;
+  if (row.status != BoardStatus::not_learned || !row.learned.late_gain) return text;
   return fmt::format("{} ({:+.2f})", text, *row.learned.late_gain);
 }
 
-/// Who has learned a task, and who keeps it on the split that decides.
+/// The encodings that have learned a task, and those that keep it on the split that decides.
 struct TaskSummary {
   size_t learned = 0;
   std::vector<std::string> keep;   // encodings with kKept or more, by their tiers
@@ -53,8 +56,8 @@ struct TaskSummary {
 TaskSummary summarize(const BoardTask& task) {
   TaskSummary summary;
   for (const BoardRow& row : task.rows) {
-    summary.learned += row.learned.most();
-    if (row.standing == Standing::not_learned) continue;
+    summary.learned += row.learned.by_majority();
+    if (row.status == BoardStatus::not_learned) continue;
     if (!summary.best || row.mean > summary.best->mean) summary.best = &row;
     if (row.mean >= kKept) summary.keep.push_back(row.encoding);
   }
@@ -79,7 +82,7 @@ Json write_row(const BoardRow& row, const BoardWords& words) {
   Json json;
   json["encoding"] = row.encoding;
   json["family"] = words.family ? words.family(row.encoding) : "";
-  json["own"] = row.own;
+  json["own"] = row.is_users;
   json["tier"] = row.tier ? Json(*row.tier) : Json(nullptr);
   json["standing"] = row.tier ? "in tier" : standing_text(row);
   json["unsettled"] = row.unsettled;
@@ -103,7 +106,7 @@ std::string split_title(const BoardTask& task) {
 }
 
 std::string standing_text(const BoardRow& row) {
-  if (row.standing == Standing::not_learned) return "not learned";
+  if (row.status == BoardStatus::not_learned) return "not learned";
   return row.tier ? fmt::format("tier {}", *row.tier) : "few seeds";
 }
 
@@ -117,8 +120,8 @@ std::string who_has_it(const BoardTask& task, const BoardOptions& options) {
   const std::string of = fmt::format("{}, {}", info(options.metric).title, split_title(task));
   const size_t count = summary.keep.size();
   if (count == 0) {
-    return fmt::format("{}; none has {:.2f} of {}: the best is {} with {}.", text, kKept, of, summary.best->encoding,
-                       accuracy_text(summary.best->mean));
+    return fmt::format("{}; none has {:.2f} of {}: the best is {} with {}.", text, kKept, of,
+                       summary.best->encoding, accuracy_text(summary.best->mean));
   }
   return fmt::format("{}; {} {} {:.2f} or more of {}: {}.", text, count, count == 1 ? "has" : "have", kKept, of,
                      some(summary.keep, 12));
@@ -136,7 +139,8 @@ Table board_summary(const Board& board, bool with_names) {
   for (const BoardTask& task : board.tasks) {
     const TaskSummary summary = summarize(task);
     const Tone tone = summary.keep.empty() ? Tone::faint : Tone::plain;
-    std::vector<Cell> cells{Cell{task.task, tone}, Cell{fmt::format("{}", task.steps), tone},
+    std::vector<Cell> cells{Cell{task.task, tone},
+                            Cell{fmt::format("{}", task.steps), tone},
                             Cell{fmt::format("{} of {}", summary.learned, task.rows.size()), tone},
                             Cell{fmt::format("{}", summary.keep.size()), tone},
                             Cell{summary.best ? name(*summary.best) : "-", tone},
@@ -161,11 +165,10 @@ Table board_table(const BoardTask& task) {
   table.columns.push_back({"in distribution", Align::right});
   table.columns.push_back({"cost", Align::right});
   for (const BoardRow& row : task.rows) {
-    const bool unknown = row.standing == Standing::not_learned;
+    const bool unknown = row.status == BoardStatus::not_learned;
     const Tone tone = unknown ? Tone::faint : row.tier == 1 ? Tone::good : Tone::plain;
     std::vector<Cell> cells{
-        Cell{tier_text(row), tone}, name(row),
-        unknown ? "-" : accuracy_text(row.mean),
+        Cell{tier_text(row), tone}, name(row), unknown ? "-" : accuracy_text(row.mean),
         unknown ? "-" : fmt::format("{} to {}", accuracy_text(worst(row)), accuracy_text(best(row)))};
     if (differ) cells.push_back(fmt::format("{}", seeds(row)));
     cells.push_back(in_distribution_text(row));
@@ -188,7 +191,7 @@ std::vector<std::string> tier_lines(const BoardTask& task) {
       if (row->cost) names.back() += " " + cost_text(*row);
     }
     std::string range;
-    if (begin->standing != Standing::not_learned) {
+    if (begin->status != BoardStatus::not_learned) {
       const std::string low = accuracy_text(lowest), high = accuracy_text(begin->mean);
       range = low == high ? fmt::format(" ({})", low) : fmt::format(" ({} to {})", low, high);
     }
@@ -207,7 +210,7 @@ Table board_csv(const Board& board, const BoardWords& words) {
   for (const BoardTask& task : board.tasks) {
     for (const BoardRow& row : task.rows) {
       table.rows.push_back({task.task, task.split, row.encoding, words.family ? words.family(row.encoding) : "",
-                            row.own ? "yes" : "no", row.tier ? "in tier" : standing_text(row),
+                            row.is_users ? "yes" : "no", row.tier ? "in tier" : standing_text(row),
                             row.tier ? fmt::format("{}", *row.tier) : "", number(row.mean), number(worst(row)),
                             number(best(row)), fmt::format("{}", row.values.size()), number(row.in_distribution),
                             fmt::format("{}", row.learned.seeds.correct), number(row.learned.late_gain),
@@ -231,7 +234,7 @@ std::vector<std::string> board_summary_notes(const Board& board) {
 std::vector<std::string> board_notes(const Board& board, const BoardWords& words) {
   std::vector<std::string> notes = {fmt::format("Values: {}, mean over seeds and over the splits that are named.",
                                                 info(board.options.metric).title)};
-  if (any(board, Standing::in_tier)) {
+  if (any(board, BoardStatus::in_tier)) {
     notes.push_back(fmt::format(
         "tier: the seeds cannot tell these encodings from the best of them (exact permutation tests at 5 %, "
         "corrected by Benjamini and Hochberg), or the means are less than {} apart. All encodings of the task "
@@ -241,7 +244,8 @@ std::vector<std::string> board_notes(const Board& board, const BoardWords& words
   bool has_own = false, has_cost = false, has_unsettled = false;
   for (const BoardTask& task : board.tasks) {
     for (const BoardRow& row : task.rows) {
-      has_own = has_own || row.own, has_cost = has_cost || row.cost, has_unsettled = has_unsettled || row.unsettled;
+      has_own = has_own || row.is_users, has_cost = has_cost || row.cost,
+      has_unsettled = has_unsettled || row.unsettled;
     }
   }
   if (has_unsettled) {
@@ -249,22 +253,22 @@ std::vector<std::string> board_notes(const Board& board, const BoardWords& words
         "?: an encoding of a later tier has a higher mean; the seeds of this one differ so much that more are needed "
         "to tell it from the best of its tier.");
   }
-  if (any(board, Standing::too_few_seeds)) {
+  if (any(board, BoardStatus::too_few_seeds)) {
     notes.push_back(
         fmt::format("few seeds: fewer than {}, with which no test can tell encodings apart.", kEnoughSeeds));
   }
-  if (any(board, Standing::not_learned)) {
+  if (any(board, BoardStatus::not_learned)) {
     notes.push_back(fmt::format(
-        "not learned: most seeds are under {} in distribution, so nothing follows out of it; in brackets, the gain of "
-        "validation in the last {:.0f} % of training.",
+        "not learned: most seeds are under {} in distribution, so the out-of-distribution accuracy says nothing about the "
+        "encoding; in brackets, how much validation accuracy still rose in the last {:.0f} % of training.",
         kLearned, 100 * kLateTraining));
   }
   if (has_cost)
     notes.push_back("cost: core time of a training step, plain attention is 1; " + words.cost_source + ".");
   if (has_own) {
     notes.push_back(
-        "*: from your reports. A cost that was not measured there follows from the seconds of their experiments, tests "
-        "included, beside those of encodings whose cost is known.");
+        "*: from your reports. A cost that was not measured is estimated from the seconds of the experiments, tests "
+        "included, relative to the seconds of encodings whose cost is known.");
   }
   return notes;
 }
@@ -273,7 +277,7 @@ Json to_json(const Board& board, const BoardWords& words, const std::vector<std:
   Json json;
   json["schema_version"] = 1;
   json["split"] = board.options.split;
-  json["metric"] = to_text(board.options.metric);
+  json["metric"] = to_string(board.options.metric);
   json["cost_source"] = words.cost_source;
   json["tasks"] = Json::array();
   for (const BoardTask& task : board.tasks) {

@@ -1,4 +1,4 @@
-// The board as tables, lines and JSON.
+// Writes the board as tables, lines and JSON.
 #pragma once
 #include <functional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace posbench {
 
-/// What the program knows beside the reports.
+/// Texts that the reports do not contain.
 struct BoardWords {
   std::function<std::string(const std::string& task)> about;       // what the task asks
   std::function<std::string(const std::string& encoding)> family;  // of an encoding, given its spec
@@ -20,23 +20,23 @@ struct BoardWords {
 /// "57 of 66 encodings learn it in distribution; 2 keep 0.90 or more, ood_far4: cope, path."
 std::string who_has_it(const BoardTask&, const BoardOptions&);
 
-/// A row for each task: how many encodings have learned it, how many keep 0.90 or more on the split that decides, and the
-/// best of them; with_names adds a column that names them.
+/// Returns a row for each task: the number of encodings that have learned it, the number that keep 0.90 or more on the
+/// split that decides, and the best of them. `with_names` adds a column with their names.
 Table board_summary(const Board&, bool with_names);
 
-/// A row for each encoding: tier, accuracy with the worst and the best seed, accuracy in distribution, cost.
+/// Returns a row for each encoding: tier, accuracy with the worst and the best seed, accuracy in distribution, cost.
 Table board_table(const BoardTask&);
 
-/// A line for each tier of a task: "tier 1 (0.85 to 0.93): cope 1.9x, path 3.1x".
+/// Returns a line for each tier of a task: "tier 1 (0.85 to 0.93): cope 1.9x, path 3.1x".
 std::vector<std::string> tier_lines(const BoardTask&);
 
-/// All tasks in one table with a column for every number, for a spreadsheet or a data frame.
+/// Returns one table of all tasks with a column for every number, for a spreadsheet or a data frame.
 Table board_csv(const Board&, const BoardWords&);
 
-/// What the columns of the summary mean.
+/// Returns lines that explain the columns of the summary.
 std::vector<std::string> board_summary_notes(const Board&);
 
-/// What the words and columns mean.
+/// Returns lines that explain the words and columns of the board.
 std::vector<std::string> board_notes(const Board&, const BoardWords&);
 
 /// "ood_far4", or "out of distribution" for the mean over several splits.

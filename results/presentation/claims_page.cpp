@@ -4,7 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/claims_text.h"
@@ -13,7 +17,7 @@
 namespace posbench {
 namespace {
 
-/// Those with something to plot; the table has all.
+/// The verdicts of the claims that have a plot. The table has all claims.
 constexpr ClaimVerdict kPlotted[] = {ClaimVerdict::contradicted, ClaimVerdict::inconclusive,
                                      ClaimVerdict::reproduced};
 
@@ -93,7 +97,7 @@ std::string findings(const Claim& claim, const ClaimResult& result) {
 std::string about(const Claim& claim, const ClaimResult& result) {
   std::string text =
       fmt::format("{} ({}). {}. {}", claim.name, claim.family, claim.source, findings(claim, result));
-  if (!result.reason.empty()) text += fmt::format("; {}: {}", to_text(result.verdict), result.reason);
+  if (!result.reason.empty()) text += fmt::format("; {}: {}", to_string(result.verdict), result.reason);
   text += ".";
   std::vector<std::string> numbers;
   std::string what;
@@ -156,7 +160,7 @@ Plot whole_table(std::span<const Claim> claims, std::span<const ClaimResult> res
                         {"found", "found (95 %) and published"},
                         {"statement", "statement"}}};
   for (size_t i = 0; i < claims.size(); ++i) {
-    plot.rows.push_back({claims[i].name, to_text(results[i].verdict), claims[i].expected, claims[i].family,
+    plot.rows.push_back({claims[i].name, to_string(results[i].verdict), claims[i].expected, claims[i].family,
                          findings(claims[i], results[i]), claims[i].statement});
   }
   return plot;
@@ -181,7 +185,7 @@ std::string claims_page(std::span<const Claim> claims, std::span<const ClaimResu
           "Rules were fixed before the runs. An order is reproduced if the difference is above a part of the "
           "published one, and contradicted if it is below 0, by exact permutation tests corrected by Holm."}};
   for (const ClaimVerdict verdict : kPlotted) {
-    Section section{capital(to_text(verdict)), "", {}};
+    Section section{capital(to_string(verdict)), "", {}};
     for (size_t i = 0; i < claims.size(); ++i) {
       if (results[i].verdict == verdict) section.plots.push_back(strip(claims[i], results[i], all));
     }

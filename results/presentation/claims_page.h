@@ -1,4 +1,4 @@
-// The page of judged claims.
+// Writes judged claims as a page.
 #pragma once
 #include <span>
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace posbench {
 
-/// One HTML file: for each claim its statement, source and verdict, and a plot of what decides: the seeds, their means,
+/// Returns one HTML file. It has for each claim its statement, source and verdict, and a plot of what decides: the seeds, their means,
 /// where the mean must lie, and the published value where it is an accuracy or an error.
-std::string claims_page(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&, const std::string& size);
+std::string claims_page(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&,
+                        const std::string& size);
 
 }  // namespace posbench

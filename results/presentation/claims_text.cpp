@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <variant>
+
 namespace posbench {
 namespace {
 
@@ -29,7 +31,7 @@ Table rule_rows(std::span<const Claim> claims, std::span<const ClaimResult> resu
     for (size_t r = 0; r < claims[i].rules.size(); ++r) {
       const RuleResult& rule = results[i].rules[r];
       const ClaimVerdict verdict = r == 0 ? results[i].verdict : rule.verdict;
-      table.rows.push_back({Cell{r == 0 ? to_text(verdict) : "", tone(verdict)}, r == 0 ? title(claims[i]) : "",
+      table.rows.push_back({Cell{r == 0 ? to_string(verdict) : "", tone(verdict)}, r == 0 ? title(claims[i]) : "",
                             rule_text(claims[i].rules[r]), published_text(claims[i].rules[r]), found_text(rule)});
     }
   }
@@ -91,7 +93,7 @@ std::vector<std::string> claim_notes(std::span<const Claim> claims, std::span<co
         ClaimVerdict::not_comparable, ClaimVerdict::not_run}) {
     int count = 0;
     for (const ClaimResult& result : results) count += result.verdict == verdict;
-    if (count > 0) counts.push_back(fmt::format("{} {}", count, to_text(verdict)));
+    if (count > 0) counts.push_back(fmt::format("{} {}", count, to_string(verdict)));
   }
   notes.push_back(fmt::format("{}", fmt::join(counts, ", ")));
   for (size_t i = 0; i < claims.size(); ++i) {

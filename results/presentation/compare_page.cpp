@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "results/presentation/compare_text.h"
 #include "results/presentation/page.h"
@@ -29,9 +32,10 @@ std::string name(const Comparison& comparison, const ComparisonRow& row) {
 Plot forest(const Comparison& comparison, const std::string& task) {
   Plot plot{.kind = "forest",
             .title = task,
-            .about = fmt::format("Candidate minus baseline. Lines are 95 % intervals; the grey range is ±{}, the smallest "
-                                 "difference that matters.",
-                                 comparison.options.threshold),
+            .about = fmt::format(
+                "Candidate minus baseline. Lines are 95 % intervals; the grey range is ±{}, the smallest "
+                "difference that matters.",
+                comparison.options.threshold),
             .columns = {{"row", "encoding and split"},
                         {"verdict", "verdict"},
                         {"value", "difference"},
@@ -40,18 +44,18 @@ Plot forest(const Comparison& comparison, const std::string& task) {
                         {"before", "baseline"},
                         {"after", "candidate"},
                         {"p", "p, corrected"},
-                        {"detects", "detects"},
+                        {"detects", "smallest detectable difference (80 % power)"},
                         {"seeds_before", "seeds, baseline"},
                         {"seeds_after", "seeds, candidate"}}};
   plot.signals = {{"x_title", fmt::format("difference of {}", info(comparison.options.metric).title)},
                   {"threshold", comparison.options.threshold}};
   for (const ComparisonRow& row : comparison.rows) {
     if (row.task != task) continue;
-    plot.rows.push_back({name(comparison, row), to_text(row.verdict), page_number(row.difference),
+    plot.rows.push_back({name(comparison, row), to_string(row.verdict), page_number(row.difference),
                          row.interval ? page_number(row.interval->low) : Json(nullptr),
-                         row.interval ? page_number(row.interval->high) : Json(nullptr), page_number(row.before.mean),
-                         page_number(row.after.mean), number(row.p_corrected), number(row.detectable),
-                         row.before.seeds.size(), row.after.seeds.size()});
+                         row.interval ? page_number(row.interval->high) : Json(nullptr),
+                         page_number(row.before.mean), page_number(row.after.mean), number(row.p_corrected),
+                         number(row.detectable), row.before.seeds.size(), row.after.seeds.size()});
   }
   return plot;
 }

@@ -1,4 +1,4 @@
-// The page of plots of a comparison.
+// Writes a comparison as a page of plots.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace posbench {
 
-/// One HTML file: for each task the differences with their 95 % intervals, a line for each encoding and split.
+/// Returns one HTML file. It has for each task the differences with their 95 % intervals, a line for each encoding and split.
 std::string compare_page(const Comparison&);
 
 }  // namespace posbench

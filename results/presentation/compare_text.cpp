@@ -6,9 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <span>
 #include <sstream>
+#include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/printable.h"
 #include "results/json/json.h"
@@ -43,11 +48,11 @@ Tone tone(Verdict verdict) {
   return Tone::plain;
 }
 
-/// What the last 40 % of training still gained on a side that has not learned; of two, the greater gain.
+/// Returns the gain in the last 40 % of training on a side that has not learned. Of two sides, returns the greater gain.
 std::optional<double> late_gain(const ComparisonRow& row) {
   std::optional<double> gain;
   for (const ComparisonSide* side : {&row.before, &row.after}) {
-    if (!side->learned.most()) gain = std::max(gain, side->learned.late_gain);
+    if (!side->learned.by_majority()) gain = std::max(gain, side->learned.late_gain);
   }
   return gain;
 }
@@ -65,8 +70,8 @@ std::string difference_text(const ComparisonRow& row) {
 
 /// "5/5 -> 0/5": seeds that solve the split, out of all.
 std::string solved_text(const ComparisonRow& row) {
-  return fmt::format("{}/{} -> {}/{}", row.before.solved.correct, row.before.solved.total, row.after.solved.correct,
-                     row.after.solved.total);
+  return fmt::format("{}/{} -> {}/{}", row.before.solved.correct, row.before.solved.total,
+                     row.after.solved.correct, row.after.solved.total);
 }
 
 std::string p_text(const std::optional<double>& p) {
@@ -82,7 +87,7 @@ std::string detectable_text(const std::optional<double>& difference) {
 constexpr const char* kNumbers[] = {"baseline", "candidate", "difference (95%)", "solved", "p", "detects"};
 
 std::vector<std::string> numbers(const ComparisonRow& row) {
-  return {mean_text(row.before), mean_text(row.after),      difference_text(row),
+  return {mean_text(row.before), mean_text(row.after),    difference_text(row),
           solved_text(row),      p_text(row.p_corrected), detectable_text(row.detectable)};
 }
 
@@ -108,7 +113,7 @@ Table table_of(const Comparison& comparison, std::span<const Verdict> verdicts) 
   return table;
 }
 
-std::string one_sided_text(const Comparison& comparison, const OneSided& alone) {
+std::string one_sided_text(const Comparison& comparison, const UnmatchedExperiments& alone) {
   const std::string& where = alone.in_baseline ? comparison.baseline : comparison.candidates[alone.candidate];
   const std::string against = alone.in_baseline && comparison.candidates.size() > 1
                                   ? " and not in " + comparison.candidates[alone.candidate]
@@ -120,7 +125,7 @@ std::string one_sided_text(const Comparison& comparison, const OneSided& alone) 
 /// Encodings of one name, alone on either side, that a reader may want to pair.
 std::vector<std::string> match_hints(const Comparison& comparison) {
   std::set<std::pair<size_t, std::string>> ours, theirs;  // by candidate
-  for (const OneSided& alone : comparison.one_sided) {
+  for (const UnmatchedExperiments& alone : comparison.one_sided) {
     (alone.in_baseline ? ours : theirs).emplace(alone.candidate, alone.encoding);
   }
   std::vector<std::string> hints;
@@ -144,13 +149,14 @@ std::string list(const std::string& heading, const std::vector<std::string>& lin
 
 std::vector<std::string> one_sided_lines(const Comparison& comparison) {
   std::vector<std::string> lines;
-  for (const OneSided& one : comparison.one_sided) lines.push_back(one_sided_text(comparison, one));
+  for (const UnmatchedExperiments& one : comparison.one_sided) lines.push_back(one_sided_text(comparison, one));
   for (std::string& hint : match_hints(comparison)) lines.push_back(std::move(hint));
   return lines;
 }
 
 std::string lists(const Comparison& comparison, std::string (*safe)(std::string_view)) {
-  return list("On one side only:", one_sided_lines(comparison), safe) + list("Warnings:", comparison.warnings, safe);
+  return list("On one side only:", one_sided_lines(comparison), safe) +
+         list("Warnings:", comparison.warnings, safe);
 }
 
 bool fits(const std::string& text, int width) {
@@ -208,7 +214,7 @@ Json write_row(const Comparison& comparison, const ComparisonRow& row) {
   json["encoding"] = row.encoding;
   json["candidate_encoding"] = row.candidate_encoding;
   json["split"] = row.split;
-  json["kind"] = to_text(row.kind);
+  json["kind"] = to_string(row.kind);
   json["before"] = write_side(row.before);
   json["after"] = write_side(row.after);
   json["in_pairs"] = row.in_pairs;
@@ -220,11 +226,11 @@ Json write_row(const Comparison& comparison, const ComparisonRow& row) {
   json["p"] = number_or_null(row.p);
   json["p_corrected"] = number_or_null(row.p_corrected);
   json["detectable"] = number_or_null(row.detectable);
-  json["verdict"] = to_text(row.verdict);
+  json["verdict"] = to_string(row.verdict);
   return json;
 }
 
-Json write_one_sided(const Comparison& comparison, const OneSided& alone) {
+Json write_one_sided(const Comparison& comparison, const UnmatchedExperiments& alone) {
   Json json;
   json["candidate"] = comparison.candidates[alone.candidate];
   json["only_in"] = alone.in_baseline ? "baseline" : "candidate";
@@ -238,7 +244,7 @@ Json write_options(const CompareOptions& options) {
   Json json;
   json["alpha"] = options.alpha;
   json["threshold"] = options.threshold;
-  json["metric"] = to_text(options.metric);
+  json["metric"] = to_string(options.metric);
   json["allow_different_budget"] = options.allow_different_budget;
   json["match"] = Json::array();
   for (const auto& [baseline, candidate] : options.match) {
@@ -258,7 +264,7 @@ std::string encoding_text(const ComparisonRow& row) {
 
 std::string verdict_text(const ComparisonRow& row) {
   const std::optional<double> gain = row.verdict == Verdict::not_learned ? late_gain(row) : std::nullopt;
-  return gain ? fmt::format("{} ({:+.2f})", to_text(row.verdict), *gain) : to_text(row.verdict);
+  return gain ? fmt::format("{} ({:+.2f})", to_string(row.verdict), *gain) : to_string(row.verdict);
 }
 
 std::string title(const Comparison& comparison) {
@@ -269,7 +275,7 @@ std::string verdict_counts(const Comparison& comparison) {
   std::vector<std::string> parts;
   for (const Verdict verdict : kOrder) {
     const int rows = count(comparison, verdict);
-    if (rows > 0) parts.push_back(fmt::format("{} {}", rows, to_text(verdict)));
+    if (rows > 0) parts.push_back(fmt::format("{} {}", rows, to_string(verdict)));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -281,13 +287,13 @@ std::string legend(const Comparison& comparison) {
   if (comparison.tests > 0) {
     text += fmt::format(
         "p: exact permutation test over the splits of a task and encoding, corrected for {} {}; alpha {}.\n"
-        "detects: the smallest difference that would be found with probability 0.8, were the noise normal.\n",
+        "detects: smallest detectable difference (80 % power), assuming normal noise.\n",
         comparison.tests, comparison.tests == 1 ? "test" : "tests", comparison.options.alpha);
   }
   if (count(comparison, Verdict::not_learned) > 0) {
     text += fmt::format(
-        "not learned: under {} in distribution with most seeds, so nothing follows from other splits; in brackets, "
-        "what\nvalidation still gained in the last {:.0f} % of training.\n",
+        "not learned: most seeds are under {} in distribution, so other splits say nothing about the encoding; in brackets,\n"
+        "how much validation accuracy still rose in the last {:.0f} % of training.\n",
         kLearned, 100 * kLateTraining);
   }
   return text;
@@ -309,7 +315,8 @@ std::string console(const Comparison& comparison, const ConsoleStyle& style) {
 
 std::string markdown(const Comparison& comparison) {
   constexpr Verdict kFolded[] = {Verdict::same};
-  const Table shown = table_of(comparison, std::span(kOrder).first(std::size(kOrder) - 1)), folded = table_of(comparison, kFolded);
+  const Table shown = table_of(comparison, std::span(kOrder).first(std::size(kOrder) - 1)),
+              folded = table_of(comparison, kFolded);
   std::string text = fmt::format("**{}**: {}\n", markdown_text(title(comparison)), verdict_counts(comparison));
   if (!shown.rows.empty()) text += "\n" + markdown(shown);
   if (!folded.rows.empty()) {
@@ -326,8 +333,8 @@ Json to_json(const Comparison& comparison) {
   json["options"] = write_options(comparison.options);
   json["regression"] = regression(comparison);
   json["rows"] = write_list(comparison.rows, [&](const ComparisonRow& row) { return write_row(comparison, row); });
-  json["one_sided"] =
-      write_list(comparison.one_sided, [&](const OneSided& alone) { return write_one_sided(comparison, alone); });
+  json["one_sided"] = write_list(
+      comparison.one_sided, [&](const UnmatchedExperiments& alone) { return write_one_sided(comparison, alone); });
   json["warnings"] = comparison.warnings;
   return json;
 }

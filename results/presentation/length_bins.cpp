@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <utility>
@@ -14,7 +15,7 @@ namespace {
 constexpr std::int64_t kMax = 8;   // bins of one split
 constexpr std::int64_t kFew = 25;  // cases that a bin should have, for each experiment
 
-/// What is known of one length, distance or position, or of several together.
+/// The results of one length, distance or position, or the sum of several.
 struct Value {
   Count token;
   double loss = 0, margin = 0;  // sums over scored positions; NaN if unknown
@@ -57,7 +58,8 @@ size_t split_index(const SplitResult& split, const std::vector<std::string>& spl
 }
 
 /// The value of one experiment at each length, distance or position, in the first of the splits that tests it.
-std::map<int, Value> values_of(const ExperimentResult& experiment, Axis axis, const std::vector<std::string>& splits) {
+std::map<int, Value> values_of(const ExperimentResult& experiment, Axis axis,
+                               const std::vector<std::string>& splits) {
   std::map<int, Value> values;
   for (const SplitResult& split : experiment.splits) {
     if (split_index(split, splits) == splits.size()) continue;
@@ -159,7 +161,8 @@ std::vector<std::optional<BinValue>> bin_values(const std::vector<LengthBin>& le
     const std::map<int, Value> values = values_of(*experiment, axis, splits);
     for (size_t i = 0; i < length_bins.size(); ++i) {
       Value bin;
-      for (auto at = values.lower_bound(length_bins[i].from); at != values.end() && at->first <= length_bins[i].to; ++at) {
+      for (auto at = values.lower_bound(length_bins[i].from); at != values.end() && at->first <= length_bins[i].to;
+           ++at) {
         bin += at->second;
       }
       bins[i].cases += bin.token.total;

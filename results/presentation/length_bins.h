@@ -1,5 +1,6 @@
 // Accuracy, loss and margin by length, by distance or by position in the answer, binned for plots.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <stdexcept>
+#include <utility>
 
-#include "results/statistics/comparable.h"
+#include "base/error.h"
 #include "base/printable.h"
+#include "results/statistics/comparable.h"
 
 namespace posbench {
 namespace {
@@ -24,7 +25,7 @@ void add_tasks(const NamedReport& run, Report& all) {
       all.tasks.push_back(task);
     } else if (!std::equal(task.splits.begin(), task.splits.end(), found->splits.begin(), found->splits.end(),
                            same_split)) {
-      throw std::runtime_error(printable(
+      throw InputError(printable(
           fmt::format("{}: task '{}' has other splits than in a run before it; report the runs one by one",
                       run.name, task.task)));
     }
@@ -76,7 +77,7 @@ MergedReport merge_reports(std::span<const NamedReport> runs) {
         experiment.swept->encoding = fmt::format("{} ({})", experiment.swept->encoding, run.name);
       experiment.id.encoding = name;
       if (!seen.insert(experiment.id).second) {
-        throw std::runtime_error(
+        throw InputError(
             printable(fmt::format("{}: '{}' on '{}' is also in an earlier run under the same name; "
                                   "give each run once",
                                   run.name, name, experiment.id.task)));

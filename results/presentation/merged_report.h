@@ -1,4 +1,4 @@
-// Several runs on one page or in one table.
+// Merges several runs for one page or one table.
 #pragma once
 #include <span>
 #include <string>
@@ -14,7 +14,7 @@ struct MergedReport {
 };
 
 /// Merges the experiments of all runs into one report. An encoding that occurs in more than one run is named with
-/// its run: "cope (runs/before)". Throws std::runtime_error if a task has another version or other splits in two
+/// its run: "cope (runs/before)". Throws InputError if a task has another version or other splits in two
 /// runs, since their accuracies are then not comparable.
 MergedReport merge_reports(std::span<const NamedReport>);
 

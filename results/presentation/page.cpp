@@ -18,13 +18,14 @@ Json write_plot(const Plot& plot) {
   Json columns = Json::array();
   for (const Plot::Column& column : plot.columns)
     columns.push_back({{"name", column.name}, {"title", column.title}});
-  return {{"kind", plot.kind},       {"title", plot.title},     {"about", plot.about},       {"columns", columns},
+  return {{"kind", plot.kind},       {"title", plot.title},     {"about", plot.about},     {"columns", columns},
           {"signals", plot.signals}, {"details", plot.details}, {"size", plot.rows.size()}};
 }
 
 /// A column as a list of its values. If it has texts: each text once, and for each row the index of its text.
 Json write_column(const Json& rows, size_t column) {
-  const bool has_texts = std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return row[column].is_string(); });
+  const bool has_texts =
+      std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return row[column].is_string(); });
   Json values = Json::array();
   if (!has_texts) {
     for (const Json& row : rows) values.push_back(row[column]);
@@ -47,8 +48,10 @@ std::string rows(const Page& page) {
   for (const Section& section : page.sections) {
     for (const Plot& plot : section.plots) {
       Json columns = Json::array();
-      for (size_t column = 0; column < plot.columns.size(); ++column) columns.push_back(write_column(plot.rows, column));
-      text += fmt::format("<script type=\"application/json\" id=\"rows{}\">{}</script>\n", number++, script_json(columns));
+      for (size_t column = 0; column < plot.columns.size(); ++column)
+        columns.push_back(write_column(plot.rows, column));
+      text += fmt::format("<script type=\"application/json\" id=\"rows{}\">{}</script>\n", number++,
+                          script_json(columns));
     }
   }
   return text;
@@ -127,8 +130,9 @@ std::string html(const Page& page) {
       {"title", [&] { return html_text(page.title); }},
       {"head", [&] { return head(page); }},
       {"documents", [&] { return documents(page); }},
-      {"data", [&] {
-         return script_json({{"things", page.things},
+      {"data",
+       [&] {
+         return script_json({{"things", page.item_plural},
                              {"names", page.names},
                              {"families", page.families},
                              {"tasks", page.tasks},

@@ -51,10 +51,10 @@ struct Document {
 
 struct Page {
   std::string title;
-  std::vector<std::string> notes;  // paragraphs at the top
-  std::string things = "encodings";   // what the names are of
-  std::vector<std::string> names;     // in the order of their colours and of maps
-  std::vector<std::string> families;  // of each of them
+  std::vector<std::string> notes;         // paragraphs at the top
+  std::string item_plural = "encodings";  // noun for the names, in messages of the page
+  std::vector<std::string> names;         // in the order of their colours and of maps
+  std::vector<std::string> families;      // of each of them
   std::vector<std::string> tasks;
   std::vector<std::string> runs;  // the configuration of the n-th is the document configurationN
   std::vector<Section> sections;

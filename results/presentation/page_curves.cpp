@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "results/presentation/length_bins.h"
 #include "results/presentation/page_sections.h"
@@ -37,7 +40,7 @@ Predictor best_trivial(const SplitBaseline& split) {
   return best;
 }
 
-/// What each split of the bins reaches without solving the task: a line from the split's first bin to its last.
+/// Returns the baselines of each split of the bins: a line from the split's first bin to its last.
 Json write_levels(const TaskBaseline& task, const std::vector<LengthBin>& bins) {
   Json levels = Json::array();
   for (size_t first = 0, next = 0; first < bins.size(); first = next) {
@@ -63,7 +66,7 @@ std::string range_text(int from, int to) {
   return from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
 }
 
-/// What the plot says of its bins: "Trained at 1 to 20, tested to 100. Without solving it: chance 0.50, bag_of_tokens 0.62."
+/// Returns a caption: "Trained at 1 to 20, tested to 100. Baselines: chance 0.50; best trivial predictor (last_token) 0.62."
 std::string bins_text(const std::vector<LengthBin>& bins, const Json& levels, Plot& plot) {
   int trained_from = -1, trained_to = -1;
   for (const LengthBin& bin : bins) {
@@ -75,12 +78,15 @@ std::string bins_text(const std::vector<LengthBin>& bins, const Json& levels, Pl
     plot.signals["trained"] = {trained_from, trained_to};
     text = fmt::format("Trained at {}, tested to {}", range_text(trained_from, trained_to), bins.back().to);
   }
-  std::vector<std::string> known;  // of the first split
+  std::vector<std::string> known;  // baselines of the first split
   for (const Json& level : levels) {
-    if (level["split"] == levels[0]["split"])
-      known.push_back(fmt::format("{} {:.2f}", level["what"].get<std::string>(), level["y"].get<double>()));
+    if (level["split"] != levels[0]["split"]) continue;
+    const std::string name = level["what"];
+    known.push_back(fmt::format("{} {:.2f}",
+                                name == "chance" ? name : fmt::format("best trivial predictor ({})", name),
+                                level["y"].get<double>()));
   }
-  return known.empty() ? text + "." : fmt::format("{}. Without solving it: {}.", text, fmt::join(known, ", "));
+  return known.empty() ? text + "." : fmt::format("{}. Baselines: {}.", text, fmt::join(known, "; "));
 }
 
 std::string unit(Axis axis) {
@@ -89,12 +95,12 @@ std::string unit(Axis axis) {
 
 /// The plot of some splits of a task; without rows if they have a single length, distance or position, or no encoding has
 /// the metric.
-Plot metric_plot(const PageSource& source, const std::string& task, Axis axis, const std::vector<std::string>& splits,
-                 Metric metric) {
+Plot metric_plot(const PageSource& source, const std::string& task, Axis axis,
+                 const std::vector<std::string>& splits, Metric metric) {
   Plot plot{.title = task,
             .columns = {{"name", "encoding"},
                         {"x", "middle"},
-                        {"y", to_text(metric)},
+                        {"y", to_string(metric)},
                         {"from", "from"},
                         {"to", "to"},
                         {"cases", "cases"},
@@ -128,7 +134,8 @@ Plot metric_plot(const PageSource& source, const std::string& task, Axis axis, c
   return plot;
 }
 
-Section by_length(const PageSource& source, const std::string& title, const std::string& about, Axis axis, Metric metric) {
+Section by_length(const PageSource& source, const std::string& title, const std::string& about, Axis axis,
+                  Metric metric) {
   Section section{title, about, {}};
   for (const std::string& task : source.tasks) {
     std::vector<std::string> splits;
@@ -198,7 +205,8 @@ std::vector<std::string> validated_splits(const PageSource& source, const std::s
 }
 
 /// The same for one split, without its loss, which is not measured.
-void add_split_rows(const std::string& split, const std::string& encoding, const Experiments& experiments, Json& rows) {
+void add_split_rows(const std::string& split, const std::string& encoding, const Experiments& experiments,
+                    Json& rows) {
   std::map<int, std::vector<const SplitAccuracy*>> by_step;
   for (const ExperimentResult* experiment : experiments) {
     for (const CurvePoint& point : experiment->learning_curve) {
@@ -215,7 +223,8 @@ void add_split_rows(const std::string& split, const std::string& encoding, const
       token.push_back(accuracy->token);
       seeds.push_back(page_number(accuracy->sequence));
     }
-    rows.push_back({encoding, step, page_number(mean(sequence)), page_number(mean(token)), nullptr, std::move(seeds)});
+    rows.push_back(
+        {encoding, step, page_number(mean(sequence)), page_number(mean(token)), nullptr, std::move(seeds)});
   }
 }
 
@@ -235,12 +244,14 @@ Plot learning_plot(const std::string& task, const std::string& title) {
 }  // namespace
 
 std::vector<Section> accuracy_sections(const PageSource& source) {
-  return {by_length(source, "Accuracy against length",
-                    "Token accuracy: lines are means over seeds, small dots the seeds. The grey range was trained; dotted "
-                    "lines are chance, dashed ones the best predictor that does not read the question. Neighbouring "
-                    "lengths with few cases are taken together.",
-                    Axis::length, Metric::token),
-          by_distance(source)};
+  return {
+      by_length(
+          source, "Accuracy against length",
+          "Token accuracy: lines are means over seeds, small dots the seeds. The grey range was trained; dotted "
+          "lines are chance, dashed ones the best predictor that does not read the question. Neighbouring "
+          "lengths with few cases are pooled.",
+          Axis::length, Metric::token),
+      by_distance(source)};
 }
 
 std::vector<Section> loss_sections(const PageSource& source) {
@@ -263,9 +274,10 @@ Section learning_section(const PageSource& source) {
     section.plots.push_back(std::move(plot));
     for (const std::string& split : validated_splits(source, task)) {
       Plot of_split = learning_plot(task, fmt::format("{}, {}", task, split));
-      add_curves(source, task, of_split, [&](const std::string& encoding, const Experiments& experiments, Json& rows) {
-        add_split_rows(split, encoding, experiments, rows);
-      });
+      add_curves(source, task, of_split,
+                 [&](const std::string& encoding, const Experiments& experiments, Json& rows) {
+                   add_split_rows(split, encoding, experiments, rows);
+                 });
       section.plots.push_back(std::move(of_split));
     }
   }

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/page_sections.h"
@@ -25,7 +28,7 @@ std::string mark(const SummaryRow& row) {
 
 /// "not learned (+0.12)": how much sequence accuracy in validation gained late; empty where most seeds have learned.
 std::string not_learned(const SummaryRow& row) {
-  if (row.learned.most()) return "";
+  if (row.learned.by_majority()) return "";
   return row.learned.late_gain ? fmt::format("not learned ({:+.2f})", *row.learned.late_gain) : "not learned";
 }
 
@@ -145,7 +148,7 @@ Section threshold_section(const PageSource& source) {
     write_threshold_length(row.encoding, row.task, "length", row.length, plot.rows);
     write_threshold_length(row.encoding, row.task, "distance", row.distance, plot.rows);
   }
-  return {"How far encodings carry", "", {plot}};
+  return {"Effective length and distance", "", {plot}};
 }
 
 }  // namespace posbench

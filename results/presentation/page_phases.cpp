@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/page_sections.h"
@@ -20,7 +24,7 @@ struct Grid {
   Experiments experiments;
 };
 
-/// What was swept, with two values or more.
+/// An option or a setting that was swept, with two values or more.
 struct SweptAxis {
   std::string name;
   std::vector<std::string> values;  // in the order of the sweep

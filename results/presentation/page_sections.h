@@ -1,5 +1,6 @@
-// The sections of a report's page, each from the same source.
+// Makes the sections of a report's page from one source.
 #pragma once
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -13,7 +14,7 @@ namespace posbench {
 
 using Experiments = std::vector<const ExperimentResult*>;
 
-/// What all plots of a page are drawn from.
+/// The data from which all plots of a page are drawn.
 struct PageSource {
   const Report& report;               // of all runs together
   const Summary& summary;             // of that report
@@ -24,12 +25,13 @@ struct PageSource {
   std::map<std::string, std::map<std::string, Experiments>> experiments;  // by task and encoding
 };
 
-/// A page with the given sections, and after them those that show how a report came about: maps, curves, ranks, seeds.
+/// Returns a page with the given sections, followed by the details of a report: maps, curves, ranks, seeds.
 std::string page_of(const Report&, std::string title, std::vector<std::string> notes, std::vector<Section>,
                     const std::function<std::string(const std::string& encoding)>& family);
 
 std::vector<Section> accuracy_sections(const PageSource&);  // against length, against distance
-std::vector<Section> loss_sections(const PageSource&);      // loss against length, accuracy against position in the answer
+std::vector<Section> loss_sections(
+    const PageSource&);                    // loss against length, accuracy against position in the answer
 Section phase_section(const PageSource&);  // of a sweep
 Section learning_section(const PageSource&);
 Section map_section(const PageSource&);

@@ -1,6 +1,8 @@
 // The sections of a page that tell of experiments one by one, and of what they cost.
 #include <algorithm>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "results/presentation/page_sections.h"
 
@@ -28,17 +30,18 @@ std::map<ExperimentId, double> read_seconds(const Json& timing) {
 }  // namespace
 
 Section cost_section(const PageSource& source) {
-  Plot plot{.kind = "dots",
-            .title = "Milliseconds for each training step",
-            .about =
-                "Of one thread; an experiment's time, its evaluation and extensions included, over its steps. Points are means "
-                "over seeds.",
-            .columns = {{"row", "encoding"},
-                        {"series", "of"},
-                        {"value", "milliseconds"},
-                        {"low", "least task"},
-                        {"high", "greatest task"},
-                        {"experiments", "experiments"}}};
+  Plot plot{
+      .kind = "dots",
+      .title = "Milliseconds for each training step",
+      .about =
+          "Of one thread; an experiment's time, its evaluation and extensions included, over its steps. Points are means "
+          "over seeds.",
+      .columns = {{"row", "encoding"},
+                  {"series", "of"},
+                  {"value", "milliseconds"},
+                  {"low", "least task"},
+                  {"high", "greatest task"},
+                  {"experiments", "experiments"}}};
   plot.signals = {{"x_title", "milliseconds"}, {"zero", true}};
   const std::map<ExperimentId, double> seconds = read_seconds(source.report.timing);
   for (const std::string& encoding : source.encodings) {
@@ -80,7 +83,7 @@ Section unfinished_section(const PageSource& source) {
   for (const ExperimentResult& experiment : source.report.experiments) {
     if (experiment.status == Status::ok) continue;
     plot.rows.push_back({experiment.id.task, experiment.id.encoding, experiment.id.seed,
-                         to_text(experiment.status), experiment.reason});
+                         to_string(experiment.status), experiment.reason});
   }
   return {"Not finished", "They count as nothing right, above and everywhere.", {plot}};
 }
@@ -105,7 +108,7 @@ Section seed_section(const PageSource& source) {
       const auto inspection = source.options.inspections.find({run.name, original.id});
       for (const SplitBaseline& split : baseline(source.report, experiment.id.task).splits) {
         plot.rows.push_back({experiment.id.task, experiment.id.encoding, run.name, experiment.id.seed,
-                             to_text(experiment.status), split.name,
+                             to_string(experiment.status), split.name,
                              page_number(split_accuracy(experiment, split.name, Metric::sequence)),
                              page_number(split_accuracy(experiment, split.name, Metric::token)),
                              inspection == source.options.inspections.end() ? "" : inspection->second});

@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "results/presentation/page_sections.h"
 
@@ -44,7 +49,7 @@ void add_sections(const std::vector<Section>& sections, Page& page) {
   }
 }
 
-/// Where and when a run was made, in a line.
+/// Returns one line with the machine and the time of a run.
 std::string provenance(const NamedReport& run) {
   std::set<std::uint64_t> seeds;
   for (const ExperimentResult& experiment : run.report.experiments) seeds.insert(experiment.id.seed);
@@ -100,7 +105,8 @@ std::string page_of(const Report& report, std::string title, std::vector<std::st
   const PageOptions options{.family = family, .inspections = {}};
   PageSource source{report, summary, std::span(&run, 1), options, by_rank(summary), {}, {}};
   add_experiments(source);
-  Page page{.title = std::move(title), .notes = std::move(notes), .names = source.encodings, .tasks = source.tasks};
+  Page page{
+      .title = std::move(title), .notes = std::move(notes), .names = source.encodings, .tasks = source.tasks};
   for (const std::string& encoding : source.encodings) page.families.push_back(family ? family(encoding) : "");
   sections.push_back(map_section(source));
   for (Section& section : accuracy_sections(source)) sections.push_back(std::move(section));

@@ -1,4 +1,4 @@
-// A report as a page.
+// Writes a report as a page.
 #pragma once
 #include <span>
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace posbench {
 
-/// The page of one run, or of several beside each other, as one HTML file. Throws std::runtime_error where they
-/// cannot be shown together.
+/// Returns one HTML file for one run, or for several next to each other. Throws InputError if they cannot be shown
+/// together.
 std::string report_page(std::span<const NamedReport>, const PageOptions& = {});
 
-/// Leaves out who made a run and where: host, path and command.
+/// Removes the host, the path and the command of a run.
 void make_anonymous(Report&);
 
 }  // namespace posbench

@@ -1,4 +1,4 @@
-// What the page of a report shows beside the report.
+// Defines the additions to the page of a report.
 #pragma once
 #include <functional>
 #include <map>
@@ -10,9 +10,9 @@
 namespace posbench {
 
 struct PageOptions {
-  /// The family of an encoding, given its spec.
+  /// Returns the family of an encoding, given its spec.
   std::function<std::string(const std::string& encoding)> family;
-  /// What `posbench inspect` saved, by the name of the run and the experiment: links, relative to the page.
+  /// Links to the pages that `posbench inspect` saved, relative to the page, by the name of the run and the experiment.
   std::map<std::pair<std::string, ExperimentId>, std::string> inspections;
 };
 

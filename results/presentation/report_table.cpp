@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "results/presentation/accuracy_text.h"
 #include "results/statistics/proportion.h"
@@ -24,7 +26,9 @@ std::string two_digits(const std::optional<SplitSummary>& split, Metric metric) 
 }
 
 /// Nothing follows from its accuracy out of distribution.
-bool not_learned(const SummaryRow& row, Metric metric) { return info(metric).is_accuracy && !row.learned.most(); }
+bool not_learned(const SummaryRow& row, Metric metric) {
+  return info(metric).is_accuracy && !row.learned.by_majority();
+}
 
 bool unfinished(const SummaryRow& row) { return row.diverged + row.failed == static_cast<int>(row.seeds.size()); }
 
@@ -43,13 +47,17 @@ Cell accuracy_cell(const SummaryRow& row, Metric metric) {
   return {text, unknown ? Tone::faint : solved ? Tone::good : Tone::plain};
 }
 
-/// The mean on a split; in brackets if nothing follows from it.
+/// Returns the mean on a split. It is in brackets if it says nothing about the encoding.
 Cell split_cell(const SummaryRow& row, const SplitSummary& split, Metric metric) {
   if (unfinished(row)) return unfinished_cell(row);
   const bool unknown = split.kind == SplitKind::out_of_distribution && not_learned(row, metric);
   const std::string letters = std::string(row.diverged > 0 ? "d" : "") + (row.failed > 0 ? "f" : "");
-  const std::string text = fmt::format(fmt::runtime(unknown ? "({}){}" : "{}{}"), two_digits(split, metric), letters);
-  return {text, !letters.empty() ? Tone::bad : unknown ? Tone::faint : split.solved == 1 ? Tone::good : Tone::plain};
+  const std::string text =
+      fmt::format(fmt::runtime(unknown ? "({}){}" : "{}{}"), two_digits(split, metric), letters);
+  return {text, !letters.empty()    ? Tone::bad
+                : unknown           ? Tone::faint
+                : split.solved == 1 ? Tone::good
+                                    : Tone::plain};
 }
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
@@ -76,15 +84,18 @@ Cell named_cell(const SummaryRow& row, const std::string& name, Metric metric) {
   return "-";
 }
 
-/// All but those that have columns of their own.
+/// Returns the metrics that have no separate columns.
 std::vector<MetricInfo> other_metrics() {
   std::vector<MetricInfo> others = metrics();
-  std::erase_if(others, [](const MetricInfo& m) { return m.metric == Metric::sequence || m.metric == Metric::token; });
+  std::erase_if(others,
+                [](const MetricInfo& m) { return m.metric == Metric::sequence || m.metric == Metric::token; });
   return others;
 }
 
-std::vector<Cell> seed_cells(const SummaryRow& row, const SplitSummary& split, size_t seed, const ExperimentResult& e) {
-  std::vector<Cell> cells{row.task, row.encoding, std::to_string(e.id.seed), split.name, to_text(split.kind), to_text(e.status)};
+std::vector<Cell> seed_cells(const SummaryRow& row, const SplitSummary& split, size_t seed,
+                             const ExperimentResult& e) {
+  std::vector<Cell> cells{row.task,   row.encoding,          std::to_string(e.id.seed),
+                          split.name, to_string(split.kind), to_string(e.status)};
   const SplitResult* result = find_split(e, split.name);
   add_count(result ? std::optional(result->sequence) : std::nullopt, cells);
   add_count(result ? std::optional(result->token) : std::nullopt, cells);
@@ -93,8 +104,9 @@ std::vector<Cell> seed_cells(const SummaryRow& row, const SplitSummary& split, s
   cells.emplace_back(std::to_string(e.steps));
   cells.emplace_back(e.final_loss ? number(*e.final_loss) : "");
   for (const MetricInfo& metric : other_metrics()) {
-    const std::optional<double> value =
-        result ? metric.value(*result) : metric.is_accuracy ? std::optional(0.0) : std::nullopt;
+    const std::optional<double> value = result               ? metric.value(*result)
+                                        : metric.is_accuracy ? std::optional(0.0)
+                                                             : std::nullopt;
     cells.emplace_back(value ? number(*value) : "");
   }
   return cells;
@@ -112,14 +124,15 @@ std::vector<std::string> swept_names(const Summary& summary) {
   return names;
 }
 
-/// What stands in the columns of the sweep, if there is one.
+/// Returns the cells in the columns of a sweep.
 std::vector<Cell> swept_cells(const SummaryRow& row, const std::vector<std::string>& names) {
   if (names.empty()) return {};
   if (!row.swept) return std::vector<Cell>(names.size() + 2, "");
   std::vector<Cell> cells{row.swept->task, row.swept->encoding};
   for (const std::string& name : names) {
     const auto& values = row.swept->values;
-    const auto found = std::find_if(values.begin(), values.end(), [&](const auto& value) { return value.first == name; });
+    const auto found =
+        std::find_if(values.begin(), values.end(), [&](const auto& value) { return value.first == name; });
     cells.emplace_back(found == values.end() ? "" : found->second);
   }
   return cells;
@@ -155,7 +168,8 @@ std::vector<TaskTable> split_tables(const Summary& summary, Metric metric) {
   std::vector<TaskTable> tables;
   const auto table_of = [&](const SummaryRow& row) -> Table& {
     const std::string& task = row.swept ? row.swept->task : row.task;
-    auto found = std::find_if(tables.begin(), tables.end(), [&](const TaskTable& table) { return table.task == task; });
+    auto found =
+        std::find_if(tables.begin(), tables.end(), [&](const TaskTable& table) { return table.task == task; });
     if (found == tables.end()) found = tables.insert(found, {.task = task, .table = {.columns = {{"encoding"}}}});
     return found->table;
   };
@@ -181,7 +195,7 @@ std::vector<TaskTable> split_tables(const Summary& summary, Metric metric) {
 
 namespace {
 
-/// What letters and signs mean, in every table of accuracies.
+/// Returns the meaning of the letters and signs in tables of accuracies.
 std::vector<std::string> sign_notes(const Summary& summary, Metric metric) {
   const auto any = [&](auto test) { return std::any_of(summary.rows.begin(), summary.rows.end(), test); };
   const MetricInfo& about = info(metric);
@@ -200,7 +214,7 @@ std::vector<std::string> sign_notes(const Summary& summary, Metric metric) {
   return notes;
 }
 
-/// Whether the table has an encoding that has not learned a task.
+/// Returns true if an encoding has not learned a task.
 bool any_not_learned(const Summary& summary, Metric metric) {
   return std::any_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& row) {
     return !unfinished(row) && row.out_of_distribution && not_learned(row, metric);
@@ -215,7 +229,9 @@ std::vector<std::string> split_notes(const Summary& summary, Metric metric) {
       fmt::format("{}, mean over seeds{}", about.title, about.lower_is_better ? "; less is better" : "")};
   if (any_not_learned(summary, metric)) {
     notes.push_back(fmt::format(
-        "in brackets: in distribution most seeds are under {}, so nothing follows for the encoding out of it", kLearned));
+        "in brackets: most seeds are under {} in distribution, so the out-of-distribution accuracy says nothing about the "
+        "encoding",
+        kLearned));
   }
   for (std::string& note : sign_notes(summary, metric)) notes.push_back(std::move(note));
   return notes;
@@ -229,8 +245,8 @@ std::vector<std::string> accuracy_notes(const Summary& summary, Metric metric) {
                   about.lower_is_better ? "; less is better" : "")};
   if (any_not_learned(summary, metric)) {
     notes.push_back(fmt::format(
-        "not learned: in distribution most seeds are under {}, so nothing follows for the encoding out of it; train "
-        "longer, or see every accuracy with 'report --by-split'",
+        "not learned: most seeds are under {} in distribution, so the out-of-distribution accuracy says nothing about the "
+        "encoding; train longer, or see every accuracy with 'report --by-split'",
         kLearned));
   }
   if (any([](const SummaryRow& row) { return !row.in_distribution || !row.out_of_distribution; })) {
@@ -242,7 +258,9 @@ std::vector<std::string> accuracy_notes(const Summary& summary, Metric metric) {
 
 Table ranking_table(const Summary& summary) {
   std::vector<Ranking> ranking = summary.ranking;
-  const auto mean_rank = [](const Ranking& r) { return r.out_of_distribution ? r.out_of_distribution->mean : 1e9; };
+  const auto mean_rank = [](const Ranking& r) {
+    return r.out_of_distribution ? r.out_of_distribution->mean : 1e9;
+  };
   std::stable_sort(ranking.begin(), ranking.end(),
                    [&](const Ranking& a, const Ranking& b) { return mean_rank(a) < mean_rank(b); });
   Table table{.columns = {{"encoding"},
@@ -259,9 +277,9 @@ Table ranking_table(const Summary& summary) {
 
 Table seed_table(const Report& report, const Summary& summary) {
   Table table{.columns = {{"task"}, {"encoding"}, {"seed", Align::right}, {"split"}, {"kind"}, {"status"}}};
-  for (const char* header :
-       {"sequence", "sequence_correct", "sequence_total", "sequence_low", "sequence_high", "token", "token_correct",
-        "token_total", "token_low", "token_high", "above_trivial", "parameters", "steps", "final_loss"}) {
+  for (const char* header : {"sequence", "sequence_correct", "sequence_total", "sequence_low", "sequence_high",
+                             "token", "token_correct", "token_total", "token_low", "token_high", "above_trivial",
+                             "parameters", "steps", "final_loss"}) {
     table.columns.push_back({header, Align::right});
   }
   for (const MetricInfo& metric : other_metrics()) table.columns.push_back({metric.name, Align::right});
@@ -295,7 +313,7 @@ Table unfinished_table(const Report& report) {
   for (const ExperimentResult& experiment : report.experiments) {
     if (experiment.status == Status::ok) continue;
     table.rows.push_back({experiment.id.task, experiment.id.encoding, std::to_string(experiment.id.seed),
-                          Cell{to_text(experiment.status), Tone::bad}, experiment.reason});
+                          Cell{to_string(experiment.status), Tone::bad}, experiment.reason});
   }
   return table;
 }

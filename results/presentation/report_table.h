@@ -1,20 +1,20 @@
-// The tables of a report.
+// Writes a report as tables.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "results/statistics/summary.h"
 #include "results/presentation/table.h"
+#include "results/statistics/summary.h"
 
 namespace posbench {
 
-/// Encodings as rows, tasks as columns; in each cell the mean of the metric in / out of distribution over
+/// Returns encodings as rows and tasks as columns, and in each cell the mean of the metric in / out of distribution over
 /// seeds. Where most seeds have not learned the task, "not learned" replaces the accuracy out of distribution, which
 /// would say nothing of the encoding. A letter behind marks that some seeds diverged (d) or failed (f); if all did, the
 /// cell is a word.
 Table accuracy_table(const Summary&, Metric = Metric::sequence);
 
-/// Every split: for each task a table with encodings as rows and splits as columns, and in each cell the mean of the
+/// Returns all splits: for each task a table with encodings as rows and splits as columns, and in each cell the mean of the
 /// metric over seeds; in brackets where most seeds have not learned the task. The points of a sweep are rows of one table,
 /// with a column for each swept value.
 struct TaskTable {
@@ -24,19 +24,19 @@ struct TaskTable {
 std::vector<TaskTable> split_tables(const Summary&, Metric = Metric::sequence);
 std::vector<std::string> split_notes(const Summary&, Metric = Metric::sequence);
 
-/// The notes under the accuracy table: the units, and the meaning of the words, letters and signs that it uses.
+/// Returns the notes below the accuracy table: the units, and the meaning of its words, letters and signs.
 std::vector<std::string> accuracy_notes(const Summary&, Metric = Metric::sequence);
 
-/// Encodings in the order of their mean rank out of distribution.
+/// Returns the encodings in the order of their mean rank out of distribution.
 Table ranking_table(const Summary&);
 
-/// Every metric: a row for each task, encoding, seed and split, for a spreadsheet or a data frame. An experiment that
+/// Returns all metrics: a row for each task, encoding, seed and split, for a spreadsheet or a data frame. An experiment that
 /// diverged or failed has a row for each split too, with accuracies of 0, as the means count it, and no counts. Of a sweep
 /// the last columns are swept_task and swept_encoding, the specs without what was swept, and one for each swept value; of a run
 /// with extensions, parent (the encoding of the model that is extended) and further_steps.
 Table seed_table(const Report&, const Summary&);
 
-/// Experiments that did not finish, with their reasons.
+/// Returns the experiments that did not finish, with their reasons.
 Table unfinished_table(const Report&);
 
 }  // namespace posbench

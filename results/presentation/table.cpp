@@ -1,13 +1,13 @@
 #include "results/presentation/table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 
-#include "base/text.h"
 #include "base/printable.h"
+#include "base/text.h"
 
 namespace posbench {
 namespace {

@@ -1,4 +1,4 @@
-// A small table and its output formats: console, Markdown and CSV.
+// Defines a small table and writes it for the console and as Markdown and CSV.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,7 +1,12 @@
 #include "results/reports/claim_json.h"
 
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
 
 namespace posbench {
 namespace {
@@ -88,7 +93,7 @@ Json write_rule(const Rule& rule, const RuleResult& result, Metric metric) {
     json["reached"] = result.reached ? Json(result.reached->correct) : Json(nullptr);
     json["seeds"] = result.reached ? Json(result.reached->total) : Json(nullptr);
   }
-  json["verdict"] = to_text(result.verdict);
+  json["verdict"] = to_string(result.verdict);
   json["reason"] = result.reason;
   json["seeds_needed"] = result.seeds_needed ? Json(*result.seeds_needed) : Json(nullptr);
   return json;
@@ -105,8 +110,8 @@ Json write_claim(const Claim& claim, const ClaimResult& result) {
   });
   json["expected"] = claim.expected;
   json["differs"] = claim.differs;
-  json["metric"] = to_text(claim.metric);
-  json["verdict"] = to_text(result.verdict);
+  json["metric"] = to_string(claim.metric);
+  json["verdict"] = to_string(result.verdict);
   json["reason"] = result.reason;
   json["rules"] = Json::array();
   for (size_t i = 0; i < claim.rules.size(); ++i) {
@@ -117,7 +122,7 @@ Json write_claim(const Claim& claim, const ClaimResult& result) {
 
 }  // namespace
 
-std::string to_text(ClaimSize size) { return size == ClaimSize::reduced ? "reduced" : "full"; }
+std::string to_string(ClaimSize size) { return size == ClaimSize::reduced ? "reduced" : "full"; }
 
 ClaimFile read_claim(const Json& json, const std::string& name) {
   const std::string path = name + ".json";
@@ -151,7 +156,7 @@ Json to_json(std::span<const Claim> claims, std::span<const ClaimResult> results
              ClaimSize size, double alpha) {
   Json json;
   json["schema_version"] = 1;
-  json["size"] = to_text(size);
+  json["size"] = to_string(size);
   json["alpha"] = alpha;
   json["claims"] = Json::array();
   for (size_t i = 0; i < claims.size(); ++i) json["claims"].push_back(write_claim(claims[i], results[i]));

@@ -1,6 +1,7 @@
-// Claims as files, and their verdicts as JSON: results/claims.schema.json.
+// Claims as files, and their verdicts as JSON: results/data/claims.schema.json.
 #pragma once
 #include <map>
+#include <span>
 #include <string>
 
 #include "results/json/json.h"
@@ -10,7 +11,7 @@ namespace posbench {
 
 enum class ClaimSize { reduced, full };
 
-/// How a claim is run at one size.
+/// The runs of a claim at one size.
 struct ClaimSetting {
   std::string profile;     // where the configuration starts
   Json config;             // over the profile: sections model, training, evaluation, splits, overrides
@@ -25,7 +26,7 @@ struct ClaimFile {
   std::map<ClaimSize, ClaimSetting> settings;
 };
 
-/// `name` is the claim's and the file's, without .json. Throws std::runtime_error, with file and JSON path.
+/// `name` is the claim's and the file's, without .json. Throws InputError, with file and JSON path.
 ClaimFile read_claim(const Json&, const std::string& name);
 
 /// The claims that were judged at one size, their verdicts, and the evidence for them.
@@ -33,6 +34,6 @@ Json to_json(std::span<const Claim>, std::span<const ClaimResult>, const AllEvid
 /// Reads the `evidence` that to_json() wrote.
 AllEvidence read_evidence(const Field&);
 
-std::string to_text(ClaimSize);
+std::string to_string(ClaimSize);
 
 }  // namespace posbench

@@ -1,4 +1,4 @@
-// What `posbench bench --json` measured, as costs of encodings.
+// Reads the costs of encodings from the output of `posbench bench --json`.
 #pragma once
 #include <string>
 
@@ -8,11 +8,11 @@
 namespace posbench {
 
 struct MeasuredCosts {
-  Costs costs;         // core time of a training step beside one of plain attention, by encoding
+  Costs costs;         // core time of a training step divided by that of plain attention, by encoding
   std::string source;  // "posbench bench, size quick, length 64, on Intel Xeon, commit 1a2b3c"
 };
 
-/// The measurements of the first size and length in the file. Throws std::runtime_error, with the file and the JSON path.
+/// Reads the measurements of the first size and length in the file. Throws InputError with the file and the JSON path.
 MeasuredCosts read_costs(const Json&, const std::string& file);
 
 }  // namespace posbench

@@ -1,4 +1,4 @@
-// The JSON of a finished experiment, written and read.
+// Writes and reads the JSON of a finished experiment.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace posbench {
 
-/// The accuracies and Wilson intervals in the JSON are for readers without this code: they are not read back.
+/// Adds accuracies and Wilson intervals for other programs. They are not read back.
 Json to_json(const ExperimentResult&);
-/// `file` is the prefix of messages: "experiments.jsonl:12". Throws std::runtime_error.
+/// `file` is the prefix of messages: "experiments.jsonl:12". Throws InputError.
 ExperimentResult experiment_from_json(const Json&, const std::string& file);
 
 ExperimentResult read_experiment(const Field&);
-/// The same, faster, but its messages have no JSON path.
+/// Reads the same values faster. Its messages have no location.
 ExperimentResult read_experiment(const simdjson::dom::element&);
 
 Json to_json(const Swept&);

@@ -7,7 +7,9 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "results/reports/experiment_json.h"
 #include "results/reports/summary_json.h"
@@ -18,7 +20,7 @@ namespace {
 Json write_split(const SplitBaseline& split) {
   Json json;
   json["name"] = split.name;
-  json["kind"] = to_text(split.kind);
+  json["kind"] = to_string(split.kind);
   json["chance"] = split.chance;
   json["trivial"] = Json::object();
   for (const auto& [predictor, accuracy] : split.trivial) json["trivial"][predictor] = accuracy;
@@ -90,7 +92,7 @@ void check_experiment(const ExperimentResult& experiment, const TaskBaseline* ta
     const auto same = [&](const SplitBaseline& b) { return b.name == split.name && b.kind == split.kind; };
     if (std::none_of(task->splits.begin(), task->splits.end(), same)) {
       fail(file, fmt::format("{}.splits[{}].name", path, i), split.name,
-           fmt::format("not a split of its task with kind {}", to_text(split.kind)));
+           fmt::format("not a split of its task with kind {}", to_string(split.kind)));
     }
   }
   if (experiment.status == Status::ok && experiment.splits.size() != task->splits.size()) {
@@ -123,7 +125,7 @@ void check_version(const Json& json, const std::string& file) {
   }
 }
 
-/// All but the experiments.
+/// Reads everything but the experiments.
 Report read_frame(const Json& json, const std::string& file) {
   check_version(json, file);
   const Field root(json, file);
@@ -134,8 +136,8 @@ Report read_frame(const Json& json, const std::string& file) {
           .timing = root["timing"].object()};
 }
 
-/// The other parts of a report, such as its summary, which is computed from the experiments.
-bool unread(std::string_view key) {
+/// Returns true for parts of a report that are computed from the experiments, such as its summary, and for unknown parts.
+bool is_unread(std::string_view key) {
   constexpr std::string_view kRead[] = {"schema_version", "context", "config", "tasks", "experiments", "timing"};
   return std::find(std::begin(kRead), std::end(kRead), key) == std::end(kRead);
 }
@@ -157,8 +159,8 @@ Report read_streamed(const std::string& file, Read read) {
   const auto take_fast = [&](const simdjson::dom::element& item, size_t index) {
     put(read_experiment(item), index);
   };
-  const Json rest = read({"experiments", take, take_fast, unread});
-  Report report = report_from_json(rest, file);  // refuses anything but a list of experiments
+  const Json rest = read(ListStream{"experiments", take, take_fast, is_unread});
+  Report report = report_from_json(rest, file);  // rejects other values than a list of experiments
   report.experiments = std::move(experiments);
   check_experiments(report, file);
   return report;
@@ -197,11 +199,11 @@ std::filesystem::path find_report(const std::filesystem::path& directory) {
 }
 
 Report read_report(const std::filesystem::path& path) {
-  return read_streamed(path.string(), [&](const Stream& stream) { return read_json(path, stream); });
+  return read_streamed(path.string(), [&](const ListStream& stream) { return read_json(path, stream); });
 }
 
 Report parse_report(std::string_view bytes, const std::string& file) {
-  return read_streamed(file, [&](const Stream& stream) { return parse_json(bytes, file, stream); });
+  return read_streamed(file, [&](const ListStream& stream) { return parse_json(bytes, file, stream); });
 }
 
 }  // namespace posbench

@@ -1,7 +1,8 @@
-// The JSON of a report, written and read.
+// Writes and reads the JSON of a report.
 #pragma once
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "results/json/json.h"
 #include "results/types/report.h"
@@ -10,17 +11,17 @@ namespace posbench {
 
 constexpr int kSchemaVersion = 1;
 
-/// The summary is computed from the experiments when the JSON is written, and is not read back.
+/// Computes the summary from the experiments. It is not read back.
 Json to_json(const Report&);
 
-/// Strict where meaning could be lost, tolerant of unknown fields. Throws std::runtime_error with one line that
-/// names the file and the JSON path.
+/// Ignores unknown fields and rejects all other errors. Throws InputError with one line that names the file and the JSON
+/// path.
 Report report_from_json(const Json&, const std::string& file);
 Report read_report(const std::filesystem::path&);
-/// From the bytes of a file, compressed or not; messages call it `file`.
+/// Reads the bytes of a file that gzip may have compressed. Messages call it `file`.
 Report parse_report(std::string_view bytes, const std::string& file);
 
-/// The report in a run directory: report.json, or else report.json.gz. Empty if there is neither.
+/// Returns the report in a run directory: report.json or report.json.gz. Returns an empty path if it has neither.
 std::filesystem::path find_report(const std::filesystem::path& directory);
 
 }  // namespace posbench

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "results/reports/experiment_json.h"
 
@@ -29,13 +30,13 @@ Json write_spread(const Spread& spread) {
 Json write_split(const SplitSummary& split) {
   Json json;
   json["name"] = split.name;
-  json["kind"] = to_text(split.kind);
+  json["kind"] = to_string(split.kind);
   json["token"] = write_spread(split.token);
   json["sequence"] = write_spread(split.sequence);
   json["above_trivial"] = write_spread(split.above_trivial);
   json["solved"] = rounded(split.solved);
   json["solved_interval"] = write_interval(split.solved_interval);
-  for (const auto& [metric, spread] : split.others) json[to_text(metric)] = write_spread(spread);
+  for (const auto& [metric, spread] : split.others) json[to_string(metric)] = write_spread(spread);
   return json;
 }
 
@@ -88,7 +89,8 @@ Json to_json(const SummaryRow& row) {
   json["in_distribution"] = row.in_distribution ? write_split(*row.in_distribution) : Json(nullptr);
   json["out_of_distribution"] = row.out_of_distribution ? write_split(*row.out_of_distribution) : Json(nullptr);
   json["splits"] = write_list(row.splits, write_split);
-  json["falls_below_0.9"] = {{"length", write_threshold_length(row.length)}, {"distance", write_threshold_length(row.distance)}};
+  json["falls_below_0.9"] = {{"length", write_threshold_length(row.length)},
+                             {"distance", write_threshold_length(row.distance)}};
   return json;
 }
 

@@ -1,4 +1,4 @@
-// The JSON of a report's summary.
+// Writes the JSON of a report's summary.
 #pragma once
 #include "results/json/json.h"
 #include "results/statistics/summary.h"

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <tuple>
+#include <utility>
 
+#include "base/error.h"
 #include "base/printable.h"
 #include "results/statistics/comparable.h"
 #include "results/statistics/statistics.h"
@@ -35,7 +36,7 @@ void check(std::span<const NamedReport> earlier, const NamedReport& run, bool al
             std::equal(task.splits.begin(), task.splits.end(), same.splits.begin(), same.splits.end(), equal)) {
           continue;
         }
-        throw std::runtime_error(
+        throw InputError(
             printable(fmt::format("{}: task '{}' has other splits than in {}", run.name, task.task, other.name)));
       }
     }
@@ -96,7 +97,7 @@ void add_kept(const NamedReport& run, std::set<ExperimentId>& seen, BoardReport&
   }
 }
 
-void add_own(const NamedReport& run, const Costs& known, std::set<ExperimentId>& seen, BoardReport& all) {
+void add_users(const NamedReport& run, const Costs& known, std::set<ExperimentId>& seen, BoardReport& all) {
   add_tasks(run.report, all.report);
   std::set<std::string> taken;  // encodings
   for (const ExperimentId& id : seen) taken.insert(id.encoding);
@@ -106,11 +107,11 @@ void add_own(const NamedReport& run, const Costs& known, std::set<ExperimentId>&
   for (ExperimentResult experiment : run.report.experiments) {
     experiment.id.encoding = name(experiment.id.encoding);
     if (!seen.insert(experiment.id).second) {
-      throw std::runtime_error(printable(
+      throw InputError(printable(
           fmt::format("{}: '{}' on '{}' is also in an earlier report under the same name; give each once",
                       run.name, experiment.id.encoding, experiment.id.task)));
     }
-    all.own.insert(experiment.id);
+    all.user_experiments.insert(experiment.id);
     all.report.experiments.push_back(std::move(experiment));
   }
   for (const auto& [encoding, cost] : measured_costs(run.report, known)) {
@@ -123,7 +124,7 @@ void add_own(const NamedReport& run, const Costs& known, std::set<ExperimentId>&
 std::vector<std::string> deciding(const TaskBaseline& task, const std::string& wanted) {
   std::vector<std::string> names;
   for (const SplitBaseline& split : task.splits) {
-    if (split.name == wanted || to_text(split.kind) == wanted) names.push_back(split.name);
+    if (split.name == wanted || to_string(split.kind) == wanted) names.push_back(split.name);
   }
   return names;
 }
@@ -137,7 +138,7 @@ double mean_accuracy(const ExperimentResult& experiment, const std::vector<std::
 BoardRow make_row(const Report& report, const TaskBaseline& task, const std::vector<std::string>& splits,
                   Metric metric, const std::vector<const ExperimentResult*>& experiments) {
   BoardRow row{.encoding = experiments.front()->id.encoding};
-  const std::vector<std::string> trained = deciding(task, to_text(SplitKind::in_distribution));
+  const std::vector<std::string> trained = deciding(task, to_string(SplitKind::in_distribution));
   double sum = 0;
   for (const ExperimentResult* experiment : experiments) {
     row.values.push_back(mean_accuracy(*experiment, splits, metric));
@@ -150,26 +151,26 @@ BoardRow make_row(const Report& report, const TaskBaseline& task, const std::vec
   const bool out = std::any_of(task.splits.begin(), task.splits.end(), [&](const SplitBaseline& split) {
     return split.kind == SplitKind::out_of_distribution && split.name == splits.front();
   });
-  if (out && !row.learned.most()) row.standing = Standing::not_learned;
+  if (out && !row.learned.by_majority()) row.status = BoardStatus::not_learned;
   return row;
 }
 
-void find_standings(std::vector<BoardRow>& rows) {
+void find_statuses(std::vector<BoardRow>& rows) {
   std::vector<BoardRow*> tested;
   std::vector<std::vector<double>> values;
   for (BoardRow& row : rows) {
-    if (row.standing == Standing::not_learned) continue;
+    if (row.status == BoardStatus::not_learned) continue;
     tested.push_back(&row);
     values.push_back(row.values);
   }
   const std::vector<std::optional<int>> tiers = find_tiers(values);
   for (size_t n = 0; n < tested.size(); ++n) {
     tested[n]->tier = tiers[n];
-    if (!tiers[n]) tested[n]->standing = Standing::too_few_seeds;
+    if (!tiers[n]) tested[n]->status = BoardStatus::too_few_seeds;
   }
   const auto place = [](const BoardRow& row) {
-    const double shown = row.standing == Standing::not_learned ? row.in_distribution.value_or(0) : row.mean;
-    return std::tuple(row.standing, row.tier.value_or(0), -shown);
+    const double shown = row.status == BoardStatus::not_learned ? row.in_distribution.value_or(0) : row.mean;
+    return std::tuple(row.status, row.tier.value_or(0), -shown);
   };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const BoardRow& a, const BoardRow& b) { return place(a) < place(b); });
@@ -182,17 +183,17 @@ void find_standings(std::vector<BoardRow>& rows) {
 
 }  // namespace
 
-BoardReport merge_board(std::span<const NamedReport> kept, std::span<const NamedReport> own, const Costs& known,
+BoardReport merge_board(std::span<const NamedReport> kept, std::span<const NamedReport> users, const Costs& known,
                         bool allow_different_budget) {
   BoardReport all{.costs = known};
   std::vector<NamedReport> earlier;
   std::set<ExperimentId> seen;
-  for (const bool is_own : {false, true}) {
-    for (const NamedReport& run : is_own ? own : kept) {
-      check(earlier, run, is_own && allow_different_budget);
+  for (const bool is_users : {false, true}) {
+    for (const NamedReport& run : is_users ? users : kept) {
+      check(earlier, run, is_users && allow_different_budget);
       if (!run.report.so_far.empty()) all.warnings.push_back(fmt::format("{}: {}", run.name, run.report.so_far));
-      if (is_own) {
-        add_own(run, known, seen, all);
+      if (is_users) {
+        add_users(run, known, seen, all);
       } else {
         add_kept(run, seen, all);
       }
@@ -217,13 +218,13 @@ Board make_board(const BoardReport& all, const BoardOptions& options) {
     for (const std::string& encoding : order.at(task.task)) {
       const auto& of_row = experiments.at({task.task, encoding});
       BoardRow row = make_row(all.report, task, shown.splits, options.metric, of_row);
-      row.own = all.own.contains(of_row.front()->id);
+      row.is_users = all.user_experiments.contains(of_row.front()->id);
       for (const ExperimentResult* experiment : of_row) shown.steps = std::max(shown.steps, experiment->steps);
       const auto cost = all.costs.find(encoding);
       if (cost != all.costs.end()) row.cost = cost->second;
       shown.rows.push_back(std::move(row));
     }
-    find_standings(shown.rows);
+    find_statuses(shown.rows);
     board.tasks.push_back(std::move(shown));
   }
   return board;

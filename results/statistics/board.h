@@ -1,8 +1,7 @@
-// The board: what many reports say together about every encoding on every task, in tiers instead of ranks, with the
-// cost beside the accuracy.
+// Merges many reports into a board: every encoding on every task, in tiers, with its accuracy and cost.
 //
-// Reports of the board are kept with the program; a user's own are added to them. Experiments of one task and encoding
-// pool their seeds over the kept reports, which must have the same settings. An own encoding that the board has too is
+// The program contains the kept reports. The user's reports are added to them. Experiments of one task and encoding pool
+// their seeds over the kept reports, which must have the same settings. An encoding of the user that the board has too is
 // another row, named with its report.
 #pragma once
 #include <map>
@@ -18,51 +17,51 @@
 
 namespace posbench {
 
-/// Core time of a training step with each encoding, beside one with plain attention.
+/// Core time of a training step with each encoding, divided by that with plain attention.
 using Costs = std::map<std::string, double>;
 
-/// All reports in one. Own experiments have names that no kept one has.
+/// All reports in one. The user's experiments have names that no kept one has.
 struct BoardReport {
   Report report;
-  std::set<ExperimentId> own;
+  std::set<ExperimentId> user_experiments;
   std::vector<std::string> warnings;
-  Costs costs;  // those of the kept encodings, and of own ones as far as they can be known
+  Costs costs;  // those of the kept encodings, and of the user's if they are known
 };
 
-/// Costs of own encodings follow from their seconds for each step, beside those of encodings in the same report whose
-/// cost is known. Throws std::runtime_error, with the reason, if two reports have the same task with other samples or,
-/// unless that is allowed, another budget.
-BoardReport merge_board(std::span<const NamedReport> kept, std::span<const NamedReport> own, const Costs& known,
+/// Estimates the costs of the user's encodings from their seconds for each step, relative to those of encodings in the same
+/// report whose cost is known. Throws InputError if two reports have the same task with other samples or, unless that is
+/// allowed, another budget.
+BoardReport merge_board(std::span<const NamedReport> kept, std::span<const NamedReport> users, const Costs& known,
                         bool allow_different_budget);
 
-/// What decides: a split by its name, or the mean over a kind of splits, "in_distribution" or "out_of_distribution".
+/// The accuracy that decides. `split` is a split, or a kind of splits: "in_distribution" or "out_of_distribution".
 struct BoardOptions {
   std::string split = "out_of_distribution";
   Metric metric = Metric::sequence;  // an accuracy
 };
 
-enum class Standing { in_tier, too_few_seeds, not_learned };
+enum class BoardStatus { in_tier, too_few_seeds, not_learned };
 
 /// One encoding on one task.
 struct BoardRow {
   std::string encoding;
-  bool own = false;
-  Standing standing = Standing::in_tier;
-  std::optional<int> tier;                    // from 1; set if it stands in one
-  bool unsettled = false;                     // the mean is below one in a later tier: its seeds differ too much to tell
-  std::vector<double> values;                 // the accuracy that decides, of each seed
-  double mean = 0;                            // of these
-  std::optional<double> in_distribution;      // the mean over seeds and splits; empty if there is no such split
+  bool is_users = false;  // not one of the kept reports
+  BoardStatus status = BoardStatus::in_tier;
+  std::optional<int> tier;                // from 1; empty if the row is in no tier
+  bool unsettled = false;                 // its mean is below one in a later tier, because its seeds differ much
+  std::vector<double> values;             // the accuracy that decides, of each seed
+  double mean = 0;                        // of these
+  std::optional<double> in_distribution;  // the mean over seeds and splits; empty if there is no such split
   Learned learned;
-  int unfinished = 0;                         // experiments that diverged or failed, and count as 0
+  int unfinished = 0;  // experiments that diverged or failed, and count as 0
   std::optional<double> cost;
 };
 
 struct BoardTask {
   std::string task;
-  std::string split;  // as in BoardOptions
+  std::string split;                // as in BoardOptions
   std::vector<std::string> splits;  // whose mean decides
-  int steps = 0;                    // of the longest training of an experiment; early stopping may end others before
+  int steps = 0;               // of the longest training of an experiment; early stopping may end others before
   std::vector<BoardRow> rows;  // by tier and mean; then those with too few seeds, then those that have not learned
 };
 
@@ -71,7 +70,7 @@ struct Board {
   std::vector<BoardTask> tasks;  // as the reports list them; those that have the split
 };
 
-/// Out of distribution, encodings that have not learned the task stand in no tier.
+/// Puts encodings that have not learned the task into no tier if the split is out of distribution.
 Board make_board(const BoardReport&, const BoardOptions& = {});
 
 }  // namespace posbench

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <stdexcept>
 
+#include "base/error.h"
 #include "results/statistics/permutation.h"
 
 namespace posbench {
@@ -15,7 +15,7 @@ namespace {
 constexpr double kSolvingSeeds = 0.9, kFailingSeeds = 0.1;  // fractions of seeds that decide a level rule
 
 bool of_kind(const SplitBaseline& split, const std::string& wanted) {
-  return split.name == wanted || to_text(split.kind) == wanted;
+  return split.name == wanted || to_string(split.kind) == wanted;
 }
 
 bool out_of_distribution(const ClaimCell& cell) { return cell.split != "in_distribution"; }
@@ -32,7 +32,7 @@ std::string why_not(const ClaimCell& cell, const Evidence& evidence) {
   if (evidence.values.size() < kClaimSeeds) {
     return fmt::format("{} has {} seeds, fewer than {}", name(cell), evidence.values.size(), kClaimSeeds);
   }
-  if (!out_of_distribution(cell) || evidence.learned.most()) return "";
+  if (!out_of_distribution(cell) || evidence.learned.by_majority()) return "";
   const Count seeds = evidence.learned.seeds;
   std::string text =
       fmt::format("{} is not learned in distribution ({} of {} seeds)", name(cell), seeds.correct, seeds.total);
@@ -179,25 +179,25 @@ ClaimResult combine(const Claim& claim, std::span<const Judged> rules) {
 }  // namespace
 
 std::string evidence_key(const ClaimCell& cell, Metric metric) {
-  return fmt::format("{} {} {}", cell.run, cell.split, to_text(metric));
+  return fmt::format("{} {} {}", cell.run, cell.split, to_string(metric));
 }
 
 Evidence find_evidence(const NamedReport& named, const std::string& split, Metric metric) {
   const Report& report = named.report;
   if (report.tasks.size() != 1 || report.experiments.empty()) {
-    throw std::runtime_error(fmt::format("{}: expected a report of one task", named.name));
+    throw InputError(fmt::format("{}: expected a report of one task", named.name));
   }
   const TaskBaseline& task = report.tasks.front();
   std::vector<std::string> splits;
   for (const SplitBaseline& of_task : task.splits) {
     if (of_kind(of_task, split)) splits.push_back(of_task.name);
   }
-  if (splits.empty()) throw std::runtime_error(fmt::format("{}: no split '{}'", named.name, split));
+  if (splits.empty()) throw InputError(fmt::format("{}: no split '{}'", named.name, split));
   Evidence evidence;
   std::vector<const ExperimentResult*> experiments;
   for (const ExperimentResult& experiment : report.experiments) {
     if (experiment.id.encoding != report.experiments.front().id.encoding) {
-      throw std::runtime_error(fmt::format("{}: expected a report of one encoding", named.name));
+      throw InputError(fmt::format("{}: expected a report of one encoding", named.name));
     }
     double sum = 0;
     for (const std::string& name : splits) sum += split_accuracy(experiment, name, metric);
@@ -209,7 +209,7 @@ Evidence find_evidence(const NamedReport& named, const std::string& split, Metri
   return evidence;
 }
 
-std::string to_text(ClaimVerdict verdict) {
+std::string to_string(ClaimVerdict verdict) {
   constexpr const char* kNames[] = {"reproduced", "contradicted", "inconclusive", "not comparable", "not run"};
   return kNames[static_cast<size_t>(verdict)];
 }

@@ -7,6 +7,7 @@
 // most one in ten does. An encoding that has not learned its task decides no rule out of distribution
 // (results/statistics/learned.h).
 #pragma once
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -33,7 +34,7 @@ struct ClaimCell {
 struct OrderRule {
   ClaimCell high, low;
   std::optional<double> gap;  // the published difference, if there are numbers
-  double least = 0;  // the smallest difference that agrees with the claim: a quarter of the gap, if known
+  double least = 0;           // the smallest difference that agrees with the claim: a quarter of the gap, if known
 };
 
 struct LevelRule {
@@ -71,12 +72,12 @@ struct Evidence {
 using AllEvidence = std::map<std::string, Evidence>;
 std::string evidence_key(const ClaimCell&, Metric);
 
-/// The evidence in a report of one task and one encoding, on a split or a kind of splits. Throws std::runtime_error
+/// The evidence in a report of one task and one encoding, on a split or a kind of splits. Throws InputError
 /// if the report has several tasks or encodings, or no such split.
 Evidence find_evidence(const NamedReport&, const std::string& split, Metric);
 
 enum class ClaimVerdict { reproduced, contradicted, inconclusive, not_comparable, not_run };
-std::string to_text(ClaimVerdict);  // "not comparable"
+std::string to_string(ClaimVerdict);  // "not comparable"
 
 struct RuleResult {
   ClaimVerdict verdict = ClaimVerdict::not_run;

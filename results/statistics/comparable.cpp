@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <set>
-#include <stdexcept>
 
+#include "base/error.h"
 #include "base/printable.h"
 #include "results/json/difference.h"
 
@@ -17,13 +19,12 @@ namespace {
 std::optional<std::string> text(const std::optional<JsonDifference>& difference, const NamedReport& a,
                                 const NamedReport& b) {
   if (!difference) return std::nullopt;
-  return fmt::format("{} is {} in {} and {} in {}", difference->path, difference->first, a.name, difference->second,
-                     b.name);
+  return fmt::format("{} is {} in {} and {} in {}", difference->path, difference->first, a.name,
+                     difference->second, b.name);
 }
 
 [[noreturn]] void refuse(const NamedReport& baseline, const NamedReport& candidate, const std::string& why) {
-  throw std::runtime_error(
-      printable(fmt::format("{} and {} cannot be compared: {}", baseline.name, candidate.name, why)));
+  throw InputError(printable(fmt::format("{} and {} cannot be compared: {}", baseline.name, candidate.name, why)));
 }
 
 const TaskBaseline* find(const Report& report, const std::string& task) {
@@ -65,7 +66,8 @@ std::optional<std::string> other_budget(const NamedReport& baseline, const Named
     if (!found) found = member_difference(a, b, section, "config");
   }
   for (const std::string& task : common_tasks(baseline, candidate)) {
-    if (!found) found = member_difference(member(a, "overrides"), member(b, "overrides"), task, "config.overrides");
+    if (!found)
+      found = member_difference(member(a, "overrides"), member(b, "overrides"), task, "config.overrides");
   }
   if (!found) {
     found = member_difference(member(a, "evaluation"), member(b, "evaluation"), "layout", "config.evaluation");
@@ -77,11 +79,12 @@ std::optional<std::string> other_budget(const NamedReport& baseline, const Named
 }
 
 bool has_split(const TaskBaseline& task, const std::string& split) {
-  return std::any_of(task.splits.begin(), task.splits.end(), [&](const SplitBaseline& s) { return s.name == split; });
+  return std::any_of(task.splits.begin(), task.splits.end(),
+                     [&](const SplitBaseline& s) { return s.name == split; });
 }
 
 /// The splits that the configuration gives a task: those of its name, then those of its spec.
-Json own_splits(const Report& report, const std::string& task) {
+Json user_splits(const Report& report, const std::string& task) {
   Json splits = member(member(report.config, "splits"), spec_name(task));
   splits.update(member(member(report.config, "splits"), task));
   return splits;
@@ -92,7 +95,7 @@ void check_own_splits(const NamedReport& baseline, const NamedReport& candidate)
   for (const TaskBaseline& task : baseline.report.tasks) {
     const TaskBaseline* other = find(candidate.report, task.task);
     if (!other) continue;
-    const Json ours = own_splits(baseline.report, task.task), theirs = own_splits(candidate.report, task.task);
+    const Json ours = user_splits(baseline.report, task.task), theirs = user_splits(candidate.report, task.task);
     std::set<std::string> names;
     for (const Json* splits : {&ours, &theirs}) {
       for (const auto& [split, options] : splits->items()) names.insert(split);
@@ -121,8 +124,9 @@ void check_split_options(const NamedReport& a, const NamedReport& b, std::vector
       for (const SplitBaseline& same : other->splits) {
         if (same.name != split.name) continue;
         if (split.options && same.options && split.options != same.options) {
-          refuse(a, b, fmt::format("split '{}' of task '{}' has other options in the second than in the first", split.name,
-                                   task.task));
+          refuse(a, b,
+                 fmt::format("split '{}' of task '{}' has other options in the second than in the first",
+                             split.name, task.task));
         }
         unknown = unknown || split.options.has_value() != same.options.has_value();
       }

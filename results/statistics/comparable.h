@@ -1,4 +1,4 @@
-// Whether two reports may be compared, and warnings for readers of the comparison.
+// Checks that two reports may be compared.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace posbench {
 
-/// Throws std::runtime_error, with the reason, if they may not. Differences that are allowed give warnings.
+/// Throws InputError with the reason if they may not be compared. Returns warnings about differences that are allowed.
 std::vector<std::string> check_comparable(const NamedReport& baseline, const NamedReport& candidate,
                                           bool allow_different_budget);
 

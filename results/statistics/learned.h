@@ -1,5 +1,5 @@
-// Whether an encoding has learned a task at all. If not, its accuracy out of distribution may be low because
-// training was too short, and allows no conclusion about the encoding.
+// Finds out whether an encoding has learned a task. If not, its accuracy out of distribution may be low because training
+// was too short, and it allows no conclusion about the encoding.
 #pragma once
 #include <optional>
 #include <span>
@@ -9,7 +9,8 @@
 namespace posbench {
 
 constexpr double kLearned = 0.95;  // the sequence accuracy in distribution from which a seed has learned its task
-constexpr double kLateTraining = 0.4;  // the last fraction of training, whose gain shows whether learning had ended
+constexpr double kLateTraining =
+    0.4;  // the last fraction of training, whose gain shows whether learning had ended
 
 struct Learned {
   Count seeds;  // with kLearned or more on every split in distribution, out of all
@@ -17,12 +18,12 @@ struct Learned {
   /// have a learning curve; empty if none has.
   std::optional<double> late_gain;
 
-  /// Whether at least half of the seeds have learned it. Without a split in distribution all have.
-  bool most() const { return 2 * seeds.correct >= seeds.total; }
+  /// Returns true if at least half of the seeds have learned it. Without a split in distribution all have.
+  bool by_majority() const { return 2 * seeds.correct >= seeds.total; }
 };
 
-/// For experiments of a report on one task with one encoding. For extensions of trained models: whether their parent has
-/// learned the task.
+/// Takes experiments of a report on one task with one encoding. Extensions of trained models have learned a task if their
+/// parent has.
 Learned find_learned(const Report&, const TaskBaseline&, std::span<const ExperimentResult* const>);
 
 }  // namespace posbench

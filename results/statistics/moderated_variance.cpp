@@ -6,6 +6,7 @@
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cassert>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <vector>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -79,22 +81,22 @@ double choices(int n, int count) {
 
 void each_group_labelling(int before, int after, const std::function<void(std::span<const int>)>& f) {
   if (choices(before + after, after) <= kMaxRelabellings) return each_choice(before + after, after, f);
-  Rng rng = stream(static_cast<std::uint64_t>(before), "relabelling", static_cast<std::uint64_t>(after));
+  Rng rng = make_rng(static_cast<std::uint64_t>(before), "relabelling", static_cast<std::uint64_t>(after));
   std::vector<int> chosen(static_cast<size_t>(after));
   std::iota(chosen.begin(), chosen.end(), before);  // the true labelling
   f(chosen);
-  for (int n = 1; n < kMaxRelabellings; ++n) f(distinct(rng, before + after, after));
+  for (int n = 1; n < kMaxRelabellings; ++n) f(sample_distinct(rng, before + after, after));
 }
 
 void each_pair_labelling(int pairs, const std::function<void(std::span<const int>)>& f) {
   const bool all = std::exp2(pairs) <= kMaxRelabellings;
-  Rng rng = stream(static_cast<std::uint64_t>(pairs), "turning round");
+  Rng rng = make_rng(static_cast<std::uint64_t>(pairs), "turning round");
   std::vector<int> chosen;
   const int count = static_cast<int>(all ? std::exp2(pairs) : kMaxRelabellings);
   for (int n = 0; n < count; ++n) {  // 0 is the true labelling
     chosen.clear();
     for (int i = 0; i < pairs; ++i) {
-      if (all ? (n >> i) % 2 == 1 : n > 0 && chance(rng, 0.5)) chosen.push_back(i);
+      if (all ? (n >> i) % 2 == 1 : n > 0 && bernoulli(rng, 0.5)) chosen.push_back(i);
     }
     f(chosen);
   }
@@ -102,14 +104,16 @@ void each_pair_labelling(int pairs, const std::function<void(std::span<const int
 
 }  // namespace
 
-double Relabelled::statistic() const { return *std::max_element(statistics.begin(), statistics.end()); }
+double PermutationDistribution::statistic() const {
+  return *std::max_element(statistics.begin(), statistics.end());
+}
 
-double Relabelled::p(double statistic) const {
+double PermutationDistribution::p(double statistic) const {
   const auto reached = std::lower_bound(maxima.begin(), maxima.end(), statistic - kTolerance);
   return static_cast<double>(maxima.end() - reached) / static_cast<double>(maxima.size());
 }
 
-Relabelled relabel(std::span<const SplitValues> splits, bool in_pairs) {
+PermutationDistribution relabel(std::span<const SplitValues> splits, bool in_pairs) {
   assert(!splits.empty());
   const int before = static_cast<int>(splits[0].before.size()), after = static_cast<int>(splits[0].after.size());
   assert(before >= 1 && after >= 1 && (!in_pairs || before == after));
@@ -119,7 +123,7 @@ Relabelled relabel(std::span<const SplitValues> splits, bool in_pairs) {
   }
   std::vector<int> truth;  // the true labels
   for (int i = 0; !in_pairs && i < after; ++i) truth.push_back(before + i);
-  Relabelled result;
+  PermutationDistribution result;
   for (const Prepared& split : prepared) result.statistics.push_back(statistic(split, truth));
   const auto add = [&](std::span<const int> chosen) {
     double most = 0;
@@ -180,7 +184,7 @@ double range_p(std::span<const std::vector<double>* const> groups, const char* n
     return greatest - least;
   };
   const double observed = range();
-  Rng rng = stream(values.size(), name, groups.size());
+  Rng rng = make_rng(values.size(), name, groups.size());
   int reached = 1;
   for (int n = 1; n < kRelabellings; ++n) {
     shuffle(std::span(values), rng);
@@ -189,7 +193,7 @@ double range_p(std::span<const std::vector<double>* const> groups, const char* n
   return static_cast<double>(reached) / kRelabellings;
 }
 
-std::vector<std::vector<double>> corrected_p(std::span<const Relabelled> hypotheses) {
+std::vector<std::vector<double>> corrected_p(std::span<const PermutationDistribution> hypotheses) {
   struct Row {
     size_t hypothesis, split;
     double statistic;
@@ -216,15 +220,15 @@ std::vector<std::vector<double>> corrected_p(std::span<const Relabelled> hypothe
   return corrected;
 }
 
-double critical_statistic(std::span<const Relabelled> hypotheses, double alpha) {
+double critical_statistic(std::span<const PermutationDistribution> hypotheses, double alpha) {
   std::vector<double> maxima;
-  for (const Relabelled& hypothesis : hypotheses) {
+  for (const PermutationDistribution& hypothesis : hypotheses) {
     maxima.insert(maxima.end(), hypothesis.maxima.begin(), hypothesis.maxima.end());
   }
   std::sort(maxima.begin(), maxima.end());
   const auto found = std::partition_point(maxima.begin(), maxima.end(), [&](double statistic) {
     double sum = 0;
-    for (const Relabelled& hypothesis : hypotheses) sum += hypothesis.p(statistic);
+    for (const PermutationDistribution& hypothesis : hypotheses) sum += hypothesis.p(statistic);
     return sum > alpha;
   });
   return found == maxima.end() ? std::numeric_limits<double>::infinity() : *found;

@@ -3,8 +3,7 @@
 // The null hypothesis is that nothing changed on any split of one task with one encoding. Its statistic is the
 // maximum over the splits of |mean difference| in standard errors, where the variance is that of all values of both
 // labels. So its distribution over the relabellings is exact for any distribution of the values, also for seeds that
-// either solve a task or do not. Pitman 1937; Westfall and Young 1993, Resampling-Based
-// Multiple Testing.
+// either solve a task or do not. Pitman 1937; Westfall and Young 1993, Resampling-Based Multiple Testing.
 //
 // Many hypotheses are corrected by Holm's method (1979), adapted to discrete tests (Tarone 1990, Biometrics
 // 46(2); Westfall and Wolfinger 1997, The American Statistician 51(1)): Holm counts each remaining hypothesis with
@@ -26,7 +25,7 @@ struct SplitValues {
 };
 
 /// The permutation distribution of one hypothesis.
-struct Relabelled {
+struct PermutationDistribution {
   std::vector<double> statistics;  // of each split
   std::vector<double> maxima;      // over the splits, for each relabelling; ascending
 
@@ -38,7 +37,7 @@ struct Relabelled {
 /// All splits have the same seeds. In pairs, before and after of one seed stay together, and a relabelling swaps the
 /// two in some pairs. All relabellings if there are at most 10,000, otherwise 10,000 random ones, of which one is
 /// the true labelling (Phipson and Smyth 2010, arXiv:1603.05766).
-Relabelled relabel(std::span<const SplitValues>, bool in_pairs);
+PermutationDistribution relabel(std::span<const SplitValues>, bool in_pairs);
 
 /// The one-sided p-value of the hypothesis that `high` is at most `shift` above `low`: the probability, over the
 /// relabellings, that the mean of `high` exceeds that of `low` by as much as it does.
@@ -52,10 +51,10 @@ Interval shift_interval(std::span<const double> low, std::span<const double> hig
 double range_p(std::span<const std::vector<double>* const> groups, const char* stream);
 
 /// For each hypothesis, the corrected p-value of each of its splits.
-std::vector<std::vector<double>> corrected_p(std::span<const Relabelled>);
+std::vector<std::vector<double>> corrected_p(std::span<const PermutationDistribution>);
 
 /// The smallest statistic whose p-value, corrected for all the hypotheses, is alpha or less; infinite if there is
 /// none.
-double critical_statistic(std::span<const Relabelled>, double alpha);
+double critical_statistic(std::span<const PermutationDistribution>, double alpha);
 
 }  // namespace posbench

@@ -8,8 +8,11 @@
 #include <boost/math/tools/minima.hpp>
 #include <cassert>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace posbench {
@@ -71,7 +74,7 @@ const std::vector<std::vector<double>>& uniform_gaps(size_t n) {
   thread_local std::map<size_t, std::vector<std::vector<double>>> known;
   std::vector<std::vector<double>>& draws = known[n];
   if (!draws.empty()) return draws;
-  Rng rng = stream(n, "bounded mean");
+  Rng rng = make_rng(n, "bounded mean");
   for (int draw = 0; draw < kDraws; ++draw) {
     std::vector<double> gaps(n + 1);
     double sum = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace posbench {
 namespace {
@@ -76,7 +77,7 @@ std::vector<std::optional<MeanRank>> rank(const std::vector<TaskValues>& values)
   for (const TaskValues& task : values) all.add(ranks(means(task)));
 
   std::vector<std::vector<double>> draws(encodings);
-  Rng rng = stream(0, "ranking");
+  Rng rng = make_rng(0, "ranking");
   for (int n = 0; n < kResamples; ++n) {
     Sums drawn(encodings);
     for (const int task : resample(rng, static_cast<int>(values.size()))) {

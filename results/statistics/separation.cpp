@@ -19,7 +19,7 @@ double variance(const std::vector<double>& values) {
 
 int resolved_pairs(const Values& encodings) {
   constexpr double kAlpha = 0.05, kLeastVariance = 1e-8;  // that of rounding to some thousand sequences
-  std::vector<Relabelled> pairs;
+  std::vector<PermutationDistribution> pairs;
   for (size_t a = 0; a < encodings.size(); ++a) {
     for (size_t b = a + 1; b < encodings.size(); ++b) {
       if (std::min(encodings[a].size(), encodings[b].size()) < kEnoughSeeds) continue;

@@ -1,4 +1,4 @@
-// How well the tasks of a report separate encodings.
+// Measures how well the tasks of a report separate encodings.
 #pragma once
 #include <string>
 #include <vector>

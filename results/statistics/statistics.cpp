@@ -6,6 +6,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 
@@ -60,8 +61,8 @@ double detectable_noncentrality(double critical, double freedom) {
     return cdf(complement(t, critical)) + cdf(t, -critical) - kPower;
   };
   std::uintmax_t steps = 100;
-  const auto [low, high] = boost::math::tools::toms748_solve(
-      excess, 0.0, 2 * critical + 3, boost::math::tools::eps_tolerance<double>(40), steps);
+  const auto [low, high] = boost::math::tools::toms748_solve(excess, 0.0, 2 * critical + 3,
+                                                             boost::math::tools::eps_tolerance<double>(40), steps);
   return (low + high) / 2;
 }
 

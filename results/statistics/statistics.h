@@ -1,4 +1,4 @@
-// The statistics of reports: intervals of accuracies and of means over seeds, corrected p-values, the bootstrap.
+// Provides the statistics of reports: intervals of accuracies and of means over seeds, corrected p-values, the bootstrap.
 #pragma once
 #include <optional>
 #include <span>
@@ -17,7 +17,7 @@ struct Interval {
 /// 95 % interval of a binomial proportion; [0, 1] without trials. Wilson 1927, without continuity correction.
 Interval wilson(Count);
 
-/// The mean; NaN without values.
+/// Returns the mean, or NaN without values.
 double mean(std::span<const double>);
 
 /// The standard deviation of the population, with the divisor n - 1; NaN for fewer than two values.

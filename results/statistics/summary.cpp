@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "results/statistics/proportion.h"
 
@@ -107,7 +108,7 @@ std::optional<SplitSummary> summarize(SplitKind kind, const std::vector<SplitSum
     return over([&](const SplitSummary& split) { return split.*accuracy; }, fold, Metric::sequence);
   };
   const auto least = [](const std::vector<double>& x) { return *std::min_element(x.begin(), x.end()); };
-  SplitSummary summary{.name = to_text(kind),
+  SplitSummary summary{.name = to_string(kind),
                        .kind = kind,
                        .token = over_splits(&SplitSummary::token, mean),
                        .sequence = over_splits(&SplitSummary::sequence, mean),
@@ -130,7 +131,9 @@ Curve by_length(const ExperimentResult& experiment) {
   return curve;
 }
 
-int greatest_length(const SplitResult& split) { return split.by_length.empty() ? 0 : split.by_length.back().length; }
+int greatest_length(const SplitResult& split) {
+  return split.by_length.empty() ? 0 : split.by_length.back().length;
+}
 
 Curve by_distance(const ExperimentResult& experiment) {
   Curve curve;
@@ -156,7 +159,8 @@ std::optional<ThresholdLength> find_threshold_length(const Experiments& experime
 
 SummaryRow summarize(const Report& report, const TaskBaseline& task, const Experiments& experiments) {
   const ExperimentResult& first = *experiments.front();
-  SummaryRow row{.task = task.task, .encoding = first.id.encoding, .swept = first.swept, .extended = first.extended};
+  SummaryRow row{
+      .task = task.task, .encoding = first.id.encoding, .swept = first.swept, .extended = first.extended};
   for (const ExperimentResult* experiment : experiments) {
     row.seeds.push_back(experiment->id.seed);
     row.diverged += experiment->status == Status::diverged;
@@ -200,7 +204,8 @@ Summary summarize(const Report& report) {
   for (const TaskBaseline& task : report.tasks) {
     for (const std::string& encoding : groups.encodings) {
       const auto found = groups.by_task_and_encoding.find({task.task, encoding});
-      if (found != groups.by_task_and_encoding.end()) summary.rows.push_back(summarize(report, task, found->second));
+      if (found != groups.by_task_and_encoding.end())
+        summary.rows.push_back(summarize(report, task, found->second));
     }
   }
   const auto in = rank_by(report, summary, groups.encodings, &SummaryRow::in_distribution);

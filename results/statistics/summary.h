@@ -5,6 +5,7 @@
 // trivial, and solves nothing: leaving it out would favour unstable encodings. Their number is given with each
 // mean.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,7 +35,7 @@ struct SplitSummary {
   SplitKind kind = SplitKind::in_distribution;
   Spread token, sequence;
   std::map<Metric, Spread> others;  // every other metric that all finished experiments have
-  Spread above_trivial;  // (token accuracy - best trivial one) / (1 - best trivial one), within [0, 1]
+  Spread above_trivial;             // (token accuracy - best trivial one) / (1 - best trivial one), within [0, 1]
   double solved =
       0;  // the fraction of seeds with a sequence accuracy of kSolved or more, on every split of a kind
   Interval solved_interval;  // 95 % of that fraction, by Clopper and Pearson
@@ -70,7 +71,7 @@ struct Summary {
 
 Summary summarize(const Report&);
 
-/// The row of a task and an encoding; null if there is none.
+/// Returns the row of a task and an encoding, or null.
 const SummaryRow* find(const Summary&, const std::string& task, const std::string& encoding);
 
 }  // namespace posbench

@@ -64,7 +64,7 @@ std::optional<ThresholdLength> find_threshold_length(const std::vector<Curve>& c
   ThresholdLength found{
       .tested_to = grid.back(), .at = length(first_below(seeds, all)), .has_interval = seeds.size() >= 2};
   if (!found.has_interval) return found;
-  Rng rng = stream(0, "fall");
+  Rng rng = make_rng(0, "fall");
   std::vector<size_t> draws(kResamples);
   for (size_t& draw : draws) draw = first_below(seeds, resample(rng, static_cast<int>(seeds.size())));
   std::sort(draws.begin(), draws.end());

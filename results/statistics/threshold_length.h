@@ -1,4 +1,4 @@
-// The threshold length: the length, or the distance, at which accuracy first falls below a threshold.
+// Finds the threshold length: the length, or the distance, at which accuracy first falls below a threshold.
 #pragma once
 #include <map>
 #include <optional>
@@ -13,7 +13,7 @@ constexpr double kThreshold = 0.9;  // the token accuracy below which a length o
 /// Token accuracy by length or by distance, of one seed.
 using Curve = std::map<int, Count>;
 
-/// Where accuracy first falls below kThreshold. The accuracy is that of all seeds together, in its best decreasing
+/// The place at which accuracy first falls below kThreshold. The accuracy is that of all seeds together, in its best decreasing
 /// fit (isotonic regression), so that a few unlucky examples do not count as a fall.
 struct ThresholdLength {
   int tested_to = 0;             // the largest length or distance
@@ -23,7 +23,7 @@ struct ThresholdLength {
   bool operator==(const ThresholdLength&) const = default;
 };
 
-/// Empty without lengths or distances.
+/// Returns nothing without lengths or distances.
 std::optional<ThresholdLength> find_threshold_length(const std::vector<Curve>& seeds);
 
 }  // namespace posbench

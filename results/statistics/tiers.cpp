@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "results/statistics/compare.h"
 #include "results/statistics/permutation.h"
@@ -13,7 +14,7 @@ namespace {
 constexpr double kAlpha = 0.05;
 constexpr double kTolerance = 1e-9;  // of differences that are equal up to rounding
 
-/// Which of the hypotheses are rejected, with a false discovery rate of kAlpha.
+/// Returns true for each rejected hypothesis, with a false discovery rate of kAlpha.
 std::vector<bool> benjamini_hochberg(const std::vector<double>& p) {
   std::vector<size_t> order(p.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -27,11 +28,11 @@ std::vector<bool> benjamini_hochberg(const std::vector<double>& p) {
   return result;
 }
 
-/// Whether each but the first, which is the best, is told from it.
+/// Returns for each encoding but the first, which is the best, true if it differs significantly from the best.
 std::vector<bool> told_from_best(const std::vector<const std::vector<double>*>& left) {
   std::vector<double> p;
   for (size_t n = 1; n < left.size(); ++n) {
-    const Relabelled test = relabel(std::vector{SplitValues{*left[n], *left[0]}}, false);
+    const PermutationDistribution test = relabel(std::vector{SplitValues{*left[n], *left[0]}}, false);
     p.push_back(test.p(test.statistic()));
   }
   std::vector<bool> told = benjamini_hochberg(p);

@@ -19,8 +19,8 @@ const std::vector<std::string>& split_kind_names() {
   return names;
 }
 
-std::string to_text(Status status) { return status_names()[static_cast<size_t>(status)]; }
-std::string to_text(SplitKind kind) { return split_kind_names()[static_cast<size_t>(kind)]; }
+std::string to_string(Status status) { return status_names()[static_cast<size_t>(status)]; }
+std::string to_string(SplitKind kind) { return split_kind_names()[static_cast<size_t>(kind)]; }
 
 std::string spec_name(const std::string& spec) { return spec.substr(0, spec.find(':')); }
 

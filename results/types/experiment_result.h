@@ -1,4 +1,4 @@
-// The result of one finished experiment: plain values, filled in by the harness and stored in the report.
+// Defines the result of one finished experiment. The harness sets the values, and the report stores them.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -33,10 +33,10 @@ struct ExperimentId {
 enum class Status { ok, diverged, failed };
 enum class SplitKind { in_distribution, out_of_distribution };
 
-std::string to_text(Status);     // "diverged"
-std::string to_text(SplitKind);  // "out_of_distribution"
+std::string to_string(Status);     // "diverged"
+std::string to_string(SplitKind);  // "out_of_distribution"
 
-/// The texts of all enumerators, in their order.
+/// Returns the texts of all enumerators, in their order.
 const std::vector<std::string>& status_names();
 const std::vector<std::string>& split_kind_names();
 
@@ -101,7 +101,7 @@ struct SplitResult {
   bool operator==(const SplitResult&) const = default;
 };
 
-/// Where an experiment stands in the grid of a sweep.
+/// The point of an experiment in the grid of a sweep.
 struct Swept {
   std::string task, encoding;                               // specs without the swept options and settings
   std::vector<std::pair<std::string, std::string>> values;  // "model.width", "32"; in the order of the sweep
@@ -129,15 +129,15 @@ struct ExperimentResult {
   std::int64_t parameters = 0;       // learned scalars; 0 if the experiment failed before there was a model
   int steps = 0;                     // optimizer steps done
   bool stopped_early = false;
-  std::optional<double> final_loss;     // empty if not finite or missing; then `reason` is set
-  std::optional<double> learning_rate;  // the one chosen in validation; empty if there was only one
+  std::optional<double> final_loss;        // empty if not finite or missing; then `reason` is set
+  std::optional<double> learning_rate;     // the one chosen in validation; empty if there was only one
   std::vector<RateResult> learning_rates;  // the candidates, ascending
   std::vector<CurvePoint> learning_curve;  // ascending in step
   std::vector<SplitResult> splits;         // every split of the task if the status is ok, else none
   bool operator==(const ExperimentResult&) const = default;
 };
 
-/// The name in a spec: `cope` of `cope:positions=16`.
+/// Returns the name in a spec: `cope` of `cope:positions=16`.
 std::string spec_name(const std::string& spec);
 
 }  // namespace posbench

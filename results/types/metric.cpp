@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <stdexcept>
+
+#include "base/error.h"
 
 namespace posbench {
 namespace {
@@ -81,7 +84,7 @@ const std::vector<MetricInfo>& metrics() {
 
 const MetricInfo& info(Metric metric) { return metrics()[static_cast<size_t>(metric)]; }
 
-std::string to_text(Metric metric) { return info(metric).name; }
+std::string to_string(Metric metric) { return info(metric).name; }
 
 Metric parse_metric(const std::string& name) {
   std::vector<std::string> names;
@@ -89,7 +92,7 @@ Metric parse_metric(const std::string& name) {
     if (metric.name == name) return metric.metric;
     names.push_back(metric.name);
   }
-  throw std::invalid_argument(fmt::format("metric '{}': expected one of {}", name, fmt::join(names, ", ")));
+  throw InputError(fmt::format("metric '{}': expected one of {}", name, fmt::join(names, ", ")));
 }
 
 const SplitResult* find_split(const ExperimentResult& experiment, const std::string& split) {
@@ -113,7 +116,8 @@ double unfinished_value(Metric metric, double chance, std::span<const double> fi
   const MetricInfo& about = info(metric);
   if (about.is_accuracy) return 0;
   double worst = about.guess(chance);
-  for (const double value : finished) worst = about.lower_is_better ? std::max(worst, value) : std::min(worst, value);
+  for (const double value : finished)
+    worst = about.lower_is_better ? std::max(worst, value) : std::min(worst, value);
   return worst;
 }
 

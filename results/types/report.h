@@ -1,4 +1,4 @@
-// The report of a run (design, section 9).
+// Defines the report of a run.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -21,7 +21,7 @@ struct Report {
   bool operator==(const Report&) const = default;
 };
 
-/// The baselines of a task. Throws std::out_of_range if the report has no such task.
+/// Returns the baselines of a task. Throws std::out_of_range if the report has no such task.
 const TaskBaseline& baseline(const Report&, const std::string& task);
 
 /// A report and its name in messages: its file.

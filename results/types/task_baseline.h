@@ -1,4 +1,4 @@
-// The trivial baselines of a task.
+// Defines the trivial baselines of a task.
 #pragma once
 #include <map>
 #include <optional>
@@ -13,10 +13,10 @@ namespace posbench {
 struct SplitBaseline {
   std::string name;
   SplitKind kind = SplitKind::in_distribution;
-  double chance = 0;                      // token accuracy of a uniform guess among the possible answers
-  std::map<std::string, double> trivial;  // measured token accuracy by predictor: constant, last_token, ...
+  double chance = 0;                             // token accuracy of a uniform guess among the possible answers
+  std::map<std::string, double> trivial;         // measured token accuracy by predictor: constant, last_token, ...
   std::optional<double> entropy = std::nullopt;  // of the answers, in nats: the least mean loss, where it is known
-  /// What the split changes of the task; empty in older reports.
+  /// Options of the task that the split changes. Empty in older reports.
   std::optional<std::map<std::string, std::string>> options = std::nullopt;
   bool operator==(const SplitBaseline&) const = default;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/multiprecision/cpp_int.hpp>
 #include <numeric>
+#include <utility>
 
 #include "tasks/parts/examples.h"
 
@@ -26,6 +27,12 @@ Digits digits(Natural n, int base) {
   return digits;
 }
 
+Digits decimal(Rng& rng, int count) {
+  Digits number = uniform_tokens(rng, count, 0, 9);
+  if (count > 1) number.back() = uniform(rng, 1, 9);
+  return number;
+}
+
 }  // namespace
 
 Digits add(const Digits& a, const Digits& b, int base) { return digits(number(a, base) + number(b, base), base); }
@@ -44,7 +51,7 @@ Digits positive_binary(Rng& rng, int bits) {
   return number;
 }
 
-BinaryOperands binary_operands(Rng& rng, int length) {
+Operands binary_operands(Rng& rng, int length) {
   if (length <= 2) {
     const int n = uniform(rng, 0, (1 << length) - 2);
     return {length == 1 ? Digits{n} : Digits{n % 2, n / 2}, {}};
@@ -54,26 +61,42 @@ BinaryOperands binary_operands(Rng& rng, int length) {
   return {std::move(a), std::move(b)};
 }
 
-Example ask_binary(Layout layout, const BinaryOperands& operands, const Digits& result, int slots) {
+Operands decimal_operands(Rng& rng, int length) {
+  const int pair = uniform(rng, 0, 2 * length - 2);
+  Digits a = decimal(rng, std::min(pair + 1, length)), b = decimal(rng, std::min(2 * length - 1 - pair, length));
+  return {std::move(a), std::move(b)};
+}
+
+Example ask_binary(Layout layout, const Operands& operands, const Digits& result, int slots) {
   constexpr int kSign = 2, kBlank = 3;
-  std::vector<int> question = operands.first, segments(question.size(), 0);
-  std::vector<int> digit_positions = ascending_digit_positions(static_cast<int>(question.size()));
+  DigitTokens question;
+  question.append(operands.first, true);
+  std::vector<int> segments;
   if (!operands.second.empty()) {
-    const std::vector<int> second = ascending_digit_positions(static_cast<int>(operands.second.size()));
-    question.push_back(kSign);
-    question.insert(question.end(), operands.second.begin(), operands.second.end());
-    digit_positions.push_back(0);
-    digit_positions.insert(digit_positions.end(), second.begin(), second.end());
-    segments.push_back(0);
-    segments.resize(question.size(), 1);
+    question.append(kSign);
+    segments.resize(question.tokens.size(), 0);
+    question.append(operands.second, true);
   }
+  segments.resize(question.tokens.size(), operands.second.empty() ? 0 : 1);
   std::vector<int> answer = result;
   answer.push_back(kSign);
-  Example example = ask_terminated(layout, std::move(question), kBlank, std::move(answer), slots);
-  segments.resize(example.tokens.size(), 2);
-  example.segments = std::move(segments);
-  set_digit_positions(layout, std::move(digit_positions), ascending_digit_positions(slots), example);
+  Example example = ask_terminated(layout, std::move(question.tokens), kBlank, std::move(answer), slots);
+  set_segments(example, std::move(segments), 2);
+  set_digit_positions(layout, std::move(question.positions), ascending_digit_positions(slots), example);
   return example;
+}
+
+void DigitTokens::append(int token, int position) {
+  tokens.push_back(token);
+  positions.push_back(position);
+}
+
+void DigitTokens::append(const Digits& number, bool least_significant_first) {
+  const int count = static_cast<int>(number.size());
+  for (int m = 0; m < count; ++m) {
+    const int n = least_significant_first ? m : count - 1 - m;
+    append(number[n], n + 1);
+  }
 }
 
 std::vector<int> ascending_digit_positions(int count) {
@@ -82,7 +105,8 @@ std::vector<int> ascending_digit_positions(int count) {
   return digit_positions;
 }
 
-void set_digit_positions(Layout layout, std::vector<int> question, const std::vector<int>& answer, Example& example) {
+void set_digit_positions(Layout layout, std::vector<int> question, const std::vector<int>& answer,
+                         Example& example) {
   example.digit_positions = std::move(question);
   if (layout == Layout::teacher_forced) example.digit_positions.push_back(0);
   example.digit_positions.insert(example.digit_positions.end(), answer.begin(), answer.end());

@@ -1,35 +1,50 @@
-// Exact arithmetic on any number of digits, and digit positions.
+// Exact arithmetic on any number of digits, and the layout of numbers with their digit positions.
 #pragma once
 #include <vector>
 
+#include "base/random.h"
 #include "tasks/task.h"
 
 namespace posbench {
 
-using Digits = std::vector<int>;  // of a natural number, least significant first
+using Digits = std::vector<int>;  // the digits of a natural number, least significant first
 
-/// Results have no superfluous zeros; zero is one digit.
+/// Returns the result without superfluous zeros; zero is one digit.
 Digits add(const Digits& a, const Digits& b, int base);
 Digits multiply(const Digits& a, const Digits& b, int base);
-/// Rounded down.
+/// Returns the square root, rounded down.
 Digits square_root(const Digits& a, int base);
 
-/// Uniform over 1..2^bits - 1, padded with zeros to `bits` digits.
+/// Draws a uniform number of 1 .. 2^bits - 1 and pads it with zeros to `bits` digits.
 Digits positive_binary(Rng&, int bits);
 
-/// Two numbers that take `length` tokens with a sign between them. From length 3 on, the number of digits of the
-/// first is uniform, and both are positive_binary; below, `first` alone is uniform over 0..2^length - 2, and
-/// `second` is empty.
-struct BinaryOperands {
+struct Operands {
   Digits first, second;
 };
-BinaryOperands binary_operands(Rng&, int length);
 
-/// `first 2 second`, then `result 2` as ask_terminated() lays it out, with 3 as the id of the empty token.
-/// Segments: 0 and 1 the operands, 2 the result. Sets digit positions.
-Example ask_binary(Layout, const BinaryOperands&, const Digits& result, int slots);
+/// Draws two binary numbers that take `length` tokens with a sign between them. From length 3 on, the number of
+/// digits of the first is uniform, and both are positive_binary. Below, `first` alone is uniform over 0 ..
+/// 2^length - 2, and `second` is empty.
+Operands binary_operands(Rng&, int length);
 
-/// 1, 2, ..., count: the positions of digits that are written least significant first.
+/// Draws two decimal numbers, one of `length` digits and one of 1 to `length`. All such pairs of lengths are
+/// equally likely. A number of k digits is uniform, without leading zeros except for 0 itself.
+Operands decimal_operands(Rng&, int length);
+
+/// Lays out `first 2 second`, then `result 2` like ask_terminated(), with 3 as the id of the empty token. The
+/// operands are segments 0 and 1, the result is segment 2. Sets digit positions.
+Example ask_binary(Layout, const Operands&, const Digits& result, int slots);
+
+/// Tokens, and the digit position of each (see Example::digit_positions).
+struct DigitTokens {
+  std::vector<int> tokens, positions;
+
+  void append(int token, int position = 0);
+  /// Appends all digits of a number.
+  void append(const Digits&, bool least_significant_first);
+};
+
+/// Returns 1, 2, ..., count: the positions of digits that are written least significant first.
 std::vector<int> ascending_digit_positions(int count);
 
 /// Sets the digit positions of the example: those of the question, then those of the answer, which are one token

@@ -1,6 +1,7 @@
 #include "tasks/parts/examples.h"
 
 #include <cassert>
+#include <utility>
 
 namespace posbench {
 
@@ -41,6 +42,21 @@ Example ask_terminated(Layout layout, std::vector<int> question, int blank, std:
   return ask(layout, std::move(question), blank, answer, scored);
 }
 
+void describe_loss(OptionTable& o, Loss& loss, const std::string& learnable) {
+  o.choice("loss", loss, {"clean", "noisy"}, "train on " + learnable + ", or on every next token");
+}
+
+void set_segments(Example& example, std::vector<int> question, int last) {
+  question.resize(example.tokens.size(), last);
+  example.segments = std::move(question);
+}
+
+void set_evidence(Example& example, std::vector<int> evidence) {
+  assert(evidence.size() == example.scored.size());
+  for (size_t n = 0; n < evidence.size(); ++n) example.distances.push_back(example.scored[n] - evidence[n]);
+  example.evidence = std::move(evidence);
+}
+
 std::vector<int> segments_ended_by(int delimiter, std::span<const int> tokens) {
   std::vector<int> segments;
   int segment = 0;
@@ -49,6 +65,13 @@ std::vector<int> segments_ended_by(int delimiter, std::span<const int> tokens) {
     segment += token == delimiter;
   }
   return segments;
+}
+
+std::vector<int> distinct_ids(Rng& rng, int first, int size, int count) {
+  std::vector<int> ids = sample_distinct(rng, size, count);
+  for (int& id : ids) id += first;
+  shuffle<int>(ids, rng);
+  return ids;
 }
 
 }  // namespace posbench

@@ -1,17 +1,25 @@
-// The layouts of an example, and its segments.
+// Lays out the question and the answer of an example, and draws distinct ids.
 #pragma once
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/options.h"
+#include "base/random.h"
 #include "tasks/task.h"
 
 namespace posbench {
 
-/// The question, one `blank`, then the answer in the layout: teacher forced, one position late, or as further
-/// blanks. In both, the target of answer token n is n positions after the first blank. All targets are scored, or
-/// only the first `scored`. Segments: 0 the question, 1 the answer.
+/// Lays out the question, one `blank`, then the answer: teacher forced, one position late, or as further blanks.
+/// In both layouts, the target of answer token n is n positions after the first blank. All targets are scored, or
+/// only the first `scored`. The question is segment 0, the answer segment 1.
 Example ask(Layout, std::vector<int> question, int blank, const std::vector<int>& answer, int scored = -1);
+
+/// Does the same as ask() for an answer that ends with a terminator, its last token. With teacher forcing the
+/// sequence stops at the terminator, as a decoder would. The number of slots is always `slots`; slots after the
+/// terminator have the target `padding`, which is not scored.
+Example ask_terminated(Layout, std::vector<int> question, int blank, std::vector<int> answer, int slots,
+                       int padding = 0);
 
 /// The targets in training of a sequence with target positions inside it.
 enum class Loss {
@@ -19,17 +27,24 @@ enum class Loss {
   noisy,  // every next token; most of them are unpredictable
 };
 
-/// A sequence with target positions inside it: the model reads all tokens but the last, and the target of a
-/// position is the next token. Only `scored` positions are scored. All tokens are in segment 0.
+/// Describes the option `loss`. `learnable`: the targets that can be known.
+void describe_loss(OptionTable&, Loss&, const std::string& learnable);
+
+/// Lays out a sequence with target positions inside it: the model reads all tokens but the last, and the target of
+/// a position is the next token. Only `scored` positions are scored. All tokens are in segment 0.
 Example predict_next(std::vector<int> sequence, std::vector<int> scored, Loss);
 
-/// ask() for an answer that ends with a terminator, its last token. With teacher forcing the sequence stops there,
-/// as a decoder would. The number of slots is always `slots`; those after the terminator have the target
-/// `padding`, unscored.
-Example ask_terminated(Layout, std::vector<int> question, int blank, std::vector<int> answer, int slots,
-                       int padding = 0);
+/// Sets the segments: those of the question, then `last` for all tokens that remain.
+void set_segments(Example&, std::vector<int> question, int last);
 
-/// (T) how many of the tokens before t are `delimiter`: a delimiter belongs to the segment that it ends.
+/// Sets the evidence, and as distances the numbers of tokens from each scored position back to its evidence.
+void set_evidence(Example&, std::vector<int> evidence);
+
+/// Returns for each token how many of the tokens before it are `delimiter`: a delimiter belongs to the segment
+/// that it ends.
 std::vector<int> segments_ended_by(int delimiter, std::span<const int> tokens);
+
+/// Draws `count` distinct ids, uniform over first .. first + size - 1, in random order.
+std::vector<int> distinct_ids(Rng&, int first, int size, int count);
 
 }  // namespace posbench

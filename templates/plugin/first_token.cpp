@@ -1,6 +1,9 @@
-// First token: what did the sequence begin with? Replace it by your own.
+// First token: the answer is the first token of the sequence. Replace it by your own task.
 //
 //   2 0 1 3 3 _   ->   2
+#include <string>
+#include <vector>
+
 #include "harness/verify/oracles.h"
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
@@ -14,8 +17,8 @@ class FirstToken final : public Task {
     Integers length{1, 20};
     int symbols = 4;
     void describe(OptionTable& o) {
-      o.integers("length", length, 1, 10000, "tokens");
-      o.integer("symbols", symbols, 2, 100, "different tokens");
+      o.integers("length", length, 1, 10000, "number of tokens");
+      o.integer("symbols", symbols, 2, 100, "number of different tokens");
     }
   };
 
@@ -24,7 +27,9 @@ class FirstToken final : public Task {
   int vocabulary() const override { return options_.symbols + 1; }  // and the blank
   double chance_level() const override { return 1.0 / options_.symbols; }
   const Integers& lengths() const override { return options_.length; }
-  std::string word(int token) const override { return token == options_.symbols ? "_" : std::to_string(token); }
+  std::string token_text(int token) const override {
+    return token == options_.symbols ? "_" : std::to_string(token);
+  }
 
   Example sample(int length, Rng& rng) const override {
     std::vector<int> tokens;
@@ -41,15 +46,16 @@ const RegisterTask<FirstToken> registered{{
     .name = "first_token",
     .family = "template",
     .definition = "Reads uniform tokens and answers the first of them.",
-    .takes = "Attention has to tell the first position from all others.",
+    .requirement = "Attention has to tell the first position from all others.",
     .source = "a template, templates/plugin",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "21/30/40"}}, "longer than trained"}},
 }};
 
-// The answers by another way than the generator's, from what the model reads: `posbench check first_token` compares.
-const RegisterOracle oracle{"first_token", Oracle([](const Example& e) { return Tokens{e.tokens.front()}; }, {"symbols"})};
+// Computes the answers from what the model reads, by a different method than the generator. `posbench check first_token`
+// compares the two. The oracle is valid for every value of the option `symbols`.
+const RegisterOracle oracle("first_token", {"symbols"}, [](const Example& e) { return Tokens{e.tokens.front()}; });
 
 }  // namespace
 }  // namespace posbench

@@ -1,4 +1,4 @@
-// Mine: a learned weight for each head on the logarithm of distance. Replace it by your own.
+// Mine: a learned weight for each head on the logarithm of distance. Replace it by your own encoding.
 //
 //   score_h(i, j) = q_i . k_j / sqrt(D) + a_h log(1 + |i - j|)
 #include <cmath>
@@ -13,11 +13,11 @@ class Mine final : public DistanceBias {
  public:
   struct Options {
     double start = -1;
-    void describe(OptionTable& o) { o.number("start", start, -100, 100, "a_h before training"); }
+    void describe(OptionTable& o) { o.number("start", start, -100, 100, "initial value of a_h"); }
   };
 
-  Mine(const Options& options, const ModelShape& shape, ParameterLayout& layout)
-      : DistanceBias(shape), weight_(layout.constant("mine.weight", 1, shape.heads, options.start)) {}
+  Mine(const Options& options, const ModelConfig& config, ParameterLayout& layout)
+      : DistanceBias(config), weight_(layout.constant("mine.weight", 1, config.heads, options.start)) {}
 
   bool learned() const override { return true; }
   void values(const Parameters& p, const In& distances, Out values) const override {
@@ -42,7 +42,6 @@ const RegisterEncoding<Mine> registered{{
     .family = Family::bias_by_distance,
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) + a_h log(1 + |i - j|)",
     .source = "a template, templates/plugin",
-    .touches = "B",
     .learned = true,
     .takes_positions = TakesPositions::distances,
     .extrapolates = Extrapolation::yes,

@@ -1,6 +1,8 @@
 #include "base/parallel_for.h"
 
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <mutex>
 #include <new>
 #include <set>
@@ -25,24 +27,24 @@ TEST_CASE("every call is made once, by no more threads than there are calls") {
   CHECK(threads.size() <= 5);
 }
 
-TEST_CASE("a call that runs out of memory beside others is repeated by fewer threads") {
+TEST_CASE("a call that runs out of memory while others run is repeated by fewer threads") {
   std::atomic<int> running = 0, done = 0;
-  std::vector<int> fewer;
+  std::vector<int> remaining;
   parallel_for(
       8, 4,
       [&](size_t) {
         const int others = running++;
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         --running;
-        if (others > 0) throw std::bad_alloc();  // there is room for one
+        if (others > 0) throw std::bad_alloc();  // the memory suffices for one
         ++done;
       },
-      [&](int threads) { fewer.push_back(threads); });
+      [&](int threads) { remaining.push_back(threads); });
   CHECK(done == 8);
-  CHECK(fewer.size() <= 3);
+  CHECK(remaining.size() <= 3);
 }
 
-TEST_CASE("a call that runs out of memory alone, or fails otherwise, ends the rest") {
+TEST_CASE("a call that runs out of memory alone, or throws another exception, ends the loop") {
   std::atomic<int> calls = 0;
   const auto memory = [&](size_t) {
     ++calls;

@@ -4,7 +4,7 @@
 
 using namespace posbench;
 
-TEST_CASE("a name that is registered twice, or an empty one, is refused with a line that names the entry") {
+TEST_CASE("a name that is registered twice and an empty name are refused with a line that names the entry") {
   Registry<int> registry{"encoding"};
   registry.add("alibi", 1);
   CHECK_THROWS_WITH(registry.add("alibi", 2),

@@ -1,5 +1,9 @@
 #include "base/spec.h"
 
+#include <string>
+#include <vector>
+
+#include "base/error.h"
 #include "base/options.h"
 #include "base/registry.h"
 #include "tests/catch.h"
@@ -15,7 +19,7 @@ TEST_CASE("a spec reads back as it was written") {
   CHECK(nested.options.at(0).second == "rope:theta=5");
 }
 
-TEST_CASE("what is not a spec is refused") {
+TEST_CASE("a text that is not a spec is refused") {
   CHECK_THROWS_WITH(Spec::parse(""), "'' names nothing; expected NAME or NAME:option=value");
   CHECK_THROWS_WITH(Spec::parse("rope:"), "'rope:' ends where option=value was expected");
   CHECK_THROWS_WITH(Spec::parse("rope:theta"), "'theta' in 'rope:theta' is not option=value");
@@ -68,11 +72,11 @@ TEST_CASE("options of every type are set from text, and bad values are refused i
   CHECK_THROWS_WITH(read("mine:tied=yes"), "task 'mine': tied is 'yes', expected true or false");
   CHECK_THROWS_WITH(read("mine:form=firm"), "task 'mine': form is 'firm', expected one of soft, hard");
   for (const char* bad : {"", "40..1", "0..9", "1..501", "1/x", "1..", "5..99999999999"}) {
-    CHECK_THROWS_AS(read(("mine:length=" + std::string(bad)).c_str()), std::invalid_argument);
+    CHECK_THROWS_AS(read(("mine:length=" + std::string(bad)).c_str()), InputError);
   }
 }
 
-TEST_CASE("a canonical spec leaves out defaults and orders the rest") {
+TEST_CASE("a canonical spec omits defaults and orders the other options") {
   CHECK(canonical<Options>(Spec::parse("mine:length=1..40,rate=0.50,tied=true,buckets=8"), "task").text() ==
         "mine:buckets=8,tied=true");
 }
@@ -87,7 +91,7 @@ TEST_CASE("an unknown name is answered with the nearest") {
   CHECK_THROWS_WITH(registry.find("zzzzzz"), "unknown encoding 'zzzzzz' ('posbench list encodings' shows all 2)");
 }
 
-TEST_CASE("an option that is set twice, and specs that nest without an end, are refused") {
+TEST_CASE("an option that is set twice and deeply nested specs are refused") {
   CHECK_THROWS_WITH(Spec::parse("mine:buckets=8,buckets=9"), "'mine:buckets=8,buckets=9' sets buckets twice");
   std::string deep = "rope";
   for (int n = 0; n < 32; ++n) deep = "randomized:base=(" + deep + ")";

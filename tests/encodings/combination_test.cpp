@@ -1,6 +1,10 @@
-// Sums of encodings, and encodings divided over layers and heads.
+// Tests sums of encodings, and encodings that are divided over layers or heads.
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
+#include "base/error.h"
 #include "encodings/registry.h"
 #include "harness/verify/certify.h"
 #include "harness/verify/double_precision/certificate.h"
@@ -12,34 +16,34 @@ using namespace posbench;
 
 namespace {
 
-/// One attention layer with random values. Parameters of two encodings are equal where the ends of their names are.
+/// One attention layer with random values. Parameters of two encodings are equal if their names end in the same part.
 struct Layer {
-  Layer(const std::string& spec, const ModelShape& shape, int layer) {
-    encoding = make_encoding(Spec::parse(spec), shape, layout);
+  Layer(const std::string& spec, const ModelConfig& config, int layer) {
+    encoding = make_encoding(Spec::parse(spec), config, layout);
     parameters = Parameters(layout);
     for (const auto& entry : layout.entries()) {
-      Rng rng = stream(1, entry.name.substr(entry.name.rfind(".", entry.name.size() - 3) + 1));
+      Rng rng = make_rng(1, entry.name.substr(entry.name.rfind(".", entry.name.size() - 3) + 1));
       fill_normal(rng, 1, parameters[entry.parameter]);
     }
-    Rng rng = stream(2, "combination");
+    Rng rng = make_rng(2, "combination");
     constexpr int T = 9;
     sequence.tokens = uniform_tokens(rng, T, 0, 6);
     sequence.segments = {0, 0, 0, 1, 1, 1, 2, 2, 2};
     sequence.digit_positions = {0, 1, 2, 3, 0, 1, 2, 0, 1};
     sequence.positions = encoding->positions(sequence, rng);
     encoding->tables(parameters, sequence.positions, tables);
-    Rng values = stream(3, "combination");
-    x.resize(T, shape.width);
+    Rng values = make_rng(3, "combination");
+    x.resize(T, config.width);
     fill_normal(values, 1, x);
     for (Heads* heads : {&q, &k, &v}) {
-      resize(*heads, shape.heads, T, shape.head_width());
+      resize(*heads, config.heads, T, config.head_width());
       for (Matrix& head : *heads) fill_normal(values, 1, head);
     }
     embedded = x;
     encoding->embed(sequence, parameters, tables, embedded, state);
-    resize(scores, shape.heads, T, T);
-    resize(attention, shape.heads, T, T);
-    resize(output, shape.heads, T, shape.head_width());
+    resize(scores, config.heads, T, T);
+    resize(attention, config.heads, T, T);
+    resize(output, config.heads, T, config.head_width());
     const AttentionInput in{sequence, parameters, tables, state, layer, x, q, k, v, scratch};
     AttentionStages(*encoding).attend(in, scores, attention, output);
   }
@@ -55,11 +59,11 @@ struct Layer {
   Scratch scratch;
 };
 
-double apart(const Matrix& a, const Matrix& b) { return (a - b).norm() / (1 + b.norm()); }
+double relative_distance(const Matrix& a, const Matrix& b) { return (a - b).norm() / (1 + b.norm()); }
 
 }  // namespace
 
-TEST_CASE("combinations have right gradients: of three, nested, over four layers, with options") {
+TEST_CASE("nested combinations of up to three encodings with options have correct gradients") {
   const auto [text, layers] = GENERATE(table<std::string, int>({
       {"sum:of=(cope,rope,(alibi:learned=true))", 2},
       {"sum:of=(tape,mapformer_em)", 3},
@@ -75,12 +79,12 @@ TEST_CASE("combinations have right gradients: of three, nested, over four layers
   }));
   for (const bool causal : {true, false}) {
     const Spec spec = Spec::parse(text);
-    ModelShape shape = small_shape(4, causal, causal);
-    shape.layers = layers;
+    ModelConfig config = small_shape(4, causal, causal);
+    config.layers = layers;
     Worst worst;
     try {
-      worst = gradient_error(spec, shape, 11);
-    } catch (const std::invalid_argument&) {  // a member is causal only
+      worst = gradient_error(spec, config, 11);
+    } catch (const InputError&) {  // A member is causal only.
       CHECK_FALSE(causal);
       continue;
     }
@@ -89,20 +93,20 @@ TEST_CASE("combinations have right gradients: of three, nested, over four layers
   }
 }
 
-TEST_CASE("pairs of encodings have right gradients in every composition, or are refused in words") {
-  const std::vector<std::string> some{"none",           "learned_abs", "rope", "t5_bias", "shaw_kv",
-                                      "stick_breaking", "cope",        "fox",  "dape",    "tape",
-                                      "randomized",     "deberta",     "heads", "path", "selective_rope"};
+TEST_CASE("pairs of encodings have correct gradients in every composition, or are refused with a message") {
+  const std::vector<std::string> selected{"none",           "learned_abs", "rope",  "t5_bias", "shaw_kv",
+                                          "stick_breaking", "cope",        "fox",   "dape",    "tape",
+                                          "randomized",     "deberta",     "heads", "path",    "selective_rope"};
   for (const std::string composition : {"sum", "layers", "heads"}) {
-    for (size_t a = 0; a < some.size(); ++a) {
-      for (size_t b = a; b < some.size(); ++b) {
-        const Spec spec{composition, {{"of", some[a] + "," + some[b]}}};
+    for (size_t a = 0; a < selected.size(); ++a) {
+      for (size_t b = a; b < selected.size(); ++b) {
+        const Spec spec{composition, {{"of", selected[a] + "," + selected[b]}}};
         INFO(spec.text());
         try {
           const Worst worst = gradient_error(spec, small_shape(4, true, true), 7);
           INFO(worst.where);
           CHECK(worst.error <= 1e-6);
-        } catch (const std::invalid_argument& error) {
+        } catch (const InputError& error) {
           CHECK(std::string(error.what()).starts_with("encoding '" + composition + "': "));
         }
       }
@@ -110,52 +114,53 @@ TEST_CASE("pairs of encodings have right gradients in every composition, or are 
   }
 }
 
-TEST_CASE("a sum with no encoding is the encoding, in all stages") {
+TEST_CASE("the sum of an encoding and 'none' equals the encoding in all stages") {
   for (const std::string spec : {"rope", "cope", "stick_breaking", "shaw_kv", "learned_abs", "tape"}) {
-    const ModelShape shape = small_shape(2, true, true);
-    const Layer alone(spec, shape, 1), with_none("sum:of=(none," + spec + ")", shape, 1);
+    const ModelConfig config = small_shape(2, true, true);
+    const Layer alone(spec, config, 1), with_none("sum:of=(none," + spec + ")", config, 1);
     INFO(spec);
-    CHECK(apart(with_none.embedded, alone.embedded) < 1e-12);
+    CHECK(relative_distance(with_none.embedded, alone.embedded) < 1e-12);
     for (size_t h = 0; h < alone.scores.size(); ++h) {
-      CHECK(apart(with_none.attention[h], alone.attention[h]) < 1e-12);
-      CHECK(apart(with_none.output[h], alone.output[h]) < 1e-12);
+      CHECK(relative_distance(with_none.attention[h], alone.attention[h]) < 1e-12);
+      CHECK(relative_distance(with_none.output[h], alone.output[h]) < 1e-12);
     }
   }
 }
 
-TEST_CASE("a member keeps its own positions") {
-  // Digit positions are the index of abacus alone: RoPE turns by the distance of tokens as ever.
-  const ModelShape shape = small_shape(2, true, true);
-  const Layer rope("rope", shape, 0), both("sum:of=(abacus,rope)", shape, 0);
-  for (size_t h = 0; h < rope.scores.size(); ++h) CHECK(apart(both.attention[h], rope.attention[h]) < 1e-12);
-  CHECK(apart(both.embedded, both.x) > 0.1);
+TEST_CASE("each member of a sum reads its own positions") {
+  // Only abacus reads digit positions. RoPE turns by the distance of tokens.
+  const ModelConfig config = small_shape(2, true, true);
+  const Layer rope("rope", config, 0), both("sum:of=(abacus,rope)", config, 0);
+  for (size_t h = 0; h < rope.scores.size(); ++h)
+    CHECK(relative_distance(both.attention[h], rope.attention[h]) < 1e-12);
+  CHECK(relative_distance(both.embedded, both.x) > 0.1);
 }
 
-TEST_CASE("layers follow the pattern, and a member has parameters for its own layers only") {
-  ModelShape shape = small_shape(2, true, true);
-  shape.layers = 8;
-  const Layer plain("none", shape, 0), rope("rope", shape, 0);
-  for (int layer = 0; layer < shape.layers; ++layer) {
-    const Layer layered("layers:of=(rope,none),every=4", shape, layer);
+TEST_CASE("layers follow the pattern, and a member has parameters for its layers only") {
+  ModelConfig config = small_shape(2, true, true);
+  config.layers = 8;
+  const Layer plain("none", config, 0), rope("rope", config, 0);
+  for (int layer = 0; layer < config.layers; ++layer) {
+    const Layer layered("layers:of=(rope,none),every=4", config, layer);
     INFO(layer);
     CHECK((layered.attention[0] == (layer % 4 == 3 ? plain : rope).attention[0]));
   }
   ParameterLayout layout;
-  make_encoding(Spec::parse("layers:of=(shaw_k,cope),every=4"), shape, layout);
+  make_encoding(Spec::parse("layers:of=(shaw_k,cope),every=4"), config, layout);
   size_t keys = 0;
   for (const auto& entry : layout.entries()) keys += entry.name.find("shaw_k.keys") != std::string::npos;
   CHECK(keys == 6);
 }
 
 TEST_CASE("heads are divided into equal groups") {
-  const ModelShape shape = small_shape(4, true, true);
-  const Layer plain("none", shape, 0), divided("heads:of=(none,stick_breaking)", shape, 0);
+  const ModelConfig config = small_shape(4, true, true);
+  const Layer plain("none", config, 0), divided("heads:of=(none,stick_breaking)", config, 0);
   CHECK((divided.attention[0] == plain.attention[0]));
   CHECK((divided.attention[1] == plain.attention[1]));
-  CHECK(apart(divided.attention[2], plain.attention[2]) > 0.01);
+  CHECK(relative_distance(divided.attention[2], plain.attention[2]) > 0.01);
 }
 
-TEST_CASE("what cannot be combined is refused in words that name the stage or the option") {
+TEST_CASE("encodings that cannot be combined are refused with a message that names the stage or the option") {
   CHECK(refusal("sum:of=(stick_breaking,entmax)") ==
         "encoding 'sum': 'stick_breaking' and 'entmax' both replace the normalization; expected one that does");
   CHECK(
@@ -186,11 +191,11 @@ TEST_CASE("what cannot be combined is refused in words that name the stage or th
         std::string::npos);
 }
 
-TEST_CASE("the certificate counts models with options of blocks, and reports what is refused") {
+TEST_CASE("the certificate counts models with options of blocks, and refused options") {
   const nlohmann::ordered_json blocks = certify_blocks("rope");
   CHECK(blocks["certificates"] == 2 * block_options().size());
   CHECK(blocks["passed"] == true);
-  CHECK(certify_blocks("tape")["passed"] == true);  // whose state goes from loop to loop
-  CHECK(certify_blocks("tapa")["passed"] == true);  // which bends most
-  CHECK(certify_blocks("deberta:shared_projections=true")["refused"] == 2);  // biases=false, and all of them
+  CHECK(certify_blocks("tape")["passed"] == true);  // its state continues from loop to loop
+  CHECK(certify_blocks("tapa")["passed"] == true);  // its scores have the largest curvature
+  CHECK(certify_blocks("deberta:shared_projections=true")["refused"] == 2);  // biases=false, and all options
 }

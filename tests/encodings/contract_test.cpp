@@ -1,9 +1,12 @@
-// Tests of every encoding of the registry, and of the variants in the registrations.
+// Tests every encoding of the registry, and the variants in the registrations.
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
+#include <vector>
 
-#include "harness/verify/double_precision/certificate.h"
 #include "encodings/parts/decorator.h"
+#include "harness/verify/double_precision/certificate.h"
 #include "harness/verify/double_precision/properties.h"
 #include "tests/catch.h"
 
@@ -13,8 +16,8 @@ namespace {
 
 constexpr double kMaxError = 1e-6;
 
-/// Every encoding with its defaults, and with the variants of its registration.
-std::vector<std::string> specs() {
+/// Returns every encoding with its defaults, and with the variants of its registration.
+std::vector<std::string> all_specs() {
   std::vector<std::string> specs;
   for (const std::string& name : encodings().names()) {
     specs.push_back(name);
@@ -25,17 +28,17 @@ std::vector<std::string> specs() {
 
 }  // namespace
 
-TEST_CASE("every backward agrees with finite differences") {
-  for (const std::string& text : specs()) {
+TEST_CASE("every gradient agrees with finite differences") {
+  for (const std::string& text : all_specs()) {
     const Spec spec = Spec::parse(text);
     for (const bool causal : {true, false}) {
       if (!is_defined(spec, causal)) continue;
       DYNAMIC_SECTION(text << (causal ? ", causal" : ", bidirectional")) {
         for (const auto& [heads, length, pre_norm, dropout] : std::vector<std::tuple<int, int, bool, double>>{
                  {1, 1, true, 0}, {1, 6, false, 0.3}, {2, 13, false, 0}, {3, 7, true, 0.3}, {4, 20, true, 0}}) {
-          ModelShape shape = small_shape(heads, causal, pre_norm);
-          shape.dropout = dropout;
-          const Worst worst = gradient_error(spec, shape, length);
+          ModelConfig config = small_shape(heads, causal, pre_norm);
+          config.dropout = dropout;
+          const Worst worst = gradient_error(spec, config, length);
           INFO(worst.where << ", heads " << heads << ", length " << length << (pre_norm ? ", pre" : ", post")
                            << ", dropout " << dropout);
           CHECK(worst.error <= kMaxError);
@@ -50,20 +53,19 @@ TEST_CASE("a registration without a name, a family, an equation or a source is r
   CHECK_NOTHROW(check_info(info));
   EncodingInfo other = info;
   other.equation.clear();
-  CHECK_THROWS_WITH(check_info(other),
-                    "the registration of encoding 'mine' states no equation; add .equation to it");
+  CHECK_THROWS_WITH(check_info(other), "the registration of encoding 'mine' has no equation; add .equation to it");
   other = info;
   other.source.clear();
-  CHECK_THROWS_WITH(check_info(other), "the registration of encoding 'mine' states no source; add .source to it");
+  CHECK_THROWS_WITH(check_info(other), "the registration of encoding 'mine' has no source; add .source to it");
   other = info;
   other.family = Family::unstated;
-  CHECK_THROWS_WITH(check_info(other), "the registration of encoding 'mine' states no family; add .family to it");
+  CHECK_THROWS_WITH(check_info(other), "the registration of encoding 'mine' has no family; add .family to it");
   other = info;
   other.name.clear();
-  CHECK_THROWS_WITH(check_info(other), Catch::Contains("states no name"));
+  CHECK_THROWS_WITH(check_info(other), Catch::Contains("has no name"));
 }
 
-TEST_CASE("every backward agrees with finite differences in parallel blocks and in those of attention alone") {
+TEST_CASE("every gradient agrees with finite differences in parallel blocks and in blocks of attention only") {
   const BlockKind block = GENERATE(BlockKind::parallel, BlockKind::attention);
   for (const std::string& name : encodings().names()) {
     const Spec spec{name, {}};
@@ -71,9 +73,9 @@ TEST_CASE("every backward agrees with finite differences in parallel blocks and 
       if (!is_defined(spec, causal)) continue;
       DYNAMIC_SECTION(name << (causal ? ", causal" : ", bidirectional") << ", block " << static_cast<int>(block)) {
         for (const bool pre_norm : {true, false}) {
-          ModelShape shape = small_shape(2, causal, pre_norm);
-          shape.block = block;
-          const Worst worst = gradient_error(spec, shape, 13);
+          ModelConfig config = small_shape(2, causal, pre_norm);
+          config.block = block;
+          const Worst worst = gradient_error(spec, config, 13);
           INFO(worst.where << (pre_norm ? ", pre" : ", post"));
           CHECK(worst.error <= kMaxError);
         }
@@ -83,26 +85,26 @@ TEST_CASE("every backward agrees with finite differences in parallel blocks and 
 }
 
 TEST_CASE("no output of a causal model depends on later tokens, to the bit") {
-  for (const std::string& text : specs()) {
+  for (const std::string& text : all_specs()) {
     DYNAMIC_SECTION(text) { CHECK(is_causal(Spec::parse(text), small_shape(4, true, true), 20)); }
   }
 }
 
 TEST_CASE("outputs and gradients are finite at length 1 and at four times the trained length") {
-  for (const std::string& text : specs()) {
+  for (const std::string& text : all_specs()) {
     const Spec spec = Spec::parse(text);
     for (const bool causal : {true, false}) {
       if (!is_defined(spec, causal)) continue;
       DYNAMIC_SECTION(text << (causal ? ", causal" : ", bidirectional")) {
-        const ModelShape shape = small_shape(2, causal, true);
-        CHECK(is_finite(spec, shape, 1));
-        CHECK(is_finite(spec, shape, 4 * shape.trained_length));
+        const ModelConfig config = small_shape(2, causal, true);
+        CHECK(is_finite(spec, config, 1));
+        CHECK(is_finite(spec, config, 4 * config.trained_length));
       }
     }
   }
 }
 
-TEST_CASE("one layer depends on the order of earlier tokens, except for permutation-invariant encodings") {
+TEST_CASE("one layer depends on the order of earlier tokens unless the encoding is permutation-invariant") {
   for (const std::string& name : encodings().names()) {
     DYNAMIC_SECTION(name) {
       const double moved = order_sensitivity(Spec{name, {}}, small_shape(4, true, true), 9);
@@ -115,12 +117,12 @@ TEST_CASE("one layer depends on the order of earlier tokens, except for permutat
   }
 }
 
-TEST_CASE("a shift of all positions changes the outputs of absolute encodings, and not of relative ones") {
+TEST_CASE("a shift of all positions changes the outputs of absolute encodings but not of relative ones") {
   const std::set<Relative> relative{Relative::yes, Relative::accumulated, Relative::counted,
                                     Relative::order_of_keys};
   for (const std::string& name : encodings().names()) {
     const EncodingInfo& info = encodings().find(name).info;
-    DYNAMIC_SECTION(name << ", relative: " << text(info.relative)) {
+    DYNAMIC_SECTION(name << ", relative: " << to_string(info.relative)) {
       const double moved = shift_sensitivity(Spec{name, {}}, small_shape(4, true, true), 9);
       if (relative.count(info.relative.value) > 0) CHECK(moved < 1e-9);
       if (info.family == Family::absolute && !info.permutation_invariant) CHECK(moved > 1e-6);
@@ -128,7 +130,7 @@ TEST_CASE("a shift of all positions changes the outputs of absolute encodings, a
   }
 }
 
-TEST_CASE("the measured properties are those that the registration states") {
+TEST_CASE("the measured properties equal those that the registration states") {
   for (const std::string& name : encodings().names()) {
     DYNAMIC_SECTION(name) {
       const Spec spec{name, {}};
@@ -140,7 +142,7 @@ TEST_CASE("the measured properties are those that the registration states") {
   }
 }
 
-TEST_CASE("the measurements show that a property depends on an option") {
+TEST_CASE("the measurements find the properties that options change") {
   const auto [text, property, measured] = GENERATE(table<std::string, std::string, std::string>({
       {"shaw_k:clip=0", "distinct", "yes"},
       {"deberta:size=24", "extrapolates", "yes"},

@@ -1,4 +1,7 @@
-// Conflicting options are refused in one line, with what to do.
+// Conflicting options are refused with one line that states what to do.
+#include <string>
+
+#include "base/error.h"
 #include "harness/verify/double_precision/certificate.h"
 #include "tests/catch.h"
 
@@ -13,7 +16,7 @@ void make(const std::string& spec, bool causal = true) {
 
 }  // namespace
 
-TEST_CASE("DAPE wants a bias by distance as its base, or none") {
+TEST_CASE("DAPE accepts a bias by distance, a rotary encoding or none as its base") {
   CHECK_THROWS_WITH(
       make("dape:base=cope"),
       "encoding 'dape': base is 'cope', expected a bias by distance (alibi, kerple_log, fire, ...), a rotary "
@@ -24,12 +27,12 @@ TEST_CASE("DAPE wants a bias by distance as its base, or none") {
                     "encoding 'dape_v2': with base none there is no bias; leave out combine and residual");
   CHECK_THROWS_WITH(make("dape:base=none,combine=add"),
                     "encoding 'dape': with base none there is no bias; leave out combine and residual");
-  CHECK_THROWS_AS(make("dape:base=unheard_of"), std::invalid_argument);
+  CHECK_THROWS_AS(make("dape:base=unknown"), InputError);
   CHECK_NOTHROW(make("dape:base=fire", /*causal=*/false));
   CHECK_NOTHROW(make("dape:base=alibi", /*causal=*/false));
 }
 
-TEST_CASE("FoX's gates either depend on x or have decay times of their own") {
+TEST_CASE("FoX refuses decay times for gates that depend on x, and a bias for gates that do not") {
   const std::string message =
       "encoding 'fox': bias is for gates that depend on x, shortest and longest are for data_independent=true";
   CHECK_THROWS_WITH(make("fox:data_independent=true,bias=3"), message);

@@ -1,19 +1,19 @@
-// Encodings that cannot be made.
+// Tests of encodings that are refused use the message of the refusal.
 #pragma once
-#include <stdexcept>
 #include <string>
 
+#include "base/error.h"
 #include "encodings/registry.h"
 #include "harness/verify/double_precision/certificate.h"
 
 namespace posbench {
 
-/// The error message of making this encoding; empty if there is no error.
-inline std::string refusal(const std::string& spec, const ModelShape& shape = small_shape(2, true, true)) {
+/// Returns the message with which this encoding is refused, or an empty text if it is accepted.
+inline std::string refusal(const std::string& spec, const ModelConfig& config = small_shape(2, true, true)) {
   ParameterLayout layout;
   try {
-    make_encoding(Spec::parse(spec), shape, layout);
-  } catch (const std::invalid_argument& error) {
+    make_encoding(Spec::parse(spec), config, layout);
+  } catch (const InputError& error) {
     return error.what();
   }
   return "";

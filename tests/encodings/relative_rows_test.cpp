@@ -1,6 +1,7 @@
 #include "encodings/parts/relative_rows.h"
 
 #include <algorithm>
+#include <string>
 
 #include "base/random.h"
 #include "model/attention.h"
@@ -19,10 +20,9 @@ Matrix random_matrix(Index rows, Index cols, Rng& rng) {
 
 }  // namespace
 
-TEST_CASE(
-    "relative rows agree with the sums over pairs, for neighbouring rows of neighbouring pairs and for others") {
+TEST_CASE("products and mixtures of relative rows agree with the sums over pairs for every order of rows") {
   constexpr int kLength = 70, kRows = 2 * kLength - 1, kWidth = 3, kSquare = kLanes;
-  Rng rng = stream(0, "relative rows");
+  Rng rng = make_rng(0, "relative rows");
   for (const std::string order :
        {"ascending", "descending", "clipped", "constant squares", "ascending squares", "random"}) {
     PairRows pairs;
@@ -39,7 +39,7 @@ TEST_CASE(
                                                      : uniform(rng, 0, kRows - 1);
       }
     }
-    find_runs(pairs);
+    classify_tiles(pairs);
     for (const Side side : {Side::query, Side::key}) {
       for (const bool causal : {true, false}) {
         INFO(order << (side == Side::query ? ", query" : ", key") << (causal ? ", causal" : ", bidirectional"));
@@ -48,10 +48,10 @@ TEST_CASE(
         Matrix scores(kLength, kLength), d_x(kLength, kWidth), d_rows(kRows, kWidth);
         Matrix output(kLength, kWidth), d_weights(kLength, kLength), d_mixed_rows(kRows, kWidth);
         for (Matrix* m : {&scores, &d_x, &d_rows, &output, &d_weights, &d_mixed_rows}) m->setZero();
-        RowMajor scores1 = scores, d_x1 = d_x, d_rows1 = d_rows;
-        RowMajor output1 = output, d_weights1 = d_weights, d_mixed_rows1 = d_mixed_rows;
+        EigenMatrix scores1 = scores, d_x1 = d_x, d_rows1 = d_rows;
+        EigenMatrix output1 = output, d_weights1 = d_weights, d_mixed_rows1 = d_mixed_rows;
         for (Index i = 0; i < kLength; ++i) {
-          for (Index j = 0; j < visible(i, kLength, causal); ++j) {
+          for (Index j = 0; j < num_visible_keys(i, kLength, causal); ++j) {
             const Index t = side == Side::query ? i : j, n = index(i, j);
             scores1(i, j) = 2 * x.row(t).dot(rows.row(n));
             d_x1.row(t) += 2 * d_pairs(i, j) * rows.row(n);
@@ -62,10 +62,11 @@ TEST_CASE(
           }
         }
         Scratch scratch;
-        add_row_products(x, rows, pairs, side, 2, causal, scratch, scores);
-        add_row_products_backward(x, rows, pairs, side, 2, causal, d_pairs, scratch, d_x, d_rows);
-        add_row_mixture(d_pairs, rows, pairs, causal, scratch, output);
-        add_row_mixture_backward(d_pairs, rows, pairs, causal, x, scratch, d_weights, d_mixed_rows);
+        const PairVectors vectors{rows, pairs, causal, scratch};
+        add_row_products(x, vectors, {side, 2}, scores);
+        add_row_products_backward(x, vectors, {side, 2}, d_pairs, d_x, d_rows);
+        add_row_mixture(d_pairs, vectors, output);
+        add_row_mixture_backward(d_pairs, vectors, x, d_weights, d_mixed_rows);
         CHECK((scores - scores1).cwiseAbs().maxCoeff() < 1e-11);
         CHECK((d_x - d_x1).cwiseAbs().maxCoeff() < 1e-11);
         CHECK((d_rows - d_rows1).cwiseAbs().maxCoeff() < 1e-11);

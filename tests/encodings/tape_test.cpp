@@ -1,5 +1,7 @@
-// An independent implementation of TAPE's recurrent state, for one (token, head, pair).
+// Tests TAPE's recurrent state against an independent implementation for one (token, head, pair).
 #include <cmath>
+#include <stdexcept>
+#include <string>
 
 #include "encodings/registry.h"
 #include "tests/encodings/checks/checks.h"
@@ -8,23 +10,23 @@ using namespace posbench;
 
 TEST_CASE("TAPE's rotations are mixed by attention, then over heads by the gate of the feed-forward output") {
   constexpr int T = 5, H = 2, D = 4, E = 3;
-  ModelShape shape;
-  shape.vocabulary = 4;
-  shape.width = H * D;
-  shape.heads = H;
+  ModelConfig config;
+  config.vocabulary = 4;
+  config.width = H * D;
+  config.heads = H;
   ParameterLayout layout;
-  const auto tape = make_encoding(Spec::parse("tape:hidden=3"), shape, layout);
+  const auto tape = make_encoding(Spec::parse("tape:hidden=3"), config, layout);
   Parameters p = initialize(layout, 0);
-  Rng rng = stream(0, "tape");
+  Rng rng = make_rng(0, "tape");
   for (Real& value : p.flat) value = normal(rng);
   const auto random = [&](Index rows, Index cols) {
-    return Matrix(RowMajor::NullaryExpr(rows, cols, [&] { return normal(rng); }));
+    return Matrix(EigenMatrix::NullaryExpr(rows, cols, [&] { return normal(rng); }));
   };
   const auto learned = [&](const std::string& name) {
     for (const auto& entry : layout.entries()) {
       if (entry.name == "tape.0." + name) return p[entry.parameter];
     }
-    throw std::invalid_argument(name);
+    throw std::logic_error("no parameter is called " + name);
   };
 
   Sequence sequence;
@@ -41,7 +43,7 @@ TEST_CASE("TAPE's rotations are mixed by attention, then over heads by the gate 
   for (size_t side = 0; side < 2; ++side) {
     for (int t = 0; t < T; ++t) {
       for (int n = 0; n < D / 2; ++n) {
-        const auto between = [&](int h) {
+        const auto after_attention = [&](int h) {
           double sum = state[side](t, h * D / 2 + n);
           for (int j = 0; j <= t; ++j) {
             sum += learned("attention")(0, h) * attention[static_cast<size_t>(h)](t, j) *
@@ -50,11 +52,11 @@ TEST_CASE("TAPE's rotations are mixed by attention, then over heads by the gate 
           return sum;
         };
         for (int h = 0; h < H; ++h) {
-          double expected = between(h);
+          double expected = after_attention(h);
           for (int e = 0; e < E; ++e) {
             const double gate = f.row(t).dot(learned("gate").col(e));
             double up = 0;
-            for (int g = 0; g < H; ++g) up += learned("up")(e, g) * between(g);
+            for (int g = 0; g < H; ++g) up += learned("up")(e, g) * after_attention(g);
             expected += learned("down")(h, e) * gate / (1 + std::exp(-gate)) * up;
           }
           INFO("token " << t << ", head " << h << ", pair " << n);
@@ -65,15 +67,15 @@ TEST_CASE("TAPE's rotations are mixed by attention, then over heads by the gate 
   }
 }
 
-TEST_CASE("TAPE starts as RoPE") {
+TEST_CASE("TAPE equals RoPE before training") {
   Bench tape("tape", 6, 8, 2, true), rope("rope:pairing=half_split", 6, 8, 2, true);
-  Rng rng = stream(0, "tape");
+  Rng rng = make_rng(0, "tape");
   for (Bench* bench : {&tape, &rope}) {
     for (size_t h = 0; h < 2; ++h) {
-      bench->q[h] = bench == &tape ? RowMajor(RowMajor::NullaryExpr(6, 4, [&] { return normal(rng); }))
-                                   : RowMajor(tape.q[h]);
-      bench->k[h] = bench == &tape ? RowMajor(RowMajor::NullaryExpr(6, 4, [&] { return normal(rng); }))
-                                   : RowMajor(tape.k[h]);
+      bench->q[h] = bench == &tape ? EigenMatrix(EigenMatrix::NullaryExpr(6, 4, [&] { return normal(rng); }))
+                                   : EigenMatrix(tape.q[h]);
+      bench->k[h] = bench == &tape ? EigenMatrix(EigenMatrix::NullaryExpr(6, 4, [&] { return normal(rng); }))
+                                   : EigenMatrix(tape.k[h]);
     }
   }
   for (size_t h = 0; h < 2; ++h) CHECK(tape.attend()[h].isApprox(rope.attend()[h], 1e-12));

@@ -1,5 +1,10 @@
-// Properties, beyond their equations, of encodings that wrap others or read indices from the task.
+// Tests properties other than the equations of encodings that wrap others or read indices from the task.
+#include <algorithm>
+#include <cmath>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
@@ -12,7 +17,7 @@ using namespace posbench;
 
 namespace {
 
-Sequence sequence(int length) {
+Sequence make_sequence(int length) {
   Sequence s;
   s.tokens.assign(static_cast<size_t>(length), 0);
   s.segments.assign(static_cast<size_t>(length), 0);
@@ -22,7 +27,7 @@ Sequence sequence(int length) {
 
 }  // namespace
 
-TEST_CASE("interpolated refuses bases that are not rotary, and lists those that are") {
+TEST_CASE("interpolated refuses bases that are not rotary, and lists the rotary ones") {
   const std::string names =
       "expected one of the rotary ones: resonance_rope, rope, rope_hope, rope_p, rope_partial, xpos";
   for (const std::string base : {"alibi", "none", "pope", "cope", "interpolated"}) {
@@ -51,39 +56,38 @@ TEST_CASE("randomized refuses bases without positions, and sampled distances for
   CHECK(refusal("randomized:max=11") == "encoding 'randomized': max is 11, less than the longest sequence, 12");
 }
 
-TEST_CASE(
-    "randomized draws anew for every sequence, in training and in evaluation, and only ascending positions") {
+TEST_CASE("randomized draws new ascending positions for every sequence in training and in evaluation") {
   ParameterLayout layout;
   const auto encoding =
       make_encoding(Spec::parse("randomized:base=rope,max=40"), small_shape(2, true, true), layout);
   for (const bool training : {true, false}) {
-    Sequence s = sequence(12);
+    Sequence s = make_sequence(12);
     s.training = training;
-    Rng rng = stream(1, "draws");
+    Rng rng = make_rng(1, "draws");
     const Positions first = encoding->positions(s, rng), second = encoding->positions(s, rng);
     CHECK(first.at != second.at);
     CHECK(std::is_sorted(first.at.begin(), first.at.end()));
     CHECK(first.at.back() <= 39);
   }
-  Rng rng = stream(1, "draws");
-  CHECK_THROWS_WITH(encoding->positions(sequence(41), rng),
+  Rng rng = make_rng(1, "draws");
+  CHECK_THROWS_WITH(encoding->positions(make_sequence(41), rng),
                     Catch::Contains("41 tokens") && Catch::Contains("max is 40"));
 }
 
-TEST_CASE("options that do not fit the model or each other are refused in one line") {
+TEST_CASE("options that contradict the model or each other are refused in one line") {
   CHECK(refusal("interpolated:resonance=true").find("take method ntk, ntk_dynamic or yarn") != std::string::npos);
   CHECK(refusal("hard_alibi:heads=3") == "encoding 'hard_alibi': heads is 3, more than the heads of the model, 2");
   CHECK(refusal("wavelet:scales=3") == "encoding 'wavelet': scales is 3, expected a divisor of the head width, 4");
   CHECK(refusal("grape_ap:width=3") == "encoding 'grape_ap': width is 3, expected an even number");
 }
 
-TEST_CASE("random offsets reach up to the longest sequence, and only in training") {
-  const ModelShape shape = small_shape(2, true, true);  // up to 12
+TEST_CASE("random offsets occur in training only, and reach up to the longest sequence") {
+  const ModelConfig config = small_shape(2, true, true);  // sequences of up to 12 tokens
   ParameterLayout layout;
-  const auto encoding = make_encoding(Spec::parse("random_offset"), shape, layout);
+  const auto encoding = make_encoding(Spec::parse("random_offset"), config, layout);
   CHECK(layout.entries()[0].parameter.rows == 12);
-  Sequence s = sequence(9);
-  Rng rng = stream(1, "offsets");
+  Sequence s = make_sequence(9);
+  Rng rng = make_rng(1, "offsets");
   CHECK(encoding->positions(s, rng).at.front() == 0);
   s.training = true;
   std::set<Real> offsets;
@@ -99,11 +103,11 @@ TEST_CASE("random offsets reach up to the longest sequence, and only in training
   }
 }
 
-TEST_CASE("random floats are drawn anew in training, and are evenly spaced in evaluation") {
+TEST_CASE("random floats are new draws in training, and evenly spaced in evaluation") {
   ParameterLayout layout;
   const auto encoding = make_encoding(Spec::parse("random_float:range=3"), small_shape(2, true, true), layout);
-  Sequence s = sequence(6);
-  Rng rng = stream(1, "floats");
+  Sequence s = make_sequence(6);
+  Rng rng = make_rng(1, "floats");
   CHECK(encoding->positions(s, rng).at == encoding->positions(s, rng).at);
   s.training = true;
   const std::vector<Real> first = encoding->positions(s, rng).at, second = encoding->positions(s, rng).at;
@@ -116,58 +120,59 @@ TEST_CASE("random floats are drawn anew in training, and are evenly spaced in ev
   }
 }
 
-TEST_CASE("xlnet:bi_data negates the distances of half of the training sequences, and no others") {
+TEST_CASE("xlnet:bi_data negates the distances of half of the training sequences, and of no test sequences") {
   ParameterLayout layout;
   const auto encoding = make_encoding(Spec::parse("xlnet:bi_data=true"), small_shape(2, true, true), layout);
-  Sequence s = sequence(5);
-  Rng rng = stream(1, "bi_data");
-  const std::vector<Real> ahead{0, 1, 2, 3, 4}, negated{0, -1, -2, -3, -4};
-  int turned = 0;
+  Sequence s = make_sequence(5);
+  Rng rng = make_rng(1, "bi_data");
+  const std::vector<Real> forward{0, 1, 2, 3, 4}, negated{0, -1, -2, -3, -4};
+  int num_negated = 0;
   for (int n = 0; n < 100; ++n) {
     s.training = false;
-    CHECK(encoding->positions(s, rng).at == ahead);
+    CHECK(encoding->positions(s, rng).at == forward);
     s.training = true;
     const std::vector<Real> at = encoding->positions(s, rng).at;
-    turned += at == negated;
-    CHECK((at == ahead || at == negated));
+    num_negated += at == negated;
+    CHECK((at == forward || at == negated));
   }
-  CHECK(turned > 30);
-  CHECK(turned < 70);
+  CHECK(num_negated > 30);
+  CHECK(num_negated < 70);
   CHECK(refusal("randomized:base=(xlnet:bi_data=true)").find("does not take its positions from outside") !=
         std::string::npos);
 }
 
-TEST_CASE("FIRE gives keys before the query the same bias in bidirectional models, and others another") {
+TEST_CASE(
+    "in bidirectional models FIRE gives keys before the query the causal bias, and later keys a different one") {
   const auto scores = [](bool causal, const std::string& spec) {
-    const ModelShape shape = small_shape(2, causal, true);
+    const ModelConfig config = small_shape(2, causal, true);
     ParameterLayout layout;
-    const auto encoding = make_encoding(Spec::parse(spec), shape, layout);
+    const auto encoding = make_encoding(Spec::parse(spec), config, layout);
     const Parameters parameters = initialize(layout, 1);
-    Rng rng = stream(1, "fire");
-    const Positions positions = encoding->positions(sequence(20), rng);
+    Rng rng = make_rng(1, "fire");
+    const Positions positions = encoding->positions(make_sequence(20), rng);
     Tables tables;
     encoding->tables(parameters, positions, tables);
     return Matrix(tables.values[0]);
   };
   const Matrix causal = scores(true, "fire"), both = scores(false, "fire"),
-               alike = scores(false, "fire:sides=symmetric");
+               symmetric = scores(false, "fire:sides=symmetric");
   for (Index i = 0; i < 20; ++i) {
     for (Index j = 0; j <= i; ++j) {
       CHECK(both(i, j) == causal(i, j));
-      CHECK(alike(j, i) == causal(i, j));
+      CHECK(symmetric(j, i) == causal(i, j));
       if (j < i) CHECK(both(j, i) != causal(i, j));
     }
   }
 }
 
-TEST_CASE("keys that a base hides stay hidden if its scores are scaled, even by negative factors") {
-  ModelShape shape = small_shape(2, true, true);
+TEST_CASE("keys that a base hides stay hidden when its scores are scaled by negative factors") {
+  ModelConfig config = small_shape(2, true, true);
   ParameterLayout layout;
-  const auto encoding = make_encoding(Spec::parse("ssmax:base=hard_alibi"), shape, layout);
+  const auto encoding = make_encoding(Spec::parse("ssmax:base=hard_alibi"), config, layout);
   Parameters parameters = initialize(layout, 1);
   for (const auto& entry : layout.entries()) parameters[entry.parameter].setConstant(-1);
-  Rng rng = stream(1, "hidden");
-  Sequence s = sequence(5);
+  Rng rng = make_rng(1, "hidden");
+  Sequence s = make_sequence(5);
   s.positions = encoding->positions(s, rng);
   Tables tables;
   Matrices recurrent_state;
@@ -184,26 +189,26 @@ TEST_CASE("keys that a base hides stay hidden if its scores are scaled, even by 
   CHECK(scores[0](4, 4) == Approx(-2 * std::log(5)));
 }
 
-TEST_CASE("randomized gives a learned table a row for every position") {
+TEST_CASE("a learned table in randomized has a row for every position") {
   ParameterLayout layout;
   make_encoding(Spec::parse("randomized:base=learned_abs,max=77"), small_shape(2, true, true), layout);
   REQUIRE(layout.entries().size() == 1);
   CHECK(layout.entries()[0].parameter.rows == 77);
 }
 
-TEST_CASE("dynamic NTK computes tables for every length, other encodings reuse the leading block") {
-  const ModelShape shape = small_shape(2, true, true);
+TEST_CASE("dynamic NTK computes tables for every length, and other encodings reuse the leading block") {
+  const ModelConfig config = small_shape(2, true, true);
   for (const auto& [spec, shared] :
        {std::pair{"interpolated:method=ntk_dynamic", false}, {"interpolated:method=ntk", true}}) {
     ParameterLayout layout;
-    const auto encoding = make_encoding(Spec::parse(spec), shape, layout);
-    const Transformer model(shape, layout, *encoding);
+    const auto encoding = make_encoding(Spec::parse(spec), config, layout);
+    const Transformer model(config, layout, *encoding);
     const Parameters parameters = initialize(layout, 1);
     Rng rng;
-    Sequence longer = sequence(30), shorter = sequence(10);
+    Sequence longer = make_sequence(30), shorter = make_sequence(10);
     longer.positions = encoding->positions(longer, rng);
     shorter.positions = encoding->positions(shorter, rng);
-    StepTables step;
+    StepCache step;
     model.prepare(parameters, longer, step, nullptr);
     model.prepare(parameters, shorter, step, nullptr);
     INFO(spec);
@@ -211,13 +216,12 @@ TEST_CASE("dynamic NTK computes tables for every length, other encodings reuse t
   }
 }
 
-TEST_CASE(
-    "digit positions have offsets only in training, and without digit positions every token has the same row") {
+TEST_CASE("digit positions have offsets in training only, and tokens that are no digits share a row") {
   for (const std::string name : {"abacus", "coupled"}) {
     ParameterLayout layout;
     const auto encoding = make_encoding(Spec{name, {}}, small_shape(2, true, true), layout);
-    Sequence s = sequence(4);
-    Rng rng = stream(2, name);
+    Sequence s = make_sequence(4);
+    Rng rng = make_rng(2, name);
     CHECK(encoding->positions(s, rng).at == std::vector<Real>{0, 0, 0, 0});
     s.digit_positions = {1, 2, 0, 1};
     CHECK(encoding->positions(s, rng).at == std::vector<Real>{1, 2, 0, 1});

@@ -1,6 +1,8 @@
 // Gives every file of a folder to the fuzz target, without a fuzzer.
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <string>
 
 #include "tests/harness/temporary.h"
 

@@ -1,5 +1,5 @@
-# Types lines into an interactive zsh and notes what Tab offers: complete.zsh COMPLETION LINES OFFERED
-# OFFERED receives "line<TAB>word" for each word. The line editor, and completion with it, needs a terminal: zpty makes one.
+# Types lines into an interactive zsh and records the offers of Tab: complete.zsh COMPLETION LINES OFFERED
+# OFFERED receives "line<TAB>word" for each word. The line editor needs a terminal, which zpty makes.
 if [[ $1 != inside ]]; then
   zmodload zsh/zpty || exit 1
   zpty shell "TERM=dumb zsh -f -i"
@@ -16,7 +16,7 @@ compinit -D -u
 source $COMPLETION
 
 typeset -ga offered
-compadd() {  # every word that a completion offers passes here; with -O, -A or -D it asks only
+compadd() {  # receives every offered word; with -O, -A or -D it only asks
   local -a matching
   if [[ " $* " != *\ -[OAD]\ * ]]; then
     builtin compadd -A matching "$@"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Drives a shell's completion as a user's Tab does: completion_test.sh PROGRAM bash|zsh|fish
-# Every verb, every option that a verb's --help names, every registered name, option of a spec, profile, split and setting
-# completes. Exit code 77: the shell is missing.
+# Drives the completion of a shell as the Tab key does: completion_test.sh PROGRAM bash|zsh|fish
+# Every command, every option in the help of a command, and every registered name, option of a spec, profile, split and
+# setting completes. Exit code 77: the shell is missing.
 set -euo pipefail
 program=$1 shell=$2
 command -v "$shell" >/dev/null || { echo "skipped: no $shell (Debian: $shell)"; exit 77; }
@@ -10,17 +10,17 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$program" completion "$shell" >"$work/script"
 
-# What must be offered: a line that ends where Tab is pressed, a tab, and a word. Pipes into `grep -q` are avoided here: it
-# ends at its first match, and what still writes to it fails.
+# Each expectation is a line that ends where Tab is pressed, a tab character, and the word that must be offered. Pipes into
+# `grep -q` are avoided: it ends at its first match, and then the writer fails.
 expect() { printf '%s\t%s\n' "$1" "$2" >>"$work/expected"; }
-mapfile -t verbs < <("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p')
-[ ${#verbs[@]} -ge 12 ] || { echo "only ${#verbs[@]} verbs in --help"; exit 1; }
+mapfile -t commands < <("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p')
+[ ${#commands[@]} -ge 12 ] || { echo "only ${#commands[@]} commands in --help"; exit 1; }
 options=0
-for verb in "${verbs[@]}"; do
-  expect "posbench ${verb:0:2}" "$verb"
-  for option in $("$program" "$verb" --help | sed -n '/^Options/,/^$/p' |
+for command in "${commands[@]}"; do
+  expect "posbench ${command:0:2}" "$command"
+  for option in $("$program" "$command" --help | sed -n '/^Options/,/^$/p' |
       grep -oE '^  (-[A-Za-z], )?--[a-z-]+(, --[a-z-]+)*' | tr ',' ' '); do
-    expect "posbench $verb -" "$option"
+    expect "posbench $command -" "$option"
     options=$((options + 1))
   done
 done
@@ -51,7 +51,7 @@ expect "posbench -" --plugin
 expect "posbench --plugin x.so run -" --plugin
 expect "posbench --plugin x.so show flip_" flip_flop
 
-# What must be offered alone.
+# Each of these words must be the only offer.
 while IFS=$'\t' read -r line word; do
   expect "$line" "$word"
   echo "$line" >>"$work/alone"
@@ -62,7 +62,7 @@ posbench completion z	zsh
 posbench run --profile smo	smoke
 END
 
-# Each driver reads the lines and writes what is offered, in the form of what is expected.
+# Each driver reads the lines and writes the offers in the form of the expectations.
 cut -f1 "$work/expected" | LC_ALL=C sort -u >"$work/lines"
 drive_bash() {
   source "$work/script"
@@ -70,7 +70,7 @@ drive_bash() {
   while IFS= read -r line; do
     COMP_LINE=$line COMP_POINT=${#line} COMPREPLY=() cursor=${line##* }
     _posbench
-    for word in "${COMPREPLY[@]}"; do  # bash replaces what stands behind the last colon or equals sign
+    for word in "${COMPREPLY[@]}"; do  # bash replaces the text after the last colon or equals sign
       printf '%s\t%s\n' "$line" "${cursor%"${cursor##*[:=]}"}$word"
     done
   done <"$work/lines" >"$work/offered"
@@ -87,16 +87,16 @@ drive_fish() {
 }
 (set +eu; "drive_$shell")
 
-LC_ALL=C sort -u "$work/expected" >"$work/wanted"
+LC_ALL=C sort -u "$work/expected" >"$work/expected_words"
 LC_ALL=C sort -u "$work/offered" >"$work/found"
 failed=0
 while IFS=$'\t' read -r line word; do
   echo "'$line' does not offer '$word', but: $(awk -F'\t' -v line="$line" '$1 == line && n++ < 8 {printf "%s ", $2}' "$work/found")"
   failed=1
-done < <(LC_ALL=C comm -23 "$work/wanted" "$work/found")
+done < <(LC_ALL=C comm -23 "$work/expected_words" "$work/found")
 while IFS= read -r line; do
   words=$(awk -F'\t' -v line="$line" '$1 == line {printf "%s ", $2}' "$work/found")
   [ "$(wc -w <<<"$words")" -le 1 ] || { echo "'$line' offers $words"; failed=1; }
 done <"$work/alone"
 [ $failed = 0 ] || exit 1
-echo "$shell: ${#verbs[@]} verbs, $options options and all names complete: $(wc -l <"$work/wanted") words"
+echo "$shell: ${#commands[@]} commands, $options options and all names complete: $(wc -l <"$work/expected_words") words"

@@ -28,11 +28,11 @@ prints() {
 }
 # Configures and builds a folder against the installed tree.
 build() {
-  { cmake -S "$1" -B "$1/build" -DCMAKE_PREFIX_PATH="$work/prefix" && cmake --build "$1/build"; } >build.log 2>&1 ||
+  { cmake -G Ninja -S "$1" -B "$1/build" -DCMAKE_PREFIX_PATH="$work/prefix" && cmake --build "$1/build"; } >build.log 2>&1 ||
     fail "$1 does not build: $(cat build.log)"
 }
 
-# What is installed beside the program.
+# The files that are installed with the program.
 for file in share/man/man1/posbench.1 share/posbench/report.schema.json share/posbench/profiles/quick.json \
             share/bash-completion/completions/posbench share/zsh/site-functions/_posbench \
             share/fish/vendor_completions.d/posbench.fish share/doc/posbench/LICENSE share/posbench/templates/plugin/mine.cpp; do
@@ -42,9 +42,9 @@ if command -v man >/dev/null; then
   export MANPATH=$work/prefix/share/man MANWIDTH=300
   man posbench >page.txt 2>man.err || fail "man posbench: $(cat man.err)"
   [ ! -s man.err ] || fail "man posbench: $(cat man.err)"
-  for verb in $("$posbench" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\+\) .*/\1/p'); do
-    grep -qx " *posbench $verb" page.txt || fail "the manual page has no verb $verb"
-    for option in $("$posbench" "$verb" --help | sed -n '/^Options:/,/^$/s/^  [^ ]*\(--[^ ]*\).*/\1/p'); do
+  for command in $("$posbench" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p'); do
+    grep -qx " *posbench $command" page.txt || fail "the manual page has no command $command"
+    for option in $("$posbench" "$command" --help | sed -n '/^Options:/,/^$/s/^  [^ ]*\(--[^ ]*\).*/\1/p'); do
       grep -q -- "^ .*$option\b" page.txt || fail "the manual page has no option $option"
     done
   done
@@ -72,12 +72,13 @@ mine=plugin/build/libmine.so
 
 prints '^mine ' "$posbench" --plugin $mine list encodings
 POSBENCH_PLUGINS=$work/$mine prints '^first_token ' "$posbench" list tasks
-prints 'answers the first' "$posbench" show first_token --plugin $mine  # --plugin behind the verb
+prints 'answers the first' "$posbench" show first_token --plugin $mine  # --plugin after the command
 prints . "$posbench" --plugin $mine sample first_token
 prints '^pass mine ' "$posbench" --plugin $mine check mine first_token
 grep -q '^pass first_token .*compared with the oracle' out || fail "no oracle: $(cat out)"
 prints first_token "$posbench" --plugin $mine completion bash
 
+# shellcheck disable=SC2054,SC2206
 run=("$posbench" --plugin $mine run --profile smoke -e mine,rope,cope -t first_token,flip_flop -s 2 -q)
 "${run[@]}" -o one >/dev/null
 "${run[@]}" -o two >/dev/null
@@ -88,7 +89,7 @@ for file in one/manifest.json one/report.json; do
 done
 "$posbench" --plugin $mine verify one/report.json --sample 2 >/dev/null || fail "verify does not agree"
 
-# Refused, in one line: without the plug-in, with another one, and what is no plug-in of this program.
+# A run without the plug-in or with another plug-in, and a library that is no plug-in, are refused in one line.
 "${run[@]}" -o one --resume >/dev/null || fail "the run does not resume"
 refused 2 "unknown encoding 'mine'" "$posbench" run -e mine -o three
 sed -i 's/double start = -1/double start = -2/; s/d\[weight_\](0, h) += d_values/d[weight_](0, h) -= d_values/' plugin/mine.cpp

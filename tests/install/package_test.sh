@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Unpacks the archive that CPack made into a root that has the C library and nothing else, and runs the smoke profile there;
-# then builds the template plug-in against the archive: package_test.sh BUILD_FOLDER WORK_FOLDER [ROOT]
-# ROOT, a folder that debootstrap filled, is used instead of the bare root; the .deb is installed in it as well.
-# Exit code 77: no archive was made, or the root cannot be entered (all that does not need it has then passed).
+# Unpacks the archive of CPack into a root folder with only the C library, and runs the smoke profile there. Then builds the
+# template plug-in against the archive: package_test.sh BUILD_FOLDER WORK_FOLDER [ROOT]
+# ROOT, a folder that debootstrap filled, replaces the bare root; the .deb is installed in it too.
+# Exit code 77: there is no archive, or the root cannot be entered; the other checks have then passed.
 set -euo pipefail
 build=$1 work=$2
 fail() { echo "FAILED: $*"; exit 1; }
@@ -29,7 +29,7 @@ for file in bin/posbench share/man/man1/posbench.1 share/bash-completion/complet
 done
 
 cp -r "$root$folder/share/posbench/templates/plugin" plugin
-{ cmake -S plugin -B plugin/build -DCMAKE_PREFIX_PATH="$root$folder" && cmake --build plugin/build; } >plugin.log 2>&1 ||
+{ cmake -G Ninja -S plugin -B plugin/build -DCMAKE_PREFIX_PATH="$root$folder" && cmake --build plugin/build; } >plugin.log 2>&1 ||
   fail "$(cat plugin.log)"
 mine=plugin/build/libmine.so
 "$program" --plugin $mine check mine first_token >check.log || fail "$(cat check.log)"
@@ -38,7 +38,7 @@ mine=plugin/build/libmine.so
 if "$program" --plugin $mine show min 2>error.txt; then fail "an unknown name is accepted"; fi
 grep -q "did you mean 'mine'" error.txt || fail "an error thrown in the program does not reach its handler: $(cat error.txt)"
 
-if [ $# -lt 3 ]; then  # what Debian's libc6 has, as files, is the whole root
+if [ $# -lt 3 ]; then  # the files of Debian's libc6 are the whole root
   dpkg -L libc6 2>/dev/null | while read -r file; do
     if [ -f "$file" ]; then
       mkdir -p "root$(dirname "$file")"
@@ -51,7 +51,7 @@ enter=(chroot "$root")
 [ "$(id -u)" = 0 ] || enter=(unshare --map-root-user chroot "$root")
 if ! "${enter[@]}" "$folder/bin/posbench" --version >version.txt 2>enter.txt; then
   if grep -qE 'Operation not permitted|unshare' enter.txt; then
-    echo "skipped: no root of its own can be entered here; the program was checked by ldd"
+    echo "skipped: a root folder cannot be entered here; ldd has checked the program"
     exit 77
   fi
   fail "the program does not start in its root: $(cat enter.txt)"

@@ -1,4 +1,4 @@
-# What the library computes is what the program computes: the example's counts are those of the same run by `posbench run`.
+# Tests that the counts of the example are those of the same run by `posbench run`.
 execute_process(COMMAND ${EXAMPLE} OUTPUT_VARIABLE example COMMAND_ERROR_IS_FATAL ANY)
 file(REMOVE_RECURSE ${FOLDER})
 execute_process(

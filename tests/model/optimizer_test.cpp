@@ -16,12 +16,15 @@ ParameterLayout pair_of_scalars() {
 
 }  // namespace
 
-TEST_CASE("AdamW: two steps worked by hand") {
+TEST_CASE("two steps of AdamW agree with results by hand") {
   const ParameterLayout layout = pair_of_scalars();
   const Parameter pair = layout.entries()[0].parameter;
   Parameters p(layout);
   Gradients g(layout);
-  const auto adamw = make_optimizer({.beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-3, .weight_decay = 0.1,
+  const auto adamw = make_optimizer({.beta1 = 0.9,
+                                     .beta2 = 0.99,
+                                     .epsilon = 1e-3,
+                                     .weight_decay = 0.1,
                                      .decayed_parameters = DecayedParameters::all},
                                     layout);
   OptimizerState state = adamw->initial_state(layout);
@@ -56,12 +59,14 @@ TEST_CASE("AdamW without decay does not change a parameter whose gradient has al
   CHECK(p.flat(1) == 3);
 }
 
-TEST_CASE("SGD with momentum: two steps worked by hand") {
+TEST_CASE("two steps of SGD with momentum agree with results by hand") {
   const ParameterLayout layout = pair_of_scalars();
   const Parameter pair = layout.entries()[0].parameter;
   Parameters p(layout);
   Gradients g(layout);
-  const auto sgd = make_optimizer({.kind = OptimizerKind::sgd, .momentum = 0.9, .weight_decay = 0.1,
+  const auto sgd = make_optimizer({.kind = OptimizerKind::sgd,
+                                   .momentum = 0.9,
+                                   .weight_decay = 0.1,
                                    .decayed_parameters = DecayedParameters::all},
                                   layout);
   OptimizerState state = sgd->initial_state(layout);

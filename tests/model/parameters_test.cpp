@@ -1,10 +1,12 @@
 #include "model/parameters.h"
 
+#include <cmath>
+
 #include "tests/catch.h"
 
 using namespace posbench;
 
-TEST_CASE("parameters lie one after the other in the flat vector, each at the start of a cache line") {
+TEST_CASE("parameters are adjacent in the flat vector, and each begins at a cache line") {
   ParameterLayout layout;
   const Parameter a = layout.constant("a", 3, 5, 1), b = layout.constant("b", 4, 8, 2),
                   c = layout.constant("c", 1, 1, 3);
@@ -40,18 +42,18 @@ TEST_CASE("a view writes through to the flat vector, row by row") {
   CHECK(parameters.flat(m.offset + 3) == 7);
 }
 
-TEST_CASE("initial values depend on the seed and the name alone, not on what else a model learns") {
+TEST_CASE("initial values depend on the seed and the name, not on other parameters") {
   ParameterLayout small, large;
-  const Parameter alone = small.normal("shared", 4, 4, 0.5);
+  const Parameter in_small = small.normal("shared", 4, 4, 0.5);
   large.normal("other", 9, 2, 1);
-  const Parameter beside = large.normal("shared", 4, 4, 0.5);
-  const Parameter twin = large.normal("twin", 4, 4, 0.5);
+  const Parameter in_large = large.normal("shared", 4, 4, 0.5);
+  const Parameter third = large.normal("third", 4, 4, 0.5);
 
   const Parameters first = initialize(small, 3), second = initialize(large, 3);
-  CHECK(first[alone] == second[beside]);
-  CHECK(second[beside] != second[twin]);
-  CHECK(initialize(small, 4)[alone] != first[alone]);
-  CHECK(initialize(small, 3)[alone] == first[alone]);
+  CHECK(first[in_small] == second[in_large]);
+  CHECK(second[in_large] != second[third]);
+  CHECK(initialize(small, 4)[in_small] != first[in_small]);
+  CHECK(initialize(small, 3)[in_small] == first[in_small]);
 }
 
 TEST_CASE("initial values have the given standard deviation") {
@@ -67,7 +69,7 @@ TEST_CASE("initial values have the given standard deviation") {
   CHECK(p[f](1, 2) == 12);
 }
 
-TEST_CASE("a parameter that is expected, but never added, is refused by its name") {
+TEST_CASE("a parameter that is expected but never added is refused with its name") {
   ParameterLayout layout;
   layout.expect("blocks.0.attention.qkv.weight", 4, 12);
   CHECK_THROWS_WITH(initialize(layout, 0),

@@ -1,5 +1,8 @@
 #include "model/product.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/random.h"
 #include "tests/catch.h"
 
@@ -7,23 +10,24 @@ using namespace posbench;
 
 namespace {
 
-RowMajor random_matrix(Index rows, Index cols, Rng& rng) {
-  return RowMajor::NullaryExpr(rows, cols, [&] { return normal(rng); });
+EigenMatrix random_matrix(Index rows, Index cols, Rng& rng) {
+  return EigenMatrix::NullaryExpr(rows, cols, [&] { return normal(rng); });
 }
 
-double distance(const RowMajor& a, const RowMajor& b) { return (a - b).cwiseAbs().maxCoeff(); }
+double distance(const EigenMatrix& a, const EigenMatrix& b) { return (a - b).cwiseAbs().maxCoeff(); }
 
 }  // namespace
 
 TEST_CASE("a product agrees with Eigen's at sizes that do and do not fill vectors, rows and depths") {
-  Rng rng = stream(0, "product");
+  Rng rng = make_rng(0, "product");
   for (const Index rows : {1, 2, 6, 7, 11, 13, 40, 131}) {
     for (const Index depth : {1, 3, 16, 21, 300}) {
       for (const Index cols : {1, 4, 5, 8, 16, 19, 200}) {
         INFO(rows << " x " << depth << " by " << depth << " x " << cols);
-        const RowMajor a = random_matrix(rows, depth, rng), b = random_matrix(depth, cols, rng);
-        const RowMajor a_turned = a.transpose(), b_turned = b.transpose(), start = random_matrix(rows, cols, rng);
-        RowMajor result = start;
+        const EigenMatrix a = random_matrix(rows, depth, rng), b = random_matrix(depth, cols, rng);
+        const EigenMatrix a_turned = a.transpose(), b_turned = b.transpose(),
+                          start = random_matrix(rows, cols, rng);
+        EigenMatrix result = start;
         multiply(a, b, result, 2);
         CHECK(distance(result, 2 * a * b) < 1e-12);
         multiply(a_turned.transpose(), b_turned.transpose(), result);
@@ -45,55 +49,55 @@ TEST_CASE("a product agrees with Eigen's at sizes that do and do not fill vector
 }
 
 TEST_CASE("a product reads and fills parts of matrices") {
-  Rng rng = stream(1, "product");
-  const RowMajor a = random_matrix(9, 30, rng), b = random_matrix(40, 50, rng);
-  RowMajor result = RowMajor::Zero(12, 60);
+  Rng rng = make_rng(1, "product");
+  const EigenMatrix a = random_matrix(9, 30, rng), b = random_matrix(40, 50, rng);
+  EigenMatrix result = EigenMatrix::Zero(12, 60);
   multiply(a.middleCols(5, 20), b.block(3, 7, 20, 21), result.block(1, 2, 9, 21));
-  RowMajor expected = RowMajor::Zero(12, 60);
+  EigenMatrix expected = EigenMatrix::Zero(12, 60);
   expected.block(1, 2, 9, 21) = a.middleCols(5, 20) * b.block(3, 7, 20, 21);
   CHECK(distance(result, expected) < 1e-12);
 }
 
-TEST_CASE("triangles: skipped entries of an operand count as zero, and unneeded entries of a result are skipped") {
-  Rng rng = stream(2, "product");
+TEST_CASE("entries above the diagonal of an operand count as zero, and those of a result may be skipped") {
+  Rng rng = make_rng(2, "product");
   for (const Index size : {1, 5, 16, 17, 50, 300}) {
     INFO(size);
-    const RowMajor full = random_matrix(size, size, rng), v = random_matrix(size, 11, rng);
-    const RowMajor triangle = full.triangularView<Eigen::Lower>();
-    RowMajor banded = full;  // anything but zero beyond the band
+    const EigenMatrix full = random_matrix(size, size, rng), v = random_matrix(size, 11, rng);
+    const EigenMatrix triangle = full.triangularView<Eigen::Lower>();
+    EigenMatrix banded = full;  // not zero beyond the band
     for (Index i = 0; i < size; ++i) banded.row(i).segment(i + 1, std::min(kBand, size - i - 1)).setZero();
-    RowMajor result(size, 11);
-    multiply(lower(banded), v, result);
+    EigenMatrix result(size, 11);
+    multiply(lower_triangle(banded), v, result);
     CHECK(distance(result, triangle * v) < 1e-11);
-    multiply(lower(banded).transpose(), v, result);
+    multiply(lower_triangle(banded).transpose(), v, result);
     CHECK(distance(result, triangle.transpose() * v) < 1e-11);
-    RowMajor scores(size, size);
+    EigenMatrix scores(size, size);
     multiply(v, v.transpose(), scores, 1, Part::up_to_diagonal);
-    const RowMajor wanted = scores.triangularView<Eigen::Lower>(), all = v * v.transpose();
-    CHECK(distance(wanted, all.triangularView<Eigen::Lower>()) < 1e-12);
+    const EigenMatrix computed = scores.triangularView<Eigen::Lower>(), all = v * v.transpose();
+    CHECK(distance(computed, all.triangularView<Eigen::Lower>()) < 1e-12);
 
-    RowMajor shifted = RowMajor::Zero(size, size + 1);  // row i ends with column i + 1
+    EigenMatrix shifted = EigenMatrix::Zero(size, size + 1);  // row i ends with column i + 1
     for (Index i = 0; i < size; ++i) shifted.row(i).head(i + 2) = full.row(i).head(1).replicate(1, i + 2);
-    const RowMajor w = random_matrix(size + 1, 11, rng);
-    multiply(lower(shifted, 1), w, result);
+    const EigenMatrix w = random_matrix(size + 1, 11, rng);
+    multiply(lower_triangle(shifted, 1), w, result);
     CHECK(distance(result, shifted * w) < 1e-11);
-    RowMajor turned(size + 1, 11);
-    multiply(lower(shifted, 1).transpose(), v, turned);
+    EigenMatrix turned(size + 1, 11);
+    multiply(lower_triangle(shifted, 1).transpose(), v, turned);
     CHECK(distance(turned, shifted.transpose() * v) < 1e-11);
-    RowMajor by_row(size, size + 1);
+    EigenMatrix by_row(size, size + 1);
     multiply(v, w.transpose(), by_row, 1, Part::one_past_diagonal);
-    const RowMajor exact = v * w.transpose();
+    const EigenMatrix exact = v * w.transpose();
     for (Index i = 0; i < size; ++i) CHECK(distance(by_row.row(i).head(i + 2), exact.row(i).head(i + 2)) < 1e-12);
   }
 }
 
-TEST_CASE("an entry depends on its row and its column alone, to the bit") {
-  Rng rng = stream(3, "product");
-  const RowMajor a = random_matrix(31, 300, rng), b = random_matrix(300, 45, rng);
-  RowMajor whole(31, 45);
+TEST_CASE("an entry depends on its row and its column only, to the bit") {
+  Rng rng = make_rng(3, "product");
+  const EigenMatrix a = random_matrix(31, 300, rng), b = random_matrix(300, 45, rng);
+  EigenMatrix whole(31, 45);
   multiply(a, b, whole);
   for (const auto& [row, column] : {std::pair<Index, Index>{0, 0}, {17, 20}, {30, 44}, {5, 33}}) {
-    RowMajor one(1, 1), few(3, 9);
+    EigenMatrix one(1, 1), few(3, 9);
     multiply(a.row(row), b.col(column), one);
     CHECK(one(0, 0) == whole(row, column));
     const Index first = std::min<Index>(row, 28), left = std::min<Index>(column, 36);

@@ -1,7 +1,11 @@
 #include "model/transformer.h"
 
-#include <numeric>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "tests/catch.h"
 
@@ -9,27 +13,27 @@ using namespace posbench;
 
 namespace {
 
-/// Logits (A, V) at the target positions, and the gradient of their sum, each weighted by its position and token.
-std::pair<RowMajor, Vector> logits_and_gradient(const ModelShape& shape, const std::vector<int>& targets) {
-  const PositionEncoding encoding(shape);
+/// Returns the logits (A, V) at the target positions and the gradient of their weighted sum.
+std::pair<EigenMatrix, Vector> logits_and_gradient(const ModelConfig& config, const std::vector<int>& targets) {
+  const PositionEncoding encoding(config);
   ParameterLayout layout;
-  const Transformer model(shape, layout, encoding);
+  const Transformer model(config, layout, encoding);
   const Parameters parameters = initialize(layout, 0);
   Gradients gradients(layout);
-  Rng rng = stream(0, "transformer");
+  Rng rng = make_rng(0, "transformer");
   Sequence s;
   s.tokens = {3, 1, 4, 1, 0, 2, 5, 3, 5};
   s.positions = encoding.positions(s, rng);
   s.target_positions = targets;
-  StepTables step;
-  Activations a;
+  StepCache step;
+  SequenceWorkspace a;
   model.prepare(parameters, s, step, &gradients);
   model.forward(parameters, s, step, nullptr, a);
   Matrix d_logits(a.logits.rows(), a.logits.cols());
   d_logits.setZero();
   for (size_t n = 0; n < targets.size(); ++n) {
     if (targets[n] == 2 || targets[n] == 7) {
-      for (Index v = 0; v < shape.vocabulary; ++v) d_logits(static_cast<Index>(n), v) = targets[n] - 3.0 * v * v;
+      for (Index v = 0; v < config.vocabulary; ++v) d_logits(static_cast<Index>(n), v) = targets[n] - 3.0 * v * v;
     }
   }
   model.backward(parameters, s, step, a, d_logits, gradients);
@@ -45,15 +49,15 @@ TEST_CASE("the logits at a position, and their gradient, do not depend on the ot
     for (const bool pre_norm : {true, false}) {
       INFO((causal ? "causal" : "bidirectional")
            << (pre_norm ? ", pre-norm" : ", post-norm") << ", block " << static_cast<int>(block));
-      const ModelShape shape{.vocabulary = 6,
-                             .layers = 3,
-                             .width = 8,
-                             .heads = 2,
-                             .causal = causal,
-                             .pre_norm = pre_norm,
-                             .block = block};
-      const auto [all, d_all] = logits_and_gradient(shape, {0, 1, 2, 3, 4, 5, 6, 7, 8});
-      const auto [two, d_two] = logits_and_gradient(shape, {2, 7});
+      const ModelConfig config{.vocabulary = 6,
+                               .layers = 3,
+                               .width = 8,
+                               .heads = 2,
+                               .causal = causal,
+                               .pre_norm = pre_norm,
+                               .block = block};
+      const auto [all, d_all] = logits_and_gradient(config, {0, 1, 2, 3, 4, 5, 6, 7, 8});
+      const auto [two, d_two] = logits_and_gradient(config, {2, 7});
       CHECK(two.row(0) == all.row(2));
       CHECK(two.row(1) == all.row(7));
       CHECK(d_two.norm() > 1);
@@ -63,39 +67,39 @@ TEST_CASE("the logits at a position, and their gradient, do not depend on the ot
 }
 
 TEST_CASE("a parallel block adds attention and feed-forward of the same input to the residual stream") {
-  const ModelShape shape{.vocabulary = 5, .layers = 1, .width = 4, .heads = 1, .block = BlockKind::parallel};
-  const PositionEncoding encoding(shape);
+  const ModelConfig config{.vocabulary = 5, .layers = 1, .width = 4, .heads = 1, .block = BlockKind::parallel};
+  const PositionEncoding encoding(config);
   ParameterLayout layout;
-  const Transformer model(shape, layout, encoding);
+  const Transformer model(config, layout, encoding);
   Parameters p = initialize(layout, 0);
   const auto parameter = [&](const std::string& name) {
     for (const ParameterLayout::Entry& entry : layout.entries()) {
       if (entry.name == name) return p[entry.parameter];
     }
-    throw std::invalid_argument(name);
+    throw InputError(name);
   };
   Rng rng;
   Sequence s;
   s.tokens = {3};  // attends to itself alone, so that attention is v
   s.target_positions = {0};
   s.positions = encoding.positions(s, rng);
-  StepTables step;
-  Activations a;
+  StepCache step;
+  SequenceWorkspace a;
   model.prepare(p, s, step, nullptr);
   model.forward(p, s, step, nullptr, a);
 
-  const RowMajor x = parameter("embedding.weight").row(3);
-  const auto norm = [](const RowMajor& row) {
+  const EigenMatrix x = parameter("embedding.weight").row(3);
+  const auto norm = [](const EigenMatrix& row) {
     const double mean = row.mean(), variance = (row.array() - mean).square().mean();
-    return RowMajor((row.array() - mean) / std::sqrt(variance + 1e-5));
+    return EigenMatrix((row.array() - mean) / std::sqrt(variance + 1e-5));
   };
-  const RowMajor n = norm(x);
-  const RowMajor v = n * parameter("blocks.0.attention.qkv.weight").rightCols(4);
-  RowMajor up = n * parameter("blocks.0.feed_forward.up.weight");
+  const EigenMatrix n = norm(x);
+  const EigenMatrix v = n * parameter("blocks.0.attention.qkv.weight").rightCols(4);
+  EigenMatrix up = n * parameter("blocks.0.feed_forward.up.weight");
   for (Real& u : up.reshaped())
     u = u / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (u + 0.044715 * u * u * u)));
-  const RowMajor y =
+  const EigenMatrix y =
       x + v * parameter("blocks.0.attention.out.weight") + up * parameter("blocks.0.feed_forward.down.weight");
-  const RowMajor logits = norm(y) * parameter("output.weight");
+  const EigenMatrix logits = norm(y) * parameter("output.weight");
   CHECK((logits - a.logits).cwiseAbs().maxCoeff() < 1e-12);
 }

@@ -1,7 +1,8 @@
 """The Python package without PyTorch: samples, answers, reports, and what it raises.
 
-    package_test.py PROGRAM
+package_test.py PROGRAM
 """
+
 import json
 import os
 import subprocess
@@ -33,8 +34,12 @@ def raised(kind, call, *arguments, **named) -> str:
 def test_samples_are_those_of_the_program():
     task = posbench.task("addition")
     samples = task.samples("validation", seed=4, first=10, count=30)
-    lines = subprocess.run([sys.argv[1], "export", "addition", "--purpose", "validation", "--seed", "4", "--first",
-                            "10", "-n", "30"], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    lines = subprocess.run(
+        [sys.argv[1], "export", "addition", "--purpose", "validation", "--seed", "4", "--first", "10", "-n", "30"],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout.splitlines()
     for row, line in enumerate(map(json.loads, lines)):
         T, S = len(line["tokens"]), len(line["scored_positions"])
         assert samples.index[row] == line["index"] and samples.length[row] == line["length"]
@@ -80,7 +85,8 @@ def test_bad_answers_are_refused():
     tests = [task.samples(f"test:{split}", count=16) for split in task.splits]
     assert "is missing" in raised(posbench.InputError, posbench.score, [right(tests[0])], "m")
     assert "answers of shape (16, 2, 3, 4)" in raised(
-        posbench.InputError, posbench.score, [(tests[0], np.zeros((16, 2, 3, 4)))], "m")
+        posbench.InputError, posbench.score, [(tests[0], np.zeros((16, 2, 3, 4)))], "m"
+    )
     nan = np.full((16, tests[0].scored_positions.shape[1], task.vocabulary), np.nan)
     assert "NaN" in raised(posbench.InputError, posbench.score, [(tests[0], nan)], "m")
     assert "no answers" in raised(posbench.InputError, posbench.score, [], "m")
@@ -99,8 +105,14 @@ def test_bad_names_are_refused():
 
 def test_runs_are_reports():
     with tempfile.TemporaryDirectory() as folder:
-        report = posbench.run(tasks=["flip_flop"], encodings=["cope", "rope"], seeds=[3], profile="smoke",
-                              output=Path(folder) / "run", progress=False)
+        report = posbench.run(
+            tasks=["flip_flop"],
+            encodings=["cope", "rope"],
+            seeds=[3],
+            profile="smoke",
+            output=Path(folder) / "run",
+            progress=False,
+        )
         again = posbench.Report.load(Path(folder) / "run")
     assert again == report
     assert {(row["encoding"], row["seed"]) for row in report.rows()} == {("cope", 3), ("rope", 3)}

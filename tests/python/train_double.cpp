@@ -7,7 +7,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <string>
+#include <vector>
 
 #include "encodings/registry.h"
 #include "model/training_step.h"
@@ -17,34 +18,35 @@ namespace {
 
 using Json = nlohmann::json;
 
-ModelShape shape_of(const Json& manifest) {
+ModelConfig shape_of(const Json& manifest) {
   const Json& model = manifest["settings"]["model"];
-  ModelShape shape;
-  shape.vocabulary = manifest["vocabulary"];
-  shape.trained_length = manifest["trained_length"];
-  shape.longest = manifest["longest_length"];
-  shape.layers = model["layers"];
-  shape.width = model["width"];
-  shape.heads = model["heads"];
-  shape.feed_forward = model["feed_forward"];
-  shape.causal = model["attention"] == "causal";
-  shape.pre_norm = model["norm"] == "pre";
-  shape.feed_forward_kind = model["activation"] == "gelu"   ? FeedForwardKind::gelu
-                            : model["activation"] == "relu" ? FeedForwardKind::relu
-                                                            : FeedForwardKind::swiglu;
-  shape.norm_kind = model.value("norm_kind", "layer_norm") == "rms_norm" ? NormKind::rms_norm : NormKind::layer_norm;
-  shape.biases = model.value("biases", true);
-  shape.qk_norm = model.value("qk_norm", false);
+  ModelConfig config;
+  config.vocabulary = manifest["vocabulary"];
+  config.trained_length = manifest["trained_length"];
+  config.longest = manifest["longest_length"];
+  config.layers = model["layers"];
+  config.width = model["width"];
+  config.heads = model["heads"];
+  config.feed_forward = model["feed_forward"];
+  config.causal = model["attention"] == "causal";
+  config.pre_norm = model["norm"] == "pre";
+  config.feed_forward_kind = model["activation"] == "gelu"   ? FeedForwardKind::gelu
+                             : model["activation"] == "relu" ? FeedForwardKind::relu
+                                                             : FeedForwardKind::swiglu;
+  config.norm_kind =
+      model.value("norm_kind", "layer_norm") == "rms_norm" ? NormKind::rms_norm : NormKind::layer_norm;
+  config.biases = model.value("biases", true);
+  config.qk_norm = model.value("qk_norm", false);
   const std::string scale = model.value("logit_scale", "constant");
-  shape.logit_scale = scale == "constant"     ? LogitScale::constant
-                      : scale == "log_length" ? LogitScale::log_length
-                                              : LogitScale::log_length_beyond;
-  shape.window = model.value("window", 0);
-  shape.segment = model.value("segment", 0);
-  shape.sinks = model.value("sinks", 0);
-  shape.loops = model.value("loops", 1);
-  shape.tied_embeddings = model["tied_embeddings"];
-  return shape;
+  config.logit_scale = scale == "constant"     ? LogitScale::constant
+                       : scale == "log_length" ? LogitScale::log_length
+                                               : LogitScale::log_length_beyond;
+  config.window = model.value("window", 0);
+  config.segment = model.value("segment", 0);
+  config.sinks = model.value("sinks", 0);
+  config.loops = model.value("loops", 1);
+  config.tied_embeddings = model["tied_embeddings"];
+  return config;
 }
 
 /// The next line of samples, and its targets.
@@ -67,9 +69,9 @@ bool read_sample(std::ifstream& lines, Sequence& sequence, std::vector<int>& tar
 int train(const std::string& spec, const Json& manifest, std::ifstream& lines, int steps) {
   const Json& options = manifest["settings"]["training"];
   ParameterLayout layout;
-  const ModelShape shape = shape_of(manifest);
-  const auto encoding = make_encoding(Spec::parse(spec), shape, layout);
-  const Transformer model(shape, layout, *encoding);
+  const ModelConfig config = shape_of(manifest);
+  const auto encoding = make_encoding(Spec::parse(spec), config, layout);
+  const Transformer model(config, layout, *encoding);
   Parameters parameters = initialize(layout, manifest["seed"]);
   for (double& value : parameters.flat) value = static_cast<double>(static_cast<float>(value));
   encoding->constrain(parameters);
@@ -94,10 +96,9 @@ int train(const std::string& spec, const Json& manifest, std::ifstream& lines, i
       labelled.push_back({sequences[n], targets[n]});
     }
     const double rate = options["learning_rate"];
-    const StepResult result =
-        training_step(model, labelled, [](size_t) { return Rng(); }, options["clip"],
-                      rate * schedule(Decay::cosine, step, options["steps"], warm_up), *optimizer, state, parameters,
-                      workspace);
+    const StepResult result = training_step(
+        {model, *optimizer, state, parameters, workspace}, labelled, [](size_t) { return Rng(); }, options["clip"],
+        rate * schedule(Decay::cosine, step, options["steps"], warm_up));
     std::printf("%.17g\n", result.loss);
   }
   return 0;

@@ -1,7 +1,8 @@
 """The Python of docs/python.md, and of README.md, run as a reader would.
 
-    tutorial_test.py PROGRAM      the program of the tutorial, which has its encoding
+tutorial_test.py PROGRAM      the program of the tutorial, which has its encoding
 """
+
 import os
 import re
 import sys

@@ -1,7 +1,8 @@
 """posbench.torch is the program's model: the same logits from the same initial values, and the same loss at every step.
 
-    twin_test.py PROGRAM TRAIN_DOUBLE      prints the worst differences for each encoding
+twin_test.py PROGRAM TRAIN_DOUBLE      prints the worst differences for each encoding
 """
+
 import os
 import subprocess
 import sys
@@ -26,15 +27,37 @@ from posbench.torch.twin import logits_difference  # noqa: E402
 torch.set_num_threads(1)
 
 TASK, SEED, STEPS = "reverse_string", 3, 100  # a task whose samples differ in length
-SETTINGS = {"model.width": 32, "model.heads": 4, "training.batch": 8, "training.steps": STEPS, "training.warm_up": 0.1,
-            "training.weight_decay": 0.01, "training.validation_sequences": 1, "evaluation.sequences": 1}
+SETTINGS = {
+    "model.width": 32,
+    "model.heads": 4,
+    "training.batch": 8,
+    "training.steps": STEPS,
+    "training.warm_up": 0.1,
+    "training.weight_decay": 0.01,
+    "training.validation_sequences": 1,
+    "evaluation.sequences": 1,
+}
 VARIANTS = {
     "post-norm, ReLU, tied": {"model.norm": "post", "model.activation": "relu", "model.tied_embeddings": True},
     "bidirectional": {"model.attention": "bidirectional"},
-    "blocks": {"model.norm_kind": "rms_norm", "model.activation": "swiglu", "model.qk_norm": True, "model.biases": False,
-               "model.window": 5, "model.segment": 4, "model.sinks": 1, "model.loops": 2, "model.logit_scale": "log_length"},
-    "blocks, bidirectional": {"model.attention": "bidirectional", "model.norm": "post", "model.biases": False,
-                              "model.segment": 3, "model.logit_scale": "log_length_beyond"},
+    "blocks": {
+        "model.norm_kind": "rms_norm",
+        "model.activation": "swiglu",
+        "model.qk_norm": True,
+        "model.biases": False,
+        "model.window": 5,
+        "model.segment": 4,
+        "model.sinks": 1,
+        "model.loops": 2,
+        "model.logit_scale": "log_length",
+    },
+    "blocks, bidirectional": {
+        "model.attention": "bidirectional",
+        "model.norm": "post",
+        "model.biases": False,
+        "model.segment": 3,
+        "model.logit_scale": "log_length_beyond",
+    },
 }
 BIDIRECTIONAL = ["none", "sinusoidal", "shaw_k", "txl", "t5_bias", "alibi", "kerple_log", "rope", "fire", "dape"]
 LOGITS, DOUBLE, FLOAT = 1e-5, 1e-4, 1e-3  # how far apart the two may be
@@ -44,10 +67,15 @@ def double_losses(task: posbench.Task, folder: Path, spec: str, steps: int) -> n
     samples = folder / "samples.jsonl"
     if not samples.exists():
         count = steps * task.manifest["settings"]["training"]["batch"]
-        subprocess.run([PROGRAM, "export", TASK, "--seed", str(SEED), "-n", str(count), "-o", samples, *task.flags],
-                       check=True)
-    done = subprocess.run([TRAIN_DOUBLE, spec, f"{samples}.manifest.json", samples, str(steps)], check=True,
-                          stdout=subprocess.PIPE, text=True)
+        subprocess.run(
+            [PROGRAM, "export", TASK, "--seed", str(SEED), "-n", str(count), "-o", samples, *task.flags], check=True
+        )
+    done = subprocess.run(
+        [TRAIN_DOUBLE, spec, f"{samples}.manifest.json", samples, str(steps)],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     return np.array([float(line) for line in done.stdout.split()])
 
 
@@ -63,7 +91,9 @@ def difference_of_trained(task: posbench.Task, spec: str) -> float:
         model = pt.initial_model(task, pt.encodings.ALL[spec], SEED)
         pt.train(model, task, SEED, steps=5)
         pt.save_parameters(model, path, task.manifest, seed=SEED)
-        subprocess.run([PROGRAM, "forward", path, TASK, spec, "--seed", str(SEED), "-n", "16", "-o", logits], check=True)
+        subprocess.run(
+            [PROGRAM, "forward", path, TASK, spec, "--seed", str(SEED), "-n", "16", "-o", logits], check=True
+        )
         samples = task.samples("test:in_distribution", seed=SEED, count=16)
         difference = np.abs(np.load(logits)["logits"] - pt.training.scored_logits(model, samples))
     return float(difference[samples.scored_positions >= 0].max())
@@ -96,8 +126,10 @@ def main() -> int:
             print(f"{spec + ', ' + what:<32}{logits:>10.1e}{double:>10.1e}{'':>10}", flush=True)
     failed = [name for name, ratios in worst.items() if not max(ratios) <= 1]
     if failed:
-        print(f"differ by more than {LOGITS} (logits), {DOUBLE} (losses in double), {FLOAT} (losses in float): "
-              + "; ".join(failed))
+        print(
+            f"differ by more than {LOGITS} (logits), {DOUBLE} (losses in double), {FLOAT} (losses in float): "
+            + "; ".join(failed)
+        )
     return 1 if failed else 0
 
 

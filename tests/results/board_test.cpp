@@ -1,6 +1,11 @@
 #include "results/statistics/board.h"
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/random.h"
 #include "results/presentation/board_page.h"
@@ -31,7 +36,8 @@ Report kept_report() {
   Report report = drawn_report(2, 5, 5, accuracy_of);
   std::erase_if(report.experiments,
                 [](const ExperimentResult& e) { return e.id.encoding == "encoding3" && e.id.seed == 4; });
-  for (ExperimentResult& e : report.experiments) e.steps = e.id.encoding == "encoding1" ? 700 : 1000;  // it stops early
+  for (ExperimentResult& e : report.experiments)
+    e.steps = e.id.encoding == "encoding1" ? 700 : 1000;  // it stops early
   return report;
 }
 
@@ -63,7 +69,7 @@ TEST_CASE("a tier ends where the seeds tell an encoding from the best") {
   CHECK(tiers({{1, 1, 1, 1, 1}, {1, 1, 0, 0, 0}}) == Tiers{1, 1});
 }
 
-TEST_CASE("means that are less than 0.02 apart stand in one tier, however sure the difference is") {
+TEST_CASE("means that are less than 0.02 apart share a tier even if the difference is significant") {
   CHECK(tiers({std::vector<double>(5, 0.95), std::vector<double>(5, 0.9301)}) == Tiers{1, 1});
   CHECK(tiers({std::vector<double>(5, 0.95), std::vector<double>(5, 0.93)}) == Tiers{1, 2});
 }
@@ -83,14 +89,14 @@ TEST_CASE("an encoding with one seed too few is in no tier, and does not begin o
 }
 
 TEST_CASE("equal encodings are split into tiers in about one family of twenty, or less") {
-  Rng rng = stream(1, "tiers");
+  Rng rng = make_rng(1, "tiers");
   int split_bimodal = 0, split_normal = 0;
   constexpr int kFamilies = 150;
   for (int family = 0; family < kFamilies; ++family) {
     std::vector<std::vector<double>> bimodal(7, std::vector<double>(5)), normals = bimodal;
     for (auto& values : bimodal) {
       for (double& value : values)
-        value = chance(rng, 0.5) ? 1 - 0.02 * uniform_real(rng) : 0.2 * uniform_real(rng);
+        value = bernoulli(rng, 0.5) ? 1 - 0.02 * uniform_real(rng) : 0.2 * uniform_real(rng);
     }
     for (auto& values : normals) {
       for (double& value : values) value = 0.5 + 0.05 * normal(rng);
@@ -132,7 +138,8 @@ TEST_CASE("an encoding whose seeds differ too much to tell it from better ones i
     return encoding == 1 ? 0.9 : seed < 2 ? 1.0 : 0.1;
   };
   const Report kept = drawn_report(1, 3, 5, accuracy);
-  const Board board = make_board(merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {{"encoding2", 1.5}}, false));
+  const Board board =
+      make_board(merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {{"encoding2", 1.5}}, false));
   const std::vector<BoardRow>& rows = board.tasks[0].rows;
   REQUIRE(rows.size() == 3);
   CHECK(rows[1].encoding == "encoding2");
@@ -145,11 +152,13 @@ TEST_CASE("an encoding whose seeds differ too much to tell it from better ones i
   CHECK(tier_lines(board.tasks[0])[0] == "tier 1 (1.00): encoding0, encoding2 ? (0.46) 1.5x");
   CHECK(to_json(board, kWords, {}).at("tasks").at(0).at("rows").at(1).at("unsettled") == true);
   const auto marked = [](const std::vector<std::string>& notes) {
-    return std::any_of(notes.begin(), notes.end(), [](const std::string& note) { return note.starts_with("?: "); });
+    return std::any_of(notes.begin(), notes.end(),
+                       [](const std::string& note) { return note.starts_with("?: "); });
   };
   CHECK(marked(board_notes(board, kWords)));
   const Report settled = kept_report();
-  CHECK(!marked(board_notes(make_board(merge_board(std::vector<NamedReport>{{"kept", settled}}, {}, {}, false)), kWords)));
+  CHECK(!marked(
+      board_notes(make_board(merge_board(std::vector<NamedReport>{{"kept", settled}}, {}, {}, false)), kWords)));
 }
 
 TEST_CASE("the summary counts who has learned each task and who keeps it, and names the best") {
@@ -159,7 +168,8 @@ TEST_CASE("the summary counts who has learned each task and who keeps it, and na
   REQUIRE(table.rows.size() == 2);
   std::vector<std::string> cells;
   for (const Cell& cell : table.rows[0]) cells.push_back(cell.text);
-  CHECK(cells == std::vector<std::string>{"task0", "1000", "4 of 5", "3", "encoding0", "0.95", "encoding0, encoding1, encoding3"});
+  CHECK(cells == std::vector<std::string>{"task0", "1000", "4 of 5", "3", "encoding0", "0.95",
+                                          "encoding0, encoding1, encoding3"});
   CHECK(board_summary(board, /*with_names=*/false).columns.size() == 6);
   const Json task = to_json(board, kWords, {}).at("tasks").at(0);
   CHECK(task.at("learned") == 4);
@@ -173,9 +183,9 @@ TEST_CASE("one split decides where it is named, and in distribution nothing is u
   const BoardReport all = merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {}, false);
   const Board far = make_board(all, {.split = "ood_far"});
   CHECK(split_title(far.tasks[0]) == "ood_far");
-  CHECK(far.tasks[0].rows.back().standing == Standing::not_learned);
+  CHECK(far.tasks[0].rows.back().status == BoardStatus::not_learned);
   const Board trained = make_board(all, {.split = "in_distribution"});
-  CHECK(trained.tasks[0].rows.back().standing == Standing::too_few_seeds);
+  CHECK(trained.tasks[0].rows.back().status == BoardStatus::too_few_seeds);
   CHECK(trained.tasks[0].rows[3].encoding == "encoding4");
   CHECK(trained.tasks[0].rows[3].tier == 2);
   CHECK(make_board(all, {.split = "ood_near"}).tasks.empty());
@@ -195,7 +205,7 @@ TEST_CASE(
   const BoardTask task = make_board(all).tasks[0];
   REQUIRE(task.rows.size() == 7);
   CHECK(task.rows[0].encoding == "mine");
-  CHECK(task.rows[0].own);
+  CHECK(task.rows[0].is_users);
   CHECK(task.rows[0].tier == 1);
   CHECK(*task.rows[0].cost == Approx(2));  // 0.4 s where a step of plain attention takes 0.3 / 1.5
   const auto again = std::find_if(task.rows.begin(), task.rows.end(),
@@ -214,7 +224,7 @@ TEST_CASE("a report of another budget or version joins the board only where that
   own.config = {{"training", {{"steps", 7}}}};
   const std::vector<NamedReport> board{{"kept", kept}}, mine{{"own", own}};
   CHECK_THROWS_WITH(merge_board(board, mine, {}, false), Catch::Contains("config.training"));
-  CHECK(merge_board(board, mine, {}, true).own.size() == 5);
+  CHECK(merge_board(board, mine, {}, true).user_experiments.size() == 5);
   own.tasks[0].version = 2;
   for (ExperimentResult& e : own.experiments) e.task_version = 2;
   CHECK_THROWS_WITH(merge_board(board, mine, {}, true), Catch::Contains("task 'task0' has version 1"));
@@ -257,7 +267,8 @@ TEST_CASE("tables, notes, JSON and page of the board agree") {
 TEST_CASE("costs are read from what posbench bench writes") {
   const auto read = [](const std::string& benchmarks) {
     return read_costs(
-        parse_json(R"({"context": {"cpu": "C", "instruction_set": "v4", "commit": "1a2b"}, "benchmarks": [)" + benchmarks + "]}",
+        parse_json(R"({"context": {"cpu": "C", "instruction_set": "v4", "commit": "1a2b"}, "benchmarks": [)" +
+                       benchmarks + "]}",
                    "cost.json"),
         "cost.json");
   };

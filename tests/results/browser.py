@@ -13,7 +13,9 @@ class Browser:
 
     @staticmethod
     def find():
-        return next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+        return next(
+            (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+        )
 
     def __init__(self):
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -26,9 +28,22 @@ class Browser:
             os.dup2(write, 4)
 
         self._process = subprocess.Popen(
-            [self.find(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-             "--remote-debugging-pipe", f"--user-data-dir={self.profile.name}", "about:blank"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False, preexec_fn=connect)
+            [
+                self.find(),
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--hide-scrollbars",
+                "--remote-debugging-pipe",
+                f"--user-data-dir={self.profile.name}",
+                "about:blank",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            close_fds=False,
+            preexec_fn=connect,
+        )
         os.close(to_read)
         os.close(from_write)
         self._buffer, self._last, self._session = b"", 0, None
@@ -114,8 +129,13 @@ class Browser:
         if address:  # another address of the same page would not load it again
             self.open_url("about:blank")
         self.problems, self.requests, self._loaded = [], [], False
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
-        self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.send(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+        )
+        self.send(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}],
+        )
         self.open_url("file://" + os.path.abspath(path) + (f"#{address}" if address else ""))
 
     def open_url(self, url):

@@ -3,6 +3,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "results/presentation/claims_page.h"
 #include "results/presentation/claims_text.h"
@@ -135,10 +139,11 @@ TEST_CASE("fewer than five seeds, missing runs and incomparable sizes decide not
 }
 
 TEST_CASE("with equal encodings whose seeds are bimodal, none of thirty claims is decided") {
-  Rng rng = stream(1, "test");
+  Rng rng = make_rng(1, "test");
   const auto seeds = [&] {
     std::vector<double> values(7);
-    for (double& value : values) value = chance(rng, 0.5) ? 1 - 0.01 * uniform_real(rng) : 0.3 * uniform_real(rng);
+    for (double& value : values)
+      value = bernoulli(rng, 0.5) ? 1 - 0.01 * uniform_real(rng) : 0.3 * uniform_real(rng);
     return values;
   };
   int wrong = 0;
@@ -223,7 +228,8 @@ TEST_CASE("an invalid claim is refused with its JSON path") {
                     Catch::Contains("expected a name of 'tasks'"));
 }
 
-TEST_CASE("the page of claims has each with its verdict, and the seeds, threshold and published value of what decides") {
+TEST_CASE(
+    "the page of claims has each with its verdict, and the seeds, threshold and published value of what decides") {
   Claim with_numbers = claim({order("solves", "fails"), LevelRule{cell("mixed"), 0.97, {}}});
   with_numbers.statement = "Solving solves.";
   with_numbers.published = {{"test error in %, task", "solves", 12.5}, {"mean gain in points", "fails", 3}};
@@ -232,7 +238,8 @@ TEST_CASE("the page of claims has each with its verdict, and the seeds, threshol
   const std::string page = claims_page(claims, judge(claims, all), all, "reduced");
   CHECK(page.find("Solving solves.") != std::string::npos);
   CHECK(page.find("1 inconclusive, at the reduced size.") != std::string::npos);
-  CHECK(page.find("Published: test error in %, task: solves 12.5; mean gain in points: fails 3.") != std::string::npos);
+  CHECK(page.find("Published: test error in %, task: solves 12.5; mean gain in points: fails 3.") !=
+        std::string::npos);
   CHECK(page.find("[0.875,null,null]") != std::string::npos);  // the published accuracies of the three rows
   CHECK(page.find("nine in ten seeds need at least 0.97") != std::string::npos);
 }
@@ -240,13 +247,16 @@ TEST_CASE("the page of claims has each with its verdict, and the seeds, threshol
 TEST_CASE("writes the page of some claims to the path POSBENCH_WRITE_CLAIMS", "[.write_claims]") {
   const char* path = std::getenv("POSBENCH_WRITE_CLAIMS");
   REQUIRE(path != nullptr);
-  std::vector<Claim> claims = {claim({order("solves", "fails")}), claim({order("fails", "solves")}),
-                               claim({LevelRule{cell("mixed"), 0.97, {}}}),
-                               claim({order("solves", "fails"), order("mixed", "fails"), order("unrun", "fails")})};
+  std::vector<Claim> claims = {
+      claim({order("solves", "fails")}), claim({order("fails", "solves")}),
+      claim({LevelRule{cell("mixed"), 0.97, {}}}),
+      claim({order("solves", "fails"), order("mixed", "fails"), order("unrun", "fails")})};
   for (size_t i = 0; i < claims.size(); ++i) {
     claims[i].name = "claim-" + std::to_string(i);
-    claims[i].statement = "Claim <b>" + std::to_string(i) + "</b>: an encoding solves a task that another does not.";
-    claims[i].published = {{"test error in %, task, sparse", "solves", 2.5}, {"test error in %, task, sparse", "fails", 61.5}};
+    claims[i].statement =
+        "Claim <b>" + std::to_string(i) + "</b>: an encoding solves a task that another does not.";
+    claims[i].published = {{"test error in %, task, sparse", "solves", 2.5},
+                           {"test error in %, task, sparse", "fails", 61.5}};
     claims[i].differs = "2 layers of width 64, trained for minutes";
   }
   const AllEvidence all = three_encodings();

@@ -1,6 +1,7 @@
 // The verdicts of `compare` if the truth is known: seeds drawn from equal or from different distributions.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -27,7 +28,7 @@ Report bimodal_report(Rng& rng, int tasks, int encodings, int seeds, const Rate&
   bool solves = false;
   return drawn_report(tasks, encodings, seeds, [&](int task, int encoding, int split, int) {
     if (split == 0) {
-      solves = chance(rng, rate(task, encoding));
+      solves = bernoulli(rng, rate(task, encoding));
       return 1.0;
     }
     return one_seed(rng, solves);
@@ -47,7 +48,7 @@ bool any_change(const Comparison& comparison) {
 
 /// Families of equals in which some row is called better or worse.
 int false_families(int families, int seeds, const Rate& rate) {
-  Rng rng = stream(static_cast<std::uint64_t>(seeds), "test");
+  Rng rng = make_rng(static_cast<std::uint64_t>(seeds), "test");
   int changed = 0;
   for (int family = 0; family < families; ++family) {
     const Report before = bimodal_report(rng, kTasks, kEncodings, seeds, rate);
@@ -56,11 +57,11 @@ int false_families(int families, int seeds, const Rate& rate) {
   return changed;
 }
 
-/// How often the first task and encoding get a verdict out of distribution, where seeds solve it with probability
+/// Counts how often the first task and encoding get a verdict out of distribution. Seeds solve it with probability
 /// `from` before and `to` after, and the others by `rest`.
 int verdicts(int families, int tasks, int encodings, int seeds, double from, double to, const Rate& rest,
              Verdict verdict) {
-  Rng rng = stream(static_cast<std::uint64_t>(seeds), "test");
+  Rng rng = make_rng(static_cast<std::uint64_t>(seeds), "test");
   const auto first = [&](double rate) {
     return
         [&rest, rate](int task, int encoding) { return task == 0 && encoding == 0 ? rate : rest(task, encoding); };
@@ -91,8 +92,9 @@ TEST_CASE("of families of 49 equals with bimodal seeds at most one in twenty has
   CHECK(false_families(20, 10, all_bimodal) <= 3);
 }
 
-TEST_CASE("five seeds find most falls from nine seeds in ten to two, of one test; among 49, those that leave no doubt",
-          "[simulation]") {
+TEST_CASE(
+    "five seeds find most falls from nine seeds in ten to two, of one test; among 49, those that leave no doubt",
+    "[simulation]") {
   CHECK(verdicts(200, 1, 1, 5, 0.9, 0.2, settled, Verdict::worse) >= 90);  // 0.62 in a simulation of 2000
   CHECK(verdicts(100, kTasks, kEncodings, 5, 0.9, 0.2, settled, Verdict::worse) >= 10);
   CHECK(verdicts(20, kTasks, kEncodings, 5, 1, 0, settled, Verdict::worse) == 20);
@@ -106,13 +108,13 @@ TEST_CASE("seeds that all solve a task are not the same as seeds of which seven 
 }
 
 TEST_CASE("an encoding with bimodal seeds does not hide a steady difference beside it", "[simulation]") {
-  Rng rng = stream(1, "test");
+  Rng rng = make_rng(1, "test");
   int found = 0;
   for (int family = 0; family < 50; ++family) {
     const auto draw = [&](double shift) {
       return [&rng, shift](int, int encoding, int split, int) {
         if (split == 0) return 1.0;
-        return encoding == 0 ? 0.6 + shift + 0.005 * normal(rng) : one_seed(rng, chance(rng, 0.5));
+        return encoding == 0 ? 0.6 + shift + 0.005 * normal(rng) : one_seed(rng, bernoulli(rng, 0.5));
       };
     };
     const Report before = drawn_report(1, 2, 5, draw(0));

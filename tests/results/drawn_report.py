@@ -1,6 +1,6 @@
 """A report whose numbers are drawn at random, of any size: for tests of what reads and shows reports.
 
-    drawn_report.py ENCODINGS TASKS SEEDS > report.json
+drawn_report.py ENCODINGS TASKS SEEDS > report.json
 """
 
 import json
@@ -8,11 +8,26 @@ import math
 import random
 import sys
 
-ENCODINGS = ["rope", "alibi", "cope", "none", "sinusoidal", "learned_abs", "shaw_k", "t5_bias", "fire", "kerple_log", "xpos", "fox"]
+ENCODINGS = [
+    "rope",
+    "alibi",
+    "cope",
+    "none",
+    "sinusoidal",
+    "learned_abs",
+    "shaw_k",
+    "t5_bias",
+    "fire",
+    "kerple_log",
+    "xpos",
+    "fox",
+]
 TASKS = ["counting", "copy", "flip_flop", "parity", "reverse", "sort"]
-SPLITS = [("in_distribution", "in_distribution", range(1, 21), range(0, 8)),
-          ("ood_far", "out_of_distribution", range(1, 21), range(8, 16)),
-          ("ood_length", "out_of_distribution", range(25, 101, 15), range(0, 8))]
+SPLITS = [
+    ("in_distribution", "in_distribution", range(1, 21), range(0, 8)),
+    ("ood_far", "out_of_distribution", range(1, 21), range(8, 16)),
+    ("ood_length", "out_of_distribution", range(25, 101, 15), range(0, 8)),
+]
 
 
 def split_of(draw, name, kind, lengths, distances, skill, reach):
@@ -24,31 +39,67 @@ def split_of(draw, name, kind, lengths, distances, skill, reach):
     by_length = [[n, right(40, n), 40, right(20, n), 20] for n in lengths]
     by_distance = [[n, right(100, 5 * n), 100] for n in distances]
     correct = [sum(item[i] for item in by_length) for i in (1, 2, 3, 4)]
-    return {"name": name, "kind": kind, "sequences": correct[3], "token": {"correct": correct[0], "total": correct[1]},
-            "sequence": {"correct": correct[2], "total": correct[3]}, "by_length": by_length, "by_distance": by_distance}
+    return {
+        "name": name,
+        "kind": kind,
+        "sequences": correct[3],
+        "token": {"correct": correct[0], "total": correct[1]},
+        "sequence": {"correct": correct[2], "total": correct[3]},
+        "by_length": by_length,
+        "by_distance": by_distance,
+    }
 
 
 def experiment_of(task, encoding, seed):
     draw = random.Random(f"{task} {encoding} {seed}")
     character = random.Random(f"{task} {encoding}").random()
     skill, reach = (1 if character > 0.25 else draw.choice([0.3, 1])), 15 + 120 * character
-    experiment = {"task": task, "encoding": encoding, "seed": seed, "task_version": 1, "status": "ok", "parameters": 100_000,
-                  "steps": 1000, "stopped_early": False, "final_loss": 0.1}
-    experiment["learning_curve"] = [{"step": 200 * n, "loss": 2 / n, "validation_token": skill * n / 5, "validation_sequence": skill * n / 5}
-                                    for n in range(1, 6)]
+    experiment = {
+        "task": task,
+        "encoding": encoding,
+        "seed": seed,
+        "task_version": 1,
+        "status": "ok",
+        "parameters": 100_000,
+        "steps": 1000,
+        "stopped_early": False,
+        "final_loss": 0.1,
+    }
+    experiment["learning_curve"] = [
+        {"step": 200 * n, "loss": 2 / n, "validation_token": skill * n / 5, "validation_sequence": skill * n / 5}
+        for n in range(1, 6)
+    ]
     experiment["splits"] = [split_of(draw, *split, skill, reach) for split in SPLITS]
     return experiment
 
 
 def drawn_report(encodings, tasks, seeds):
-    names = [ENCODINGS[n] if n < len(ENCODINGS) else f"{ENCODINGS[n % len(ENCODINGS)]}:option={n // len(ENCODINGS)}" for n in range(encodings)]
+    names = [
+        ENCODINGS[n] if n < len(ENCODINGS) else f"{ENCODINGS[n % len(ENCODINGS)]}:option={n // len(ENCODINGS)}"
+        for n in range(encodings)
+    ]
     tasks = [f"{TASKS[n % len(TASKS)]}_{n:02}" for n in range(tasks)]
-    baselines = [{"task": task, "version": 1,
-                  "splits": [{"name": name, "kind": kind, "chance": 0.1, "trivial": {"constant": 0.1, "bag_of_tokens": 0.35}}
-                             for name, kind, *_ in SPLITS]} for task in tasks]
-    return {"schema_version": 1, "context": {"host": "drawn"}, "config": {}, "tasks": baselines,
-            "experiments": [experiment_of(task, encoding, seed) for task in tasks for encoding in names for seed in range(seeds)],
-            "timing": {}}
+    baselines = [
+        {
+            "task": task,
+            "version": 1,
+            "splits": [
+                {"name": name, "kind": kind, "chance": 0.1, "trivial": {"constant": 0.1, "bag_of_tokens": 0.35}}
+                for name, kind, *_ in SPLITS
+            ],
+        }
+        for task in tasks
+    ]
+    return {
+        "schema_version": 1,
+        "context": {"host": "drawn"},
+        "config": {},
+        "tasks": baselines,
+        "experiments": [
+            experiment_of(task, encoding, seed) for task in tasks for encoding in names for seed in range(seeds)
+        ],
+        "timing": {},
+    }
 
 
 if __name__ == "__main__":

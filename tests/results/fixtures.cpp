@@ -1,6 +1,9 @@
 #include "tests/results/fixtures.h"
 
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
 
 namespace posbench {
 namespace {

@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "results/presentation/compare_text.h"
 #include "results/presentation/length_bins.h"
@@ -41,9 +44,10 @@ TEST_CASE("each metric stands at its enumerator, under a name that is read back"
     CHECK(parse_metric(metrics()[n].name) == metrics()[n].metric);
     CHECK((metrics()[n].is_accuracy || metrics()[n].guess));
   }
-  CHECK_THROWS_WITH(parse_metric("perplexity"),
-                    "metric 'perplexity': expected one of sequence, token, sequence_over_lengths, token_over_lengths, "
-                    "loss, margin");
+  CHECK_THROWS_WITH(
+      parse_metric("perplexity"),
+      "metric 'perplexity': expected one of sequence, token, sequence_over_lengths, token_over_lengths, "
+      "loss, margin");
 }
 
 TEST_CASE("a mean over lengths weighs every length alike, however many sequences have it") {
@@ -70,13 +74,16 @@ TEST_CASE("a lower loss is better, and a greater margin is") {
 }
 
 TEST_CASE("a loss is compared although nothing was learned, which accuracy asks for") {
-  Report before = report_of_losses({1.0, 1.1, 0.9, 1.05, 0.95, 1.02}), after = report_of_losses({0.5, 0.6, 0.4, 0.55, 0.45, 0.52});
+  Report before = report_of_losses({1.0, 1.1, 0.9, 1.05, 0.95, 1.02}),
+         after = report_of_losses({0.5, 0.6, 0.4, 0.55, 0.45, 0.52});
   for (Report* report : {&before, &after}) {
     for (ExperimentResult& experiment : report->experiments) {
       for (SplitResult& split : experiment.splits) split.sequence.correct = 0;
     }
   }
-  const auto of = [&](Metric metric) { return compare_one(before, after, {.metric = metric}).rows.back().verdict; };
+  const auto of = [&](Metric metric) {
+    return compare_one(before, after, {.metric = metric}).rows.back().verdict;
+  };
   CHECK(of(Metric::loss) == Verdict::better);
   CHECK(of(Metric::sequence) == Verdict::not_learned);
 }
@@ -91,7 +98,8 @@ TEST_CASE("reports without the metric are not compared by it, and say what to do
   CHECK_NOTHROW(compare_one(with, without, {}));
 }
 
-TEST_CASE("an experiment that did not finish has the loss of a uniform guess, or of the worst seed if that is worse") {
+TEST_CASE(
+    "an experiment that did not finish has the loss of a uniform guess, or of the worst seed if that is worse") {
   CHECK(unfinished_value(Metric::token, 0.25, std::vector{0.5}) == 0);
   CHECK(unfinished_value(Metric::loss, 0.25, std::vector{0.5, 1.0}) == Approx(std::log(4)));
   CHECK(unfinished_value(Metric::loss, 0.25, std::vector{0.5, 3.0}) == 3.0);
@@ -110,8 +118,9 @@ TEST_CASE("loss and margin reach summary, tables, separation and page data, and 
   const Report report = report_of_losses({0.25, 0.5});
   const Summary summary = summarize(report);
   CHECK(console(accuracy_table(summary, Metric::loss)).find("0.38/0.38") != std::string::npos);
-  CHECK(accuracy_notes(summary, Metric::loss).front() ==
-        "mean cross-entropy in nats, in distribution / out of distribution, mean over seeds and splits; less is better");
+  CHECK(
+      accuracy_notes(summary, Metric::loss).front() ==
+      "mean cross-entropy in nats, in distribution / out of distribution, mean over seeds and splits; less is better");
   CHECK(csv(seed_table(report, summary)).find(",loss,margin\r\n") != std::string::npos);
   const Json json = to_json(report);
   CHECK(json["summary"][0]["in_distribution"]["loss"]["mean"] == 0.375);
@@ -137,8 +146,10 @@ TEST_CASE("a report without losses has none in its summary, and says so in its t
 TEST_CASE("the values of a sweep are columns of the CSV and members of experiments and summary") {
   Report report = drawn_report(2, 1, 1, [](int, int, int, int) { return 1.0; });
   CHECK(csv(seed_table(report, summarize(report))).find("swept") == std::string::npos);
-  report.experiments[0].swept = {.task = "t", .encoding = "e", .values = {{"model.width", "32"}, {"task.length", "1..4"}}};
-  report.experiments[1].swept = {.task = "t", .encoding = "e", .values = {{"model.width", "64"}, {"task.length", "1..4"}}};
+  report.experiments[0].swept = {
+      .task = "t", .encoding = "e", .values = {{"model.width", "32"}, {"task.length", "1..4"}}};
+  report.experiments[1].swept = {
+      .task = "t", .encoding = "e", .values = {{"model.width", "64"}, {"task.length", "1..4"}}};
   const std::string text = csv(seed_table(report, summarize(report)));
   CHECK(text.find(",swept_task,swept_encoding,model.width,task.length\r\n") != std::string::npos);
   CHECK(text.find(",t,e,64,1..4\r\n") != std::string::npos);

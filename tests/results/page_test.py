@@ -18,9 +18,20 @@ import urllib.parse
 from browser import Browser
 from drawn_report import drawn_report
 
-MARKUP = ["<script>document.title='pwned'</script>", "</script><script>document.title='pwned'</script>",
-          "<img src=x onerror=\"document.title='pwned'\">", "'\"><svg onload=\"document.title='pwned'\">", "{{data}}&lt;&amp;",
-          "javascript:alert(1)", "=cmd|' /C calc'!A0", "__proto__", "constructor", "\\u003cscript\\u003e", "]]>", "<!--<script>"]
+MARKUP = [
+    "<script>document.title='pwned'</script>",
+    "</script><script>document.title='pwned'</script>",
+    "<img src=x onerror=\"document.title='pwned'\">",
+    "'\"><svg onload=\"document.title='pwned'\">",
+    "{{data}}&lt;&amp;",
+    "javascript:alert(1)",
+    "=cmd|' /C calc'!A0",
+    "__proto__",
+    "constructor",
+    "\\u003cscript\\u003e",
+    "]]>",
+    "<!--<script>",
+]
 faults = []
 
 
@@ -51,10 +62,19 @@ def hostile(report):
                 point["loss"] = 1.7e308
             point["step"] *= 10_000_000
     report["experiments"][0]["seed"] = 2**64 - 1
-    report["context"] = {name: MARKUP for name in MARKUP} | {"started": MARKUP[0], "command": MARKUP[1], "cpu": MARKUP[2]}
+    report["context"] = {name: MARKUP for name in MARKUP} | {
+        "started": MARKUP[0],
+        "command": MARKUP[1],
+        "cpu": MARKUP[2],
+    }
     report["config"] = {"deep": report["context"], "\u2028</pre>": "\u202e\u2029"}
-    report["timing"] = {"experiments": [{"task": e["task"], "encoding": e["encoding"], "seed": e["seed"], "seconds": seconds}
-                                        for e, seconds in zip(report["experiments"], [1e308, -1, 1e11] + [3] * 1000)] + [None, 7, [], {}, {"task": []}, {"seconds": "x"}]}
+    report["timing"] = {
+        "experiments": [
+            {"task": e["task"], "encoding": e["encoding"], "seed": e["seed"], "seconds": seconds}
+            for e, seconds in zip(report["experiments"], [1e308, -1, 1e11] + [3] * 1000)
+        ]
+        + [None, 7, [], {}, {"task": []}, {"seconds": "x"}]
+    }
     return report
 
 
@@ -64,30 +84,54 @@ def close(shown, value):
 
 def check_summary(name, plots, report):
     """The maps and the ranking say what the report's summary says."""
-    kinds = [("in_distribution", "sequence"), ("out_of_distribution", "sequence"),
-             ("in_distribution", "above_trivial"), ("out_of_distribution", "above_trivial")]
+    kinds = [
+        ("in_distribution", "sequence"),
+        ("out_of_distribution", "sequence"),
+        ("in_distribution", "above_trivial"),
+        ("out_of_distribution", "above_trivial"),
+    ]
     maps = [plot for plot in plots if plot["kind"] == "heat"]
     check(len(maps) == len(kinds), f"{name}: {len(maps)} maps")
     for plot, (kind, metric) in zip(maps, kinds):
         rows = {(row["encoding"], row["task"]): row for row in report["summary"] if row[kind]}
-        check(len(plot["rows"]) == len(rows), f"{name}: {plot['title']}: {len(plot['rows'])} cells, expected {len(rows)}")
-        for encoding, task, value, least, greatest, low, high, solved, seeds, mark, text, note in plot["rows"]:
+        check(
+            len(plot["rows"]) == len(rows), f"{name}: {plot['title']}: {len(plot['rows'])} cells, expected {len(rows)}"
+        )
+        for encoding, task, value, least, greatest, low, high, solved, seeds, mark, _, note in plot["rows"]:
             row = rows[encoding, task]
-            gain, hidden = row["learned"]["late_gain"], kind.startswith("out") and 2 * row["learned"]["seeds"] < row["learned"]["of"]
+            gain, hidden = (
+                row["learned"]["late_gain"],
+                kind.startswith("out") and 2 * row["learned"]["seeds"] < row["learned"]["of"],
+            )
             expected = "" if not hidden else "not learned" if gain is None else f"not learned ({gain:+.2f})"
-            check(note == expected, f"{name}: {plot['title']}: the cell of {encoding}, {task} says '{note}', expected '{expected}'")
-            check(close(least, min(row[kind][metric]["values"])) and close(greatest, max(row[kind][metric]["values"])),
-                  f"{name}: {plot['title']}: the seeds of {encoding}, {task}")
+            check(
+                note == expected,
+                f"{name}: {plot['title']}: the cell of {encoding}, {task} says '{note}', expected '{expected}'",
+            )
+            check(
+                close(least, min(row[kind][metric]["values"])) and close(greatest, max(row[kind][metric]["values"])),
+                f"{name}: {plot['title']}: the seeds of {encoding}, {task}",
+            )
             spread, interval = row[kind][metric], row[kind][metric]["interval"] or {"low": None, "high": None}
-            check(close(value, spread["mean"]) and close(low, interval["low"]) and close(high, interval["high"])
-                  and close(solved, row[kind]["solved"]) and seeds == len(row["seeds"])
-                  and mark == "d" * (row["diverged"] > 0) + "f" * (row["failed"] > 0),
-                  f"{name}: {plot['title']}: the cell of {encoding}, {task}")
+            check(
+                close(value, spread["mean"])
+                and close(low, interval["low"])
+                and close(high, interval["high"])
+                and close(solved, row[kind]["solved"])
+                and seeds == len(row["seeds"])
+                and mark == "d" * (row["diverged"] > 0) + "f" * (row["failed"] > 0),
+                f"{name}: {plot['title']}: the cell of {encoding}, {task}",
+            )
     ranking = {row["encoding"]: row for row in report["ranking"]}
     for encoding, kind, mean, low, high, tasks in next(p for p in plots if p["title"] == "Mean rank")["rows"]:
         rank = ranking[encoding][kind.replace(" ", "_")]
-        check(close(mean, rank["mean"]) and close(low, rank["interval"]["low"]) and close(high, rank["interval"]["high"])
-              and tasks == rank["tasks"], f"{name}: the rank of {encoding}")
+        check(
+            close(mean, rank["mean"])
+            and close(low, rank["interval"]["low"])
+            and close(high, rank["interval"]["high"])
+            and tasks == rank["tasks"],
+            f"{name}: the rank of {encoding}",
+        )
 
 
 def mean(values):
@@ -102,15 +146,25 @@ def check_levels(name, section, plot, report):
     for level in levels:
         split = splits[level["split"]]
         best = max(split["trivial"].values(), default=0)
-        check(close(level["y"], split["chance"] if level["what"] == "chance" else best) and level["from"] <= level["to"],
-              f"{name}: {section}: {plot['title']}: the line {level}")
+        check(
+            close(level["y"], split["chance"] if level["what"] == "chance" else best) and level["from"] <= level["to"],
+            f"{name}: {section}: {plot['title']}: the line {level}",
+        )
     for split in {level["split"] for level in levels}:
         best = max(splits[split]["trivial"].values(), default=0)
         kinds = [level["what"] == "chance" for level in levels if level["split"] == split]
-        check(kinds == [True, False] if best > splits[split]["chance"] else kinds == [True], f"{name}: {section}: {plot['title']}: lines of {split}")
+        check(
+            kinds == [True, False] if best > splits[split]["chance"] else kinds == [True],
+            f"{name}: {section}: {plot['title']}: lines of {split}",
+        )
     trained = {split["name"] for split in task["splits"] if split["kind"] == "in_distribution"}
-    check(plot["lines"] == len(levels) > 0, f"{name}: {section}: {plot['title']}: {plot['lines']} lines of {len(levels)}")
-    check((plot["trained"] > 0) == bool(trained & set(plot["details"]["splits"])), f"{name}: {section}: {plot['title']}: the trained range")
+    check(
+        plot["lines"] == len(levels) > 0, f"{name}: {section}: {plot['title']}: {plot['lines']} lines of {len(levels)}"
+    )
+    check(
+        (plot["trained"] > 0) == bool(trained & set(plot["details"]["splits"])),
+        f"{name}: {section}: {plot['title']}: the trained range",
+    )
 
 
 def check_curves(name, section, plots, report):
@@ -120,11 +174,16 @@ def check_curves(name, section, plots, report):
             check_levels(name, section, plot, report)
         for row in plot["rows"]:
             encoding, x, y, *rest, seeds = row
-            experiments = [e for e in report["experiments"] if (e["task"], e["encoding"]) == (plot["details"]["task"], encoding)]
+            experiments = [
+                e for e in report["experiments"] if (e["task"], e["encoding"]) == (plot["details"]["task"], encoding)
+            ]
             if section == "Learning curves":
                 points = [p for e in experiments for p in e["learning_curve"] if p["step"] == x]
                 values = [p["validation_sequence"] for p in points]
-                check(close(rest[0], mean([p["validation_token"] for p in points])), f"{name}: {section}: {plot['title']}: {row}")
+                check(
+                    close(rest[0], mean([p["validation_token"] for p in points])),
+                    f"{name}: {section}: {plot['title']}: {row}",
+                )
             else:
                 unit = section.split()[-1]
                 first, last, cases = rest
@@ -143,10 +202,18 @@ def check_curves(name, section, plots, report):
                     if experiment["status"] != "ok":
                         values.append(0)
                     elif sum(count["total"] for count in chosen):
-                        values.append(sum(count["correct"] for count in chosen) / sum(count["total"] for count in chosen))
+                        values.append(
+                            sum(count["correct"] for count in chosen) / sum(count["total"] for count in chosen)
+                        )
                 check(cases == total and x == (first + last) / 2, f"{name}: {section}: {plot['title']}: {row}")
-            check(len(seeds) == len(values) and all(map(close, seeds, values)), f"{name}: {section}: {plot['title']}: the seeds {row}")
-            check(close(y, mean(values)), f"{name}: {section}: {plot['title']}: {y} at {x} of {encoding}, expected {mean(values)}")
+            check(
+                len(seeds) == len(values) and all(map(close, seeds, values)),
+                f"{name}: {section}: {plot['title']}: the seeds {row}",
+            )
+            check(
+                close(y, mean(values)),
+                f"{name}: {section}: {plot['title']}: {y} at {x} of {encoding}, expected {mean(values)}",
+            )
 
 
 def check_distances(name, plots, report):
@@ -160,8 +227,10 @@ def check_distances(name, plots, report):
                 if split["name"] in plot["details"]["splits"]:
                     places = [item[0] if isinstance(item, list) else item["length"] for item in split["by_length"]]
                     lengths.add((split["name"], min(places), max(places)))
-        ranges = [(min(low for n, low, _ in lengths if n == split), max(high for n, _, high in lengths if n == split))
-                  for split in {n for n, _, _ in lengths}]
+        ranges = [
+            (min(low for n, low, _ in lengths if n == split), max(high for n, _, high in lengths if n == split))
+            for split in {n for n, _, _ in lengths}
+        ]
         check(len(set(ranges)) == 1, f"{name}: {plot['title']} pools the lengths {ranges}")
 
 
@@ -240,13 +309,23 @@ def check_page(name, browser, page, report, width, dark):
     for section in seen["sections"]:
         for plot in section["plots"]:
             place = f"{name}: {section['title']}: {plot['title']}"
-            expected = {"table": 0, "heat": len(plot["rows"]), "curve": sum(row[0] in chosen for row in plot["rows"]),
-                        "dots": sum(row[2] is not None for row in plot["rows"])}[plot["kind"]]
-            check(plot["marks"] == expected and (expected > 0 or plot["kind"] == "table"), f"{place}: {plot['marks']} marks, expected {expected}")
-            check(plot["alone"] in (None, len(plot["rows"])), f"{place}: its specification alone has {plot['alone']} rows")
+            expected = {
+                "table": 0,
+                "heat": len(plot["rows"]),
+                "curve": sum(row[0] in chosen for row in plot["rows"]),
+                "dots": sum(row[2] is not None for row in plot["rows"]),
+            }[plot["kind"]]
+            check(
+                plot["marks"] == expected and (expected > 0 or plot["kind"] == "table"),
+                f"{place}: {plot['marks']} marks, expected {expected}",
+            )
+            check(
+                plot["alone"] in (None, len(plot["rows"])), f"{place}: its specification alone has {plot['alone']} rows"
+            )
             same = len(plot["cells"]) == min(1000, len(plot["rows"])) > 0 and all(
                 len(cells) == plot["headers"] == len(row) and all(map(is_shown, cells, row))
-                for cells, row in zip(plot["cells"], plot["rows"]))
+                for cells, row in zip(plot["cells"], plot["rows"])
+            )
             check(same, f"{place}: the table is not what is plotted")
             if plot["kind"] == "curve":
                 dots = sum(len(row[-1]) for row in plot["rows"] if row[0] in chosen and len(row[-1]) > 1)
@@ -256,17 +335,27 @@ def check_page(name, browser, page, report, width, dark):
         if section["plots"][0]["kind"] == "curve":
             check_curves(name, section["title"], section["plots"], report)
     titles = [section["title"] for section in seen["sections"]]
-    check(titles[:3] == ["Accuracy against length", "Accuracy against distance", "Encodings and tasks"], f"{name}: the sections are {titles}")
+    check(
+        titles[:3] == ["Accuracy against length", "Accuracy against distance", "Encodings and tasks"],
+        f"{name}: the sections are {titles}",
+    )
     check_distances(name, seen["sections"][1]["plots"], report)
-    inside, outside = (plot for plot in seen["sections"][2]["plots"] if plot["title"] in ("In distribution", "Out of distribution"))
-    check((inside["top"] == outside["top"] and inside["left"] < outside["left"]) == (width > 1000), f"{name}: the maps stand badly")
+    inside, outside = (
+        plot for plot in seen["sections"][2]["plots"] if plot["title"] in ("In distribution", "Out of distribution")
+    )
+    check(
+        (inside["top"] == outside["top"] and inside["left"] < outside["left"]) == (width > 1000),
+        f"{name}: the maps stand badly",
+    )
     check_summary(name, [plot for section in seen["sections"] for plot in section["plots"]], report)
     return sum(len(section["plots"]) for section in seen["sections"])
 
 
 def drawn(browser, script):
     """What a script tells after everything that is on the page was drawn again."""
-    return browser.run(f"(async () => {{ await new Promise(resolve => setTimeout(resolve, 250)); await posbench.draw_all(); return {script}; }})()")
+    return browser.run(
+        f"(async () => {{ await new Promise(resolve => setTimeout(resolve, 250)); await posbench.draw_all(); return {script}; }})()"
+    )
 
 
 CELLS = """(() => { const plot = posbench.plots.find(plot => plot.details.cells), data = plot.view.data("table");
@@ -280,26 +369,44 @@ def check_filters(browser, page, report):
     browser.open(page)
     whole = drawn(browser, CELLS)
     check((set(whole["rows"]), set(whole["columns"])) == (encodings, tasks), f"the map has {whole}")
-    browser.run("(() => { const text = document.querySelector('#filters input'); text.value = 'rope counting'; text.dispatchEvent(new Event('input')); })()")
+    browser.run(
+        "(() => { const text = document.querySelector('#filters input'); text.value = 'rope counting'; text.dispatchEvent(new Event('input')); })()"
+    )
     few = drawn(browser, CELLS)
-    check(few["columns"] == [t for t in whole["columns"] if "counting" in t] and few["rows"] == [e for e in whole["rows"] if "rope" in e]
-          and 0 < few["curves"] < whole["curves"], f"filtered by text the map has {few}")
+    check(
+        few["columns"] == [t for t in whole["columns"] if "counting" in t]
+        and few["rows"] == [e for e in whole["rows"] if "rope" in e]
+        and 0 < few["curves"] < whole["curves"],
+        f"filtered by text the map has {few}",
+    )
     address = browser.run("location.hash.slice(1)")
     check("text=rope" in address, f"the address is {address}")
     browser.open(page, address=address)
-    check(drawn(browser, CELLS) == few and browser.run("document.querySelector('#filters input').value") == "rope counting", "the address does not bring a filter back")
+    check(
+        drawn(browser, CELLS) == few
+        and browser.run("document.querySelector('#filters input').value") == "rope counting",
+        "the address does not bring a filter back",
+    )
     browser.open(page, address="family=rotary")
     rotary = drawn(browser, CELLS)["rows"]
-    check(rotary == [e for e in whole["rows"] if e.startswith(("rope", "xpos"))] and rotary, f"filtered by family the map has {rotary}")
+    check(
+        rotary == [e for e in whole["rows"] if e.startswith(("rope", "xpos"))] and rotary,
+        f"filtered by family the map has {rotary}",
+    )
     browser.open(page, address="sort=name")
     check(drawn(browser, CELLS)["rows"] == sorted(encodings), "not sorted by name")
     task = sorted(tasks)[0]
     browser.open(page, address=f"sort=task+{task}")
-    values = {row["encoding"]: row["in_distribution"]["sequence"]["mean"] for row in report["summary"] if row["task"] == task}
+    values = {
+        row["encoding"]: row["in_distribution"]["sequence"]["mean"] for row in report["summary"] if row["task"] == task
+    }
     rows = drawn(browser, CELLS)["rows"]
     check([values[e] for e in rows] == sorted(values.values(), reverse=True), f"sorted by a task the map has {rows}")
     browser.open(page, address="sort=family")
-    families = drawn(browser, "posbench.plots.find(plot => plot.details.cells).view.scale('y').domain().map(name => posbench.family_of.get(name))")
+    families = drawn(
+        browser,
+        "posbench.plots.find(plot => plot.details.cells).view.scale('y').domain().map(name => posbench.family_of.get(name))",
+    )
     check(families == sorted(families) and len(set(families)) > 1, f"sorted by family: {families}")
 
 
@@ -308,8 +415,10 @@ def check_cell(browser, page, report):
     browser.open(page)
     drawn(browser, "0")
     browser.run("document.querySelector('figure.heat').scrollIntoView()")
-    x, y, encoding, task = browser.run("""(() => { const cell = document.querySelector("figure.heat .cells path"), box = cell.getBoundingClientRect();
+    x, y, encoding, task = (
+        browser.run("""(() => { const cell = document.querySelector("figure.heat .cells path"), box = cell.getBoundingClientRect();
       return [box.x + box.width / 2, box.y + box.height / 2, cell.__data__.datum.row, cell.__data__.datum.column]; })()""")
+    )
     for kind in ("mousePressed", "mouseReleased"):
         browser.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
     dialog = """(() => { const node = document.querySelector("dialog"); return {open: node.open, title: node.querySelector("h2")?.textContent,
@@ -318,15 +427,30 @@ def check_cell(browser, page, report):
       buttons: [...node.querySelectorAll("button")].map(button => button.textContent)}; })()"""
     seen = drawn(browser, dialog)
     mine = [e for e in report["experiments"] if (e["encoding"], e["task"]) == (encoding, task)]
-    expected = [[str(e["seed"]), e["status"], *(two_digits(s["sequence"]["correct"] / s["sequence"]["total"]) for s in e["splits"])] for e in mine]
-    check(seen["open"] and seen["title"] == f"{encoding} on {task}" and seen["cells"] == expected, f"the cell of {encoding}, {task} shows {seen}")
+    expected = [
+        [
+            str(e["seed"]),
+            e["status"],
+            *(two_digits(s["sequence"]["correct"] / s["sequence"]["total"]) for s in e["splits"]),
+        ]
+        for e in mine
+    ]
+    check(
+        seen["open"] and seen["title"] == f"{encoding} on {task}" and seen["cells"] == expected,
+        f"the cell of {encoding}, {task} shows {seen}",
+    )
     for part in ("Accuracy against length", "Accuracy against distance", "Learning curves", "Configuration"):
         check(any(part in button for button in seen["buttons"]), f"no link to {part} from a cell: {seen['buttons']}")
     address = browser.run("location.hash.slice(1)")
     browser.open(page, address=address)
     check(drawn(browser, dialog)["title"] == seen["title"], f"{address} does not open the cell")
-    browser.run("[...document.querySelectorAll('dialog button')].find(button => button.textContent.startsWith('Configuration')).click()")
-    check(browser.run("document.getElementById('configuration0').open && !document.querySelector('dialog').open"), "the configuration does not open")
+    browser.run(
+        "[...document.querySelectorAll('dialog button')].find(button => button.textContent.startsWith('Configuration')).click()"
+    )
+    check(
+        browser.run("document.getElementById('configuration0').open && !document.querySelector('dialog').open"),
+        "the configuration does not open",
+    )
 
 
 def check_behaviour(browser, page):
@@ -339,9 +463,14 @@ def check_behaviour(browser, page):
     check("show=" in browser.run("location.hash"), "the address does not say whose curves are shown")
     browser.run("document.body.insertAdjacentHTML('beforeend', `<img src=x onerror=\"document.title='pwned'\">`)")
     browser.run("new Promise(resolve => setTimeout(resolve, 100))")
-    check(browser.run("document.title") != "pwned" and any("Content Security Policy" in p for p in browser.problems),
-          "the Content-Security-Policy does not stop a script in an attribute")
-    check(len(browser.requests) == 1 or all(r.startswith("file:") for r in browser.requests), "the policy lets a request out")
+    check(
+        browser.run("document.title") != "pwned" and any("Content Security Policy" in p for p in browser.problems),
+        "the Content-Security-Policy does not stop a script in an attribute",
+    )
+    check(
+        len(browser.requests) == 1 or all(r.startswith("file:") for r in browser.requests),
+        "the policy lets a request out",
+    )
 
 
 FIRST = """new Promise(done => { const look = () => posbench.first() || posbench.problems.length ? done(posbench.first()) : requestAnimationFrame(look);
@@ -361,10 +490,14 @@ def check_large(browser, posbench, directory):
         wall = browser.run(FIRST) / 1000
         times.append(min(wall, browser.cpu_seconds() - before))
     check(min(times) < 3, f"the first plot of 10,000 experiments takes {times} s")
-    seen = browser.run("({drawn: posbench.plots.filter(plot => plot.drawn).length, all: posbench.plots.length, problems: posbench.problems})")
+    seen = browser.run(
+        "({drawn: posbench.plots.filter(plot => plot.drawn).length, all: posbench.plots.length, problems: posbench.problems})"
+    )
     check(0 < seen["drawn"] < 30 < seen["all"] and not seen["problems"], f"of 10,000 experiments: {seen}")
     browser.run("document.querySelector('figure.heat').scrollIntoView()")
-    browser.run("new Promise(done => { const look = () => document.querySelector('figure.heat .cells path') ? done() : requestAnimationFrame(look); look(); })")
+    browser.run(
+        "new Promise(done => { const look = () => document.querySelector('figure.heat .cells path') ? done() : requestAnimationFrame(look); look(); })"
+    )
     check(browser.run("document.documentElement.scrollWidth") <= 1280, "10,000 experiments are wider than the window")
     return min(times)
 
@@ -374,39 +507,76 @@ def check_anonymous(posbench, path, directory):
     subprocess.run([posbench, "report", path, "--anonymous", "-o", page], check=True)
     with open(page, encoding="utf-8") as file:
         text = file.read()
-    check("run 1" in text and not any(trace in text for trace in (directory, "the-host", "the-command")), "an anonymous page says where it is from")
+    check(
+        "run 1" in text and not any(trace in text for trace in (directory, "the-host", "the-command")),
+        "an anonymous page says where it is from",
+    )
     subprocess.run([posbench, "report", path, "-o", page], check=True)
     with open(page, encoding="utf-8") as file:
         text = file.read()
-    check(all(trace in text for trace in (directory, "the-host", "the-command")), "a page does not say where it is from")
+    check(
+        all(trace in text for trace in (directory, "the-host", "the-command")), "a page does not say where it is from"
+    )
 
 
 def check_inspection(browser, posbench, directory):
     """The maps of `posbench inspect` have a cell for every pair of a query and a key that it sees, as its JSON has."""
     run = os.path.join(directory, "run")
-    subprocess.run([posbench, "run", "--profile", "smoke", "-t", "last_x_retrieval", "-e", "cope,dape", "-q", "-o", run,
-                    "--save-models"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [
+            posbench,
+            "run",
+            "--profile",
+            "smoke",
+            "-t",
+            "last_x_retrieval",
+            "-e",
+            "cope,dape",
+            "-q",
+            "-o",
+            run,
+            "--save-models",
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     count = 0
-    for encoding, names in [("cope", {"gate", "contextual position"}), ("dape", {"bias before the network", "bias after the network"})]:
+    for encoding, names in [
+        ("cope", {"gate", "contextual position"}),
+        ("dape", {"bias before the network", "bias after the network"}),
+    ]:
         page = os.path.join(directory, f"{encoding}.html")
         command = [posbench, "inspect", run, "last_x_retrieval", encoding]
         subprocess.run([*command, "-o", page], check=True)
         told = json.loads(subprocess.run([*command, "--format", "json"], check=True, stdout=subprocess.PIPE).stdout)
         browser.open(page, 390)
         seen = browser.run(LOOK)
-        check(not browser.problems and not seen["problems"] and browser.requests == ["file://" + page] and seen["width"] <= 390,
-              f"{page}: {browser.problems} {seen['problems']} {browser.requests} {seen['width']} wide")
+        check(
+            not browser.problems
+            and not seen["problems"]
+            and browser.requests == ["file://" + page]
+            and seen["width"] <= 390,
+            f"{page}: {browser.problems} {seen['problems']} {browser.requests} {seen['width']} wide",
+        )
         plots = {plot["title"]: plot for section in seen["sections"] for plot in section["plots"]}
-        check(len(plots) == len(told["maps"]) and names < {m["name"] for m in told["maps"]}, f"{page}: the maps are {sorted(plots)}")
+        check(
+            len(plots) == len(told["maps"]) and names < {m["name"] for m in told["maps"]},
+            f"{page}: the maps are {sorted(plots)}",
+        )
         for told_map in told["maps"]:
             plot = plots[f"Layer {told_map['layer']}, head {told_map['head']}: {told_map['name']}"]
             low, high = plot["colors"]
-            check(low == -high if any(value < 0 for row in told_map["values"] for value in row) else low >= 0,
-                  f"{page}: {plot['title']}: the colours reach from {low} to {high}")
+            check(
+                low == -high if any(value < 0 for row in told_map["values"] for value in row) else low >= 0,
+                f"{page}: {plot['title']}: the colours reach from {low} to {high}",
+            )
             values = [value for row in told_map["values"] for value in row]
-            check([row[2] for row in plot["rows"]] == values and plot["marks"] == len(values) == plot["alone"]
-                  and len(plot["cells"]) == min(1000, len(values)),
-                  f"{page}: {plot['title']}: {plot['marks']} marks of {len(values)}")
+            check(
+                [row[2] for row in plot["rows"]] == values
+                and plot["marks"] == len(values) == plot["alone"]
+                and len(plot["cells"]) == min(1000, len(values)),
+                f"{page}: {plot['title']}: {plot['marks']} marks of {len(values)}",
+            )
             count += 1
     check_inspection_link(browser, posbench, run)
     return count
@@ -414,7 +584,10 @@ def check_inspection(browser, posbench, directory):
 
 def check_inspection_link(browser, posbench, run):
     """What was saved in the folder inspect of a run directory is linked to from the cell, and from no other."""
-    page, model = os.path.join(run, "report.html"), next(m for m in sorted(os.listdir(os.path.join(run, "models"))) if "-cope-" in m)
+    page, model = (
+        os.path.join(run, "report.html"),
+        next(m for m in sorted(os.listdir(os.path.join(run, "models"))) if "-cope-" in m),
+    )
     saved = os.path.join(run, "inspect", model.replace(".safetensors", ".html"))
     os.mkdir(os.path.dirname(saved))
     subprocess.run([posbench, "inspect", run, "last_x_retrieval", "cope", "-o", saved], check=True)
@@ -430,8 +603,12 @@ def check_inspection_link(browser, posbench, run):
 def check_claims(browser, results_tests, directory):
     """Each claim with something to show has a plot of its seeds, means, thresholds and published values."""
     page = os.path.join(directory, "claims.html")
-    subprocess.run([results_tests, "[.write_claims]"], env={**os.environ, "POSBENCH_WRITE_CLAIMS": page}, check=True,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [results_tests, "[.write_claims]"],
+        env={**os.environ, "POSBENCH_WRITE_CLAIMS": page},
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     plots = 0
     for width, dark in [(1280, False), (390, True)]:
         browser.open(page, width, 900, dark)
@@ -441,14 +618,23 @@ def check_claims(browser, results_tests, directory):
             [name, p.view_node.querySelectorAll(`.${name} path`).length])) })))""")
         check([len(plot["rows"]) for plot in told] == [2, 1, 2], f"claims: rows of {[plot['title'] for plot in told]}")
         for plot in told:
-            expected = {"seed_dots": sum(len(row[3]) for row in plot["rows"]), "means": sum(row[2] is not None for row in plot["rows"]),
-                        "thresholds": sum(row[4] is not None for row in plot["rows"]),
-                        "published_values": sum(row[6] is not None for row in plot["rows"])}
-            check(plot["marks"] == expected and expected["means"] > 0, f"claims: {plot['title']}: marks {plot['marks']}, expected {expected}")
+            expected = {
+                "seed_dots": sum(len(row[3]) for row in plot["rows"]),
+                "means": sum(row[2] is not None for row in plot["rows"]),
+                "thresholds": sum(row[4] is not None for row in plot["rows"]),
+                "published_values": sum(row[6] is not None for row in plot["rows"]),
+            }
+            check(
+                plot["marks"] == expected and expected["means"] > 0,
+                f"claims: {plot['title']}: marks {plot['marks']}, expected {expected}",
+            )
             check(all(plot["signals"]["labels"][row[0]] for row in plot["rows"]), f"claims: {plot['title']}: labels")
         check(browser.run("posbench.problems.length") == 0 and not browser.problems, f"claims: {browser.problems}")
         check(browser.run("document.documentElement.scrollWidth") <= width, f"claims: wider than {width}")
-        check(browser.run("document.querySelectorAll('figcaption b, td b').length") == 0, "claims: markup of a statement is taken for markup")
+        check(
+            browser.run("document.querySelectorAll('figcaption b, td b').length") == 0,
+            "claims: markup of a statement is taken for markup",
+        )
         plots += len(told)
     return plots
 
@@ -457,7 +643,9 @@ def check_board(browser, posbench, directory):
     """A strip for the mean and for each split of each task, in the order of the tiers, which the filter narrows."""
     page = os.path.join(directory, "board.html")
     subprocess.run([posbench, "board", "-t", "last_x_retrieval,flip_flop", "-o", page], check=True)
-    told = subprocess.run([posbench, "board", "-t", "last_x_retrieval", "--format", "json"], check=True, stdout=subprocess.PIPE)
+    told = subprocess.run(
+        [posbench, "board", "-t", "last_x_retrieval", "--format", "json"], check=True, stdout=subprocess.PIPE
+    )
     rows = json.loads(told.stdout)["tasks"][0]["rows"]
     plots = 0
     for width, dark in [(1280, False), (390, True)]:
@@ -465,9 +653,14 @@ def check_board(browser, posbench, directory):
         strips = browser.run("""posbench.draw_all().then(() => posbench.plots.filter(p => p.kind === "strip").map(p => ({
           task: p.details.task, title: p.title, rows: p.rows, drawn: p.view_node.querySelectorAll(".means path").length })))""")
         of_task = [strip for strip in strips if strip["task"] == "last_x_retrieval"]
-        check([strip["title"] for strip in of_task][:2] == ["out of distribution", "in_distribution"] and len(of_task) == 8,
-              f"board: the strips are {[strip['title'] for strip in of_task]}")
-        check([row[0] for row in of_task[0]["rows"]] == [row["encoding"] for row in rows], "board: the order of the tiers")
+        check(
+            [strip["title"] for strip in of_task][:2] == ["out of distribution", "in_distribution"]
+            and len(of_task) == 8,
+            f"board: the strips are {[strip['title'] for strip in of_task]}",
+        )
+        check(
+            [row[0] for row in of_task[0]["rows"]] == [row["encoding"] for row in rows], "board: the order of the tiers"
+        )
         check(all(close(row[2], told["mean"]) for row, told in zip(of_task[0]["rows"], rows)), "board: the means")
         check(all(strip["drawn"] == min(100, len(strip["rows"])) for strip in strips), "board: what is drawn")
         check(browser.run("posbench.problems.length") == 0 and not browser.problems, f"board: {browser.problems}")
@@ -486,28 +679,60 @@ def look_at(browser, page, things):
     for width, dark in [(390, True), (1280, False)]:
         browser.open(page, width, 900, dark)
         seen = browser.run(LOOK)
-        check(not browser.problems and not seen["problems"] and browser.requests == ["file://" + page] and seen["width"] <= width,
-              f"{page}, {width}: {browser.problems} {seen['problems']} {browser.requests} {seen['width']} wide")
-        check(things in browser.run("document.querySelector('#chooser summary').textContent"), f"{page}: the chooser is not of {things}")
+        check(
+            not browser.problems
+            and not seen["problems"]
+            and browser.requests == ["file://" + page]
+            and seen["width"] <= width,
+            f"{page}, {width}: {browser.problems} {seen['problems']} {browser.requests} {seen['width']} wide",
+        )
+        check(
+            things in browser.run("document.querySelector('#chooser summary').textContent"),
+            f"{page}: the chooser is not of {things}",
+        )
         for section in seen["sections"]:
             for plot in section["plots"]:
                 drawn = 0 if plot["kind"] == "table" else sum(row[2] is not None for row in plot["rows"])
-                check(plot["marks"] == drawn and plot["rows"], f"{page}, {width}: {plot['title']}: {plot['marks']} marks of {drawn}")
+                check(
+                    plot["marks"] == drawn and plot["rows"],
+                    f"{page}, {width}: {plot['title']}: {plot['marks']} marks of {drawn}",
+                )
     return {section["title"]: section["plots"] for section in seen["sections"]}
 
 
 def check_sweep(browser, posbench, directory):
     """The phase diagrams of a small sweep: all cells with their values, and the filter leaves those of an encoding."""
     run = os.path.join(directory, "grid")
-    subprocess.run([posbench, "run", "--profile", "smoke", "-t", "flip_flop", "-e", "rope,alibi", "--sweep", "task.length=8,16",
-                    "--sweep", "model.width=16,32", "-q", "-o", run], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [
+            posbench,
+            "run",
+            "--profile",
+            "smoke",
+            "-t",
+            "flip_flop",
+            "-e",
+            "rope,alibi",
+            "--sweep",
+            "task.length=8,16",
+            "--sweep",
+            "model.width=16,32",
+            "-q",
+            "-o",
+            run,
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     page = os.path.join(run, "report.html")
     diagrams = look_at(browser, page, "encodings")["Phase diagrams"]
     check(len(diagrams) == 8, f"{len(diagrams)} phase diagrams")
     for plot in diagrams:
         check([two_digits(row[2]) for row in plot["rows"]] == plot["texts"], f"{plot['title']}: {plot['texts']}")
     browser.open(page, address="text=alibi")
-    left = drawn(browser, "posbench.plots.filter(plot => plot.details.phase && !plot.node.hidden).map(plot => plot.title)")
+    left = drawn(
+        browser, "posbench.plots.filter(plot => plot.details.phase && !plot.node.hidden).map(plot => plot.title)"
+    )
     check(len(left) == 4 and all("alibi" in title for title in left), f"filtered by text there are {left}")
     return len(diagrams)
 
@@ -515,14 +740,40 @@ def check_sweep(browser, posbench, directory):
 def check_over(browser, posbench, directory):
     """The page of many samples of CoPE: heads, distances, the right key, parts, counts."""
     run, page = os.path.join(directory, "saved"), os.path.join(directory, "over.html")
-    subprocess.run([posbench, "run", "--profile", "smoke", "-t", "last_x_retrieval", "-e", "cope", "--save-models", "-q", "-o", run],
-                   check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [
+            posbench,
+            "run",
+            "--profile",
+            "smoke",
+            "-t",
+            "last_x_retrieval",
+            "-e",
+            "cope",
+            "--save-models",
+            "-q",
+            "-o",
+            run,
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     subprocess.run([posbench, "inspect", run, "last_x_retrieval", "cope", "--over", "16", "-o", page], check=True)
     sections = look_at(browser, page, "heads")
     titles = [plot["title"] for plots in sections.values() for plot in plots]
-    check(titles == ["Heads", "mean attention", "mean positional part of the score", "Attention around the right key",
-                     "Contextual position of the right key", "Parts", "Answers by the distance of the right key, in tokens"],
-          f"over many samples there are {titles}")
+    check(
+        titles
+        == [
+            "Heads",
+            "mean attention",
+            "mean positional part of the score",
+            "Attention around the right key",
+            "Contextual position of the right key",
+            "Parts",
+            "Answers by the distance of the right key, in tokens",
+        ],
+        f"over many samples there are {titles}",
+    )
     return len(titles)
 
 
@@ -533,14 +784,25 @@ def main(posbench, results_tests, *given):
     plots = 0
     with tempfile.TemporaryDirectory() as directory, Browser() as browser:
         path = os.path.join(directory, "report.json")
-        subprocess.run([results_tests, "[.write_report]"], env={**os.environ, "POSBENCH_WRITE_REPORT": path}, check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [results_tests, "[.write_report]"],
+            env={**os.environ, "POSBENCH_WRITE_REPORT": path},
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         with open(path, encoding="utf-8") as file:
             small = json.load(file)
-        reports = {"small": small, "many": with_encodings(small, [f"encoding{i}" for i in range(12)]), "hostile": hostile(small),
-                   "drawn": drawn_report(8, 6, 2) | {"context": {"host": "the-host", "command": "the-command"}}}
+        reports = {
+            "small": small,
+            "many": with_encodings(small, [f"encoding{i}" for i in range(12)]),
+            "hostile": hostile(small),
+            "drawn": drawn_report(8, 6, 2) | {"context": {"host": "the-host", "command": "the-command"}},
+        }
         for file in given:
-            check(os.path.getsize(file) < 2_000_000, f"{file} has {os.path.getsize(file)} bytes, too many for a repository")
+            check(
+                os.path.getsize(file) < 2_000_000,
+                f"{file} has {os.path.getsize(file)} bytes, too many for a repository",
+            )
             with open(file, encoding="utf-8") as opened:
                 reports[file] = json.load(opened)
         for name, report in reports.items():
@@ -564,7 +826,10 @@ def main(posbench, results_tests, *given):
         plots += check_sweep(browser, posbench, directory)
         plots += check_over(browser, posbench, directory)
         seconds = check_large(browser, posbench, directory)
-    print("\n".join(faults[:40]) or f"{plots} plots and tables on {2 * len(reports) + 2} pages; the first of 10,000 experiments in {seconds:.2f} s")
+    print(
+        "\n".join(faults[:40])
+        or f"{plots} plots and tables on {2 * len(reports) + 2} pages; the first of 10,000 experiments in {seconds:.2f} s"
+    )
     return 1 if faults else 0
 
 

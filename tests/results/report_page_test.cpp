@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <limits>
 #include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
+#include "results/presentation/length_bins.h"
 #include "results/presentation/page.h"
 #include "results/presentation/page_sections.h"
 #include "results/presentation/page_template.h"
-#include "results/presentation/length_bins.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
 
@@ -88,17 +93,22 @@ TEST_CASE("numbers that are not finite are null on a page") {
 namespace {
 
 /// Trained at `trained`, tested there and at 64; `right` of 100 answers at 64.
-ExperimentResult swept(const std::string& encoding, const std::string& trained, const std::string& width, std::uint64_t seed,
-                       std::int64_t right) {
+ExperimentResult swept(const std::string& encoding, const std::string& trained, const std::string& width,
+                       std::uint64_t seed, std::int64_t right) {
   const std::string task = "flip_flop:length=" + trained + ",model.width=" + width;
   ExperimentResult experiment{.id = {task, encoding, seed}};
   experiment.swept = Swept{"flip_flop", encoding, {{"task.length", trained}, {"model.width", width}}};
   experiment.final_loss = 0;
   const auto split = [](const char* name, SplitKind kind, int length, std::int64_t correct) {
-    return SplitResult{.name = name, .kind = kind, .sequences = 100, .token = {correct, 100}, .sequence = {correct, 100},
+    return SplitResult{.name = name,
+                       .kind = kind,
+                       .sequences = 100,
+                       .token = {correct, 100},
+                       .sequence = {correct, 100},
                        .by_length = {{length, {correct, 100}, {correct, 100}}}};
   };
-  experiment.splits = {split("in_distribution", kIn, std::stoi(trained), 100), split("ood_length", kOut, 64, right)};
+  experiment.splits = {split("in_distribution", kIn, std::stoi(trained), 100),
+                       split("ood_length", kOut, 64, right)};
   return experiment;
 }
 
@@ -136,10 +146,11 @@ TEST_CASE("a sweep has phase diagrams: trained by tested length at each width, a
   const Json plots = plots_of(page_of(grid_report()), "Phase diagrams");
   std::vector<std::string> titles;
   for (const Json& plot : plots) titles.push_back(plot["title"]);
-  CHECK(titles == std::vector<std::string>{"flip_flop, rope, model.width=8", "flip_flop, rope, model.width=16",
-                                           "flip_flop, rope, in distribution", "flip_flop, rope, out of distribution",
-                                           "flip_flop, cope, model.width=8", "flip_flop, cope, model.width=16",
-                                           "flip_flop, cope, in distribution", "flip_flop, cope, out of distribution"});
+  CHECK(titles ==
+        std::vector<std::string>{"flip_flop, rope, model.width=8", "flip_flop, rope, model.width=16",
+                                 "flip_flop, rope, in distribution", "flip_flop, rope, out of distribution",
+                                 "flip_flop, cope, model.width=8", "flip_flop, cope, model.width=16",
+                                 "flip_flop, cope, in distribution", "flip_flop, cope, out of distribution"});
   CHECK(plots[0]["size"] == 4);  // 16 tested at 16 and 64, 32 at 32 and 64
   CHECK(plots[3]["size"] == 4);
   CHECK(plots_of(page_of(small_report()), "Phase diagrams").empty());
@@ -169,7 +180,7 @@ TEST_CASE("a sweep of one value has a row for each encoding, and what diverged c
   CHECK(by_encoding.rows[3] == Json{"cope", "16", 0.9, 0.9, 0.9, 2, "", "0.90", ""});
 }
 
-TEST_CASE("neighbouring lengths are taken together until each point has enough cases") {
+TEST_CASE("neighbouring lengths are pooled until each point has enough cases") {
   const ExperimentResult many = by_length(100, 50), few = by_length(1, 1);
   const std::vector<LengthBin> of_many = length_bins({&many}, Axis::length, kBoth);
   REQUIRE(of_many.size() == 16);  // eight of each split
@@ -185,7 +196,7 @@ TEST_CASE("neighbouring lengths are taken together until each point has enough c
   CHECK(length_bins({&few}, Axis::distance, kBoth).empty());
 }
 
-TEST_CASE("splits of other lengths have a curve by distance of their own") {
+TEST_CASE("splits of other lengths have a separate curve by distance") {
   ExperimentResult experiment;
   const auto add = [&](const char* name, SplitKind kind, int length, int from, int to) {
     SplitResult split{.name = name, .kind = kind, .by_length = {{length, {100, 100}, {100, 100}}}};

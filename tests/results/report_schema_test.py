@@ -1,4 +1,4 @@
-"""Validates reports against results/report.schema.json, with Python's jsonschema.
+"""Validates reports against results/reports/report.schema.json, with Python's jsonschema.
 
     report_schema_test.py SCHEMA RESULTS_TESTS [REPORT...]
 
@@ -76,7 +76,7 @@ def broken(report, path, value):
 
 def kept(schema_path, report, directory):
     """The report as scripts/keep_report.py writes it."""
-    script = os.path.join(os.path.dirname(schema_path), os.pardir, "scripts", "keep_report.py")
+    script = os.path.join(os.path.dirname(schema_path), os.pardir, os.pardir, "scripts", "keep_report.py")
     before, after = (os.path.join(directory, name) for name in ("before.json", "after.json.gz"))
     with open(before, "w", encoding="utf-8") as file:
         json.dump(report, file)

@@ -4,12 +4,15 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
+#include "results/reports/experiment_json.h"
+#include "results/reports/report_json.h"
 #include "results/statistics/statistics.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
-#include "results/reports/report_json.h"
-#include "results/reports/experiment_json.h"
 
 using namespace posbench;
 
@@ -91,13 +94,12 @@ const std::vector<Edit>& malformed() {
        "before.json: experiments[2].status is \"great\", expected one of ok, diverged, "
        "failed"},
       {"/experiments/5/reason", kErase,
-       "before.json: experiments[5].status is \"diverged\", and there is no 'reason' beside it"},
+       "before.json: experiments[5].status is \"diverged\", which needs a 'reason'"},
       {"/experiments/5/reason", 3, "before.json: experiments[5].reason is 3, expected a text"},
       {"/experiments/5/diverged_step", kErase, "before.json: experiments[5].diverged_step is missing"},
       {"/experiments/5/splits/0", Json::object(), "before.json: experiments[5].splits[0].name is missing"},
       {"/experiments/2/status", "failed",
-       "before.json: experiments[2].status is \"failed\", and there is no 'reason' "
-       "beside it"},
+       "before.json: experiments[2].status is \"failed\", which needs a 'reason'"},
       {"/experiments/2/parameters", 1e300,
        "before.json: experiments[2].parameters is 1e+300, expected an integer from 0 to 1000000000000"},
       {"/experiments/2/steps", 3000000000u,
@@ -108,10 +110,9 @@ const std::vector<Edit>& malformed() {
        "before.json: experiments[2].final_loss is \"low\", expected a number from -1.7976931348623157e+308 to "
        "1.7976931348623157e+308"},
       {"/experiments/2/final_loss", nullptr,
-       "before.json: experiments[2].final_loss is null, and there is no 'reason' beside it"},
+       "before.json: experiments[2].final_loss is null, which needs a 'reason'"},
       {"/experiments/2/learning_curve/0/loss", nullptr,
-       "before.json: experiments[2].learning_curve is a list, with a loss of null, and there is no 'reason' "
-       "beside it"},
+       "before.json: experiments[2].learning_curve is a list, with a loss of null, which needs a 'reason'"},
       {"/experiments/2/learning_curve/1/step", 100,
        "before.json: experiments[2].learning_curve[1].step is 100, not more than the step before it, 100"},
       {"/experiments/2/learning_curve/1/validation_token", 1.01,
@@ -194,9 +195,10 @@ TEST_CASE("counts by length and distance are read from bare integers too") {
     }
     return std::string("none");
   };
-  CHECK(refusal("/experiments/3/splits/1/by_distance/0", {4, 80}) ==
-        "a.json: experiments[3].splits[1].by_distance[0] is a list, with 2 values, expected 3: distance, tokens right, "
-        "tokens");
+  CHECK(
+      refusal("/experiments/3/splits/1/by_distance/0", {4, 80}) ==
+      "a.json: experiments[3].splits[1].by_distance[0] is a list, with 2 values, expected 3: distance, tokens right, "
+      "tokens");
   CHECK(refusal("/experiments/3/splits/1/by_length/0/1", 1281) ==
         "a.json: experiments[3].splits[1].by_length[0][1] is 1281, more than its total, 1280");
   CHECK(refusal("/experiments/3/splits/1/by_length/1/0", 9) ==
@@ -269,8 +271,8 @@ TEST_CASE("a newer schema is reported as newer, whatever else it changed") {
 TEST_CASE("unknown fields are ignored everywhere") {
   Json json = to_json(small_report());
   for (const char* pointer : {"/note", "/tasks/0/note", "/tasks/0/splits/0/note", "/experiments/0/note",
-                            "/experiments/0/learning_curve/0/note", "/experiments/0/splits/0/note",
-                            "/experiments/0/splits/0/token/note", "/experiments/0/splits/0/by_length/0/note"}) {
+                              "/experiments/0/learning_curve/0/note", "/experiments/0/splits/0/note",
+                              "/experiments/0/splits/0/token/note", "/experiments/0/splits/0/by_length/0/note"}) {
     json[Json::json_pointer(pointer)] = {{"new", true}};
   }
   CHECK(report_from_json(json, "a.json") == small_report());

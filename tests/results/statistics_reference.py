@@ -1,7 +1,7 @@
 """Writes statistics_reference.json: what scipy and statsmodels give for our statistics.
 
-    python3 -m venv reference && reference/bin/pip install scipy==1.17.1 statsmodels==0.15.0
-    reference/bin/python tests/results/statistics_reference.py > tests/results/statistics_reference.json
+python3 -m venv reference && reference/bin/pip install scipy==1.17.1 statsmodels==0.15.0
+reference/bin/python tests/results/statistics_reference.py > tests/results/statistics_reference.json
 """
 
 import json
@@ -22,7 +22,16 @@ SAMPLES = [
     [1e-9, 2e-9, 1.5e-9],
 ]
 EFFECTS = [(freedom, alpha) for freedom in (1, 2, 4, 9, 29) for alpha in (0.05, 0.01, 0.05 / 147)]
-TABLES = [(5, 5, 0, 5), (5, 5, 1, 5), (4, 5, 0, 5), (4, 5, 1, 5), (3, 3, 0, 3), (7, 10, 10, 10), (2, 10, 9, 10), (3, 7, 3, 4)]
+TABLES = [
+    (5, 5, 0, 5),
+    (5, 5, 1, 5),
+    (4, 5, 0, 5),
+    (4, 5, 1, 5),
+    (3, 3, 0, 3),
+    (7, 10, 10, 10),
+    (2, 10, 9, 10),
+    (3, 7, 3, 4),
+]
 GROUPS = [
     ([0.99, 1.0, 0.98, 0.31, 0.3], [0.2, 0.25, 0.3, 0.28, 0.31]),
     ([0.5, 0.5, 0.5], [0.7, 0.71, 0.7]),
@@ -67,7 +76,12 @@ def mean_difference(x, y, axis=-1):
 
 def permutation(before, after, kind):
     test = stats.permutation_test(
-        (before, after), mean_difference, permutation_type=kind, n_resamples=numpy.inf, alternative="greater", vectorized=True
+        (before, after),
+        mean_difference,
+        permutation_type=kind,
+        n_resamples=numpy.inf,
+        alternative="greater",
+        vectorized=True,
     )
     return {"before": before, "after": after, "in_pairs": kind == "samples", "p": test.pvalue}
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
 
 #include "results/json/json.h"
 #include "results/statistics/moderated_variance.h"
@@ -14,7 +16,7 @@ using namespace posbench;
 
 namespace {
 
-// What established packages give, and how it was computed: tests/results/statistics_reference.py.
+// Returns the results of established packages, computed by tests/results/statistics_reference.py.
 const Json& reference() {
   static const Json json = read_json(POSBENCH_SOURCE_DIR "/tests/results/statistics_reference.json");
   return json;
@@ -97,13 +99,13 @@ TEST_CASE("the interval of a mean is Clopper and Pearson's if every value is 0 o
 
 TEST_CASE("the interval of a mean has at least its nominal coverage, with three bimodal seeds") {
   for (const double rate : {0.1, 0.3, 0.5, 0.9}) {
-    Rng rng = stream(1, "test");
+    Rng rng = make_rng(1, "test");
     int covered = 0;
     constexpr int kTrials = 500;
     for (int trial = 0; trial < kTrials; ++trial) {
       std::vector<double> values(3);
       for (double& value : values)
-        value = chance(rng, rate) ? 1 - 0.01 * uniform_real(rng) : 0.3 * uniform_real(rng);
+        value = bernoulli(rng, rate) ? 1 - 0.01 * uniform_real(rng) : 0.3 * uniform_real(rng);
       const Interval interval = bounded_mean_interval(values);
       const double mean = rate * 0.995 + (1 - rate) * 0.15;
       covered += interval.low <= mean && mean <= interval.high;
@@ -117,7 +119,7 @@ TEST_CASE("permutation tests of one split equal scipy's") {
   for (const Json& row : reference().at("permutation")) {
     INFO(row);
     const std::vector split = {SplitValues{row.at("before"), row.at("after")}};
-    const Relabelled result = relabel(split, row.at("in_pairs"));
+    const PermutationDistribution result = relabel(split, row.at("in_pairs"));
     CHECK(result.p(result.statistic()) == near(row.at("p")));
   }
 }
@@ -125,7 +127,8 @@ TEST_CASE("permutation tests of one split equal scipy's") {
 TEST_CASE("a hypothesis of several splits is tested by the largest statistic") {
   const SplitValues same{{0.1, 0.4, 0.3, 0.2, 0.5}, {0.4, 0.1, 0.3, 0.5, 0.2}};
   const SplitValues apart{{0.1, 0.1, 0.1, 0.1, 0.1}, {1, 1, 1, 1, 1}};
-  const Relabelled one = relabel(std::vector{apart}, false), both = relabel(std::vector{same, apart}, false);
+  const PermutationDistribution one = relabel(std::vector{apart}, false),
+                                both = relabel(std::vector{same, apart}, false);
   CHECK(one.p(one.statistic()) == near(2.0 / 252));
   CHECK(both.statistic() == near(one.statistic()));
   CHECK(both.p(both.statistic()) == near(2.0 / 252));
@@ -133,23 +136,23 @@ TEST_CASE("a hypothesis of several splits is tested by the largest statistic") {
 }
 
 TEST_CASE("hypotheses that cannot reach a statistic do not count against it") {
-  const Relabelled apart = relabel(std::vector{SplitValues{{0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}}}, false);
-  const Relabelled flat = relabel(std::vector{SplitValues{{0, 0, 1, 0, 0}, {0, 1, 0, 0, 0}}}, false);
-  std::vector<Relabelled> family(49, flat);
+  const PermutationDistribution apart = relabel(std::vector{SplitValues{{0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}}}, false);
+  const PermutationDistribution flat = relabel(std::vector{SplitValues{{0, 0, 1, 0, 0}, {0, 1, 0, 0, 0}}}, false);
+  std::vector<PermutationDistribution> family(49, flat);
   family.push_back(apart);
   CHECK(corrected_p(family)[49][0] == near(2.0 / 252));
   CHECK(corrected_p(family)[0][0] == 1);
-  // Of hypotheses that are all alike it is Holm's procedure.
-  const std::vector<Relabelled> alike(5, apart);
+  // For hypotheses that are all alike it is Holm's procedure.
+  const std::vector<PermutationDistribution> alike(5, apart);
   for (const auto& p : corrected_p(alike)) CHECK(p[0] == near(5 * 2.0 / 252));
   CHECK(critical_statistic(alike, 0.05) == near(apart.statistic()));
-  CHECK(std::isinf(critical_statistic(std::vector<Relabelled>(7, apart), 0.05)));
+  CHECK(std::isinf(critical_statistic(std::vector<PermutationDistribution>(7, apart), 0.05)));
 }
 
 TEST_CASE("many relabellings are drawn, the true one among them, and are the same each time") {
   std::vector<double> low(10), high(10);
   for (size_t i = 0; i < 10; ++i) low[i] = 0.01 * static_cast<double>(i), high[i] = 0.5 + low[i];
-  const Relabelled drawn = relabel(std::vector{SplitValues{low, high}}, false);
+  const PermutationDistribution drawn = relabel(std::vector{SplitValues{low, high}}, false);
   CHECK(drawn.maxima.size() == 10000);
   CHECK(drawn.p(drawn.statistic()) >= 1e-4);
   CHECK(drawn.p(drawn.statistic()) < 1e-3);
@@ -193,7 +196,7 @@ TEST_CASE("percentile intervals equal numpy's") {
 }
 
 TEST_CASE("a bootstrap interval of a mean has about its nominal coverage") {
-  Rng rng = stream(1, "test");
+  Rng rng = make_rng(1, "test");
   int covered = 0;
   constexpr int kTrials = 400, kValues = 40;
   for (int trial = 0; trial < kTrials; ++trial) {

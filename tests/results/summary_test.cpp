@@ -1,5 +1,12 @@
 #include "results/statistics/summary.h"
 
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "results/reports/report_json.h"
 #include "results/statistics/proportion.h"
 #include "results/statistics/separation.h"
@@ -44,13 +51,14 @@ TEST_CASE("one seed has no interval") {
 }
 
 TEST_CASE("a summary has the number of seeds that learned their task, and the gain of late training") {
-  Report report = drawn_report(1, 1, 3, [](int, int, int split, int seed) { return split == 0 && seed > 0 ? 0.96 : 0.4; });
+  Report report =
+      drawn_report(1, 1, 3, [](int, int, int split, int seed) { return split == 0 && seed > 0 ? 0.96 : 0.4; });
   CHECK(!summarize(report).rows[0].learned.late_gain);
   report.experiments[0].learning_curve = {{10, 1, 0, 0.1}, {50, 1, 0, 0.2}, {100, 1, 0, 0.8}};
   report.experiments[1].learning_curve = {{100, 1, 0, 1}};  // one point has no gain
   const Learned learned = summarize(report).rows[0].learned;
   CHECK(learned.seeds == Count{2, 3});
-  CHECK(learned.most());
+  CHECK(learned.by_majority());
   CHECK(*learned.late_gain == Approx(0.8 - (0.2 + 0.6 / 5)));  // from step 60, between two points
 }
 
@@ -58,9 +66,10 @@ TEST_CASE("an extension has learned its task if the model that it extends has") 
   Report report = drawn_report(1, 2, 3, [](int, int encoding, int split, int seed) {
     return split > 0 ? 0.8 : encoding == 0 ? (seed == 0 ? 0.5 : 1.0) : 0.3;
   });
-  CHECK(!summarize(report).rows[1].learned.most());
+  CHECK(!summarize(report).rows[1].learned.by_majority());
   for (ExperimentResult& experiment : report.experiments) {
-    if (experiment.id.encoding == "encoding1") experiment.extended = Extended{.parent = "encoding0", .encoding = "none"};
+    if (experiment.id.encoding == "encoding1")
+      experiment.extended = Extended{.parent = "encoding0", .encoding = "none"};
   }
   CHECK(summarize(report).rows[1].learned.seeds == Count{2, 3});
   std::erase_if(report.experiments, [](const ExperimentResult& e) { return e.id.encoding == "encoding0"; });
@@ -191,7 +200,8 @@ TEST_CASE("the interval of a rank covers other tasks and other seeds") {
   CHECK(rank({{{1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}}})[0]->enough_seeds());
 }
 
-TEST_CASE("a task separates encodings by the variance between them beside that over seeds, and by resolved pairs") {
+TEST_CASE(
+    "a task separates encodings by the variance between them beside that over seeds, and by resolved pairs") {
   const auto separations = [](int seeds) {
     const Report report = drawn_report(2, 3, seeds, [](int task, int encoding, int, int seed) {
       return task == 0 ? 0.2 + 0.3 * encoding + 0.01 * seed : 0.5 + 0.1 * (seed % 2);

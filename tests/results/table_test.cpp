@@ -1,5 +1,9 @@
 #include "results/presentation/table.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "base/printable.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/report_table.h"
@@ -148,7 +152,8 @@ TEST_CASE("accuracies are rounded to the nearest, and are 1 only where all was r
   CHECK(accuracy_text(mean(std::vector<double>(7, 1.0))) == "1.00");
 }
 
-TEST_CASE("a cell says not learned where most seeds have not learned the task, whatever it is out of distribution") {
+TEST_CASE(
+    "a cell says not learned where most seeds have not learned the task, whatever it is out of distribution") {
   const Summary summary = summarize(drawn_report(1, 2, 3, [](int, int encoding, int split, int seed) {
     return split > 0 ? 0.6 : encoding == 0 ? (seed == 0 ? 0.96 : 0.9) : (seed == 0 ? 0.5 : 0.96);
   }));
@@ -157,7 +162,7 @@ TEST_CASE("a cell says not learned where most seeds have not learned the task, w
   CHECK(row(text, 3) == "encoding1         0.81/0.60");  // two of three seeds have learned it
   const std::vector<std::string> notes = accuracy_notes(summary);
   REQUIRE(notes.size() == 2);
-  CHECK(notes[1].starts_with("not learned: in distribution most seeds are under 0.95, so nothing follows"));
+  CHECK(notes[1].starts_with("not learned: most seeds are under 0.95 in distribution, so the"));
 }
 
 TEST_CASE("a table of splits has brackets around what says nothing, since the task is not learned") {
@@ -182,14 +187,17 @@ TEST_CASE("a table of splits has brackets around what says nothing, since the ta
         "| :-- | --: | --: |\n"
         "| encoding0 | 1.00 | 0.10 |\n"
         "| encoding1 | 1.00 | 0.10 |\n");
-  CHECK(split_notes(summarize(report)) ==
-        std::vector<std::string>{
-            "sequence accuracy, mean over seeds",
-            "in brackets: in distribution most seeds are under 0.95, so nothing follows for the encoding out of it"});
+  CHECK(
+      split_notes(summarize(report)) ==
+      std::vector<std::string>{
+          "sequence accuracy, mean over seeds",
+          "in brackets: most seeds are under 0.95 in distribution, so the out-of-distribution accuracy says nothing about the "
+          "encoding"});
 }
 
 TEST_CASE("a table of splits has the points of a sweep as rows, also of points that lack a split") {
-  Report report = drawn_report(2, 1, 1, [](int task, int, int split, int) { return split == 0 ? 1.0 : 0.5 + 0.2 * task; });
+  Report report =
+      drawn_report(2, 1, 1, [](int task, int, int split, int) { return split == 0 ? 1.0 : 0.5 + 0.2 * task; });
   for (size_t n = 0; n < 2; ++n) {
     report.experiments[n].swept = Swept{"copy", "rope", {{"model.width", n == 0 ? "32" : "64"}}};
   }
@@ -233,10 +241,11 @@ TEST_CASE("a spreadsheet gets a row for each task, encoding, seed and split, and
   const Table table = seed_table(report, summarize(report));
   CHECK(table.rows.size() == 14);
   const std::string text = csv(table);
-  CHECK(row(text, 0) ==
-        "task,encoding,seed,split,kind,status,sequence,sequence_correct,sequence_total,sequence_low,sequence_high,token,"
-        "token_correct,token_total,token_low,token_high,above_trivial,parameters,steps,final_loss,"
-        "sequence_over_lengths,token_over_lengths,loss,margin\r");
+  CHECK(
+      row(text, 0) ==
+      "task,encoding,seed,split,kind,status,sequence,sequence_correct,sequence_total,sequence_low,sequence_high,token,"
+      "token_correct,token_total,token_low,token_high,above_trivial,parameters,steps,final_loss,"
+      "sequence_over_lengths,token_over_lengths,loss,margin\r");
   const auto begins = [&](size_t number, const std::string& with) { return row(text, number).starts_with(with); };
   CHECK(begins(6, "flip_flop:length=9,rope,0,ood_far,out_of_distribution,ok,0.6875,"));
   CHECK(begins(11, "counting,cope:positions=16,7,in_distribution,in_distribution,diverged,0,,,,,0,,,,,0,"));

@@ -1,4 +1,4 @@
-# Compares what two runs of same_bytes print: under two instruction sets of this processor, or here and on aarch64.
+# Compares the output of two runs of same_bytes: with two instruction sets of this processor, or on this one and on aarch64.
 #   cmake -D PROGRAM=same_bytes -P compare.cmake
 #   cmake -D PROGRAM=same_bytes -D AARCH64=1 -D SOURCE_DIR=... -P compare.cmake
 function(lines_of variable)
@@ -30,7 +30,7 @@ if(AARCH64)
   find_program(compiler aarch64-linux-gnu-g++)
   find_program(qemu qemu-aarch64-static)
   if(NOT compiler OR NOT qemu)
-    message("skipped: no aarch64-linux-gnu-g++ and qemu-aarch64-static here")
+    message("skipped: aarch64-linux-gnu-g++ or qemu-aarch64-static is not installed")
     return()
   endif()
   execute_process(COMMAND ${CMAKE_COMMAND} --preset aarch64 WORKING_DIRECTORY ${SOURCE_DIR} COMMAND_ERROR_IS_FATAL ANY
@@ -48,7 +48,7 @@ string(REGEX REPLACE "\n$" "" sets "${sets}")
 string(REPLACE "\n" ";" sets "${sets}")
 list(POP_FRONT sets baseline)
 if(NOT sets)
-  message("skipped: this processor has ${baseline} alone, so there is nothing to compare it with")
+  message("skipped: this processor has only the instruction set ${baseline}")
 endif()
 lines_of(expected ${CMAKE_COMMAND} -E env POSBENCH_ISA=${baseline} ${PROGRAM} 10)
 foreach(set IN LISTS sets)

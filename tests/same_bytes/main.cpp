@@ -1,14 +1,17 @@
-// Trains every encoding, with the variants of its registration, for some steps, and prints a line for each with a
-// hash of the parameters' bits. Equal lines mean equal bytes: on two instruction sets (POSBENCH_ISA), or on two
-// processors.
+// Trains every encoding and variant for some steps and prints a line with a hash of the parameters' bits for each. Lines of
+// two instruction sets (POSBENCH_ISA) or two processors are equal if the bytes are.
 //   same_bytes [steps [name of one encoding]]
-//   same_bytes sets          the instruction sets that can be had here
-#include <fmt/format.h>
+//   same_bytes sets          prints the instruction sets of this processor
 
 #include <bit>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
+#include <exception>
+#include <string>
+#include <vector>
 
+#include "base/error.h"
 #include "encodings/registry.h"
 #include "model/denormals.h"
 #include "model/kernels.h"
@@ -25,8 +28,8 @@ struct Example {
   std::vector<int> targets;
 };
 
-/// Of a length that fills no vector; two of three positions are target positions.
-Example draw(const PositionEncoding& encoding, int length, Rng& rng) {
+/// Draws an example of a length that fills no vector. Two of three positions are target positions.
+Example draw_example(const PositionEncoding& encoding, int length, Rng& rng) {
   Example e;
   e.sequence.training = true;
   e.sequence.tokens = uniform_tokens(rng, length, 0, kVocabulary - 1);
@@ -45,24 +48,26 @@ std::uint64_t hash(std::uint64_t hash, const Vector& values) {
   return hash;
 }
 
-/// Trains a small model; a hash of its parameters after the last step.
-std::uint64_t train(const Spec& spec, ModelShape shape, int steps) {
+/// Trains a small model. Returns a hash of its parameters after the last step.
+std::uint64_t train(const Spec& spec, ModelConfig config, int steps) {
   ParameterLayout layout;
-  const auto encoding = make_encoding(spec, shape, layout);
-  const Transformer model(shape, layout, *encoding);
+  const auto encoding = make_encoding(spec, config, layout);
+  const Transformer model(config, layout, *encoding);
   Parameters parameters = initialize(layout, 1);
   encoding->constrain(parameters);
   const auto optimizer = make_optimizer({.weight_decay = 0.01}, layout);
   OptimizerState state = optimizer->initial_state(layout);
   TrainingWorkspace workspace(layout);
-  Rng rng = stream(1, "same bytes");
+  Rng rng = make_rng(1, "same bytes");
   for (int step = 0; step < steps; ++step) {
     std::vector<Example> examples;
-    for (const int length : {21, 13, 37}) examples.push_back(draw(*encoding, length, rng));
+    for (const int length : {21, 13, 37}) examples.push_back(draw_example(*encoding, length, rng));
     std::vector<LabelledSequence> batch;
     for (const Example& e : examples) batch.push_back({e.sequence, e.targets});
-    const auto dropout = [&](size_t n) { return stream(1, "dropout", static_cast<std::uint64_t>(step) * 3 + n); };
-    training_step(model, batch, dropout, 1, 3e-3, *optimizer, state, parameters, workspace);
+    const auto dropout = [&](size_t n) {
+      return make_rng(1, "dropout", static_cast<std::uint64_t>(step) * 3 + n);
+    };
+    training_step({model, *optimizer, state, parameters, workspace}, batch, dropout, 1, 3e-3);
   }
   return hash(0xcbf29ce484222325, parameters.flat);
 }
@@ -74,16 +79,16 @@ void print(const std::string& name, int steps) {
   for (const std::string& text : specs) {
     for (const bool causal : {true, false}) {
       if (!causal && info.causal_only) continue;
-      ModelShape shape{.vocabulary = kVocabulary, .width = causal ? 32 : 48, .heads = causal ? 4 : 2};
-      shape.causal = causal;
-      shape.pre_norm = causal;
-      shape.feed_forward_kind = causal ? FeedForwardKind::gelu : FeedForwardKind::relu;
-      shape.trained_length = shape.longest = 40;
-      shape.dropout = causal ? 0 : 0.1;
+      ModelConfig config{.vocabulary = kVocabulary, .width = causal ? 32 : 48, .heads = causal ? 4 : 2};
+      config.causal = causal;
+      config.pre_norm = causal;
+      config.feed_forward_kind = causal ? FeedForwardKind::gelu : FeedForwardKind::relu;
+      config.trained_length = config.longest = 40;
+      config.dropout = causal ? 0 : 0.1;
       std::uint64_t bits = 0;
       try {
-        bits = train(Spec::parse(text), shape, steps);
-      } catch (const std::invalid_argument&) {  // not defined for this attention
+        bits = train(Spec::parse(text), config, steps);
+      } catch (const InputError&) {  // not defined for this attention
         continue;
       }
       fmt::print("{:016x}  {}{}\n", bits, text, causal ? "" : ", bidirectional");

@@ -1,37 +1,36 @@
-// The worked examples of the reference, section 6.3, and tests of the fifteen tasks of Deletang et al. 2023 beyond
-// the contract.
+// Tests the fifteen tasks of Deletang et al. 2023: the worked examples of the reference, section 6.3, and
+// properties beyond the contract.
+#include <string>
+#include <tuple>
+#include <utility>
+
 #include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
+#include "tests/tasks/text_task.h"
 
 using namespace posbench;
 
 namespace {
 
-/// The oracle's answer to a question, with the empty token after it.
+/// Returns the oracle's answer to a question, with the empty token after it.
 Tokens answer(const std::string& task, Tokens question) {
   const int target_position = static_cast<int>(question.size());
-  question.push_back(tasks().find(task).make(Spec{task, {}}, Layout::slots)->vocabulary() - 1);
+  question.push_back(make(task)->vocabulary() - 1);
   return oracles().at(task)(Example{.tokens = std::move(question), .scored = {target_position}});
 }
 
 Example draw(const std::string& spec, Layout layout, int length, int index = 0) {
-  const Spec parsed = Spec::parse(spec);
-  Rng rng = stream(0, "chomsky", index);
-  return tasks().find(parsed.name).make(parsed, layout)->sample(length, rng);
-}
-
-Tokens scored_answers(const Example& e) {
-  Tokens answers;
-  for (const int t : e.scored) answers.push_back(e.targets[t]);
-  return answers;
+  Rng rng = make_rng(0, "chomsky", index);
+  return make(spec, layout)->sample(length, rng);
 }
 
 }  // namespace
 
-TEST_CASE("the tasks of the Chomsky hierarchy: the worked examples") {
+TEST_CASE("the oracles of the Chomsky tasks answer the worked examples") {
   CHECK(answer("even_pairs", {0, 0, 1, 1, 1, 0}) == Tokens{0});
   CHECK(answer("even_pairs", {1}) == Tokens{0});
+  CHECK(answer("parity_check", {1, 0, 1, 0, 1, 0, 0}) == Tokens{1});
   CHECK(answer("modular_arithmetic", {1, 5, 2, 7, 3}) == Tokens{2});
   CHECK(answer("cycle_navigation", {2, 0, 1, 0, 0}) == Tokens{3});
   CHECK(answer("stack_manipulation", {0, 1, 1, 0, 4, 2, 2}) == Tokens{1, 1, 0, 2});
@@ -111,7 +110,7 @@ TEST_CASE("an even length of modular arithmetic is one less, as in the code, or 
   }
 }
 
-TEST_CASE("a bit of a binary number has its digit position, where it is read or predicted in a slot") {
+TEST_CASE("a bit of a binary number has its digit position, both if it is read and if it is predicted in a slot") {
   const Example forced = draw("binary_addition", Layout::teacher_forced, 9),
                 slots = draw("binary_addition", Layout::slots, 9);
   for (const Example* e : {&forced, &slots}) {

@@ -1,11 +1,19 @@
-// Tests of every task of the registry.
+// Tests that every task of the registry keeps the contract of its interface.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
+#include <memory>
+#include <regex>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
+#include "tests/tasks/text_task.h"
 
 using namespace posbench;
 
@@ -22,31 +30,32 @@ std::vector<Layout> layouts(const TaskInfo& info) {
 
 TEST_CASE("every task has an oracle row") {
   for (const std::string& name : tasks().names()) {
-    INFO("add to harness/verify/oracles.cpp:   {\"" << name << "\", [](const Example& e) { return ...; }},");
+    INFO("add to harness/verify/oracles/FAMILY.cpp:   const RegisterOracle "
+         << name << "(\"" << name << "\", [](const Example& e) { return ...; });");
     CHECK(oracles().count(name) == 1);
   }
 }
 
-TEST_CASE("every task says in sentences what it computes and what that takes, and names its source") {
+TEST_CASE("every task has a definition and a requirement in sentences, and a source") {
   for (const std::string& name : tasks().names()) {
     INFO(name);
     const TaskInfo& info = tasks().find(name).info;
     CHECK(info.definition.ends_with('.'));
-    CHECK(info.takes.ends_with('.'));
+    CHECK(info.requirement.ends_with('.'));
     CHECK_FALSE(info.source.empty());
   }
 }
 
-// Attention over equal tokens returns their common value, whatever its weights. An encoding that acts on scores alone
-// sees the same at each position of a first run of equal tokens, so an answer that depends on the position is out of
-// its reach there.
+// Attention over equal tokens returns their common value, whatever its weights. An encoding that acts on scores
+// alone has the same input at each position of a first run of equal tokens, so it cannot give an answer that
+// depends on the position there.
 TEST_CASE("in a first run of equal tokens the answer does not depend on the position") {
   for (const std::string& name : tasks().names()) {
     const TaskEntry& entry = tasks().find(name);
     const std::unique_ptr<Task> task = make_task(Spec{name, {}}, entry.info.splits[0], Layout::teacher_forced);
     std::map<int, std::map<int, std::set<int>>> answers;  // by the token of the run and the position
     for (int n = 0; n < 10 * kSamples; ++n) {
-      Rng rng = stream(0, "first run", n);
+      Rng rng = make_rng(0, "first run", n);
       const Example e = task->sample(task->lengths().draw(rng), rng);
       for (const int t : e.scored) {
         const auto end = e.tokens.begin() + t + 1;
@@ -56,7 +65,7 @@ TEST_CASE("in a first run of equal tokens the answer does not depend on the posi
     }
     INFO(name);
     for (const auto& [token, by_position] : answers) {
-      INFO("token " << task->word(token));
+      INFO("token " << task->token_text(token));
       for (const auto& [t, of_position] : by_position) {
         if (of_position.size() == 1) CHECK(by_position.begin()->second.count(*of_position.begin()) == 1);
       }
@@ -81,7 +90,7 @@ TEST_CASE("every task keeps the contract in every split and layout") {
           CHECK(task->chance_level() > 0);
           CHECK(task->chance_level() < 1);
           for (int n = 0; n < kSamples; ++n) {
-            Rng rng = stream(0, "contract", n), again = rng;
+            Rng rng = make_rng(0, "contract", n), again = rng;
             const Example e = task->sample(task->lengths().draw(rng), rng);
             const Example same = task->sample(task->lengths().draw(again), again);
             REQUIRE((e.tokens == same.tokens && e.targets == same.targets));
@@ -101,13 +110,47 @@ TEST_CASE("every task keeps the contract in every split and layout") {
             for (const int t : e.scored) REQUIRE((candidates.empty() || candidates.count(e.targets[t]) == 1));
             REQUIRE(e.distances.size() == (entry.info.distance_unit.empty() ? 0 : e.scored.size()));
 
-            const Tokens expected = oracles().at(name)(e);
-            Tokens answers;
-            for (const int t : e.scored) answers.push_back(e.targets[t]);
-            REQUIRE(answers == expected);
+            REQUIRE((e.evidence.empty() || e.evidence.size() == e.scored.size()));
+            for (size_t i = 0; i < e.evidence.size(); ++i) {
+              REQUIRE(e.evidence[i] <= e.scored[i]);
+              REQUIRE(e.tokens.at(e.evidence[i]) == e.targets[e.scored[i]]);
+            }
+            REQUIRE(scored_answers(e) == oracles().at(name)(e));
           }
         }
       }
     }
+  }
+}
+
+TEST_CASE("tasks whose answers are tokens of the question tell which ones") {
+  for (const char* spec : {"flip_flop", "induction_heads", "last_x_retrieval", "last_x_retrieval:which=2", "mqar",
+                           "mqmtar", "selective_copy", "variable_tracking"}) {
+    CAPTURE(spec);
+    const std::unique_ptr<Task> task = make(spec);
+    Rng rng = make_rng(0, "evidence");
+    CHECK_FALSE(task->sample(task->lengths().draw(rng), rng).evidence.empty());
+  }
+}
+
+TEST_CASE("the family of a task is the folder of its file, or the file is directly in tasks/") {
+  const std::filesystem::path folder = std::filesystem::path(POSBENCH_SOURCE_DIR) / "tasks";
+  const std::regex name_line(R"re(\.name = "([^"]+)",)re");
+  std::map<std::string, std::filesystem::path> files;  // by the name of the task
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".cpp") continue;
+    std::ifstream stream(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    std::smatch name;
+    if (text.find("RegisterTask<") != std::string::npos && std::regex_search(text, name, name_line))
+      files[name[1]] = entry.path();
+  }
+  for (const std::string& name : tasks().names()) {
+    CAPTURE(name);
+    REQUIRE(files.count(name) == 1);
+    CHECK(files[name].stem() == name);
+    const std::filesystem::path of_file = files[name].parent_path();
+    const std::string& family = tasks().find(name).info.family;
+    CHECK((of_file == folder || of_file.filename() == family.substr(0, family.find('/'))));
   }
 }

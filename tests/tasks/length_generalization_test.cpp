@@ -1,11 +1,19 @@
-// The tasks of the reference's sections 7.3 and 7.6: their worked examples, and forms that the oracles, which are for
-// the defaults only, do not cover.
+// Tests the tasks of length generalization: worked examples, and forms that the oracles, which are for the
+// defaults only, do not cover.
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "harness/verify/oracles.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
+#include "tests/tasks/text_task.h"
 
 using namespace posbench;
 
@@ -18,13 +26,12 @@ struct Drawn {
 };
 
 Drawn draw(const std::string& spec, int length, int index = 0, Layout layout = Layout::teacher_forced) {
-  const Spec parsed = Spec::parse(spec);
-  Drawn drawn{.task = tasks().find(parsed.name).make(parsed, layout)};
-  Rng rng = stream(0, "forms", index);
+  Drawn drawn{.task = make(spec, layout)};
+  Rng rng = make_rng(0, "forms", index);
   drawn.example = drawn.task->sample(length, rng);
   const Example& e = drawn.example;
   drawn.question.assign(e.tokens.begin(), e.tokens.begin() + e.scored.front());
-  for (const int t : e.scored) drawn.answers.push_back(e.targets[t]);
+  drawn.answers = scored_answers(e);
   return drawn;
 }
 
@@ -59,7 +66,88 @@ std::vector<int> numbers(const Tokens& tokens) {
 
 }  // namespace
 
-TEST_CASE("length generalization: the worked examples") {
+TEST_CASE("strings of distinct tokens and of two kinds of tokens are copied") {
+  CHECK(TextTask("unique_copy").answer("3 7 1 9 =", 5) == "3 7 1 9 =");
+  CHECK(TextTask("repeat_copy").answer("a b b a a =", 6) == "a b b a a =");
+  const TextTask unique("unique_copy");
+  for (int n = 0; n < 100; ++n) {
+    const Example e = unique.draw(60, n);
+    CHECK(std::set<int>(e.tokens.begin(), e.tokens.begin() + 60).size() == 60);
+  }
+}
+
+TEST_CASE("majority has no ties, and with two tokens a uniform number of each") {
+  const TextTask binary("majority"), letters("majority:symbols=26");
+  CHECK(binary.answer("b a b b a =") == "b");
+  CHECK(letters.answer("q c z c q c =") == "c");
+  std::map<int, int> a;
+  for (int n = 0; n < 7000; ++n) {
+    const Example e = binary.draw(7, n);
+    ++a[static_cast<int>(std::count(e.tokens.begin(), e.tokens.end() - 1, 0))];
+    const Example other = letters.draw(12, n);
+    CHECK(letters.answer(letters.question(other) + " =") == letters.answer(other));
+  }
+  CHECK(a.size() == 8);
+  for (const auto& [zeros, samples] : a) CHECK(samples == Approx(875).epsilon(0.15));
+}
+
+TEST_CASE("interleaved majority answers the header example") {
+  CHECK(TextTask("interleaved_majority").answer("0 1 1 0 0 1 1 0 1 =", 3) == "0 0 1");
+}
+
+TEST_CASE("parity with index hints has the forms of the header comment") {
+  const TextTask task("index_hint_parity");
+  CHECK(task.answer("h4 1 h5 0 h6 1 h7 1 =", 7) == "h4 1 h6 0 h7 1 .");
+  CHECK(task.answer("h0 0 h1 0 =") == ".");
+  for (int n = 0; n < 100; ++n) {
+    const TextTask steps("index_hint_parity:hints=0"), alone("index_hint_parity:scratchpad=false");
+    const Example e = steps.draw(9, n);
+    int parity = 0;
+    std::string expected;
+    for (int t = 0; t < 9; ++t) expected += std::to_string(parity ^= e.tokens[t]) + " ";
+    CHECK(steps.answer(e) == expected + ".");
+    const Example f = alone.draw(9, n);
+    int ones = 0;
+    for (int t = 1; t < 18; t += 2) ones += f.tokens[t];
+    CHECK(alone.answer(f) == std::to_string(ones % 2));
+  }
+}
+
+TEST_CASE("addition with index hints has the prompt and answer of the released program, for its 6683 and 345") {
+  // There hints are -100, -101, ..., and the answer starts with the last.
+  CHECK(TextTask("index_hint_addition").answer("h0 0 h1 6 h2 6 h3 8 h4 3 + h0 0 h1 0 h2 3 h3 4 h4 5 =", 11) ==
+        "h4 8 h3 2 h2 0 h1 7 h0 0 .");
+  CHECK(TextTask("index_hint_addition").answer("h4 0 h5 5 h6 7 + h4 0 h5 6 h6 8 =", 7) == "h6 5 h5 2 h4 1 .");
+}
+
+TEST_CASE("addition with index hints can have carries, no hints, and the most significant digit first") {
+  const TextTask carries("index_hint_addition:scratchpad=true,hints=0");
+  const TextTask reversed("index_hint_addition:hints=0"), forward("index_hint_addition:reversed=false");
+  for (int n = 0; n < 300; ++n) {
+    const Example e = carries.draw(6, n);
+    int carry = 0;
+    Tokens expected;
+    for (int position = 6; position >= 0; --position) {
+      const int sum = e.tokens[position] + e.tokens[8 + position] + carry;
+      carry = sum / 10;
+      expected.insert(expected.end(), {sum % 10, carry});
+    }
+    CHECK(carries.answer(e) == carries.text(expected) + " .");
+    Tokens digits;
+    for (size_t t = 0; t < expected.size(); t += 2) digits.push_back(expected[t]);
+    CHECK(reversed.answer(reversed.draw(6, n)) == reversed.text(digits) + " .");
+
+    const Example f = forward.draw(6, n);
+    const std::string backward =
+        forward.answer(forward.question(f) + " =", 15);  // the oracle's: hint, digit, ... .
+    Tokens pairs = forward.ids(backward), straight;
+    for (size_t t = pairs.size() - 1; t >= 2; t -= 2)
+      straight.insert(straight.end(), {pairs[t - 2], pairs[t - 1]});
+    CHECK(forward.answer(f) == forward.text(straight) + " .");
+  }
+}
+
+TEST_CASE("the tasks of the length-generalization suite answer their worked examples") {
   const auto ask = [](const std::string& task, Tokens question, int blank) {
     const int target_position = static_cast<int>(question.size());
     return oracles().at(task)(Example{.tokens = with(blank, std::move(question)), .scored = {target_position}});
@@ -125,7 +213,8 @@ TEST_CASE("addition has both orders of digits, with and without padding, and the
   }
 }
 
-TEST_CASE("the digits of an addition have their positions, except where they would show the length of the answer") {
+TEST_CASE(
+    "the digits of an addition have their positions, except where they would show the length of the answer") {
   int index = 0;  // of two digits and three, with a sum of three
   while (draw("addition", 3, index).question.size() != 6 || draw("addition", 3, index).question[2] != 10 ||
          draw("addition", 3, index).answers.size() != 4) {
@@ -139,7 +228,8 @@ TEST_CASE("the digits of an addition have their positions, except where they wou
   CHECK(positions("addition:reversed=answer", Layout::teacher_forced) == Tokens{2, 1, 0, 3, 2, 1, 0, 1, 2, 3});
   CHECK(positions("addition:reversed=none", Layout::teacher_forced) == Tokens{2, 1, 0, 3, 2, 1, 0, 0, 0, 0});
   CHECK(positions("addition:reversed=none", Layout::slots) == Tokens{2, 1, 0, 3, 2, 1, 0, 0, 0, 0, 0});
-  CHECK(positions("addition:reversed=none,pad=true", Layout::teacher_forced) == Tokens{3, 2, 1, 0, 3, 2, 1, 0, 4, 3, 2, 1});
+  CHECK(positions("addition:reversed=none,pad=true", Layout::teacher_forced) ==
+        Tokens{3, 2, 1, 0, 3, 2, 1, 0, 4, 3, 2, 1});
   CHECK(positions("addition:reversed=none,pad=true", Layout::slots) == Tokens{3, 2, 1, 0, 3, 2, 1, 4, 3, 2, 1, 0});
 }
 
@@ -176,43 +266,4 @@ TEST_CASE("lego with shuffled clauses keeps its answer, and queries the second h
     CHECK(drawn.example.distances[0] >= 5);
     CHECK(drawn.example.distances[0] <= 7);
   }
-}
-
-TEST_CASE("group words multiply from left to right") {
-  const Drawn s5 = draw("group_word:group=s5", 30), z60 = draw("group_word:group=z60", 30);
-  CHECK(s5.task->vocabulary() == 121);
-  CHECK(s5.answers == oracles().at("group_word")(s5.example));
-
-  int sum = 0;
-  for (size_t t = 1; t < z60.example.tokens.size(); ++t) {
-    sum = (sum + z60.example.tokens[t]) % 60;
-    CHECK(z60.example.targets[t] == sum);
-  }
-  CHECK(z60.example.distances.back() == 30);
-}
-
-TEST_CASE("the group a4 x z5 is even permutations of four points beside a sum modulo 5") {
-  const Drawn drawn = draw("group_word:group=a4xz5", 30);
-  CHECK(drawn.task->vocabulary() == 61);
-  CHECK(drawn.task->word(0) == "1234/0");
-  CHECK(drawn.task->word(6) == "1342/1");
-  std::string where = "1234";
-  int sum = 0;
-  for (size_t t = 1; t < drawn.example.tokens.size(); ++t) {
-    const std::string element = drawn.task->word(drawn.example.tokens[t]);
-    for (char& point : where) point = element[point - '1'];
-    sum = (sum + element[5] - '0') % 5;
-    CHECK(drawn.task->word(drawn.example.targets[t]) == fmt::format("{}/{}", where, sum));
-  }
-}
-
-TEST_CASE("group words: the example of the head comment") {
-  const Drawn drawn = draw("group_word", 2);
-  const auto id = [&](const std::string& word) {
-    int token = 0;
-    while (drawn.task->word(token) != word) ++token;
-    return token;
-  };
-  const Example e{.tokens = {60, id("23145"), id("21354")}, .scored = {1, 2}};
-  CHECK(oracles().at("group_word")(e) == Tokens{id("23145"), id("13254")});
 }

@@ -1,5 +1,7 @@
-// Splits that are relative to what is trained.
+// Tests splits that are relative to the trained values.
 #include "tasks/splits.h"
+
+#include <string>
 
 #include "tasks/registry.h"
 #include "tests/catch.h"
@@ -8,7 +10,7 @@ using namespace posbench;
 
 namespace {
 
-/// What `value` of an option is for a trained spec.
+/// Returns the value of an option that `value` means for a trained spec.
 std::string at(const std::string& trained, const std::string& option, const std::string& value) {
   const Spec spec = Spec::parse(trained);
   return resolved(spec, tasks().find(spec.name).options, {"test", {{option, value}}, ""}).options[0].second;
@@ -23,7 +25,8 @@ TEST_CASE("a factor of a split is a factor of the trained value") {
   CHECK(at("flip_flop:p_ignore=0.4", "p_ignore", "0.5x") == "0.2");
   CHECK(at("mqar:pairs=3", "pairs", "2x") == "6");
   CHECK(at("even_pairs:length=1..40", "length", "1.05x/1.5x/2x/3x/4x/5x") == "42/60/80/120/160/200");
-  CHECK(at("even_pairs:length=2", "length", "1.05x/1.5x/2x") == "3/4");  // beyond what is trained, and each once
+  CHECK(at("even_pairs:length=2", "length", "1.05x/1.5x/2x") ==
+        "3/4");  // beyond the trained lengths, and each once
 }
 
 TEST_CASE("an interval begins beyond its first factor, and counts from 0 where values do") {
@@ -39,11 +42,13 @@ TEST_CASE("a value may be relative to another option") {
   CHECK(at("last_x_retrieval:length=16", "distance", "1x(length)-2..4x(length)-2") == "15..62");
 }
 
-TEST_CASE("what is no value and no factor is refused in words") {
+TEST_CASE("a text that is neither a value nor a factor is refused with a message") {
   CHECK_THROWS_WITH(at("flip_flop", "length", "4x(depth)"), "task 'flip_flop' has no option 'depth'");
-  CHECK_THROWS_WITH(at("flip_flop", "length", "4x/2y"), Catch::Matchers::StartsWith("length=2y: expected a value, or a factor"));
-  CHECK_THROWS_WITH(at("flip_flop", "length", "2x..1x"), "length=2x..1x has no values: it would be 65 to 32");
-  CHECK_THROWS_WITH(at("flip_flop", "p_ignore", "2x(length)"), Catch::Matchers::Contains("expected a value, or a factor"));
+  CHECK_THROWS_WITH(at("flip_flop", "length", "4x/2y"),
+                    Catch::Matchers::StartsWith("length=2y: expected a value, or a factor"));
+  CHECK_THROWS_WITH(at("flip_flop", "length", "2x..1x"), "length=2x..1x is empty: it would be 65 to 32");
+  CHECK_THROWS_WITH(at("flip_flop", "p_ignore", "2x(length)"),
+                    Catch::Matchers::Contains("expected a value, or a factor"));
 }
 
 TEST_CASE("no split of a task has an absolute length") {

@@ -1,20 +1,21 @@
-// Statistics of our generators, compared with those that the reference measured on the published ones.
+// Compares statistics of our generators with those that the reference measured on the published generators.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "harness/verify/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
+#include "tests/tasks/text_task.h"
 
 using namespace posbench;
 
 namespace {
-
-std::unique_ptr<Task> make(const std::string& spec) {
-  const Spec parsed = Spec::parse(spec);
-  return tasks().find(parsed.name).make(parsed, Layout::teacher_forced);
-}
 
 /// The mean of a measurement over samples, and the error of that mean.
 struct Mean {
@@ -37,7 +38,7 @@ double quantile(std::vector<int> values, double fraction) {
 
 void for_each_sample(const Task& task, int samples, const std::function<void(const Example&)>& visit) {
   for (int n = 0; n < samples; ++n) {
-    Rng rng = stream(0, "statistics", n);
+    Rng rng = make_rng(0, "statistics", n);
     visit(task.sample(task.lengths().draw(rng), rng));
   }
 }
@@ -91,8 +92,9 @@ TEST_CASE("selective copy at the published size has the published blanks, unifor
 TEST_CASE("counting at the published size has the reference's lengths, distances and answers") {
   struct Row {
     int variables;
-    double distance, lost,
-        ten;  // tokens; fraction of samples whose last reset is lost if truncated to 512 tokens; answer 10
+    double distance;  // in tokens
+    double lost;      // fraction of samples whose last reset is lost if they are truncated to 512 tokens
+    double ten;       // fraction of samples with the answer 10
   };
   const auto [variables, distance, lost, ten] =
       GENERATE(Row{1, 56, 0.000, 0.201}, Row{3, 111, 0.002, 0.213}, Row{5, 129, 0.003, 0.212});
@@ -102,13 +104,13 @@ TEST_CASE("counting at the published size has the reference's lengths, distances
     std::vector<int> sequence_tokens;
     std::vector<Mean> answers(11);
     for (int n = 0; n < 10000; ++n) {
-      Rng rng = stream(0, "statistics", n);
-      // The published generator redraws the length of a program that sets nothing, which favours long programs.
+      Rng rng = make_rng(0, "statistics", n);
+      // The published generator redraws the length of a program that sets nothing, which favors long programs.
       // Until the first set, one statement in 51 is one.
       int length = 0;
       do {
         length = counting->lengths().draw(rng);
-      } while (chance(rng, std::pow(50.0 / 51, length)));
+      } while (bernoulli(rng, std::pow(50.0 / 51, length)));
       const Example e = counting->sample(length, rng);
       const int count = static_cast<int>(e.tokens.size()) + 1;  // with the answer, as published
       tokens.add(count);
@@ -117,7 +119,7 @@ TEST_CASE("counting at the published size has the reference's lengths, distances
       truncated.add(count > 512);
       reset_lost.add(count - 2 - e.distances[0] < count - 512);
       for (int value = 0; value <= 10; ++value) {
-        answers[value].add(counting->word(e.targets.back()) == std::to_string(value));
+        answers[value].add(counting->token_text(e.targets.back()) == std::to_string(value));
       }
     }
     CHECK(tokens.value() == Approx(319).margin(4 * tokens.error()));
@@ -155,8 +157,7 @@ TEST_CASE("multi-query associative recall: gaps follow the power law") {
 
 TEST_CASE("Dyck: strings are as likely as the walk makes them among those of their length") {
   // To depth 3, three pairs: the walk takes ()()() with probability 4/32, ((())), (())() and ()(()) with 2/32
-  // each, and
-  // (()()) with 1/32.
+  // each, and (()()) with 1/32.
   Mean flat, nested;
   for_each_sample(*make("dyck:length=3,depth=3"), 20000, [&](const Example& e) {
     flat.add(e.scored == Tokens{0, 2, 4});
@@ -166,7 +167,7 @@ TEST_CASE("Dyck: strings are as likely as the walk makes them among those of the
   CHECK(nested.value() == Approx(1.0 / 11).margin(4 * nested.error()));
 }
 
-TEST_CASE("count a word in the last sentence: counting the whole text is right only where nothing distracts") {
+TEST_CASE("count a word in the last sentence: a count of the whole text is right only if nothing distracts") {
   Mean right, undistracted;
   for_each_sample(*make("count_word_last_sentence"), 5000, [&](const Example& e) {
     const int queried = e.tokens.back(), stop = e.tokens.end()[-2] - 1, answer = e.targets.back() - (stop + 2);
@@ -191,8 +192,9 @@ TEST_CASE("counting draws its lengths as requested, or as the released generator
   CHECK(std::abs(seen.value() - statements) < 4.5 * seen.error());
 }
 
-TEST_CASE("dyck sequences end at a requested length, or as the released sampler ends them") {
-  const auto [ends, brackets, median] = GENERATE(table<std::string, double, double>({{"requested", 351, 350}, {"released", 39.8, 8}}));
+TEST_CASE("Dyck sequences end at a requested length, or as the released sampler ends them") {
+  const auto [ends, brackets, median] =
+      GENERATE(table<std::string, double, double>({{"requested", 351, 350}, {"released", 39.8, 8}}));
   Mean seen;
   std::vector<int> all;
   for_each_sample(*make("dyck:length=1..350,depth=10,ends=" + ends), 4000, [&](const Example& e) {

@@ -1,26 +1,30 @@
-// The reference's table of trivial predictors, section 6.2: accuracies that are reached without solving a task.
-// Accuracies of models are to be compared with them.
+// Tests the table of trivial predictors of the reference, section 6.2: accuracies that are reached without solving
+// a task.
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "tasks/registry.h"
 #include "tests/catch.h"
+#include "tests/tasks/text_task.h"
 
 using namespace posbench;
 
 namespace {
 
 std::vector<Example> draw(const std::string& name, int length, int samples, int first = 0) {
-  const auto task = tasks().find(name).make(Spec{name, {}}, Layout::slots);
+  const std::unique_ptr<Task> task = make(name, Layout::slots);
   std::vector<Example> examples;
   for (int n = first; n < first + samples; ++n) {
-    Rng rng = stream(0, "trivial", n);
+    Rng rng = make_rng(0, "trivial", n);
     examples.push_back(task->sample(length, rng));
   }
   return examples;
 }
 
-/// The fraction of scored positions whose answer is guess(position of the answer, length of the question).
+/// Returns the fraction of scored positions whose answer is guess(position of the answer, length of the question).
 template <class Guess>
 double accuracy(const std::vector<Example>& examples, Guess guess) {
   int right = 0, total = 0;
@@ -31,7 +35,7 @@ double accuracy(const std::vector<Example>& examples, Guess guess) {
   return static_cast<double>(right) / total;
 }
 
-/// The accuracy of the answer that is most frequent at its position, learned from other samples.
+/// Returns the accuracy of the answer that is most frequent at its position, learned from other samples.
 double majority_accuracy(const std::string& name, int length) {
   std::map<int, std::map<int, int>> counts;  // position, answer
   for (const Example& e : draw(name, length, 4000)) {
@@ -40,8 +44,8 @@ double majority_accuracy(const std::string& name, int length) {
   std::map<int, int> best;
   for (const auto& [position, answers] : counts) {
     best[position] = std::max_element(answers.begin(), answers.end(), [](const auto& a, const auto& b) {
-                    return a.second < b.second;
-                  })->first;
+                       return a.second < b.second;
+                     })->first;
   }
   return accuracy(draw(name, length, 2000, 4000), [&](int position, int) { return best[position]; });
 }
@@ -81,8 +85,7 @@ TEST_CASE("the position alone determines most of bucket sort") {
 }
 
 TEST_CASE("the most frequent answer of each position is right for half of the digits of binary arithmetic") {
-  for (const int length :
-       {40, 60, 100}) {  // bit n of a root leans by 1/2^(n+1): 51-52 % of its length / 2 bits in all
+  for (const int length : {40, 60, 100}) {  // bit n of a root has a bias of 1/2^(n+1): 51-52 % of all its bits
     CHECK(majority_accuracy("compute_sqrt", length) == Approx(0.5 + 1.0 / length).margin(0.005));
   }
   CHECK(majority_accuracy("binary_addition", 40) == Approx(0.51).margin(0.01));

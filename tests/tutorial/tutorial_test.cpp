@@ -1,10 +1,10 @@
-// Follows docs/tutorial.md: builds the program with its code, runs its commands in order, and compares their output
-// with the page.
+// Runs the commands of docs/tutorial.md in order, with a program that contains its code, and compares their output with the page.
 #include <fnmatch.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -24,8 +24,8 @@ std::string stripped(std::string line) {
   return line;
 }
 
-/// The lines after "$ " in the page's console blocks, and the lines under each.
-std::vector<Step> steps() {
+/// Returns the lines after "$ " in the console blocks of the page, each with the lines below it.
+std::vector<Step> read_steps() {
   std::vector<Step> steps;
   std::ifstream page(TUTORIAL);
   bool in_block = false;
@@ -41,8 +41,8 @@ std::vector<Step> steps() {
   return steps;
 }
 
-/// As a glob, in which "..." is anything.
-std::string pattern(const std::string& text) {
+/// Returns a glob, in which "..." matches anything.
+std::string glob_of(const std::string& text) {
   std::string pattern;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text.compare(i, 3, "...") == 0) {
@@ -62,7 +62,7 @@ std::string without_trailing_spaces(const std::string& text) {
   return result;
 }
 
-/// A command that takes longer than two seconds, as under a sanitizer, says how far it is.
+/// Removes the progress lines, which a command prints if it takes longer than two seconds.
 std::string without_progress(const std::string& text) {
   std::string result, line;
   for (std::istringstream lines(text); std::getline(lines, line);) {
@@ -75,7 +75,7 @@ std::string without_progress(const std::string& text) {
 
 TEST_CASE("the tutorial's commands print what the page shows") {
   const TemporaryDirectory directory;
-  const std::vector<Step> all = steps();
+  const std::vector<Step> all = read_steps();
   CHECK(all.size() >= 6);
   for (const Step& step : all) {
     const std::string command = "cd '" + (directory / "").string() + "' && PATH='" PROGRAM_FOLDER "':$PATH && " +
@@ -86,6 +86,6 @@ TEST_CASE("the tutorial's commands print what the page shows") {
     CHECK(WEXITSTATUS(status) == 0);
     CHECK(without_progress(read_whole(directory / ".err")).empty());
     INFO("expected:\n" << step.output);
-    CHECK(fnmatch(pattern(step.output).c_str(), out.c_str(), 0) == 0);
+    CHECK(fnmatch(glob_of(step.output).c_str(), out.c_str(), 0) == 0);
   }
 }

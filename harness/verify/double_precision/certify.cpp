@@ -1,6 +1,5 @@
-// The certificate of an encoding, in double precision, for a program that computes in float otherwise. This file
-// belongs to the part that is compiled as double, in a separate namespace; only standard types and JSON pass between
-// the two parts.
+// The certificates of an encoding as JSON. This file belongs to the double-precision part of the program, which has a separate
+// namespace. Only standard types and JSON pass between the two parts.
 #include "harness/verify/certify.h"
 
 #include <fmt/format.h>
@@ -8,9 +7,11 @@
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <string>
 #include <tuple>
+#include <vector>
 
+#include "base/error.h"
 #include "encodings/parts/decorator.h"
 #include "harness/verify/double_precision/certificate.h"
 #include "harness/verify/double_precision/properties.h"
@@ -27,7 +28,7 @@ nlohmann::ordered_json properties(const std::string& text) {
     if (word.measured == word.expected) continue;
     agree = false;
     const bool none = word.property == "relative" && word.measured == "none";
-    json["corrections"].push_back(fmt::format("{}: stated \"{}\", measured \"{}\": write \"{}\"", word.property,
+    json["corrections"].push_back(fmt::format("{}: stated \"{}\", measured \"{}\"; write \"{}\"", word.property,
                                               word.stated, word.measured, none ? "-" : word.measured));
   }
   json["distinct"].update(
@@ -41,37 +42,37 @@ nlohmann::ordered_json properties(const std::string& text) {
 
 namespace {
 
-/// The worst error among models with this attention and norm. One of them has dropout.
+/// Returns the worst error among models with this attention and norm. One of the models has dropout.
 Worst worst_gradient(const Spec& spec, bool causal, bool pre_norm) {
   Worst worst;
   for (const auto& [heads, length, dropout] :
        std::vector<std::tuple<int, int, double>>{{1, 1, 0}, {1, 6, 0}, {2, 13, 0}, {3, 7, 0.3}, {4, 20, 0}}) {
-    ModelShape shape = small_shape(heads, causal, pre_norm);
-    shape.dropout = dropout;
-    const Worst found = gradient_error(spec, shape, length);
+    ModelConfig config = small_shape(heads, causal, pre_norm);
+    config.dropout = dropout;
+    const Worst found = gradient_error(spec, config, length);
     if (!(found.error <= worst.error)) worst = found;
   }
   return worst;
 }
 
-/// Certificates of many models: how many there are, and which failed.
-class Tally {
+/// Counts the certificates of many models, and lists the failed ones.
+class CertificateCount {
  public:
-  /// The gradients of one encoding in one shape, in its causal and its bidirectional form; pre- and post-norm.
-  void add(const std::string& name, const Spec& spec, const std::function<void(ModelShape&)>& set) {
+  /// Checks the gradients of one encoding in one shape, causal with pre-norm and bidirectional with post-norm.
+  void add(const std::string& name, const Spec& spec, const std::function<void(ModelConfig&)>& set) {
     try {
       for (const bool causal : {true, false}) {
         if (!is_defined(spec, causal)) continue;
-        ModelShape shape = small_shape(2, causal, /*pre_norm=*/causal);
-        shape.trained_length = 5;
-        set(shape);
-        const Worst found = gradient_error(spec, shape, 9);
+        ModelConfig config = small_shape(2, causal, /*pre_norm=*/causal);
+        config.trained_length = 5;
+        set(config);
+        const Worst found = gradient_error(spec, config, 9);
         ++certificates_;
         if (!(found.error <= worst_.error)) worst_ = {found.error, fmt::format("{}: {}", name, found.where)};
         if (!(found.error <= 1e-6))
           failures_.push_back(fmt::format("{}: {} is off by {:.1e}", name, found.where, found.error));
       }
-    } catch (const std::invalid_argument& error) {
+    } catch (const InputError& error) {
       ++refused_;
     }
   }
@@ -94,33 +95,33 @@ class Tally {
 }  // namespace
 
 nlohmann::ordered_json certify_blocks(const std::string& text) {
-  Tally tally;
-  for (const BlockOptions& options : block_options()) tally.add(options.name, Spec::parse(text), options.set);
-  return tally.json();
+  CertificateCount count;
+  for (const BlockOptions& options : block_options()) count.add(options.name, Spec::parse(text), options.set);
+  return count.json();
 }
 
 nlohmann::ordered_json certify_pairs(const std::string& composition, const std::string& first) {
-  Tally tally;
+  CertificateCount count;
   for (const std::string& second : encodings().names()) {
     if (second < first) continue;
     const Spec spec{composition, {{"of", first + "," + second}}};
-    tally.add(spec.text(), spec, [](ModelShape&) {});
+    count.add(spec.text(), spec, [](ModelConfig&) {});
   }
-  return tally.json();
+  return count.json();
 }
 
 nlohmann::ordered_json certify(const std::string& text) {
   const Spec spec = Spec::parse(text);
   const EncodingInfo& info = encodings().find(spec.name).info;
-  const auto sides = is_defined(spec, false) ? std::vector<bool>{true, false} : std::vector<bool>{true};
+  const auto attention_kinds = is_defined(spec, false) ? std::vector<bool>{true, false} : std::vector<bool>{true};
   nlohmann::ordered_json json{{"encoding", text}};
   json["gradients"] = nlohmann::ordered_json::array();
   bool finite = true;
   Worst worst;
-  for (const bool causal : sides) {
+  for (const bool causal : attention_kinds) {
     for (const bool pre_norm : {true, false}) {
       const Worst found = worst_gradient(spec, causal, pre_norm);
-      if (std::isinf(found.error)) {  // the other measurements would fail alike
+      if (std::isinf(found.error)) {  // The other measurements would fail too.
         json["passed"] = false;
         json["failure"] = found.where;
         return json;
@@ -131,8 +132,8 @@ nlohmann::ordered_json certify(const std::string& text) {
                                    {"where", found.where}});
       if (!(found.error <= worst.error)) worst = found;
     }
-    const ModelShape shape = small_shape(2, causal, true);
-    finite = finite && is_finite(spec, shape, 1) && is_finite(spec, shape, 4 * shape.trained_length);
+    const ModelConfig config = small_shape(2, causal, true);
+    finite = finite && is_finite(spec, config, 1) && is_finite(spec, config, 4 * config.trained_length);
   }
   const double moved = order_sensitivity(spec, small_shape(4, true, true), 9);
   json["worst_gradient_error"] = worst.error;
@@ -144,13 +145,13 @@ nlohmann::ordered_json certify(const std::string& text) {
   const bool is_default = encodings().find(spec.name).canonical(spec).options.empty();
   try {
     json["properties"] = properties(text);
-  } catch (const std::invalid_argument& error) {  // options that rule the longest sequence out
+  } catch (const InputError& error) {  // The options exclude the longest sequence.
     if (is_default) throw;
     json["properties"] = {{"not_measured", error.what()}};
   }
   if (is_default && (moved > 1e-6) == info.permutation_invariant) {
     json["properties"]["corrections"].push_back(fmt::format(
-        "permutation_invariant: stated {}, and the order of tokens moves the output by {:.1e}: write {}",
+        "permutation_invariant: stated {}, but the order of tokens moves the output by {:.1e}; write {}",
         info.permutation_invariant, moved, !info.permutation_invariant));
   }
   json["passed"] = worst.error <= 1e-6 && json["causal"] && finite &&

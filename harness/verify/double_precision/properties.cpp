@@ -1,7 +1,12 @@
 #include "harness/verify/double_precision/properties.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <memory>
 #include <set>
+#include <utility>
 
 #include "encodings/parts/decorator.h"
 #include "model/attention_layer.h"
@@ -10,37 +15,38 @@ namespace posbench {
 namespace {
 
 constexpr int kTrained = 24, kLongest = 4 * kTrained;
-constexpr int kSegment = 4;     // tokens, at every length: longer sequences have more segments
-constexpr int kDraws = 16;      // of parameters, queries and keys
-constexpr int kPositions = 96;  // draws of positions in training for each draw of parameters, if positions are random
-constexpr double kNothing = 1e-9;
-/// Factors of the keys: a strong key opens a contextual gate wide, or closes it.
+constexpr int kSegment = 4;  // tokens; longer sequences have more segments
+constexpr int kDraws = 16;   // of parameters, queries and keys
+constexpr int kPositions =
+    96;  // draws of positions in training for each draw of parameters, if positions are random
+constexpr double kNothing = 1e-9;  // relative; smaller differences are rounding errors
+/// Factors of the keys. A strong key opens a contextual gate wide, or closes it.
 constexpr double kStrengths[] = {1, -1, 16, -16, 4096, -4096};
 
-ModelShape shape(const Spec& spec) {
-  ModelShape shape;
-  shape.vocabulary = 7;
-  shape.layers = encodings().find(spec.name).info.least_layers;
-  shape.heads = 2;
-  shape.width = 32;
-  shape.trained_length = kTrained;
-  shape.longest = kLongest;
-  return shape;
+ModelConfig layer_config(const Spec& spec) {
+  ModelConfig config;
+  config.vocabulary = 7;
+  config.layers = encodings().find(spec.name).info.min_layers;
+  config.heads = 2;
+  config.width = 32;
+  config.trained_length = kTrained;
+  config.longest = kLongest;
+  return config;
 }
 
 using ReachedRows = std::set<std::pair<std::string, Index>>;  // of parameters, by name
 
-/// One layer of attention, reading a sequence of equal tokens.
+/// One layer of attention that reads a sequence of equal tokens.
 class Layer {
  public:
   Layer(const Spec& spec, std::uint64_t seed)
-      : rng_(stream(seed, "properties")),
-        shape_(shape(spec)),
-        encoding_(make_encoding(spec, shape_, layout_)),
+      : rng_(make_rng(seed, "properties")),
+        config_(layer_config(spec)),
+        encoding_(make_encoding(spec, config_, layout_)),
         encoding_entries_(layout_.entries().size()),
-        layer_(shape_, *encoding_, 0, "blocks.0.attention", layout_),
+        layer_(config_, *encoding_, 0, "blocks.0.attention", layout_),
         parameters_(initialize(layout_, seed)),
-        token_(1, shape_.width) {
+        token_(1, config_.width) {
     for (size_t n = 0; n < encoding_entries_; ++n) {
       MatrixView values = parameters_[layout_.entries()[n].parameter];
       if ((values.array() != values(0, 0)).any()) continue;
@@ -48,13 +54,13 @@ class Layer {
     }
     encoding_->constrain(parameters_);
     fill_normal(rng_, 1, token_);
-    for (RowMajor* projection : {&query_, &key_}) {
-      projection->resize(shape_.width, shape_.width);
-      fill_normal(rng_, 1 / std::sqrt(shape_.width), *projection);
+    for (EigenMatrix* projection : {&query_, &key_}) {
+      projection->resize(config_.width, config_.width);
+      fill_normal(rng_, 1 / std::sqrt(config_.width), *projection);
     }
   }
 
-  /// Draws positions. Returns whether they differ from those before.
+  /// Draws positions. Returns true if they differ from the previous ones.
   bool draw_positions(int length, bool training) {
     const Positions before = sequence_.positions;
     sequence_.tokens.assign(length, 0);
@@ -63,12 +69,12 @@ class Layer {
     sequence_.digit_positions.clear();
     for (int t = 0; t < length; ++t) {
       sequence_.segments.push_back(t / kSegment);
-      // numbers of length / 4 digits, longer in longer sequences
+      // Numbers have length / 4 digits, so they are longer in longer sequences.
       sequence_.digit_positions.push_back(t % (length / 4 + 1));
     }
     sequence_.positions = encoding_->positions(sequence_, rng_);
     encoding_->tables(parameters_, sequence_.positions, tables_);
-    x_.resize(length, shape_.width);
+    x_.resize(length, config_.width);
     x_.rowwise() = token_.row(0);
     recurrent_state_.clear();
     encoding_->embed(sequence_, parameters_, tables_, x_, recurrent_state_);
@@ -77,14 +83,14 @@ class Layer {
 
   /// Attends with keys `strength` times as long.
   void attend(double strength) {
-    const Index T = x_.rows(), D = shape_.head_width(), H = shape_.heads;
+    const Index T = x_.rows(), D = config_.head_width(), H = config_.heads;
     for (Heads* heads : {&q_, &k_, &v_}) resize(*heads, H, T, D);
     content.clear();
     for (Index h = 0; h < H; ++h) {
       q_[h] = x_ * query_.middleCols(h * D, D);
       k_[h] = static_cast<Real>(strength) * x_ * key_.middleCols(h * D, D);
       v_[h] = k_[h];
-      const RowMajor q = token_ * query_.middleCols(h * D, D), k = token_ * key_.middleCols(h * D, D);
+      const EigenMatrix q = token_ * query_.middleCols(h * D, D), k = token_ * key_.middleCols(h * D, D);
       content.push_back(strength * q.cwiseProduct(k).sum() / std::sqrt(D));
     }
     for (Heads* heads : {&scores, &attention}) resize(*heads, H, T, T);
@@ -93,9 +99,9 @@ class Layer {
     stages.normalize(input(), scores, attention);
   }
 
-  /// Marks the rows of parameters that random gradients of scores and outputs reach. To be called last for a sequence.
+  /// Marks the rows of parameters that random gradients of scores and outputs reach. This is the last call for a sequence.
   void mark_reached(ReachedRows& reached) {
-    const Index T = x_.rows(), D = shape_.head_width(), H = shape_.heads;
+    const Index T = x_.rows(), D = config_.head_width(), H = config_.heads;
     Gradients d_parameters(layout_);
     Heads d_q, d_k, d_v, d_scores, d_attention, d_output;
     for (Heads* heads : {&d_q, &d_k, &d_v}) resize(*heads, H, T, D), set_zero(*heads);
@@ -110,7 +116,7 @@ class Layer {
     resize_like(recurrent_state_, d_recurrent_state);
     set_zero(d_tables);
     set_zero(d_recurrent_state);
-    Matrix d_x(T, shape_.width);
+    Matrix d_x(T, config_.width);
     d_x.setZero();
     AttentionGradient d{d_parameters, d_tables, d_recurrent_state, d_x, d_q, d_k, d_v};
     const AttentionStages& stages = layer_.stages();
@@ -130,7 +136,7 @@ class Layer {
     }
   }
 
-  Index heads() const { return shape_.heads; }
+  Index heads() const { return config_.heads; }
 
   Heads scores, attention;      // H x (T, T)
   std::vector<double> content;  // H: the score that all pairs would have without positions
@@ -141,13 +147,13 @@ class Layer {
   }
 
   Rng rng_;
-  ModelShape shape_;
+  ModelConfig config_;
   ParameterLayout layout_;
   std::unique_ptr<PositionEncoding> encoding_;
-  size_t encoding_entries_;  // the number of leading entries of the layout that are the encoding's
-  AttentionLayer layer_;     // whose projection an encoding may use
+  size_t encoding_entries_;  // the number of leading entries of the layout that belong to the encoding
+  AttentionLayer layer_;     // its projection may be used by an encoding
   Parameters parameters_;
-  RowMajor token_, query_, key_;
+  EigenMatrix token_, query_, key_;
   Sequence sequence_;
   Tables tables_;
   Matrices recurrent_state_;
@@ -156,8 +162,8 @@ class Layer {
   Scratch scratch_;
 };
 
-/// How far positions raise scores above those of content alone, over all sequences that were added.
-struct Reach {
+/// The range by which positions raise scores above those of content alone, over all added sequences.
+struct ScoreRange {
   double high = 0, width = 0;  // width: the widest range of the scores of one sequence
   bool finite = true;
   void widen(const Matrix& scores, double content) {
@@ -171,17 +177,17 @@ struct Reach {
     high = std::max(high, sequence_high - content);
     width = std::max(width, sequence_high - sequence_low);
   }
-  /// How far `other` exceeds this one, in widths.
-  double exceeded_by(const Reach& other) const {
+  /// Returns how far `other` exceeds this range, in widths.
+  double exceeded_by(const ScoreRange& other) const {
     const double beyond = other.high - high;
     return beyond <= kNothing * std::max(1.0, width) ? 0 : beyond / std::max(width, kNothing);
   }
 };
 
-/// The number of keys that differ from all keys before them in some row.   rows: (1, keys) each
-int distinct_columns(const std::vector<RowMajor>& rows) {
+/// Returns the number of keys that differ from all earlier keys in some row.   rows: (1, keys) each
+int distinct_columns(const std::vector<EigenMatrix>& rows) {
   const auto same = [&](Index a, Index b) {
-    return std::all_of(rows.begin(), rows.end(), [&](const RowMajor& row) {
+    return std::all_of(rows.begin(), rows.end(), [&](const EigenMatrix& row) {
       return std::abs(row(a) - row(b)) <= kNothing * (std::abs(row(a)) + std::abs(row(b)));
     });
   };
@@ -194,9 +200,8 @@ int distinct_columns(const std::vector<RowMajor>& rows) {
   return count;
 }
 
-/// Kendall's rank correlation of attention with distance: -1 if each key gets less than all nearer ones, and 0 if
-/// no two differ.
-double trend(const RowMajor& row) {
+/// Returns Kendall's rank correlation of attention with distance: -1 if each key gets less than all nearer ones, 0 if no two differ.
+double trend(const EigenMatrix& row) {
   const Index T = row.cols();
   int rises = 0;
   for (Index far = 0; far < T; ++far) {
@@ -208,22 +213,22 @@ double trend(const RowMajor& row) {
   return 2.0 * rises / static_cast<double>(T * (T - 1));
 }
 
-/// The largest change of a score if both tokens are one segment later, relative to the largest score.
+/// Returns the largest change of a score if both tokens are one segment later, relative to the largest score.
 double moved_by_a_segment(const Matrix& scores) {
   const Index T = scores.rows();
   double largest = 0, moved = 0;
   for (Index i = kSegment; i + kSegment < T; ++i) {
-    const auto here = scores.row(i).segment(kSegment, i - kSegment + 1);
+    const auto before = scores.row(i).segment(kSegment, i - kSegment + 1);
     const auto later = scores.row(i + kSegment).segment(2 * kSegment, i - kSegment + 1);
-    largest = std::max(largest, static_cast<double>(here.cwiseAbs().maxCoeff()));
-    moved = std::max(moved, static_cast<double>((later - here).cwiseAbs().maxCoeff()));
+    largest = std::max(largest, static_cast<double>(before.cwiseAbs().maxCoeff()));
+    moved = std::max(moved, static_cast<double>((later - before).cwiseAbs().maxCoeff()));
   }
   return largest > 0 ? moved / largest : 0;
 }
 
-/// The property that an encoding states; if that is `as_base`, the one of its base.
+/// Returns the property that an encoding states, or that of its base for `as_base`.
 template <class Capability>
-Capability expected(Spec spec, Stated<Capability> EncodingInfo::*property) {
+Capability expected(Spec spec, Qualified<Capability> EncodingInfo::*property) {
   while (true) {
     const Capability value = (encodings().find(spec.name).info.*property).value;
     if (value != Capability::as_base) return value;
@@ -231,13 +236,13 @@ Capability expected(Spec spec, Stated<Capability> EncodingInfo::*property) {
   }
 }
 
-/// The expected result of a measurement with equal tokens: none if positions make no difference.
+/// The result of a measurement with equal tokens. none: positions make no difference
 enum class MeasuredRelative { none, yes, no };
 
 MeasuredRelative measurable(Relative relative) {
   switch (relative) {
     case Relative::not_applicable:
-    case Relative::between_predicted_positions:  // equal tokens predict equal ones
+    case Relative::between_predicted_positions:  // equal tokens predict equal positions
       return MeasuredRelative::none;
     case Relative::yes:
     case Relative::accumulated:
@@ -255,7 +260,7 @@ MeasuredRelative measurable(Relative relative) {
   return MeasuredRelative::no;
 }
 
-std::string text(MeasuredRelative measured) {
+std::string to_string(MeasuredRelative measured) {
   return measured == MeasuredRelative::none ? "none" : measured == MeasuredRelative::yes ? "yes" : "no";
 }
 
@@ -264,16 +269,17 @@ std::string text(MeasuredRelative measured) {
 Properties measure_properties(const Spec& spec) {
   Properties p{.trained = kTrained, .longest = kLongest, .finite = true};
   ReachedRows reached, reached_far;
-  std::vector<RowMajor> near_rows, far_rows;  // attention of the last query, for each draw and head
-  std::vector<double> growths;                // for each draw and head
+  std::vector<EigenMatrix> near_rows, far_rows;  // attention of the last query, for each draw and head
+  std::vector<double> growths;                   // for each draw and head
   int falling = 0, differing = 0;
   for (int draw = 0; draw < kDraws; ++draw) {
     Layer layer(spec, draw);
-    std::vector<Reach> near(layer.heads()), far(layer.heads());
-    const auto visit = [&](int length, bool training, int draws, std::vector<Reach>& ranges, ReachedRows& rows) {
+    std::vector<ScoreRange> near(layer.heads()), far(layer.heads());
+    const auto visit = [&](int length, bool training, int draws, std::vector<ScoreRange>& ranges,
+                           ReachedRows& rows) {
       const int strengths = static_cast<int>(std::size(kStrengths));
       for (int n = 0; n < draws; ++n) {
-        if (!layer.draw_positions(length, training) && n >= strengths) break;  // the same again
+        if (!layer.draw_positions(length, training) && n >= strengths) break;  // positions are not random
         layer.attend(kStrengths[n < strengths ? n : strengths - 1 - n % 2]);
         for (size_t h = 0; h < ranges.size(); ++h) ranges[h].widen(layer.scores[h], layer.content[h]);
         layer.mark_reached(rows);
@@ -322,13 +328,14 @@ std::vector<PropertyWord> property_words(const Spec& spec, const Properties& p) 
                                     : p.moved < kNothing ? MeasuredRelative::yes
                                                          : MeasuredRelative::no;
   const DistanceDecay decay = p.falling > 0.95 ? DistanceDecay::yes : DistanceDecay::no;
-  return {
-      {"distinct", text(distinct), text(info.distinct), text(expected(spec, &EncodingInfo::distinct))},
-      {"extrapolates", text(extrapolates), text(info.extrapolates),
-       text(expected(spec, &EncodingInfo::extrapolates))},
-      {"relative", text(relative), text(info.relative), text(measurable(expected(spec, &EncodingInfo::relative)))},
-      {"distance_decay", text(decay), text(info.distance_decay),
-       text(expected(spec, &EncodingInfo::distance_decay))}};
+  return {{"distinct", to_string(distinct), to_string(info.distinct),
+           to_string(expected(spec, &EncodingInfo::distinct))},
+          {"extrapolates", to_string(extrapolates), to_string(info.extrapolates),
+           to_string(expected(spec, &EncodingInfo::extrapolates))},
+          {"relative", to_string(relative), to_string(info.relative),
+           to_string(measurable(expected(spec, &EncodingInfo::relative)))},
+          {"distance_decay", to_string(decay), to_string(info.distance_decay),
+           to_string(expected(spec, &EncodingInfo::distance_decay))}};
 }
 
 }  // namespace posbench

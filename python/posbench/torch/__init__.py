@@ -12,6 +12,7 @@
 
 `posbench.torch.encodings` has encodings of the program, written the same way.
 """
+
 from . import encodings
 from .encoding import Attention, Encoding, Shape
 from .files import load_parameters, save_parameters

@@ -1,4 +1,5 @@
 """The stages at which a position encoding enters a transformer."""
+
 from __future__ import annotations
 
 import re

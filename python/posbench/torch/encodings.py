@@ -3,6 +3,7 @@
 The sources are those of the encodings of the same names (`posbench show NAME`). h, i and j are head, query and key;
 D is the width of a head. `learn` gives a parameter the name that it has in files of the program.
 """
+
 from __future__ import annotations
 
 import math
@@ -178,7 +179,9 @@ class Fire(Encoding):
             self.learn(f"fire.b2.{n}", torch.empty(1, shape.heads).uniform_(-bound, bound))
 
     def score(self, a: Attention) -> Tensor:
-        c, mu, w1, b1, w2, b2 = (getattr(self, f"fire_{part}_{a.layer}") for part in ("c", "mu", "w1", "b1", "w2", "b2"))
+        c, mu, w1, b1, w2, b2 = (
+            getattr(self, f"fire_{part}_{a.layer}") for part in ("c", "mu", "w1", "b1", "w2", "b2")
+        )
         threshold = mu.abs() * max(1, self.shape.trained_length // 2)
         later = torch.maximum(a.positions[..., :, None], a.positions[..., None, :])
         reach = torch.where(threshold > later, threshold, later)
@@ -262,8 +265,9 @@ class Dape(Alibi):
             self.learn(f"dape.{n}.out.bias", torch.empty(1, H).uniform_(-without, without))
 
     def score(self, a: Attention) -> Tensor:
-        w1, b1, w2, b2 = (getattr(self, f"dape_{a.layer}_{part}") for part in
-                          ("in_weight", "in_bias", "out_weight", "out_bias"))
+        w1, b1, w2, b2 = (
+            getattr(self, f"dape_{a.layer}_{part}") for part in ("in_weight", "in_bias", "out_weight", "out_bias")
+        )
         content = Encoding.score(self, a)
         bias = self.bias(a).expand_as(content)
         channels = torch.cat((content, bias), 1).movedim(1, -1)
@@ -273,6 +277,19 @@ class Dape(Alibi):
 
 ALL: dict[str, type[Encoding]] = {
     encoding.spec: encoding
-    for encoding in (NoEncoding, Sinusoidal, LearnedAbsolute, ShawKeys, TransformerXl, T5Bias, Alibi, KerpleLog, Fire,
-                     Rope, Cope, Fox, Dape)
+    for encoding in (
+        NoEncoding,
+        Sinusoidal,
+        LearnedAbsolute,
+        ShawKeys,
+        TransformerXl,
+        T5Bias,
+        Alibi,
+        KerpleLog,
+        Fire,
+        Rope,
+        Cope,
+        Fox,
+        Dape,
+    )
 }

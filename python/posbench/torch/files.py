@@ -1,9 +1,11 @@
 """Parameters in .safetensors files, as `posbench run --save-models` writes them and reads them."""
+
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,7 +13,7 @@ import torch
 from .._program import InputError
 from .model import Transformer
 
-_TYPES = {"F32": np.dtype("<f4"), "F64": np.dtype("<f8")}
+_TYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F64": np.dtype("<f8")}
 
 
 def read_safetensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
@@ -64,8 +66,9 @@ def load_parameters(model: Transformer, path: str | Path, only_shared: bool = Fa
     return metadata
 
 
-def save_parameters(model: Transformer, path: str | Path, manifest: Mapping[str, Any], encoding: str | None = None,
-                    seed: int = 0) -> None:
+def save_parameters(
+    model: Transformer, path: str | Path, manifest: Mapping[str, Any], encoding: str | None = None, seed: int = 0
+) -> None:
     """Writes a model in the program's format. If the program has the encoding, `posbench forward` and
     `posbench inspect` read it. `manifest` is that of its task; `encoding` a spec, the encoding's own without it."""
     arrays = {}
@@ -74,6 +77,15 @@ def save_parameters(model: Transformer, path: str | Path, manifest: Mapping[str,
         values = values.T if transposed else values
         arrays[name] = values if values.ndim == 2 else values.reshape(1 if values.ndim < 2 else values.shape[0], -1)
     config = manifest["config"]
-    write_safetensors(path, arrays, {
-        "format": "posbench model 2", "task": manifest["task"], "encoding": encoding or model.encoding.spec,
-        "seed": str(seed), "model": json.dumps(manifest["settings"]["model"]), "config": json.dumps(config)})
+    write_safetensors(
+        path,
+        arrays,
+        {
+            "format": "posbench model 2",
+            "task": manifest["task"],
+            "encoding": encoding or model.encoding.spec,
+            "seed": str(seed),
+            "model": json.dumps(manifest["settings"]["model"]),
+            "config": json.dumps(config),
+        },
+    )

@@ -1,8 +1,10 @@
 """The transformer: token embedding, blocks of attention and feed-forward, final normalization, output layer."""
+
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Callable, Iterator
+from typing import Callable
 
 import torch
 from torch import Tensor, nn
@@ -129,8 +131,13 @@ class Transformer(nn.Module):
             return torch.ones(T, T, dtype=torch.bool, device=mask.device).tril()
         return mask[:, None, None, :].expand(-1, -1, T, -1)
 
-    def forward(self, tokens: Tensor, mask: Tensor | None = None, segments: Tensor | None = None,
-                digit_positions: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        tokens: Tensor,
+        mask: Tensor | None = None,
+        segments: Tensor | None = None,
+        digit_positions: Tensor | None = None,
+    ) -> Tensor:
         """Logits (B, T, vocabulary) of tokens (B, T), padded at the end where mask (B, T) is False."""
         mask = torch.ones_like(tokens, dtype=torch.bool) if mask is None else mask
         visible = self.visible(mask)
@@ -138,7 +145,7 @@ class Transformer(nn.Module):
         x = self.dropout(self.encoding.embed(self.embedding(tokens), positions))
         for layer, block in [*enumerate(self.blocks)] * self.shape.loops:
 
-            def attend(given: Tensor, q: Tensor, k: Tensor, v: Tensor) -> Attention:
+            def attend(given: Tensor, q: Tensor, k: Tensor, v: Tensor, layer: int = layer) -> Attention:
                 return Attention(layer, given, q, k, v, visible, positions, tokens, segments, digit_positions)
 
             x = block(x, self.encoding, attend)
@@ -171,8 +178,12 @@ class Transformer(nn.Module):
                 add(f"blocks.{n}.{norm}", getattr(block, norm), False)
             for name in ("q_norm", "k_norm") if self.shape.qk_norm else ():
                 add(f"blocks.{n}.attention.{name}", getattr(block, name), False)
-            for name, layer in (("attention.qkv", block.qkv), ("attention.out", block.out),
-                                ("feed_forward.up", block.up), ("feed_forward.down", block.down)):
+            for name, layer in (
+                ("attention.qkv", block.qkv),
+                ("attention.out", block.out),
+                ("feed_forward.up", block.up),
+                ("feed_forward.down", block.down),
+            ):
                 add(f"blocks.{n}.{name}", layer, True)
             if self.shape.activation == "swiglu":
                 add(f"blocks.{n}.feed_forward.gate", block.gate, True)

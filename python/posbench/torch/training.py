@@ -1,20 +1,22 @@
 """Training and testing, step for step as `posbench run` does them."""
+
 from __future__ import annotations
 
 import math
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Iterable, Mapping, Sequence
+from typing import Any, Callable
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from .._program import InputError, call, configuration
+from .._program import InputError, Settings, call, configuration
 from ..report import Report, score_files, write_answers, write_unfinished
 from ..samples import Samples, Task
 from .encoding import Encoding, Shape
@@ -38,13 +40,19 @@ class Training:
 
     def model(self) -> dict[str, Any]:
         """Its entry `model` in the manifest of its answers."""
-        about: dict[str, Any] = {"steps": self.steps, "stopped_early": self.stopped_early,
-                                 "learning_curve": self.learning_curve}
+        about: dict[str, Any] = {
+            "steps": self.steps,
+            "stopped_early": self.stopped_early,
+            "learning_curve": self.learning_curve,
+        }
         if self.learning_curve:
             about["final_loss"] = self.learning_curve[-1]["loss"]
         if self.diverged_step is not None:
-            about.update(status="diverged", diverged_step=self.diverged_step,
-                         reason=f"the loss or its gradient stopped being finite at step {self.diverged_step}")
+            about.update(
+                status="diverged",
+                diverged_step=self.diverged_step,
+                reason=f"the loss or its gradient stopped being finite at step {self.diverged_step}",
+            )
         return about
 
 
@@ -55,13 +63,25 @@ def shape_of(task: Task) -> Shape:
         raise InputError(f"model.block is {model['block']}; posbench.torch has sequential blocks only")
     loops = about["settings"]["evaluation"].get("loops", 0)
     if loops not in (0, model.get("loops", 1)):
-        raise InputError(f"evaluation.loops is {loops}; posbench.torch tests with as many loops as it trains, model.loops")
+        raise InputError(
+            f"evaluation.loops is {loops}; posbench.torch tests with as many loops as it trains, model.loops"
+        )
     blocks = ("norm_kind", "biases", "qk_norm", "logit_scale", "window", "segment", "sinks", "loops")
-    return Shape(vocabulary=about["vocabulary"], trained_length=about["trained_length"],
-                 longest_length=about["longest_length"], layers=model["layers"], width=model["width"],
-                 heads=model["heads"], feed_forward=model["feed_forward"], causal=model["attention"] == "causal",
-                 pre_norm=model["norm"] == "pre", activation=model["activation"], dropout=model["dropout"],
-                 tied_embeddings=model["tied_embeddings"], **{name: model[name] for name in blocks if name in model})
+    return Shape(
+        vocabulary=about["vocabulary"],
+        trained_length=about["trained_length"],
+        longest_length=about["longest_length"],
+        layers=model["layers"],
+        width=model["width"],
+        heads=model["heads"],
+        feed_forward=model["feed_forward"],
+        causal=model["attention"] == "causal",
+        pre_norm=model["norm"] == "pre",
+        activation=model["activation"],
+        dropout=model["dropout"],
+        tied_embeddings=model["tied_embeddings"],
+        **{name: model[name] for name in blocks if name in model},
+    )
 
 
 def initial_model(task: Task, make_encoding: MakeEncoding, seed: int = 0) -> Transformer:
@@ -84,8 +104,11 @@ def initial_model(task: Task, make_encoding: MakeEncoding, seed: int = 0) -> Tra
 
 def tensors(samples: Samples, device: torch.device | str) -> dict[str, Tensor]:
     """The arguments of Transformer.forward."""
-    given = {"tokens": torch.from_numpy(samples.tokens.astype(np.int64)), "mask": torch.from_numpy(samples.mask),
-             "segments": torch.from_numpy(samples.segments.astype(np.int64))}
+    given = {
+        "tokens": torch.from_numpy(samples.tokens.astype(np.int64)),
+        "mask": torch.from_numpy(samples.mask),
+        "segments": torch.from_numpy(samples.segments.astype(np.int64)),
+    }
     if samples.digit_positions is not None:
         given["digit_positions"] = torch.from_numpy(samples.digit_positions.astype(np.int64))
     return {name: value.to(device) for name, value in given.items()}
@@ -150,13 +173,21 @@ def make_optimizer(model: Transformer, options: Mapping[str, Any]) -> torch.opti
     groups: dict[bool, list[torch.nn.Parameter]] = {True: [], False: []}
     for parameter, decays in model.decaying_parameters():
         groups[every or decays].append(parameter)
-    return torch.optim.AdamW([{"params": groups[True], "weight_decay": decay},
-                              {"params": groups[False], "weight_decay": 0.0}],
-                             lr=0.0, betas=(options["beta1"], options["beta2"]), eps=options["epsilon"])
+    return torch.optim.AdamW(
+        [{"params": groups[True], "weight_decay": decay}, {"params": groups[False], "weight_decay": 0.0}],
+        lr=0.0,
+        betas=(options["beta1"], options["beta2"]),
+        eps=options["epsilon"],
+    )
 
 
-def train(model: Transformer, task: Task, seed: int = 0, steps: int | None = None,
-          on_validation: Callable[[Training], None] | None = None) -> Training:
+def train(
+    model: Transformer,
+    task: Task,
+    seed: int = 0,
+    steps: int | None = None,
+    on_validation: Callable[[Training], None] | None = None,
+) -> Training:
     """Trains a model on the stream of a task and a seed, by the settings `training.*` of its configuration. `steps`
     ends it sooner; `on_validation` is called after every validation."""
     options = task.manifest["settings"]["training"]
@@ -195,8 +226,14 @@ def train(model: Transformer, task: Task, seed: int = 0, steps: int | None = Non
             if validation is None:
                 validation = task.samples("validation", seed=seed, count=options["validation_sequences"])
             token, sequence = accuracies(scored_logits(model, validation), validation)
-            training.learning_curve.append({"step": training.steps, "loss": sum(since) / len(since),
-                                            "validation_token": token, "validation_sequence": sequence})
+            training.learning_curve.append(
+                {
+                    "step": training.steps,
+                    "loss": sum(since) / len(since),
+                    "validation_token": token,
+                    "validation_sequence": sequence,
+                }
+            )
             since = []
             perfect_validations = perfect_validations + 1 if token == 1 else 0
             training.stopped_early = 0 < options["early_stop"] <= perfect_validations and training.steps < total
@@ -205,10 +242,20 @@ def train(model: Transformer, task: Task, seed: int = 0, steps: int | None = Non
     return training
 
 
-def run(encoding: MakeEncoding, tasks: Iterable[str], *, seeds: int | Sequence[int] = 1,
-        profile: str | None = None, settings: Sequence[str] | Mapping[str, Any] = (),
-        config: str | Path | None = None, device: torch.device | str | None = None, name: str | None = None,
-        description: str = "", output: str | Path | None = None, progress: bool = True) -> Report:
+def run(
+    encoding: MakeEncoding,
+    tasks: Iterable[str],
+    *,
+    seeds: int | Sequence[int] = 1,
+    profile: str | None = None,
+    settings: Settings = (),
+    config: str | Path | None = None,
+    device: torch.device | str | None = None,
+    name: str | None = None,
+    description: str = "",
+    output: str | Path | None = None,
+    progress: bool = True,
+) -> Report:
     """Trains a model with this encoding (a class, or a function of Shape) on each task and seed, tests it on every
     split, and has the program write the report: that of `posbench run` with the same profile and settings, so that
     the two may be compared. `seeds` is their number, or a list of them. It runs on a GPU if there is one."""
@@ -225,15 +272,20 @@ def run(encoding: MakeEncoding, tasks: Iterable[str], *, seeds: int | Sequence[i
                 called = name or model.encoding.report_name()
                 shown = _Progress(f"{called} on {task.spec}, seed {seed}", task) if progress else None
                 training = train(model, task, seed, on_validation=shown)
-                about = dict(training.model(), name=called, description=description, trained_as_configured=True,
-                             parameters=sum(p.numel() for p in model.parameters()),
-                             seconds=time.perf_counter() - begun)
+                about = dict(
+                    training.model(),
+                    name=called,
+                    description=description,
+                    trained_as_configured=True,
+                    parameters=sum(p.numel() for p in model.parameters()),
+                    seconds=time.perf_counter() - begun,
+                )
                 files += _test(model, task, seed, about, Path(folder), len(files))
         return score_files(files, output)
 
 
 def _test(model: Transformer, task: Task, seed: int, about: Mapping[str, Any], folder: Path, number: int) -> list[Path]:
-    files = []
+    files: list[Path] = []
     count = task.manifest["settings"]["evaluation"]["sequences"]
     for split in task.splits:
         path = folder / f"{number + len(files)}.npz"
@@ -253,5 +305,8 @@ class _Progress:
 
     def __call__(self, training: Training) -> None:
         point = training.learning_curve[-1]
-        print(f"{self.what}: step {point['step']} of {self.steps}, loss {point['loss']:.4f}, "
-              f"validation {point['validation_token']:.4f}", file=sys.stderr)
+        print(
+            f"{self.what}: step {point['step']} of {self.steps}, loss {point['loss']:.4f}, "
+            f"validation {point['validation_token']:.4f}",
+            file=sys.stderr,
+        )

@@ -1,15 +1,15 @@
 """Compares an encoding in PyTorch with its port in the program."""
+
 from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Mapping, Sequence
 
 import numpy as np
 import torch
 
-from .._program import call, configuration
+from .._program import Settings, call, configuration
 from ..samples import Task
 from .training import MakeEncoding, initial_model, scored_logits, train
 
@@ -28,13 +28,18 @@ class Differences:
         return self.logits <= 1e-5 and self.losses <= 1e-3
 
 
-def twin(encoding: MakeEncoding, task: str = "reverse_string", *, seed: int = 0, steps: int = 100,
-         profile: str | None = "smoke", settings: Sequence[str] | Mapping[str, Any] = ()) -> Differences:
+def twin(
+    encoding: MakeEncoding,
+    task: str = "reverse_string",
+    *,
+    seed: int = 0,
+    steps: int = 100,
+    profile: str | None = "smoke",
+    settings: Settings = (),
+) -> Differences:
     """Trains an encoding, and the encoding of the program that its `spec` names, from the same initial values on the
     same samples, both in float."""
-    if isinstance(settings, Mapping):
-        settings = [f"{name}={value}" for name, value in settings.items()]
-    flags = configuration(profile, [*settings, f"training.steps={steps}"], None)
+    flags = [*configuration(profile, settings, None), "--set", f"training.steps={steps}"]
     made = Task(task, tuple(flags))
     model = initial_model(made, encoding, seed)
     spec = model.encoding.spec

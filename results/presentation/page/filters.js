@@ -1,6 +1,6 @@
-// The bar at the top: which encodings and tasks are shown, in which order, and whose curves.
+// Controls the bar at the top, which selects and orders encodings, tasks and curves.
 
-/// How an encoding is drawn: the colours, symbols and dashes of curve.json, in the same order.
+/// Returns the sign of an encoding, with the colours, symbols and dashes of curve.json in the same order.
 function swatch(index) {
   const scale = name => specifications.curve.scales.find(scale => scale.name === name).range;
   const of = name => scale(name)[index % scale(name).length];

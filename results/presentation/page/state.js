@@ -1,4 +1,4 @@
-// What the page holds, what the reader has chosen of it, and the page's address, which keeps the choice:
+// Stores the data of the page and the reader's choices, and keeps the choices in the page's address:
 // #text=rope&family=rotary&sort=family&show=rope&show=alibi&task=flip_flop&encoding=rope&at=section2
 const json = id => JSON.parse(document.getElementById(id).textContent);
 const page = json("page"), specifications = json("specifications");
@@ -25,7 +25,7 @@ function write_address() {
   history.replaceState(null, "", `#${address}`);
 }
 
-/// Whether the filters leave the cell of an encoding and a task: every word is in the name of either or in the family.
+/// Returns true if the filters select the cell of an encoding and a task: every word is in a name or in the family.
 function filter() {
   const words = state.text.toLowerCase().split(/\s+/).filter(Boolean);
   const has = (text, word) => text.toLowerCase().includes(word);

@@ -1,10 +1,15 @@
+// Reference checks of the encodings in encodings/absolute.
+#include <cmath>
+#include <string>
+#include <vector>
+
 #include "tests/encodings/checks/checks.h"
 
 namespace posbench {
 namespace {
 
-/// The sinusoid of width 8 at each position of the section, computed by the encoding with these options.
-RowMajor sinusoids(const Json& s, const std::string& options) {
+/// Returns the sinusoids at each position of the section, computed by the encoding with these options.
+EigenMatrix sinusoids(const Json& s, const std::string& options) {
   const std::vector<double> positions = numbers(s.at("positions"));
   Bench bench("sinusoidal:base=" + s.at("base").dump() + options, static_cast<int>(positions.size()), s.at("d"), 1,
               true);
@@ -18,7 +23,7 @@ RowMajor sinusoids(const Json& s, const std::string& options) {
 double inner_product(const Json& s, int a, int b) {
   Json section = s;
   section["positions"] = {a, b};
-  const RowMajor rows = sinusoids(section, "");
+  const EigenMatrix rows = sinusoids(section, "");
   return rows.row(0).dot(rows.row(1));
 }
 
@@ -26,10 +31,10 @@ const RegisterChecks sinusoidal{
     "sinusoidal_d8",
     {{"d", "base", "positions"},
      {{"inv_freq",
-       [](const Json& s) {  // a frequency is the angle at position 1
+       [](const Json& s) {  // The frequency is the angle at position 1.
          Json section = s;
          section["positions"] = {1};
-         const RowMajor row = sinusoids(section, "");
+         const EigenMatrix row = sinusoids(section, "");
          for (Index n = 0; n < 4; ++n) {
            check_close(std::atan2(row(0, 2 * n), row(0, 2 * n + 1)), s.at("inv_freq").at(static_cast<size_t>(n)));
          }

@@ -1,5 +1,9 @@
 #include "tests/encodings/checks/checks.h"
 
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
 #include "encodings/registry.h"
 #include "model/attention_layer.h"
 
@@ -10,10 +14,10 @@ std::map<std::string, CheckSection>& check_sections() {
   return sections;
 }
 
-RowMajor matrix(const Json& json) {
+EigenMatrix matrix(const Json& json) {
   const bool nested = json.at(0).is_array();
   const size_t rows = nested ? json.size() : 1, cols = nested ? json[0].size() : json.size();
-  RowMajor m(rows, cols);
+  EigenMatrix m(rows, cols);
   for (size_t i = 0; i < rows; ++i) {
     for (size_t j = 0; j < cols; ++j) {
       const Json& entry = nested ? json[i].at(j) : json[j];
@@ -45,24 +49,24 @@ void check_close(const In& actual, const Json& expected) {
 }
 
 Bench::Bench(const std::string& spec, int length, int width, int heads, bool causal, int trained_length) {
-  shape.vocabulary = 4;
-  shape.layers = 1;
-  shape.width = width;
-  shape.heads = heads;
-  shape.causal = causal;
-  shape.trained_length = shape.longest = trained_length;
-  encoding = make_encoding(Spec::parse(spec), shape, layout);
+  config.vocabulary = 4;
+  config.layers = 1;
+  config.width = width;
+  config.heads = heads;
+  config.causal = causal;
+  config.trained_length = config.longest = trained_length;
+  encoding = make_encoding(Spec::parse(spec), config, layout);
   parameters = initialize(layout, 0);
   sequence.tokens.assign(length, 0);
   sequence.segments.assign(length, 0);
   x.resize(length, width);
   x.setZero();
   for (Heads* side : {&q, &k, &v}) {
-    resize(*side, heads, length, shape.head_width());
+    resize(*side, heads, length, config.head_width());
     set_zero(*side);
   }
   for (Heads* square : {&scores, &attention}) resize(*square, heads, length, length);
-  resize(output, heads, length, shape.head_width());
+  resize(output, heads, length, config.head_width());
   update();
 }
 
@@ -70,11 +74,11 @@ MatrixView Bench::learned(const std::string& name) {
   for (const auto& entry : layout.entries()) {
     if (entry.name == name) return parameters[entry.parameter];
   }
-  throw std::invalid_argument("no parameter is called " + name);
+  throw std::logic_error("no parameter is called " + name);
 }
 
 void Bench::update() {
-  Rng rng = stream(0, "positions");
+  Rng rng = make_rng(0, "positions");
   sequence.positions = encoding->positions(sequence, rng);
   encoding->tables(parameters, sequence.positions, tables);
   recurrent_state.clear();
@@ -108,12 +112,38 @@ void Bench::score_backward(const Heads& d_scores) {
   d_x = x;
   d_x.setZero();
   for (Heads* side : {&d_q, &d_k, &d_v}) {
-    resize(*side, shape.heads, x.rows(), shape.head_width());
+    resize(*side, config.heads, x.rows(), config.head_width());
     set_zero(*side);
   }
   AttentionGradient d{d_parameters, d_tables, d_recurrent_state, d_x, d_q, d_k, d_v};
   AttentionStages(*encoding).score_backward(input(), d_scores, d);
   encoding->tables_backward(parameters, sequence.positions, tables, d_tables, d_parameters);
+}
+
+Bench with_logits(const std::string& spec, const Json& logits, int heads) {
+  const int T = static_cast<int>(logits.size());
+  Bench bench(spec, T, heads * T, heads, true);
+  for (int h = 0; h < heads; ++h) {
+    bench.q[h] = std::sqrt(static_cast<Real>(T)) * matrix(logits);
+    bench.k[h].setIdentity();
+  }
+  return bench;
+}
+
+Bench with_vectors(const std::string& spec, const Json& section, int trained_length) {
+  const EigenMatrix q = matrix(section.at("q"));
+  Bench bench(spec, static_cast<int>(q.rows()), static_cast<int>(q.cols()), 1, true, trained_length);
+  bench.q[0] = q;
+  bench.k[0] = matrix(section.at("k"));
+  return bench;
+}
+
+EigenMatrix embedded_rows(Bench& bench, const std::string& table) {
+  MatrixView rows = bench.learned(table);
+  for (Index n = 0; n < rows.rows(); ++n) rows.row(n).setConstant(static_cast<Real>(n));
+  Matrix x(bench.x);
+  bench.encoding->embed(bench.sequence, bench.parameters, bench.tables, x, bench.recurrent_state);
+  return x.col(0).transpose();
 }
 
 }  // namespace posbench

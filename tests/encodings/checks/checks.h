@@ -1,12 +1,13 @@
-// Reference values for every encoding, in encoding_checks.json in this folder: computed from the equations in
-// float64 and compared with the authors' programs if there are any. Each section of that file has a table of
-// tests, which lists every field: as an input, or with the code that checks it. checks_test.cpp fails if a field is
-// missing from all tables.
+// Checks encodings against encoding_checks.json: reference values that were computed from the equations in float64 and compared with
+// programs of the authors. One registration for each section of the file lists every field as an input or with the code that checks
+// it. checks_test.cpp fails if a field is missing.
 #pragma once
 #include <functional>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/attention.h"
@@ -18,7 +19,7 @@ namespace posbench {
 using Json = nlohmann::ordered_json;
 
 struct CheckSection {
-  std::vector<std::string> inputs;  // fields that are read by the checks, or that only describe
+  std::vector<std::string> inputs;  // fields that the checks read, and fields that only describe
   std::map<std::string, std::function<void(const Json& section)>> fields;
 };
 
@@ -30,29 +31,30 @@ struct RegisterChecks {
   }
 };
 
-/// A JSON list of numbers as one row, a list of lists as a matrix; null becomes 0.
-RowMajor matrix(const Json&);
+/// Returns a list of numbers as one row, or a list of lists as a matrix. null becomes 0.
+EigenMatrix matrix(const Json&);
 std::vector<double> numbers(const Json&);
 
-/// Every number agrees to 1e-10, relative above 1; null entries of `expected` are not compared.
+/// Checks that every number agrees to 1e-10, relative to values above 1. null entries of `expected` are not compared.
 void check_close(const In& actual, const Json& expected);
 void check_close(double actual, const Json& expected);
 
-/// One attention layer of one sequence, for an encoding built from a spec: inputs to fill, then stages to call.
+/// One attention layer of one sequence with an encoding. A test fills the inputs, then calls the stages.
 struct Bench {
-  /// `width` over `heads`; tokens are all 0, positions are the encoding's own.
+  /// `width` is that of all heads. All tokens are 0. The encoding determines the positions.
   Bench(const std::string& spec, int length, int width, int heads, bool causal, int trained_length = 64);
 
   AttentionInput input() const { return {sequence, parameters, tables, recurrent_state, 0, x, q, k, v, scratch}; }
-  MatrixView learned(const std::string& name);  // a parameter by name, to set; call update() afterwards
-  void update();                                // computes positions, tables and the recurrent state
+  /// Returns a parameter by name. Call update() after a change.
+  MatrixView learned(const std::string& name);
+  void update();  // computes positions, tables and the recurrent state
   const Heads& score();
   const Heads& attend();  // score, then normalize
   const Heads& mix();     // all three
-  /// The gradients for this upstream gradient of the scores.
+  /// Computes all gradients from the gradient of the scores.
   void score_backward(const Heads& d_scores);
 
-  ModelShape shape;
+  ModelConfig config;
   ParameterLayout layout;
   std::unique_ptr<PositionEncoding> encoding;
   Parameters parameters;
@@ -68,5 +70,12 @@ struct Bench {
   Heads d_q, d_k, d_v;
   mutable Scratch scratch;
 };
+
+/// Returns queries and keys whose scaled products are these logits in every head. A head has as many components as keys.
+Bench with_logits(const std::string& spec, const Json& logits, int heads);
+/// Returns one head with the queries and keys of the section.
+Bench with_vectors(const std::string& spec, const Json& section, int trained_length = 64);
+/// Returns the row of the embedding's table that each token reads. Sets row n to n.
+EigenMatrix embedded_rows(Bench&, const std::string& table);
 
 }  // namespace posbench

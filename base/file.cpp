@@ -1,0 +1,174 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <system_error>
+#include <utility>
+
+namespace posbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kTemporaryPrefix = ".posbench-", *kTemporarySuffix = ".tmp";
+
+[[noreturn]] void refuse(const char* action, const fs::path& path, int error) {
+  throw FileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(error)), error);
+}
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
+
+/// Returns whether a file must be written in place: a pipe, a device or a socket, this process's standard output or error,
+/// or a name under /dev or /proc that leads to an open descriptor.
+bool is_special(const fs::path& path) {
+  struct stat about {
+  }, open{};
+  if (stat(path.c_str(), &about) != 0) return false;
+  if (S_ISDIR(about.st_mode)) refuse("write", path, EISDIR);
+  if (!S_ISREG(about.st_mode)) return true;
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (fstat(descriptor, &open) == 0 && open.st_dev == about.st_dev && open.st_ino == about.st_ino) return true;
+  }
+  std::error_code error;
+  const std::string folder = fs::canonical(folder_of(path), error).string();
+  return folder == "/dev" || folder.starts_with("/proc/");
+}
+
+/// Returns a new name in a folder, unique among processes.
+fs::path temporary_name(const fs::path& folder) {
+  static thread_local std::random_device random;
+  return folder / fmt::format("{}{:08x}{:08x}{}", kTemporaryPrefix, random(), random(), kTemporarySuffix);
+}
+
+}  // namespace
+
+File::File(fs::path path, int flags, fs::path shown)
+    : path_(std::move(path)),
+      shown_(shown.empty() ? path_ : std::move(shown)),
+      descriptor_(open(path_.c_str(), flags | O_CLOEXEC, 0666)) {
+  if (descriptor_ < 0) fail("open");
+}
+
+File::~File() { close(descriptor_); }
+
+void File::fail(const char* action) const { refuse(action, shown_, errno); }
+
+void File::write(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(descriptor_, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("write");
+    text.remove_prefix(static_cast<size_t>(n));
+  }
+}
+
+void File::write_at(off_t offset, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = pwrite(descriptor_, text.data(), text.size(), offset);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("write");
+    text.remove_prefix(static_cast<size_t>(n));
+    offset += n;
+  }
+}
+
+std::string File::read(std::uintmax_t max_size) {
+  std::string text, chunk(1 << 20, '\0');
+  for (;;) {
+    const ssize_t n = ::read(descriptor_, chunk.data(), chunk.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("read");
+    if (n == 0) return text;
+    text.append(chunk, 0, static_cast<size_t>(n));
+    if (text.size() > max_size)
+      throw InputError(fmt::format("{}: has more than {} bytes", shown_.string(), max_size));
+  }
+}
+
+void File::flush() {
+  if (fsync(descriptor_) != 0) fail("write");
+}
+
+off_t File::size() const {
+  struct stat about {};
+  if (fstat(descriptor_, &about) != 0) fail("read");
+  return about.st_size;
+}
+
+void File::truncate(off_t size) {
+  if (ftruncate(descriptor_, size) != 0) fail("shorten");
+}
+
+bool File::lock() {
+  // Some network file systems cannot lock. The user must then make sure that only one process writes.
+  return flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+void File::check_in_place() const {
+  struct stat mine {
+  }, named{};
+  if (fstat(descriptor_, &mine) != 0 || stat(path_.c_str(), &named) != 0) fail("write");
+  if (mine.st_dev != named.st_dev || mine.st_ino != named.st_ino)
+    throw FileError(fmt::format("cannot write {}: another file has taken its place", shown_.string()));
+}
+
+void write_file(const fs::path& path, std::string_view text) {
+  if (is_special(path)) return File(path, O_WRONLY | O_APPEND).write(text);
+  std::error_code error;
+  const fs::path target = fs::is_symlink(path, error) && fs::exists(path, error) ? fs::canonical(path) : path;
+  const fs::path temporary = temporary_name(folder_of(target));
+  File file(temporary, O_WRONLY | O_CREAT | O_EXCL, path);
+  try {
+    file.write(text);
+    file.flush();
+    rename_file(temporary, target);
+  } catch (const FileError&) {
+    fs::remove(temporary, error);
+    throw;
+  }
+}
+
+std::string read_file(const fs::path& path, std::uintmax_t max_size) {
+  return File(path, O_RDONLY).read(max_size);
+}
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return;
+  const fs::path name = path.has_filename() ? path : path.parent_path();  // "run/" is "run"
+  if (name.has_parent_path() && name.parent_path() != name) make_folder(name.parent_path());
+  if (mkdir(name.c_str(), 0777) != 0 && (errno != EEXIST || !fs::is_directory(name, error)))
+    refuse("create", path, errno);
+  flush_folder(folder_of(name));
+}
+
+void rename_file(const fs::path& from, const fs::path& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) refuse("write", to, errno);
+  flush_folder(folder_of(to));
+}
+
+void remove_file(const fs::path& path) {
+  if (unlink(path.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) refuse("remove", path, errno);
+}
+
+void flush_folder(const fs::path& path) {
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  fsync(folder);
+  close(folder);
+}
+
+bool is_temporary(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with(kTemporaryPrefix) && name.ends_with(kTemporarySuffix);
+}
+
+}  // namespace posbench

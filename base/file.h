@@ -1,0 +1,65 @@
+// Reads files, and writes them so that they survive a crash of the process or of the machine. No other file opens files for
+// writing.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace posbench {
+
+/// An open file.
+class File {
+ public:
+  /// `flags` are those of open(2). Messages name `shown`, if it is given. Throws FileError, as all functions below.
+  File(std::filesystem::path, int flags, std::filesystem::path shown = {});
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File();
+
+  void write(std::string_view text);
+  void write_at(off_t offset, std::string_view text);
+  /// Reads from the current offset to the end. Throws InputError if that is more than `max_size` bytes.
+  std::string read(std::uintmax_t max_size = std::numeric_limits<std::uintmax_t>::max());
+  void flush();  // to the disk
+  off_t size() const;
+  void truncate(off_t size);
+  /// Locks the file for this process until it is closed or the process ends. Returns false if another process has locked
+  /// it.
+  bool lock();
+  /// Throws if the path no longer leads to this file: it was moved, removed or replaced.
+  void check_in_place() const;
+
+ private:
+  [[noreturn]] void fail(const char* action) const;
+
+  std::filesystem::path path_, shown_;
+  int descriptor_;
+};
+
+/// Writes a whole file: a temporary file in the same folder, flushed to disk, then renamed, so that at any moment the path
+/// has the old text or the new one. Follows a symbolic link. Writes into a path that is not a regular file (a pipe, a
+/// terminal, /dev/null, /dev/stdout) without replacing it.
+void write_file(const std::filesystem::path&, std::string_view text);
+/// Reads a whole file or pipe. Throws InputError if it has more than `max_size` bytes.
+std::string read_file(const std::filesystem::path&,
+                      std::uintmax_t max_size = std::numeric_limits<std::uintmax_t>::max());
+
+/// Creates a folder and the parents that are missing, each flushed to disk. Does nothing if the folder exists.
+void make_folder(const std::filesystem::path&);
+/// Renames a file within its folder and flushes the folder to disk.
+void rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
+/// Deletes a file. Does nothing if the file does not exist.
+void remove_file(const std::filesystem::path&);
+/// Flushes the names of a folder's files to disk, if the file system can do so.
+void flush_folder(const std::filesystem::path&);
+
+/// Returns whether a file has a name of the temporary files of write_file.
+bool is_temporary(const std::filesystem::path&);
+
+}  // namespace posbench

@@ -1,0 +1,32 @@
+// Uses no position encoding (NoPE): only the causal mask distinguishes orders of tokens.
+#include "encodings/registry.h"
+
+namespace posbench {
+namespace {
+
+const EncodingInfo kInfo{
+    .name = "none",
+    .family = Family::absolute,
+    .equation = "score_h(i, j) = q_i . k_j / sqrt(D)",
+    .source = "Haviv et al. 2022, arXiv:2203.16634; Kazemnejad et al. 2023, arXiv:2305.19466",
+    .notes =
+        "A bidirectional model without positions cannot distinguish orders of tokens; it can be run as a "
+        "baseline. The code of the second paper omits 1 / sqrt(D), which T5's initializer absorbs. It is "
+        "kept here, so that encodings differ only in position.",
+    .permutation_invariant = true,
+    .extrapolates = Extrapolation::yes,
+    .relative = Relative::not_applicable,
+    .content_dependent = "no",
+    .distinct = Distinct::no,
+};
+
+class None final : public PositionEncoding {
+ public:
+  using Options = NoOptions;
+  None(const Options&, const ModelConfig& config, ParameterLayout&) : PositionEncoding(config) {}
+};
+
+const RegisterEncoding<None> registered{kInfo};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,26 @@
+// Positions that count gates: the counts of a query's keys, and position scores interpolated between whole counts.
+#pragma once
+#include "model/kernels.h"
+#include "model/lanes.h"
+
+namespace posbench {
+
+/// Vectors are read and written up to this many entries beyond the last row of the position scores.
+constexpr Index kCountPadding = 2 * kLanes;
+
+/// A query that sees the first `keys` of `length` keys.
+struct GatedQuery {
+  const Real* gates;            // (keys) g(m), in (0, 1)
+  const Real* position_scores;  // (rows + kCountPadding) z(n), the score of the whole count n
+  Index keys, length, rows;
+};
+
+/// counts[j] = p(j) = min(g(j) + g(j + 1) + ... + g(keys - 1), rows - 1)
+void count_gates(const GatedQuery&, Real* counts);
+
+/// scores[j] += (1 - f) z(n) + f z(n + 1),   n = floor(p(j)), f = p(j) - n
+void add_position_scores(const GatedQuery&, Real* scores);
+/// Overwrites d_z and the gradient of the gates' logits, with zeros beyond the keys that the query sees.
+void position_scores_backward(const GatedQuery&, const Real* d_scores, Real* d_z, Real* d_logits);
+
+}  // namespace posbench

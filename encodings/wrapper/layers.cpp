@@ -1,0 +1,130 @@
+// Alternates several encodings over the layers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "encodings/parts/composition.h"
+
+namespace posbench {
+namespace {
+
+const EncodingInfo kInfo{
+    .name = "layers",
+    .family = Family::wrapper,
+    .equation =
+        "layer l has the encoding at l mod `every` of a pattern: the first member as often as needed, then "
+        "each of the others once\n"
+        "of=(a,b,c): layers 0, 1, 2, 3, ... have a, b, c, a, ...\n"
+        "of=(a,b),every=4: layers 0, 1, 2 have a, layer 3 has b, and so on",
+    .source = "RNoPE: Yang et al. 2025, arXiv:2501.18795; Golovneva et al. 2024, arXiv:2405.18719",
+    .notes =
+        "of=(rope,none) is RNoPE, and with every=4 SmolLM3; of=(cope,none) is CoPE in some layers. A "
+        "member has parameters for its own layers only. Members that enter at the embeddings are refused, "
+        "because all layers read these. The measured properties are those of the default in its first "
+        "layer.",
+    .extrapolates = Extrapolation::defined,
+    .relative = Relative::yes,
+    .content_dependent = "as its members",
+    .min_layers = 2,
+    .variants = {"of=(cope,none)", "of=(stick_breaking,shaw_kv)", "of=((alibi:learned=true),fox),every=2",
+                 "of=(t5_bias,(randomized:base=rope))"},
+};
+
+class Layers final : public Composition {
+ public:
+  struct Options {
+    std::string of = "rope,none";
+    int every = 0;
+    std::vector<Spec> members() const { return composed(of); }
+    int period() const { return every > 0 ? every : static_cast<int>(members().size()); }
+    void describe(OptionTable& o) {
+      o.text("of", of, "two or more encodings", "encodings of successive layers");
+      o.integer("every", every, 0, 64,
+                "layers of the pattern, filled by the first encoding; 0: one layer for each");
+    }
+    /// Returns the index of the member that a layer has.
+    size_t member(int layer) const {
+      const int at = layer % period(), count = static_cast<int>(members().size());
+      return static_cast<size_t>(std::max(0, at - (period() - count)));
+    }
+  };
+
+  Layers(const Options& options, const ModelConfig& config, ParameterLayout& layout)
+      : Composition("layers", options.members(), config, member_configs(options, config), layout) {
+    refuse_embeddings("layers", "all layers");
+    std::vector<int> used(members().size());
+    for (int layer = 0; layer < config.layers; ++layer) {
+      const size_t n = options.member(layer);
+      parts_.push_back({n, used[n]++});
+    }
+  }
+
+  void score(const AttentionInput& in, Heads& scores) const override {
+    with_input(part(in), in, [&](const AttentionInput& in_part) { member(in).score(in_part, scores); });
+  }
+  void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
+    with_gradient(part(in), in, d, [&](const AttentionInput& in_part, AttentionGradient& d_part) {
+      member(in).score_backward(in_part, d_scores, d_part);
+    });
+  }
+  void normalize(const AttentionInput& in, const Heads& scores, Heads& attention) const override {
+    with_input(part(in), in,
+               [&](const AttentionInput& in_part) { member(in).normalize(in_part, scores, attention); });
+  }
+  void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
+                          const Heads& d_attention, Heads& d_scores) const override {
+    with_input(part(in), in, [&](const AttentionInput& in_part) {
+      member(in).normalize_backward(in_part, scores, attention, d_attention, d_scores);
+    });
+  }
+  void mix(const AttentionInput& in, const Heads& attention, Heads& output) const override {
+    with_input(part(in), in, [&](const AttentionInput& in_part) { member(in).mix(in_part, attention, output); });
+  }
+  void mix_backward(const AttentionInput& in, const Heads& attention, const Heads& d_output, Heads& d_attention,
+                    AttentionGradient& d) const override {
+    with_gradient(part(in), in, d, [&](const AttentionInput& in_part, AttentionGradient& d_part) {
+      member(in).mix_backward(in_part, attention, d_output, d_attention, d_part);
+    });
+  }
+  std::vector<AttentionMap> inspect(const AttentionInput& in) const override {
+    std::vector<AttentionMap> maps;
+    with_input(part(in), in, [&](const AttentionInput& in_part) { maps = member(in).inspect(in_part); });
+    return maps;
+  }
+
+ private:
+  static std::vector<ModelConfig> member_configs(const Options& options, const ModelConfig& config) {
+    const size_t count = options.members().size();
+    if (count < 2) {
+      throw InputError(fmt::format(
+          "encoding 'layers': of is '{}', expected two or more encodings, as in of=(rope,none)", options.of));
+    }
+    if (options.period() < static_cast<int>(count)) {
+      throw InputError(fmt::format(
+          "encoding 'layers': every is {}, less than the {} encodings '{}'; expected at least as many layers",
+          options.every, count, options.of));
+    }
+    if (options.period() > config.layers) {
+      throw InputError(fmt::format(
+          "encoding 'layers': the pattern '{}' has {} layers, and the model {}; set model.layers to {} or more",
+          options.of, options.period(), config.layers, options.period()));
+    }
+    std::vector<ModelConfig> configs(count, config);
+    for (ModelConfig& member : configs) member.layers = 0;
+    for (int layer = 0; layer < config.layers; ++layer) ++configs[options.member(layer)].layers;
+    return configs;
+  }
+
+  const Part& part(const AttentionInput& in) const { return parts_[static_cast<size_t>(in.layer)]; }
+  const PositionEncoding& member(const AttentionInput& in) const { return *members()[part(in).member].encoding; }
+
+  std::vector<Part> parts_;  // for each layer
+};
+
+const RegisterEncoding<Layers> registered{kInfo};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,77 @@
+#include "harness/analysis/attention_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <stdexcept>
+
+namespace posbench {
+namespace {
+
+const Matrix& find_map(const std::vector<AttentionMap>& maps, AttentionMap::Kind kind, size_t head) {
+  for (const AttentionMap& map : maps) {
+    if (map.kind == kind) return map.values.at(head);
+  }
+  throw std::logic_error("the layer has no map of this kind");
+}
+
+}  // namespace
+
+void HeadStatistics::add(const std::vector<AttentionMap>& maps, size_t head, const Query& query) {
+  using Kind = AttentionMap::Kind;
+  const auto attention = find_map(maps, Kind::attention, head).row(query.at),
+             score = find_map(maps, Kind::score, head).row(query.at),
+             positional = find_map(maps, Kind::positional_part, head).row(query.at);
+  double entropy_of_query = 0;
+  for (Index j = 0; j < query.keys; ++j) {
+    const double a = attention(j);
+    if (a > 0) entropy_of_query -= a * std::log(a);
+    AtDistance& at = by_distance[query.at - j];
+    at.attention.add(a);
+    at.positional.add(positional(j));
+  }
+  entropy.add(entropy_of_query);
+  if (!query.evidence) return;
+  const Index evidence = *query.evidence, distance = std::abs(query.at - evidence);
+  double mass_nearer = 0, mass_farther = 0;
+  Mean content_nearer;
+  for (Index j = 0; j < query.keys; ++j) {
+    if (std::abs(j - evidence) <= kMaxOffset) by_offset[j - evidence].add(attention(j));
+    if (j == evidence) continue;
+    const bool is_nearer = std::abs(query.at - j) < distance;
+    (is_nearer ? mass_nearer : mass_farther) += attention(j);
+    if (is_nearer && j != query.at) content_nearer.add(score(j) - positional(j));
+  }
+  on_evidence.add(attention(evidence));
+  nearer.add(mass_nearer);
+  farther.add(mass_farther);
+  if (content_nearer.count > 0)
+    content_margin.add(score(evidence) - positional(evidence) - content_nearer.value());
+  for (const AttentionMap& map : maps) {
+    Part& part = parts[map.name];
+    for (Index j = 0; j < query.keys; ++j)
+      (j == evidence ? part.evidence : part.others).add(map.values[head](query.at, j));
+    if (map.kind == Kind::count && query.distance)
+      counts[*query.distance].push_back(map.values[head](query.at, evidence));
+  }
+}
+
+std::optional<double> HeadStatistics::position_margin(Index farthest) const {
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0, largest = 0;
+  for (const auto& [distance, at] : by_distance) {
+    if (distance < 0 || distance > farthest) continue;
+    const auto d = static_cast<double>(distance), p = at.positional.value();
+    n += 1, x += d, y += p, xx += d * d, xy += d * p;
+    largest = std::max(largest, std::abs(p));
+  }
+  if (n < 2 || largest == 0) return std::nullopt;
+  return -(n * xy - x * y) / (n * xx - x * x);
+}
+
+std::optional<double> HeadStatistics::predicted_reach(Index farthest) const {
+  const std::optional<double> margin = position_margin(farthest);
+  if (!margin || *margin <= 0 || content_margin.count == 0 || content_margin.value() <= 0) return std::nullopt;
+  return content_margin.value() / *margin;
+}
+
+}  // namespace posbench

@@ -1,0 +1,58 @@
+// Collects statistics of attention heads over many queries: means of attention and scores by distance, and the attention on the
+// evidence, the key that the answer depends on, and around it.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/position_encoding.h"
+
+namespace posbench {
+
+struct Mean {
+  double sum = 0;
+  std::int64_t count = 0;
+  void add(double value) { sum += value, ++count; }
+  double value() const { return sum / static_cast<double>(count); }  // NaN without values
+};
+
+/// One query of a sequence.
+struct Query {
+  Index at = 0;
+  Index keys = 0;                 // it sees the keys 0 .. keys - 1
+  std::optional<Index> evidence;  // the key that its answer depends on
+  std::optional<int> distance;    // of the evidence, in the task's unit
+};
+
+/// Statistics of one head. Distances are the query's position minus the key's, in tokens.
+struct HeadStatistics {
+  struct AtDistance {
+    Mean attention, positional;  // positional: the score minus q k / sqrt(D)
+  };
+  /// Means of a part of the scores, or of another map of the encoding, at the evidence and at the other keys of the query.
+  struct Part {
+    Mean evidence, others;
+  };
+  static constexpr Index kMaxOffset = 8;
+
+  std::map<Index, AtDistance> by_distance;
+  Mean entropy;                       // of the attention of a query, in nats
+  Mean on_evidence, nearer, farther;  // attention on the evidence, on keys nearer to the query, and on the rest
+  std::map<Index, Mean> by_offset;    // attention by key - evidence, to kMaxOffset either way
+  Mean content_margin;                // q k / sqrt(D): the evidence minus the mean of the nearer keys
+  std::map<std::string, Part> parts;
+  std::map<int, std::vector<double>> counts;  // CoPE's count at the evidence, by the distance in the task's unit
+
+  /// Adds one query. `maps` are those that Transformer::inspect returns for the layer.
+  void add(const std::vector<AttentionMap>& maps, size_t head, const Query&);
+
+  /// Returns how much the positional part falls with each token of distance, from 0 to `farthest`, as the slope of a least-squares
+  /// line through its means. Empty with fewer than two distances or without a positional part.
+  std::optional<double> position_margin(Index farthest) const;
+  /// Returns the distance in tokens at which nearer keys win: content_margin / position_margin. Empty if either is not positive.
+  std::optional<double> predicted_reach(Index farthest) const;
+};
+
+}  // namespace posbench

@@ -1,0 +1,173 @@
+#include "harness/analysis/benchmark.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "base/parallel_for.h"
+#include "base/random.h"
+#include "base/system.h"
+#include "model/denormals.h"
+
+namespace posbench {
+namespace {
+
+constexpr int kVocabulary = 32;
+
+double seconds_of(const std::function<void()>& f) {
+  const double start = thread_cpu_seconds();
+  f();
+  return thread_cpu_seconds() - start;
+}
+
+/// Returns the mean seconds of calls that follow each other for a tenth of a second, as training steps do. A single short
+/// call would find the data of earlier work in the caches.
+double mean_seconds(const std::function<void()>& f) {
+  constexpr double kTogether = 0.1;
+  const double start = thread_cpu_seconds();
+  for (int calls = 1;; ++calls) {
+    f();
+    const double seconds = thread_cpu_seconds() - start;
+    if (seconds >= kTogether) return seconds / calls;
+  }
+}
+
+/// Returns the GFLOP/s of a product of 512 x 256 by 256 x 1024: the best of some products of Eigen and of posbench.
+double product_peak() {
+  static const EigenMatrix a = EigenMatrix::Random(512, 256), b = EigenMatrix::Random(256, 1024);
+  static EigenMatrix c(512, 1024);
+  double best = 1e9;
+  for (int n = 0; n < 10; ++n) {
+    best = std::min(best, seconds_of([] { c.noalias() = a * b; }));
+    best = std::min(best, seconds_of([] { multiply(a, b, c); }));
+  }
+  return 2.0 * 512 * 256 * 1024 / best * 1e-9;
+}
+
+Model make(const Spec& encoding, const BenchmarkSize& size) {
+  ModelConfig shape;
+  shape.vocabulary = kVocabulary;
+  shape.layers = size.layers;
+  shape.width = size.width;
+  shape.heads = size.heads;
+  shape.causal = size.causal;
+  shape.trained_length = shape.longest = size.length;
+  return make_model(encoding, shape);
+}
+
+}  // namespace
+
+BenchmarkedModel::BenchmarkedModel(const Spec& encoding, const BenchmarkSize& size)
+    : spec(encoding),
+      size_(size),
+      model_(make(encoding, size)),
+      state_(model_, {}, 0),
+      optimizer_(make_optimizer({}, model_.layout)),
+      workspace_(model_.layout) {
+  Rng rng = make_rng(0, "bench");
+  for (int n = 0; n < size.batch; ++n) {
+    Sequence s;
+    s.tokens = uniform_tokens(rng, size.length, 0, kVocabulary - 1);
+    s.digit_positions = uniform_tokens(rng, size.length, 0, 3);
+    for (int t = 0; t < size.length; ++t) s.segments.push_back(t / 8), s.target_positions.push_back(t);
+    s.positions = model_.encoding->positions(s, rng);
+    sequences_.push_back(std::move(s));
+    targets_.push_back(uniform_tokens(rng, size.length, 0, kVocabulary - 1));
+  }
+  for (size_t n = 0; n < sequences_.size(); ++n) batch_.push_back({sequences_[n], targets_[n]});
+}
+
+void BenchmarkedModel::step() {
+  const FlushDenormals flush;
+  const DropoutStream no_dropout = [](size_t) { return Rng(); };
+  training_step({*model_.transformer, *optimizer_, state_.optimizer, state_.parameters, workspace_}, batch_,
+                no_dropout, 1, 1e-4);
+}
+
+void BenchmarkedModel::evaluate() {
+  const FlushDenormals flush;
+  for (const Sequence& s : sequences_) {
+    model_.transformer->prepare(state_.parameters, s, workspace_.tables, nullptr);
+    model_.transformer->forward(state_.parameters, s, workspace_.tables, nullptr, workspace_.activations);
+  }
+  model_.transformer->finish(state_.parameters, workspace_.tables, nullptr);
+}
+
+double BenchmarkedModel::seconds_of_step() {
+  return mean_seconds([this] { step(); });
+}
+
+double BenchmarkedModel::seconds_of_evaluation() {
+  return mean_seconds([this] { evaluate(); });
+}
+
+double BenchmarkedModel::gflop() const {
+  return 6e-9 * model_.transformer->multiply_adds(size_.length, size_.length) * size_.batch;
+}
+
+bool BenchmarkedModel::same_bytes(const BenchmarkedModel& other) const {
+  const Vector &a = state_.parameters.flat, &b = other.state_.parameters.flat;
+  return std::memcmp(a.data(), b.data(), static_cast<size_t>(a.size()) * sizeof(Real)) == 0;
+}
+
+void measure(const std::vector<std::unique_ptr<BenchmarkedModel>>& models, int repetitions) {
+  for (const auto& model : models) {
+    model->step();  // allocates the workspace
+    model->evaluate();
+  }
+  BenchmarkedModel& first = *models.front();
+  for (int n = 0; n < repetitions; ++n) {
+    for (const auto& model : models) {
+      const double plain = first.seconds_of_step(), before = product_peak();
+      const double step = model.get() == &first ? plain : model->seconds_of_step();
+      const double peak = std::max(before, product_peak());
+      model->step_seconds.push_back(step);
+      model->peak_fractions.push_back(model->gflop() / step / peak);
+      model->relative.push_back(step / plain);
+    }
+  }
+  for (int n = 0; n < repetitions; ++n) {
+    for (const auto& model : models) {
+      const double plain = first.seconds_of_evaluation();
+      const double seconds = model.get() == &first ? plain : model->seconds_of_evaluation();
+      model->evaluation_seconds.push_back(seconds);
+      model->relative_evaluation.push_back(seconds / plain);
+    }
+  }
+}
+
+Throughput measure_throughput(const Spec& encoding, const BenchmarkSize& size, int jobs, int steps) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<std::unique_ptr<BenchmarkedModel>> models;
+  for (int n = 0; n < jobs; ++n) models.push_back(std::make_unique<BenchmarkedModel>(encoding, size));
+  const auto start = Clock::now();
+  parallel_for(models.size(), jobs, [&](size_t n) {
+    for (int step = 0; step < steps; ++step) models[n]->step();
+  });
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return {.tokens_per_second = jobs * steps * models.front()->tokens() / seconds,
+          .same_bytes = std::all_of(models.begin(), models.end(),
+                                    [&](const auto& model) { return model->same_bytes(*models.front()); })};
+}
+
+std::vector<double> sample_times(const Task& task, int length, int count) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> times;
+  for (int n = 0; n < count; ++n) {
+    Rng rng = make_rng(0, "bench", n);
+    const auto start = Clock::now();
+    const Example example = task.sample(length, rng);
+    times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+Spread spread(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return {values.front(), values[values.size() / 2], values.back()};
+}
+
+}  // namespace posbench

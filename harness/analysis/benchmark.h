@@ -1,0 +1,73 @@
+// Measures the speed of training, evaluation and sampling.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/spec.h"
+#include "harness/training/train.h"
+#include "model/training_step.h"
+#include "tasks/task.h"
+
+namespace posbench {
+
+struct BenchmarkSize {
+  std::string name;
+  int layers, width, heads, length;
+  bool causal;
+  int batch;
+};
+
+/// A model of one encoding and size in training on random tokens.
+class BenchmarkedModel {
+ public:
+  BenchmarkedModel(const Spec& encoding, const BenchmarkSize&);
+
+  void step();
+  void evaluate();
+  double seconds_of_step();
+  double seconds_of_evaluation();
+
+  double tokens() const { return static_cast<double>(size_.length) * size_.batch; }
+  /// Returns the GFLOP of a training step: twice the multiply-adds, once forward and twice backward.
+  double gflop() const;
+  Index parameters() const { return model_.layout.count(); }
+  bool same_bytes(const BenchmarkedModel&) const;
+
+  Spec spec;
+  std::vector<double> step_seconds, peak_fractions, relative;
+  std::vector<double> evaluation_seconds, relative_evaluation;
+  std::int64_t memory = 0;  // bytes
+
+ private:
+  BenchmarkSize size_;
+  Model model_;
+  TrainingState state_;
+  std::unique_ptr<const Optimizer> optimizer_;
+  TrainingWorkspace workspace_;
+  std::vector<Sequence> sequences_;
+  std::vector<std::vector<int>> targets_;
+  std::vector<LabelledSequence> batch_;
+};
+
+/// Measures the models in turn, so that a drift of the machine affects all of them. Their speed is relative to the first
+/// model, and to the peak of a matrix product, which is measured before and after each step.
+void measure(const std::vector<std::unique_ptr<BenchmarkedModel>>&, int repetitions);
+
+struct Throughput {
+  double tokens_per_second;
+  bool same_bytes;  // all models have the same parameters afterwards
+};
+/// Trains `jobs` equal models at once, one thread each, for a number of steps.
+Throughput measure_throughput(const Spec& encoding, const BenchmarkSize&, int jobs, int steps);
+
+/// Returns the microseconds that each of `count` samples takes, in ascending order.
+std::vector<double> sample_times(const Task&, int length, int count);
+
+struct Spread {
+  double low, median, high;
+};
+Spread spread(std::vector<double> values);
+
+}  // namespace posbench

@@ -1,0 +1,81 @@
+#include "harness/analysis/head_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+
+#include "harness/training/evaluate.h"
+
+namespace posbench {
+namespace {
+
+/// Returns the scored positions of a sample as queries, and counts its answers.
+std::vector<Query> count_answers(const SavedModel& saved, const PreparedSample& sample, const Matrix& logits,
+                                 Index outputs, HeadReport& report) {
+  const Example& example = sample.sample.example;
+  std::vector<Query> queries;
+  for (size_t n = 0; n < example.scored.size(); ++n) {
+    Query query{.at = example.scored[n]};
+    query.keys = saved.model.shape.causal ? query.at + 1 : static_cast<Index>(example.tokens.size());
+    if (!example.evidence.empty()) query.evidence = example.evidence[n];
+    if (!example.distances.empty()) query.distance = example.distances[n];
+    const Count count{
+        predicted_token(logits, static_cast<Index>(n), example.candidates, outputs) == sample.targets[n], 1};
+    report.answers += count;
+    if (query.evidence) report.by_evidence_distance[std::abs(query.at - *query.evidence)] += count;
+    queries.push_back(query);
+  }
+  return queries;
+}
+
+}  // namespace
+
+std::optional<MeasuredHead> HeadReport::most_on_evidence() const {
+  if (!has_evidence()) return std::nullopt;
+  return std::ranges::max(heads, {}, [](const MeasuredHead& h) { return h.statistics.on_evidence.value(); });
+}
+
+std::optional<Index> HeadReport::breakdown_distance() const {
+  std::optional<Index> breakdown;
+  Count from_here;
+  for (auto at = by_evidence_distance.rbegin(); at != by_evidence_distance.rend(); ++at) {
+    from_here += at->second;
+    if (accuracy(from_here) < kSufficientAccuracy && accuracy(at->second) < kSufficientAccuracy)
+      breakdown = at->first;
+  }
+  return breakdown;
+}
+
+HeadReport measure_heads(const SavedModel& saved, const std::string& split, std::optional<int> length,
+                         int samples) {
+  const Model& model = saved.model;
+  const SampleStream stream = saved.task->stream({Purpose::test, split, saved.experiment.seed}, length);
+  HeadReport report{.id = saved.experiment.id(),
+                    .split = split,
+                    .distance_unit = saved.task->info->distance_unit,
+                    .samples = samples};
+  for (int layer = 0; layer < model.shape.layers; ++layer) {
+    for (int head = 0; head < model.shape.heads; ++head) report.heads.push_back({layer, head, {}});
+  }
+  StepCache tables;
+  SequenceWorkspace activations;
+  for (int n = 0; n < samples; ++n) {
+    const auto index = static_cast<std::uint64_t>(n);
+    const PreparedSample sample = draw_batch(stream, *model.encoding, /*training=*/false, index, 1).front();
+    model.transformer->prepare(saved.parameters, sample.sequence, tables, nullptr);
+    model.transformer->forward(saved.parameters, sample.sequence, tables, nullptr, activations);
+    const std::vector<Query> queries =
+        count_answers(saved, sample, activations.logits, stream.num_outputs(), report);
+    std::vector<AttentionMap> maps;  // of the layer of the head, for all of its heads
+    for (MeasuredHead& head : report.heads) {
+      if (head.head == 0)
+        maps =
+            model.transformer->inspect(saved.parameters, sample.sequence, tables.tables, head.layer, activations);
+      for (const Query& query : queries) head.statistics.add(maps, static_cast<size_t>(head.head), query);
+    }
+  }
+  return report;
+}
+
+}  // namespace posbench

@@ -1,0 +1,168 @@
+#include "harness/commands/list_markdown.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/error.h"
+#include "encodings/registry.h"
+#include "harness/console/terminal.h"
+#include "harness/training/baselines.h"
+#include "harness/training/task_setup.h"
+#include "harness/verify/certify.h"
+
+namespace posbench {
+namespace {
+
+/// Escapes a text for a cell of a table.
+std::string cell(const std::string& text) {
+  std::string escaped;
+  if (text.empty()) return "-";
+  for (const char c : text) {
+    if (c == '|' || c == '*' || c == '_' || c == '<') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string row(const std::vector<std::string>& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
+
+std::string header(const std::vector<std::string>& names) {
+  return row(names) + "|" + fmt::format("{}", fmt::join(std::vector<std::string>(names.size(), "---|"), "")) +
+         "\n";
+}
+
+std::string options_table(const std::vector<OptionInfo>& options) {
+  if (options.empty()) return "No options.\n\n";
+  std::string text = header({"option", "default", "meaning", "expected"});
+  for (const OptionInfo& o : options)
+    text += row({fmt::format("`{}`", o.name), o.value.empty() ? "-" : fmt::format("`{}`", o.value), cell(o.help),
+                 cell(o.expected)});
+  return text + "\n";
+}
+
+std::string paragraph(const std::string& name, const std::string& text) {
+  return text.empty() ? "" : fmt::format("{}: {}\n\n", name, cell(text));
+}
+
+/// Returns "`length=128` (4x)": the values at default options, and how they relate to those of training.
+std::string changes(const TaskInfo& info, const TaskInfo::Split& split) {
+  std::vector<std::string> pieces;
+  const auto raw =
+      std::find_if(info.splits.begin(), info.splits.end(), [&](const auto& s) { return s.name == split.name; });
+  for (size_t n = 0; n < split.options.size(); ++n) {
+    const auto& [option, value] = split.options[n];
+    const std::string& relative = raw->options[n].second;
+    pieces.push_back(fmt::format("`{}={}`{}", option, value, relative == value ? "" : " (" + relative + ")"));
+  }
+  return pieces.empty() ? "-" : fmt::format("{}", fmt::join(pieces, ", "));
+}
+
+std::string task_section(const TaskEntry& entry) {
+  const TaskInfo& info = entry.info;
+  const TaskSetup setup = make_task_setup(ExperimentOptions{}, info.name);
+  const TaskBaseline baseline = measure_baselines(setup);
+  std::string text = fmt::format("### {}\n\n{}\n\n", info.name, cell(info.definition));
+  text += paragraph("What it takes", info.requirement);
+  text += fmt::format("{}; {}; lengths in {}{}; vocabulary {}; about {} tokens as trained, {} in any split.\n\n",
+                      cell(info.family), info.causal_only ? "causal models" : "causal and bidirectional models",
+                      info.length_unit,
+                      info.distance_unit.empty() ? "" : fmt::format(", distances in {}", info.distance_unit),
+                      setup.shape.vocabulary, setup.shape.trained_length, setup.shape.longest);
+  text += options_table(entry.options);
+  std::vector<std::string> columns{"split", "changes", "why", "chance"};
+  for (const auto& [name, accuracy] : baseline.splits.front().trivial) columns.push_back(cell(name));
+  text += header(columns);
+  for (size_t i = 0; i < setup.splits.size(); ++i) {
+    const TaskInfo::Split& split = setup.splits[i];
+    std::vector<std::string> cells{cell(split.name), changes(info, split), cell(split.why),
+                                   fmt::format("{:.3f}", baseline.splits[i].chance)};
+    for (const auto& [name, accuracy] : baseline.splits[i].trivial)
+      cells.push_back(fmt::format("{:.3f}", accuracy));
+    text += row(cells);
+  }
+  return text + "\n";
+}
+
+std::string encoding_section(const EncodingEntry& entry) {
+  const EncodingInfo& info = entry.info;
+  const auto properties = posbench_double::properties(info.name);
+  const auto number = [&](const char* property, const char* key) { return properties[property][key].get<int>(); };
+  std::string text = fmt::format("### {}\n\n    {}\n\n", info.name, indent_lines(info.equation, 4));
+  text += paragraph("Source", info.source) + paragraph("Notes", info.notes);
+  text += fmt::format(
+      "Measured at a trained length of {}: {} of as many equal tokens are distinguished, and {} of {}; {} rows of "
+      "parameters are reached only beyond this length.\n\n",
+      number("distinct", "of"), number("distinct", "positions"), number("distinct", "far"),
+      number("distinct", "of_far"), number("extrapolates", "untrained_rows"));
+  return text + options_table(entry.options);
+}
+
+std::string tasks_page() {
+  std::string text =
+      "# Tasks\n\n"
+      "<!-- Written by `posbench list tasks --markdown > docs/tasks.md`; a test compares. -->\n\n"
+      "This page defines every task, for readers who choose tasks or interpret their results.\n\n"
+      "## Published names\n\n"
+      "The table has the published name of each task, its published use, and every deliberate difference. If a paper and\n"
+      "its released code disagree, the default is that of the code, which made the published numbers, and the form of the\n"
+      "paper is an option. Questions precede their answers. A causal model reads the answers with teacher forcing, a\n"
+      "bidirectional model reads empty slots (`evaluation.layout`).\n\n" +
+      header({"task", "published as", "source", "published use, and what differs here"});
+  for (const std::string& name : tasks().names()) {
+    const TaskInfo& info = tasks().find(name).info;
+    text += row(
+        {fmt::format("[{0}](#{0})", name), cell(info.published_name), cell(info.source), cell(info.published)});
+  }
+  text +=
+      "\nMAD's compression task is omitted: it decodes all tokens from one position through a separate head, which this\n"
+      "model does not have. Of the length-generalization suite, parity is `parity_check`; SCAN and PCFG SET are omitted,\n"
+      "since their examples come from fixed sets of text.\n\n"
+      "## Every task\n\n"
+      "Each split changes some options of the task and so isolates one cause. The column `chance` is a uniform guess among\n"
+      "the possible answers. The columns after it are accuracies by token of trivial predictors, measured on 2000\n"
+      "samples: the most frequent answer of all (constant), of those after the same last token, at the same position of a\n"
+      "question of the same length, and of questions with the same tokens in any order (bag\\_of\\_tokens).\n\n";
+  for (const std::string& name : tasks().names()) text += task_section(tasks().find(name));
+  text.pop_back();
+  return text;
+}
+
+std::string encodings_page() {
+  std::string text =
+      "# Encodings\n\n"
+      "<!-- Written by `posbench list encodings --markdown > docs/encodings.md`; a test compares. -->\n\n"
+      "This page defines every encoding, for readers who choose one. `posbench check NAME` measures four of these columns\n"
+      "and fails if they differ from this table:\n\n"
+      "* distinct: in a sequence of equal tokens, the last query has a different score for each position;\n"
+      "* extrapolates: beyond the trained length all parameters are trained and no score exceeds the trained range (yes);\n"
+      "  all are trained but scores exceed it (defined); some are untrained (no);\n"
+      "* relative: the scores of equal tokens do not change when query and key move by the same distance;\n"
+      "* distance decay: attention among equal tokens falls with distance in all heads, for any learned parameters.\n\n" +
+      header({"encoding", "family", "models", "learned", "content-dependent", "distinct", "extrapolates",
+              "relative", "distance decay"});
+  for (const std::string& name : encodings().names()) {
+    const EncodingInfo& info = encodings().find(name).info;
+    text += row({fmt::format("[{0}](#{0})", name), cell(to_string(info.family)),
+                 info.causal_only ? "causal" : "both", info.learned ? "yes" : "no", cell(info.content_dependent),
+                 cell(to_string(info.distinct)), cell(to_string(info.extrapolates)),
+                 cell(to_string(info.relative)), cell(to_string(info.distance_decay))});
+  }
+  text += "\n## Every encoding\n\n";
+  for (const std::string& name : encodings().names()) text += encoding_section(encodings().find(name));
+  text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::string registry_page(const std::string& kind) {
+  if (kind == "tasks") return tasks_page();
+  if (kind == "encodings") return encodings_page();
+  throw InputError(fmt::format("--markdown has no page of {}, expected tasks or encodings", kind));
+}
+
+}  // namespace posbench

@@ -1,0 +1,141 @@
+#include "harness/config/config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "base/text.h"
+#include "harness/config/embedded_data.h"
+#include "harness/config/names.h"
+#include "harness/config/user_files.h"
+
+namespace posbench {
+namespace {
+
+/// Applies a profile, after the profile that it is based on.
+void overlay_profile(const std::string& name, RunConfig& config) {
+  const Json json = Json::parse(profiles().at(name));
+  if (json.contains("profile")) overlay_profile(json["profile"].get<std::string>(), config);
+  overlay(json, "profile " + name, config);
+}
+
+/// Reads the configuration from a file, which is a configuration or a report.
+Json read_config_file(const std::filesystem::path& path) {
+  Json json = read_json(path);
+  if (json.is_object() && json.contains("config") && json.contains("experiments")) return json["config"];
+  return json;
+}
+
+}  // namespace
+
+ExperimentOptions RunConfig::for_task(const std::string& task) const {
+  ExperimentOptions options = *this;
+  const auto found = overrides.find(task);
+  if (found != overrides.end()) {
+    for (const auto& [name, value] : found->second) options.set(name, value);
+  }
+  return options;
+}
+
+void RunConfig::set_for_all(const std::string& name, const std::string& value) {
+  set(name, value);
+  for (auto& [task, settings] : overrides)
+    std::erase_if(settings, [&](const auto& setting) { return setting.first == name; });
+  std::erase_if(overrides, [](const auto& of_task) { return of_task.second.empty(); });
+}
+
+void RunConfig::set_sweep(const std::string& name, const std::string& values) {
+  std::vector<std::string> list;
+  for (std::string& value : split(values, ',')) {
+    if (!value.empty()) list.push_back(std::move(value));
+  }
+  if (list.empty()) throw InputError(fmt::format("sweep of {}: expected values, as in 32,64,128", name));
+  if (!name.starts_with("task.") && !name.starts_with("encoding.")) {
+    for (std::string& value : list) {
+      ExperimentOptions scratch;
+      scratch.set(name, value);
+      value = scratch.get(name);
+    }
+  }
+  std::erase_if(sweep, [&](const auto& swept) { return swept.first == name; });
+  sweep.emplace_back(name, std::move(list));
+}
+
+std::vector<std::uint64_t> parse_seeds(const std::string& text) {
+  constexpr std::uint64_t kMax = 1'000'000'000'000;
+  std::vector<std::uint64_t> seeds;
+  const bool is_list = text.find(',') != text.npos;
+  for (const std::string& piece : split(text, ',')) {
+    if (piece.empty() && !seeds.empty()) continue;  // a list of one is written "5,"
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), seed);
+    if (error != std::errc{} || end != piece.data() + piece.size() || seed > kMax ||
+        std::find(seeds.begin(), seeds.end(), seed) != seeds.end()) {
+      throw InputError(
+          fmt::format("seeds '{}': expected how many (3) or different numbers (0,5,7) up to {}", text, kMax));
+    }
+    seeds.push_back(seed);
+  }
+  if (is_list) return seeds;
+  constexpr std::uint64_t kMaxSeeds = 10000;
+  if (seeds.empty() || seeds[0] == 0 || seeds[0] > kMaxSeeds) {
+    throw InputError(
+        fmt::format("seeds '{}': expected how many, from 1 to {}, or a list such as 0,5,7", text, kMaxSeeds));
+  }
+  std::vector<std::uint64_t> first(seeds[0]);
+  for (size_t n = 0; n < first.size(); ++n) first[n] = n;
+  return first;
+}
+
+RunConfig make_config(const ConfigRequest& request) {
+  RunConfig config;
+  Json file;
+  std::string file_name;
+  if (request.file) {
+    file_name = request.file->string();
+    file = read_user_files([&] { return read_config_file(*request.file); });
+    if (!file.is_object()) throw InputError(printable(file_name + ": expected an object"));
+  }
+  config.profile = request.profile.value_or(request.file ? profile_name(file, file_name) : "quick");
+  if (!profiles().contains(config.profile)) {
+    std::vector<std::string> names;
+    for (const auto& [name, text] : profiles()) names.push_back(name);
+    const std::string message = fmt::format("unknown profile '{}'{} (profiles: {})", config.profile,
+                                            did_you_mean(config.profile, names), fmt::join(names, ", "));
+    throw InputError(printable(!request.profile && request.file ? file_name + ": " + message : message));
+  }
+  overlay_profile(config.profile, config);
+  if (request.file) overlay(file, file_name, config);
+  for (const std::string& setting : request.settings) {
+    const size_t equals = setting.find('=');
+    if (equals == setting.npos) throw InputError(fmt::format("'{}' is not SECTION.OPTION=VALUE", setting));
+    config.set_for_all(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  for (const std::string& sweep : request.sweeps) {
+    const size_t equals = sweep.find('=');
+    if (equals == sweep.npos) {
+      throw InputError(fmt::format(
+          "'{}': expected NAME=VALUE,VALUE with a setting, task.OPTION or encoding.OPTION, as in model.width=32,64,128",
+          sweep));
+    }
+    config.set_sweep(sweep.substr(0, equals), sweep.substr(equals + 1));
+  }
+  if (request.learning_rates) config.set_for_all("training.learning_rate", *request.learning_rates);
+  if (request.extend) config.set_for_all("extend.encodings", *request.extend);
+  if (request.tasks) config.tasks = select(*request.tasks, "task");
+  if (request.encodings) config.encodings = select(*request.encodings, "encoding");
+  if (request.seeds) config.seeds = parse_seeds(*request.seeds);
+  if (request.match_compute)
+    config.match_compute = MatchedCompute{read_encoding(*request.match_compute).text(), {}};
+  if (config.match_compute) find_costs(*config.match_compute, config.encodings);
+  return config;
+}
+
+}  // namespace posbench

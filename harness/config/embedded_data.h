@@ -1,0 +1,34 @@
+// Gives access to the files that the program was built with: profiles, claims, the reports of the board and its costs.
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "results/reports/cost_json.h"
+#include "results/types/report.h"
+
+namespace posbench {
+
+/// Returns the JSON of harness/config/profiles by name. The key "profile" names the one that a profile is based on.
+const std::map<std::string, std::string>& profiles();
+
+/// Returns the JSON of results/data/claims by name.
+const std::map<std::string, std::string>& claim_texts();
+
+/// Returns the board's reports and, last, its costs by their paths in the source tree.
+const std::vector<std::pair<std::string, std::string_view>>& board_bytes();
+
+struct KeptReport {
+  std::string name;  // its path in the source tree
+  Report report;
+};
+
+/// Reads all reports of the board.
+std::vector<KeptReport> board_reports();
+
+/// Returns the cost of a training step with each encoding, from results/data/board/cost.json.
+const MeasuredCosts& board_costs();
+
+}  // namespace posbench

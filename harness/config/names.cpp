@@ -1,0 +1,98 @@
+#include "harness/config/names.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+
+#include "base/error.h"
+#include "encodings/registry.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+bool same_but_for_case(const std::string& a, const std::string& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+template <class Entry>
+std::string registered(const Registry<Entry>& registry, const std::string& text) {
+  if (registry.contains(text)) return text;
+  std::vector<std::string> alike;
+  for (const std::string& name : registry.names()) {
+    if (same_but_for_case(name, text)) alike.push_back(name);
+  }
+  return alike.size() == 1 ? alike.front() : text;
+}
+
+/// Replaces the names of the encoding and of the encodings that it wraps by registered names.
+Spec named_encoding(Spec spec) {
+  spec.name = encoding_name(spec.name);
+  if (!encodings().contains(spec.name)) return spec;
+  for (const OptionInfo& option : encodings().find(spec.name).options) {
+    for (auto& [key, value] : spec.options) {
+      const bool names_encoding = encodings().contains(encoding_name(value.substr(0, value.find(':'))));
+      if (key == option.name && option.type == "text" && names_encoding)
+        value = named_encoding(Spec::parse(value)).text();
+    }
+  }
+  return spec;
+}
+
+}  // namespace
+
+std::string task_name(const std::string& text) { return registered(tasks(), text); }
+std::string encoding_name(const std::string& text) { return registered(encodings(), text); }
+
+TaskSpec read_task(const std::string& text) {
+  Spec spec = Spec::parse(text);
+  spec.name = task_name(spec.name);
+  return TaskSpec::parse(spec.text());
+}
+
+Spec read_encoding(const std::string& text) {
+  const Spec spec = named_encoding(Spec::parse(text));
+  return encodings().find(spec.name).canonical(spec);
+}
+
+std::vector<std::string> matching(const std::string& pattern, const std::vector<std::string>& names) {
+  std::vector<std::string> matches;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(matches),
+               [&](const std::string& name) { return fnmatch(pattern.c_str(), name.c_str(), FNM_CASEFOLD) == 0; });
+  return matches;
+}
+
+std::vector<std::string> select(const std::string& list, const std::string& kind) {
+  const bool of_tasks = kind == "task";
+  const std::vector<std::string> names = of_tasks ? tasks().names() : encodings().names();
+  std::vector<std::string> selected;
+  for (std::string item : split_specs(list)) {
+    const bool exclude = item.starts_with('-');
+    if (exclude) item.erase(0, 1);
+    std::vector<std::string> matches;
+    if (item == "all") {
+      matches = names;
+    } else if (item.find_first_of("*?[") < item.find(':')) {
+      matches = matching(item, names);
+      if (matches.empty()) {
+        throw InputError(
+            fmt::format("'{0}' matches no {1} ('posbench list {1}s' shows all {2})", item, kind, names.size()));
+      }
+    } else {
+      matches.push_back(of_tasks ? read_task(item).text() : read_encoding(item).text());
+    }
+    for (const std::string& match : matches) {
+      const auto found = std::find(selected.begin(), selected.end(), match);
+      if (exclude && found != selected.end()) selected.erase(found);
+      if (!exclude && found == selected.end()) selected.push_back(match);
+    }
+  }
+  if (selected.empty()) throw InputError(fmt::format("'{}' selects no {}", list, kind));
+  return selected;
+}
+
+}  // namespace posbench

@@ -1,0 +1,28 @@
+// Finds tasks and encodings by the names that users write, regardless of case: `CoPE`, `Randomized:base=ROPE`.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/spec.h"
+#include "harness/training/task_setup.h"
+
+namespace posbench {
+
+/// Returns the registered name that equals the text regardless of case. Returns the text if there is none, or if several
+/// names differ only in case.
+std::string task_name(const std::string& text);
+std::string encoding_name(const std::string& text);
+
+/// Returns the spec in its canonical form. Throws InputError, with the nearest known name, for an unknown name, option
+/// or setting.
+TaskSpec read_task(const std::string& text);
+Spec read_encoding(const std::string& text);
+
+/// Returns the names that match a pattern of the shell, regardless of case.
+std::vector<std::string> matching(const std::string& pattern, const std::vector<std::string>& names);
+
+/// Returns the specs that a comma-separated list of specs and patterns selects among the registered names, as in
+/// "all,-dape*". `kind` is "task" or "encoding". Throws InputError if a name is unknown or nothing is selected.
+std::vector<std::string> select(const std::string& list, const std::string& kind);
+
+}  // namespace posbench

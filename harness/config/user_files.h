@@ -1,0 +1,32 @@
+// Tells the errors of files that the user named from those of the file system.
+#pragma once
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "base/error.h"
+
+namespace posbench {
+
+/// Returns f(), which reads files that the user named. A file that is missing, not readable or invalid becomes an
+/// InputError; a failure of the disk or of the machine stays a FileError.
+template <class F>
+auto read_user_files(F f) {
+  const auto is_machine_error = [](int error) {
+    for (const int machine : {ENOSPC, EDQUOT, EFBIG, EIO, ENFILE, EMFILE, ENOMEM}) {
+      if (error == machine) return true;
+    }
+    return false;
+  };
+  try {
+    return f();
+  } catch (const FileError& error) {
+    if (is_machine_error(error.error())) throw;
+    throw InputError(error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    if (is_machine_error(error.code().value())) throw FileError(error.what(), error.code().value());
+    throw InputError(error.what());
+  }
+}
+
+}  // namespace posbench

@@ -1,0 +1,100 @@
+#include "harness/console/output.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "harness/console/help.h"
+#include "harness/console/terminal.h"
+
+namespace posbench {
+
+void add_configuration(CLI::App& command, ConfigRequest& config) {
+  command
+      .add_option("--profile", config.profile, "name of a set of settings ('posbench list profiles' shows all)")
+      ->default_str("quick");
+  command
+      .add_option("--config", config.file,
+                  "configuration file, which replaces settings of the profile; or a report, whose run is repeated")
+      ->default_str("none");
+  command
+      .add_option(
+          "--set", config.settings,
+          "one setting, as in --set model.width=128, which replaces that of profile and file ('posbench list settings' "
+          "shows all); may be repeated")
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->default_str("that of the profile");
+}
+
+void add_color(CLI::App& command, std::string& color) {
+  add_choice(command, "--color", color, {"auto", "always", "never"},
+             "use of colors on the console; auto: if standard output is a terminal and NO_COLOR is not set");
+}
+
+void add_metric(CLI::App& command, Metric& metric) {
+  std::vector<std::pair<std::string, Metric>> choices;
+  for (const MetricInfo& each : metrics()) choices.emplace_back(each.name, each.metric);
+  add_choice<Metric, Metric>(
+      command, "--metric", metric, choices,
+      "metric: accuracy by sequence or by token, mean of the accuracies at each length, mean cross-entropy "
+      "(loss), or mean margin of the answer's logit");
+}
+
+void add_output(CLI::App& command, Output& output) {
+  command
+      .add_option("-o,--output", output.file,
+                  "output file, whose extension selects the format: .html, .md, .csv, .json or .txt")
+      ->default_str("standard output");
+  add_choice<std::optional<Format>, Format>(command, "--format", output.format,
+                                            {{"console", Format::console},
+                                             {"markdown", Format::markdown},
+                                             {"csv", Format::csv},
+                                             {"json", Format::json},
+                                             {"html", Format::html}},
+                                            "format of the output")
+      ->default_str("that of the file's extension, or console");
+  add_color(command, output.color);
+}
+
+bool wants_color(const std::string& color) {
+  if (color != "auto") return color == "always";
+  const char* no_color = std::getenv("NO_COLOR");
+  return (no_color == nullptr || *no_color == '\0') && on_terminal();
+}
+
+Format output_format(const Output& output) {
+  if (output.format) return *output.format;
+  if (!output.file) return Format::console;
+  static const std::map<std::string, Format> formats{{".html", Format::html},
+                                                     {".md", Format::markdown},
+                                                     {".csv", Format::csv},
+                                                     {".json", Format::json},
+                                                     {".txt", Format::console}};
+  const auto found = formats.find(output.file->extension().string());
+  if (found != formats.end()) return found->second;
+  throw InputError(
+      fmt::format("'{}' does not end in .html, .md, .csv, .json or .txt; use one of these, or add --format",
+                  output.file->string()));
+}
+
+ConsoleStyle console_style(const Output& output) {
+  if (output.file) return {kPipedWidth, output.color == "always"};
+  return {console_width(), wants_color(output.color)};
+}
+
+void write_output(const Output& output, const std::string& text) {
+  if (output.file) return write_file(*output.file, text);
+  std::fputs(text.c_str(), stdout);
+  if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
+}
+
+}  // namespace posbench

@@ -1,0 +1,42 @@
+// Shows the progress of a suite: a status line on a terminal, and a line for each finished experiment.
+#pragma once
+#include <chrono>
+#include <mutex>
+#include <string>
+
+#include "results/types/experiment_result.h"
+
+namespace posbench {
+
+enum class Verbosity { quiet, normal, verbose };
+
+class Progress {
+ public:
+  /// `work` is the size of the whole suite in any unit; `experiments` their number.
+  Progress(Verbosity, int experiments, double work);
+
+  /// Adds work that was done since the last call. May be called from any thread.
+  void advance(double work);
+  /// Reports a finished experiment. May be called from any thread.
+  void finished(const ExperimentResult&, double seconds);
+  /// Writes a warning, even with Verbosity::quiet. May be called from any thread.
+  void warn(const std::string&);
+  /// Clears the status line.
+  void close();
+
+ private:
+  void draw();
+  std::string time_left() const;
+
+  std::mutex mutex_;
+  Verbosity verbosity_;
+  bool terminal_;
+  int experiments_, done_ = 0;
+  double work_, work_done_ = 0;
+  std::chrono::steady_clock::time_point start_, drawn_;
+};
+
+/// Returns "41 s", "12 min" or "3 h 20 min".
+std::string duration(double seconds);
+
+}  // namespace posbench

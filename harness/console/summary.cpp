@@ -1,0 +1,30 @@
+#include "harness/console/summary.h"
+
+#include <string>
+
+#include "harness/console/terminal.h"
+#include "results/presentation/report_table.h"
+
+namespace posbench {
+
+void print_table(const Table& table, bool color) { fmt::print("{}\n", console(table, {console_width(), color})); }
+
+int print_accuracies(const Report& report, bool color) {
+  const Summary summary = summarize(report);
+  print_table(accuracy_table(summary), color);
+  for (const std::string& note : accuracy_notes(summary)) fmt::print("{}\n", wrapped(note, 0, console_width()));
+  const Table unfinished = unfinished_table(report);
+  if (unfinished.rows.empty()) return 0;
+  fmt::print("\n");
+  print_table(unfinished, color);
+  return 1;
+}
+
+int print_summary(const Report& report, const std::filesystem::path& directory, bool color) {
+  const int code = print_accuracies(report, color);
+  fmt::print("\nreport: {}\npage: {}\n", (directory / "report.json").string(),
+             (directory / "report.html").string());
+  return code;
+}
+
+}  // namespace posbench

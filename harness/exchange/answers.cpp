@@ -1,0 +1,184 @@
+#include "harness/exchange/answers.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "harness/exchange/array_file.h"
+#include "harness/training/tally.h"
+
+namespace posbench {
+namespace {
+
+[[noreturn]] void refuse(const std::string& file, const std::string& what) {
+  throw InputError(fmt::format("{}: {}", file, what));
+}
+
+class ArrayAnswers final : public Answers {
+ public:
+  explicit ArrayAnswers(const std::filesystem::path& path) : reader_(path) {
+    const std::string file = path.string();
+    const auto find = [&](const char* name) {
+      const auto found = reader_.arrays().find(name);
+      return found == reader_.arrays().end() ? nullptr : &found->second;
+    };
+    const ArrayView* numbers = find("index");
+    if (numbers == nullptr) refuse(file, "'index' is missing: the number of the sample that each row answers");
+    if (!numbers->is_integer() || numbers->shape.size() != 1)
+      refuse(file, fmt::format("'index' is {}, expected integers of shape (N)", described(*numbers)));
+    ids_ = find("answers");
+    logits_ = find("logits");
+    if ((ids_ == nullptr) == (logits_ == nullptr))
+      refuse(file, "expected either 'answers', ids of shape (N, S), or 'logits' of shape (N, S, vocabulary)");
+    const std::int64_t rows = numbers->shape[0];
+    if (ids_ != nullptr && (!ids_->is_integer() || ids_->shape.size() != 2 || ids_->shape[0] != rows))
+      refuse(file, fmt::format("'answers' is {}, expected integers of shape ({}, S)", described(*ids_), rows));
+    if (logits_ != nullptr && (!logits_->is_float() || logits_->shape.size() != 3 || logits_->shape[0] != rows))
+      refuse(file, fmt::format("'logits' is {}, expected floats of shape ({}, S, vocabulary)", described(*logits_),
+                               rows));
+    for (std::int64_t n = 0; n < rows; ++n) index.push_back(numbers->integer(n));
+  }
+
+  bool has_logits() const override { return logits_ != nullptr; }
+  std::int64_t columns(size_t) const override { return (ids_ ? ids_ : logits_)->shape[1]; }
+  std::int64_t id(size_t row, size_t column) const override {
+    return ids_->integer(static_cast<std::int64_t>(row) * ids_->shape[1] + static_cast<std::int64_t>(column));
+  }
+  void logits(size_t row, size_t column, std::vector<double>& values) const override {
+    const std::int64_t count = logits_->shape[2];
+    const std::int64_t first =
+        (static_cast<std::int64_t>(row) * logits_->shape[1] + static_cast<std::int64_t>(column)) * count;
+    values.resize(static_cast<size_t>(count));
+    for (std::int64_t v = 0; v < count; ++v) values[static_cast<size_t>(v)] = logits_->number(first + v);
+  }
+
+ private:
+  static std::string described(const ArrayView& array) {
+    return fmt::format("{} of shape ({})", array.type(), fmt::join(array.shape, ", "));
+  }
+
+  ArrayReader reader_;
+  const ArrayView *ids_ = nullptr, *logits_ = nullptr;
+};
+
+class LineAnswers final : public Answers {
+ public:
+  explicit LineAnswers(const std::filesystem::path& path) {
+    constexpr std::int64_t kMax = std::int64_t{1} << 48;
+    const std::string text = read_file(path), file = path.string();
+    size_t begin = 0;
+    for (int number = 1; begin < text.size(); ++number) {
+      const size_t end = text.find('\n', begin);
+      const std::string location = fmt::format("{}:{}", file, number);
+      if (end == text.npos) refuse(location, "the last line is cut off");
+      const Json json = parse_json(std::string_view(text).substr(begin, end - begin), location);
+      const Field line(json, location);
+      index.push_back(line["index"].integer(0, kMax));
+      const bool logits = line.has("logits");
+      if (logits == line.has("answers")) refuse(location, "expected either 'answers' or 'logits'");
+      if (number > 1 && logits != has_logits())
+        refuse(location, "expected 'answers' in every line, or 'logits' in every line");
+      if (logits) {
+        logits_.push_back(read_list<std::vector<double>>(line["logits"], [](const Field& row) {
+          return read_list<double>(row, [](const Field& value) { return value.number(-HUGE_VAL, HUGE_VAL); });
+        }));
+      } else {
+        ids_.push_back(
+            read_list<std::int64_t>(line["answers"], [](const Field& id) { return id.integer(-kMax, kMax); }));
+      }
+      begin = end + 1;
+    }
+  }
+
+  bool has_logits() const override { return !logits_.empty(); }
+  std::int64_t columns(size_t row) const override {
+    return static_cast<std::int64_t>(has_logits() ? logits_[row].size() : ids_[row].size());
+  }
+  std::int64_t id(size_t row, size_t column) const override { return ids_[row][column]; }
+  void logits(size_t row, size_t column, std::vector<double>& values) const override {
+    values = logits_[row][column];
+  }
+
+ private:
+  std::vector<std::vector<std::int64_t>> ids_;
+  std::vector<std::vector<std::vector<double>>> logits_;
+};
+
+/// Returns the row of each sample, in order.
+std::vector<size_t> match_rows(const Answers& answers, const SampleSet& set, const std::string& file) {
+  constexpr size_t kNone = -1;
+  std::vector<size_t> rows(set.count, kNone);
+  const auto first = static_cast<std::int64_t>(set.first), last = first + static_cast<std::int64_t>(set.count) - 1;
+  for (size_t row = 0; row < answers.index.size(); ++row) {
+    const std::int64_t index = answers.index[row];
+    if (index < first || index > last)
+      refuse(file, fmt::format("sample {} is not in the range {} to {} of its manifest", index, first, last));
+    size_t& at = rows[static_cast<size_t>(index - first)];
+    if (at != kNone) refuse(file, fmt::format("sample {} occurs in it twice", index));
+    at = row;
+  }
+  const auto missing = std::find(rows.begin(), rows.end(), kNone);
+  if (missing != rows.end())
+    refuse(file,
+           fmt::format("sample {} is missing; expected {} to {}", first + (missing - rows.begin()), first, last));
+  return rows;
+}
+
+}  // namespace
+
+std::unique_ptr<Answers> read_answers(const std::filesystem::path& path) {
+  if (path.extension() == ".jsonl") return std::make_unique<LineAnswers>(path);
+  return std::make_unique<ArrayAnswers>(path);
+}
+
+SplitResult score(const Answers& answers, const SampleSet& set, const std::string& file) {
+  const std::vector<size_t> rows = match_rows(answers, set, file);
+  const int vocabulary = set.task->shape.vocabulary;
+  Tally tally;
+  std::vector<double> logits;
+  for (std::uint64_t n = 0; n < set.count; ++n) {
+    const auto [example, length] = set.sample(set.first + n);
+    const size_t row = rows[n];
+    const std::string sample = fmt::format("sample {}", set.first + n);
+    if (answers.columns(row) < static_cast<std::int64_t>(example.scored.size())) {
+      refuse(file, fmt::format("{} has {} scored positions, and answers for {}", sample, example.scored.size(),
+                               answers.columns(row)));
+    }
+    std::vector<ScoredAnswer> scored;
+    for (size_t column = 0; column < example.scored.size(); ++column) {
+      const int target = example.targets[static_cast<size_t>(example.scored[column])];
+      if (!answers.has_logits()) {
+        const std::int64_t id = answers.id(row, column);
+        if (id < 0 || id >= vocabulary) {
+          refuse(file, fmt::format("{}: the answer at scored position {} is {}, expected 0 to {}", sample, column,
+                                   id, vocabulary - 1));
+        }
+        scored.push_back({.right = id == target});
+        continue;
+      }
+      answers.logits(row, column, logits);
+      if (logits.size() != static_cast<size_t>(vocabulary)) {
+        refuse(file, fmt::format("{} has {} logits at a position, expected {}, the vocabulary", sample,
+                                 logits.size(), vocabulary));
+      }
+      logits.resize(static_cast<size_t>(set.stream().num_outputs()));
+      if (std::any_of(logits.begin(), logits.end(), [](double x) { return std::isnan(x) || x == HUGE_VAL; }))
+        refuse(file, fmt::format("{}: a logit at scored position {} is NaN or infinite", sample, column));
+      scored.push_back(score_answer(logits, example.candidates, target));
+    }
+    tally.add(example, length, scored);
+  }
+  SplitResult result = tally.result();
+  if (result.token.total == 0) refuse(file, "none of its samples has a scored position");
+  return result;
+}
+
+}  // namespace posbench

@@ -1,0 +1,107 @@
+#include "harness/exchange/plugins.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/printable.h"
+#include "base/sha256.h"
+#include "encodings/registry.h"
+#include "harness/config/user_files.h"
+#include "harness/exchange/plugin_abi.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<Plugin>& loaded() {
+  static std::vector<Plugin> plugins;
+  return plugins;
+}
+
+/// Refuses a file that was not built for this program.
+void check_abi(const fs::path& path, const std::string& bytes) {
+  const std::string begin = POSBENCH_ABI_BEGIN;
+  const size_t found = bytes.find(begin);
+  if (found == bytes.npos) {
+    throw InputError(
+        fmt::format("plug-in {}: not a plug-in of posbench; posbench_add_plugin builds them (docs/plugins.md)",
+                    path.string()));
+  }
+  const size_t first = found + begin.size();
+  const std::string abi = bytes.substr(first, std::min<size_t>(bytes.find('}', first) - first, 200));
+  if (abi != POSBENCH_ABI) {
+    throw InputError(fmt::format("plug-in {}: built for '{}', and this program is '{}'; build it again",
+                                 path.string(), printable(abi), POSBENCH_ABI));
+  }
+}
+
+/// Loads the library in a child process, because an invalid registration ends the process. Returns the error, or "".
+std::string try_loading(const std::string& path) {
+  int ends[2];
+  if (pipe(ends) != 0) return "";
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) _exit(0);
+    const std::string_view fault = dlerror();
+    _exit(write(STDERR_FILENO, fault.data(), fault.size()) < 0 ? 2 : 1);
+  }
+  close(ends[1]);
+  std::string fault;
+  char buffer[1024];
+  for (ssize_t count; (count = read(ends[0], buffer, sizeof buffer)) > 0;)
+    fault.append(buffer, static_cast<size_t>(count));
+  close(ends[0]);
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
+    return "";
+  while (fault.ends_with('\n')) fault.pop_back();
+  if (fault.starts_with("posbench: ")) fault.erase(0, 10);
+  return fault.empty() ? "ends the program while it is loaded" : printable(fault);
+}
+
+std::vector<std::string> added(const std::vector<std::string>& before, const std::vector<std::string>& now) {
+  std::vector<std::string> added;
+  std::set_difference(now.begin(), now.end(), before.begin(), before.end(), std::back_inserter(added));
+  return added;
+}
+
+}  // namespace
+
+void load_plugin(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) throw InputError(fmt::format("plug-in {}: there is no such file", path));
+  const std::string bytes = read_user_files([&] { return read_file(path); }), hash = sha256(bytes);
+  const auto same = [&](const Plugin& plugin) { return plugin.sha256 == hash; };
+  if (std::any_of(loaded().begin(), loaded().end(), same)) return;
+  check_abi(path, bytes);
+  const std::string absolute = fs::absolute(path).string();  // dlopen searches a name without a slash elsewhere
+  const std::string fault = try_loading(absolute);
+  if (!fault.empty()) throw InputError(fmt::format("plug-in {}: {}", path, fault));
+  const std::vector<std::string> encodings_before = encodings().names(), tasks_before = tasks().names();
+  if (dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+    throw InputError(fmt::format("plug-in {}: {}", path, printable(dlerror())));
+  }
+  const Plugin plugin{fs::path(path).filename().string(), hash, added(encodings_before, encodings().names()),
+                      added(tasks_before, tasks().names())};
+  if (plugin.encodings.empty() && plugin.tasks.empty()) {
+    throw InputError(fmt::format("plug-in {}: registers no encoding and no task", path));
+  }
+  loaded().push_back(plugin);
+}
+
+const std::vector<Plugin>& plugins() { return loaded(); }
+
+}  // namespace posbench

@@ -1,0 +1,122 @@
+#include "harness/exchange/sample_set.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "harness/config/build.h"
+#include "harness/config/commit.h"
+#include "harness/config/experiment_config.h"
+#include "harness/config/names.h"
+
+namespace posbench {
+namespace {
+
+constexpr const char* kFormat = "posbench samples 1";
+constexpr std::int64_t kMax = 1'000'000'000'000;  // of seeds and sample numbers
+
+StreamId parse_stream(const std::string& purpose, std::uint64_t seed) {
+  constexpr std::string_view kTest = "test:";
+  if (purpose == "train") return {Purpose::train, kInDistribution, seed};
+  if (purpose == "validation") return {Purpose::validation, kInDistribution, seed};
+  if (purpose.starts_with(kTest)) return {Purpose::test, purpose.substr(kTest.size()), seed};
+  throw InputError(fmt::format("purpose '{}': expected train, validation or test:SPLIT", purpose));
+}
+
+Json options(const TaskEntry& entry, const std::string& spec) {
+  Json options = Json::object();
+  for (const OptionInfo& option : entry.options) options[option.name] = option.value;
+  for (const auto& [name, value] : TaskSpec::parse(spec).task.options) options[name] = value;
+  return options;
+}
+
+Json splits(const TaskSetup& task) {
+  Json list = Json::array();
+  for (size_t n = 0; n < task.splits.size(); ++n) {
+    const TaskInfo::Split& split = task.splits[n];
+    Json changed = Json::object();
+    for (const auto& [name, value] : split.options) changed[name] = value;
+    list.push_back({{"name", split.name},
+                    {"kind", to_string(kind(split))},
+                    {"options", changed},
+                    {"why", split.why},
+                    {"chance", task.tasks[n]->chance_level()}});
+  }
+  return list;
+}
+
+}  // namespace
+
+SampleSet make_sample_set(const RunConfig& config, const std::string& task, const std::string& purpose,
+                          std::uint64_t seed, std::uint64_t first, std::uint64_t count) {
+  SampleSet set{
+      .config = config, .task = nullptr, .id = parse_stream(purpose, seed), .first = first, .count = count};
+  set.config.tasks = {read_task(task).text()};
+  set.config.seeds = {seed};
+  set.task = std::make_unique<TaskSetup>(setup_task(set.config, set.config.tasks.front()));
+  set.split = find_split(*set.task, set.id.split);
+  return set;
+}
+
+SampleStream::Sample SampleSet::sample(std::uint64_t n) const {
+  SampleStream samples = stream();
+  if (id.purpose == Purpose::train && task->options.training.lengths == BatchLengths::same)
+    samples.length = length_of_batch(samples, n / static_cast<std::uint64_t>(task->options.training.batch),
+                                     task->options.training.batch);
+  return samples(n);
+}
+
+Json manifest(const SampleSet& set) {
+  const TaskSetup& task = *set.task;
+  const Task& made = *task.tasks[set.split];
+  Json words = Json::array();
+  for (int token = 0; token < made.vocabulary(); ++token) words.push_back(made.token_text(token));
+  return {{"format", kFormat},
+          {"posbench", {{"version", kBuildVersion}, {"commit", kBuildCommit}}},
+          {"task", task.spec},
+          {"task_version", task.info->version},
+          {"options", options(tasks().find(task.info->name), task.spec)},
+          {"purpose", set.id.text()},
+          {"seed", set.id.seed},
+          {"first", set.first},
+          {"count", set.count},
+          {"vocabulary", made.vocabulary()},
+          {"outputs", set.stream().num_outputs()},
+          {"words", words},
+          {"chance", made.chance_level()},
+          {"length_unit", task.info->length_unit},
+          {"distance_unit", task.info->distance_unit},
+          {"trained_length", task.shape.trained_length},
+          {"longest_length", task.shape.longest},
+          {"splits", splits(task)},
+          {"settings", to_json(task.options)},
+          {"config", to_json(set.config)}};
+}
+
+SampleSet read_manifest(const Json& json, const std::string& file) {
+  const Field root(json, file);
+  root["format"].choice({kFormat});
+  const std::string task = root["task"].name();
+  const Field version = root["task_version"];
+  const auto number = [&](const char* key) { return static_cast<std::uint64_t>(root[key].integer(0, kMax)); };
+  try {
+    const std::string place = file + ": config";
+    SampleSet set = make_sample_set(config_from_json(root["config"].object(), place), task, root["purpose"].name(),
+                                    number("seed"), number("first"), number("count"));
+    const int now = set.task->info->version;
+    if (version.integer(1, 1'000'000) != now)
+      version.fail(fmt::format("but '{}' has version {} here, whose samples are others; export them again",
+                               set.task->info->name, now));
+    return set;
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    throw InputError(message.starts_with(file) ? message : file + ": " + message);
+  }
+}
+
+std::filesystem::path manifest_path(const std::filesystem::path& file) { return file.string() + ".manifest.json"; }
+
+}  // namespace posbench

@@ -1,0 +1,67 @@
+#include "harness/runs/provenance.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <Eigen/Core>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/printable.h"
+#include "base/system.h"
+#include "harness/config/build.h"
+#include "harness/config/commit.h"
+#include "harness/exchange/plugins.h"
+#include "model/kernels.h"
+
+namespace posbench {
+namespace {
+
+std::string host() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+}
+
+std::string cpu() {
+  const std::string name = system_entry("/proc/cpuinfo", "model name");
+  return name.empty() ? "unknown" : name;
+}
+
+}  // namespace
+
+std::string timestamp() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+std::string version() {
+  return fmt::format("posbench {} (commit {}; {}; {}; instruction set {})", kBuildVersion, kBuildCommit,
+                     kBuildCompiler, kBuildFlags, instruction_set());
+}
+
+Json provenance(const std::vector<std::string>& command) {
+  Json context = {
+      {"host", host()},
+      {"cpu", cpu()},
+      {"instruction_set", instruction_set()},
+      {"cores", std::thread::hardware_concurrency()},
+      {"compiler", kBuildCompiler},
+      {"flags", kBuildFlags},
+      {"commit", kBuildCommit},
+      {"versions",
+       {{"posbench", kBuildVersion},
+        {"eigen", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)},
+        {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
+        {"nlohmann_json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+                                      NLOHMANN_JSON_VERSION_PATCH)}}},
+      {"started", timestamp()},
+      {"command", valid_utf8(fmt::format("{}", fmt::join(command, " ")))}};
+  for (const Plugin& plugin : plugins()) {
+    Json& named = context["plugins"];
+    const std::string name = named.contains(plugin.file) ? plugin.file + " " + plugin.sha256 : plugin.file;
+    named[name] = {{"sha256", plugin.sha256}, {"encodings", plugin.encodings}, {"tasks", plugin.tasks}};
+  }
+  return context;
+}
+
+}  // namespace posbench

@@ -1,0 +1,18 @@
+// Measures the trivial baselines of a task: the accuracy of predictors that ignore most of the question.
+#pragma once
+#include <stop_token>
+
+#include "harness/training/task_setup.h"
+#include "results/types/task_baseline.h"
+
+namespace posbench {
+
+constexpr int kBaselineSamples = 4000;
+
+/// The predictors read nothing (constant), the last two tokens (last_token), the position in the sequence and the
+/// length (position), or the multiset of the tokens read before (bag_of_tokens). Each learns the most frequent answer
+/// for each key on one half of the samples and is scored on the other half. If a stop is requested meanwhile, the
+/// remaining splits are missing.
+TaskBaseline measure_baselines(const TaskSetup&, int samples = kBaselineSamples, const std::stop_token& = {});
+
+}  // namespace posbench

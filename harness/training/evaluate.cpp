@@ -1,0 +1,56 @@
+#include "harness/training/evaluate.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "harness/training/tally.h"
+#include "model/denormals.h"
+
+namespace posbench {
+
+int predicted_token(const Matrix& logits, Index n, const std::vector<int>& candidates, Index outputs) {
+  if (candidates.empty()) {
+    Index best = 0;
+    logits.row(n).head(outputs).maxCoeff(&best);
+    return static_cast<int>(best);
+  }
+  int best = candidates.front();
+  for (const int id : candidates) {
+    if (logits(n, id) > logits(n, best)) best = id;
+  }
+  return best;
+}
+
+SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples, int sequences,
+                     const std::stop_token& stop) {
+  const FlushDenormals flush;
+  constexpr int kChunk = 64;
+  const Index outputs = samples.num_outputs();
+  Tally tally;
+  StepCache tables;
+  SequenceWorkspace activations;
+  std::vector<double> logits;
+  for (int first = 0; first < sequences && !stop.stop_requested(); first += kChunk) {
+    const int count = std::min(kChunk, sequences - first);
+    const std::vector<PreparedSample> batch = draw_batch(samples, *model.encoding, false, first, count);
+    std::vector<std::vector<ScoredAnswer>> answers(batch.size());
+    // Sums of losses must not depend on the order of the batch.
+    std::vector<const PreparedSample*> in_order(batch.size());
+    for (const PreparedSample& drawn : batch) {
+      model.transformer->prepare(parameters, drawn.sequence, tables, nullptr);
+      model.transformer->forward(parameters, drawn.sequence, tables, nullptr, activations);
+      const size_t at = drawn.index - static_cast<std::uint64_t>(first);
+      in_order[at] = &drawn;
+      for (size_t n = 0; n < drawn.targets.size(); ++n) {
+        const auto row = activations.logits.row(static_cast<Index>(n)).head(outputs);
+        logits.assign(row.begin(), row.end());
+        answers[at].push_back(score_answer(logits, drawn.sample.example.candidates, drawn.targets[n]));
+      }
+    }
+    for (size_t n = 0; n < batch.size(); ++n)
+      tally.add(in_order[n]->sample.example, in_order[n]->sample.length, answers[n]);
+  }
+  return tally.result();
+}
+
+}  // namespace posbench

@@ -1,0 +1,38 @@
+// Watches experiments while they run.
+#pragma once
+#include <vector>
+
+#include "harness/training/learning_rate_sweep.h"
+#include "results/types/experiment_result.h"
+
+namespace posbench {
+
+struct Experiment;
+
+/// The functions are called from the threads that run the experiments, several at once if there are several. An
+/// exception ends the experiment and its suite and is rethrown by run_experiment and run_suite. Each function does
+/// nothing unless it is overridden.
+class ExperimentObserver {
+ public:
+  virtual ~ExperimentObserver() = default;
+
+  /// An experiment starts. May restore the sweep from a checkpoint; returns the seconds that were spent until then.
+  virtual double on_start(const Experiment&, const Model&, LearningRateSweep&) { return 0; }
+  virtual void on_step(const Experiment&, const LearningRateSweep&) {}
+  /// The state is to be kept: every `checkpoint_seconds` and when a stop is requested. `seconds` were spent on the
+  /// experiment until now.
+  virtual void on_checkpoint(const Experiment&, const Model&, const LearningRateSweep&, double /*seconds*/) {}
+  /// So much more of the experiments' estimated cost is done. Negative if an experiment is repeated.
+  virtual void on_progress(double /*cost*/) {}
+  /// Training is finished; these parameters are tested next. Not called on divergence.
+  virtual void on_trained(const Experiment&, const Model&, const Parameters&) {}
+  /// The results are those of the experiment and of each of its extensions, which took `seconds` together. Not called
+  /// if the experiment was stopped.
+  virtual void on_finished(const std::vector<ExperimentResult>&, double /*seconds*/) {}
+  /// The memory was too small for all jobs; so many are left.
+  virtual void on_jobs_reduced(int /*jobs*/) {}
+
+  double checkpoint_seconds = 60;
+};
+
+}  // namespace posbench

@@ -1,0 +1,63 @@
+#include "harness/training/experiment_progress.h"
+
+#include <algorithm>
+
+namespace posbench {
+namespace {
+
+double count_all_steps(const Experiment& experiment) {
+  double all = count_steps(experiment.training());
+  for (const Extension& extension : experiment.extensions) all += extension.steps;
+  return all;
+}
+
+}  // namespace
+
+double count_steps(const TrainingOptions& training) {
+  return static_cast<double>(training.steps) * static_cast<double>(training.learning_rates.size());
+}
+
+ExperimentProgress::ExperimentProgress(const Experiment& experiment, ExperimentObserver& observer)
+    : experiment_(experiment),
+      observer_(observer),
+      cost_left_(experiment.estimated_cost),
+      cost_of_step_(cost_left_ / (1.1 * count_all_steps(experiment))) {}
+
+double ExperimentProgress::seconds() const {
+  return earlier_seconds_ + std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+void ExperimentProgress::advance(double cost) {
+  observer_.on_progress(cost);
+  cost_left_ -= cost;
+}
+
+void ExperimentProgress::start(const Model& model, LearningRateSweep& sweep) {
+  earlier_seconds_ = observer_.on_start(experiment_, model, sweep);
+  checkpoint_seconds_ = seconds();
+  advance(sweep.state.step * cost_of_step_);
+  for (const RateResult& rate : sweep.tried) advance(rate.steps * cost_of_step_);
+}
+
+bool ExperimentProgress::step(const Model& model, const LearningRateSweep& sweep, const std::stop_token& stop) {
+  advance(cost_of_step_);
+  observer_.on_step(experiment_, sweep);
+  const bool stops = stop.stop_requested();
+  const bool is_trained = sweep.state.step == experiment_.training().steps || sweep.state.stopped_early;
+  // The tests, which have no checkpoints, may take long.
+  const double between = is_trained ? std::min(observer_.checkpoint_seconds, 5.0) : observer_.checkpoint_seconds;
+  if (stops || seconds() - checkpoint_seconds_ >= between) {
+    observer_.on_checkpoint(experiment_, model, sweep, seconds());
+    checkpoint_seconds_ = seconds();
+  }
+  return !stops;
+}
+
+void ExperimentProgress::finish(const std::vector<ExperimentResult>& results) {
+  advance(cost_left_);
+  observer_.on_finished(results, seconds());
+}
+
+void ExperimentProgress::reset() { advance(cost_left_ - experiment_.estimated_cost); }
+
+}  // namespace posbench

@@ -1,0 +1,41 @@
+// Measures the time and the progress of one experiment, and calls its observer.
+#pragma once
+#include <chrono>
+#include <stop_token>
+#include <vector>
+
+#include "harness/training/experiment.h"
+#include "harness/training/experiment_observer.h"
+
+namespace posbench {
+
+/// Returns the optimizer steps at all learning rates together.
+double count_steps(const TrainingOptions&);
+
+class ExperimentProgress {
+ public:
+  /// Both arguments must outlive the object.
+  ExperimentProgress(const Experiment&, ExperimentObserver&);
+
+  void start(const Model&, LearningRateSweep&);
+  /// Returns false if a stop was requested, so that no further step may follow.
+  bool step(const Model&, const LearningRateSweep&, const std::stop_token&);
+  void finish(const std::vector<ExperimentResult>&);
+  /// Takes back the reported progress, since the experiment will be repeated.
+  void reset();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  double seconds() const;
+  void advance(double cost);
+
+  const Experiment& experiment_;
+  ExperimentObserver& observer_;
+  const Clock::time_point start_ = Clock::now();
+  double earlier_seconds_ = 0;     // of former runs
+  double checkpoint_seconds_ = 0;  // at the last checkpoint
+  double cost_left_, cost_of_step_;
+};
+
+}  // namespace posbench

@@ -1,0 +1,170 @@
+#include "harness/training/run_experiment.h"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "harness/training/evaluate.h"
+#include "harness/training/experiment_progress.h"
+
+namespace posbench {
+namespace {
+
+/// Calls f. An InputError makes the result `failed`.
+template <class F>
+void call_or_fail(ExperimentResult& result, F f) {
+  try {
+    f();
+  } catch (const InputError& error) {
+    result.status = Status::failed;
+    result.reason = error.what();
+    result.splits.clear();
+  }
+}
+
+/// Tests on every split. Returns false if a stop was requested.
+bool test(const Experiment& e, const Model& model, const Parameters& parameters, const std::stop_token& stop,
+          ExperimentResult& result) {
+  const int sequences = e.task->options.evaluation.sequences;
+  for (const TaskInfo::Split& split : e.task->splits) {
+    const SampleStream samples = e.task->stream({Purpose::test, split.name, e.seed});
+    SplitResult tested = evaluate(model, parameters, samples, sequences, stop);
+    if (tested.sequences < sequences) return false;
+    tested.name = split.name;
+    tested.kind = kind(split);
+    result.splits.push_back(std::move(tested));
+  }
+  return true;
+}
+
+/// Adds the result of training. Returns false if training diverged.
+bool record(const TrainingState& best, const char* where, ExperimentResult& result) {
+  result.steps = best.step;
+  result.stopped_early = best.stopped_early;
+  result.learning_curve = best.curve;
+  if (best.diverged_step) {
+    result.status = Status::diverged;
+    result.diverged_step = best.diverged_step;
+    result.reason =
+        fmt::format("the loss or its gradient stopped being finite at step {}{}", *best.diverged_step, where);
+    return false;
+  }
+  result.final_loss = best.curve.empty() ? std::nullopt : best.curve.back().loss;
+  return true;
+}
+
+/// Adds the result of a sweep. Returns false if every learning rate diverged.
+bool record(const LearningRateSweep& sweep, ExperimentResult& result) {
+  const bool swept = sweep.tried.size() > 1;
+  if (swept) {
+    result.learning_rate = sweep.best->learning_rate;
+    result.learning_rates = sweep.tried;
+  }
+  return record(*sweep.best, swept ? ", and sooner or as soon at every other learning rate" : "", result);
+}
+
+ExperimentResult unfinished_extension(const Experiment& e, const Extension& extension) {
+  const std::string parent = e.encoding.text();
+  ExperimentResult result{.id = {e.task->spec, extension.label(parent), e.seed},
+                          .swept = e.swept,
+                          .extended = Extended{.parent = parent, .encoding = extension.encoding.text()},
+                          .task_version = e.task->info->version};
+  if (extension.steps > 0) {
+    result.extended->steps = extension.steps;
+    result.extended->length = e.task->options.extend.length;
+  }
+  if (result.swept) result.swept->encoding = extension.label(result.swept->encoding);
+  return result;
+}
+
+/// Returns the result of an extension whose model did not finish its training.
+ExperimentResult not_extended(const Experiment& e, const Extension& extension, const ExperimentResult& parent) {
+  ExperimentResult result = unfinished_extension(e, extension);
+  result.status = parent.status;
+  result.diverged_step = parent.diverged_step;
+  result.reason = fmt::format("the model that it extends {}: {}", to_string(parent.status), parent.reason);
+  return result;
+}
+
+/// Returns nothing if a stop was requested.
+std::optional<ExperimentResult> extend(const Experiment& e, const Extension& extension, const Model& trained,
+                                       const TrainingState& best, const std::stop_token& stop) {
+  ExperimentResult result = unfinished_extension(e, extension);
+  bool done = true;
+  call_or_fail(result, [&] {
+    const Model model = make_model(extension.encoding, e.task->shape);
+    result.parameters = model.layout.count();
+    TrainingOptions options = e.task->options.training;
+    options.learning_rates = {best.learning_rate};
+    options.steps = extension.steps;
+    TrainingState state(model, options, e.seed);
+    state.parameters = shared_parameters(trained.layout, best.parameters, model.layout);
+    model.transformer->constrain(state.parameters);
+    result.final_loss = best.curve.empty() ? std::nullopt : best.curve.back().loss;
+    if (extension.steps > 0) {
+      done = train(model, e.task->training_streams(Purpose::further_training, e.seed), options, state,
+                   [&](const TrainingState&) { return !stop.stop_requested(); });
+      if (!done || !record(state, " of further training", result)) return;
+    }
+    done = test(e, model, state.parameters, stop, result);
+  });
+  return done ? std::optional(result) : std::nullopt;
+}
+
+/// Returns the results of the experiment and of its extensions; nothing if a stop was requested.
+std::optional<std::vector<ExperimentResult>> train_and_test(const Experiment& e, ExperimentObserver& observer,
+                                                            ExperimentProgress& progress,
+                                                            const std::stop_token& stop) {
+  ExperimentResult result{.id = e.id(), .swept = e.swept, .task_version = e.task->info->version};
+  std::vector<ExperimentResult> extended;
+  bool done = true;
+  call_or_fail(result, [&] {
+    const Model model = make_model(e.encoding, e.task->shape);
+    result.parameters = model.layout.count();
+    LearningRateSweep sweep(model, e.training(), e.seed);
+    progress.start(model, sweep);
+    done = sweep_learning_rates(model, e.task->training_streams(Purpose::train, e.seed), e.training(), sweep,
+                                [&](const LearningRateSweep& s) { return progress.step(model, s, stop); });
+    if (!done || !record(sweep, result)) return;
+    observer.on_trained(e, model, sweep.best->parameters);
+    done = test(e, model, sweep.best->parameters, stop, result);
+    for (const Extension& extension : e.extensions) {
+      if (!done) return;
+      std::optional<ExperimentResult> one = extend(e, extension, model, *sweep.best, stop);
+      done = one.has_value();
+      if (one) extended.push_back(std::move(*one));
+    }
+  });
+  if (!done) return std::nullopt;
+  if (result.status != Status::ok) {
+    extended.clear();
+    for (const Extension& extension : e.extensions) extended.push_back(not_extended(e, extension, result));
+  }
+  extended.insert(extended.begin(), std::move(result));
+  return extended;
+}
+
+}  // namespace
+
+std::optional<std::vector<ExperimentResult>> run_experiment(const Experiment& e, ExperimentObserver& observer,
+                                                            const std::stop_token& stop) {
+  ExperimentProgress progress(e, observer);
+  try {
+    std::optional<std::vector<ExperimentResult>> results = train_and_test(e, observer, progress, stop);
+    if (results) progress.finish(*results);
+    return results;
+  } catch (const std::bad_alloc&) {
+    progress.reset();
+    throw;
+  }
+}
+
+std::optional<std::vector<ExperimentResult>> run_experiment(const Experiment& e) {
+  ExperimentObserver none;
+  return run_experiment(e, none);
+}
+
+}  // namespace posbench

@@ -1,0 +1,39 @@
+// Trains one model at one learning rate, with validation.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "harness/training/make_model.h"
+#include "harness/training/options.h"
+#include "harness/training/samples.h"
+#include "model/optimizer.h"
+#include "results/types/experiment_result.h"
+
+namespace posbench {
+
+/// Everything that later steps of a training depend on, between two steps.
+struct TrainingState {
+  /// Starts at the learning rate with index `rate` of the options.
+  TrainingState(const Model&, const TrainingOptions&, std::uint64_t seed, size_t rate = 0);
+
+  double learning_rate;  // the peak
+  Parameters parameters;
+  OptimizerState optimizer;
+  int step = 0;         // updates done
+  double loss = 0;      // of the last update
+  double loss_sum = 0;  // since the last validation
+  int loss_count = 0;
+  int perfect_validations = 0;  // in a row
+  std::vector<CurvePoint> curve;
+  bool stopped_early = false;
+  std::optional<int> diverged_step;
+};
+
+/// Trains up to options.steps. Calls `on_step` after each step, and stops if it returns false; a later call resumes
+/// from the state. Returns whether training is finished.
+bool train(const Model&, const TrainingStreams&, const TrainingOptions&, TrainingState&,
+           const std::function<bool(const TrainingState&)>& on_step = {});
+
+}  // namespace posbench

@@ -1,0 +1,41 @@
+// A model with one encoding and random parameters, and one random sequence: the situation that certificates measure.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/random.h"
+#include "model/position_encoding.h"
+#include "model/training_step.h"
+#include "model/transformer.h"
+
+namespace posbench {
+
+using MakeEncoding = std::function<std::unique_ptr<PositionEncoding>(const ModelConfig&, ParameterLayout&)>;
+
+/// Small sizes make gradients by finite differences fast.
+constexpr int kCertificateVocabulary = 7;
+
+/// The parameters are moved off their initial values, of which some are zero. With dropout in the shape, the sequence is one of
+/// training.
+struct Fixture {
+  Fixture(const MakeEncoding&, const ModelConfig&, int length, std::uint64_t seed);
+
+  /// Computes the logits, with the same dropout masks every time.
+  void forward();
+  void backward(const std::vector<int>& targets);
+  const Matrix& logits() const { return workspace.activations.logits; }
+
+  Rng rng;
+  ParameterLayout layout;
+  std::unique_ptr<PositionEncoding> encoding;
+  size_t encoding_entries;  // the number of leading entries of the layout that belong to the encoding
+  Transformer model;
+  Parameters parameters;
+  TrainingWorkspace workspace;
+  Sequence sequence;
+};
+
+}  // namespace posbench

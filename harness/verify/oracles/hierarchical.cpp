@@ -1,0 +1,53 @@
+// Oracles of the tasks in tasks/hierarchical.
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+#include "harness/verify/oracles.h"
+#include "harness/verify/oracles/token_lists.h"
+
+namespace posbench {
+namespace {
+
+/// Returns the value of ListOps tokens by a stack of lists. The ids are digits, then operations, then the closing bracket.
+int evaluate_lists(const Tokens& tokens) {
+  std::vector<Tokens> lists{{}};  // the operation, then its arguments; the first list is the whole
+  for (const int token : tokens) {
+    if (token < 10) {
+      lists.back().push_back(token);
+    } else if (token < 14) {
+      lists.push_back({token});
+    } else {
+      const int operation = lists.back().front();
+      Tokens list(lists.back().begin() + 1, lists.back().end());
+      lists.pop_back();
+      std::sort(list.begin(), list.end());
+      const size_t n = list.size();
+      lists.back().push_back(operation == 10   ? list[0]
+                             : operation == 11 ? list[n - 1]
+                             : operation == 12 ? (list[(n - 1) / 2] + list[n / 2]) / 2
+                                               : std::accumulate(list.begin(), list.end(), 0) % 10);
+    }
+  }
+  return lists.front().at(0);
+}
+
+const RegisterOracle dyck("dyck", {"loss"}, [](const Example& e) {
+  constexpr int kTypes = 8;
+  Tokens closing;
+  for (const int t : e.scored) {  // the nearest opening bracket that is not closed up to t
+    int opened = t;
+    for (int closed = 0; e.tokens[opened] >= kTypes || closed > 0; --opened) {
+      closed += e.tokens[opened] >= kTypes ? 1 : -1;
+    }
+    closing.push_back(kTypes + e.tokens[opened]);
+  }
+  return closing;
+});
+
+const RegisterOracle listops("listops", {"depth"},
+                             [](const Example& e) { return Tokens{evaluate_lists(question(e))}; });
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,297 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/json/simdjson_field.h"
+#include "results/reports/experiment_json.h"
+
+// The readers are templates, for Field and for SimdjsonField.
+namespace posbench {
+namespace {
+
+constexpr std::int64_t kMaxCount =
+    1'000'000'000'000;  // a double holds it, and sums of a whole file's do not overflow
+constexpr int kMaxInt = std::numeric_limits<int>::max();
+constexpr double kMaxNumber = std::numeric_limits<double>::max();
+
+template <class Field>
+Swept read_swept(const Field& json) {
+  return {.task = json["task"].name(),
+          .encoding = json["encoding"].name(),
+          .values = read_list<std::pair<std::string, std::string>>(json["values"], [](const Field& value) {
+            return std::pair(value["name"].name(), value["value"].text());
+          })};
+}
+
+template <class Field>
+Extended read_extended(const Field& json) {
+  return {.parent = json["parent"].name(),
+          .encoding = json["encoding"].name(),
+          .steps = static_cast<int>(json["steps"].integer(0, kMaxInt)),
+          .length = json.has("length") ? json["length"].text() : ""};
+}
+
+template <class Field>
+Count read_count(const Field& correct, const Field& total, std::int64_t least_total = 0) {
+  const Count count{correct.integer(0, kMaxCount), total.integer(least_total, kMaxCount)};
+  if (count.correct > count.total) correct.fail(fmt::format("more than its total, {}", count.total));
+  return count;
+}
+
+template <class Field>
+Count read_count(const Field& json, std::int64_t least_total = 0) {
+  return read_count(json["correct"], json["total"], least_total);
+}
+
+/// A count by length or distance in its compact form, which is a list: its length or distance, then pairs of a number of
+/// right answers and their total.
+template <class Field>
+class Integers {
+ public:
+  Integers(const Field& json, size_t size, const char* what) : json_(json) {
+    if (json.size() != size) json.fail(fmt::format("with {} values, expected {}: {}", json.size(), size, what));
+  }
+  int first() const { return static_cast<int>(json_[size_t{0}].integer(0, kMaxInt)); }
+  Count count(size_t at) const { return read_count(json_[at], json_[at + 1]); }
+
+ private:
+  const Field& json_;
+};
+
+template <class Field>
+std::optional<double> read_loss(const Field& json) {
+  if (json.null()) return std::nullopt;
+  return json.number(-kMaxNumber, kMaxNumber);
+}
+
+template <class Field>
+CurvePoint read_point(const Field& json) {
+  CurvePoint point{.step = static_cast<int>(json["step"].integer(0, kMaxInt)),
+                   .loss = read_loss(json["loss"]),
+                   .validation_token = json["validation_token"].number(0, 1),
+                   .validation_sequence = json["validation_sequence"].number(0, 1)};
+  if (json.has("splits")) {
+    point.splits = read_list<SplitAccuracy>(json["splits"], [](const Field& split) {
+      return SplitAccuracy{split["name"].name(), split["token"].number(0, 1), split["sequence"].number(0, 1)};
+    });
+  }
+  return point;
+}
+
+template <class Field>
+RateResult read_rate(const Field& json) {
+  RateResult rate{.learning_rate = json["learning_rate"].number(0, 1),
+                  .steps = static_cast<int>(json["steps"].integer(0, kMaxInt))};
+  if (json.has("diverged_step")) {
+    rate.diverged_step = static_cast<int>(json["diverged_step"].integer(0, kMaxInt));
+  } else {
+    rate.final_loss = json["final_loss"].number(-kMaxNumber, kMaxNumber);
+    rate.validation_token = json["validation_token"].number(0, 1);
+    rate.validation_sequence = json["validation_sequence"].number(0, 1);
+  }
+  return rate;
+}
+
+template <class Field>
+std::optional<double> read_mean(const Field& json, const char* key) {
+  if (!json.has(key)) return std::nullopt;
+  return json[key].number(-kMaxNumber, kMaxNumber);
+}
+
+template <class Field>
+LengthResult read_length(const Field& json) {
+  return {.length = static_cast<int>(json["length"].integer(0, kMaxInt)),
+          .token = read_count(json["token"]),
+          .sequence = read_count(json["sequence"]),
+          .loss = read_mean(json, "loss"),
+          .margin = read_mean(json, "margin")};
+}
+
+template <class Field>
+DistanceResult read_distance(const Field& json) {
+  return {.distance = static_cast<int>(json["distance"].integer(0, kMaxInt)),
+          .token = read_count(json["token"]),
+          .loss = read_mean(json, "loss"),
+          .margin = read_mean(json, "margin")};
+}
+
+template <class Field>
+PositionResult read_position(const Field& json) {
+  return {.position = static_cast<int>(json["position"].integer(1, kMaxInt)),
+          .token = read_count(json["token"]),
+          .loss = read_mean(json, "loss"),
+          .margin = read_mean(json, "margin")};
+}
+
+template <class Field>
+LengthResult read_compact_length(const Field& json) {
+  const Integers integers(json, 5, "length, tokens right, tokens, sequences right, sequences");
+  return {.length = integers.first(), .token = integers.count(1), .sequence = integers.count(3)};
+}
+
+template <class Field>
+DistanceResult read_compact_distance(const Field& json) {
+  const Integers integers(json, 3, "distance, tokens right, tokens");
+  return {.distance = integers.first(), .token = integers.count(1)};
+}
+
+/// Returns true if the first item of a list in an object is a list.
+bool has_lists(const Field& json, const char* key) {
+  const Json& list = json.object().at(key);
+  return list.is_array() && !list.empty() && list.front().is_array();
+}
+bool has_lists(const SimdjsonField& json, const char* key) { return json[key].has_lists(); }
+
+/// Reads a list whose items have ascending values of `key` or, if the items are lists, of their first integer.
+template <class T, class Key, class Field, class Read>
+std::vector<T> read_ascending(const Field& list, const char* key, Key T::*member, Read read,
+                              bool compact = false) {
+  std::vector<T> items = read_list<T>(list, read);
+  for (size_t i = 1; i < items.size(); ++i) {
+    if (items[i].*member <= items[i - 1].*member) {
+      const Field item = list[i];
+      const Field at = compact ? item[size_t{0}] : item[key];
+      at.fail(fmt::format("not more than the {} before it, {}", key, items[i - 1].*member));
+    }
+  }
+  return items;
+}
+
+template <class Field>
+std::vector<LengthResult> read_by_length(const Field& split) {
+  const Field list = split["by_length"];
+  return has_lists(split, "by_length")
+             ? read_ascending(list, "length", &LengthResult::length, read_compact_length<Field>, /*compact=*/true)
+             : read_ascending(list, "length", &LengthResult::length, read_length<Field>);
+}
+
+template <class Field>
+std::vector<DistanceResult> read_by_distance(const Field& split) {
+  const Field list = split["by_distance"];
+  return has_lists(split, "by_distance")
+             ? read_ascending(list, "distance", &DistanceResult::distance, read_compact_distance<Field>,
+                              /*compact=*/true)
+             : read_ascending(list, "distance", &DistanceResult::distance, read_distance<Field>);
+}
+
+template <class Field>
+SplitResult read_split(const Field& json) {
+  SplitResult split{.name = json["name"].name(),
+                    .kind = static_cast<SplitKind>(json["kind"].choice(split_kind_names())),
+                    .sequences = json["sequences"].integer(0, kMaxCount),
+                    .token = read_count(json["token"], 1),
+                    .sequence = read_count(json["sequence"], 1),
+                    .loss = read_mean(json, "loss"),
+                    .margin = read_mean(json, "margin"),
+                    .by_length = read_by_length(json),
+                    .by_distance = read_by_distance(json)};
+  if (json.has("by_position")) {
+    split.by_position =
+        read_ascending(json["by_position"], "position", &PositionResult::position, read_position<Field>);
+  }
+  if (split.sequence.total > split.sequences) {
+    const Field sequence = json["sequence"];
+    sequence["total"].fail(fmt::format("more than the sequences of its split, {}", split.sequences));
+  }
+  return split;
+}
+
+/// Checks the splits of an experiment against its other fields.
+template <class Field>
+void check_splits(const Field& json, const ExperimentResult& result) {
+  const Field splits = json["splits"];
+  if (result.status != Status::ok && !result.splits.empty()) {
+    splits.fail(fmt::format("expected an empty one, as the experiment is {}", to_string(result.status)));
+  }
+  std::set<std::string> names;
+  for (size_t i = 0; i < result.splits.size(); ++i) {
+    if (names.insert(result.splits[i].name).second) continue;
+    const Field split = splits[i];
+    split["name"].fail("the name of an earlier split too");
+  }
+}
+
+/// Reads the learning rates, which old reports and experiments with one learning rate do not have.
+template <class Field>
+void read_learning_rates(const Field& json, ExperimentResult& result) {
+  if (!json.has("learning_rates")) return;
+  const Field chosen = json["learning_rate"];
+  result.learning_rate = chosen.number(0, 1);
+  result.learning_rates =
+      read_ascending(json["learning_rates"], "learning_rate", &RateResult::learning_rate, read_rate<Field>);
+  const auto is_chosen = [&](const RateResult& rate) { return rate.learning_rate == result.learning_rate; };
+  if (std::none_of(result.learning_rates.begin(), result.learning_rates.end(), is_chosen))
+    chosen.fail("not one of its 'learning_rates'");
+}
+
+/// An experiment that failed or has missing numbers must have a `reason`.
+template <class Field>
+void check_reason(const Field& json, const ExperimentResult& result) {
+  if (!result.reason.empty()) return;
+  constexpr const char* kMissing = "which needs a 'reason'";
+  if (result.status != Status::ok) json["status"].fail(kMissing);
+  if (!result.final_loss) json["final_loss"].fail(kMissing);
+  const auto lost = [](const CurvePoint& point) { return !point.loss; };
+  if (std::any_of(result.learning_curve.begin(), result.learning_curve.end(), lost)) {
+    json["learning_curve"].fail("with a loss of null, which needs a 'reason'");
+  }
+}
+
+template <class Field>
+std::optional<int> read_diverged_step(const Field& json, Status status) {
+  if (status != Status::diverged) return std::nullopt;
+  return static_cast<int>(json["diverged_step"].integer(0, kMaxInt));
+}
+
+template <class Field>
+ExperimentResult read(const Field& json) {
+  ExperimentResult result;
+  result.id = {json["task"].name(), json["encoding"].name(), json["seed"].natural()};
+  result.task_version = static_cast<int>(json["task_version"].integer(1, kMaxInt));
+  result.status = static_cast<Status>(json["status"].choice(status_names()));
+  if (json.has("swept")) result.swept = read_swept(json["swept"]);
+  if (json.has("extends")) result.extended = read_extended(json["extends"]);
+  if (json.has("description")) result.description = json["description"].text();
+  if (json.has("reason")) result.reason = json["reason"].text();
+  result.diverged_step = read_diverged_step(json, result.status);
+  result.parameters = json["parameters"].integer(0, kMaxCount);
+  result.steps = static_cast<int>(json["steps"].integer(0, kMaxInt));
+  result.stopped_early = json["stopped_early"].flag();
+  result.final_loss = read_loss(json["final_loss"]);
+  read_learning_rates(json, result);
+  result.learning_curve = read_ascending(json["learning_curve"], "step", &CurvePoint::step, read_point<Field>);
+  result.splits = read_list<SplitResult>(json["splits"], read_split<Field>);
+  check_reason(json, result);
+  check_splits(json, result);
+  return result;
+}
+
+}  // namespace
+
+SplitKind read_kind(const Field& json) { return static_cast<SplitKind>(json.choice(split_kind_names())); }
+
+std::vector<CurvePoint> read_curve(const Field& json) {
+  return read_ascending(json, "step", &CurvePoint::step, read_point<Field>);
+}
+
+std::vector<RateResult> read_rates(const Field& json) {
+  return read_ascending(json, "learning_rate", &RateResult::learning_rate, read_rate<Field>);
+}
+
+ExperimentResult read_experiment(const Field& json) { return read<Field>(json); }
+ExperimentResult read_experiment(const simdjson::dom::element& json) { return read(SimdjsonField(json)); }
+
+ExperimentResult experiment_from_json(const Json& json, const std::string& file) {
+  return read_experiment(Field(json, file));
+}
+
+}  // namespace posbench

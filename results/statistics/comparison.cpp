@@ -1,0 +1,12 @@
+#include "results/statistics/comparison.h"
+
+#include <cstddef>
+
+namespace posbench {
+
+std::string to_string(Verdict verdict) {
+  constexpr const char* kNames[] = {"better", "worse", "same", "not learned", "too few seeds", "undecided"};
+  return kNames[static_cast<size_t>(verdict)];
+}
+
+}  // namespace posbench

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Checks the form of the sources with pinned tools, which it installs from PyPI into build/lint.
+#
+#   scripts/lint.sh                     every check except tidy
+#   scripts/lint.sh format              clang-format on all C++ files
+#   scripts/lint.sh python              ruff and mypy --strict on the Python files
+#   scripts/lint.sh shell               shellcheck on the scripts, if it is installed (Debian: shellcheck)
+#   scripts/lint.sh workflows           the schema of GitHub's workflows
+#   scripts/lint.sh tidy [FILE...]      clang-tidy, which also checks the includes; without files, on all of them
+#   scripts/lint.sh tidy --since DATE   clang-tidy on the files that commits after DATE changed, at most 24
+#   scripts/lint.sh fix                 formats all C++ and Python files
+#
+# The exit code is 0 if all is well, 1 if a check failed, and 77 if a tool cannot be installed.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+bin=build/lint/venv/bin
+requirements=(clang-format==14.0.6 clang-tidy==18.1.8 ruff==0.17.6 mypy==2.4.1 numpy==2.4.6 check-jsonschema==0.39.0)
+
+install_tools() {
+  local wanted="${requirements[*]}"
+  [ "$(cat build/lint/installed 2>/dev/null)" = "$wanted" ] && return
+  mkdir -p build/lint
+  if ! { python3 -m venv build/lint/venv && "$bin/pip" -q install "${requirements[@]}"; } >build/lint/log 2>&1; then
+    echo "skipped: the tools of scripts/lint.sh cannot be installed from PyPI (see build/lint/log)"
+    exit 77
+  fi
+  echo "$wanted" >build/lint/installed
+}
+
+cpp_files() { git ls-files '*.cpp' '*.h'; }
+
+check_format() { cpp_files | xargs "$bin/clang-format" --dry-run -Werror; }
+
+check_python() {
+  "$bin/ruff" check python scripts tests && "$bin/ruff" format --check python scripts tests &&
+    (cd python && "../$bin/mypy")
+}
+
+check_shell() {
+  if ! command -v shellcheck >/dev/null; then
+    echo "skipped: no shellcheck (Debian: shellcheck)"
+    return
+  fi
+  { git ls-files '*.sh' && echo .ci/run; } | xargs shellcheck -S warning
+}
+
+check_workflows() { "$bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml; }
+
+# Writes the commands of build/dev without precompiled headers and options that only GCC knows.
+write_compile_commands() {
+  [ -e build/dev/compile_commands.json ] || cmake --preset dev >/dev/null || return
+  mkdir -p build/lint/commands
+  python3 - build/dev/compile_commands.json build/lint/commands/compile_commands.json <<'PYTHON'
+import json, re, sys
+
+commands = {}
+for entry in json.load(open(sys.argv[1])):
+    if "kernels_v4" in entry["output"] or (entry["file"] in commands and "POSBENCH_REAL=double" in entry["command"]):
+        continue  # the same file with other options
+    command = re.sub(r"^.*?(\S*\+\+ )", r"\1", entry["command"])
+    command = re.sub(r"-include \S+cmake_pch\.hxx|-Winvalid-pch|-fpch-preprocess|--param \S+|-Wa,\S+|-Werror", "", command)
+    command = re.sub(r"-Wno-(restrict|stringop-overflow|stringop-overread)\b", "", command)
+    commands[entry["file"]] = dict(entry, command=command)
+json.dump(list(commands.values()), open(sys.argv[2], "w"))
+PYTHON
+}
+
+check_tidy() {
+  write_compile_commands || return 1
+  local files=("$@")
+  if [ "${1:-}" = --since ]; then
+    mapfile -t files < <(git log --since "$2" --name-only --format= -- '*.cpp' | sort -u |
+      while read -r file; do [ -e "$file" ] && echo "$file"; done | head -24)
+  elif [ $# = 0 ]; then
+    mapfile -t files < <(git ls-files '*.cpp')
+  fi
+  [ ${#files[@]} = 0 ] && return
+  printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 4 "$bin/clang-tidy" -p build/lint/commands --quiet
+}
+
+install_tools
+case "${1:-all}" in
+  all)
+    code=0
+    for check in format python shell workflows; do "check_$check" || code=1; done
+    exit $code
+    ;;
+  fix)
+    cpp_files | xargs "$bin/clang-format" -i
+    "$bin/ruff" check -q --fix python scripts tests
+    "$bin/ruff" format -q python scripts tests
+    ;;
+  format | python | shell | workflows | tidy)
+    check=$1
+    shift
+    "check_$check" "$@" || exit 1
+    ;;
+  *)
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
+    exit 2
+    ;;
+esac

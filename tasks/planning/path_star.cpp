@@ -1,0 +1,108 @@
+// Finds the arm of a star-shaped graph that ends at a given node.
+//
+//   2 8 | 5 2 | 5 9 | 9 3 / 5 8 =   ->   5 2 8
+//
+// `degree` arms of `length` nodes, the start included, go out from the start, and all nodes are distinct. Edges
+// are in random order, followed by the start and the end of one arm. With reversed=true the answer goes from the
+// end to the start, which is easy.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "tasks/parts/basic_task.h"
+#include "tasks/parts/examples.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+const TaskInfo kInfo{
+    .name = "path_star",
+    .family = "planning",
+    .definition =
+        "The model reads the edges of a star-shaped graph in random order, its start and the end of an arm, and "
+        "answers the nodes of that arm.",
+    .requirement =
+        "The first node of the arm follows only from its end, by as many steps back along the edges as the arm "
+        "is long. With teacher forcing all other nodes follow from the node before, and training learns these.",
+    .source = "Bachmann & Nagarajan 2024, arXiv:2403.06963; code gregorbachmann/Next-Token-Failures",
+    .published_name = "path-star graph, G(degree, length)",
+    .published =
+        "The paper has 50 nodes, degree/length 2/5, 2/2, 2/3 and 5/3, and 200 000 graphs, trained and tested "
+        "alike. Next-token training stays at an accuracy of 1 / degree at the second node. "
+        "Commas between nodes are left out. Slots (evaluation.layout) are similar to the teacherless training "
+        "of the paper. The splits are ours.",
+    .length_unit = "nodes of an arm",
+    .splits = {{"in_distribution", {}, "the trained graphs"},
+               {"ood_degree", {{"degree", "3"}}, "more arms"},
+               {"ood_length", {{"length", "1.6x"}}, "longer arms"}},
+};
+
+struct Options {
+  Integers length{5};
+  int degree = 2, nodes = 50;
+  bool reversed = false;
+  void describe(OptionTable& o) {
+    o.integers("length", length, 2, 1000, "nodes of an arm, with the start");
+    o.integer("degree", degree, 1, 1000, "arms");
+    o.integer("nodes", nodes, 2, 10000, "nodes that arms are drawn from");
+    o.flag("reversed", reversed, "the answer goes from the end to the start");
+  }
+};
+
+class PathStar final : public BasicTask<Options> {
+ public:
+  PathStar(const Options& options, Layout layout) : BasicTask(options, layout) {
+    const int needed = options.degree * (options.length.max() - 1) + 1;
+    if (needed > options.nodes) {
+      throw InputError(fmt::format("task 'path_star': degree {} and length {} need {} nodes, not {}; raise nodes",
+                                   options.degree, options.length.max(), needed, options.nodes));
+    }
+  }
+
+  int vocabulary() const override { return blank() + 1; }
+  double chance_level() const override { return 1.0 / options_.nodes; }
+  std::string token_text(int token) const override {
+    return token < options_.nodes ? std::to_string(token) : std::string(1, "|/="[token - options_.nodes]);
+  }
+
+  Example sample(int length, Rng& rng) const override {
+    const std::vector<int> nodes = distinct_ids(rng, 0, options_.nodes, options_.degree * (length - 1) + 1);
+    std::vector<std::pair<int, int>> edges;
+    for (size_t n = 1; n < nodes.size(); ++n) {
+      const bool starts_arm = (n - 1) % (length - 1) == 0;
+      edges.emplace_back(nodes[starts_arm ? 0 : n - 1], nodes[n]);
+    }
+    std::vector<int> answer{nodes[0]};  // the first arm; the edges are shuffled below
+    answer.insert(answer.end(), nodes.begin() + 1, nodes.begin() + length);
+    const int end = answer.back();
+    if (options_.reversed) std::reverse(answer.begin(), answer.end());
+
+    shuffle(std::span(edges), rng);
+    std::vector<int> question, segments;
+    for (size_t n = 0; n < edges.size(); ++n) {
+      if (n > 0) question.push_back(bar());
+      question.insert(question.end(), {edges[n].first, edges[n].second});
+      segments.resize(question.size(), static_cast<int>(n));
+    }
+    question.insert(question.end(), {bar() + 1, nodes[0], end});
+    Example example = ask(layout_, std::move(question), blank(), answer);
+    set_segments(example, std::move(segments), static_cast<int>(edges.size()));
+    return example;
+  }
+
+ private:
+  int bar() const { return options_.nodes; }
+  int blank() const { return options_.nodes + 2; }
+};
+
+const RegisterTask<PathStar> registered{kInfo};
+
+}  // namespace
+}  // namespace posbench

@@ -1,0 +1,150 @@
+// Equations of the encodings in encodings/rotary.
+#include <cmath>
+#include <complex>
+#include <functional>
+#include <string>
+
+#include "base/random.h"
+#include "tests/encodings/equations/equations.h"
+
+namespace posbench::equations {
+namespace {
+
+/// Returns W^n of head h with W = exp(B - B^T). W is orthogonal, so its transpose is its inverse.
+EigenMatrix algebraic_power(const Case& c, int h, int n) {
+  const EigenMatrix b = c.matrix("algebraic.generators").middleRows(h * c.D, c.D), generator = b - b.transpose();
+  const EigenMatrix identity = EigenMatrix::Identity(c.D, c.D);
+  EigenMatrix w = identity, term = identity, power = identity;
+  for (int k = 1; k < 60; ++k) {
+    term = (term * generator / k).eval();
+    w += term;
+  }
+  for (int k = 0; k < std::abs(n); ++k) power = (power * w).eval();
+  return n < 0 ? EigenMatrix(power.transpose()) : power;
+}
+
+/// Returns the score in which pair n of both sides is multiplied by cosine(n, t) + i sine(n, t) of its position t.
+double fourier(const Case& c, int h, int i, int j, const std::function<double(int n, int t)>& cosine,
+               const std::function<double(int n, int t)>& sine) {
+  double sum = 0;
+  for (int n = 0; n < c.D / 2; ++n) {
+    const std::complex<double> q(c.q[h](i, n), c.q[h](i, n + c.D / 2)), k(c.k[h](j, n), c.k[h](j, n + c.D / 2));
+    sum += (q * std::complex<double>(cosine(n, i), sine(n, i)) *
+            std::conj(k * std::complex<double>(cosine(n, j), sine(n, j))))
+               .real();
+  }
+  return sum / std::sqrt(c.D);
+}
+
+const RegisterEquation algebraic("algebraic", Stage::score, [](const Case& c, int h, int i, int j) {
+  const double product = c.q[h].row(i) * algebraic_power(c, h, j - i) * c.k[h].row(j).transpose();
+  return std::pow(0.98, std::abs(i - j)) * product / std::sqrt(c.D);
+});
+
+// With L = 12, only the first of the frequencies 1 and 0.01 remains, so one pair turns.
+const RegisterEquation fope("fope", Stage::score, [](const Case& c, int h, int i, int j) {
+  const auto coefficient = [&](const char* side) {
+    Rng rng = make_rng(0, std::string("fope.") + side + ".1");
+    double value = 0;
+    for (int g = 0; g <= h; ++g) value = 1 + 0.3 * std::sqrt(2.0 / (1 + c.H)) * normal(rng);
+    return value;
+  };
+  return fourier(
+      c, h, i, j, [&](int n, int t) { return n == 0 ? coefficient("cosine") * std::cos(t) : 1; },
+      [&](int n, int t) { return n == 0 ? coefficient("sine") * std::sin(t) : 0; });
+});
+
+/// Both frequencies act in one pair. The limit D / 4 leaves out the other.
+double fope_learned(const Case& c, int h, int i, int j) {
+  const auto learned = [&](const char* side, int m) {
+    return c.learned(std::string("fope.") + side + ".1", 2 * h + m, 0);
+  };
+  return fourier(
+      c, h, i, j,
+      [&](int n, int t) {
+        return n == 1 ? 1 : learned("cosine", 0) * std::cos(t) + learned("cosine", 1) * std::cos(0.01 * t);
+      },
+      [&](int n, int t) {
+        return n == 1 ? 1 : learned("sine", 0) * std::sin(t) + learned("sine", 1) * std::sin(0.01 * t);
+      });
+}
+const RegisterEquation row_fope_learned("fope:learned=true,length=1000,padding=ones", Stage::score, fope_learned);
+
+const RegisterEquation grape_m("grape_m", Stage::score, [](const Case& c, int h, int i, int j) {
+  return turned(c, true, h, i, j,
+                [&](int n) { return (i - j) * std::exp(c.learned("grape_m.log_frequencies.1", 0, n) / 16); });
+});
+
+/// The factor is 1 as long as sequences are no longer than in training.
+double interpolated(const Case& c, int h, int i, int j) {
+  return turned(c, false, h, i, j, [&](int n) { return (i - j) * std::pow(10000.0, -2.0 * n / c.D); });
+}
+const RegisterEquation row_interpolated("interpolated", Stage::score, interpolated);
+
+double interpolated_ntk(const Case& c, int h, int i, int j) {
+  return turned(c, false, h, i, j,
+                [&](int n) { return (i - j) * std::pow(10000 * std::pow(3.0, 2), -2.0 * n / c.D); });
+}
+const RegisterEquation row_interpolated_ntk("interpolated:method=ntk,scale=3", Stage::score, interpolated_ntk);
+
+double interpolated_by_3(const Case& c, int h, int i, int j) {
+  return turned(c, false, h, i, j, [&](int n) { return (i - j) / 3.0 * std::pow(10000.0, -2.0 * n / c.D); });
+}
+const RegisterEquation row_interpolated_by_3("interpolated:scale=3", Stage::score, interpolated_by_3);
+
+const RegisterEquation pope("pope", Stage::score, [](const Case& c, int h, int i, int j) {
+  double sum = 0;
+  for (int e = 0; e < c.D; ++e) {
+    const double phase = (i - j) * std::pow(10000.0, -1.0 * e / c.D) - c.learned("pope.delta", h, e);
+    sum += softplus(c.q[h](i, e)) * softplus(c.k[h](j, e)) * std::cos(phase);
+  }
+  return sum / std::sqrt(c.D);
+});
+
+/// The wavelengths 6.28 and 628.3 are rounded.
+double resonance_rope(const Case& c, int h, int i, int j) {
+  const double wavelength[] = {6, 628};
+  return turned(c, false, h, i, j, [&](int n) { return (i - j) * 2 * std::acos(-1.0) / wavelength[n]; });
+}
+const RegisterEquation row_resonance_rope("resonance_rope", Stage::score, resonance_rope);
+
+const RegisterEquation rope("rope", Stage::score, [](const Case& c, int h, int i, int j) {
+  double sum = 0;
+  for (int n = 0; n < c.D / 2; ++n) {  // the real part of q conj(k) e^(i (i - j) w)
+    const double angle = (i - j) * std::pow(10000.0, -2.0 * n / c.D);
+    const double qa = c.q[h](i, 2 * n), qb = c.q[h](i, 2 * n + 1), ka = c.k[h](j, 2 * n),
+                 kb = c.k[h](j, 2 * n + 1);
+    sum += (qa * ka + qb * kb) * std::cos(angle) + (qa * kb - qb * ka) * std::sin(angle);
+  }
+  return sum / std::sqrt(c.D);
+});
+
+// With L = 12, only the first of the frequencies 1 and 0.01 remains.
+const RegisterEquation rope_hope("rope_hope", Stage::score, [](const Case& c, int h, int i, int j) {
+  return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
+});
+
+// The fraction 0.75 of two pairs is one pair.
+const RegisterEquation rope_p("rope_p", Stage::score, [](const Case& c, int h, int i, int j) {
+  return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
+});
+
+/// Only the first two components turn.
+double rope_partial(const Case& c, int h, int i, int j) {
+  return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
+}
+const RegisterEquation row_rope_partial("rope_partial", Stage::score, rope_partial);
+
+const RegisterEquation xpos("xpos", Stage::score, [](const Case& c, int h, int i, int j) {
+  double sum = 0;
+  for (int n = 0; n < c.D / 2; ++n) {
+    const std::complex<double> q(c.q[h](i, 2 * n), c.q[h](i, 2 * n + 1)),
+        k(c.k[h](j, 2 * n), c.k[h](j, 2 * n + 1));
+    const double zeta = (2.0 * n / c.D + 0.4) / 1.4, angle = (i - j) * std::pow(10000.0, -2.0 * n / c.D);
+    sum += std::pow(zeta, (i - j) / 512.0) * (q * std::conj(k) * std::polar(1.0, angle)).real();
+  }
+  return sum / std::sqrt(c.D);
+});
+
+}  // namespace
+}  // namespace posbench::equations

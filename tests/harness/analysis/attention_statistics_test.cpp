@@ -1,0 +1,99 @@
+#include "harness/analysis/attention_statistics.h"
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "harness/training/samples.h"
+#include "harness/training/task_setup.h"
+#include "tests/catch.h"
+
+using namespace posbench;
+
+namespace {
+
+Heads one_row(const std::vector<Real>& last) {
+  const auto T = static_cast<Index>(last.size());
+  Matrix map(Matrix::Zero(T, T));
+  for (Index j = 0; j < T; ++j) map(T - 1, j) = last[static_cast<size_t>(j)];
+  return {map};
+}
+
+/// Returns maps of four keys. The second is the evidence. The positional part falls by 0.5 with each token.
+std::vector<AttentionMap> maps() {
+  using Kind = AttentionMap::Kind;
+  return {{"score", one_row({0.5, 5, 1, 2}), Kind::score},
+          {"positional part", one_row({-1.5, -1, -0.5, 0}), Kind::positional_part},
+          {"attention", one_row({0, 0.5, 0.25, 0.25}), Kind::attention},
+          {"contextual position", one_row({4, 3, 2, 1}), Kind::count}};
+}
+
+constexpr Query kQuery{.at = 3, .keys = 4, .evidence = 1, .distance = 7};
+
+}  // namespace
+
+TEST_CASE("the token at the evidence of an answer is the answer") {
+  for (const char* name : {"flip_flop", "induction_heads", "last_x_retrieval", "last_x_retrieval:which=2", "mqar",
+                           "mqmtar", "selective_copy", "variable_tracking"}) {
+    CAPTURE(name);
+    const TaskSetup task = make_task_setup({}, name);
+    for (size_t split = 0; split < task.tasks.size(); ++split) {
+      for (std::uint64_t n = 0; n < 20; ++n) {
+        const Example example = SampleStream(*task.tasks[split], "test", 0)(n).example;
+        for (size_t k = 0; k < example.scored.size(); ++k) {
+          CHECK(example.tokens.at(static_cast<size_t>(example.evidence.at(k))) ==
+                example.targets[static_cast<size_t>(example.scored[k])]);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the statistics of one query equal those computed by hand") {
+  HeadStatistics head;
+  head.add(maps(), 0, kQuery);
+  CHECK(head.entropy.value() == Approx(0.5 * std::log(2.0) + 0.5 * std::log(4.0)));
+  CHECK(head.on_evidence.value() == Approx(0.5));
+  CHECK(head.nearer.value() == Approx(0.5));
+  CHECK(head.farther.value() == Approx(0));
+  CHECK(head.by_distance.at(2).attention.value() == Approx(0.5));
+  CHECK(head.by_distance.at(2).positional.value() == Approx(-1));
+  CHECK(head.by_distance.size() == 4);
+  CHECK(head.by_offset.at(-1).value() == Approx(0));
+  CHECK(head.by_offset.at(2).value() == Approx(0.25));
+  // Content is the score minus the positional part: 2, 6, 1.5, 2. The only key between the evidence and the query has 1.5.
+  CHECK(head.content_margin.value() == Approx(4.5));
+  CHECK(*head.position_margin(3) == Approx(0.5));
+  CHECK(*head.predicted_reach(3) == Approx(9));
+  CHECK(head.parts.at("score").evidence.value() == Approx(5));
+  CHECK(head.parts.at("score").others.value() == Approx(3.5 / 3));
+  CHECK(head.counts.at(7) == std::vector<double>{3});
+}
+
+TEST_CASE(
+    "statistics of several queries are means, and a query without evidence adds no statistics of the evidence") {
+  HeadStatistics head;
+  head.add(maps(), 0, kQuery);
+  std::vector<AttentionMap> other = maps();
+  other[2].values = one_row({1, 0, 0, 0});
+  head.add(other, 0, {.at = 3, .keys = 4, .evidence = 0, .distance = 7});
+  CHECK(head.on_evidence.value() == Approx(0.75));
+  CHECK(head.counts.at(7) == std::vector<double>{3, 4});
+  head.add(other, 0, {.at = 3, .keys = 4});
+  CHECK(head.on_evidence.count == 2);
+  CHECK(head.entropy.count == 3);
+  CHECK(head.by_distance.at(3).attention.value() == Approx(2.0 / 3));
+}
+
+TEST_CASE("no reach is predicted without a positional part that falls") {
+  HeadStatistics none, rising;
+  std::vector<AttentionMap> flat = maps(), up = maps();
+  flat[1].values = one_row({0, 0, 0, 0});
+  up[1].values = one_row({1.5, 1, 0.5, 0});
+  none.add(flat, 0, kQuery);
+  rising.add(up, 0, kQuery);
+  CHECK_FALSE(none.position_margin(3));
+  CHECK_FALSE(none.predicted_reach(3));
+  CHECK(*rising.position_margin(3) == Approx(-0.5));
+  CHECK_FALSE(rising.predicted_reach(3));
+}

@@ -1,0 +1,168 @@
+// `posbench board`, the embedded reports, and runs of matched compute.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "encodings/registry.h"
+#include "harness/config/embedded_data.h"
+#include "harness/config/matched_compute.h"
+#include "harness/runs/suite.h"
+#include "results/json/json.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+#include "tests/harness/report_json.h"
+
+using namespace posbench;
+
+TEST_CASE("the program has the board's reports and the costs of all encodings") {
+  const std::vector<KeptReport> reports = board_reports();
+  REQUIRE(!reports.empty());
+  CHECK(reports.front().name == "results/data/reference/report.json");
+  std::vector<NamedReport> named;
+  for (const KeptReport& kept : reports) named.push_back({kept.name, kept.report});
+  CHECK(make_board(merge_board(named, {}, board_costs().costs, false)).tasks.size() >= 7);
+  for (const std::string& name : encodings().names()) {
+    const bool composed =
+        encodings().find(name).members({name, {}}).size() > 1;  // its cost is that of its members
+    if (name.starts_with("test_") || composed) continue;
+    INFO(name);
+    CHECK(board_costs().costs.contains(name));
+  }
+}
+
+TEST_CASE("the board of one task and split names tiers and costs, and fits a terminal") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = posbench_command(directory, "board -t last_x_retrieval --split ood_far4");
+  CHECK(outcome.out.find("Attention has to find the last X") != std::string::npos);
+  REQUIRE(outcome.code == 0);
+  CHECK(outcome.out.starts_with("last_x_retrieval, ood_far4\n"));
+  CHECK(outcome.out.find("\ntier") != std::string::npos);
+  CHECK(outcome.out.find("up to four times the trained distances") != std::string::npos);
+  CHECK(outcome.out.find("learn it in distribution") != std::string::npos);
+  const Outcome table = posbench_command(directory, "board -t last_x_retrieval --split ood_far4 --format csv");
+  CHECK(table.out.starts_with("task,split,encoding,family,own,standing,tier,mean"));
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line) && !line.starts_with("Values:");) {
+    INFO(line);
+    if (line.starts_with("1 ") || line.starts_with("not learned ")) CHECK(line.size() <= 80);
+  }
+}
+
+TEST_CASE("the summary of the board has a row for each task, and fits a terminal") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = posbench_command(directory, "board --summary -t flip_flop,last_x_retrieval");
+  REQUIRE(outcome.code == 0);
+  CHECK(outcome.out.find("\nflip_flop ") != std::string::npos);
+  CHECK(outcome.out.find("\nlast_x_retrieval ") != std::string::npos);
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line) && !line.starts_with("learned by:");) CHECK(line.size() <= 80);
+  const Outcome page = posbench_command(directory, "board --summary --format markdown");
+  CHECK(page.out.find("| encodings with 0.90 or more |") != std::string::npos);
+  const Outcome refused = posbench_command(directory, "board --summary --format csv");
+  CHECK(refused.code == 2);
+  CHECK(refused.error.find("--summary needs --format console or markdown") != std::string::npos);
+}
+
+TEST_CASE("the rows of an added report have its name if the board has the encoding") {
+  const TemporaryDirectory directory;
+  const std::string reference = POSBENCH_SOURCE_DIR "/results/data/reference/report.json";
+  const Outcome all = posbench_command(directory, "board " + reference + " -t flip_flop --only-own --format json");
+  REQUIRE(all.code == 0);
+  const Json json = parse_json(all.out, "board");
+  REQUIRE(json.at("tasks").size() == 1);
+  CHECK(json.at("tasks").at(0).at("rows").size() == 7);
+  for (const Json& row : json.at("tasks").at(0).at("rows")) {
+    CHECK(row.at("own") == true);
+    CHECK(row.at("encoding").get<std::string>().ends_with("report.json)"));
+  }
+  CHECK(posbench_command(directory, "board " + reference + " -o board.html").code == 0);
+  CHECK(read_whole(directory / "board.html").find("The board of position encodings") != std::string::npos);
+}
+
+TEST_CASE("the board refuses unknown names and incompatible reports with a message of one line") {
+  const TemporaryDirectory directory;
+  const auto refusal = [&](const std::string& arguments) {
+    const Outcome outcome = posbench_command(directory, "board " + arguments);
+    CHECK(outcome.code == 2);
+    CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
+    return outcome.error;
+  };
+  CHECK(refusal("-t flip_flup").find("the board has no task 'flip_flup'; did you mean 'flip_flop'?") !=
+        std::string::npos);
+  CHECK(refusal("-e roppe").find("the board has no encoding 'roppe'; did you mean 'rope'?") != std::string::npos);
+  CHECK(refusal("--split ood_far5").find("no task of the board has a split 'ood_far5'; did you mean 'ood_far") !=
+        std::string::npos);
+  CHECK(refusal("--family rotory").find("did you mean 'rotary'") != std::string::npos);
+  CHECK(refusal("--only-own").find("needs a report") != std::string::npos);
+  CHECK(refusal("nothing.json").find("nothing.json: there is no such file") != std::string::npos);
+  REQUIRE(posbench_command(directory, "run --profile smoke -t flip_flop -e none -q -o smoke").code == 0);
+  CHECK(refusal("smoke").find("--allow-different-budget") != std::string::npos);
+  CHECK(posbench_command(directory, "board smoke --only-own --allow-different-budget").code == 0);
+}
+
+TEST_CASE("the number of steps follows from the costs of encodings") {
+  const MatchedCompute match{"none", {{"none", 1}, {"slow", 3}, {"slower", 1e6}, {"fast", 0.5}}};
+  CHECK(matched_steps(match, 1000, "none") == 1000);
+  CHECK(matched_steps(match, 1000, "slow") == 333);
+  CHECK(matched_steps(match, 1000, "fast") == 2000);
+  CHECK(matched_steps(match, 1000, "slower") == 1);
+  CHECK(matched_steps({"slow", match.costs}, 1000, "none") == 3000);
+  CHECK_THROWS_WITH(matched_steps(match, 1000, "mine"), Catch::StartsWith("the cost of 'mine' is not known"));
+}
+
+TEST_CASE("the configuration stores the costs for matched compute, and may set them") {
+  const RunConfig config =
+      make_config({.profile = "smoke", .tasks = "flip_flop", .encodings = "none,cope", .match_compute = "none"});
+  REQUIRE(config.match_compute);
+  CHECK(config.match_compute->costs.size() == 2);
+  CHECK(config.match_compute->costs.at("cope") == board_costs().costs.at("cope"));
+  CHECK(to_json(config_from_json(to_json(config), "test")) == to_json(config));
+  CHECK(!to_json(make_config({.profile = "smoke"})).contains("match_compute"));
+  const Suite suite = make_suite(config);
+  CHECK(suite.experiments[0].training().steps == 20);
+  CHECK(suite.experiments[1].training().steps == matched_steps(*config.match_compute, 20, "cope"));
+  CHECK_THROWS_WITH(
+      make_config({.profile = "smoke", .encodings = "cope:positions=7", .match_compute = "none"}),
+      Catch::StartsWith("the cost of 'cope:positions=7' is not known, and matching compute needs it: measure it"));
+  TemporaryDirectory directory;
+  directory.write("mine.json", R"({"profile": "smoke", "encodings": ["cope:positions=7"], "tasks": ["flip_flop"],
+                                   "match_compute": {"base": "none", "costs": {"cope:positions=7": 2}}})");
+  CHECK(make_suite(make_config({.file = directory / "mine.json"})).experiments[0].training().steps == 10);
+  directory.write("mine.json", R"({"match_compute": {"base": "none", "costs": {"cope": "2"}}})");
+  CHECK_THROWS_WITH(make_config({.file = directory / "mine.json"}),
+                    Catch::Contains("expected a number from 0.001 to 1e6"));
+  directory.write("mine.json", R"({"match_compute": {"costs": {}}})");
+  CHECK_THROWS_WITH(make_config({.file = directory / "mine.json"}), Catch::Contains("expected an encoding"));
+}
+
+TEST_CASE("matched compute gives the same bytes in a single run, in merged shards, resumed, and from its report") {
+  const TemporaryDirectory directory;
+  const std::string run = "run --profile smoke -t flip_flop,even_pairs -e none,cope,fox -q --match-compute none ";
+  REQUIRE(posbench_command(directory, run + "-o whole").code == 0);
+  const Json whole = without_context(directory / "whole/report.json");
+  std::map<std::string, int> steps;
+  for (const Json& e : whole.at("experiments")) steps[e.at("encoding")] = e.at("steps");
+  CHECK(steps.at("none") == 20);
+  CHECK(steps.at("cope") < 20);
+  REQUIRE(posbench_command(directory, run + "--shard 1/2 -o one").code == 0);
+  REQUIRE(posbench_command(directory, run + "--shard 2/2 -o two").code == 0);
+  REQUIRE(posbench_command(directory, "merge one two -o merged").code == 0);
+  CHECK(without_context(directory / "merged/report.json") == whole);
+  const std::string lines = read_whole(directory / "one/experiments.jsonl");
+  directory.write("one/experiments.jsonl", lines.substr(0, lines.find('\n') + 1));
+  std::filesystem::remove(directory / "one/report.json");
+  REQUIRE(posbench_command(directory, run + "--shard 1/2 -o one --resume").code == 0);
+  CHECK(read_whole(directory / "one/experiments.jsonl").size() > lines.find('\n') + 1);
+  REQUIRE(posbench_command(directory, "merge one two -o again").code == 0);
+  CHECK(without_context(directory / "again/report.json") == whole);
+  REQUIRE(posbench_command(directory, "run --config whole/report.json -q -o repeated").code == 0);
+  CHECK(without_context(directory / "repeated/report.json") == whole);
+  const Outcome other = posbench_command(
+      directory, "run --profile smoke -t flip_flop,even_pairs -e none,cope,fox -q -o whole --resume");
+  CHECK(other.code == 2);
+  CHECK(other.error.find("match_compute") != std::string::npos);
+}

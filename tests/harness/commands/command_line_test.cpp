@@ -1,0 +1,267 @@
+// The command line: exit codes and messages of one line; invalid input changes nothing on disk.
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "results/json/json.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+TEST_CASE("invalid input gives a message of one line and exit code 2, and changes nothing on disk") {
+  const TemporaryDirectory directory;
+  directory.write("broken.json", "{\"tasks\": ");
+  directory.write("odd.json", "{\"training\": {\"stepz\": 1}}");
+  directory.write("file", "");
+  for (const std::string arguments : {"",
+                                      "runn",
+                                      "run -e rop",
+                                      "run -t flipflop",
+                                      "run -e cope:position=5",
+                                      "run -e cope:positions=-1",
+                                      "run -e cope:gates=x",
+                                      "run -t last_x_retrieval:length=4",
+                                      "run --set model.width=63",
+                                      "run --set model.widht=64",
+                                      "run --set width",
+                                      "run -s 0",
+                                      "run -s a",
+                                      "run -j 0",
+                                      "run --config missing.json",
+                                      "run --config broken.json",
+                                      "run --config odd.json",
+                                      "run --profile quik",
+                                      "run -o /proc/nowhere/x",
+                                      "run -o file/x",
+                                      "run --resume --force -o x",
+                                      "run -e 'zzz*'",
+                                      "run -e 'all,-*'",
+                                      "run --set model.attention=bidirectional",
+                                      "list encoding",
+                                      "show rop",
+                                      "sample flip_flop --split sparse",
+                                      "sample flip_flop --layout slots",
+                                      "check rop",
+                                      "run --color blue",
+                                      "run --shard 3/2",
+                                      "run --checkpoint-every -1",
+                                      "run --learning-rates 1e-3,fast",
+                                      "merge file -o out",
+                                      "merge missing -o out",
+                                      "merge -o out",
+                                      "run -q -v",
+                                      "compare odd.json",
+                                      "compare odd.json missing.json",
+                                      "compare broken.json odd.json",
+                                      "report missing.json",
+                                      "report odd.json --format html",
+                                      "report odd.json -o page.html",
+                                      "report odd.json --format pdf",
+                                      "report odd.json --by-split --format csv",
+                                      "report odd.json --by-split -o page.html",
+                                      "report",
+                                      "bench --sizes huge",
+                                      "bench -e rop"}) {
+    CAPTURE(arguments);
+    const Outcome outcome = posbench_command(directory, arguments);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
+    CHECK(outcome.error.starts_with("posbench: "));
+  }
+  CHECK(std::distance(std::filesystem::directory_iterator(directory / ""), {}) == 3);
+}
+
+TEST_CASE("a run writes a report, is refused in the same directory, and resumes without work") {
+  const TemporaryDirectory directory;
+  const std::string run = "run --profile smoke -t parity_check,last_x_retrieval -e none,cope -q ";
+  const Outcome first = posbench_command(directory, run + "-o out -j 1");
+  INFO(first.error);
+  REQUIRE(first.code == 0);
+  CHECK(first.error.empty());
+  CHECK(first.out.find("cope") != std::string::npos);
+  CHECK(first.out.find("report: out/report.json\npage: out/report.html\n") != std::string::npos);
+  CHECK(read_whole(directory / "out/report.html").starts_with("<!DOCTYPE html>"));
+  const Outcome second = posbench_command(directory, run + "-o out");
+  CHECK(second.code == 2);
+  CHECK(second.error ==
+        "posbench: out exists; add --resume to continue it, --force to replace it, or choose another -o\n");
+  const Outcome resumed = posbench_command(directory, run + "-o out --resume");
+  CHECK(resumed.code == 0);
+  CHECK(resumed.out == first.out);
+
+  REQUIRE(posbench_command(directory, run + "-o two -j 2").code == 0);
+  Json one = read_json(directory / "out/report.json"), two = read_json(directory / "two/report.json");
+  for (Json* report : {&one, &two}) {
+    report->erase("context");
+    report->erase("timing");
+  }
+  CHECK(one.dump() == two.dump());
+  const Outcome repeated = posbench_command(directory, "run --config out/report.json -q -o three");
+  REQUIRE(repeated.code == 0);
+  CHECK(repeated.out.substr(0, repeated.out.find("report:")) == first.out.substr(0, first.out.find("report:")));
+}
+
+TEST_CASE("a hostile report gives a message of one line and exit code 2, or a page without its markup") {
+  const TemporaryDirectory directory;
+  const auto repeated = [](const std::string& text, size_t megabytes) {
+    std::string all;
+    while (all.size() < megabytes << 20) all += text;
+    return all;
+  };
+  const std::string head = R"({"schema_version": 1, "context": {}, "config": {}, "tasks": [], "timing": {}, )";
+  const std::string broken[] = {repeated("[", 100),
+                                repeated("{\"a\":", 100),
+                                head + "\"experiments\": " + repeated("[", 100),
+                                R"({"schema_version": 1, "context": )" + repeated("[[],", 100),
+                                R"({"schema_version": 1, "context": [)" + repeated("[],", 100) + "0]}",
+                                head + "\"experiments\": [{\"task\": \"" + repeated("<b>\u202e", 10) + "\"}]}",
+                                head + R"("experiments": [{"task": 1e999}]})",
+                                head + R"("experiments": {}})",
+                                R"({"schema_version": 1e3})",
+                                R"({"schema_version": 2})",
+                                std::string("\0\xff\xfe", 3)};
+  for (const std::string& text : broken) {
+    CAPTURE(text.substr(0, 120));
+    directory.write("report.json", text);
+    const Outcome outcome = posbench_command(directory, "report report.json -o page.html -q");
+    CHECK(outcome.code == 2);
+    CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
+    CHECK(outcome.error.starts_with("posbench: report.json: "));
+    CHECK(outcome.error.size() < 500);
+    CHECK_FALSE(std::filesystem::exists(directory / "page.html"));
+  }
+  directory.write("report.json", head + "\"experiments\": [], \"junk\": [" + repeated("[],", 100) + "0]}");
+  CHECK(posbench_command(directory, "report report.json -o page.html").code == 0);
+  CHECK(std::filesystem::file_size(directory / "page.html") < 1 << 20);
+}
+
+TEST_CASE("--dry-run and --show-config run nothing") {
+  const TemporaryDirectory directory;
+  const Outcome plan = posbench_command(directory, "run --profile smoke -t parity_check -e none,rope --dry-run");
+  CHECK(plan.code == 0);
+  CHECK(plan.out.find("rope") != std::string::npos);
+  CHECK(plan.out.find("2 experiments") != std::string::npos);
+  const Outcome config = posbench_command(directory, "run --profile smoke --set model.width=32 --show-config");
+  CHECK(config.code == 0);
+  CHECK(Json::parse(config.out)["model"]["width"] == 32);
+  CHECK(std::filesystem::is_empty(directory / ""));
+}
+
+TEST_CASE("a dry run's estimate is within 30 % of what the run then takes") {
+  const std::string training =
+      GENERATE("--set training.steps=2000 ", "--set training.steps=1000 --learning-rates 1e-3,1e-2 ");
+  const std::string suite = "run --profile smoke -t flip_flop,reverse_string -e none,cope -j 2 " + training;
+  const auto spent = [] {  // CPU time, since other processes may use the machine
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return static_cast<double>(usage.ru_utime.tv_sec) + 1e-6 * static_cast<double>(usage.ru_utime.tv_usec);
+  };
+  const auto is_near = [&] {
+    const TemporaryDirectory directory;
+    const std::string plan = posbench_command(directory, suite + "--dry-run").out;
+    const double estimate = std::stod(plan.substr(plan.find("about ") + 6));
+    const double before = spent();
+    REQUIRE(posbench_command(directory, suite + "-q -o out").code == 0);
+    const double real = spent() - before;
+    UNSCOPED_INFO("estimated " << estimate << " s, took " << real << " s");
+    return estimate + 0.5 > 0.7 * real && estimate - 0.5 < 1.3 * real;  // the estimate is rounded to seconds
+  };
+  // Other processes sometimes slow down one of the two; a wrong estimate is wrong each time.
+  CHECK((is_near() || is_near() || is_near()));
+}
+
+TEST_CASE("every command has a help with examples, and the version names its build") {
+  const TemporaryDirectory directory;
+  for (const std::string level :
+       {"",     "run",  "merge",  "reproduce", "verify", "report", "compare", "board", "separation", "inspect",
+        "list", "show", "sample", "check",     "bench",  "export", "forward", "score", "completion", "help"}) {
+    const Outcome help = posbench_command(directory, level + " --help");
+    CHECK(help.code == 0);
+    CHECK(help.out.find("Examples:") != std::string::npos);
+  }
+  const Outcome version = posbench_command(directory, "--version");
+  CHECK(version.code == 0);
+  CHECK(version.out.find("commit") != std::string::npos);
+}
+
+TEST_CASE("list, sample and show are complete, and print JSON on request") {
+  const TemporaryDirectory directory;
+  for (const std::string what : {"tasks", "encodings", "profiles", "settings"}) {
+    const Json json = Json::parse(posbench_command(directory, "list " + what + " --json").out);
+    CHECK(json.at(what).size() >= 2);
+    CHECK_FALSE(posbench_command(directory, "list " + what).out.empty());
+  }
+  const Json samples =
+      Json::parse(posbench_command(directory, "sample flip_flop -n 4 --split ood_sparse --json").out);
+  CHECK(samples["samples"].size() == 4);
+  CHECK(posbench_command(directory, "sample parity_check -n 2").out.find("answer") != std::string::npos);
+  CHECK(posbench_command(directory, "show cope").out.find("positions") != std::string::npos);
+  CHECK(Json::parse(posbench_command(directory, "show che").out)["model"]["attention"] == "bidirectional");
+  CHECK(posbench_command(directory, "show parity_check").out.find("chance 0.500") != std::string::npos);
+}
+
+TEST_CASE("a certificate passes and reports its errors") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = posbench_command(directory, "check cope rope last_x_retrieval --json");
+  CHECK(outcome.code == 0);
+  const Json json = Json::parse(outcome.out);
+  REQUIRE(json["certificates"].size() == 3);
+  CHECK(json["certificates"][0]["worst_gradient_error"] < 1e-6);
+  CHECK(json["certificates"][0]["properties"]["agree"] == true);
+  CHECK(json["certificates"][1]["properties"]["extrapolates"]["measured"] == "defined");
+  CHECK(json["certificates"][2]["splits"]["ood_far2"]["largest_answer_fraction"]["measured"] < 0.15);
+}
+
+TEST_CASE("check accepts globs, and checks the variants of a registration") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = posbench_command(directory, "check 'kerple_l*' --variants -j 1");
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find("pass kerple_log ") != std::string::npos);
+  CHECK(outcome.out.find("pass kerple_log:per_layer=true ") != std::string::npos);
+  CHECK(outcome.out.find("weaker with distance: yes") != std::string::npos);
+  CHECK(posbench_command(directory, "check 'x?z'").code == 2);
+  CHECK(posbench_command(directory, "check 'kerple_l*' --variants -j 3").out == outcome.out);
+}
+
+TEST_CASE("reports are compared and tabulated") {
+  const TemporaryDirectory directory;
+  const std::string run = "run --profile smoke -t parity_check -e none,rope -s 2 -q ";
+  REQUIRE(posbench_command(directory, run + "-o one").code == 0);
+  REQUIRE(posbench_command(directory, run + "-o two").code == 0);
+  const Outcome same = posbench_command(directory, "compare one two --fail-on-regression --format json");
+  INFO(same.error);
+  CHECK(same.code == 0);
+  const Json comparison = Json::parse(same.out);
+  for (const Json& row : comparison.at("rows")) CHECK(row.at("difference") == 0);
+  CHECK_FALSE(posbench_command(directory, "compare one/report.json two/report.json").out.empty());
+  for (const std::string format : {"console", "markdown", "csv", "json"}) {
+    CHECK(posbench_command(directory, "report one --format " + format).out.find("rope") != std::string::npos);
+  }
+  const std::string by_split = posbench_command(directory, "report one --by-split").out;
+  CHECK(by_split.starts_with("parity_check\n"));
+  CHECK(posbench_command(directory, "report one --by-split --format markdown")
+            .out.find("| in_distribution | ood_length ") != std::string::npos);
+  CHECK(posbench_command(directory, "report one two -o both.html").out.empty());
+  CHECK(read_whole(directory / "both.html").find("rope (two)") != std::string::npos);
+  CHECK(posbench_command(directory, "report one -o one.csv").code == 0);
+  CHECK(read_whole(directory / "one.csv").starts_with("task,encoding,seed,split"));
+  CHECK(posbench_command(directory, "compare one two --format html").out.starts_with("<!DOCTYPE html>"));
+}
+
+TEST_CASE("--licenses prints a notice for each linked or embedded library") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = posbench_command(directory, "--licenses");
+  CHECK(outcome.code == 0);
+  for (const std::string library :
+       {"Eigen", "nlohmann/json", "CLI11", "{fmt}", "simdjson", "Boost", "Vega and D3"})
+    CHECK(outcome.out.find("==== " + library) != std::string::npos);
+  CHECK(outcome.out.find("Boost Software License - Version 1.0") != std::string::npos);
+}

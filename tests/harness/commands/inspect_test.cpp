@@ -1,0 +1,207 @@
+// Compares the output of `posbench inspect` for trained models with their equations and reports.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "results/json/json.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+namespace {
+
+using Map = std::vector<std::vector<double>>;  // [query][key], key <= query
+
+/// Returns the maps of one layer and head by name.
+std::map<std::string, Map> maps(const Json& inspection, int layer, int head) {
+  std::map<std::string, Map> found;
+  for (const Json& map : inspection.at("maps")) {
+    if (map.at("layer") == layer && map.at("head") == head) found[map.at("name")] = map.at("values").get<Map>();
+  }
+  return found;
+}
+
+template <class F>
+void for_each_pair(const Map& map, F f) {
+  for (size_t i = 0; i < map.size(); ++i) {
+    REQUIRE(map[i].size() == i + 1);
+    for (size_t j = 0; j <= i; ++j) f(i, j);
+  }
+}
+
+/// Returns a folder with a run in `out`, which is made once.
+const TemporaryDirectory& trained() {
+  static const TemporaryDirectory directory;
+  static const Outcome outcome = posbench_command(
+      directory,
+      "run --profile smoke -t last_x_retrieval,parity_check -e none,alibi,cope:positions=5,dape,txl,shaw_k -q -o out --save-models");
+  INFO(outcome.error);
+  REQUIRE(outcome.code == 0);
+  return directory;
+}
+
+/// Returns the maps of one example as JSON.
+Json inspected(const std::string& encoding) {
+  const Outcome outcome =
+      posbench_command(trained(), "inspect out last_x_retrieval " + encoding + " --seed 0 --format json");
+  INFO(outcome.error);
+  REQUIRE(outcome.code == 0);
+  return Json::parse(outcome.out);
+}
+
+}  // namespace
+
+TEST_CASE("the parts of a trained encoding's scores agree with its equation") {
+  SECTION("attention weights sum to one, and scores without positions have no positional part") {
+    const auto seen = maps(inspected("none"), 0, 0);
+    CHECK(seen.size() == 3);
+    for (const std::vector<double>& row : seen.at("attention")) {
+      CHECK(std::accumulate(row.begin(), row.end(), 0.0) == Approx(1).margin(1e-4));
+    }
+    for_each_pair(seen.at("positional part"),
+                  [&](size_t i, size_t j) { CHECK(seen.at("positional part")[i][j] == 0); });
+  }
+  SECTION("ALiBi's positional part falls with the distance") {
+    const Json json = inspected("alibi");
+    const size_t heads = json.at("maps").size() / 3;
+    for (size_t head = 0; head < heads; ++head) {
+      const Map bias = maps(json, 0, static_cast<int>(head)).at("positional part");
+      const double slope = std::exp2(-8.0 * static_cast<double>(head + 1) / static_cast<double>(heads));
+      for_each_pair(bias, [&](size_t i, size_t j) {
+        CHECK(bias[i][j] == Approx(-slope * static_cast<double>(i - j)).margin(1e-4));
+      });
+    }
+  }
+  SECTION("CoPE's contextual position is the sum of the gates up to the query, clamped") {
+    const auto seen = maps(inspected("cope:positions=5"), 0, 1);
+    const Map &gate = seen.at("gate"), &counted = seen.at("contextual position");
+    for_each_pair(gate, [&](size_t i, size_t j) {
+      CHECK((gate[i][j] > 0 && gate[i][j] < 1));
+      double sum = 0;
+      for (size_t m = j; m <= i; ++m) sum += gate[i][m];
+      CHECK(counted[i][j] == Approx(std::min(sum, 4.0)).margin(1e-4));
+    });
+  }
+  SECTION("DAPE shows its bias before and after the network") {
+    const auto seen = maps(inspected("dape"), 0, 1), alibi = maps(inspected("alibi"), 0, 1);
+    double change = 0;
+    for_each_pair(seen.at("bias after the network"), [&](size_t i, size_t j) {
+      CHECK(seen.at("bias before the network")[i][j] == Approx(alibi.at("positional part")[i][j]).margin(1e-4));
+      CHECK(seen.at("bias after the network")[i][j] == Approx(seen.at("positional part")[i][j]).margin(1e-4));
+      change += std::abs(seen.at("bias after the network")[i][j] - seen.at("bias before the network")[i][j]);
+    });
+    CHECK(change > 0.1);
+  }
+  SECTION("the four terms of Transformer-XL add up to its scores, and Shaw's keys have two of them") {
+    const auto txl = maps(inspected("txl"), 0, 1), shaw = maps(inspected("shaw_k"), 0, 0);
+    for_each_pair(txl.at("score"), [&](size_t i, size_t j) {
+      const double sum = txl.at("content-content")[i][j] + txl.at("content-position")[i][j] +
+                         txl.at("position-content")[i][j] + txl.at("position-position")[i][j];
+      CHECK(sum == Approx(txl.at("score")[i][j]).margin(1e-4));
+      CHECK(shaw.at("position-content")[i][j] == Approx(0).margin(1e-5));
+      CHECK(shaw.at("position-position")[i][j] == Approx(0).margin(1e-5));
+      CHECK(shaw.at("content-position")[i][j] == Approx(shaw.at("positional part")[i][j]).margin(1e-4));
+    });
+    CHECK(maps(inspected("alibi"), 0, 0).count("content-content") == 0);
+    CHECK(maps(inspected("cope:positions=5"), 0, 0).count("content-content") == 0);  // not bilinear
+  }
+}
+
+TEST_CASE("inspect prints every format and refuses unknown names") {
+  const TemporaryDirectory& directory = trained();
+  SECTION("a table shows one query, and a page shows all") {
+    const Outcome console = posbench_command(directory, "inspect out last_x_retrieval cope:positions=5 --query 2");
+    CHECK(console.out.find("layer 0, head 1, query 2 ") != std::string::npos);
+    CHECK(console.out.find("contextual") != std::string::npos);
+    CHECK(console.out.find("the model predicts") != std::string::npos);
+    const Outcome csv =
+        posbench_command(directory, "inspect out last_x_retrieval none --query 2 --length 9 --format csv");
+    CHECK(csv.out.starts_with("layer,head,query,key,word,score,positional part,attention\r\n0,0,2,0,"));
+    CHECK(posbench_command(directory, "inspect out last_x_retrieval dape -o page.html").code == 0);
+    CHECK(read_whole(directory / "page.html").find("Layer 0: bias after the network") != std::string::npos);
+  }
+  SECTION("unknown names are refused") {
+    for (const std::string wrong :
+         {"nowhere last_x_retrieval cope:positions=5", "out flip_flop cope:positions=5",
+          "out last_x_retrieval cope", "out last_x_retrieval none --seed 7",
+          "out last_x_retrieval none --split ood", "out last_x nope", "out last_x_retrieval none --query 100000",
+          "out last_x_retrieval none --length 1000 -o page.html"}) {
+      CAPTURE(wrong);
+      const Outcome outcome = posbench_command(directory, "inspect " + wrong);
+      CHECK(outcome.code == 2);
+      CHECK(outcome.error.starts_with("posbench: "));
+      CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
+    }
+    std::filesystem::create_directories(directory / "damaged/models");
+    directory.write("damaged/models/last_x_retrieval-none-0.safetensors", "damaged");
+    CHECK(posbench_command(directory, "inspect damaged last_x_retrieval none").code == 2);
+  }
+}
+
+TEST_CASE("an inspection over many samples prints means in every format") {
+  const TemporaryDirectory& directory = trained();
+  SECTION("the means agree with the equation, and the count of right answers with the report") {
+    const Outcome outcome = posbench_command(
+        directory, "inspect out last_x_retrieval alibi --over 8 --split ood_length --format json");
+    REQUIRE(outcome.code == 0);
+    const Json json = Json::parse(outcome.out);
+    CHECK(json["total"] == 8);
+    const Json report = read_json(directory / "out/report.json");
+    for (const Json& experiment : report["experiments"]) {
+      if (experiment["encoding"] != "alibi" || experiment["task"] != "last_x_retrieval") continue;
+      for (const Json& split : experiment["splits"]) {
+        if (split["name"] == "ood_length") CHECK(json["correct"] == split["token"]["correct"]);
+      }
+    }
+    REQUIRE(json["heads"].size() == 2);
+    const Json& head = json["heads"][1];
+    CHECK(head["by_distance"][5]["positional"].get<double>() == Approx(-5 * std::exp2(-8)).margin(1e-5));
+    CHECK(head["position_margin"].get<double>() == Approx(std::exp2(-8)).margin(1e-5));
+    const Json& right = head["right_key"];
+    CHECK(right["attention"].get<double>() + right["nearer"].get<double>() + right["farther"].get<double>() ==
+          Approx(1).margin(1e-4));
+  }
+  SECTION("every format has the means") {
+    const std::string over = "inspect out last_x_retrieval cope:positions=5 --over 4 ";
+    CHECK(posbench_command(directory, over).out.find("attends most to the right key") != std::string::npos);
+    CHECK(posbench_command(directory, over + "--format markdown").out.find("| layer 0, head 0 | ") !=
+          std::string::npos);
+    CHECK(posbench_command(directory, over + "--format csv")
+              .out.starts_with("layer,head,distance,pairs,attention,positional part"));
+    CHECK(posbench_command(directory, over + "-o over.html").code == 0);
+    CHECK(read_whole(directory / "over.html").find("Contextual position of the right key") != std::string::npos);
+    CHECK(Json::parse(posbench_command(directory, over + "--format json").out)["heads"][0]["counts"].size() > 1);
+    const Outcome unknown = posbench_command(directory, "inspect out parity_check none --over 4");
+    CHECK(unknown.out.find("the right key is unknown") != std::string::npos);
+    CHECK(posbench_command(directory, over + "--example 3").code == 2);
+    CHECK(posbench_command(directory, "inspect out last_x_retrieval none --over 0").code == 2);
+  }
+}
+
+TEST_CASE("an inspection over many samples loops through the layers as often as the evaluation") {
+  const TemporaryDirectory directory;
+  const Outcome run = posbench_command(
+      directory,
+      "run --profile smoke -t last_x_retrieval -e alibi --set evaluation.loops=3 --set evaluation.sequences=128 -q -o out --save-models");
+  INFO(run.error);
+  REQUIRE(run.code == 0);
+  const Json report = read_json(directory / "out/report.json");
+  for (const Json& split : report["experiments"][0]["splits"]) {
+    const std::string sequences = std::to_string(split["sequences"].get<int>());
+    const Outcome outcome =
+        posbench_command(directory, "inspect out last_x_retrieval alibi --format json --over " + sequences +
+                                        " --split " + split["name"].get<std::string>());
+    INFO(outcome.error);
+    REQUIRE(outcome.code == 0);
+    const Json inspected = Json::parse(outcome.out);
+    CHECK(inspected["total"] == split["token"]["total"]);
+    CHECK(inspected["correct"] == split["token"]["correct"]);
+  }
+}

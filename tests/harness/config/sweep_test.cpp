@@ -1,0 +1,99 @@
+// Sweeps: a grid of settings and options as one run.
+#include "harness/config/sweep.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/runs/suite.h"
+#include "results/reports/report_json.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+#include "tests/harness/report_json.h"
+
+using namespace posbench;
+
+namespace {
+
+RunConfig swept(const std::vector<std::string>& sweeps, const std::string& tasks = "flip_flop",
+                const std::string& encodings = "rope") {
+  return make_config({.profile = "smoke", .tasks = tasks, .encodings = encodings, .sweeps = sweeps});
+}
+
+std::vector<std::string> specs(const std::vector<SweptSpec>& list) {
+  std::vector<std::string> specs;
+  for (const SweptSpec& each : list) specs.push_back(each.spec);
+  return specs;
+}
+
+}  // namespace
+
+TEST_CASE("a sweep is a grid of task specs with their settings, and of encodings") {
+  const RunConfig config =
+      swept({"model.width=32,64", "task.length=16,32", "encoding.positions=4,8"}, "flip_flop", "cope");
+  CHECK(specs(swept_tasks(config)) ==
+        std::vector<std::string>{"flip_flop:length=16,model.width=32", "flip_flop:model.width=32",
+                                 "flip_flop:length=16,model.width=64", "flip_flop:model.width=64"});
+  CHECK(specs(swept_encodings(config)) == std::vector<std::string>{"cope:positions=4", "cope:positions=8"});
+  const Suite suite = make_suite(config);
+  REQUIRE(suite.experiments.size() == 8);
+  const Experiment& e = suite.experiments[3];
+  CHECK(e.task->shape.width == 32);
+  CHECK(e.task->trained().lengths().max() == 32);
+  CHECK(e.swept == Swept{.task = "flip_flop",
+                         .encoding = "cope",
+                         .values = {{"model.width", "32"}, {"task.length", "32"}, {"encoding.positions", "8"}}});
+  CHECK(to_json(config_from_json(to_json(config), "test")) == to_json(config));
+  CHECK(to_json(swept({}))["sweep"].is_null());
+}
+
+TEST_CASE("swept values replace the overrides of a profile") {
+  RunConfig config =
+      make_config({.profile = "quick", .tasks = "flip_flop", .encodings = "rope", .sweeps = {"training.steps=7"}});
+  CHECK(make_suite(config).tasks[0]->options.training.steps == 7);
+}
+
+TEST_CASE("a name that cannot be swept is refused with a message") {
+  CHECK_THROWS_WITH(swept({"model.width"}),
+                    Catch::Matchers::StartsWith("'model.width': expected NAME=VALUE,VALUE"));
+  CHECK_THROWS_WITH(swept({"model.width="}), "sweep of model.width: expected values, as in 32,64,128");
+  CHECK_THROWS_WITH(swept({"model.widht=32"}), Catch::Matchers::StartsWith("unknown option 'widht' of model"));
+  CHECK_THROWS_WITH(make_suite(swept({"task.lenght=32"})),
+                    Catch::Matchers::StartsWith("unknown option 'lenght' of task 'flip_flop'"));
+  CHECK_THROWS_WITH(make_suite(swept({"encoding.positions=4"})),
+                    Catch::Matchers::StartsWith("unknown option 'positions' of encoding 'rope'"));
+  CHECK_THROWS_WITH(make_suite(swept({"task.length=16,16"})),
+                    "the sweep has 'flip_flop:length=16' twice; give each value once");
+}
+
+TEST_CASE("a sweep gives the same bytes whole, in merged shards, resumed, and from its report") {
+  const TemporaryDirectory directory;
+  const std::string command =
+      "run --profile smoke -t flip_flop -e rope,alibi --sweep model.width=16,32 --sweep task.length=8,16 --set "
+      "training.samples=12 -q ";
+  const Outcome whole = posbench_command(directory, command + "-j 2 -o whole");
+  CAPTURE(whole.error);
+  REQUIRE(whole.code == 0);
+  for (const std::string k : {"1", "2", "3"}) {
+    CHECK(posbench_command(directory, command + "--shard " + k + "/3 -o shard" + k).code == 0);
+    CHECK(posbench_command(directory, command + "--shard " + k + "/3 --resume -o shard" + k).code == 0);
+  }
+  CHECK(posbench_command(directory, "merge shard1 shard2 shard3 -o merged").code == 0);
+  CHECK(posbench_command(directory, "run --config whole/report.json -j 1 -q -o again").code == 0);
+  const Json json = without_context(directory / "whole/report.json");
+  CHECK(json == without_context(directory / "merged/report.json"));
+  CHECK(json.dump() == without_context(directory / "again/report.json").dump());
+  CHECK(json["experiments"].size() == 8);
+  CHECK(json["experiments"][2]["task"] == "flip_flop:length=16,model.width=16");
+  CHECK(json["experiments"][2]["swept"]["values"][1] == Json{{"name", "task.length"}, {"value", "16"}});
+
+  CHECK(posbench_command(directory, "report whole --format csv")
+            .out.find("swept_task,swept_encoding,model.width,task.length") != std::string::npos);
+  CHECK(posbench_command(directory, "report whole --metric loss").out.find("mean cross-entropy") !=
+        std::string::npos);
+  CHECK(posbench_command(directory, "compare whole merged --metric loss").code == 0);
+  CHECK(posbench_command(directory, "verify whole --sample 2 --seed 1").code == 0);
+  const Outcome plan = posbench_command(directory, command + "--dry-run");
+  CHECK(plan.out.find("8 experiments; about ") != std::string::npos);
+  CHECK(plan.out.find("flip_flop:length=8,model.width=32") != std::string::npos);
+}

@@ -1,0 +1,295 @@
+// Samples that go out, answers and reports that come back: `export`, `forward`, `score` and `run --trace-loss`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "harness/exchange/array_file.h"
+#include "harness/exchange/sample_set.h"
+#include "harness/runs/loss_trace.h"
+#include "harness/runs/suite.h"
+#include "results/json/json.h"
+#include "results/reports/report_json.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+namespace {
+
+std::vector<Json> read_lines(const std::string& text) {
+  std::vector<Json> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(Json::parse(line));
+  return lines;
+}
+
+using Ints = std::vector<int>;
+
+/// A small run with saved models.
+void run_two_encodings(const TemporaryDirectory& directory) {
+  REQUIRE(posbench_command(directory,
+                           "run --profile smoke -t last_x_retrieval -e cope,randomized -s 3, --save-models "
+                           "-q -o run")
+              .code == 0);
+}
+
+std::vector<std::string> splits_of(const TemporaryDirectory& directory) {
+  std::vector<std::string> names;
+  const Report report = read_report(directory / "run/report.json");
+  for (const SplitBaseline& split : report.tasks.at(0).splits) names.push_back(split.name);
+  return names;
+}
+
+/// The answers of a saved model to all splits; their files.
+std::string forward_all(const TemporaryDirectory& directory, const std::string& encoding) {
+  std::string files;
+  const auto sequences = read_report(directory / "run/report.json").experiments.at(0).splits.at(0).sequences;
+  for (const std::string& split : splits_of(directory)) {
+    const std::string file = encoding + "-" + split + ".npz";
+    const Outcome done =
+        posbench_command(directory, "forward run last_x_retrieval " + encoding + " -s 3 --split " + split +
+                                        " -n " + std::to_string(sequences) + " -o " + file);
+    CAPTURE(done.error);
+    REQUIRE(done.code == 0);
+    files += " " + file;
+  }
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("exported samples equal those of a run") {
+  const TemporaryDirectory directory;
+  const auto [task, purpose] = GENERATE(table<std::string, std::string>({{"flip_flop:length=32", "train"},
+                                                                         {"last_x_retrieval", "test:ood_length"},
+                                                                         {"addition", "validation"},
+                                                                         {"dyck", "train"}}));
+  const Outcome out = posbench_command(
+      directory, "export " + task + " --purpose " + purpose + " -s 5 --first 7 -n 20 --manifest about.json");
+  REQUIRE(out.code == 0);
+  REQUIRE(
+      posbench_command(directory, "export " + task + " --purpose " + purpose + " -s 5 --first 7 -n 20 -o x.npz")
+          .code == 0);
+  const std::vector<Json> lines = read_lines(out.out);
+  REQUIRE(lines.size() == 20);
+  const ArrayReader npz(directory / "x.npz");
+  const SampleSet set = read_manifest(read_json(directory / "about.json"), "about.json");
+  CHECK(read_whole(directory / "about.json") == read_whole(directory / "x.npz.manifest.json"));
+  const SampleStream samples = set.stream();
+  const auto row = [&](const char* name, std::int64_t n, size_t size) {
+    const auto found = npz.arrays().find(name);
+    Ints values;
+    if (found == npz.arrays().end()) return values;
+    for (size_t t = 0; t < size; ++t)
+      values.push_back(static_cast<int>(found->second.integer(n * found->second.shape[1] + static_cast<int>(t))));
+    return values;
+  };
+  for (int n = 0; n < 20; ++n) {
+    const auto [e, length] = samples(7 + n);
+    const Json& line = lines[n];
+    CHECK(line["index"] == 7 + n);
+    CHECK(line["length"] == length);
+    CHECK(line["tokens"].get<Ints>() == e.tokens);
+    CHECK(line["targets"].get<Ints>() == e.targets);
+    CHECK(line["scored_positions"].get<Ints>() == e.scored);
+    CHECK(line["segments"].get<Ints>() == e.segments);
+    CHECK(line["digit_positions"].get<Ints>() == e.digit_positions);
+    CHECK(line["distances"].get<Ints>() == e.distances);
+    CHECK(line["candidates"].get<Ints>() == e.candidates);
+    CHECK(npz.arrays().at("index").integer(n) == 7 + n);
+    CHECK(npz.arrays().at("length").integer(n) == length);
+    CHECK(row("tokens", n, e.tokens.size()) == e.tokens);
+    CHECK(row("targets", n, e.targets.size()) == e.targets);
+    CHECK(row("scored_positions", n, e.scored.size()) == e.scored);
+    CHECK(row("segments", n, e.segments.size()) == e.segments);
+    CHECK(row("digit_positions", n, e.digit_positions.size()) == e.digit_positions);
+    CHECK(row("distances", n, e.distances.size()) == e.distances);
+    CHECK(row("candidates", n, e.candidates.size()) == e.candidates);
+  }
+}
+
+TEST_CASE("the answers of a saved model give the report of its run, with equal counts") {
+  const TemporaryDirectory directory;
+  run_two_encodings(directory);
+  const std::string files = forward_all(directory, "cope") + forward_all(directory, "randomized");
+  const Outcome done = posbench_command(directory, "score" + files + " -o scored.json");
+  CAPTURE(done.error);
+  REQUIRE(done.code == 0);
+  const Report run = read_report(directory / "run/report.json"), scored = read_report(directory / "scored.json");
+  CHECK(scored.tasks == run.tasks);
+  REQUIRE(scored.experiments.size() == run.experiments.size());
+  for (size_t n = 0; n < run.experiments.size(); ++n) {
+    CHECK(scored.experiments[n].id == run.experiments[n].id);
+    CHECK(scored.experiments[n].parameters == run.experiments[n].parameters);
+    REQUIRE(scored.experiments[n].splits.size() == run.experiments[n].splits.size());
+    for (size_t i = 0; i < run.experiments[n].splits.size(); ++i) {
+      const SplitResult& split = scored.experiments[n].splits[i];
+      CHECK(split.loss.value_or(0) > 0);
+      CHECK(split == run.experiments[n].splits[i]);
+    }
+  }
+  CHECK(posbench_command(directory, "report run scored.json -o page.html").code == 0);
+  CHECK(posbench_command(directory, "compare run scored.json").code == 0);
+}
+
+TEST_CASE("answers of another program's model become a report that can be merged with ours") {
+  const TemporaryDirectory directory;
+  run_two_encodings(directory);
+  std::string files;
+  for (const std::string& split : splits_of(directory)) {
+    REQUIRE(posbench_command(directory, "export last_x_retrieval --profile smoke -s 3 --purpose test:" + split +
+                                            " -n 8 -o " + split + ".jsonl")
+                .code == 0);
+    std::string answers;
+    for (const Json& line : read_lines(read_whole(directory / (split + ".jsonl")))) {
+      Ints ids;
+      for (const int t : line["scored_positions"].get<Ints>())
+        ids.push_back(line["targets"][static_cast<size_t>(t)]);
+      answers += Json{{"index", line["index"]}, {"answers", ids}}.dump() + "\n";
+    }
+    directory.write(split + ".answers.jsonl", answers);
+    std::filesystem::copy_file(directory / (split + ".jsonl.manifest.json"),
+                               directory / (split + ".answers.jsonl.manifest.json"));
+    files += " " + split + ".answers.jsonl";
+  }
+  const Outcome done = posbench_command(
+      directory, "score" + files + " --name oracle --parameters 7 --description 'knows it all' -o oracle.json");
+  CAPTURE(done.error);
+  REQUIRE(done.code == 0);
+  const Report report = read_report(directory / "oracle.json");
+  REQUIRE(report.experiments.size() == 1);
+  const ExperimentResult& e = report.experiments[0];
+  CHECK(e.id.encoding == "oracle");
+  CHECK(e.parameters == 7);
+  CHECK(e.description == "knows it all");
+  for (const SplitResult& split : e.splits) CHECK((split.token.correct == split.token.total && !split.loss));
+  CHECK_FALSE(report.config.contains("training"));
+  const Outcome beside = posbench_command(directory, "report run oracle.json");
+  CHECK(beside.code == 0);
+  CHECK(beside.out.find("oracle") != beside.out.npos);
+  CHECK(posbench_command(directory, "compare run oracle.json --match cope=oracle").code == 2);
+  CHECK(posbench_command(directory, "compare run oracle.json --match cope=oracle --allow-different-budget").code ==
+        0);
+}
+
+TEST_CASE("answers that cannot be scored are refused in one line, and nothing is written") {
+  const TemporaryDirectory directory;
+  REQUIRE(posbench_command(directory, "export even_pairs --purpose test:in_distribution -n 3 -o x.jsonl").code ==
+          0);
+  const Json about = read_json(directory / "x.jsonl.manifest.json");
+  const auto refused = [&](const std::string& answers, const Json& manifest, const std::string& file = "a.jsonl",
+                           const std::string& flags = "--name m") {
+    directory.write(file, answers);
+    directory.write(file + ".manifest.json", manifest.dump());
+    const Outcome done = posbench_command(directory, "score " + file + " " + flags + " -o report.json");
+    CHECK(done.code == 2);
+    CHECK(done.out.empty());
+    CHECK(std::count(done.error.begin(), done.error.end(), '\n') == 1);
+    CHECK_FALSE(std::filesystem::exists(directory / "report.json"));
+    return done.error.substr(0, done.error.size() - 1);
+  };
+  const auto line = [](int index, const std::string& rest) {
+    return "{\"index\": " + std::to_string(index) + ", " + rest + "}\n";
+  };
+  const std::string one = "\"answers\": [1]";
+  const std::string good = line(0, one) + line(1, one) + line(2, one);
+  CHECK(refused(line(0, one) + line(2, one), about) == "posbench: a.jsonl: sample 1 is missing; expected 0 to 2");
+  CHECK(refused(good + line(1, one), about) == "posbench: a.jsonl: sample 1 occurs in it twice");
+  CHECK(refused(good + line(3, one), about) ==
+        "posbench: a.jsonl: sample 3 is not in the range 0 to 2 of its manifest");
+  CHECK(refused(line(0, "\"answers\": []") + line(1, one) + line(2, one), about) ==
+        "posbench: a.jsonl: sample 0 has 1 scored positions, and answers for 0");
+  CHECK(refused(line(0, "\"answers\": [99]") + line(1, one) + line(2, one), about)
+            .find("the answer at scored position 0 is 99, expected 0 to") != std::string::npos);
+  CHECK(refused(line(0, "\"logits\": [[1, 2]]") + line(1, one), about) ==
+        "posbench: a.jsonl:2: expected 'answers' in every line, or 'logits' in every line");
+  CHECK(refused(good.substr(0, good.size() - 5), about) == "posbench: a.jsonl:3: the last line is cut off");
+  CHECK(refused(good, about, "a.jsonl", "").find("model.name is missing") != std::string::npos);
+  CHECK(refused(good, about).find("split 'ood_") != std::string::npos);  // of the others
+  Json other = about;
+  other["task_version"] = 99;
+  CHECK(refused(good, other).find("task_version is 99, but 'even_pairs' has version") != std::string::npos);
+  other = about;
+  other["purpose"] = "train";
+  CHECK(refused(good, other).find("expected answers to test samples") != std::string::npos);
+  other = about;
+  other.erase("config");
+  CHECK(refused(good, other).find("config is missing") != std::string::npos);
+  CHECK(refused("PK\3\4 and no more", about, "a.npz").find("a.npz: cut off or damaged") != std::string::npos);
+
+  const auto vocabulary = about["vocabulary"].get<std::int64_t>();
+  {
+    ArrayWriter file(directory / "b.npz", ArrayFormat::npz,
+                     {{"index", Scalar::int64, {3}}, {"logits", Scalar::float32, {3, 1, vocabulary}}});
+    file.append(0, std::vector<std::int64_t>{0, 1, 2});
+    file.append(1, std::vector<float>(static_cast<size_t>(3 * vocabulary), std::nanf("")));
+    file.finish();
+  }
+  CHECK(refused(read_whole(directory / "b.npz"), about, "b.npz") ==
+        "posbench: b.npz: sample 0: a logit at scored position 0 is NaN or infinite");
+  {
+    ArrayWriter file(directory / "c.npz", ArrayFormat::npz,
+                     {{"index", Scalar::int64, {3}}, {"logits", Scalar::float32, {3, 1, 2}}});
+    file.append(0, std::vector<std::int64_t>{0, 1, 2});
+    file.append(1, std::vector<float>(6));
+    file.finish();
+  }
+  CHECK(refused(read_whole(directory / "c.npz"), about, "c.npz").find("has 2 logits at a position, expected") !=
+        std::string::npos);
+}
+
+TEST_CASE("the losses of a traced run are those of its learning curve") {
+  const TemporaryDirectory directory;
+  const std::string flags =
+      "run --profile smoke -t flip_flop -e cope --learning-rates 1e-3,3e-3 --trace-loss -q --checkpoint-every 0 -o ";
+  REQUIRE(posbench_command(directory, flags + "whole").code == 0);
+  const std::string text = read_whole(directory / "whole/losses/flip_flop-cope-0.csv");
+  CHECK(text.starts_with("learning_rate,step,loss\n"));
+  const ExperimentResult e = read_report(directory / "whole/report.json").experiments.at(0);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 1 + 2 * e.steps);
+
+  std::istringstream lines(text);
+  std::string line;
+  double sum = 0;
+  const int from = e.learning_curve.size() > 1 ? e.learning_curve[e.learning_curve.size() - 2].step : 0;
+  while (std::getline(lines, line)) {
+    double rate = 0, loss = 0;
+    int step = 0;
+    if (std::sscanf(line.c_str(), "%lf,%d,%lf", &rate, &step, &loss) == 3 && rate == e.learning_rate &&
+        step > from)
+      sum += loss;
+  }
+  CHECK(sum / (e.steps - from) == Approx(*e.final_loss).epsilon(1e-12));
+}
+
+TEST_CASE("a resumed trace continues after the steps of the checkpoint") {
+  const TemporaryDirectory directory;
+  const RunConfig config = make_config({.profile = "smoke"});
+  const TaskSetup task = setup_task(config, "flip_flop");
+  const Model model = make_model(Spec::parse("none"), task.shape);
+  LearningRateSweep sweep(model, config.training, 0);
+  const auto path = directory / "x.csv";
+  directory.write("x.csv", "of another run\n");
+  start_trace(path, sweep);
+  for (sweep.state.step = 1; sweep.state.step <= 3; ++sweep.state.step) {
+    sweep.state.loss = sweep.state.step / 4.0;
+    add_to_trace(path, sweep);
+  }
+  sweep.state.step = 2;
+  start_trace(path, sweep);
+  sweep.state.step = 3;
+  sweep.state.loss = 7;
+  add_to_trace(path, sweep);
+  const std::string rate = fmt::format("{}", sweep.state.learning_rate);
+  CHECK(read_whole(path) ==
+        "learning_rate,step,loss\n" + rate + ",1,0.25\n" + rate + ",2,0.5\n" + rate + ",3,7\n");
+}

@@ -1,0 +1,174 @@
+// The claims that the program was built with, and `posbench reproduce`.
+#include "harness/runs/claims.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "harness/runs/run_directory.h"
+#include "harness/runs/suite.h"
+#include "results/reports/claim_json.h"
+#include "results/reports/report_json.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+namespace {
+
+/// The runs of all claims at the reduced size, and what `posbench reproduce` made of them.
+const std::filesystem::path kKept = std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/data/claims/runs";
+/// The same of the claims that were run at the published size.
+const std::filesystem::path kKeptFull = std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/data/claims/full";
+
+const std::vector<std::string> kInductionClaims{"rope-induction-over-absolute", "xpos-induction-double",
+                                                "xpos-induction-four"};
+
+/// Judges `plan` by the reports in `directory` again, and compares the result with the verdicts there.
+void check_kept_verdicts(const ClaimPlan& plan, ClaimSize size, const std::filesystem::path& directory) {
+  const AllEvidence evidence = collect_evidence(plan, directory);
+  const std::vector<ClaimResult> results = judge(plan.claims, evidence, 0.05);
+  CHECK(to_json(plan.claims, results, evidence, size, 0.05) == read_json(directory / "claims.json"));
+  CHECK(!evidence.empty());
+  for (const auto& [key, of_run] : evidence) {
+    INFO(key);
+    CHECK(of_run.values.size() >= kClaimSeeds);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("at least thirty claims cover many families, and some are not expected to hold") {
+  std::set<std::string> families;
+  int doubtful = 0;
+  for (const ClaimFile& file : claim_files()) {
+    families.insert(file.claim.family);
+    doubtful += file.claim.expected != "reproduced";
+  }
+  CHECK(claim_files().size() >= 30);
+  CHECK(families.size() >= 8);
+  CHECK(doubtful >= 5);
+}
+
+TEST_CASE("every claim's runs can be built, at both sizes, and have the splits of its rules") {
+  for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
+    const ClaimPlan plan = plan_claims({}, size);
+    std::map<std::string, std::set<std::string>> splits{};
+    for (const ClaimRun& run : plan.runs) {
+      INFO(run.name);
+      RunConfig one_seed = run.config;
+      one_seed.seeds.resize(1);
+      const Suite suite = make_suite(one_seed);
+      REQUIRE(suite.experiments.size() == 1);
+      splits[run.name] = {"in_distribution", "out_of_distribution"};
+      for (const auto& split : suite.tasks.front()->splits) splits[run.name].insert(split.name);
+    }
+    for (const Claim& claim : plan.claims) {
+      INFO(claim.name << ", " << to_string(size));
+      if (!claim.comparable) continue;
+      for (const Rule& rule : claim.rules) {
+        std::vector<ClaimCell> cells;
+        if (const auto* order = std::get_if<OrderRule>(&rule)) {
+          cells = {order->high, order->low};
+          if (order->gap) CHECK(order->least == Approx(*order->gap / 4).margin(1e-6));
+        } else {
+          cells = {std::get<LevelRule>(rule).cell};
+        }
+        for (const ClaimCell& cell : cells) CHECK(splits[cell.run].count(cell.split) == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("claims of equal settings share their runs, which do not depend on what was chosen") {
+  const ClaimPlan both = plan_claims({"cope-counting-1", "learned-counting-more-variables"}, ClaimSize::reduced);
+  const ClaimPlan one = plan_claims({"cope-counting-1"}, ClaimSize::reduced);
+  CHECK(both.runs.size() == 3);  // learned positions on one variable are in both claims
+  REQUIRE(one.runs.size() == 2);
+  CHECK(std::get<OrderRule>(one.claims[0].rules[0]).low.run ==
+        std::get<OrderRule>(both.claims[0].rules[0]).low.run);
+  CHECK(one.runs[0].config.seeds.size() == 7);
+}
+
+TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing without runs") {
+  const TemporaryDirectory directory;
+  const Outcome list = posbench_command(directory, "reproduce --list");
+  CHECK(list.code == 0);
+  CHECK(list.out.find("cope-counting-3") != std::string::npos);
+  const Outcome unknown = posbench_command(directory, "reproduce cope-counting-4");
+  CHECK(unknown.code == 2);
+  CHECK(unknown.error.find("unknown claim 'cope-counting-4'; did you mean 'cope-counting-") != std::string::npos);
+  const Outcome nothing = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o none");
+  CHECK(nothing.code == 0);
+  CHECK(nothing.out.find("1 not run") != std::string::npos);
+  const Outcome csv = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o none --format csv");
+  CHECK(csv.out.starts_with("verdict,claim,rule,"));
+  CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 2);  // a header and one rule, no notes
+}
+
+TEST_CASE("a claim's runs are resumed, it is judged by their results, and they repeat the kept runs") {
+  const TemporaryDirectory directory;
+  const Outcome first = posbench_command(directory, "reproduce none-bidirectional-order -q -o claims");
+  REQUIRE(first.code == 0);
+  CHECK(first.out.find("\nreproduced  none-bidirectional-order") != std::string::npos);
+  const Json json = read_json(directory / "claims/claims.json");
+  CHECK(json.at("claims").at(0).at("verdict") == "reproduced");
+  CHECK(json.at("evidence").size() == 2);
+  const Outcome again = posbench_command(directory, "reproduce none-bidirectional-order -q -o claims");
+  CHECK(again.out == first.out);
+  for (const ClaimRun& run : plan_claims({"none-bidirectional-order"}, ClaimSize::reduced).runs) {
+    INFO(run.name);
+    const Report made = read_report(find_report(directory / ("claims/" + run.name)));
+    const Report kept = read_report(find_report(kKept / run.name));
+    REQUIRE(made.experiments.size() == kept.experiments.size());
+    for (size_t e = 0; e < made.experiments.size(); ++e) {
+      const ExperimentResult &mine = made.experiments[e], &theirs = kept.experiments[e];
+      CHECK(mine.id == theirs.id);
+      REQUIRE(mine.splits.size() == theirs.splits.size());
+      for (size_t s = 0; s < mine.splits.size(); ++s) {
+        CHECK(mine.splits[s].token == theirs.splits[s].token);
+        CHECK(mine.splits[s].sequence == theirs.splits[s].sequence);
+      }
+    }
+  }
+}
+
+TEST_CASE("the kept verdicts follow from the kept runs, which have five seeds or more") {
+  check_kept_verdicts(plan_claims({}, ClaimSize::reduced), ClaimSize::reduced, kKept);
+}
+
+TEST_CASE("the kept verdicts on induction heads follow from the full-size runs") {
+  const ClaimPlan plan = plan_claims(kInductionClaims, ClaimSize::full);
+  for (const ClaimRun& run : plan.runs) CHECK(run.config.training.steps == 204800);
+  check_kept_verdicts(plan, ClaimSize::full, kKeptFull);
+}
+
+// docs/findings.md states these results. The models were trained on 256 tokens.
+TEST_CASE("learned positions keep induction heads at trained positions, rope and xpos at trained distances") {
+  for (const ClaimRun& run : plan_claims(kInductionClaims, ClaimSize::full).runs) {
+    INFO(run.name);
+    Count at_trained_positions, elsewhere, at_trained_distances, farther;
+    for (const ExperimentResult& result : read_report(find_report(kKeptFull / run.name)).experiments) {
+      for (const SplitResult& split : result.splits) {
+        if (split.name != "ood_length_far2") continue;
+        for (const DistanceResult& at : split.by_distance) {
+          (512 - at.distance <= 256 ? at_trained_positions : elsewhere) += at.token;
+          (at.distance <= 254 ? at_trained_distances : farther) += at.token;
+        }
+      }
+    }
+    if (run.config.encodings == std::vector<std::string>{"learned_abs"}) {
+      CHECK(accuracy(at_trained_positions) > 0.95);
+      CHECK(accuracy(elsewhere) < 0.08);  // chance: 1 / 15
+    } else {
+      CHECK(accuracy(at_trained_distances) > 0.75);
+      CHECK(accuracy(farther) < 0.5);
+    }
+  }
+}

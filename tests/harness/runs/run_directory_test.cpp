@@ -1,0 +1,215 @@
+#include "harness/runs/run_directory.h"
+
+#include <filesystem>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "results/reports/report_json.h"
+#include "tests/catch.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+namespace {
+
+const Json kConfig{{"training", {{"steps", 3}}}};
+const std::vector<ExperimentId> kIds{{"parity_check", "none", 0}, {"parity_check", "rope", 0}};
+
+ExperimentResult result(const ExperimentId& id) {
+  ExperimentResult r{.id = id};
+  r.parameters = 10;
+  r.steps = 3;
+  r.final_loss = 0.5;
+  r.splits = {{.name = "in_distribution",
+               .sequences = 4,
+               .token = {3, 4},
+               .sequence = {3, 4},
+               .by_length = {{7, {3, 4}, {3, 4}}}}};
+  return r;
+}
+
+const std::vector<TaskBaseline> kBaselines{
+    {"parity_check", 1, {{"in_distribution", SplitKind::in_distribution, 0.5, {{"constant", 0.5}}}}}};
+
+Manifest manifest(const Json& config = kConfig) { return {.config = config, .experiments = kIds}; }
+
+}  // namespace
+
+TEST_CASE("a run directory keeps finished experiments, and its report has the manifest's order") {
+  const TemporaryDirectory base;
+  RunDirectory directory(base / "run", Existing::refuse, manifest());
+  directory.append(result(kIds[1]), 2);
+  directory.append(result(kIds[0]), 1);
+  const Report report = directory.write_report(kBaselines, Json::object());
+  REQUIRE(report.experiments.size() == 2);
+  CHECK(report.experiments[0].id == kIds[0]);
+  CHECK(read_report(base / "run/report.json") == report);
+  CHECK_FALSE(std::filesystem::exists(base / "run/report.json.tmp"));
+}
+
+TEST_CASE("an existing run directory is refused, resumed or replaced as requested") {
+  const TemporaryDirectory base;
+  { RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1); }
+  const std::string before = read_whole(base / "run/experiments.jsonl");
+  CHECK_THROWS_AS(RunDirectory(base / "run", Existing::refuse, manifest()), InputError);
+  CHECK(read_whole(base / "run/experiments.jsonl") == before);
+  CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 1);
+  const Json other{{"training", {{"steps", 4}}}};
+  CHECK_THROWS_WITH(RunDirectory(base / "run", Existing::resume, manifest(other)),
+                    Catch::Matchers::Contains("training.steps was 3 and is now 4"));
+  CHECK(RunDirectory(base / "run", Existing::replace, manifest(other)).finished().empty());
+  CHECK(RunDirectory(base / "new", Existing::resume, manifest()).finished().empty());
+}
+
+TEST_CASE("a truncated last line is reported and dropped, and its experiment is run again") {
+  const TemporaryDirectory base;
+  {
+    RunDirectory directory(base / "run", Existing::refuse, manifest());
+    directory.append(result(kIds[0]), 1);
+    directory.append(result(kIds[1]), 1);
+  }
+  std::filesystem::resize_file(base / "run/experiments.jsonl",
+                               std::filesystem::file_size(base / "run/experiments.jsonl") - 5);
+  {
+    RunDirectory directory(base / "run", Existing::resume, manifest());
+    CHECK(directory.finished().size() == 1);
+    CHECK(directory.dropped().find("experiments.jsonl:2: the last line is truncated") != std::string::npos);
+    directory.append(result(kIds[1]), 1);
+  }
+  CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 2);
+}
+
+TEST_CASE("a folder that is no run directory is never changed") {
+  const TemporaryDirectory base;
+  std::filesystem::create_directory(base / "mine");
+  base.write("mine/precious.txt", "data");
+  for (const Existing existing : {Existing::refuse, Existing::resume, Existing::replace}) {
+    CHECK_THROWS_AS(RunDirectory(base / "mine", existing, manifest()), InputError);
+  }
+  CHECK(std::distance(std::filesystem::directory_iterator(base / "mine"), {}) == 1);
+}
+
+TEST_CASE("a run is resumed only with its shard, its version and its --save-models") {
+  const TemporaryDirectory base;
+  Manifest before = manifest();
+  before.context = {{"commit", "a"}, {"host", "here"}};
+  { RunDirectory(base / "run", Existing::refuse, before).append(result(kIds[0]), 1); }
+  const auto message = [&](const Manifest& now) -> std::string {
+    try {
+      RunDirectory(base / "run", Existing::resume, now);
+    } catch (const InputError& error) {
+      return std::string(error.what()).substr((base / "run").string().size() + 1);
+    }
+    return "accepted";
+  };
+  Manifest now = before;
+  now.context["host"] = "elsewhere";
+  CHECK(message(now) == "accepted");
+  now.context["commit"] = "b";
+  CHECK(message(now) ==
+        "was made by another posbench: commit was \"a\" and is now \"b\"; use --force or another -o");
+  now = before;
+  now.shard = {2, 3};
+  CHECK(message(now) == "holds shard 1/1, and shard 2/3 was requested; use --force or another -o");
+  now = before;
+  now.save_models = true;
+  CHECK(message(now) == "was started without --save-models; use --force or another -o");
+}
+
+TEST_CASE("a run that was killed before it wrote its manifest starts again") {
+  const TemporaryDirectory base;
+  std::filesystem::create_directory(base / "run");
+  base.write("run/experiments.jsonl", "");
+  base.write("run/.posbench-0123456789abcdef.tmp", "{\"conf");
+  RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1);
+  CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 1);
+  CHECK_FALSE(std::filesystem::exists(base / "run/.posbench-0123456789abcdef.tmp"));
+}
+
+TEST_CASE("an interrupted replacement is undone if the new manifest is missing, and completed otherwise") {
+  const Json other{{"training", {{"steps", 4}}}};
+  const TemporaryDirectory base;
+  const std::filesystem::path now = base / "run/manifest.json", replaced = base / "run/manifest.json.replaced";
+  { RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1); }
+  std::filesystem::rename(now, replaced);
+  base.write("run/manifest.json.next", "{");
+  CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 1);
+  CHECK(std::filesystem::exists(now));
+  CHECK_FALSE(std::filesystem::exists(base / "run/manifest.json.next"));
+
+  { const RunDirectory another(base / "another", Existing::refuse, manifest(other)); }
+  std::filesystem::rename(now, replaced);
+  std::filesystem::copy_file(base / "another/manifest.json", now);
+  CHECK_THROWS_WITH(read_run(base / "run"),
+                    Catch::Matchers::Contains("was interrupted while it replaced this one"));
+  CHECK(RunDirectory(base / "run", Existing::resume, manifest(other)).finished().empty());
+  CHECK_FALSE(std::filesystem::exists(replaced));
+}
+
+TEST_CASE("a damaged manifest or line is refused with its position, and nothing is changed") {
+  const TemporaryDirectory base;
+  { RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1); }
+  const std::string manifest_text = read_whole(base / "run/manifest.json"),
+                    line = read_whole(base / "run/experiments.jsonl");
+  const auto message = [&](const std::string& file, const std::string& text) -> std::string {
+    base.write("run/manifest.json", manifest_text);
+    base.write("run/experiments.jsonl", line);
+    base.write("run/" + file, text);
+    try {
+      RunDirectory(base / "run", Existing::resume, manifest());
+    } catch (const InputError& error) {
+      CHECK(read_whole(base / ("run/" + file)) == text);
+      const std::string message = error.what(), folder = (base / "run").string() + "/";
+      CHECK(message.starts_with(folder));
+      return message.substr(folder.size());
+    }
+    return "accepted";
+  };
+  CHECK(message("manifest.json", "{}") == "manifest.json: config is missing");
+  CHECK(message("manifest.json", manifest_text.substr(0, 20)).starts_with("manifest.json: parse error at line "));
+  CHECK(message("manifest.json", R"({"config": {}, "context": {}, "experiments": [{"task": 5}]})") ==
+        "manifest.json: experiments[0].task is 5, expected a text");
+  CHECK(message("manifest.json", R"({"config": {}, "context": {}, "experiments": [], "shard": "3/2"})") ==
+        "manifest.json: shard is \"3/2\", expected K/N, as in 2/4");
+  CHECK(message("experiments.jsonl", line + "{}\n") == "experiments.jsonl:2: task is missing");
+  CHECK(message("experiments.jsonl", "\n" + line).starts_with("experiments.jsonl:1: parse error"));
+  CHECK(message("experiments.jsonl", line + line) ==
+        "experiments.jsonl:2: task is \"parity_check\", with an encoding and a seed that an earlier line has");
+  std::string unknown = line;
+  unknown.replace(unknown.find("none"), 4, "nine");
+  CHECK(message("experiments.jsonl", unknown) ==
+        "experiments.jsonl:1: task is \"parity_check\", with an encoding and a seed that manifest.json does not "
+        "list");
+}
+
+TEST_CASE("lines are written to the locked file or not at all") {
+  const TemporaryDirectory base;
+  RunDirectory directory(base / "run", Existing::refuse, manifest());
+  std::filesystem::rename(base / "run/experiments.jsonl", base / "run/elsewhere");
+  CHECK_THROWS_WITH(directory.append(result(kIds[0]), 1),
+                    Catch::Matchers::Contains("experiments.jsonl: No such file or directory"));
+  base.write("run/experiments.jsonl", "");
+  CHECK_THROWS_WITH(directory.append(result(kIds[0]), 1),
+                    Catch::Matchers::Contains("another file has taken its place"));
+  CHECK(directory.finished().empty());
+  CHECK(std::filesystem::file_size(base / "run/experiments.jsonl") == 0);
+  CHECK(std::filesystem::file_size(base / "run/elsewhere") == 0);
+}
+
+TEST_CASE("shards partition a suite") {
+  CHECK(Shard::parse("2/4") == Shard{2, 4});
+  for (const char* bad : {"", "2", "/", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "a/b", "1/ 2"}) {
+    CHECK_THROWS_AS(Shard::parse(bad), InputError);
+  }
+  const RunConfig config =
+      make_config({.profile = "smoke", .tasks = "parity_check", .encodings = "none,rope,alibi"});
+  const Suite whole = make_suite(config), one = make_suite(config, {1, 2}), two = make_suite(config, {2, 2});
+  REQUIRE(one.experiments.size() == 2);
+  REQUIRE(two.experiments.size() == 1);
+  CHECK(one.experiments[0].id() == whole.experiments[0].id());
+  CHECK(two.experiments[0].id() == whole.experiments[1].id());
+  CHECK(one.experiments[1].id() == whole.experiments[2].id());
+}

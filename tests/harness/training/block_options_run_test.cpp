@@ -1,0 +1,97 @@
+// Options of blocks in a run: checkpoints, loops in testing, saved models, refusals.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/runs/checkpoint.h"
+#include "harness/runs/suite.h"
+#include "harness/training/run_experiment.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+namespace {
+
+RunConfig modern(std::vector<std::string> more = {}) {
+  more.insert(more.end(), {"model.norm_kind=rms_norm", "model.activation=swiglu", "model.biases=false",
+                           "model.qk_norm=true", "model.window=6", "model.segment=5", "model.sinks=1",
+                           "model.loops=2", "model.logit_scale=log_length"});
+  return make_config({.profile = "smoke",
+                      .tasks = "flip_flop",
+                      .encodings = "sum:of=(cope,rope)",
+                      .seeds = "2",
+                      .settings = std::move(more)});
+}
+
+ExperimentResult run(const RunConfig& config) {
+  const Suite suite = make_suite(config);
+  return run_experiment(suite.experiments[0])->front();
+}
+
+}  // namespace
+
+TEST_CASE("a model with all options of blocks resumes from its checkpoint to the same bytes") {
+  const TemporaryDirectory directory;
+  const Suite suite = make_suite(modern({"model.dropout=0.1"}));
+  const Experiment& e = suite.experiments[0];
+  const Model model = make_model(e.encoding, e.task->shape);
+  const TrainingOptions& options = e.task->options.training;
+  LearningRateSweep whole(model, options, e.seed), part = whole, again = whole;
+  const TrainingStreams streams = e.task->training_streams(Purpose::train, e.seed);
+  sweep_learning_rates(model, streams, options, whole);
+  sweep_learning_rates(model, streams, options, part, [&](const LearningRateSweep& s) {
+    if (s.state.step < options.steps / 2) return true;
+    write_checkpoint(directory / "c.safetensors", e, model, s, 1);
+    return false;
+  });
+  read_checkpoint(directory / "c.safetensors", e, model, again);
+  sweep_learning_rates(model, streams, options, again);
+  CHECK(again.best->parameters.flat == whole.best->parameters.flat);
+  CHECK(again.best->curve == whole.best->curve);
+}
+
+TEST_CASE("evaluation.loops changes what is tested, and neither training nor validation") {
+  const ExperimentResult two = run(modern()), same = run(modern({"evaluation.loops=2"})),
+                         three = run(modern({"evaluation.loops=3"}));
+  CHECK(same.splits == two.splits);
+  CHECK(three.learning_curve == two.learning_curve);
+  CHECK(three.splits != two.splits);
+}
+
+TEST_CASE("saved models with options of blocks and combined encodings are read by forward and inspect") {
+  const TemporaryDirectory directory;
+  const std::string encoding = "'layers:of=(rope,none)'";
+  const std::string settings =
+      "--set model.norm_kind=rms_norm --set model.activation=swiglu --set model.biases=false --set "
+      "model.window=6 --set model.loops=2 --set evaluation.loops=3";
+  REQUIRE(posbench_command(directory, "run --profile smoke -t flip_flop -e " + encoding +
+                                          " --set model.layers=2 -q --save-models -o r " + settings)
+              .code == 0);
+  CHECK(posbench_command(directory, "forward r flip_flop " + encoding + " -n 4 -o logits.npz").code == 0);
+  const Outcome seen = posbench_command(directory, "inspect r flip_flop " + encoding + " --format json");
+  CHECK(seen.code == 0);
+  CHECK(read_whole(directory / "r/report.json").find("\"window\"") != std::string::npos);
+}
+
+TEST_CASE("options of blocks that exclude each other are refused in one line") {
+  const TemporaryDirectory directory;
+  const Outcome sinks = posbench_command(directory, "run -t flip_flop -e rope --set model.sinks=2 --list-only");
+  CHECK(sinks.code == 2);
+  CHECK(
+      sinks.error.find("model.sinks is 2, and model.window and model.segment are 0: all keys are seen; set one of "
+                       "them or leave out model.sinks") != std::string::npos);
+  const Outcome inner = posbench_command(
+      directory, "run -t flip_flop -e rope --set model.block=attention --set model.feed_forward=8 --list-only");
+  CHECK(inner.code == 2);
+  CHECK(inner.error.find("model.feed_forward is 8, and model.block=attention has no feed-forward layers") !=
+        std::string::npos);
+  const Outcome biases = posbench_command(
+      directory, "run -t flip_flop -e deberta:shared_projections=true --set model.biases=false -o r");
+  CHECK(biases.code == 2);
+  CHECK(biases.error.find("set model.biases to true") != std::string::npos);
+  const Outcome pattern = posbench_command(directory, "run -t flip_flop -e 'layers:of=(rope,none),every=4' -o r");
+  CHECK(pattern.code == 2);
+  CHECK(pattern.error.find("set model.layers to 4 or more") != std::string::npos);
+}

@@ -1,0 +1,522 @@
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "encodings/registry.h"
+#include "harness/config/embedded_data.h"
+#include "harness/runs/checkpoint.h"
+#include "harness/runs/suite.h"
+#include "harness/training/baselines.h"
+#include "harness/training/evaluate.h"
+#include "harness/training/run_experiment.h"
+#include "harness/training/tally.h"
+#include "results/reports/experiment_json.h"
+#include "tasks/parts/examples.h"
+#include "tasks/registry.h"
+#include "tests/catch.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+namespace {
+
+/// Adds log(a) of a learned a that training drives below zero: an encoding whose loss stops being finite.
+class Diverging final : public PositionEncoding {
+ public:
+  using Options = NoOptions;
+  Diverging(const Options&, const ModelConfig& shape, ParameterLayout& layout)
+      : PositionEncoding(shape), a_(layout.constant("test_diverging.a", 1, shape.width, 2e-3)) {}
+  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Matrices&) const override {
+    for (Index c = 0; c < x.cols(); ++c) x.col(c).array() += std::log(p[a_](0, c));
+  }
+  void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix&, const Matrices&,
+                      Matrix& d_x, Matrices&, Gradients& d) const override {
+    for (Index c = 0; c < d_x.cols(); ++c) d[a_](0, c) += d_x.col(c).sum() / p[a_](0, c);
+  }
+
+ private:
+  Parameter a_;
+};
+
+const RegisterEncoding<Diverging> registered{
+    {.name = "test_diverging", .family = Family::absolute, .equation = "x += log(a)", .source = "this test"}};
+
+/// Every fiftieth example has a token outside the vocabulary.
+class Faulty final : public Task {
+ public:
+  struct Options {
+    Integers length{3};
+    void describe(OptionTable& o) { o.integers("length", length, 1, 10, "tokens"); }
+  };
+  Faulty(const Options& options, Layout layout) : options_(options), layout_(layout) {}
+  int vocabulary() const override { return 3; }
+  double chance_level() const override { return 0.5; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string token_text(int token) const override { return std::to_string(token); }
+  Example sample(int length, Rng& rng) const override {
+    std::vector<int> question(length);
+    if (uniform(rng, 0, 49) == 0) question[1] = 7;
+    return ask(layout_, std::move(question), 2, {uniform(rng, 0, 1)});
+  }
+
+ private:
+  Options options_;
+  Layout layout_;
+};
+
+const RegisterTask<Faulty> registered_task{{.name = "test_faulty",
+                                            .family = "test",
+                                            .definition = "-",
+                                            .source = "-",
+                                            .splits = {{"in_distribution", {}, ""}}}};
+
+RunConfig small_config(const std::string& tasks, const std::string& encodings) {
+  return make_config({.profile = "smoke", .tasks = tasks, .encodings = encodings});
+}
+
+ExperimentResult run_alone(const RunConfig& config) {
+  const Suite suite = make_suite(config);
+  REQUIRE(suite.experiments.size() == 1);
+  return run_experiment(suite.experiments[0])->front();
+}
+
+/// Collects the results of a suite.
+class Results final : public ExperimentObserver {
+ public:
+  void on_finished(const std::vector<ExperimentResult>& results, double) override {
+    const std::lock_guard lock(mutex_);
+    for (const ExperimentResult& result : results) {
+      in_order.push_back(result);
+      by_id[result.id] = result;
+    }
+  }
+
+  std::vector<ExperimentResult> in_order;
+  std::map<ExperimentId, ExperimentResult> by_id;
+
+ private:
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+TEST_CASE("thirty steps lower the loss") {
+  RunConfig config = small_config("last_x_retrieval", "rope");
+  config.training.steps = 30;
+  config.training.batch = 16;
+  config.training.learning_rates = {0.01};
+  config.training.validate_every = 10;
+  const ExperimentResult result = run_alone(config);
+  REQUIRE(result.status == Status::ok);
+  REQUIRE(result.learning_curve.size() == 3);
+  CHECK(*result.learning_curve[2].loss < *result.learning_curve[0].loss);
+  CHECK(result.steps == 30);
+  CHECK(result.splits.size() == 7);
+}
+
+TEST_CASE("an example with a token outside the vocabulary fails its experiment with a message") {
+  const ExperimentResult result = run_alone(small_config("test_faulty", "none"));
+  CHECK(result.status == Status::failed);
+  CHECK_THAT(result.reason,
+             Catch::Matchers::Contains("is faulty: token 7 at position 1 is outside the vocabulary of 3"));
+}
+
+TEST_CASE("an experiment that runs out of memory has no result") {
+  const Suite suite = make_suite(small_config("parity_check", "none"));
+  class NoMemory final : public ExperimentObserver {
+    void on_step(const Experiment&, const LearningRateSweep&) override { throw std::bad_alloc(); }
+    void on_progress(double cost) override { progress += cost; }
+
+   public:
+    double progress = 0;
+  };
+  NoMemory observer;
+  CHECK_THROWS_AS(run_experiment(suite.experiments[0], observer), std::bad_alloc);
+  CHECK(observer.progress == Approx(0).margin(1e-6 * suite.experiments[0].estimated_cost));
+}
+
+TEST_CASE("outputs=answers predicts only answers, and lengths=same gives a batch one length") {
+  RunConfig config = small_config("parity_check", "none");
+  config.training.outputs = Outputs::answers;
+  config.training.lengths = BatchLengths::same;
+  const ExperimentResult result = run_alone(config);
+  REQUIRE(result.status == Status::ok);
+  const Model model = make_model(Spec{"none", {}}, make_suite(config).tasks[0]->shape);
+  EigenMatrix logits(1, 3);
+  logits << 1, 2, 9;  // 9: the blank, which is no answer
+  CHECK(predicted_token(Matrix(logits), 0, {}, 2) == 1);
+  CHECK(predicted_token(Matrix(logits), 0, {}, 3) == 2);
+  // Loss of a uniform guess among two answers, not three tokens.
+  CHECK(*result.learning_curve[0].loss < std::log(3.0));
+}
+
+TEST_CASE("a loss that is not finite ends its experiment with the step, and the others continue") {
+  RunConfig config = small_config("parity_check", "test_diverging,none");
+  config.training.learning_rates = {0.01};
+  const Suite suite = make_suite(config);
+  Results observer;
+  run_suite(suite.experiments, 1, std::stop_source(), observer);
+  const std::vector<ExperimentResult>& results = observer.in_order;
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].status == Status::diverged);
+  REQUIRE(results[0].diverged_step);
+  CHECK(*results[0].diverged_step == results[0].steps);
+  CHECK(results[0].splits.empty());
+  CHECK(results[1].status == Status::ok);
+}
+
+TEST_CASE("every profile can be run") {
+  for (const auto& [name, text] : profiles()) {
+    CAPTURE(name);
+    CHECK_FALSE(make_suite(make_config({.profile = name})).experiments.empty());
+    const RunConfig small =
+        make_config({.profile = name,
+                     .seeds = "1",
+                     .learning_rates = "1e-3",
+                     .settings = {"model.layers=2", "model.width=16", "model.heads=2", "model.feed_forward=32",
+                                  "training.steps=1", "training.batch=1", "training.validation_sequences=1",
+                                  "evaluation.sequences=1"}});
+    const Suite suite = make_suite(small);
+    const size_t stride = suite.experiments.size() / 24 + 1;
+    for (size_t n = 0; n < suite.experiments.size(); n += stride) {
+      const Experiment& e = suite.experiments[n];
+      CAPTURE(e.id().task, e.id().encoding);
+      CHECK(run_experiment(e)->front().status == Status::ok);
+    }
+  }
+}
+
+TEST_CASE("results do not depend on the number of jobs") {
+  const RunConfig config = small_config("flip_flop,reverse_string", "cope,alibi,learned_abs");
+  const auto results = [&](int jobs) {
+    const Suite suite = make_suite(config);
+    Results observer;
+    run_suite(suite.experiments, jobs, std::stop_source(), observer);
+    return observer.by_id;
+  };
+  const auto one = results(1);
+  CHECK(one.size() == 6);
+  CHECK(one == results(2));
+  CHECK(one == results(5));
+}
+
+TEST_CASE("under one seed encodings see the same samples and start from the same shared parameters") {
+  const Suite suite = make_suite(small_config("flip_flop", "cope,learned_abs"));
+  const ModelConfig& shape = suite.tasks[0]->shape;
+  const Model cope = make_model(Spec{"cope", {}}, shape), learned = make_model(Spec{"learned_abs", {}}, shape);
+  const Parameters a = initialize(cope.layout, 3), b = initialize(learned.layout, 3),
+                   c = initialize(cope.layout, 4);
+  int shared = 0;
+  for (const auto& left : cope.layout.entries()) {
+    for (const auto& right : learned.layout.entries()) {
+      if (left.name != right.name) continue;
+      CHECK(a[left.parameter] == b[right.parameter]);
+      ++shared;
+    }
+  }
+  CHECK(shared == 17);  // the embedding's, twelve of the block, two of the final normalization, two of the output
+  CHECK(a.flat != c.flat);
+  const SampleStream samples = suite.tasks[0]->stream({Purpose::train, kInDistribution, 3});
+  const std::vector<PreparedSample> for_cope = draw_batch(samples, *cope.encoding, true, 10, 4),
+                                    for_learned = draw_batch(samples, *learned.encoding, true, 10, 4);
+  for (size_t n = 0; n < 4; ++n) CHECK(for_cope[n].sequence.tokens == for_learned[n].sequence.tokens);
+}
+
+TEST_CASE("training resumed from a state equals uninterrupted training") {
+  RunConfig config = small_config("flip_flop", "cope");
+  config.model.dropout = 0.1;
+  const Suite suite = make_suite(config);
+  const Model model = make_model(Spec{"cope", {}}, suite.tasks[0]->shape);
+  const TrainingOptions& options = config.training;
+  TrainingState whole(model, options, 0), parts(model, options, 0);
+  const TrainingStreams streams = suite.tasks[0]->training_streams(Purpose::train, 0);
+  train(model, streams, options, whole);
+  while (parts.step < options.steps)
+    train(model, streams, options, parts, [](const TrainingState& s) { return s.step % 7 != 0; });
+  CHECK(whole.parameters.flat == parts.parameters.flat);
+  CHECK(whole.curve == parts.curve);
+}
+
+#if defined(__SSE2__)
+TEST_CASE("a thread flushes denormal numbers to zero while it trains, and not after") {
+  const volatile Real least = std::numeric_limits<Real>::min(), denormal = least / 2, large = 1e20;
+  const auto given = [&] { return Real(least / 2); };
+  const auto taken = [&] { return Real(denormal * large); };
+  RunConfig config = small_config("flip_flop", "alibi");
+  config.training.steps = 1;
+  const Suite suite = make_suite(config);
+  const Model model = make_model(Spec{"alibi", {}}, suite.tasks[0]->shape);
+  TrainingState state(model, config.training, 0);
+  const TrainingStreams streams = suite.tasks[0]->training_streams(Purpose::train, 0);
+  REQUIRE(train(model, streams, config.training, state, [&](const TrainingState&) {
+    CHECK(given() == 0);
+    CHECK(taken() == 0);
+    return true;
+  }));
+  CHECK(given() > 0);
+  CHECK(taken() > 0);
+}
+#endif
+
+TEST_CASE("early stopping depends on the validation stream only and is recorded") {
+  RunConfig config = small_config("even_pairs:length=1", "none");  // the answer is always 0
+  config.training.steps = 200;
+  config.training.learning_rates = {0.01};
+  config.training.early_stop = 2;
+  const ExperimentResult result = run_alone(config);
+  CHECK(result.stopped_early);
+  CHECK(result.steps < 200);
+  CHECK(result.learning_curve.back().validation_sequence == 1);
+}
+
+TEST_CASE("the learning rate that is best in validation is tested as if it were the only one") {
+  RunConfig config = small_config("last_x_retrieval", "rope");
+  config.training.steps = 60;
+  config.training.batch = 16;
+  const std::vector<double> rates = GENERATE(std::vector<double>{1e-6, 1e-2}, std::vector<double>{1e-3, 1e-2, 0.9},
+                                             std::vector<double>{1e-7, 2e-7});  // the last differ in loss alone
+  config.training.learning_rates = rates;
+  const ExperimentResult result = run_alone(config);
+  REQUIRE(result.status == Status::ok);
+  REQUIRE(result.learning_rates.size() == rates.size());
+  REQUIRE(result.learning_rate);
+  std::vector<std::tuple<double, double, double>> ranks;
+  std::optional<ExperimentResult> chosen;
+  for (size_t n = 0; n < rates.size(); ++n) {
+    config.training.learning_rates = {rates[n]};
+    const ExperimentResult alone = run_alone(config);
+    CHECK_FALSE(alone.learning_rate);
+    CHECK(alone.learning_rates.empty());
+    const CurvePoint& last = alone.learning_curve.back();
+    CHECK(result.learning_rates[n] == RateResult{.learning_rate = rates[n],
+                                                 .steps = 60,
+                                                 .final_loss = last.loss,
+                                                 .validation_token = last.validation_token,
+                                                 .validation_sequence = last.validation_sequence});
+    ranks.emplace_back(last.validation_sequence, last.validation_token, -*last.loss);
+    if (rates[n] == *result.learning_rate) chosen = alone;
+  }
+  REQUIRE(chosen);
+  CHECK(*result.learning_rate ==
+        rates[static_cast<size_t>(std::max_element(ranks.begin(), ranks.end()) - ranks.begin())]);
+  chosen->learning_rate = result.learning_rate;
+  chosen->learning_rates = result.learning_rates;
+  CHECK(result == *chosen);
+}
+
+TEST_CASE("a learning rate that diverges is not chosen, and if all diverge so does the experiment") {
+  RunConfig config = small_config("parity_check", "test_diverging");
+  config.training.learning_rates = {1e-6, 0.01};
+  const ExperimentResult one = run_alone(config);
+  CHECK(one.status == Status::ok);
+  CHECK(one.learning_rate == 1e-6);
+  CHECK(one.learning_rates.at(1).diverged_step == one.learning_rates.at(1).steps);
+  CHECK_FALSE(one.learning_rates.at(1).final_loss);
+  config.training.learning_rates = {0.001, 0.01};
+  const ExperimentResult both = run_alone(config);
+  CHECK(both.status == Status::diverged);
+  CHECK(both.learning_rate == 0.001);  // which came further
+  CHECK(both.diverged_step == both.learning_rates.at(0).diverged_step);
+  CHECK(*both.diverged_step > *both.learning_rates.at(1).diverged_step);
+  CHECK(both.splits.empty());
+}
+
+TEST_CASE("each learning rate may stop early") {
+  RunConfig config = small_config("even_pairs:length=1", "none");  // the answer is always 0
+  config.training.steps = 200;
+  config.training.early_stop = 2;
+  config.training.learning_rates = {1e-7, 0.01, 0.02};
+  const ExperimentResult result = run_alone(config);
+  CHECK(result.learning_rates.at(1).steps < 200);
+  CHECK(result.learning_rates.at(2).steps < 200);
+  CHECK(result.stopped_early);
+  CHECK(*result.learning_rate > 1e-7);
+}
+
+TEST_CASE("incompatible settings are refused before anything runs") {
+  RunConfig config = small_config("parity_check", "cope");
+  config.model.attention = Attention::bidirectional;
+  CHECK_THROWS_WITH(
+      make_suite(config),
+      "encoding 'cope' is defined for causal models only; set model.attention to causal or leave it out");
+  config = small_config("flip_flop", "none");
+  config.model.attention = Attention::bidirectional;
+  CHECK_THROWS_AS(make_suite(config), InputError);
+  config = small_config("parity_check", "none");
+  config.model.heads = 5;
+  CHECK_THROWS_WITH(make_suite(config), "width 16 is not a multiple of heads 5");
+  config = small_config("parity_check", "rope");
+  config.model.heads = 16;
+  CHECK_THROWS_AS(make_suite(config), InputError);
+  config = small_config("flip_flop:p_ignore=0.98", "none");
+  CHECK_THROWS_WITH(make_suite(config),
+                    Catch::Matchers::StartsWith("split 'ood_sparse' of 'flip_flop:p_ignore=0.98' is the "
+                                                "training distribution itself (p_ignore=0.98)"));
+  config.splits["flip_flop:p_ignore=0.98"] = {{"ood_sparse", {}, ""}};  // removed
+  CHECK(make_suite(config).tasks[0]->splits.size() == 4);
+  config.training.lengths = BatchLengths::same;
+  config.training.batch = 4;
+  config.training.samples = 6;
+  CHECK_THROWS_WITH(make_suite(config),
+                    Catch::Matchers::StartsWith("training.samples is 6, not a multiple of training.batch 4"));
+}
+
+TEST_CASE("trivial predictors have the accuracies of the reference") {
+  const auto measured = [](const std::string& task, const std::string& split, const std::string& predictor) {
+    const Suite suite = make_suite(small_config(task, "none"));
+    for (const SplitBaseline& baseline : measure_baselines(*suite.tasks[0]).splits) {
+      if (baseline.name == split) return baseline.trivial.at(predictor);
+    }
+    return std::nan("");
+  };
+  CHECK(measured("last_x_retrieval", "in_distribution", "last_token") == Approx(0.234).margin(0.03));
+  CHECK(measured("bucket_sort:length=40", "in_distribution", "position") == Approx(0.78).margin(0.02));
+  CHECK(measured("parity_check", "in_distribution", "constant") == Approx(0.5).margin(0.04));
+}
+
+TEST_CASE("default splits follow the trained lengths, and an impossible one is skipped and reported") {
+  const TaskSetup longer = make_task_setup({}, "flip_flop:length=128"),
+                  shorter = make_task_setup({}, "last_x_retrieval:length=16");
+  CHECK(longer.tasks[find_split(longer, "ood_length")]->lengths().values() == std::vector<int>{512});
+  CHECK(longer.skipped_splits.empty());
+  CHECK(shorter.splits.size() == 6);
+  CHECK(shorter.skipped_splits ==
+        std::vector<std::string>{"split 'ood_far4': task 'last_x_retrieval': distance 16..30 needs more "
+                                 "than 16 items; shorten it or lengthen length"});
+  CHECK(shorter.splits[find_split(shorter, "ood_length_far")].options[1].second == "15..62");
+  CHECK_THROWS_WITH(make_task_setup({}, "last_x_retrieval:length=16", {{"mine", {{"distance", "2x..4x"}}, ""}}),
+                    Catch::Matchers::StartsWith("split 'mine': "));
+  const TaskBaseline baseline = measure_baselines(longer, 10);
+  CHECK(baseline.splits[3].options == std::map<std::string, std::string>{{"length", "512"}});
+}
+
+TEST_CASE("evaluation records loss, margin and accuracy by position, which agree with each other") {
+  const RunConfig config = small_config("reverse_string", "rope");
+  const Suite suite = make_suite(config);
+  const ExperimentResult result = run_experiment(suite.experiments[0])->front();
+  for (const SplitResult& split : result.splits) {
+    double loss = 0, margin = 0, by_length = 0;
+    Count token;
+    for (const PositionResult& at : split.by_position) {
+      token += at.token;
+      loss += *at.loss * static_cast<double>(at.token.total);
+      margin += *at.margin * static_cast<double>(at.token.total);
+    }
+    for (const LengthResult& at : split.by_length) by_length += *at.loss * static_cast<double>(at.token.total);
+    const double total = static_cast<double>(split.token.total);
+    CHECK(token == split.token);
+    CHECK(loss / total == Approx(*split.loss).margin(1e-5));
+    CHECK(by_length / total == Approx(*split.loss).margin(1e-5));
+    CHECK(margin / total == Approx(*split.margin).margin(1e-5));
+  }
+}
+
+TEST_CASE("score_answer gives the prediction, the cross-entropy and the margin over what could be predicted") {
+  const std::vector<double> logits{1, 3, 2};
+  const double total = std::exp(1) + std::exp(3) + std::exp(2);
+  const ScoredAnswer all = score_answer(logits, {}, 2), among = score_answer(logits, {0, 2}, 2);
+  CHECK_FALSE(all.right);
+  CHECK(all.loss == Approx(std::log(total) - 2));
+  CHECK(all.margin == -1);
+  CHECK(among.right);
+  CHECK(among.loss == all.loss);
+  CHECK(among.margin == 1);
+}
+
+TEST_CASE("a finite training set repeats in the same order, with fresh positions and dropout") {
+  ExperimentOptions options;
+  const TaskSetup setup = make_task_setup(options, "even_pairs");
+  options.training.samples = 6;
+  const TaskSetup small_setup = make_task_setup(options, "even_pairs");
+  const Model model = make_model(Spec::parse("randomized"), setup.shape);
+  const StreamId id{Purpose::train, kInDistribution, 3};
+  const SampleStream fresh = setup.stream(id), finite = small_setup.stream(id);
+  const std::vector<PreparedSample> first = draw_batch(finite, *model.encoding, true, 0, 6),
+                                    again = draw_batch(finite, *model.encoding, true, 6, 6);
+  bool other_positions = false;
+  for (size_t n = 0; n < 6; ++n) {
+    CHECK(first[n].sample.example.tokens == again[n].sample.example.tokens);
+    CHECK(again[n].index == first[n].index + 6);
+    CHECK(first[n].sample.example.tokens == fresh(first[n].index).example.tokens);
+    other_positions = other_positions || first[n].sequence.positions.at != again[n].sequence.positions.at;
+  }
+  CHECK(other_positions);
+}
+
+TEST_CASE("few training samples are memorized: their loss falls below that of fresh samples") {
+  const auto final_loss = [](int samples) {
+    RunConfig config = small_config("even_pairs", "learned_abs");
+    config.training.steps = 120;
+    config.training.samples = samples;
+    return *run_experiment(make_suite(config).experiments[0])->front().final_loss;
+  };
+  CHECK(final_loss(4) < 0.5 * final_loss(0));
+}
+
+TEST_CASE("validation on the splits changes nothing but the learning curve") {
+  const RunConfig plain = small_config("flip_flop", "rope");
+  RunConfig with_splits = plain;
+  with_splits.training.validate_splits = true;
+  CHECK(!to_json(plain)["training"].contains("validate_splits"));
+  CHECK(to_json(with_splits)["training"]["validate_splits"] == true);
+  const ExperimentResult without = run_alone(plain), with = run_alone(with_splits);
+  REQUIRE(with.learning_curve.size() == 2);
+  for (size_t n = 0; n < 2; ++n) {
+    const std::vector<SplitAccuracy>& splits = with.learning_curve[n].splits;
+    REQUIRE(splits.size() == 4);
+    CHECK(splits[0].split == "ood_dense");
+    CHECK(splits[3].split == "ood_sparse_length");
+  }
+  CHECK(without.learning_curve[1].splits.empty());
+  ExperimentResult stripped = with;
+  for (CurvePoint& point : stripped.learning_curve) point.splits.clear();
+  CHECK(stripped == without);
+  const ExperimentResult read = experiment_from_json(to_json(with), "test");
+  CHECK(read == with);
+}
+
+TEST_CASE("training with validation on the splits is the same whether it was interrupted or not") {
+  const TemporaryDirectory directory;
+  RunConfig config = small_config("flip_flop", "rope");
+  config.training.validate_splits = true;
+  const Suite suite = make_suite(config);
+  const Experiment& e = suite.experiments[0];
+  const ExperimentResult whole = run_alone(config);
+  std::stop_source stop;
+  /// Stops in the middle of training with a checkpoint, or resumes from it.
+  class Checkpoint final : public ExperimentObserver {
+   public:
+    Checkpoint(std::filesystem::path path, std::stop_source& stop) : path_(std::move(path)), stop_(stop) {}
+    double on_start(const Experiment& experiment, const Model& model, LearningRateSweep& sweep) override {
+      return resumes ? read_checkpoint(path_, experiment, model, sweep) : 0;
+    }
+    void on_step(const Experiment&, const LearningRateSweep& sweep) override {
+      if (!resumes && sweep.state.step == 15) stop_.request_stop();
+    }
+    void on_checkpoint(const Experiment& experiment, const Model& model, const LearningRateSweep& sweep,
+                       double seconds) override {
+      if (!resumes) write_checkpoint(path_, experiment, model, sweep, seconds);
+    }
+    bool resumes = false;
+
+   private:
+    std::filesystem::path path_;
+    std::stop_source& stop_;
+  };
+  Checkpoint observer(directory / "checkpoint", stop);
+  CHECK(!run_experiment(e, observer, stop.get_token()));
+  observer.resumes = true;
+  CHECK(run_experiment(e, observer)->front() == whole);
+}

@@ -1,0 +1,146 @@
+// Tests the tasks of associative recall with published and worked examples.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "harness/verify/oracles.h"
+#include "tasks/parts/examples.h"
+#include "tasks/registry.h"
+#include "tests/catch.h"
+#include "tests/tasks/text_task.h"
+
+using namespace posbench;
+
+TEST_CASE("multi-query associative recall: the answer is the value of the key") {
+  const Example e{.tokens = {2, 8, 4, 7, 0, 0, 4, 0, 0, 0, 2, 0}, .scored = {6, 10}};
+  CHECK(oracles().at("mqar")(e) == Tokens{7, 8});
+}
+
+TEST_CASE("multi-query associative recall queries every key once, among zeros or random ids") {
+  for (const std::string filler : {"zero", "random"}) {
+    const auto mqar = make("mqar:filler=" + filler);
+    for (int n = 0; n < 100; ++n) {
+      Rng rng = make_rng(0, "mqar", n);
+      const Example e = mqar->sample(64, rng);
+      std::set<int> queried;
+      for (const int t : e.scored) queried.insert(e.tokens[t]);
+      CHECK(queried == std::set<int>{e.tokens[0], e.tokens[2], e.tokens[4], e.tokens[6]});
+      CHECK((std::count(e.tokens.begin(), e.tokens.end(), 0) == 64 - 3 * 4) == (filler == "zero"));
+      CHECK(oracles().at("mqar")(e) == scored_answers(e));
+    }
+  }
+}
+
+TEST_CASE("in-context recall: the answer is the latest value of each key that occurs again") {
+  const Example e = predict_next({3, 9, 0, 12, 3, 9, 5, 8, 0, 12}, {4, 8}, Loss::clean);
+  CHECK(oracles().at("mad_in_context_recall")(e) == Tokens{9, 12});
+  const Example noisy = predict_next({3, 9, 20, 17, 0, 12, 3, 9, 31, 16, 0, 12}, {6, 10}, Loss::clean);
+  CHECK(oracles().at("mad_noisy_in_context_recall")(noisy) == Tokens{9, 12});
+}
+
+TEST_CASE("fuzzy in-context recall: all tokens of a key identify it") {
+  const Example e = predict_next({2, 4, 9, 4, 2, 7, 2, 11, 12, 2, 4, 9, 2, 11, 12}, {10, 12, 13}, Loss::clean);
+  CHECK(oracles().at("mad_fuzzy_in_context_recall")(e) == Tokens{9, 11, 12});
+}
+
+TEST_CASE("in-context recall scores every value of a key seen before, and the last") {
+  for (const std::string name : {"mad_in_context_recall", "mad_noisy_in_context_recall"}) {
+    const auto task = make(name);
+    for (int n = 0; n < 100; ++n) {
+      Rng rng = make_rng(0, name, n);
+      const Example e = task->sample(32, rng);
+      CHECK(e.tokens.size() == 63);
+      std::set<int> seen;
+      Tokens known;
+      for (int t = 0; t < 63; t += 2) {
+        if (e.tokens[t] < 8 && !seen.insert(e.tokens[t]).second) known.push_back(t);
+      }
+      CHECK(e.scored == known);
+      CHECK(known.back() == 62);
+    }
+  }
+}
+
+TEST_CASE("fuzzy in-context recall ends with a repeated pair, within its length") {
+  const auto task = make("mad_fuzzy_in_context_recall:length=18..40");
+  for (int n = 0; n < 2000; ++n) {
+    Rng rng = make_rng(0, "fuzzy", n);
+    const int length = task->lengths().draw(rng);
+    const Example e = task->sample(length, rng);
+    REQUIRE(static_cast<int>(e.tokens.size()) < length);
+    REQUIRE(e.scored.back() == static_cast<int>(e.tokens.size()) - 1);
+  }
+}
+
+TEST_CASE("memorization maps keys to distinct values, the same in every split") {
+  const TaskEntry& entry = tasks().find("mad_memorization");
+  std::map<int, int> value;
+  std::set<int> values;
+  for (const TaskInfo::Split& split : entry.info.splits) {
+    const auto task = make_task(Spec{"mad_memorization", {}}, split, Layout::teacher_forced);
+    for (int n = 0; n < 100; ++n) {
+      Rng rng = make_rng(n, split.name);
+      const Example e = task->sample(task->lengths().draw(rng), rng);
+      for (const int t : e.scored) {
+        CHECK(value.emplace(e.tokens[t - 1], e.targets[t]).first->second == e.targets[t]);
+        values.insert(e.targets[t]);
+      }
+    }
+  }
+  CHECK(value.size() == 127);
+  CHECK(values.size() == 127);
+}
+
+TEST_CASE("multi-query multi-token recall answers the header example, and has the published numbers of pairs") {
+  const TextTask task("mqmtar");
+  CHECK(task.answer("_ a3 a9 : a1 a7 _ _ _ a9 a3 : a4 a4 _ ? a9 a3 ? a3 a9 =", 4) == "a4 a4 a1 a7");
+  for (const auto& [length, pairs] : std::map<int, int>{{32, 4}, {48, 6}, {64, 8}, {1024, 136}}) {
+    const TextTask published(fmt::format("mqmtar:alphabet=256,length={}", length));
+    const Example e = published.draw(length);
+    CHECK(std::count(e.tokens.begin(), e.tokens.end(), 1) == pairs);
+    CHECK(std::count(e.tokens.begin(), e.tokens.end(), 2) == 4);
+    CHECK(e.scored.front() == pairs * (length / pairs) + 4 * 3);
+    CHECK(e.scored.size() == 8);
+  }
+}
+
+TEST_CASE("forgetting recall answers the example of Zoology, whose keys are A to D") {
+  // A 5 B 3 C 7 D 2 A 9 C 1, then A and B: ids 1..4 are the keys, those of values start at 32
+  const Example e{.tokens = {1, 37, 2, 35, 3, 39, 4, 34, 1, 41, 3, 33, 0, 0, 1, 0, 2, 0}, .scored = {14, 16}};
+  CHECK(oracles().at("forgetting_mqar")(e) == Tokens{41, 35});
+  const TextTask task("forgetting_mqar");
+  CHECK(task.answers("k2 v38 k4 v37 k2 v39 _ _ k4 _ k2 _", {8, 10}) == "v37 v39");
+}
+
+TEST_CASE("compositional recall answers the example of Zoology") {
+  const Example e{.tokens = {46, 96, 101, 14, 96, 128, 46, 87, 109, 14, 87, 112, 0, 0, 0, 14, 96, 0},
+                  .scored = {16}};
+  CHECK(oracles().at("compositional_mqar")(e) == Tokens{128});
+}
+
+TEST_CASE("compositional recall: neither key determines the value") {
+  const TextTask task("compositional_mqar");
+  for (int n = 0; n < 100; ++n) {
+    const Example e = task.draw(54, n);
+    std::map<int, std::set<int>> values;
+    for (int t = 0; t < 12; t += 3) {
+      values[e.tokens[t]].insert(e.tokens[t + 2]);
+      values[e.tokens[t + 1]].insert(e.tokens[t + 2]);
+    }
+    CHECK(values.size() == 4);
+    for (const auto& [key, of_key] : values) CHECK(of_key.size() == 2);
+  }
+}
+
+TEST_CASE("stacked recall has one token for each pair of every pass, and one for each question, as in Zoology") {
+  const TextTask task("stacked_mqar");
+  CHECK(task.answers("k3:v5 k0:v2 k7:v4 k0? k7? k3?", {3, 4, 5}) == "v2 v4 v5");
+  for (const int passes : {1, 3}) {
+    const Example e = TextTask(fmt::format("stacked_mqar:passes={}", passes)).draw(8);
+    CHECK(static_cast<int>(e.tokens.size()) == (passes + 1) * 8);
+    CHECK(e.scored.size() == 8);
+  }
+}

@@ -1,0 +1,83 @@
+// Tests the counting tasks with published and worked examples.
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "harness/verify/oracles.h"
+#include "tasks/registry.h"
+#include "tests/catch.h"
+#include "tests/tasks/text_task.h"
+
+using namespace posbench;
+
+TEST_CASE("counting has the published vocabulary, except for padding and start") {
+  for (const auto& [variables, published] : {std::pair{1, 19}, {3, 21}, {5, 23}}) {
+    const Spec spec = Spec::parse(fmt::format("counting:variables={}", variables));
+    CHECK(tasks().find("counting").make(spec, Layout::teacher_forced)->vocabulary() == published - 2);
+  }
+}
+
+TEST_CASE("counting: the answer is the number of increments since the last reset") {
+  const auto counting = make("counting:variables=3");
+  const Example e{.tokens = {0, 3, 8, 4, 6, 0, 5, 1, 3, 8, 4, 6, 0, 5, 1, 5, 7, 0}, .scored = {17}};
+  std::string words;
+  for (const int token : e.tokens) words += counting->token_text(token) + " ";
+  CHECK(words == "a = 0 ; pass; a ++; b = 0 ; pass; a ++; b ++; print a ");
+  CHECK(counting->token_text(oracles().at("counting")(e).at(0)) == "2");
+}
+
+TEST_CASE("local count counts within a run, and runs have the published mean length") {
+  const TextTask task("local_count");
+  CHECK(task.answers("^ t7 t7 t7 t2 t2 t7 t7 t7 t7", {1, 2, 3, 4, 5, 6, 7, 8, 9}) == "0 1 2 0 1 0 1 2 3");
+  const TextTask published("local_count:run=2..48,longest=48,length=4");
+  int runs = 0, tokens = 0;
+  for (int n = 0; n < 2000; ++n) {
+    const Example e = published.draw(4, n);
+    for (const int distance : e.distances) runs += distance == 0;
+    tokens += static_cast<int>(e.scored.size());
+  }
+  CHECK(runs == 4 * 2000);
+  CHECK(static_cast<double>(tokens) / runs ==
+        Approx(25).epsilon(0.02));  // (max_reps + 2) / 2, as the code reckons
+}
+
+TEST_CASE("common words answers the example of table 2 of RULER") {
+  // aaa bbb ccc aaa ddd eee ccc fff ggg hhh iii iii
+  CHECK(TextTask("common_words").answer("w1 w2 w3 w1 w4 w5 w3 w6 w7 w8 w9 w9 =", 3) == "w1 w3 w9");
+  CHECK(TextTask("common_words").answer("w9 w4 w2 w9 w7 w2 w2 w9 =", 2) == "w2 w9");
+}
+
+TEST_CASE("frequent words answers the example of table 2 of RULER") {
+  // aaa bbb ccc aaa ddd eee ccc fff ggg aaa hhh aaa ccc iii iii
+  CHECK(TextTask("frequent_words").answer("w1 w2 w3 w1 w4 w5 w3 w6 w7 w1 w8 w1 w3 w9 w9 =", 3) == "w1 w3 w9");
+  CHECK(TextTask("frequent_words").answer(". w5 . . w9 . w5 w1 . w5 w9 . =", 3) == "w5 w9 w1");
+}
+
+TEST_CASE("frequent words occur as often as in a zeta distribution, rounded down") {
+  const TextTask task("frequent_words:length=1000");
+  const Example e = task.draw(1000);
+  std::map<int, int> counts;
+  for (int t = 0; t < e.scored.front(); ++t) ++counts[e.tokens[t]];
+  CHECK(counts.at(64) == 607);  // 1000 * 6 / pi^2
+  Tokens of_answer;
+  for (const int t : e.scored) of_answer.push_back(counts.at(e.targets[t]));
+  CHECK(of_answer == Tokens{151, 67, 37});
+}
+
+TEST_CASE("i-th word counts only nouns, from the start or from the end") {
+  const TextTask start("ith_word"), end("ith_word:from=end");
+  CHECK(start.answer("the N5 a is N2 of N7 2 =") == "N2");
+  CHECK(start.answer("the N5 a is N2 of N7 1 =") == "N5");
+  for (int n = 0; n < 200; ++n) {
+    const Example e = end.draw(24, n);
+    Tokens nouns;
+    for (const int token : e.tokens) {
+      if (token >= 8 && token < 24) nouns.push_back(token);
+    }
+    const int index = e.tokens[24] - 23;
+    CHECK(e.targets.back() == nouns[nouns.size() - index]);
+    CHECK(e.tokens[24 - e.distances[0]] == e.targets.back());
+  }
+}

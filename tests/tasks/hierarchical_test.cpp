@@ -1,0 +1,46 @@
+// Tests the tasks of nested brackets and operations.
+#include <algorithm>
+
+#include "harness/verify/oracles.h"
+#include "tasks/parts/examples.h"
+#include "tasks/registry.h"
+#include "tests/catch.h"
+#include "tests/tasks/text_task.h"
+
+using namespace posbench;
+
+TEST_CASE("Dyck: the bracket that closes is the one opened last") {
+  const Example e = predict_next({1, 0, 8, 3, 11, 9, 2, 10, 16}, {1, 3, 4, 6}, Loss::noisy);
+  CHECK(oracles().at("dyck")(e) == Tokens{8, 11, 9, 10});
+}
+
+TEST_CASE("Dyck scores every closing bracket, chosen among the closing ones, and keeps its depth and length") {
+  const auto dyck = make("dyck:depth=3,types=2,length=10");
+  CHECK(dyck->vocabulary() == 5);
+  int deepest = 0;
+  for (int n = 0; n < 200; ++n) {
+    Rng rng = make_rng(0, "dyck", n);
+    const Example e = dyck->sample(10, rng);
+    CHECK(e.candidates == Tokens{2, 3});
+    CHECK(e.tokens.size() == 20);
+    CHECK(e.targets.back() == 4);
+    CHECK(e.scored.size() == 10);
+    int depth = 0;
+    for (const int token : e.tokens) {
+      depth += token < 2 ? 1 : -1;
+      REQUIRE(depth >= 0);
+      deepest = std::max(deepest, depth);
+    }
+    CHECK(depth == 0);
+  }
+  CHECK(deepest == 3);
+}
+
+TEST_CASE("ListOps answers the example of Long Range Arena, and each operation") {
+  const TextTask task("listops");
+  CHECK(task.answer("[MAX 2 9 [MIN 4 7 ] 0 ] =") == "9");
+  CHECK(task.answer("[SM 2 6 5 ] =") == "3");
+  CHECK(task.answer("[MED 8 1 4 ] =") == "4");
+  CHECK(task.answer("[MED 8 1 4 5 ] =") == "4");  // 4.5, as an integer
+  CHECK(task.answer("[MIN 7 [SM 9 9 ] [MED 3 2 ] ] =") == "2");
+}

@@ -1,0 +1,32 @@
+// Tests the induction tasks.
+#include <string>
+
+#include "harness/verify/oracles.h"
+#include "tasks/parts/examples.h"
+#include "tasks/registry.h"
+#include "tests/catch.h"
+#include "tests/tasks/text_task.h"
+
+using namespace posbench;
+
+TEST_CASE("induction heads: the answer is the token after the first trigger") {
+  const Example e = ask(Layout::teacher_forced, {3, 7, 15, 5, 1, 0, 5}, 15, {5});
+  CHECK(oracles().at("induction_heads")(e) == Tokens{5});
+}
+
+TEST_CASE("induction by repetition scores the second block from its second token on") {
+  const Example e = predict_next({5, 2, 7, 2, 5, 2, 7, 2}, {4, 5, 6}, Loss::clean);
+  CHECK(oracles().at("induction_repeat")(e) == Tokens{2, 7, 2});
+}
+
+TEST_CASE("k-hop answers the example of the paper, baebcabebdea") {
+  const TextTask task("k_hop:symbols=5,hops=1..2");
+  const std::string sequence = "b a e b c a b e b d e a";
+  const auto last_answer = [&](int hops) {
+    Tokens tokens = task.ids(sequence);
+    tokens.insert(tokens.begin(), 4 + hops);  // the oracle is the default's: four tokens, ~, then the hops
+    return task.text(oracles().at("k_hop")(Example{.tokens = tokens, .scored = {12}}));
+  };
+  CHECK(last_answer(1) == "b");
+  CHECK(last_answer(2) == "c");
+}

@@ -1,0 +1,132 @@
+// Tests the retrieval tasks with published and worked examples.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "harness/verify/oracles.h"
+#include "tasks/registry.h"
+#include "tests/catch.h"
+#include "tests/tasks/text_task.h"
+
+using namespace posbench;
+
+namespace {
+
+/// Returns the characters with spaces between.
+std::string spaced(const std::string& text) {
+  std::string result;
+  for (const char c : text) result += std::string(1, c) + " ";
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("last-x retrieval: the answer is the payload of the last X") {
+  const Example e{.tokens = {1, 5, 0, 3, 1, 6, 0, 4, 0, 5, 2}, .scored = {10}};
+  CHECK(oracles().at("last_x_retrieval")(e) == Tokens{6});
+}
+
+TEST_CASE("indirect indexing: the examples of the paper have the published answers") {
+  const TextTask task("indirect_indexing");
+  CHECK(task.answer(spaced("QEOHOUDKfeSrMVNlCzXu,z,-3,")) == "N");
+  CHECK(task.answer(spaced("TzbkWoKDyscBepYvfwxEVQtgPa,c,-8,")) == "b");
+  CHECK(task.answer(spaced("NZTUIGWkXFrhCJDzscat,N,+4,")) == "I");
+  CHECK(task.answer(spaced("RBEvOPgtaGDnjhbJCLScruZpMNsyWfQxXFAzUT,x,+2,")) == "F");
+  CHECK(task.answer(spaced("ABSCOPZG,Z,-3,")) == "C");
+}
+
+TEST_CASE("indirect indexing has strings of 20 to 40 distinct letters, and all shifts of -15 to 15") {
+  const TextTask task("indirect_indexing");
+  CHECK(task.task().vocabulary() == 2 * 26 + 10 + 3);
+  std::set<int> letters, shifts;
+  for (int n = 0; n < 5000; ++n) {
+    const int length = 20 + n % 21;
+    const Example e = task.draw(length, n);
+    const std::set<int> string(e.tokens.begin(), e.tokens.begin() + length);
+    REQUIRE(static_cast<int>(string.size()) == length);
+    letters.insert(string.begin(), string.end());
+    shifts.insert(task.task().token_text(e.tokens[length + 3]) == "-" ? -e.distances[0] : e.distances[0]);
+  }
+  CHECK(letters.size() == 52);
+  CHECK(shifts.size() == 31);
+  CHECK(*shifts.begin() == -15);
+}
+
+TEST_CASE("index retrieval counts from either end, and answers the index of an item") {
+  const TextTask item("index_retrieval"), index("index_retrieval:query=index");
+  CHECK(item.answer("A k T w start 2 =") == "k");
+  CHECK(item.answer("A k T w end 2 =") == "T");
+  CHECK(index.answer("A k T w end k =") == "3");
+  CHECK(index.answer("A k T w start k =") == "2");
+  for (int n = 0; n < 200; ++n) {
+    const Example e = index.draw(4 + n % 17, n);
+    CHECK(index.answer(index.question(e) + " =") == index.answer(e));
+    CHECK(index.answer(e) == std::to_string(e.distances[0]));
+  }
+}
+
+TEST_CASE("n-back recalls the token n positions before") {
+  const TextTask task("n_back");
+  CHECK(task.answers("5 2 7 7 1", {2, 3, 4}) == "5 2 7");
+  for (const int steps : {1, 5}) {
+    const TextTask back(fmt::format("n_back:steps={}", steps));
+    const Example e = back.draw(32);
+    CHECK(static_cast<int>(e.scored.front()) == steps);
+    for (const int t : e.scored) CHECK(e.targets[t] == e.tokens[t - steps]);
+  }
+}
+
+TEST_CASE("n-gram lookup finds the tokens after the key, which is given after the string or before it") {
+  const TextTask suffix("ngram_lookup"), prefix("ngram_lookup:form=prefix");
+  CHECK(suffix.answer("q x a b c d e f u | b c d =", 3) == "e f u");
+  for (int n = 0; n < 200; ++n) {
+    const Example e = prefix.draw(20, n);
+    std::string key = prefix.text({e.tokens.begin(), e.tokens.begin() + 3});
+    const std::string string = prefix.text({e.tokens.begin() + 4, e.tokens.begin() + 24});
+    CHECK(string.find(key + " " + prefix.answer(e)) != std::string::npos);
+    CHECK(string.find(key, string.find(key) + 1) == std::string::npos);
+    CHECK(e.tokens[e.scored[0] - e.distances[0]] == e.targets[e.scored[0]]);
+  }
+}
+
+TEST_CASE("variable tracking answers the example of table 2 of RULER, X1 to X3 and Y1 to Y3") {
+  const TextTask task("variable_tracking");
+  CHECK(task.answer(". . p = 1 ; . u = 5 ; . . q = p ; . v = u ; . r = q ; . w = v ; 1 =", 3) == "p q r");
+  CHECK(task.answer(". x = 7 ; . k = 3 ; y = x ; . . m = k ; z = y ; . 7 =", 3) == "x y z");
+}
+
+TEST_CASE("the option which of last-x retrieval queries an earlier X, and changes nothing else") {
+  const TextTask last("last_x_retrieval"), third("last_x_retrieval:which=3"),
+      few("last_x_retrieval:which=3,rho=0");
+  for (int n = 0; n < 300; ++n) {
+    for (const TextTask* task : {&third, &few}) {
+      const Example e = task->draw(32, n);
+      Tokens payloads, items;
+      for (int item = 31; item >= 0; --item) {
+        if (e.tokens[2 * item] != 1) continue;
+        payloads.push_back(e.tokens[2 * item + 1]);
+        items.push_back(item);
+      }
+      REQUIRE(payloads.size() >= 3);
+      CHECK(e.targets.back() == payloads[2]);
+      CHECK(e.distances == Tokens{31 - items[2]});
+    }
+    const Example one = last.draw(32, n), other = third.draw(32, n);
+    const bool enough = std::count(one.tokens.begin(), one.tokens.end(), 1) >= 3;
+    if (enough) CHECK(one.tokens == other.tokens);
+  }
+}
+
+TEST_CASE("last-x retrieval can query an earlier X in every split") {
+  for (const TaskInfo::Split& split : tasks().find("last_x_retrieval").info.splits) {
+    const auto task = make_task(Spec::parse("last_x_retrieval:which=8"), split, Layout::slots);
+    for (int n = 0; n < 100; ++n) {
+      Rng rng = make_rng(0, "which", n);
+      const Example e = task->sample(task->lengths().draw(rng), rng);
+      REQUIRE(std::count(e.tokens.begin(), e.tokens.end(), 1) >= 8);
+      CHECK(e.targets.back() == e.tokens[e.tokens.size() - 2 - 2 * e.distances[0]]);
+    }
+  }
+}

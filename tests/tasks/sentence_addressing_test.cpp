@@ -1,0 +1,27 @@
+// Tests the tasks that address sentences.
+#include <utility>
+
+#include "harness/verify/oracles.h"
+#include "tasks/parts/examples.h"
+#include "tasks/registry.h"
+#include "tests/catch.h"
+
+using namespace posbench;
+
+TEST_CASE("count a word in the last sentence: the answer counts the last sentence") {
+  const Example e{.tokens = {2, 2, 1, 0, 4, 3, 2, 0, 1, 4, 5, 2}, .scored = {11}};
+  CHECK(oracles().at("count_word_last_sentence")(e) == Tokens{7});
+}
+
+TEST_CASE("count a word in the last sentence ignores earlier sentences, and may count 0") {
+  const Example e{.tokens = {2, 2, 1, 0, 4, 3, 1, 0, 1, 4, 5, 2}, .scored = {11}};
+  CHECK(oracles().at("count_word_last_sentence")(e) == Tokens{6});
+}
+
+TEST_CASE("i-th last sentence: topics are counted from the end") {
+  const Tokens sentences{0, 8, 3, 16, 2, 2, 15, 16, 9, 1, 16};
+  for (const auto& [queried, topic] : {std::pair{1, 9}, {2, 15}, {3, 8}}) {
+    const Example e = ask(Layout::teacher_forced, sentences, 16 + queried, {topic});
+    CHECK(oracles().at("ith_last_sentence")(e) == Tokens{topic});
+  }
+}
