@@ -103,7 +103,7 @@ void write(const std::string& text) {
   if (std::fputs(text.c_str(), stdout) < 0) throw FileError("cannot write to standard output", errno);
 }
 
-/// Writes the name of the stream, then each sample as soon as it is drawn: lines to read, or one JSON object.
+/// Writes the name of the stream and then its samples, one by one: as text, or as one JSON object.
 void write_samples(const SampleRequest& request) {
   const std::unique_ptr<Task> task = task_of_stream(request);
   const StreamId id = stream_id(request);

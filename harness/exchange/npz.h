@@ -25,7 +25,7 @@ std::string central_header(const NpzMember&);
 /// Returns the records after a directory of `size` bytes at the offset `directory`.
 std::string archive_end(std::uint64_t members, std::uint64_t directory, std::uint64_t size);
 
-/// An array as it is stored in a file.
+/// The name, type, shape and bytes of an array in a file.
 struct StoredArray {
   std::string name;
   char kind = 'i';  // b, i, u or f
