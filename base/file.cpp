@@ -9,9 +9,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <memory>
 #include <random>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace posbench {
 namespace {
@@ -26,8 +29,14 @@ constexpr const char *kTemporaryPrefix = ".posbench-", *kTemporarySuffix = ".tmp
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
 
-/// Returns whether a file must be written in place: a pipe, a device or a socket, this process's standard output or error,
-/// or a name under /dev or /proc that leads to an open descriptor.
+/// Returns a new name in a folder, unique among processes.
+fs::path temporary_name(const fs::path& folder) {
+  static thread_local std::random_device random;
+  return folder / fmt::format("{}{:08x}{:08x}{}", kTemporaryPrefix, random(), random(), kTemporarySuffix);
+}
+
+}  // namespace
+
 bool is_special(const fs::path& path) {
   struct stat about {
   }, open{};
@@ -41,14 +50,6 @@ bool is_special(const fs::path& path) {
   const std::string folder = fs::canonical(folder_of(path), error).string();
   return folder == "/dev" || folder.starts_with("/proc/");
 }
-
-/// Returns a new name in a folder, unique among processes.
-fs::path temporary_name(const fs::path& folder) {
-  static thread_local std::random_device random;
-  return folder / fmt::format("{}{:08x}{:08x}{}", kTemporaryPrefix, random(), random(), kTemporarySuffix);
-}
-
-}  // namespace
 
 File::File(fs::path path, int flags, fs::path shown)
     : path_(std::move(path)),
@@ -120,20 +121,43 @@ void File::check_in_place() const {
     throw FileError(fmt::format("cannot write {}: another file has taken its place", shown_.string()));
 }
 
-void write_file(const fs::path& path, std::string_view text) {
-  if (is_special(path)) return File(path, O_WRONLY | O_APPEND).write(text);
-  std::error_code error;
-  const fs::path target = fs::is_symlink(path, error) && fs::exists(path, error) ? fs::canonical(path) : path;
-  const fs::path temporary = temporary_name(folder_of(target));
-  File file(temporary, O_WRONLY | O_CREAT | O_EXCL, path);
-  try {
-    file.write(text);
-    file.flush();
-    rename_file(temporary, target);
-  } catch (const FileError&) {
-    fs::remove(temporary, error);
-    throw;
+OutputFile::OutputFile(const fs::path& path, Order order) : target_(path) {
+  if (is_special(path)) special_ = std::make_unique<File>(path, O_WRONLY | O_APPEND);
+  if (special_ && order == Order::sequential) {
+    file_ = std::move(special_);
+    return;
   }
+  std::error_code error;
+  if (fs::is_symlink(path, error) && fs::exists(path, error)) target_ = fs::canonical(path);
+  temporary_ = temporary_name(special_ ? fs::temp_directory_path() : folder_of(target_));
+  file_ = std::make_unique<File>(temporary_, O_WRONLY | O_CREAT | O_EXCL, path);
+}
+
+OutputFile::~OutputFile() {
+  std::error_code ignored;
+  if (!temporary_.empty()) fs::remove(temporary_, ignored);
+}
+
+void OutputFile::finish() {
+  if (special_) {
+    std::ifstream written(temporary_, std::ios::binary);
+    std::vector<char> piece(1 << 20);
+    do {
+      written.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+      special_->write({piece.data(), static_cast<size_t>(written.gcount())});
+    } while (written);
+    if (!written.eof()) refuse("read", temporary_, EIO);
+  } else if (!temporary_.empty()) {
+    file_->flush();
+    rename_file(temporary_, target_);
+    temporary_.clear();
+  }
+}
+
+void write_file(const fs::path& path, std::string_view text) {
+  OutputFile file(path);
+  file.write(text);
+  file.finish();
 }
 
 std::string read_file(const fs::path& path, std::uintmax_t max_size) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -42,13 +43,38 @@ class File {
   int descriptor_;
 };
 
-/// Writes a whole file: a temporary file in the same folder, flushed to disk, then renamed, so that at any moment the path
-/// has the old text or the new one. Follows a symbolic link. Writes into a path that is not a regular file (a pipe, a
-/// terminal, /dev/null, /dev/stdout) without replacing it.
+/// Writes a file in pieces: into a temporary file in the same folder, which is flushed to disk and renamed at the end, so
+/// that at any moment the path has the old text or the new one. Follows a symbolic link. Writes into a special file (a
+/// pipe, a device, standard output) without replacing it.
+class OutputFile {
+ public:
+  /// `anywhere` permits write_at. A special file then gets the whole text at the end, through a file in the folder for
+  /// temporary files.
+  enum class Order { sequential, anywhere };
+
+  explicit OutputFile(const std::filesystem::path&, Order = Order::sequential);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();  // deletes the temporary file, if finish() was not called
+
+  void write(std::string_view text) { file_->write(text); }
+  void write_at(off_t offset, std::string_view text) { file_->write_at(offset, text); }
+  void finish();
+
+ private:
+  std::filesystem::path target_, temporary_;
+  std::unique_ptr<File> file_, special_;  // special_ gets the bytes of the temporary file
+};
+
+/// Writes a whole file as OutputFile does.
 void write_file(const std::filesystem::path&, std::string_view text);
 /// Reads a whole file or pipe. Throws InputError if it has more than `max_size` bytes.
 std::string read_file(const std::filesystem::path&,
                       std::uintmax_t max_size = std::numeric_limits<std::uintmax_t>::max());
+
+/// Returns whether a file must be written in place: a pipe, a device or a socket, this process's standard output or error,
+/// or a name under /dev or /proc that leads to an open descriptor. Throws FileError for a folder.
+bool is_special(const std::filesystem::path&);
 
 /// Creates a folder and the parents that are missing, each flushed to disk. Does nothing if the folder exists.
 void make_folder(const std::filesystem::path&);

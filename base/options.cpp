@@ -29,16 +29,15 @@ std::string Integers::text() const {
 bool Integers::parse(std::string_view text, Integers& value) {
   if (const size_t dots = text.find(".."); dots != text.npos) {
     int low = 0, high = 0;
-    const bool numbers =
-        posbench::parse(text.substr(0, dots), low) && posbench::parse(text.substr(dots + 2), high);
+    const bool numbers = parse_number(text.substr(0, dots), low) && parse_number(text.substr(dots + 2), high);
     constexpr int kMax = 1 << 20;  // an interval is stored as a list
     if (!numbers || low > high || high / 2 - low / 2 > kMax / 2) return false;
     value = Integers{low, high};
     return true;
   }
   std::vector<int> values;
-  for (const std::string& piece : split(text, '/')) {
-    if (!posbench::parse(piece, values.emplace_back())) return false;
+  for (const std::string& piece : split_list(text, '/')) {
+    if (!parse_number(piece, values.emplace_back())) return false;
   }
   if (values.empty()) return false;
   value.values_ = std::move(values);
@@ -50,7 +49,7 @@ void OptionTable::integer(std::string name, int& value, int low, int high, std::
                       std::move(help), [&value] { return fmt::format("{}", value); },
                       [&value, low, high](std::string_view text) {
                         int parsed = 0;
-                        if (!parse(text, parsed) || parsed < low || parsed > high) return false;
+                        if (!parse_number(text, parsed) || parsed < low || parsed > high) return false;
                         value = parsed;
                         return true;
                       }});
@@ -61,7 +60,7 @@ void OptionTable::number(std::string name, double& value, double low, double hig
                       [&value] { return fmt::format("{}", value); },
                       [&value, low, high](std::string_view text) {
                         double parsed = 0;
-                        if (!parse(text, parsed) || parsed < low || parsed > high) return false;
+                        if (!parse_number(text, parsed) || parsed < low || parsed > high) return false;
                         value = parsed;
                         return true;
                       }});
@@ -69,21 +68,20 @@ void OptionTable::number(std::string name, double& value, double low, double hig
 
 void OptionTable::numbers(std::string name, std::vector<double>& values, double low, double high,
                           std::string help) {
-  options_.push_back({std::move(name), "numbers",
-                      fmt::format("a number from {} to {}, or several as in 3e-4,1e-3", low, high),
-                      std::move(help), [&values] { return fmt::format("{}", fmt::join(values, ",")); },
-                      [&values, low, high](std::string_view text) {
-                        std::vector<double> parsed;
-                        for (const std::string& piece : split(text, ',')) {
-                          if (!parse(piece, parsed.emplace_back()) || parsed.back() < low || parsed.back() > high)
-                            return false;
-                        }
-                        std::sort(parsed.begin(), parsed.end());
-                        if (parsed.empty() || std::adjacent_find(parsed.begin(), parsed.end()) != parsed.end())
-                          return false;
-                        values = std::move(parsed);
-                        return true;
-                      }});
+  options_.push_back(
+      {std::move(name), "numbers", fmt::format("a number from {} to {}, or several as in 3e-4,1e-3", low, high),
+       std::move(help), [&values] { return fmt::format("{}", fmt::join(values, ",")); },
+       [&values, low, high](std::string_view text) {
+         std::vector<double> parsed;
+         for (const std::string& piece : split_list(text, ',')) {
+           if (!parse_number(piece, parsed.emplace_back()) || parsed.back() < low || parsed.back() > high)
+             return false;
+         }
+         std::sort(parsed.begin(), parsed.end());
+         if (parsed.empty() || std::adjacent_find(parsed.begin(), parsed.end()) != parsed.end()) return false;
+         values = std::move(parsed);
+         return true;
+       }});
 }
 
 void OptionTable::flag(std::string name, bool& value, std::string help) {

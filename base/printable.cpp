@@ -46,20 +46,20 @@ std::string filtered(std::string_view text, Keep keep) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
+std::string to_printable(std::string_view text) {
   return filtered(text, [](std::uint32_t c) { return !is_control(c); });
 }
 
-std::string valid_utf8(std::string_view text) {
+std::string to_valid_utf8(std::string_view text) {
   return filtered(text, [](std::uint32_t) { return true; });
 }
 
-std::string one_line(std::string_view text, size_t max_size) {
-  if (text.size() <= max_size) return printable(text);
+std::string to_one_line(std::string_view text, size_t max_size) {
+  if (text.size() <= max_size) return to_printable(text);
   const size_t head = max_size / 3 * 2, tail = max_size - head;
-  return printable(text.substr(0, head)) + " ... " + printable(text.substr(text.size() - tail));
+  return to_printable(text.substr(0, head)) + " ... " + to_printable(text.substr(text.size() - tail));
 }
 
-bool is_name(std::string_view text) { return !text.empty() && printable(text) == text; }
+bool is_name(std::string_view text) { return !text.empty() && to_printable(text) == text; }
 
 }  // namespace posbench

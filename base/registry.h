@@ -84,7 +84,7 @@ struct OptionInfo {
 };
 
 template <class Options>
-std::vector<OptionInfo> option_infos() {
+std::vector<OptionInfo> list_options() {
   Options options;
   OptionTable table;
   options.describe(table);
@@ -95,7 +95,7 @@ std::vector<OptionInfo> option_infos() {
 
 /// Returns the canonical form of a spec: options in the order of their table, without those that have their default.
 template <class Options>
-Spec canonical(const Spec& spec, const std::string& kind) {
+Spec make_canonical(const Spec& spec, const std::string& kind) {
   Options options = read_options<Options>(spec, kind), defaults;
   OptionTable table, default_table;
   options.describe(table);

@@ -36,14 +36,14 @@ Spec Spec::parse(std::string_view text) {
   const auto nested = static_cast<size_t>(std::count(text.begin(), text.end(), ':'));
   if (text.size() > kMaxSize || nested > kMaxNested) {
     throw InputError(fmt::format("'{}': expected a spec of up to {} characters with up to {} colons",
-                                 one_line(text, 200), kMaxSize, kMaxNested));
+                                 to_one_line(text, 200), kMaxSize, kMaxNested));
   }
   const size_t colon = text.find(':');
   Spec spec{std::string(text.substr(0, colon)), {}};
   if (spec.name.empty())
     throw InputError(fmt::format("'{}' names nothing; expected NAME or NAME:option=value", text));
   if (colon == text.npos) return spec;
-  for (const std::string& piece : split(text.substr(colon + 1), ',')) {
+  for (const std::string& piece : split_list(text.substr(colon + 1), ',')) {
     const size_t equals = piece.find('=');
     if (equals == piece.npos || equals == 0) {
       throw InputError(fmt::format("'{}' in '{}' is not option=value", piece, text));
@@ -60,7 +60,7 @@ Spec Spec::parse(std::string_view text) {
 
 std::vector<std::string> split_specs(std::string_view text) {
   std::vector<std::string> specs;
-  for (const std::string& piece : split(text, ',')) {
+  for (const std::string& piece : split_list(text, ',')) {
     if (!specs.empty() && is_assignment(piece)) {
       specs.back() += "," + piece;
     } else {

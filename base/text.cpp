@@ -33,6 +33,17 @@ std::string lower(std::string_view text) {
   return result;
 }
 
+/// Returns true if `typed` is `name` with its last part, such as "learning_rate", replaced by the initials of its words.
+bool has_initials(std::string_view name, std::string_view typed) {
+  const size_t dot = name.rfind('.');
+  const size_t begin = dot == name.npos ? 0 : dot + 1;
+  std::string initials(name.substr(0, begin));
+  for (size_t n = begin; n < name.size(); ++n) {
+    if (n == begin || name[n - 1] == '_') initials += name[n];
+  }
+  return initials.size() > begin + 1 && initials == typed;
+}
+
 template <class T>
 bool parse_whole(std::string_view text, T& value) {
   T parsed{};
@@ -47,19 +58,21 @@ bool parse_whole(std::string_view text, T& value) {
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
   constexpr size_t kMaxTyped = 100;  // characters; a longer text is no misspelled name
   if (given.size() > kMaxTyped) return "";
-  constexpr size_t kBeginning = 4;  // characters that identify a name, such as "--enc"
+  constexpr size_t kBeginning = 3;  // characters that identify a name, such as "--enc" without the dashes
   const std::string typed = lower(given);
+  const bool is_long =
+      typed.find_last_not_of('-') - std::min(typed.find_first_not_of('-'), typed.size()) + 1 >= kBeginning;
   const std::string* nearest = nullptr;
   size_t distance = std::max<size_t>(2, given.size() / 3) + 1;
   for (const std::string& name : known) {
-    const bool is_beginning = typed.size() >= kBeginning && lower(name).starts_with(typed);
-    const size_t d = is_beginning ? 1 : edit_distance(typed, lower(name));
+    const bool is_beginning = is_long && lower(name).starts_with(typed);
+    const size_t d = is_beginning || has_initials(lower(name), typed) ? 0 : edit_distance(typed, lower(name));
     if (d < distance) nearest = &name, distance = d;
   }
   return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
 }
 
-std::vector<std::string> split(std::string_view text, char separator) {
+std::vector<std::string> split_list(std::string_view text, char separator) {
   std::vector<std::string> pieces;
   if (text.empty()) return pieces;
   pieces.emplace_back();
@@ -75,16 +88,16 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return pieces;
 }
 
-bool parse(std::string_view text, int& value) {
+bool parse_number(std::string_view text, int& value) {
   if (parse_whole(text, value)) return true;
   double number = 0;  // "1e3" is an integer too
-  if (text.find_first_of("eE") == text.npos || !parse(text, number)) return false;
+  if (text.find_first_of("eE") == text.npos || !parse_number(text, number)) return false;
   if (number != std::floor(number) || std::abs(number) > std::numeric_limits<int>::max()) return false;
   value = static_cast<int>(number);
   return true;
 }
 
-bool parse(std::string_view text, double& value) {
+bool parse_number(std::string_view text, double& value) {
   double parsed = 0;
   if (!parse_whole(text, parsed) || !std::isfinite(parsed)) return false;
   value = parsed;

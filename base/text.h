@@ -10,10 +10,10 @@ namespace posbench {
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
 
 /// Splits at every `separator` outside parentheses. Empty text has no pieces.
-std::vector<std::string> split(std::string_view text, char separator);
+std::vector<std::string> split_list(std::string_view text, char separator);
 
 /// Parses the whole text as an integer or a finite number. Returns false if it is none or outside of the type's range.
-bool parse(std::string_view text, int& value);
-bool parse(std::string_view text, double& value);
+bool parse_number(std::string_view text, int& value);
+bool parse_number(std::string_view text, double& value);
 
 }  // namespace posbench

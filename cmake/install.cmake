@@ -22,6 +22,7 @@ file(GLOB profiles CONFIGURE_DEPENDS harness/config/profiles/*.json)
 install(FILES ${profiles} DESTINATION ${share}/profiles)
 install(FILES results/reports/report.schema.json DESTINATION ${share})
 install(DIRECTORY templates DESTINATION ${share})
+install(PROGRAMS scripts/slurm.sh DESTINATION ${share})
 install(FILES README.md LICENSE CITATION.cff CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 

@@ -216,8 +216,8 @@ struct RegisterEncoding {
     const std::string name = info.name;
     encodings().add(
         name, {.info = std::move(info),
-               .options = option_infos<typename E::Options>(),
-               .canonical = [](const Spec& spec) { return canonical<typename E::Options>(spec, "encoding"); },
+               .options = list_options<typename E::Options>(),
+               .canonical = [](const Spec& spec) { return make_canonical<typename E::Options>(spec, "encoding"); },
                .is_rotary = std::is_base_of_v<Rotary, E>,
                .wrapped = wrapped,
                .members = members,

@@ -6,6 +6,7 @@
 #include "model/attention.h"
 #include "model/hidden.h"
 #include "model/lanes.h"
+#include "model/seen_keys.h"
 
 namespace posbench {
 namespace {
@@ -70,32 +71,12 @@ void AttentionStages::carry_backward(const AttentionInput& in, const Heads& atte
   in.scratch.release();
 }
 
-/// Returns the keys that query i sees, in addition to sinks: those of its window, and of its segment and the one before.
-/// The segment before is the memory of Transformer-XL (Dai et al. 2019, arXiv:1901.02860).
-ScoreAdjustment::Range ScoreAdjustment::seen(Index i, Index length) const {
-  Range seen{0, num_visible_keys(i, length, config_.causal)};
-  if (config_.window > 0) {
-    seen = {std::max<Index>(0, i - config_.window + 1), std::min<Index>(seen.end, i + config_.window)};
-  }
-  if (config_.segment > 0) {
-    const Index start = i / config_.segment * config_.segment;
-    seen = {std::max<Index>(seen.first, start - config_.segment),
-            std::min<Index>(seen.end, start + config_.segment)};
-  }
-  return seen;
-}
-
-/// Returns the number of keys that query i sees.
-Index ScoreAdjustment::keys(Index i, Index length) const {
-  const Range seen = this->seen(i, length);
-  return seen.end - seen.first + std::min<Index>(config_.sinks, seen.first);
-}
-
 Real ScoreAdjustment::factor(Index i, Index length) const {
   if (config_.logit_scale == LogitScale::constant) return 1;
   const Index trained = std::max(2, config_.trained_length);
   const auto log = [](Index count) { return std::log(static_cast<double>(count)); };
-  const double ratio = log(keys(i, length)) / log(std::max<Index>(2, keys(trained - 1, trained)));
+  const double ratio = log(num_seen_keys(config_, i, length)) /
+                       log(std::max<Index>(2, num_seen_keys(config_, trained - 1, trained)));
   return static_cast<Real>(config_.logit_scale == LogitScale::log_length ? ratio : std::max(1.0, ratio));
 }
 
@@ -111,7 +92,7 @@ void ScoreAdjustment::for_each_row(Heads& scores, Hide hide) const {
       const Real factor = this->factor(i, T);
       for (Index j = 0; j < keys; ++j) row[j] = is_hidden(row[j]) ? row[j] : factor * row[j];
       if (!hides()) continue;
-      const Range seen = this->seen(i, T);
+      const KeyRange seen = near_keys(config_, i, T);
       for (Index j = config_.sinks; j < seen.first; ++j) hide(row, j);
       for (Index j = std::max<Index>(config_.sinks, seen.end); j < keys; ++j) hide(row, j);
     }

@@ -51,12 +51,7 @@ class ScoreAdjustment {
  private:
   template <class Hide>
   void for_each_row(Heads& scores, Hide) const;
-  struct Range {
-    Index first, end;
-  };
   bool hides() const { return config_.window > 0 || config_.segment > 0; }
-  Range seen(Index i, Index length) const;
-  Index keys(Index i, Index length) const;
   Real factor(Index i, Index length) const;
 
   ModelConfig config_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/attention_layer.h"
+#include "model/hidden.h"
 
 namespace posbench {
 namespace {
@@ -38,6 +39,7 @@ std::vector<AttentionMap> four_terms(const AttentionStages& stages, const Attent
     terms[0].values[h] -= terms[1].values[h] + without_q[h];
     for (Index i = 0; i < in.length(); ++i) {
       for (Index j = 0; j <= i; ++j) {
+        if (is_hidden(scores[h](i, j))) continue;
         crossed =
             std::max<double>({crossed, std::abs(terms[1].values[h](i, j)), std::abs(terms[2].values[h](i, j))});
         const double expected = 2 * scores[h](i, j) - without_q[h](i, j);

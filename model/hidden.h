@@ -1,12 +1,15 @@
-// Marks the scores of keys that a bias or a window hides from a query.
+// Marks the scores of keys that a bias or a window hides from a query. A hidden key is excluded, not scored low: no score of
+// a visible key is lower, and every normalization gives it a weight of exactly 0. The query's own key is never hidden.
 #pragma once
+#include <limits>
+
 #include "model/tensor.h"
 
 namespace posbench {
 
-constexpr Real kHidden = -1e9;  // a score that the softmax turns into 0
+constexpr Real kHidden = -std::numeric_limits<Real>::infinity();
 
 /// Returns whether a score hides its key, whatever content was added to it.
-inline bool is_hidden(Real score) { return score < kHidden / 10; }
+inline bool is_hidden(Real score) { return score == kHidden; }
 
 }  // namespace posbench

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A report with a line for each experiment, its counts by length and distance as bare integers, and without those by
+"""Writes a report with a line for each experiment, counts by length and distance as bare integers, and without those by
 position in the answer: a fifth of the size, small enough for a repository. Its command has no folders of the machine. Into
 a second file that ends in .gz it goes compressed, and with five digits of the losses in learning curves. Everything that
 reads reports reads it.

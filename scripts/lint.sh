@@ -7,7 +7,7 @@
 #   scripts/lint.sh shell               shellcheck on the scripts, if it is installed (Debian: shellcheck)
 #   scripts/lint.sh workflows           the schema of GitHub's workflows
 #   scripts/lint.sh tidy [FILE...]      clang-tidy, which also checks the includes; without files, on all of them
-#   scripts/lint.sh tidy --since DATE   clang-tidy on the files that commits after DATE changed, at most 24
+#   scripts/lint.sh tidy --newest N     clang-tidy on the N files that were changed last
 #   scripts/lint.sh fix                 formats all C++ and Python files
 #
 # The exit code is 0 if all is well, 1 if a check failed, and 77 if a tool cannot be installed.
@@ -15,7 +15,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
 bin=build/lint/venv/bin
-requirements=(clang-format==14.0.6 clang-tidy==18.1.8 ruff==0.17.6 mypy==2.4.1 numpy==2.4.6 check-jsonschema==0.39.0)
+requirements=(clang-format==14.0.6 clang-tidy==23.1.4 ruff==0.17.6 mypy==2.4.1 numpy==2.4.6 check-jsonschema==0.39.0)
 
 install_tools() {
   local wanted="${requirements[*]}"
@@ -30,7 +30,12 @@ install_tools() {
 
 cpp_files() { git ls-files '*.cpp' '*.h'; }
 
-check_format() { cpp_files | xargs "$bin/clang-format" --dry-run -Werror; }
+check_format() {
+  cpp_files | xargs "$bin/clang-format" --dry-run -Werror || return 1
+  local missing
+  missing=$(cpp_files | xargs grep -lF 'fmt::' | xargs grep -LF '#include <fmt/')
+  [ -z "$missing" ] || { printf '%s\n' "$missing" "These files use fmt and include no header of it." >&2; return 1; }
+}
 
 check_python() {
   "$bin/ruff" check python scripts tests && "$bin/ruff" format --check python scripts tests &&
@@ -42,7 +47,7 @@ check_shell() {
     echo "skipped: no shellcheck (Debian: shellcheck)"
     return
   fi
-  { git ls-files '*.sh' && echo .ci/run; } | xargs shellcheck -S warning
+  { git ls-files '*.sh' && ls .ci/*; } | xargs shellcheck -S warning
 }
 
 check_workflows() { "$bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml; }
@@ -56,8 +61,10 @@ import json, re, sys
 
 commands = {}
 for entry in json.load(open(sys.argv[1])):
-    if "kernels_v4" in entry["output"] or (entry["file"] in commands and "POSBENCH_REAL=double" in entry["command"]):
+    if "kernels_v4" in entry["command"] or (entry["file"] in commands and "POSBENCH_REAL=double" in entry["command"]):
         continue  # the same file with other options
+    if "cmake_pch" in entry["file"]:
+        continue
     command = re.sub(r"^.*?(\S*\+\+ )", r"\1", entry["command"])
     command = re.sub(r"-include \S+cmake_pch\.hxx|-Winvalid-pch|-fpch-preprocess|--param \S+|-Wa,\S+|-Werror", "", command)
     command = re.sub(r"-Wno-(restrict|stringop-overflow|stringop-overread)\b", "", command)
@@ -69,13 +76,12 @@ PYTHON
 check_tidy() {
   write_compile_commands || return 1
   local files=("$@")
-  if [ "${1:-}" = --since ]; then
-    mapfile -t files < <(git log --since "$2" --name-only --format= -- '*.cpp' | sort -u |
-      while read -r file; do [ -e "$file" ] && echo "$file"; done | head -24)
+  if [ "${1:-}" = --newest ]; then
+    mapfile -t files < <(git log --name-only --format= -- '*.cpp' | awk '!seen[$0]++' |
+      while read -r file; do [ ! -e "$file" ] || echo "$file"; done | head -n "$2")
   elif [ $# = 0 ]; then
     mapfile -t files < <(git ls-files '*.cpp')
   fi
-  [ ${#files[@]} = 0 ] && return
   printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 4 "$bin/clang-tidy" -p build/lint/commands --quiet
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plots of a page as SVG files, as headless Chromium draws them: for a README or slides.
+"""Saves plots of a page as SVG files for a README or slides. Headless Chromium draws them.
 
     posbench report results/data/reference/report.json -o page.html
     scripts/picture.py page.html "sequence" -o results/data/reference/sequence.svg

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, runs the quick profile, and prints its table and the paths of its report and its page.
+# Installs what is missing, builds the program and the files of `cmake --install build/release`, runs the quick profile, and prints
+# its table and the paths of its report and its page.
 # Arguments go to `posbench run`, as in: scripts/quickstart.sh -s 3
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install_dependencies.sh
 cmake --preset release >/dev/null
-cmake --build --preset release --target posbench
+cmake --build --preset release
 exec build/release/posbench run "$@"

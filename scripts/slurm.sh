@@ -7,7 +7,8 @@
 # All nodes must have access to DIR. A task that Slurm requeues continues where it was, and so does the whole suite if
 # the same command is given again. The report is DIR/merged/report.json. Other options of sbatch are set by its
 # variables (SBATCH_PARTITION, SBATCH_TIMELIMIT, SBATCH_ACCOUNT, ...); POSBENCH_CPUS is the number of cores of each
-# task (1), and POSBENCH the program (build/release/posbench).
+# task (1). POSBENCH is the program; the default is that of the build folder or the installation of this script, or else
+# `posbench` on the PATH.
 set -euo pipefail
 
 case "${1:-}" in
@@ -29,8 +30,17 @@ if [[ ! "${1:-}" =~ ^[1-9][0-9]*$ || -z "${2:-}" ]]; then
 fi
 shards=$1 directory=$2
 shift 2
-program=$(realpath -e "${POSBENCH:-$(dirname "$0")/../build/release/posbench}")
 script=$(realpath "$0")
+here=$(dirname "$script")
+program=${POSBENCH:-}
+for candidate in "$here/../build/release/posbench" "$here/../../bin/posbench" "$(command -v posbench || true)"; do
+  [ -n "$program" ] || [ ! -x "$candidate" ] || program=$candidate
+done
+if [ ! -x "$program" ]; then
+  echo "slurm.sh: the program '$program' does not exist; build it (scripts/quickstart.sh), or set POSBENCH to its path" >&2
+  exit 2
+fi
+program=$(realpath "$program")
 mkdir -p "$directory/shards" "$directory/logs"
 directory=$(realpath "$directory")
 

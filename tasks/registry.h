@@ -34,8 +34,8 @@ struct RegisterTask {
   explicit RegisterTask(TaskInfo info) {
     register_or_exit([&] {
       const std::string name = info.name;
-      tasks().add(name, {std::move(info), option_infos<typename T::Options>(),
-                         [](const Spec& spec) { return canonical<typename T::Options>(spec, "task"); },
+      tasks().add(name, {std::move(info), list_options<typename T::Options>(),
+                         [](const Spec& spec) { return make_canonical<typename T::Options>(spec, "task"); },
                          [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
                            return std::make_unique<T>(read_options<typename T::Options>(spec, "task"), layout);
                          }});

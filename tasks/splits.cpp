@@ -26,7 +26,8 @@ struct Factor {
   static std::optional<Factor> parse(const std::string& text) {
     const size_t x = text.find('x');
     Factor f;
-    if (x == text.npos || !posbench::parse(text.substr(0, x), f.factor) || f.factor < 0) return std::nullopt;
+    if (x == text.npos || !posbench::parse_number(text.substr(0, x), f.factor) || f.factor < 0)
+      return std::nullopt;
     std::string rest = text.substr(x + 1);
     if (rest.starts_with('(')) {
       const size_t end = rest.find(')');
@@ -35,7 +36,7 @@ struct Factor {
       rest.erase(0, end + 1);
     }
     if (rest.starts_with('+')) rest.erase(0, 1);
-    if (!rest.empty() && !posbench::parse(rest, f.added)) return std::nullopt;
+    if (!rest.empty() && !posbench::parse_number(rest, f.added)) return std::nullopt;
     return f;
   }
 };
@@ -44,7 +45,7 @@ struct Factor {
 std::vector<std::string> pieces(const std::string& text) {
   const size_t dots = text.find("..");
   if (dots != text.npos) return {text.substr(0, dots), text.substr(dots + 2)};
-  return split(text, '/');
+  return split_list(text, '/');
 }
 
 bool is_relative_value(const std::string& value) {
@@ -65,7 +66,7 @@ class Resolver {
     if (option(name_).type == "number") {
       const auto factor = Factor::parse(text);
       double value = 0;
-      if (!factor || !factor->option.empty() || !parse(trained(name_), value)) refuse(text);
+      if (!factor || !factor->option.empty() || !parse_number(trained(name_), value)) refuse(text);
       return fmt::format("{}", factor->factor * value + factor->added);
     }
     const std::vector<std::string> parts = pieces(text);
@@ -106,7 +107,7 @@ class Resolver {
   /// Returns an end of an interval, or a value of a list. `beyond`: a factor is the end before the first value.
   int bound(const std::string& text, bool beyond) const {
     int number = 0;
-    if (parse(text, number)) return number;
+    if (parse_number(text, number)) return number;
     const std::optional<Factor> factor = Factor::parse(text);
     Integers values{0};
     if (!factor) refuse(text);

@@ -56,6 +56,16 @@ class Task {
   virtual std::string token_text(int token) const = 0;
 };
 
+/// Upper bounds of the accuracy of predictors that each read one feature of the input, with the default options. 0: the
+/// larger of TaskInfo::largest_answer_fraction and the chance level. A predictor does not see the token of
+/// Example::evidence. `posbench check` measures the accuracies.
+struct Shortcuts {
+  double token = 0;     // the token at a fixed position, or a fixed number of positions from the scored one
+  double neighbor = 0;  // the token after the first or the last occurrence of a given token
+  double count = 0;     // the number of occurrences of a given token, in examples where it occurs
+  double position = 0;  // the number of tokens
+};
+
 /// The description of a task, which `posbench show` prints and the suite reads before it builds the task.
 struct TaskInfo {
   std::string name;            // the name of the file
@@ -76,6 +86,7 @@ struct TaskInfo {
   };
   std::vector<Split> splits;           // in_distribution first
   double largest_answer_fraction = 0;  // upper bound of the frequency of any answer in any split; 0: chance level
+  Shortcuts shortcuts = {};
 };
 
 }  // namespace posbench

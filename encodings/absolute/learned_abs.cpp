@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "encodings/aliases.h"
 #include "encodings/registry.h"
 
 namespace posbench {
@@ -62,6 +63,7 @@ class LearnedAbsolute final : public PositionEncoding {
 };
 
 const RegisterEncoding<LearnedAbsolute> registered{kInfo};
+const RegisterAliases aliases{kInfo.name, {"learned", "absolute", "ape"}};
 
 }  // namespace
 }  // namespace posbench

@@ -1,4 +1,5 @@
 // Uses no position encoding (NoPE): only the causal mask distinguishes orders of tokens.
+#include "encodings/aliases.h"
 #include "encodings/registry.h"
 
 namespace posbench {
@@ -27,6 +28,7 @@ class None final : public PositionEncoding {
 };
 
 const RegisterEncoding<None> registered{kInfo};
+const RegisterAliases aliases{kInfo.name, {"nope", "nopos"}};
 
 }  // namespace
 }  // namespace posbench

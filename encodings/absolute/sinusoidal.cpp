@@ -1,10 +1,13 @@
-// Adds a fixed vector of sines and cosines of the position to the token embedding.
+// Adds a fixed vector of sines and cosines of the position to the token embedding. A step of k positions is a
+// rotation R(k) that does not depend on p, S(p + k) = R(k) S(p): pair n is multiplied by
+//   [[cos(k w_n), sin(k w_n)], [-sin(k w_n), cos(k w_n)]]
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
+#include "encodings/aliases.h"
 #include "encodings/registry.h"
 
 namespace posbench {
@@ -85,6 +88,7 @@ class Sinusoidal final : public PositionEncoding {
 };
 
 const RegisterEncoding<Sinusoidal> registered{kInfo};
+const RegisterAliases aliases{kInfo.name, {"sin", "absolute", "ape"}};
 
 }  // namespace
 }  // namespace posbench

@@ -65,6 +65,7 @@ class Alibi final : public AdditiveBias {
       });
     }
   }
+  bool hides_keys() const override { return !config_.causal && options_.sides == Sides::split; }
   bool learned() const override { return options_.learned; }
   void bias_backward(const Parameters& p, const Positions& positions, const Matrices& d_bias,
                      Gradients& d) const override {
@@ -85,7 +86,7 @@ class Alibi final : public AdditiveBias {
     return std::abs(distance) - (offset ? Real(0.5) : Real(0));
   }
   bool is_on_hidden_side(size_t h, Real distance) const {
-    if (config_.causal || options_.sides != Sides::split) return false;
+    if (!hides_keys()) return false;
     return static_cast<int>(h) < config_.heads / 2 ? distance < 0 : distance > 0;
   }
 

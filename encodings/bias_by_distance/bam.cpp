@@ -20,7 +20,8 @@ const EncodingInfo kInfo{
         "a starts at the logarithm of ALiBi's slopes, b at 1 and m at 0, so that the model starts as ALiBi. "
         "Nothing keeps b positive: a shape below 0 lowers the query's own key and lifts far ones, and the "
         "paper sees such heads. The centre is learned by the code's command line, and fixed at 0 in its "
-        "model's defaults, which are the defaults here. BAM with SSMax is ssmax:base=bam.",
+        "model's defaults, which are the defaults here. Where j - i = c, the derivative of |.| is taken to be 1 "
+        "with centre=true; PyTorch takes 0. BAM with SSMax is ssmax:base=bam.",
     .learned = true,
     .takes_positions = TakesPositions::distances,
     .extrapolates = Extrapolation::yes,

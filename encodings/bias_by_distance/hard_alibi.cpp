@@ -42,6 +42,8 @@ class HardAlibi final : public DistanceBias {
     }
   }
 
+  bool hides_keys() const override { return true; }
+
   void values(const Parameters&, const In& distances, Out values) const override {
     for (Index h = 0; h < values.rows(); ++h) {
       for (Index n = 0; n < distances.cols(); ++n) {

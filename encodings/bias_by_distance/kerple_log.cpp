@@ -1,6 +1,7 @@
 // KERPLE, logarithmic kernel: a penalty that grows with the logarithm of distance.
 #include <cmath>
 
+#include "encodings/aliases.h"
 #include "encodings/parts/kerple.h"
 #include "encodings/registry.h"
 
@@ -25,6 +26,7 @@ class KerpleLog final : public Kerple {
 };
 
 const RegisterEncoding<KerpleLog> registered{kInfo};
+const RegisterAliases aliases{kInfo.name, {"kerple"}};
 
 }  // namespace
 }  // namespace posbench

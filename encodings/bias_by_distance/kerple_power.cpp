@@ -1,6 +1,7 @@
 // KERPLE, power kernel: a penalty that grows with a power of distance.
 #include <cmath>
 
+#include "encodings/aliases.h"
 #include "encodings/parts/kerple.h"
 #include "encodings/registry.h"
 
@@ -26,6 +27,7 @@ class KerplePower final : public Kerple {
 };
 
 const RegisterEncoding<KerplePower> registered{kInfo};
+const RegisterAliases aliases{kInfo.name, {"kerple"}};
 
 }  // namespace
 }  // namespace posbench

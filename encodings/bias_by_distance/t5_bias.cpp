@@ -1,6 +1,7 @@
 // T5 bias: a learned scalar for each head and each bucket of distance, shared by all layers.
 #include <cmath>
 
+#include "encodings/aliases.h"
 #include "encodings/parts/distance_bias.h"
 #include "encodings/parts/t5_buckets.h"
 #include "encodings/registry.h"
@@ -65,6 +66,7 @@ class T5Bias final : public DistanceBias {
 };
 
 const RegisterEncoding<T5Bias> registered{kInfo};
+const RegisterAliases aliases{kInfo.name, {"t5", "relative"}};
 
 }  // namespace
 }  // namespace posbench

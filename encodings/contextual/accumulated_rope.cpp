@@ -25,11 +25,13 @@ const EncodingInfo kInfo{
         "a_t           = x_t W + c, or base^(-2 n / D) tanh(x_t W + c) for pair n with angle=bounded",
     .source = "Godavarti 2026, arXiv:2606.24975; mahesh-godavarti/joformer",
     .notes =
-        "The equations are those of the author's repository and of a later version of it; only the abstract of "
-        "the paper could be read. The repository sums from the end of the sequence, which gives the same "
-        "differences, and adds fixed random angles of each token, which are left out. W and c of each layer "
-        "start uniform over +-C^-0.5. angle=bounded keeps each angle below RoPE's. values=false rotates only "
-        "queries and keys.",
+        "Only the abstract of the paper could be read. The rotations of queries, keys and values are those of "
+        "the repository (commit d0702b7). The rest differs from it: there the angles of a token are a learned "
+        "row for its id, or n t for pair n at position t, pairs are neighbouring components, there is one head, "
+        "and the attention log(1 + e^score) is not normalized. Both forms of the angle here, a linear map of "
+        "the token's vector and its bounded form, are those of a later version, which could not be read again. "
+        "The repository sums from the end of the sequence, which gives the same differences. W and c of each "
+        "layer start uniform over +-C^-0.5. values=false rotates only queries and keys.",
     .causal_only = true,
     .learned = true,
     .extrapolates = Extrapolation::defined,

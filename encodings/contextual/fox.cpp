@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "encodings/aliases.h"
 #include "encodings/parts/forget_gate.h"
 #include "encodings/registry.h"
 #include "model/layers.h"
@@ -118,6 +119,7 @@ class Fox final : public PositionEncoding {
 };
 
 const RegisterEncoding<Fox> registered{kInfo};
+const RegisterAliases aliases{kInfo.name, {"forgetting_transformer"}};
 
 }  // namespace
 }  // namespace posbench

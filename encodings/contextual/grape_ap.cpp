@@ -28,7 +28,8 @@ const EncodingInfo kInfo{
     .notes =
         "As in the code, the query's side is neither normalized nor rotated, so that absolute positions "
         "matter. P = 8 as in its experiments; W of each layer starts at N(0, 0.5 C^-0.5). The code can also "
-        "take p from queries, keys or values, which is left out.",
+        "take p from queries, keys or values, which is left out. By default it normalizes queries and keys, "
+        "which model.qk_norm=true does.",
     .causal_only = true,
     .learned = true,
     .extrapolates = Extrapolation::yes,

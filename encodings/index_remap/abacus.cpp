@@ -16,8 +16,8 @@ const EncodingInfo kInfo{
         "The task states digit(t), which is 1 for the least significant digit. If a task marks no digits, "
         "every token reads P[0], which is NoPE. The code finds runs of digits in the tokens and numbers "
         "each run from its start. That is the same if numbers begin with their least significant digit, as "
-        "the code requires. P starts with deviation C^-0.5; in the code it starts with deviation 1 before "
-        "a normalization.",
+        "the code requires. The code draws one k for each batch; here each sequence has its own. P starts with "
+        "deviation C^-0.5; in the code it starts with deviation 1 before a normalization.",
     .learned = true,
     .extrapolates = Extrapolation::yes,
     .relative = Relative::no,

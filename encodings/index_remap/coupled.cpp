@@ -16,8 +16,9 @@ const EncodingInfo kInfo{
         "The task states digit(t), which is 1 for the least significant digit. If a task marks no digits, "
         "all tokens of a sequence read the same row, which is NoPE. As in the code, operators have the "
         "index next to that of the least significant digit, and the random offset is added to every index; "
-        "abacus never shifts its index 0. The code's indices fall with significance and these rise, which "
-        "only changes the order of the rows. P starts with deviation C^-0.5.",
+        "abacus never shifts its index 0. Indices rise with significance, as in the code since 2024-10-16; "
+        "before, they fell. In the code the largest offset depends on the length, so that the greatest index "
+        "is at most max_position; here it is max_offset for every length. P starts with deviation C^-0.5.",
     .learned = true,
     .extrapolates = Extrapolation::yes,
     .relative = Relative::no,

@@ -15,6 +15,8 @@ class AdditiveBias : public PositionEncoding {
   virtual bool per_layer() const { return false; }
   /// Fills one matrix (T, T) for each bias. In a causal model later keys need no value.
   virtual void bias(const Parameters&, const Positions&, Matrices& bias) const = 0;
+  /// Returns true if the bias hides keys (model/hidden.h).
+  virtual bool hides_keys() const { return false; }
   /// Default: nothing is learned.
   virtual bool learned() const { return false; }
   virtual void bias_backward(const Parameters&, const Positions&, const Matrices& /*d_bias*/, Gradients&) const {}

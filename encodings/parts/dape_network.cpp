@@ -76,6 +76,12 @@ DapeNetwork::DapeNetwork(const std::string& name, Index taps, const Options& opt
     throw InputError(fmt::format("encoding '{}': with base {} there is no bias; leave out combine and residual",
                                  name, options.base));
   }
+  if (bias_ && bias_->hides_keys()) {
+    throw InputError(fmt::format(
+        "encoding '{}': base '{}' hides keys, for which the network has no input; expected a bias that is a "
+        "number for every key, as that of alibi",
+        name, options.base));
+  }
   const Index inputs = taps * channels_, H = config.heads;
   const double in_bound = 1 / std::sqrt(inputs), out_bound = 1 / std::sqrt(taps * options.hidden);
   for (int layer = 0; layer < config.layers; ++layer) {
@@ -345,8 +351,9 @@ EncodingInfo dape_info(EncodingInfo info) {
       " The base decides whether layers share its parameters. DAPE's code has a set for each layer, "
       "base=(kerple_log:per_layer=true), and uses LeakyReLU inside FIRE, base=(fire:activation=leaky_relu). The "
       "ablations of the first paper are `hidden`; f of A + B or of A times B (combine); no residual B "
-      "(residual=false); f(A) alone (base=none). With base=rope, A are the rotated scores, as the released "
-      "rope_dapev2 means it, whose module is built for 2 H inputs and given H.";
+      "(residual=false); f(A) alone (base=none). With base=rope, A are the rotated scores, as in the released "
+      "rope_dapev1 and rope_dapev2. The module of rope_dapev2 is built for 2 H inputs and given H, so that it "
+      "stops with an error.";
   info.learned = true;
   info.extrapolates = Extrapolation::as_base;
   info.content_dependent = "logits";

@@ -25,11 +25,13 @@ struct TupeOptions {
   }
 };
 
-/// score_h(i, j) = (q_i . k_j + (U_Q n_i)_h . (U_K n_j)_h) / sqrt(2 D),   n_t = LayerNorm(P[t]) P (N, C), U_Q, U_K
-/// (C, C) and their biases, and the normalization's gain and bias, all shared by all layers. Positions beyond the
-/// table read its last row. With the reset, row 0 of the product is one number for each head, and the rest of
-/// column 0 another. These are the products of row 0 of P with itself and of row 1 with itself; the other tokens
-/// read the rows from 2 on.
+/// score_h(i, j) = (q_i . k_j + (U_Q n_i)_h . (U_K n_j)_h) / sqrt(2 D),   n_t = LayerNorm(P[t]), with the reset
+/// LayerNorm(P[t + 1])
+///
+/// P (N, C), or (N + 1, C) with the reset, U_Q, U_K (C, C) and their biases, and the normalization's gain and
+/// bias, all shared by all layers. Positions beyond the table read its last row. With the reset, row 0 of the
+/// product is one number for each head, and the rest of column 0 another. These are the products of row 0 of P
+/// with itself and of row 1 with itself; the other tokens read the rows from 2 on.
 class Tupe : public AdditiveBias {
  public:
   Tupe(const std::string& name, const TupeOptions&, const ModelConfig&, ParameterLayout&);

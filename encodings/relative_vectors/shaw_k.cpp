@@ -1,4 +1,5 @@
 // Adds a learned vector for the clipped distance to each key.
+#include "encodings/aliases.h"
 #include "encodings/parts/relative_keys.h"
 #include "encodings/registry.h"
 
@@ -34,6 +35,7 @@ class ShawK final : public RelativeKeys {
 };
 
 const RegisterEncoding<ShawK> registered{kInfo};
+const RegisterAliases aliases{kInfo.name, {"shaw", "relative"}};
 
 }  // namespace
 }  // namespace posbench

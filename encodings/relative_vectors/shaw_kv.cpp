@@ -1,6 +1,7 @@
 // Adds a learned vector for the clipped distance to each key, and another to each value.
 #include <vector>
 
+#include "encodings/aliases.h"
 #include "encodings/parts/relative_keys.h"
 #include "encodings/registry.h"
 
@@ -54,6 +55,7 @@ class ShawKv final : public RelativeKeys {
 };
 
 const RegisterEncoding<ShawKv> registered{kInfo};
+const RegisterAliases aliases{kInfo.name, {"shaw", "relative"}};
 
 }  // namespace
 }  // namespace posbench

@@ -11,6 +11,8 @@ const EncodingInfo kInfo{
     .equation =
         "score_h(i, j) = (q_i . k_j + (U_Q n_i)_h . (U_K n_j)_h) / sqrt(2 D),   "
         "n_t = LayerNorm(P[min(t, N - 1)])\n"
+        "with the reset of token 0: n_t = LayerNorm(P[min(t, N - 1) + 1]) for t > 0; the second term is "
+        "theta_1 for i = 0, and theta_2 for j = 0 and i > 0\n"
         "P (N, C), U_Q, U_K (C, C) with biases, and the normalization are learned and shared by all layers",
     .source = "Ke et al. 2020, arXiv:2006.15595, section 3; guolinke/TUPE",
     .notes =

@@ -1,4 +1,5 @@
 // Adds a term of the projected sinusoid of the distance to the content term, each with its own query bias.
+#include "encodings/aliases.h"
 #include "encodings/parts/relative_sinusoids.h"
 #include "encodings/registry.h"
 
@@ -45,6 +46,7 @@ class TransformerXl final : public RelativeSinusoids {
 };
 
 const RegisterEncoding<TransformerXl> registered{kInfo};
+const RegisterAliases aliases{kInfo.name, {"xl", "transformer_xl", "relative"}};
 
 }  // namespace
 }  // namespace posbench

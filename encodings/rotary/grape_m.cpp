@@ -21,8 +21,9 @@ const EncodingInfo kInfo{
     .notes =
         "This is the commuting form on the coordinate planes, which the code trains, without context. l "
         "starts where the frequencies are RoPE's. The slowness of 16 slows Adam, whose steps do not depend "
-        "on the size of a gradient. The code rotates in the other direction and normalizes queries and "
-        "keys; neither is done here.",
+        "on the size of a gradient. The code rotates in the other direction, which is the same model with one "
+        "component of each pair of queries and keys negated. By default the code normalizes queries and keys "
+        "after the rotation; model.qk_norm=true does it before.",
     .learned = true,
     .takes_positions = TakesPositions::positions,
     .extrapolates = Extrapolation::defined,

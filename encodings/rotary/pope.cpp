@@ -23,10 +23,11 @@ const EncodingInfo kInfo{
         "arXiv:2609.34556; lucidrains/x-transformers",
     .notes =
         "The score is the dot product of two vectors of width 2 D: softplus(q_e) at the angle p_i w_e, and "
-        "softplus(k_e) at the angle p_j w_e + delta_e. The restatement agrees with "
-        "lucidrains/x-transformers; the authors' code was not read. The scale 1 / sqrt(D) is an "
-        "assumption. Angles beyond the trained length are new; while delta is 0 they can only lower a "
-        "score.",
+        "softplus(k_e) at the angle p_j w_e + delta_e. Every update is followed by a projection of delta into "
+        "[-2 pi, 0]. x-transformers clamps delta where it is used instead, so that an entry above 0 gets no "
+        "gradient. The restatement otherwise agrees with lucidrains/x-transformers; the authors' code "
+        "was not read. The scale 1 / sqrt(D) is an assumption. Angles beyond the trained length are new; while "
+        "delta is 0 they can only lower a score.",
     .learned = true,
     .takes_positions = TakesPositions::positions,
     .extrapolates = {Extrapolation::yes, "but defined where delta has moved from 0"},

@@ -1,4 +1,5 @@
 // Rotates queries and keys, pair by pair, by an angle that grows with position.
+#include "encodings/aliases.h"
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 
@@ -29,6 +30,7 @@ class Rope final : public RopeVariant {
 };
 
 const RegisterEncoding<Rope> registered{kInfo};
+const RegisterAliases aliases{kInfo.name, {"rotary", "roformer"}};
 
 }  // namespace
 }  // namespace posbench

@@ -10,9 +10,9 @@
 #include "encodings/parts/entmax_rows.h"
 #include "encodings/parts/scaled_scores.h"
 #include "encodings/registry.h"
-#include "model/attention.h"
 #include "model/layers.h"
 #include "model/product.h"
+#include "model/seen_keys.h"
 
 namespace posbench {
 namespace {
@@ -30,7 +30,8 @@ const EncodingInfo kInfo{
         "alpha = 1.5, r = 2 and the base are those of the code. As in the code, over NAPE only the heads "
         "without a penalty are scaled; f = 1 in the others. The code scales queries, and scores are scaled "
         "here: over a base whose scaled heads have a bias, the bias is scaled too, as in the paper's "
-        "equation. b and g start at N(0, 0.02).",
+        "equation. n_i is one more than the number of keys, as in the code, so that its logarithm is never 0. b "
+        "and g start at N(0, 0.02).",
     .learned = true,
     .extrapolates = Extrapolation::defined,
     .relative = Relative::no,
@@ -108,7 +109,7 @@ class Asentmax final : public ScaledScores {
 
  private:
   Real log_keys(const AttentionInput& in, Index i) const {
-    return std::log(static_cast<Real>(1 + num_visible_keys(i, in.length(), config_.causal)));
+    return std::log(static_cast<Real>(1 + num_seen_keys(config_, i, in.length())));
   }
 
   /// Returns x b and x g (T, scaled heads).

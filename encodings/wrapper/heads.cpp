@@ -17,7 +17,8 @@ const EncodingInfo kInfo{
     .source = "NAPE: Vasylenko et al. 2025, arXiv:2506.16640",
     .notes =
         "of=(none,alibi) is NAPE with ALiBi's slopes, which are less steep than those of the paper "
-        "(encoding nape). of=(rope,none) is partial RoPE by heads. Members that enter at the embeddings "
+        "(encoding nape). Members compute what depends on the number of heads, such as ALiBi's slopes, for their "
+        "H / M heads. of=(rope,none) is partial RoPE by heads. Members that enter at the embeddings "
         "are refused, because all heads read these. The measured properties are those of the default.",
     .extrapolates = Extrapolation::yes,
     .relative = Relative::yes,

@@ -8,7 +8,7 @@
 
 #include "encodings/parts/scaled_scores.h"
 #include "encodings/registry.h"
-#include "model/attention.h"
+#include "model/seen_keys.h"
 
 namespace posbench {
 namespace {
@@ -29,7 +29,8 @@ const EncodingInfo kInfo{
         "The paper replaces e^(z_j) by n^(s z_j), so that biases are multiplied too. s starts at 1, as in "
         "ArthurSBianchessi/BAM. log is that of Chiang and Cholak, log_ratio that of Su, with the training "
         "length 512 as L, and log_ratio_beyond that of Qwen. A query that sees one key has f = 0, or 1 "
-        "with log_ratio_beyond; its attention is 1.",
+        "with log_ratio_beyond; its attention is 1. In a model with a window or segments, n_i counts the keys in "
+        "them and the sinks; keys that only the base hides count too.",
     .learned = true,
     .extrapolates = Extrapolation::defined,
     .relative = Relative::no,
@@ -97,7 +98,7 @@ class Ssmax final : public ScaledScores {
 
  private:
   Real log_keys(const AttentionInput& in, Index i) const {
-    return std::log(static_cast<Real>(num_visible_keys(i, in.length(), config_.causal)));
+    return std::log(static_cast<Real>(num_seen_keys(config_, i, in.length())));
   }
 
   Factor factor_;

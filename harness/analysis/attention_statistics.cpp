@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "model/hidden.h"
+
 namespace posbench {
 namespace {
 
@@ -22,13 +24,14 @@ void HeadStatistics::add(const std::vector<AttentionMap>& maps, size_t head, con
   const auto attention = find_map(maps, Kind::attention, head).row(query.at),
              score = find_map(maps, Kind::score, head).row(query.at),
              positional = find_map(maps, Kind::positional_part, head).row(query.at);
+  const auto is_visible = [&](Index j) { return !is_hidden(score(j)); };
   double entropy_of_query = 0;
   for (Index j = 0; j < query.keys; ++j) {
     const double a = attention(j);
     if (a > 0) entropy_of_query -= a * std::log(a);
     AtDistance& at = by_distance[query.at - j];
     at.attention.add(a);
-    at.positional.add(positional(j));
+    if (is_visible(j)) at.positional.add(positional(j));
   }
   entropy.add(entropy_of_query);
   if (!query.evidence) return;
@@ -40,17 +43,17 @@ void HeadStatistics::add(const std::vector<AttentionMap>& maps, size_t head, con
     if (j == evidence) continue;
     const bool is_nearer = std::abs(query.at - j) < distance;
     (is_nearer ? mass_nearer : mass_farther) += attention(j);
-    if (is_nearer && j != query.at) content_nearer.add(score(j) - positional(j));
+    if (is_nearer && j != query.at && is_visible(j)) content_nearer.add(score(j) - positional(j));
   }
   on_evidence.add(attention(evidence));
   nearer.add(mass_nearer);
   farther.add(mass_farther);
-  if (content_nearer.count > 0)
+  if (content_nearer.count > 0 && is_visible(evidence))
     content_margin.add(score(evidence) - positional(evidence) - content_nearer.value());
   for (const AttentionMap& map : maps) {
     Part& part = parts[map.name];
     for (Index j = 0; j < query.keys; ++j)
-      (j == evidence ? part.evidence : part.others).add(map.values[head](query.at, j));
+      if (is_visible(j)) (j == evidence ? part.evidence : part.others).add(map.values[head](query.at, j));
     if (map.kind == Kind::count && query.distance)
       counts[*query.distance].push_back(map.values[head](query.at, evidence));
   }
@@ -59,7 +62,7 @@ void HeadStatistics::add(const std::vector<AttentionMap>& maps, size_t head, con
 std::optional<double> HeadStatistics::position_margin(Index farthest) const {
   double n = 0, x = 0, y = 0, xx = 0, xy = 0, largest = 0;
   for (const auto& [distance, at] : by_distance) {
-    if (distance < 0 || distance > farthest) continue;
+    if (distance < 0 || distance > farthest || at.positional.count == 0) continue;
     const auto d = static_cast<double>(distance), p = at.positional.value();
     n += 1, x += d, y += p, xx += d * d, xy += d * p;
     largest = std::max(largest, std::abs(p));

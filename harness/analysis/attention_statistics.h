@@ -29,9 +29,10 @@ struct Query {
 /// Statistics of one head. Distances are the query's position minus the key's, in tokens.
 struct HeadStatistics {
   struct AtDistance {
-    Mean attention, positional;  // positional: the score minus q k / sqrt(D)
+    Mean attention, positional;  // positional: the score minus q k / sqrt(D), of keys that are not hidden
   };
-  /// Means of a part of the scores, or of another map of the encoding, at the evidence and at the other keys of the query.
+  /// Means of a part of the scores, or of another map of the encoding, at the evidence and at the other keys of the query. Hidden
+  /// keys are left out.
   struct Part {
     Mean evidence, others;
   };

@@ -46,23 +46,23 @@ double product_peak() {
   return 2.0 * 512 * 256 * 1024 / best * 1e-9;
 }
 
-Model make(const Spec& encoding, const BenchmarkSize& size) {
-  ModelConfig shape;
-  shape.vocabulary = kVocabulary;
-  shape.layers = size.layers;
-  shape.width = size.width;
-  shape.heads = size.heads;
-  shape.causal = size.causal;
-  shape.trained_length = shape.longest = size.length;
-  return make_model(encoding, shape);
-}
-
 }  // namespace
+
+ModelConfig model_config(const BenchmarkSize& size) {
+  ModelConfig config;
+  config.vocabulary = kVocabulary;
+  config.layers = size.layers;
+  config.width = size.width;
+  config.heads = size.heads;
+  config.causal = size.causal;
+  config.trained_length = config.longest = size.length;
+  return config;
+}
 
 BenchmarkedModel::BenchmarkedModel(const Spec& encoding, const BenchmarkSize& size)
     : spec(encoding),
       size_(size),
-      model_(make(encoding, size)),
+      model_(make_model(encoding, model_config(size))),
       state_(model_, {}, 0),
       optimizer_(make_optimizer({}, model_.layout)),
       workspace_(model_.layout) {

@@ -19,6 +19,9 @@ struct BenchmarkSize {
   int batch;
 };
 
+/// Returns the model of this size, without its encoding.
+ModelConfig model_config(const BenchmarkSize&);
+
 /// A model of one encoding and size in training on random tokens.
 class BenchmarkedModel {
  public:

@@ -17,7 +17,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "encodings/registry.h"
 #include "harness/analysis/benchmark.h"
 #include "harness/analysis/memory_use.h"
 #include "harness/commands/commands.h"
@@ -28,6 +27,7 @@
 #include "harness/console/status_line.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/provenance.h"
+#include "harness/training/make_model.h"
 #include "results/json/json.h"
 #include "results/presentation/table.h"
 #include "tasks/registry.h"
@@ -61,7 +61,7 @@ const std::vector<BenchmarkSize>& sizes() {
 /// Returns the sizes of these names; with lengths, each size at each length, in batches of about as many tokens.
 std::vector<BenchmarkSize> select_sizes(const std::string& list, const std::vector<int>& lengths) {
   std::vector<BenchmarkSize> selected;
-  for (const std::string& name : split(list, ',')) {
+  for (const std::string& name : split_list(list, ',')) {
     const size_t before = selected.size();
     for (const BenchmarkSize& size : sizes()) {
       if (name == "all" || name == size.name) selected.push_back(size);
@@ -93,8 +93,16 @@ std::vector<Spec> select_encodings(const BenchRequest& request) {
   return specs;
 }
 
+/// Returns whether the encoding is defined for the attention of this size. Some wrappers have a base that is defined for causal
+/// models only.
 bool is_defined(const Spec& encoding, const BenchmarkSize& size) {
-  return size.causal || !encodings().find(encoding.name).info.causal_only;
+  if (size.causal) return true;
+  try {
+    make_model(encoding, model_config(size));
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
 }
 
 /// Returns a function that takes the memory of training and testing with one encoding. It does nothing if the encoding
@@ -209,7 +217,7 @@ void print(const BenchRequest& request, const Json& json, const std::vector<Tabl
     return;
   }
   std::vector<std::string> texts;
-  for (const Table& table : tables) texts.push_back(console(table, {console_width(), request.color}));
+  for (const Table& table : tables) texts.push_back(to_console_text(table, {console_width(), request.color}));
   fmt::print("{}", fmt::join(texts, "\n"));
 }
 

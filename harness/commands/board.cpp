@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -78,7 +79,8 @@ class Selection {
     if (!list) return;
     std::vector<std::string> chosen, known;
     for (const std::string& name : names) add(spec_name(name), known);
-    for (const std::string& item : split(*list, ',')) {
+    for (const std::string& given : split_list(*list, ',')) {
+      const std::string item = std::string_view(kind) == "encoding" ? encoding_name(given) : given;
       const size_t before = chosen.size();
       for (const std::string& name : names) {
         if (item == "all" || !matching(item, {name, spec_name(name)}).empty()) add(name, chosen);
@@ -125,41 +127,58 @@ std::vector<std::string> split_names(const Report& report) {
   return names;
 }
 
+/// Throws InputError if a selected task is on the board, but does not have the selected split.
+void check_split(const BoardRequest& request, const BoardReport& all, const Board& board) {
+  if (!request.tasks) return;
+  for (const std::string& item : split_list(*request.tasks, ',')) {
+    const auto selects = [&](const auto& task) {
+      return !matching(item, {task.task, spec_name(task.task)}).empty();
+    };
+    if (std::ranges::any_of(board.tasks, selects)) continue;
+    const auto found = std::ranges::find_if(all.report.tasks, selects);
+    if (found == all.report.tasks.end()) continue;
+    std::vector<std::string> names;
+    for (const SplitBaseline& of_task : found->splits) names.push_back(of_task.name);
+    throw InputError(fmt::format("task '{}' has no split '{}' (its splits: {})", found->task,
+                                 request.options.split, fmt::join(names, ", ")));
+  }
+}
+
 /// Returns a table for a single task, or tiers for several tasks.
-std::string console_text(const Board& board, const BoardWords& words, const ConsoleStyle& style) {
+std::string console_text(const Board& board, const BoardTexts& words, const ConsoleStyle& style) {
   const int width = style.width == 0 ? kPipedWidth : style.width;
   std::string text;
   for (const BoardTask& task : board.tasks) {
-    text += printable(fmt::format("{}, {}", task.task, split_title(task))) + "\n";
+    text += to_printable(fmt::format("{}, {}", task.task, split_title(task))) + "\n";
     const std::string definition = words.about(task.task);
-    if (!definition.empty()) text += wrapped(printable(definition), 0, width) + "\n";
+    if (!definition.empty()) text += wrap_text(to_printable(definition), 0, width) + "\n";
     for (const std::string& split : task.splits) {
       const std::string reason = why(task.task, split);
-      if (!reason.empty()) text += wrapped(printable(reason), 2, width) + "\n";
+      if (!reason.empty()) text += wrap_text(to_printable(reason), 2, width) + "\n";
     }
-    text += wrapped(printable(who_has_it(task, board.options)), 0, width) + "\n\n";
+    text += wrap_text(to_printable(task_summary_text(task, board.options)), 0, width) + "\n\n";
     if (board.tasks.size() == 1) {
-      text += console(board_table(task), style);
+      text += to_console_text(board_table(task), style);
     } else {
       for (const std::string& line : tier_lines(task))
-        text += "  " + wrapped(printable(line), 6, width - 2) + "\n";
+        text += "  " + wrap_text(to_printable(line), 6, width - 2) + "\n";
     }
     text += "\n";
   }
   return text;
 }
 
-std::string markdown_page(const Board& board, const BoardWords& words) {
+std::string markdown_page(const Board& board, const BoardTexts& words) {
   std::string text;
   for (const BoardTask& task : board.tasks) {
-    text += fmt::format("### {}, {}\n\n{} {}\n\n{}\n", markdown_text(task.task), markdown_text(split_title(task)),
-                        markdown_text(words.about(task.task)), markdown_text(who_has_it(task, board.options)),
-                        markdown(board_table(task)));
+    text += fmt::format("### {}, {}\n\n{} {}\n\n{}\n", escape_markdown(task.task),
+                        escape_markdown(split_title(task)), escape_markdown(words.about(task.task)),
+                        escape_markdown(task_summary_text(task, board.options)), to_markdown(board_table(task)));
   }
   return text;
 }
 
-std::string board_text(const BoardRequest& request, const BoardReport& all, const BoardWords& words) {
+std::string board_text(const BoardRequest& request, const BoardReport& all, const BoardTexts& words) {
   const Format chosen = output_format(request.output);
   Board board = make_board(all, request.options);
   if (board.tasks.empty()) {
@@ -167,9 +186,10 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
     throw InputError(fmt::format("no task of the board has a split '{}'{} (splits: {})", request.options.split,
                                  did_you_mean(request.options.split, known), fmt::join(known, ", ")));
   }
+  check_split(request, all, board);
   const Selection selection(request, board);
   if (chosen == Format::html) {
-    return board_page(all, request.options, words, [&](const std::string& task, const std::string& encoding) {
+    return make_board_page(all, request.options, words, [&](const std::string& task, const std::string& encoding) {
       return selection.has_task(task) && selection.has_encoding(encoding);
     });
   }
@@ -182,13 +202,13 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
                 [&](const BoardTask& task) { return !selection.has_task(task.task) || task.rows.empty(); });
   if (board.tasks.empty())
     throw InputError("the board has no result of these tasks, encodings and family; select others");
-  if (chosen == Format::csv) return csv(board_csv(board, words));
-  if (chosen == Format::json) return pretty(to_json(board, words, all.warnings));
+  if (chosen == Format::csv) return to_csv(board_csv(board, words));
+  if (chosen == Format::json) return to_indented_json(to_json(board, words, all.warnings));
   std::string text;
   if (request.summary) {
     text = chosen == Format::markdown
-               ? markdown(board_summary(board, /*with_names=*/true)) + "\n"
-               : console(board_summary(board, /*with_names=*/false), console_style(request.output)) + "\n";
+               ? to_markdown(board_summary(board, /*with_names=*/true)) + "\n"
+               : to_console_text(board_summary(board, /*with_names=*/false), console_style(request.output)) + "\n";
   } else {
     text = chosen == Format::markdown ? markdown_page(board, words)
                                       : console_text(board, words, console_style(request.output));
@@ -197,7 +217,8 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
   notes.insert(notes.end(), all.warnings.begin(), all.warnings.end());
   const ConsoleStyle style = console_style(request.output);
   for (const std::string& note : notes) {
-    text += (chosen == Format::markdown ? markdown_text(note) + "\n" : wrapped(printable(note), 2, style.width)) +
+    text += (chosen == Format::markdown ? escape_markdown(note) + "\n"
+                                        : wrap_text(to_printable(note), 2, style.width)) +
             "\n";
   }
   return text;
@@ -215,7 +236,7 @@ void board(const BoardRequest& request) {
   std::vector<NamedReport> named_kept;
   for (const KeptReport& one : kept) named_kept.push_back({one.name, one.report});
   const MeasuredCosts& costs = board_costs();
-  const BoardWords words{.about = about, .family = family_of, .cost_source = costs.source};
+  const BoardTexts words{.about = about, .family = family_of, .style = style_of, .cost_source = costs.source};
   const BoardReport all = read_user_files([&] {
     return merge_board(named_kept, name_reports(request.reports, own), costs.costs,
                        request.allow_different_budget);

@@ -35,7 +35,7 @@ struct CheckRequest {
   bool variants = false;           // variants of the encodings, options of blocks, pairs in compositions
   bool json = false;
   bool fail_fast = false;  // stop at the first certificate that does not pass
-  int jobs = all_cores();
+  int jobs = count_cores();
 };
 
 /// Returns the specs of encodings and tasks that are named, each once, or all.
@@ -131,10 +131,17 @@ void print_task(const Json& c) {
     fmt::print("       {:<20} chance {:.3f}{}\n", name, split["chance"].get<double>(), trivial);
     if (!split.contains("largest_answer_fraction")) continue;
     fmt::print(
-        "       {:<20} most frequent answer {:.3f}, declared {:.3f}; seen in training {:.4f}, by chance {:.4f}\n",
+        "       {:<20} most frequent answer {:.3f}, declared {:.3f}; also among {} training samples {:.4f}, by chance "
+        "{:.4f}\n",
         "", split["largest_answer_fraction"]["measured"].get<double>(),
         split["largest_answer_fraction"]["declared"].get<double>(),
+        split["seen_in_training"]["training_samples"].get<int>(),
         split["seen_in_training"]["fraction"].get<double>(), split["seen_in_training"]["by_chance"].get<double>());
+    std::string shortcuts;
+    for (const auto& [kind, best] : split["shortcuts"].items())
+      shortcuts += fmt::format("  {} {:.3f} of {:.3f}", kind, best["accuracy"].get<double>(),
+                               best["declared"].get<double>());
+    fmt::print("       {:<20} best predictor of one feature, measured of declared:{}\n", "", shortcuts);
   }
 }
 

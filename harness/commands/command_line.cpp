@@ -10,6 +10,7 @@
 #include "harness/commands/commands.h"
 #include "harness/console/command_description.h"
 #include "harness/console/help.h"
+#include "harness/console/known_names.h"
 #include "harness/console/licenses.h"
 #include "harness/console/man_page.h"
 #include "harness/console/message.h"
@@ -50,7 +51,7 @@ std::string option_name(const std::string& word) {
 
 bool is_option(const std::string& word) {
   double number = 0;
-  return word.size() > 1 && word[0] == '-' && !parse(word, number);
+  return word.size() > 1 && word[0] == '-' && !parse_number(word, number);
 }
 
 std::string unknown_command(const CLI::App& app, const std::string& word) {
@@ -59,18 +60,46 @@ std::string unknown_command(const CLI::App& app, const std::string& word) {
   return fmt::format("unknown command '{}'{} ('posbench --help' shows all)", word, did_you_mean(word, known));
 }
 
+/// Returns a hint for an option of a command with settings that is the name of one, as --steps, or that other programs have.
+std::string option_hint(const CLI::App* command, const std::string& name) {
+  if (!command || !find_option(*command, "--set")) return "";
+  const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  for (const char* device : {"device", "gpu", "cuda"}) {
+    if (word == device) return "; posbench computes on the CPU, and -j sets the number of experiments at once";
+  }
+  for (const OptionInfo& setting : all_settings()) {
+    const std::string last = setting.name.substr(setting.name.find('.') + 1);
+    if (last == word || (word == "lr" && last == "learning_rate"))
+      return fmt::format("; use --set {}=VALUE", setting.name);
+  }
+  return "";
+}
+
 std::string unknown_option(const CLI::App& app, const CLI::App* command, const std::string& name) {
   std::vector<std::string> known = long_options(app);
   if (command) {
     const std::vector<std::string> of_command = long_options(*command);
     known.insert(known.begin(), of_command.begin(), of_command.end());
   }
-  const std::string suffix = command ? " " + command->get_name() : "";
+  const std::string suffix = command ? " " + command->get_name() : "", hint = option_hint(command, name);
   return fmt::format("unknown option '{}' of 'posbench{}'{} ('posbench{} --help' shows all)", name, suffix,
-                     did_you_mean(name, known), suffix);
+                     hint.empty() ? did_you_mean(name, known) : hint, suffix);
 }
 
-/// Returns a message about the first argument that should be a command or an option and is none. Empty if there is none.
+/// Returns a message if the value of an option is another option, so that its own value is missing. Empty otherwise. Lists of
+/// tasks and encodings may begin with a dash.
+std::string option_as_value(const CLI::App& app, const CLI::App* command, const CLI::Option& option,
+                            const std::string& name, const std::string& value) {
+  if (!is_option(value)) return "";
+  const bool is_file = completion_kind(option) == CompletionKind::file;
+  const bool is_known = find_option(app, value) || (command && find_option(*command, value));
+  if (!is_file && !is_known && !value.starts_with("--")) return "";
+  return fmt::format("{} has no value, but is followed by '{}'; add the value{}", name, value,
+                     is_file ? fmt::format(", or write ./{} for a file of this name", value) : "");
+}
+
+/// Returns a message about the first argument that should be a command or an option and is none, or about the first option
+/// whose value is missing. Empty if there is none.
 std::string unknown_word(const CLI::App& app, const std::vector<std::string>& arguments) {
   const CLI::App* command = nullptr;
   for (size_t n = 1; n < arguments.size() && arguments[n] != "--"; ++n) {
@@ -85,7 +114,9 @@ std::string unknown_word(const CLI::App& app, const std::vector<std::string>& ar
     const CLI::Option* option = command ? find_option(*command, name) : nullptr;
     if (!option) option = find_option(app, name);
     if (!option) return unknown_option(app, command, name);
-    if (option->get_items_expected_max() > 0 && word == name) ++n;  // its value
+    if (option->get_items_expected_max() == 0 || word != name || ++n == arguments.size()) continue;
+    const std::string message = option_as_value(app, command, *option, name, arguments[n]);
+    if (!message.empty()) return message;
   }
   return "";
 }
@@ -148,15 +179,19 @@ int run_command_line(int argc, char** argv) {
   for (CLI::App* command : app.get_subcommands({})) {
     command->fallthrough();  // --plugin and --quiet may come after the command
   }
+  if (const std::string unknown = unknown_word(app, invocation.arguments); !unknown.empty()) {
+    write_error(unknown);
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    const std::string unknown = unknown_word(app, invocation.arguments);
-    const std::string name = app.get_subcommands().empty() ? "" : app.get_subcommands()[0]->get_name() + " ";
-    write_error(unknown.empty() ? fmt::format("{} ('posbench {}--help' shows the usage)", error.what(), name)
-                                : unknown);
+    const CLI::App& command = app.get_subcommands().empty() ? app : *app.get_subcommands()[0];
+    const std::string name = &command == &app ? "" : command.get_name() + " ";
+    write_error(
+        fmt::format("{} (usage: {}; 'posbench {}--help' explains it)", error.what(), usage_of(command), name));
     return 2;
   }
   return invocation.exit_code;

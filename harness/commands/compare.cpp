@@ -1,18 +1,32 @@
 // `posbench compare`: the differences between runs, with tests.
 #include "results/statistics/compare.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/printable.h"
+#include "base/spec.h"
+#include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
+#include "harness/console/lines.h"
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
+#include "harness/console/selection.h"
 #include "harness/console/terminal.h"
 #include "results/json/json.h"
 #include "results/presentation/compare_page.h"
@@ -25,7 +39,10 @@ struct CompareRequest {
   std::filesystem::path baseline;  // a report or a run directory
   std::vector<std::filesystem::path> candidates;
   CompareOptions options;
-  std::vector<std::string> match;  // "cope=cope:positions=16"
+  std::vector<std::string> match;      // "cope=cope:positions=16"
+  std::optional<std::string> between;  // "cope,rope": two encodings of the baseline
+  Selection selection;
+  std::string sort = "run";  // run, difference or p
   bool fail_on_regression = false;
   Output output;
 };
@@ -38,7 +55,7 @@ std::string fitted(const std::string& text, int width) {
   for (std::string line; std::getline(lines, line);) {
     const bool wide =
         static_cast<int>(line.size()) > width && line.find("  ") == line.npos;  // columns have wider gaps
-    result += (wide ? wrapped(line, 0, width) : line) + "\n";
+    result += (wide ? wrap_text(line, 0, width) : line) + "\n";
   }
   return result;
 }
@@ -46,30 +63,81 @@ std::string fitted(const std::string& text, int width) {
 std::string comparison_text(const Comparison& comparison, Format format, const ConsoleStyle& style) {
   switch (format) {
     case Format::console:
-      return fitted(console(comparison, style), style.width);
+      return fitted(to_console_text(comparison, style), style.width);
     case Format::markdown:
-      return markdown(comparison);
+      return to_markdown(comparison);
     case Format::csv:
-      return csv(comparison_table(comparison));
+      return to_csv(comparison_table(comparison));
     case Format::json:
-      return pretty(to_json(comparison));
+      return to_indented_json(to_json(comparison));
     case Format::html:
-      return compare_page(comparison);
+      return make_compare_page(comparison);
   }
   return "";
+}
+
+/// Throws InputError if the reports have no encoding in common, but one encoding with different options.
+void check_encodings(const NamedReport& baseline, std::span<const NamedReport> candidates) {
+  std::set<std::string> before, after;
+  for (const ExperimentResult& one : baseline.report.experiments) before.insert(one.id.encoding);
+  for (const NamedReport& candidate : candidates) {
+    for (const ExperimentResult& one : candidate.report.experiments) after.insert(one.id.encoding);
+  }
+  if (std::ranges::any_of(before, [&](const std::string& name) { return after.contains(name); })) return;
+  for (const std::string& ours : before) {
+    for (const std::string& theirs : after) {
+      if (spec_name(ours) != spec_name(theirs)) continue;
+      throw InputError(to_printable(fmt::format(
+          "the reports have no encoding in common; to compare encodings with each other, add --match '{}={}'",
+          ours, theirs)));
+    }
+  }
 }
 
 /// Returns the width of the terminal. A pipe and a file get tables of any width.
 ConsoleStyle style(const Output& output) {
   ConsoleStyle style = console_style(output);
-  if (output.file || !on_terminal()) style.width = 0;
+  if (output.file || !is_terminal()) style.width = 0;
   return style;
 }
 
-/// Returns 1 if there is a regression and --fail-on-regression is given, otherwise 0. Throws InputError if the reports
-/// cannot be read or compared.
-int compare(const CompareRequest& request) {
-  const Format format = output_format(request.output);  // refuses an invalid format before anything is read
+/// Returns the report with the experiments of one encoding. Throws InputError if it has none.
+Report with_encoding(const Report& report, const std::string& encoding) {
+  Report part = report;
+  std::erase_if(part.experiments, [&](const ExperimentResult& e) { return e.id.encoding != encoding; });
+  if (!part.experiments.empty()) return part;
+  std::vector<std::string> known;
+  for (const ExperimentResult& e : report.experiments) {
+    if (std::ranges::find(known, e.id.encoding) == known.end()) known.push_back(e.id.encoding);
+  }
+  throw InputError(fmt::format("--between: the report has no encoding '{}'{} (it has {})", encoding,
+                               did_you_mean(encoding, known), fmt::join(known, ", ")));
+}
+
+/// Compares two encodings of one report.
+Comparison compare_between(const CompareRequest& request) {
+  const std::vector<std::string> specs = split_specs(*request.between);
+  if (specs.size() != 2 || !request.candidates.empty()) {
+    throw InputError(
+        fmt::format("--between is '{}', expected two encodings of one report, as in 'compare runs/mine --between "
+                    "cope,rope'; --match compares encodings of two reports",
+                    *request.between));
+  }
+  const Report report = read_run_report(request.baseline);
+  const Report first = with_encoding(report, specs[0]), second = with_encoding(report, specs[1]);
+  const std::string name = request.baseline.string();
+  const NamedReport baseline{fmt::format("{} ({})", name, specs[0]), first},
+      candidate{fmt::format("{} ({})", name, specs[1]), second};
+  CompareOptions options = request.options;
+  options.match.emplace_back(specs[0], specs[1]);
+  return read_user_files([&] { return compare(baseline, {&candidate, 1}, options); });
+}
+
+Comparison compare_reports(const CompareRequest& request) {
+  if (request.between) return compare_between(request);
+  if (request.candidates.empty())
+    throw InputError(
+        "only one report is given; add the report to compare, or --between A,B for two of its encodings");
   const Report baseline = read_run_report(request.baseline);
   const NamedReport named_baseline{request.baseline.string(), baseline};
   const std::vector<Report> reports = read_run_reports(request.candidates);
@@ -77,9 +145,29 @@ int compare(const CompareRequest& request) {
   CompareOptions options = request.options;
   for (const std::string& match : request.match)
     options.match.push_back(parse_match(match, named_baseline, candidates));
-  const Comparison comparison = read_user_files([&] { return compare(named_baseline, candidates, options); });
+  if (options.match.empty()) check_encodings(named_baseline, candidates);
+  return read_user_files([&] { return compare(named_baseline, candidates, options); });
+}
+
+/// Sorts the rows of each verdict: the greatest losses or the smallest p-values first.
+void sort_rows(Comparison& comparison, const std::string& order) {
+  if (order == "run") return;
+  const auto key = [&](const ComparisonRow& row) {
+    return order == "difference" ? row.difference : row.p_corrected.value_or(2);
+  };
+  std::ranges::stable_sort(comparison.rows, {}, key);
+}
+
+/// Returns 1 if there is a regression and --fail-on-regression is given, otherwise 0. Throws InputError if the reports
+/// cannot be read or compared.
+int compare(const CompareRequest& request) {
+  const Format format = output_format(request.output);  // refuses an invalid format before anything is read
+  Comparison comparison = compare_reports(request);
+  select(request.selection, comparison);
+  sort_rows(comparison, request.sort);
   write_output(request.output, comparison_text(comparison, format, style(request.output)));
-  return request.fail_on_regression && regression(comparison) ? 1 : 0;
+  write_path(request.output.file);
+  return request.fail_on_regression && has_regression(comparison) ? 1 : 0;
 }
 
 }  // namespace
@@ -90,8 +178,16 @@ void add_compare(CLI::App& app, Invocation& invocation) {
       app.add_subcommand("compare", "Compare runs, and test whether the differences exceed the noise of the seeds")
           ->group(kResults);
   command->add_option("baseline", request->baseline, "report or run directory")->required();
-  command->add_option("candidates", request->candidates, "reports or run directories to compare with the baseline")
-      ->required();
+  command->add_option("candidates", request->candidates,
+                      "reports or run directories to compare with the baseline");
+  add_selection(*command, request->selection);
+  command
+      ->add_option("--between", request->between,
+                   "two encodings of one report to compare with each other, as in cope,rope")
+      ->default_str("none");
+  add_choice(
+      *command, "--sort", request->sort, {"run", "difference", "p"},
+      "order of the rows of a verdict: that of the run, or the greatest losses or the smallest p-values first");
   command
       ->add_option("--alpha", request->options.alpha,
                    "probability of any verdict 'better' or 'worse' in a comparison of equal runs")
@@ -117,11 +213,13 @@ void add_compare(CLI::App& app, Invocation& invocation) {
       {{"posbench compare before/report.json after/report.json", ""},
        {"posbench compare before after --match cope=cope:positions=4", "encodings with different options"},
        {"posbench compare main mine --format markdown --fail-on-regression", "for a continuous integration"},
+       {"posbench compare before --between cope,rope -t 'flip*' --sort difference", "two encodings of one run"},
        {"posbench compare before after -o change.html", "plots of differences with their intervals"}},
       {"Each row is a task, an encoding and a split: the verdict, both means, their difference with an interval, the "
        "number of seeds that solve it before and after, the corrected p-value of an exact permutation test, and the "
        "smallest difference that these seeds can detect. A task that was not learned has the verdict 'not learned' "
        "out of distribution, and rows of fewer than five seeds have no verdict (docs/reading.md).",
+       "Options -t, -e and --split select rows. The p-values stay corrected for all tests of the comparison.",
        "The comparison of a run that is in progress or was interrupted uses its finished experiments."});
   command->callback([request, &invocation] { invocation.exit_code = compare(*request); });
 }

@@ -1,5 +1,4 @@
 // `posbench export`: the samples of a stream for models in other programs.
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -30,8 +28,8 @@ namespace {
 enum class SampleFormat { jsonl, npz, safetensors };
 
 struct ExportRequest {
-  ConfigRequest config;  // only its layout and its splits matter
-  std::string task, purpose = "train";
+  ConfigRequest config;               // only its layout and its splits matter
+  std::string task, split = "train";  // or validation, or a split for its test samples
   std::uint64_t seed = 0, first = 0, count = 1000;
   std::optional<SampleFormat> format;             // empty: that of the file's extension, or jsonl
   std::optional<std::filesystem::path> output;    // empty: standard output, only for jsonl
@@ -80,19 +78,9 @@ void write_jsonl(const SampleSet& set, const std::optional<std::filesystem::path
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw FileError("cannot write to standard output");
     return;
   }
-  const std::filesystem::path temporary = output->string() + ".tmp";
-  try {
-    {
-      File file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-      write_lines(set, [&](const std::string& text) { file.write(text); });
-      file.flush();
-    }
-    rename_file(temporary, *output);
-  } catch (...) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw;
-  }
+  OutputFile file(*output);
+  write_lines(set, [&](const std::string& text) { file.write(text); });
+  file.finish();
 }
 
 /// The largest numbers of values in a row.
@@ -137,7 +125,7 @@ void write_arrays(const SampleSet& set, ArrayFormat format, const std::filesyste
   const size_t digits = optional("digit_positions", sizes.digits > 0 ? sizes.tokens : 0);
   const size_t distances = optional("distances", sizes.distances > 0 ? sizes.scored : 0);
   const size_t candidates = optional("candidates", sizes.candidates);
-  ArrayWriter file(output, format, arrays, {{"manifest", compact(manifest(set))}});
+  ArrayWriter file(output, format, arrays, {{"manifest", to_compact_json(manifest(set))}});
   for (std::uint64_t n = 0; n < set.count; ++n) {
     const std::uint64_t index = set.first + n;
     const auto [e, length] = set.sample(index);
@@ -168,14 +156,20 @@ SampleFormat format_of(const ExportRequest& request) {
                   request.output->string()));
 }
 
+/// Returns the name of a stream. Its form test:SPLIT is accepted too.
+std::string stream_text(const std::string& split) {
+  const bool is_stream = split == "train" || split == "validation" || split.starts_with("test:");
+  return is_stream ? split : "test:" + split;
+}
+
 /// Writes the samples and their manifest. Throws InputError.
 void export_samples(const ExportRequest& request) {
   const SampleFormat format = format_of(request);
   if (format != SampleFormat::jsonl && !request.output) {
     throw InputError("npz and safetensors cannot be written to standard output; add -o FILE");
   }
-  const SampleSet set = make_sample_set(make_config(request.config), request.task, request.purpose, request.seed,
-                                        request.first, request.count);
+  const SampleSet set = make_sample_set(make_config(request.config), request.task, stream_text(request.split),
+                                        request.seed, request.first, request.count);
   const StatusLine status("drawing samples");
   if (format == SampleFormat::jsonl) {
     write_jsonl(set, request.output);
@@ -183,9 +177,9 @@ void export_samples(const ExportRequest& request) {
     write_arrays(set, format == SampleFormat::npz ? ArrayFormat::npz : ArrayFormat::safetensors, *request.output);
   }
   if (request.manifest) {
-    write_file(*request.manifest, pretty(manifest(set)));
-  } else if (request.output) {
-    write_file(manifest_path(*request.output), pretty(manifest(set)));
+    write_file(*request.manifest, to_indented_json(manifest(set)));
+  } else if (request.output && !is_special(*request.output)) {
+    write_file(manifest_path(*request.output), to_indented_json(manifest(set)));
   }
 }
 
@@ -197,7 +191,8 @@ void add_export(CLI::App& app, Invocation&) {
       app.add_subcommand("export", "Write the samples of a task, as a run uses them, for models in other programs")
           ->group(kExchange);
   command->add_option("task", request->task, "task, with or without options")->required();
-  command->add_option("--purpose", request->purpose, "stream of samples: train, validation or test:SPLIT");
+  command->add_option("--split,--purpose", request->split,
+                      "samples: train, validation, or a split for its test samples");
   command->add_option("-s,--seed", request->seed, "seed of the experiment whose samples are written");
   command->add_option("--first", request->first, "number of the first sample")->check(CLI::Range(0.0, 1e12));
   command->add_option("-n,--count", request->count, "number of samples")->check(CLI::Range(1.0, 1e12));
@@ -208,12 +203,12 @@ void add_export(CLI::App& app, Invocation&) {
       ->default_str("that of the file's extension, or jsonl");
   command->add_option("-o,--output", request->output, "output file")->default_str("standard output, for jsonl");
   command->add_option("--manifest", request->manifest, "file for the description of the samples")
-      ->default_str("FILE.manifest.json");
+      ->default_str("FILE.manifest.json, or none for a pipe or a device");
   add_configuration(*command, request->config);
   set_footer(*command,
              {{"posbench export flip_flop -o train.npz", "samples of training"},
               {"posbench export flip_flop:length=32 -n 2", "two samples to read"},
-              {"posbench export flip_flop --purpose test:ood_sparse -n 512 -o sparse.npz", ""}},
+              {"posbench export flip_flop --split ood_sparse -n 512 -o sparse.npz", ""}},
              {"docs/bridge.md specifies the formats."});
   command->callback([request] { export_samples(*request); });
 }

@@ -82,7 +82,7 @@ void put_matrix(const Matrix& from, Index rows, Index cols, std::vector<float>& 
   }
 }
 
-/// Stores scores and attention of all layers, (layers, H, T, T) each. Keys that a query does not see are zero.
+/// Stores scores and attention of all layers in the last loop, (layers, H, T, T) each. Later keys of causal models are zero.
 struct Maps {
   std::vector<float> scores, attention;
 
@@ -157,7 +157,7 @@ void write_logits(const ForwardRequest& request, const RunConfig& config, const 
   }
   Json about = manifest(set);
   about["model"] = model_json(saved, request.initial);
-  ArrayWriter file(*request.output, format_of(request), arrays, {{"manifest", compact(about)}});
+  ArrayWriter file(*request.output, format_of(request), arrays, {{"manifest", to_compact_json(about)}});
 
   const FlushDenormals flush;
   StepCache tables;
@@ -188,7 +188,7 @@ void write_logits(const ForwardRequest& request, const RunConfig& config, const 
     }
   }
   file.finish();
-  write_file(manifest_path(*request.output), pretty(about));
+  if (!is_special(*request.output)) write_file(manifest_path(*request.output), to_indented_json(about));
 }
 
 /// Throws InputError before anything is written.
@@ -228,7 +228,7 @@ void add_forward(CLI::App& app, Invocation&) {
   command->add_option("-o,--output", request->output, "file for the logits at the scored positions")
       ->default_str("none");
   command->add_flag("--attention", request->attention,
-                    "write the scores and the attention weights of every layer and head too");
+                    "write the scores and the attention weights of every layer and head too, of the last loop");
   command->add_option("--model-output", request->model_output, ".safetensors file for the model")
       ->default_str("none");
   set_footer(*command,

@@ -20,9 +20,10 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/inspect_over.h"
 #include "harness/config/user_files.h"
+#include "harness/console/lines.h"
 #include "harness/console/output.h"
 #include "harness/exchange/saved_model.h"
-#include "harness/runs/run_directory.h"
+#include "harness/runs/run_record.h"
 #include "harness/training/evaluate.h"
 #include "results/presentation/page.h"
 #include "results/presentation/table.h"
@@ -135,7 +136,7 @@ std::vector<std::pair<std::string, Table>> make_tables(const Inspection& inspect
   return tables;
 }
 
-/// Returns one table of all layers and heads.
+/// Returns one table of all layers and heads. The scores of hidden keys are empty.
 Table make_long_table(const Inspection& inspection, Index query) {
   Table all{.columns = {{"layer"}, {"head"}, {"query"}, {"key"}, {"word"}}};
   for (const AttentionMap& map : inspection.layers.front()) all.columns.push_back({map.name});
@@ -145,7 +146,8 @@ Table make_long_table(const Inspection& inspection, Index query) {
         all.rows.push_back({fmt::format("{}", layer), fmt::format("{}", head), fmt::format("{}", query),
                             fmt::format("{}", key), inspection.tokens[static_cast<size_t>(key)]});
         for (const AttentionMap& map : inspection.layers[layer]) {
-          all.rows.back().push_back(fmt::format("{:.6g}", map.values[head](query, key)));
+          const Real value = map.values[head](query, key);
+          all.rows.back().push_back(std::isfinite(value) ? fmt::format("{:.6g}", value) : "");
         }
       }
     }
@@ -182,7 +184,7 @@ Json to_json(const Inspection& inspection) {
     Json rows = Json::array();
     for (Index i = 0; i < inspection.length(); ++i) {
       Json row = Json::array();
-      for (Index j = 0; j < inspection.keys(i); ++j) row.push_back(page_number(values(i, j)));
+      for (Index j = 0; j < inspection.keys(i); ++j) row.push_back(round_for_page(values(i, j)));
       rows.push_back(std::move(row));
     }
     json["maps"].push_back({{"layer", layer}, {"head", head}, {"name", name}, {"values", std::move(rows)}});
@@ -210,13 +212,14 @@ Plot make_plot(const Inspection& inspection, size_t layer, size_t head, const st
   for (Index i = 0; i < inspection.length(); ++i) {
     for (Index j = 0; j < inspection.keys(i); ++j) {
       if (std::isfinite(values(i, j))) finite.push_back(values(i, j));
-      plot.rows.push_back({inspection.position_text(i), inspection.position_text(j), page_number(values(i, j))});
+      plot.rows.push_back(
+          {inspection.position_text(i), inspection.position_text(j), round_for_page(values(i, j))});
     }
   }
   const auto [low, high] = color_range(name, std::move(finite));
   if (name == "attention") plot.about = fmt::format("Values from {:.2f} on have one color.", high);
   plot.signals = {{"labels", false},
-                  {"domain", {page_number(low), page_number(high)}},
+                  {"domain", {round_for_page(low), round_for_page(high)}},
                   {"x_title", "key"},
                   {"y_title", "query"}};
   return plot;
@@ -241,21 +244,22 @@ std::string make_page(const Inspection& inspection) {
       page.sections.push_back(std::move(section));
     }
   }
-  return html(page);
+  return to_html(page);
 }
 
 std::string format_inspection(const Inspection& inspection, Format format, Index query,
                               const ConsoleStyle& style) {
   if (format == Format::html) return make_page(inspection);
-  if (format == Format::json) return pretty(to_json(inspection));
-  if (format == Format::csv) return csv(make_long_table(inspection, query));
+  if (format == Format::json) return to_indented_json(to_json(inspection));
+  if (format == Format::csv) return to_csv(make_long_table(inspection, query));
   std::string text;
   for (const auto& [caption, table] : make_tables(inspection, query)) {
-    text += format == Format::markdown ? fmt::format("{}\n\n{}\n", markdown_text(caption), markdown(table))
-                                       : fmt::format("{}\n{}\n", printable(caption), console(table, style));
+    text += format == Format::markdown
+                ? fmt::format("{}\n\n{}\n", escape_markdown(caption), to_markdown(table))
+                : fmt::format("{}\n{}\n", to_printable(caption), to_console_text(table, style));
   }
   for (const std::string& note : make_notes(inspection)) {
-    text += (format == Format::markdown ? markdown_text(note) + "\n\n" : printable(note) + "\n");
+    text += (format == Format::markdown ? escape_markdown(note) + "\n\n" : to_printable(note) + "\n");
   }
   return text;
 }
@@ -268,6 +272,7 @@ void inspect_over(const InspectRequest& request) {
   const Output& output = request.output;
   write_output(output, format_head_report(report, unfinished_run_text(request.run), output_format(output),
                                           console_style(output)));
+  write_path(output.file);
 }
 
 /// Prints the maps of each layer and head: the scores, their positional part, the attention and maps of the encoding. The console,
@@ -284,6 +289,7 @@ void inspect(const InspectRequest& request) {
   }
   const Output& output = request.output;
   write_output(output, format_inspection(inspection, output_format(output), query, console_style(output)));
+  write_path(output.file);
 }
 
 }  // namespace

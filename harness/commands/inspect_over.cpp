@@ -24,8 +24,8 @@ std::string head_name(const MeasuredHead& head) { return fmt::format("layer {}, 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.3f}", value) : "-"; }
 std::string number(const Mean& mean) { return mean.count > 0 ? number(mean.value()) : "-"; }
 std::string number(const std::optional<double>& value) { return value ? number(*value) : "-"; }
-Json json_number(const Mean& mean) { return mean.count > 0 ? page_number(mean.value()) : Json(nullptr); }
-Json json_number(const std::optional<double>& value) { return value ? page_number(*value) : Json(nullptr); }
+Json json_number(const Mean& mean) { return mean.count > 0 ? round_for_page(mean.value()) : Json(nullptr); }
+Json json_number(const std::optional<double>& value) { return value ? round_for_page(*value) : Json(nullptr); }
 
 /// Describes the head that attends most to the evidence, and the measured accuracy by the distance of the evidence.
 std::string describe_best_head(const HeadReport& report, const MeasuredHead& best) {
@@ -147,7 +147,7 @@ Json to_json(const HeadReport& report, const MeasuredHead& head) {
     json["counts"].push_back({{"distance", distance},
                               {"cases", values.size()},
                               {"mean", json_number(mean_of(values))},
-                              {"deviation", page_number(deviation(values))}});
+                              {"deviation", round_for_page(deviation(values))}});
   }
   return json;
 }
@@ -199,15 +199,15 @@ Plot distance_plot(const HeadReport& report, const std::string& title, Mean Head
       smallest = std::min(smallest, mean.value());
       largest = std::max(largest, mean.value());
       plot.rows.push_back({head_name(head), 0.5 * static_cast<double>(range.first + range.second),
-                           page_number(mean.value()), range.first, range.second, mean.count,
-                           Json::array({page_number(mean.value())})});
+                           round_for_page(mean.value()), range.first, range.second, mean.count,
+                           Json::array({round_for_page(mean.value())})});
     }
   }
   if (!from_zero && smallest == 0 && largest == 0) plot.rows.clear();  // The scores have no positional part.
   plot.signals = {{"x_title", "distance in tokens"},
                   {"y_title", title},
-                  {"least", page_number(smallest)},
-                  {"greatest", page_number(largest)}};
+                  {"least", round_for_page(smallest)},
+                  {"greatest", round_for_page(largest)}};
   return plot;
 }
 
@@ -223,7 +223,7 @@ Plot offset_plot(const HeadReport& report) {
       plot.rows.push_back({head_name(head), fmt::format("{:+}", offset), json_number(attention)});
     }
   }
-  plot.signals = {{"labels", false}, {"domain", {0, page_number(greatest)}}, {"x_title", "offset"}};
+  plot.signals = {{"labels", false}, {"domain", {0, round_for_page(greatest)}}, {"x_title", "offset"}};
   return plot;
 }
 
@@ -243,13 +243,13 @@ Plot count_plot(const HeadReport& report) {
     for (const auto& [distance, values] : head.statistics.counts) {
       const double mean = mean_of(values).value();
       greatest = std::max(greatest, mean);
-      plot.rows.push_back({head_name(head), distance, page_number(mean), values.size(),
-                           page_number(deviation(values)), Json::array({page_number(mean)})});
+      plot.rows.push_back({head_name(head), distance, round_for_page(mean), values.size(),
+                           round_for_page(deviation(values)), Json::array({round_for_page(mean)})});
     }
   }
   plot.signals = {{"x_title", fmt::format("distance in {}", report.distance_unit)},
                   {"y_title", "count"},
-                  {"greatest", page_number(greatest)}};
+                  {"greatest", round_for_page(greatest)}};
   return plot;
 }
 
@@ -314,7 +314,7 @@ std::string make_page(const HeadReport& report, std::vector<std::string> notes) 
   for (Section& section : page.sections)
     std::erase_if(section.plots, [](const Plot& plot) { return plot.rows.empty(); });
   std::erase_if(page.sections, [](const Section& section) { return section.plots.empty(); });
-  return html(page);
+  return to_html(page);
 }
 
 }  // namespace
@@ -323,15 +323,15 @@ std::string format_head_report(const HeadReport& report, const std::string& unfi
                                const ConsoleStyle& style) {
   std::vector<std::string> notes = make_notes(report, unfinished_run);
   if (format == Format::html) return make_page(report, std::move(notes));
-  if (format == Format::json) return pretty(to_json(report));
-  if (format == Format::csv) return csv(distance_table(report));
+  if (format == Format::json) return to_indented_json(to_json(report));
+  if (format == Format::csv) return to_csv(distance_table(report));
   std::string text;
   std::vector<Table> tables{head_table(report)};
   if (report.has_evidence()) tables.push_back(part_table(report));
   for (const Table& table : tables)
-    text += (format == Format::markdown ? markdown(table) : console(table, style)) + "\n";
+    text += (format == Format::markdown ? to_markdown(table) : to_console_text(table, style)) + "\n";
   for (const std::string& note : notes)
-    text += format == Format::markdown ? markdown_text(note) + "\n\n" : printable(note) + "\n";
+    text += format == Format::markdown ? escape_markdown(note) + "\n\n" : to_printable(note) + "\n";
   return text;
 }
 

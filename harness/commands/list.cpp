@@ -1,11 +1,13 @@
 // `posbench list`: all names of one kind.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "encodings/aliases.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/list_markdown.h"
@@ -13,8 +15,8 @@
 #include "harness/config/embedded_data.h"
 #include "harness/console/help.h"
 #include "harness/console/known_names.h"
+#include "harness/console/lines.h"
 #include "harness/console/status_line.h"
-#include "harness/console/terminal.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -34,18 +36,10 @@ Json options_json(const std::vector<OptionInfo>& options) {
   return list;
 }
 
-/// Returns two columns, broken if they are wider than `width`. 0: never broken.
-std::string columns(const std::string& left, const std::string& right, int width) {
-  constexpr int kLeast = 30,
-                kIndent = 4;  // the least width of the right column, and its indentation if it is lower
-  if (width == 0) return left + right + "\n";
-  if (static_cast<int>(left.size()) + kLeast <= width) return left + wrapped(right, left.size(), width) + "\n";
-  return left.substr(0, left.find_last_not_of(' ') + 1) + "\n" + std::string(kIndent, ' ') +
-         wrapped(right, kIndent, width) + "\n";
-}
-
 std::string list_text(const std::string& kind, int width) {
-  const auto line = [&](const std::string& left, const std::string& right) { return columns(left, right, width); };
+  const auto line = [&](const std::string& left, const std::string& right) {
+    return two_columns(left, right, width);
+  };
   std::string text;
   if (kind == "tasks") {
     for (const std::string& name : tasks().names()) {
@@ -55,9 +49,11 @@ std::string list_text(const std::string& kind, int width) {
   } else if (kind == "encodings") {
     for (const std::string& name : encodings().names()) {
       const EncodingInfo& info = encodings().find(name).info;
+      const std::vector<std::string> aliases = aliases_of(name);
+      const std::string called = aliases.empty() ? "" : fmt::format("also {}; ", fmt::join(aliases, ", "));
       text += line(fmt::format("{:<18} {:<18} {:<21} ", name, to_string(info.family),
                                info.causal_only ? "causal" : "causal, bidirectional"),
-                   info.source);
+                   called + info.source);
     }
   } else if (kind == "profiles") {
     for (const auto& [name, json] : profiles()) {
@@ -104,6 +100,7 @@ Json encodings_json() {
     const EncodingEntry& entry = encodings().find(name);
     const EncodingInfo& info = entry.info;
     list.push_back({{"id", name},
+                    {"aliases", aliases_of(name)},
                     {"family", to_string(info.family)},
                     {"equation", info.equation},
                     {"source", info.source},
@@ -145,7 +142,7 @@ void print_list(const ListRequest& request) {
   } else if (request.markdown) {
     fmt::print("{}", registry_page(request.kind));
   } else {
-    fmt::print("{}", list_text(request.kind, on_terminal() ? console_width() : 0));
+    fmt::print("{}", list_text(request.kind, list_width()));
   }
 }
 

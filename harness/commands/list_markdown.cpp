@@ -4,10 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/parallel_for.h"
+#include "encodings/aliases.h"
 #include "encodings/registry.h"
 #include "harness/console/terminal.h"
 #include "harness/training/baselines.h"
@@ -92,6 +96,7 @@ std::string encoding_section(const EncodingEntry& entry) {
   const auto properties = posbench_double::properties(info.name);
   const auto number = [&](const char* property, const char* key) { return properties[property][key].get<int>(); };
   std::string text = fmt::format("### {}\n\n    {}\n\n", info.name, indent_lines(info.equation, 4));
+  text += paragraph("Also called", fmt::format("{}", fmt::join(aliases_of(info.name), ", ")));
   text += paragraph("Source", info.source) + paragraph("Notes", info.notes);
   text += fmt::format(
       "Measured at a trained length of {}: {} of as many equal tokens are distinguished, and {} of {}; {} rows of "
@@ -99,6 +104,14 @@ std::string encoding_section(const EncodingEntry& entry) {
       number("distinct", "of"), number("distinct", "positions"), number("distinct", "far"),
       number("distinct", "of_far"), number("extrapolates", "untrained_rows"));
   return text + options_table(entry.options);
+}
+
+/// Joins the sections of all names, which are made on all cores.
+std::string sections(const std::vector<std::string>& names,
+                     const std::function<std::string(const std::string&)>& section) {
+  std::vector<std::string> texts(names.size());
+  parallel_for(names.size(), count_cores(), [&](size_t n) { texts[n] = section(names[n]); });
+  return fmt::format("{}", fmt::join(texts, ""));
 }
 
 std::string tasks_page() {
@@ -126,7 +139,7 @@ std::string tasks_page() {
       "the possible answers. The columns after it are accuracies by token of trivial predictors, measured on 2000\n"
       "samples: the most frequent answer of all (constant), of those after the same last token, at the same position of a\n"
       "question of the same length, and of questions with the same tokens in any order (bag\\_of\\_tokens).\n\n";
-  for (const std::string& name : tasks().names()) text += task_section(tasks().find(name));
+  text += sections(tasks().names(), [](const std::string& name) { return task_section(tasks().find(name)); });
   text.pop_back();
   return text;
 }
@@ -152,7 +165,8 @@ std::string encodings_page() {
                  cell(to_string(info.relative)), cell(to_string(info.distance_decay))});
   }
   text += "\n## Every encoding\n\n";
-  for (const std::string& name : encodings().names()) text += encoding_section(encodings().find(name));
+  text += sections(encodings().names(),
+                   [](const std::string& name) { return encoding_section(encodings().find(name)); });
   text.pop_back();
   return text;
 }

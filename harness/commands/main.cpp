@@ -1,10 +1,12 @@
 // The program. Exit codes: 0 success; 1 the command ran and the answer is no, or the machine failed (disk, memory,
 // output); 2 invalid usage or input; 3 a defect of posbench; 130 interrupted.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <system_error>
@@ -17,6 +19,26 @@
 
 namespace posbench {
 namespace {
+
+constexpr const char* kOutOfMemory = "out of memory; use smaller models or sequences, fewer jobs, or more memory";
+
+const std::terminate_handler default_terminate = std::get_terminate();
+
+/// Ends the program if memory runs out while an exception is handled: the JSON library's destructors allocate. Any other
+/// cause is a defect. Allocates nothing.
+[[noreturn]] void on_terminate() {
+  try {
+    if (const std::exception_ptr cause = std::current_exception()) std::rethrow_exception(cause);
+  } catch (const std::bad_alloc&) {
+    for (const char* text : {"posbench: ", kOutOfMemory, "\n"}) {
+      if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) break;
+    }
+    std::_Exit(1);
+  } catch (...) {
+    default_terminate();
+  }
+  std::abort();
+}
 
 int run_catching(int argc, char** argv) {
   try {
@@ -32,7 +54,7 @@ int run_catching(int argc, char** argv) {
     if (std::ferror(stdout) == 0) write_error(error.what());
     return 1;
   } catch (const std::bad_alloc&) {
-    write_error("out of memory; use smaller models or sequences, fewer jobs, or more memory");
+    write_error(kOutOfMemory);
     return 1;
   } catch (const std::exception& error) {
     write_error(
@@ -45,6 +67,7 @@ int run_catching(int argc, char** argv) {
 }  // namespace posbench
 
 int main(int argc, char** argv) {
+  std::set_terminate(posbench::on_terminate);
   posbench::open_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that exceeds a limit then fails in write(), as on a full disk
   const int code = posbench::run_catching(argc, argv);

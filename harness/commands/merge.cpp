@@ -22,6 +22,7 @@
 #include "harness/exchange/saved_model.h"
 #include "harness/runs/provenance.h"
 #include "harness/runs/run_directory.h"
+#include "harness/runs/run_record.h"
 
 namespace posbench {
 namespace {
@@ -167,8 +168,9 @@ int merge(const MergeRequest& request) {
   }
   const std::vector<TaskBaseline> baselines = [&] {
     const StatusLine status("measuring trivial predictors");
-    return measure_baselines(suite, all_cores());
+    return measure_baselines(suite, count_cores());
   }();
+  for (const auto& [path, record] : runs) check_lines(record, path, baselines);
   RunDirectory directory(request.directory, request.force ? Existing::replace : Existing::refuse,
                          std::move(manifest));
   if (first.save_models) copy_models(runs, directory.path());

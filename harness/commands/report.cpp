@@ -5,8 +5,11 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -17,9 +20,11 @@
 #include "harness/commands/commands.h"
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
+#include "harness/console/lines.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
+#include "harness/console/selection.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/live_page.h"
 #include "harness/runs/page_options.h"
@@ -35,29 +40,60 @@ struct ReportRequest {
   std::vector<std::filesystem::path> runs;  // reports, or run directories
   Metric metric = Metric::sequence;
   bool by_split = false, keep_going = false, watch = false, anonymous = false;
+  Selection selection;
+  std::string sort = "run";  // run, name or accuracy
   Output output;
 };
+
+/// Returns the mean out of distribution, or in distribution if the task has no other split; the better, the greater.
+double quality(const SummaryRow& row, Metric metric) {
+  const std::optional<SplitSummary>& split =
+      row.out_of_distribution ? row.out_of_distribution : row.in_distribution;
+  const Spread* spread = split ? split->spread(metric) : nullptr;
+  if (spread == nullptr) return std::numeric_limits<double>::lowest();
+  return metric_info(metric).lower_is_better ? -spread->mean : spread->mean;
+}
+
+/// Sorts the encodings of each table by name, or by their accuracy from the best on.
+void sort_encodings(Summary& summary, const std::string& order, Metric metric) {
+  if (order == "run") return;
+  const auto is_before = [&](const SummaryRow& a, const SummaryRow& b) {
+    return order == "name" ? a.encoding < b.encoding : quality(a, metric) > quality(b, metric);
+  };
+  std::map<std::string, double> sums;
+  for (auto first = summary.rows.begin(); first != summary.rows.end();) {
+    const auto last =
+        std::find_if(first, summary.rows.end(), [&](const SummaryRow& row) { return row.task != first->task; });
+    std::stable_sort(first, last, is_before);
+    for (; first != last; ++first) sums[first->encoding] += quality(*first, metric);
+  }
+  std::stable_sort(summary.ranking.begin(), summary.ranking.end(), [&](const Ranking& a, const Ranking& b) {
+    return order == "name" ? a.encoding < b.encoding : sums[a.encoding] > sums[b.encoding];
+  });
+}
 
 std::string report_text(const ReportRequest& request, const std::vector<NamedReport>& runs, Format format,
                         const ConsoleStyle& style) {
   const Metric metric = request.metric;
   const MergedReport all = merge_reports(runs);
-  const Summary summary = summarize(all.report);
-  if (format == Format::csv) return csv(seed_table(all.report, summary));
+  Summary summary = summarize(all.report);
+  sort_encodings(summary, request.sort, metric);
+  if (format == Format::csv) return to_csv(seed_table(all.report, summary));
   if (format == Format::json) {
     Json whole = to_json(all.report);
-    return pretty({{"summary", std::move(whole["summary"])},
-                   {"ranking", std::move(whole["ranking"])},
-                   {"notes", all.warnings}});
+    return to_indented_json({{"summary", std::move(whole["summary"])},
+                             {"ranking", std::move(whole["ranking"])},
+                             {"notes", all.warnings}});
   }
   std::string text;
   const auto add = [&](const Table& table) {
-    if (!table.rows.empty()) text += (format == Format::markdown ? markdown(table) : console(table, style)) + '\n';
+    if (!table.rows.empty())
+      text += (format == Format::markdown ? to_markdown(table) : to_console_text(table, style)) + '\n';
   };
   std::vector<std::string> notes;
   if (request.by_split) {
     for (const auto& [task, table] : split_tables(summary, metric)) {
-      text += format == Format::markdown ? fmt::format("`{}`\n\n", task) : printable(task) + "\n";
+      text += format == Format::markdown ? fmt::format("`{}`\n\n", task) : to_printable(task) + "\n";
       add(table);
     }
     notes = split_notes(summary, metric);
@@ -67,9 +103,11 @@ std::string report_text(const ReportRequest& request, const std::vector<NamedRep
     notes = accuracy_notes(summary, metric);
   }
   add(unfinished_table(all.report));
+  for (std::string& note : memory_notes(all.report)) notes.push_back(std::move(note));
   notes.insert(notes.end(), all.warnings.begin(), all.warnings.end());
   for (const std::string& note : notes) {
-    text += (format == Format::markdown ? markdown_text(note) : wrapped(printable(note), 0, style.width)) + '\n';
+    text += (format == Format::markdown ? escape_markdown(note) : wrap_text(to_printable(note), 0, style.width)) +
+            '\n';
   }
   return text;
 }
@@ -85,7 +123,7 @@ void make_anonymous(std::vector<std::filesystem::path>& names, std::vector<Repor
 std::string page_text(const ReportRequest& request, const std::vector<NamedReport>& runs, bool reload) {
   PageOptions options = page_options(runs, request.output.file.value_or("page.html"));
   if (request.anonymous) options.inspections.clear();  // links are paths
-  std::string page = report_page(runs, options);
+  std::string page = make_report_page(runs, options);
   return reload ? add_reload(std::move(page)) : page;
 }
 
@@ -107,6 +145,8 @@ void report(const ReportRequest& request) {
     throw InputError(
         "--by-split needs --format console or markdown; csv, json and html have every split without it");
   }
+  if (request.sort != "run" && chosen != Format::console && chosen != Format::markdown)
+    throw InputError("--sort needs --format console or markdown; csv, json and html have the order of the run");
   std::vector<std::filesystem::path> paths;
   std::vector<Report> reports;
   for (const std::filesystem::path& path : request.runs) {
@@ -119,8 +159,10 @@ void report(const ReportRequest& request) {
       write_error(std::string("skipped: ") + error.what());
     }
   }
+  select(request.selection, reports);
   if (request.anonymous) make_anonymous(paths, reports);
   write_report(request, name_reports(paths, reports), false);
+  write_path(request.output.file);
 }
 
 /// Writes the report again whenever an experiment finishes, until all runs are finished.
@@ -140,11 +182,13 @@ void watch(const ReportRequest& request) {
       for (RunReader& reader : readers) reports.push_back(reader.read());
       const bool finished =
           std::all_of(reports.begin(), reports.end(), [](const Report& report) { return report.so_far.empty(); });
-      if (!request.output.file && on_terminal()) std::fputs("\x1b[2J\x1b[H", stdout);
+      if (!request.output.file && is_terminal()) std::fputs("\x1b[2J\x1b[H", stdout);
+      select(request.selection, reports);
       std::vector<std::filesystem::path> names = request.runs;
       if (request.anonymous) make_anonymous(names, reports);
       write_report(request, name_reports(names, reports), !finished);
       std::fflush(stdout);
+      if (first) write_path(request.output.file);
       if (finished) return;
       if (first && !is_quiet()) write_message("posbench: waiting for further experiments; Ctrl-C stops waiting\n");
     }
@@ -160,6 +204,9 @@ void add_report(CLI::App& app, Invocation&) {
       app.add_subcommand("report", "Show the results of runs, finished or not, as tables or as a page of plots")
           ->group(kResults);
   command->add_option("runs", request->runs, "reports or run directories; several are shown together")->required();
+  add_selection(*command, request->selection);
+  add_choice(*command, "--sort", request->sort, {"run", "name", "accuracy"},
+             "order of the encodings: that of the run, by name, or the most accurate first");
   add_metric(*command, request->metric);
   command->add_flag(
       "--by-split", request->by_split,
@@ -174,6 +221,7 @@ void add_report(CLI::App& app, Invocation&) {
       {{"posbench report runs/mine", "tables"},
        {"posbench report runs/mine --metric loss", "mean cross-entropy instead of accuracy"},
        {"posbench report runs/mine --by-split", "every split of every task"},
+       {"posbench report runs/mine -t flip_flop --split ood_sparse --sort accuracy", "a part of the results"},
        {"posbench report runs/mine -o mine.html", "a page of plots"},
        {"posbench report runs/mine -o mine.csv", "a row for each task, encoding, seed and split"},
        {"posbench report runs/mine --watch -o now.html", "a page that follows a run; the browser reloads it"},

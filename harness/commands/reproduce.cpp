@@ -12,6 +12,7 @@
 #include "base/parallel_for.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/run.h"
+#include "harness/config/embedded_data.h"
 #include "harness/console/help.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
@@ -48,11 +49,21 @@ struct ReproduceRequest {
 std::string formatted(const Table& table, Format format, bool color) {
   switch (format) {
     case Format::markdown:
-      return markdown(table);
+      return to_markdown(table);
     case Format::csv:
-      return csv(table);
+      return to_csv(table);
     default:
-      return console(table, {console_width(), color});
+      return to_console_text(table, {console_width(), color});
+  }
+}
+
+/// Prints the claims with the verdicts of the kept runs.
+void print_claims(const ClaimPlan& plan, const ReproduceRequest& request, bool color) {
+  const Table table = claim_list(plan.claims, kept_verdicts(to_string(request.size)));
+  fmt::print("{}", formatted(table, request.format, color));
+  if (request.format == Format::console) {
+    fmt::print(
+        "\nverdict: by the kept runs of this size\npredicted: the verdict that was expected before any run\n");
   }
 }
 
@@ -106,9 +117,9 @@ int reproduce(const ReproduceRequest& request) {
   }
   const ClaimPlan plan = plan_claims(request.claims, request.size);
   const bool color = wants_color(request.color);
-  const int jobs = request.jobs > 0 ? request.jobs : all_cores();
+  const int jobs = request.jobs > 0 ? request.jobs : count_cores();
   if (request.list) {
-    fmt::print("{}", formatted(claim_list(plan.claims), request.format, color));
+    print_claims(plan, request, color);
     return 0;
   }
   if (request.dry_run) {
@@ -123,12 +134,12 @@ int reproduce(const ReproduceRequest& request) {
   }
   AllEvidence evidence = collect_evidence(plan, directory);
   for (const fs::path& other : request.with) evidence.merge(collect_evidence(plan, other));
-  const std::vector<ClaimResult> results = judge(plan.claims, evidence, kAlpha);
-  const std::string json = pretty(to_json(plan.claims, results, evidence, request.size, kAlpha));
+  const std::vector<ClaimResult> results = judge_claims(plan.claims, evidence, kAlpha);
+  const std::string json = to_indented_json(to_json(plan.claims, results, evidence, request.size, kAlpha));
   if (!request.judge_only) write_file(directory / "claims.json", json);
   const std::optional<fs::path> page =
       request.page || request.judge_only ? request.page : std::optional(directory / "claims.html");
-  if (page) write_file(*page, claims_page(plan.claims, results, evidence, to_string(request.size)));
+  if (page) write_file(*page, make_claims_page(plan.claims, results, evidence, to_string(request.size)));
   if (request.format == Format::json) {
     fmt::print("{}", json);
     return 0;
@@ -139,7 +150,7 @@ int reproduce(const ReproduceRequest& request) {
   if (request.format == Format::csv) return 0;
   fmt::print("\n");
   for (const std::string& note : claim_notes(plan.claims, results)) {
-    fmt::print("{}\n", document ? "* " + markdown_text(note) : note);
+    fmt::print("{}\n", document ? "* " + escape_markdown(note) : note);
   }
   if (!request.judge_only) fmt::print("\nclaims: {}\n", (directory / "claims.json").string());
   if (page) fmt::print("{}page: {}\n", request.judge_only ? "\n" : "", page->string());
@@ -156,7 +167,8 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
           ->group(kRunning);
   command->add_option("claims", request->claims,
                       "names of claims, as --list shows them; without names all claims");
-  command->add_flag("--list", request->list, "print the claims and run nothing");
+  command->add_flag("--list", request->list,
+                    "print the claims with the verdicts of the kept runs, and run nothing");
   command->add_flag("--dry-run", request->dry_run,
                     "print the runs and their estimated core time, and run nothing");
   command->add_flag_callback(
@@ -164,7 +176,7 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
       "train at the published sizes instead of the reduced ones; most claims then need a cluster");
   command->add_option("-o,--output", request->directory, "directory of the runs")
       ->default_str("runs/claims, or runs/claims-full");
-  command->add_option("-j,--jobs", request->jobs, "number of experiments at once, one thread each")
+  command->add_option("-j,--jobs", request->jobs, "number of experiments at once; each uses one thread")
       ->default_str("all cores")
       ->check(CLI::Range(1, 4096));
   command
@@ -191,7 +203,7 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
        {"posbench reproduce cope-flip-flop-longer --dry-run", "the runs of one claim"},
        {"posbench reproduce -o claims/1 --shard 1/2", "and on another machine: -o claims/2 --shard 2/2"},
        {"posbench reproduce -o claims/1 --with claims/2 --judge-only --page claims.html", ""}},
-      {"Claims with equal settings share their runs. FinishedExperiment runs are not repeated. The same command continues "
+      {"Claims with equal settings share their runs. Finished runs are not repeated. The same command continues "
        "an interrupted run."});
   command->callback([request, &invocation] {
     request->command = invocation.arguments;

@@ -17,6 +17,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <stop_token>
 #include <system_error>
@@ -24,11 +25,13 @@
 
 #include "base/parallel_for.h"
 #include "base/printable.h"
+#include "harness/console/lines.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/progress.h"
 #include "harness/console/status_line.h"
 #include "harness/console/summary.h"
+#include "harness/console/terminal.h"
 #include "harness/exchange/saved_model.h"
 #include "harness/runs/checkpoint.h"
 #include "harness/runs/live_page.h"
@@ -58,7 +61,7 @@ std::string quoted(const std::string& word) {
   const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("_./:=,+-@%", c) != nullptr; };
   if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
   std::string text = "'";
-  if (printable(word) == word) {
+  if (to_printable(word) == word) {
     for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
     return text + "'";
   }
@@ -89,20 +92,6 @@ std::filesystem::path default_directory() {
   return fmt::format("runs/{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
 }
 
-/// Restores the last checkpoint of the sweep, if any. Returns the seconds that were spent before it.
-double resume(const std::filesystem::path& run, const Experiment& e, const Model& model, LearningRateSweep& sweep,
-              Progress& progress) {
-  const std::filesystem::path checkpoint = checkpoint_path(run, e.id());
-  std::error_code ignored;
-  if (!exists(checkpoint, ignored)) return 0;
-  try {
-    return read_checkpoint(checkpoint, e, model, sweep);
-  } catch (const std::runtime_error& error) {
-    progress.warn(fmt::format("{}; its experiment starts from the beginning", error.what()));
-    return 0;
-  }
-}
-
 /// Returns the number of results of the experiment that the run does not have yet.
 size_t count_missing(const Experiment& e, const RunDirectory& directory) {
   const std::vector<ExperimentId> ids = e.ids();
@@ -117,20 +106,25 @@ class RunObserver final : public ExperimentObserver {
   RunObserver(const RunRequest& request, RunDirectory& directory, Progress& progress, LivePage* live, size_t jobs)
       : request_(request), directory_(directory), progress_(progress), live_(live), jobs_(jobs) {
     checkpoint_seconds = request.checkpoint_every;
+    for (const auto& [id, finished] : directory.finished()) finished_before_.insert(id);
   }
 
   double on_start(const Experiment& e, const Model& model, LearningRateSweep& sweep) override {
-    const double seconds = resume(directory_.path(), e, model, sweep, progress_);
-    if (request_.trace_loss) start_trace(trace_path(directory_.path(), e.id()), sweep);
+    const double seconds = resume(e, model, sweep);
+    if (const std::filesystem::path losses = losses_path(e); !losses.empty()) start_trace(losses, sweep);
     return seconds;
   }
   void on_step(const Experiment& e, const LearningRateSweep& sweep) override {
-    if (request_.trace_loss) add_to_trace(trace_path(directory_.path(), e.id()), sweep);
+    if (const std::filesystem::path losses = losses_path(e); !losses.empty()) add_to_trace(losses, sweep);
+    const TrainingState& state = sweep.state;
+    if (state.curve.empty() || state.curve.back().step != state.step) return;
+    const bool has_rates = e.training().learning_rates.size() > 1;
+    progress_.validated(e.id(), has_rates ? std::optional(state.learning_rate) : std::nullopt, state.curve.back());
   }
   void on_checkpoint(const Experiment& e, const Model& model, const LearningRateSweep& sweep,
                      double seconds) override {
     directory_.check_in_place();
-    write_checkpoint(checkpoint_path(directory_.path(), e.id()), e, model, sweep, seconds);
+    write_checkpoint(checkpoint_path(directory_.path(), e.id()), e, model, sweep, seconds, losses_path(e));
   }
   void on_progress(double cost) override { progress_.advance(cost); }
   void on_trained(const Experiment& e, const Model& model, const Parameters& parameters) override {
@@ -145,6 +139,9 @@ class RunObserver final : public ExperimentObserver {
       if (directory_.finished().contains(result.id)) continue;
       const double seconds = result.extended ? 0 : seconds_of_all;
       directory_.append(result, seconds);
+      if (result.extended) {
+        for (const CurvePoint& point : result.learning_curve) progress_.validated(result.id, std::nullopt, point);
+      }
       progress_.finished(result, seconds);
       if (live_ != nullptr) live_->update();
       if (!request_.fail_fast || result.status == Status::ok) continue;
@@ -157,11 +154,32 @@ class RunObserver final : public ExperimentObserver {
   }
 
  private:
+  /// Restores the last checkpoint of the sweep, if any. Returns the seconds that were spent before it.
+  double resume(const Experiment& e, const Model& model, LearningRateSweep& sweep) const {
+    const std::filesystem::path checkpoint = checkpoint_path(directory_.path(), e.id());
+    std::error_code ignored;
+    if (!exists(checkpoint, ignored)) return 0;
+    try {
+      return read_checkpoint(checkpoint, e, model, sweep, losses_path(e));
+    } catch (const std::runtime_error& error) {
+      progress_.warn(fmt::format("{}; its experiment starts from the beginning", error.what()));
+      return 0;
+    }
+  }
+
+  /// Returns the file of the losses; empty without --trace-loss. A finished experiment is trained again if results of its
+  /// extensions are missing, and its file is complete.
+  std::filesystem::path losses_path(const Experiment& e) const {
+    if (!request_.trace_loss || finished_before_.contains(e.id())) return {};
+    return trace_path(directory_.path(), e.id());
+  }
+
   const RunRequest& request_;
   RunDirectory& directory_;
   Progress& progress_;
   LivePage* live_;
   size_t jobs_;
+  std::set<ExperimentId> finished_before_;  // when the run was opened
   std::mutex mutex_;
 };
 
@@ -181,8 +199,8 @@ void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDir
   }
   const size_t at_once = std::min(pending.size(), static_cast<size_t>(jobs));
   if (request.verbosity != Verbosity::quiet) {
-    write_message(fmt::format("{}; {} of {} experiments to run, {} at once, into {}\n", version(), missing,
-                              ids(suite.experiments).size(), at_once, printable(path.string())));
+    write_line(fmt::format("{}; {} of {} experiments to run, {} at once, into {}", version(), missing,
+                           ids(suite.experiments).size(), at_once, to_printable(path.string())));
   }
   if (pending.empty()) return;
   directory.make_folders();
@@ -217,7 +235,17 @@ void print_plan(const Suite& suite, int jobs, bool color) {
   }
   print_table(table, color);
   fmt::print("{} experiments; about {} of core time, {} with {} jobs\n", ids(suite.experiments).size(),
-             duration(plan.core_seconds), duration(plan.wall_seconds), jobs);
+             format_duration(plan.core_seconds), format_duration(plan.wall_seconds), jobs);
+  if (plan.measured_pairs < plan.pairs) {
+    fmt::print(
+        "{}\n",
+        wrap_text(
+            fmt::format(
+                "{} of {} pairs of a task and an encoding were measured, and the others were estimated from these. "
+                "Such estimates of measured pairs are wrong by up to {:.0f} %.",
+                plan.measured_pairs, plan.pairs, 100 * plan.deviation),
+            0, console_width()));
+  }
 }
 
 /// Makes signals that end the process request the stop of `interruption` instead, while it lives. A signal that the
@@ -270,9 +298,9 @@ int run_config(const RunConfig& config, const RunRequest& request) {
   const Suite suite = make_suite(config, request.shard);
   for (const auto& task : suite.tasks) {
     for (const std::string& split : task->skipped_splits)
-      write_message(printable(fmt::format("task '{}' is tested without {}", task->spec, split)) + "\n");
+      write_message(to_printable(fmt::format("task '{}' is tested without {}", task->spec, split)) + "\n");
   }
-  const int jobs = request.jobs > 0 ? request.jobs : all_cores();
+  const int jobs = request.jobs > 0 ? request.jobs : count_cores();
   if (request.dry_run) {
     print_plan(suite, jobs, wants_color(request.color));
     return 0;
@@ -288,9 +316,9 @@ int run_config(const RunConfig& config, const RunRequest& request) {
   if (request.shard.of > 1) about["shard"] = request.shard.text();
   RunDirectory directory(request.directory.value_or(default_directory()), request.existing, std::move(manifest));
   if (request.rerun_failed) directory.forget_failed();
-  if (!directory.dropped().empty()) write_message(one_line(directory.dropped()) + "\n");
+  if (!directory.dropped().empty()) write_message(to_one_line(directory.dropped()) + "\n");
   const auto stopped = [&](const std::string& why) {
-    write_message(fmt::format("{}; {}", one_line(why),
+    write_message(fmt::format("{}; {}", to_one_line(why),
                               how_to_resume(request, directory, directory.record().manifest.experiments.size())));
   };
   std::optional<Report> report;

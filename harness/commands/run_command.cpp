@@ -1,6 +1,7 @@
 // `posbench run`: the training and test of encodings on tasks.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,10 +12,13 @@
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/run.h"
+#include "harness/config/user_files.h"
 #include "harness/console/help.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
+#include "harness/runs/loss_trace.h"
 #include "harness/runs/suite.h"
+#include "results/json/json.h"
 
 namespace posbench {
 namespace {
@@ -57,11 +61,35 @@ void print_list(const Suite& suite) {
   for (const ExperimentId& id : ids(suite.experiments)) fmt::print("{} {} {}\n", id.task, id.encoding, id.seed);
 }
 
+constexpr const char* kManifestFile = "manifest.json";
+
+/// Returns true if the command continues a run directory and sets nothing of its configuration.
+bool continues_stored_run(const Request& request) {
+  const ConfigRequest& c = request.config;
+  return request.resume && request.directory && std::filesystem::exists(*request.directory / kManifestFile) &&
+         !c.profile && !c.file && !c.tasks && !c.encodings && !c.seeds && !c.learning_rates && !c.extend &&
+         !c.match_compute && c.settings.empty() && c.sweeps.empty();
+}
+
+/// Returns the configuration of the run directory, and takes over its shard and which files it writes.
+RunConfig read_stored_run(Request& request) {
+  const std::filesystem::path path = *request.directory / kManifestFile;
+  return read_user_files([&] {
+    const std::string name = path.string();
+    const Json json = read_json(path);
+    const Field root(json, name);
+    if (request.shard == Shard{} && root.has("shard")) request.shard = Shard::parse(root["shard"].text());
+    if (root.has("save_models") && root["save_models"].flag()) request.save_models = true;
+    if (std::filesystem::exists(*request.directory / kLossFolder)) request.trace_loss = true;
+    return config_from_json(root["config"].object(), name + ": config");
+  });
+}
+
 int run(Request& request) {
   if (request.verbose && is_quiet()) throw InputError("--verbose and --quiet exclude each other; give one");
   request.existing = request.resume ? Existing::resume : request.force ? Existing::replace : Existing::refuse;
   request.verbosity = is_quiet() ? Verbosity::quiet : request.verbose ? Verbosity::verbose : Verbosity::normal;
-  RunConfig config = make_config(request.config);
+  RunConfig config = continues_stored_run(request) ? read_stored_run(request) : make_config(request.config);
   if (request.keep_going) remove_incompatible(config);
   if (request.show_config) {
     fmt::print("{}\n", to_json(config).dump(2));
@@ -122,8 +150,10 @@ void add_variations(CLI::App& command, Request& request) {
 
 void add_directory(CLI::App& command, Request& request) {
   command.add_option("-o,--output", request.directory, "run directory to write")->default_str("runs/DATE-TIME");
-  CLI::Option* resume = command.add_flag("--resume", request.resume,
-                                         "continue the run of an existing directory from its last checkpoints");
+  CLI::Option* resume =
+      command.add_flag("--resume", request.resume,
+                       "continue the run of an existing directory from its last checkpoints; with -o "
+                       "alone it keeps its configuration");
   command
       .add_flag("--rerun-failed", request.rerun_failed,
                 "with --resume: run the experiments again that diverged or failed")
@@ -142,7 +172,7 @@ void add_directory(CLI::App& command, Request& request) {
 }
 
 void add_execution(CLI::App& command, Request& request) {
-  command.add_option("-j,--jobs", request.jobs, "number of experiments at once, one thread each")
+  command.add_option("-j,--jobs", request.jobs, "number of experiments at once; each uses one thread")
       ->default_str("all cores")
       ->check(CLI::Range(1, 4096));
   command.add_flag("--fail-fast", request.fail_fast,
@@ -153,7 +183,8 @@ void add_execution(CLI::App& command, Request& request) {
                    "print the experiments, their parameters and their estimated time, and run nothing");
   command.add_flag("--show-config", request.show_config,
                    "print the resulting configuration as JSON and run nothing");
-  command.add_flag("-v,--verbose", request.verbose, "print the learning curve of each experiment");
+  command.add_flag("-v,--verbose", request.verbose,
+                   "print the loss and the accuracy of every validation as soon as it is made");
   add_color(command, request.color);
 }
 
@@ -178,15 +209,15 @@ void add_run(CLI::App& app, Invocation& invocation) {
        {"posbench run -t flip_flop -e rope --extend none,interpolated --set extend.steps=100", ""},
        {"posbench run -t all -e all --set model.attention=bidirectional --keep-going", ""},
        {"posbench run --config out/report.json -o again", "the run of a report again"},
-       {"posbench run -e cope,rope -t flip_flop -s 3 -o out --resume", "the same run, after an interruption"},
-       {"posbench run -o out --live", "out/report.html follows the run in a browser"},
+       {"posbench run --resume -o out", "the same run, after an interruption"},
+       {"posbench run -o live --live", "live/report.html follows the run in a browser"},
        {"posbench run --profile standard --shard 3/16 -o out/3", "a sixteenth of a suite"}},
       {"The configuration is that of the profile; then --config, then --set and the other options replace parts of it. "
        "--show-config prints the result.",
        "The run directory has manifest.json, experiments.jsonl (one line for each finished experiment, written when it "
        "finishes), report.json and the page report.html. The first Ctrl-C, SIGTERM or SIGHUP saves the running "
        "experiments; the second ends the run at once. However a run ends (a signal, a full disk, too little memory), its "
-       "finished experiments are stored, and the same command with --resume continues it, each experiment from its last "
+       "finished experiments are stored, and 'posbench run --resume -o DIR' continues it, each experiment from its last "
        "checkpoint. Before that, 'report', 'compare' and 'inspect' read the unfinished run and state how many of its "
        "experiments they show.",
        "The report has the same bytes for any number of jobs, interruptions and shards, except for its context and "

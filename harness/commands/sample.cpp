@@ -111,7 +111,8 @@ void write_samples(const SampleRequest& request) {
   stream.length = request.length;
   if (request.json) {
     write(fmt::format("{{\n\"task\": {},\n\"stream\": {},\n\"split\": {},\n\"seed\": {},\n\"samples\": [\n",
-                      compact(request.task), compact(id.text()), compact(id.split), request.seed));
+                      to_compact_json(request.task), to_compact_json(id.text()), to_compact_json(id.split),
+                      request.seed));
   } else {
     write(fmt::format("stream {} of {}, seed {}: {}\n", id.text(), request.task, request.seed,
                       use_of(request.stream)));
@@ -119,7 +120,7 @@ void write_samples(const SampleRequest& request) {
   for (int n = 0; n < request.count; ++n) {
     const SampleStream::Sample sample = stream(static_cast<std::uint64_t>(n));
     if (request.json) {
-      write(compact(sample_json(*task, sample)) + (n + 1 < request.count ? ",\n" : "\n]\n}\n"));
+      write(to_compact_json(sample_json(*task, sample)) + (n + 1 < request.count ? ",\n" : "\n]\n}\n"));
     } else {
       write(sample_text(*task, sample));
     }
@@ -134,9 +135,8 @@ void add_sample(CLI::App& app, Invocation&) {
                           ->group(kExplore);
   command->add_option("task", request->task, "task, with or without options")->required();
   command->add_option("-n,--count", request->count, "number of samples")->check(CLI::Range(1, 1000000));
-  command->add_option("--stream", request->stream,
-                      "stream of samples: train, validation, or a split for its test samples");
-  command->add_option("--split", request->stream, "same as --stream");
+  command->add_option("--split,--stream", request->stream,
+                      "samples: train, validation, or a split for its test samples");
   command->add_option("--length", request->length, "length of all samples, in the task's unit")
       ->default_str("drawn by the task")
       ->check(CLI::Range(1, 100000));
@@ -144,8 +144,8 @@ void add_sample(CLI::App& app, Invocation&) {
   add_choice(*command, "--layout", request->layout_name, {"teacher_forced", "slots"},
              "layout of the answers: as inputs of a causal model, or as empty slots");
   command->add_flag("--json", request->json, "output as JSON");
-  set_footer(*command, {{"posbench sample flip_flop -n 3 --stream ood_sparse", "samples of a test split"},
-                        {"posbench sample flip_flop --stream train", "samples of training"},
+  set_footer(*command, {{"posbench sample flip_flop -n 3 --split ood_sparse", "samples of a test split"},
+                        {"posbench sample flip_flop --split train", "samples of training"},
                         {"posbench sample reverse_string --layout slots --json", ""}});
   command->callback([request] {
     request->layout = request->layout_name == "slots" ? Layout::slots : Layout::teacher_forced;

@@ -51,6 +51,15 @@ struct Scored {
   double seconds = 0;
 };
 
+/// Returns the baselines of the task. If the training is not that of the configuration, its samples are unknown.
+TaskBaseline baselines(const Scored& file) {
+  TaskBaseline baseline = measure_baselines(*file.set.task);
+  if (file.configured) return baseline;
+  baseline.training_samples.reset();
+  for (SplitBaseline& split : baseline.splits) split.seen_in_training.reset();
+  return baseline;
+}
+
 /// Reads the description of the model from the command line, or else from the manifest.
 void read_model(const Field& json, const ScoreRequest& request, Scored& scored) {
   constexpr std::int64_t kMax = std::int64_t{1} << 53;
@@ -187,8 +196,7 @@ Report make_report(const std::vector<Scored>& files) {
   double total = 0;
   for (const ExperimentId& id : ids) {
     const Scored& file = *groups[id].front();
-    if (std::find(tasks.begin(), tasks.end(), id.task) == tasks.end())
-      report.tasks.push_back(measure_baselines(*file.set.task));
+    if (std::find(tasks.begin(), tasks.end(), id.task) == tasks.end()) report.tasks.push_back(baselines(file));
     add_once(tasks, id.task);
     add_once(encodings, id.encoding);
     add_once(seeds, id.seed);
@@ -223,7 +231,7 @@ int score(const ScoreRequest& request) {
   });
   about["finished"] = timestamp();
   report.context = std::move(about);
-  write_file(request.output, pretty(to_json(report)));
+  write_file(request.output, to_indented_json(to_json(report)));
   const int code = print_accuracies(report, wants_color(request.color));
   fmt::print("\nreport: {}\n", request.output.string());
   return code;

@@ -51,9 +51,9 @@ int separation(const SeparationRequest& request) {
                           fmt::format("{:.1f}", task.ratio), task.ratio >= kRatio ? "yes" : "no",
                           fmt::format("{} of {}", task.resolved, task.pairs)});
   }
-  fmt::print("{}\n", request.markdown ? markdown(table) : console(table, {console_width()}));
+  fmt::print("{}\n", request.markdown ? to_markdown(table) : to_console_text(table, {console_width()}));
   fmt::print("{} of {} tasks separate encodings: at least {:g} times the variance over seeds, by {} {}\n",
-             separating, separations.size(), kRatio, info(request.metric).title, to_string(request.kind));
+             separating, separations.size(), kRatio, metric_info(request.metric).title, to_string(request.kind));
   if (seeds < 5) fmt::print("{} seeds are too few to resolve pairs: run with -s 5\n", seeds);
   return separating >= request.fraction * static_cast<double>(separations.size()) ? 0 : 1;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "encodings/aliases.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/config/config.h"
@@ -15,9 +16,13 @@
 #include "harness/config/names.h"
 #include "harness/console/help.h"
 #include "harness/console/known_names.h"
+#include "harness/console/lines.h"
 #include "harness/console/terminal.h"
+#include "harness/runs/claims.h"
 #include "harness/training/baselines.h"
 #include "harness/training/task_setup.h"
+#include "results/presentation/claims_text.h"
+#include "results/types/metric.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -27,13 +32,15 @@ std::string options_text(const std::vector<OptionInfo>& options) {
   if (options.empty()) return "options: none\n";
   std::string text = "options:\n";
   for (const OptionInfo& o : options) {
-    text += fmt::format("  {:<16} {:<12} {}; {}\n", o.name, o.value.empty() ? "-" : o.value, o.help, o.expected);
+    text += two_columns(fmt::format("  {:<16} {:<12} ", o.name, o.value.empty() ? "-" : o.value),
+                        o.help + "; " + o.expected, list_width());
   }
   return text;
 }
 
 std::string field(const std::string& name, const std::string& value) {
-  return value.empty() ? "" : fmt::format("{:<15} {}\n", name + ":", indent_lines(value, 16));
+  constexpr size_t kColumn = 16;
+  return value.empty() ? "" : fmt::format("{:<15} {}\n", name + ":", wrapped_lines(value, kColumn, list_width()));
 }
 
 /// Returns "length=128 (4x)": the value, and how it relates to that of training.
@@ -52,6 +59,7 @@ std::string changes(const TaskInfo& info, const TaskInfo::Split& split) {
 std::string show_encoding(const EncodingEntry& entry) {
   const EncodingInfo& info = entry.info;
   return fmt::format("{} (encoding, {})\n\n", info.name, to_string(info.family)) +
+         field("also called", fmt::format("{}", fmt::join(aliases_of(info.name), ", "))) +
          field("equation", info.equation) + field("source", info.source) + field("notes", info.notes) +
          field("models", info.causal_only ? "causal" : "causal, bidirectional") +
          field("learned", info.learned ? "yes" : "no") + field("relative", to_string(info.relative)) +
@@ -75,20 +83,86 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
                                                   setup.shape.trained_length, setup.shape.longest));
   text += "\n" + options_text(entry.options) + "\nsplits:\n";
   for (const TaskInfo::Split& split : setup.splits) {
-    text += fmt::format("  {:<20} {:<36} {}\n", split.name, changes(info, split), split.why);
+    text +=
+        two_columns(fmt::format("  {:<20} {:<36} ", split.name, changes(info, split)), split.why, list_width());
   }
-  for (const std::string& split : setup.skipped_splits) text += "  skipped: " + split + "\n";
+  for (const std::string& split : setup.skipped_splits)
+    text += "  " + wrap_text("skipped: " + split, 4, list_width()) + "\n";
   text += "\naccuracy by token without reading the question (measured on 2000 samples each):\n";
   for (const SplitBaseline& split : baseline.splits) {
-    text += fmt::format("  {:<20} chance {:.3f}", split.name, split.chance);
-    for (const auto& [name, accuracy] : split.trivial) text += fmt::format(", {} {:.3f}", name, accuracy);
-    if (split.entropy) text += fmt::format("; entropy {:.4f} nats, the smallest possible loss", *split.entropy);
-    text += "\n";
+    std::string accuracies = fmt::format("chance {:.3f}", split.chance);
+    for (const auto& [name, accuracy] : split.trivial) accuracies += fmt::format(", {} {:.3f}", name, accuracy);
+    if (split.entropy)
+      accuracies += fmt::format("; entropy {:.4f} nats, the smallest possible loss", *split.entropy);
+    text += two_columns(fmt::format("  {:<20} ", split.name), accuracies, list_width());
   }
+  text += fmt::format("\nfraction of test samples that are also among {} training samples:\n",
+                      baseline.training_samples.value_or(0));
+  for (const SplitBaseline& split : baseline.splits)
+    text += fmt::format("  {:<20} {:.3f}\n", split.name, split.seen_in_training.value_or(0));
   return text;
 }
 
-/// Throws InputError if there is no such task, encoding or profile.
+/// Returns the tasks that have a split, with its options and its purpose. Empty if no task has it.
+std::string show_split(const std::string& name) {
+  std::string text;
+  for (const std::string& task : tasks().names()) {
+    const TaskSetup setup = make_task_setup(ExperimentOptions{}, task);
+    for (const TaskInfo::Split& split : setup.splits) {
+      if (split.name == name)
+        text += fmt::format("  {:<28} {:<32} {}\n", task, changes(tasks().find(task).info, split), split.why);
+    }
+  }
+  return text.empty() ? ""
+                      : fmt::format("{} (split)\n\ntasks, with what the split changes and why:\n{}", name, text);
+}
+
+/// Returns the description of a setting. Empty if there is none.
+std::string show_setting(const std::string& name) {
+  for (const OptionInfo& o : all_settings()) {
+    if (o.name != name) continue;
+    return fmt::format("{} (setting)\n\n", o.name) + field("meaning", o.help) + field("expected", o.expected) +
+           field("default", o.value.empty() ? "none" : o.value) +
+           field("example", fmt::format("posbench run --set {}={}", o.name, o.value.empty() ? "VALUE" : o.value)) +
+           "\nA profile may have another default; 'posbench show quick' prints its values.\n";
+  }
+  return "";
+}
+
+/// Returns the description of a metric. Empty if there is none.
+std::string show_metric(const std::string& name) {
+  for (const MetricInfo& metric : metrics()) {
+    if (metric.name != name) continue;
+    return fmt::format("{} (metric)\n\n", metric.name) + field("meaning", metric.title) +
+           field("better", metric.lower_is_better ? "lower" : "higher") +
+           field("example", fmt::format("posbench compare before after --metric {}", metric.name));
+  }
+  return "";
+}
+
+/// Returns a claim with its rules and the verdict of the kept runs. Empty if there is none.
+std::string show_claim(const std::string& name) {
+  for (const ClaimFile& file : claim_files()) {
+    const Claim& claim = file.claim;
+    if (claim.name != name) continue;
+    const auto verdict = [&](const char* size) {
+      const auto verdicts = kept_verdicts(size);
+      const auto found = verdicts.find(name);
+      return found == verdicts.end() ? to_string(ClaimVerdict::not_run) : found->second;
+    };
+    std::string text = fmt::format("{} (claim, {})\n\n", claim.name, claim.family) +
+                       field("statement", claim.statement) + field("source", claim.source);
+    for (const Rule& rule : claim.rules) text += field("rule", rule_text(rule));
+    for (const Published& number : claim.published)
+      text += field("published", fmt::format("{}: {} {}", number.encoding, number.value, number.what));
+    text += field("differs", file.settings.at(ClaimSize::reduced).differs) + field("predicted", claim.expected) +
+            field("verdict", verdict("reduced")) + field("at full size", verdict("full"));
+    return text + fmt::format("\n'posbench reproduce {}' trains its runs and judges it.\n", claim.name);
+  }
+  return "";
+}
+
+/// Throws InputError if nothing has this name.
 std::string show_text(const std::string& text) {
   const Spec spec = Spec::parse(text);
   if (encodings().contains(encoding_name(spec.name)))
@@ -96,6 +170,10 @@ std::string show_text(const std::string& text) {
   if (tasks().contains(task_name(spec.name)))
     return show_task(read_task(text).task.text(), tasks().find(task_name(spec.name)));
   if (profiles().count(text) > 0) return profiles().at(text);
+  for (const auto show : {show_split, show_setting, show_metric, show_claim}) {
+    const std::string shown = show(text);
+    if (!shown.empty()) return shown;
+  }
   refuse_unknown_name(spec.name);
 }
 
@@ -106,12 +184,17 @@ void add_show(CLI::App& app, Invocation&) {
   CLI::App* command =
       app.add_subcommand(
              "show",
-             "Show one name: a task with its splits and trivial predictors, an encoding with its equation, a profile")
+             "Show one name: a task, an encoding with its equation, a profile, split, setting, metric or claim")
           ->group(kExplore);
-  command->add_option("name", *name, "task or encoding, with or without options; or a profile")->required();
+  command
+      ->add_option("name", *name,
+                   "task or encoding, with or without options; or a profile, split, setting, metric or claim")
+      ->required();
   set_footer(*command,
              {{"posbench show cope", "equation, source, options, properties"},
               {"posbench show flip_flop:length=64", "definition, options, splits, chance, trivial predictors"},
+              {"posbench show ood_far4", "tasks with a split, and what it changes"},
+              {"posbench show training.steps", "meaning, range and default of a setting"},
               {"posbench show standard > mine.json", "settings of a profile, to change for 'run --config'"}});
   command->callback([name] { std::fputs(show_text(*name).c_str(), stdout); });
 }

@@ -1,18 +1,22 @@
-// `posbench verify`: runs some experiments of a report again and compares every count.
+// `posbench verify`: runs some experiments of a report again and compares every count and accuracy.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,7 +30,11 @@
 #include "harness/runs/provenance.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/suite.h"
+#include "harness/training/baselines.h"
 #include "harness/training/run_experiment.h"
+#include "results/reports/report_json.h"
+#include "results/reports/summary_json.h"
+#include "results/statistics/summary.h"
 
 namespace posbench {
 namespace {
@@ -38,17 +46,35 @@ struct VerifyRequest {
   std::vector<std::string> command;
 };
 
-/// Returns all counts of an experiment by name. Losses are omitted, since another compiler may round them differently.
-std::map<std::string, std::string> counts(const ExperimentResult& result) {
-  std::map<std::string, std::string> counts{{"status", to_string(result.status)},
-                                            {"parameters", fmt::format("{}", result.parameters)},
-                                            {"task_version", fmt::format("{}", result.task_version)},
-                                            {"steps", fmt::format("{}", result.steps)}};
+using Values = std::map<std::string, std::string>;  // as messages show them, by name
+
+/// Returns all counts and accuracies of an experiment. Losses are omitted, since another compiler may round them differently.
+Values counts(const ExperimentResult& result) {
+  Values counts{{"status", to_string(result.status)},
+                {"parameters", fmt::format("{}", result.parameters)},
+                {"task_version", fmt::format("{}", result.task_version)},
+                {"steps", fmt::format("{}", result.steps)}};
+  const auto add_accuracies = [&](const std::string& name, double token, double sequence) {
+    counts[name] = fmt::format("{} of tokens, {} of sequences", token, sequence);
+  };
+  for (const CurvePoint& point : result.learning_curve) {
+    const std::string at = fmt::format("at step {}", point.step);
+    add_accuracies("validation " + at, point.validation_token, point.validation_sequence);
+    for (const SplitAccuracy& split : point.splits)
+      add_accuracies(split.split + " " + at, split.token, split.sequence);
+  }
+  for (const RateResult& rate : result.learning_rates) {
+    if (!rate.diverged_step)
+      add_accuracies(fmt::format("validation with learning rate {}", rate.learning_rate),
+                     rate.validation_token.value_or(0), rate.validation_sequence.value_or(0));
+  }
+  if (result.learning_rate) counts["learning_rate"] = fmt::format("{}", *result.learning_rate);
   if (result.diverged_step) counts["diverged_step"] = fmt::format("{}", *result.diverged_step);
   const auto add = [&](const std::string& name, Count count) {
     counts[name] = fmt::format("{} of {}", count.correct, count.total);
   };
   for (const SplitResult& split : result.splits) {
+    counts[split.name + ", tested"] = fmt::format("{} sequences", split.sequences);
     add(split.name + ", tokens", split.token);
     add(split.name + ", sequences", split.sequence);
     for (const LengthResult& length : split.by_length) {
@@ -63,25 +89,99 @@ std::map<std::string, std::string> counts(const ExperimentResult& result) {
   return counts;
 }
 
-/// Returns a description of the first count that differs, or an empty text. `compared` receives the number of counts. A
-/// report may omit the counts by length and distance.
-std::string first_difference(const ExperimentResult& reported, ExperimentResult again, size_t& compared) {
-  for (size_t n = 0; n < std::min(reported.splits.size(), again.splits.size()); ++n) {
-    if (reported.splits[n].by_length.empty()) again.splits[n].by_length.clear();
-    if (reported.splits[n].by_distance.empty()) again.splits[n].by_distance.clear();
-    if (reported.splits[n].by_position.empty()) again.splits[n].by_position.clear();
-  }
-  const auto before = counts(reported), now = counts(again);
-  compared = now.size();
+/// Returns a description of the first value that differs, or an empty text.
+std::string first_difference(const Values& before, const Values& now) {
   for (const auto& [name, value] : before) {
     const auto found = now.find(name);
     if (found == now.end()) return fmt::format("{}: {} in the report, missing now", name, value);
     if (found->second != value) return fmt::format("{}: {} in the report, {} now", name, value, found->second);
   }
   for (const auto& [name, value] : now) {
-    if (before.count(name) == 0) return fmt::format("{}: missing in the report, {} now", name, value);
+    if (!before.contains(name)) return fmt::format("{}: missing in the report, {} now", name, value);
   }
   return "";
+}
+
+/// The result of comparing an experiment or a task.
+struct Comparison {
+  std::string name, difference;  // the difference is empty if all values agree
+  size_t values = 0;
+};
+
+/// Trains and tests an experiment again. A report may omit the counts by length, distance and position.
+Comparison compare_experiment(const std::string& name, const ExperimentResult& reported,
+                              const Experiment& experiment) {
+  ExperimentResult again = run_experiment(experiment)->back();
+  for (size_t n = 0; n < std::min(reported.splits.size(), again.splits.size()); ++n) {
+    if (reported.splits[n].by_length.empty()) again.splits[n].by_length.clear();
+    if (reported.splits[n].by_distance.empty()) again.splits[n].by_distance.clear();
+    if (reported.splits[n].by_position.empty()) again.splits[n].by_position.clear();
+  }
+  const Values now = counts(again);
+  return {name, first_difference(counts(reported), now), now.size()};
+}
+
+/// Returns the options of a task and the accuracies that need no model.
+Values task_values(const TaskBaseline& task) {
+  Values values;
+  for (const SplitBaseline& split : task.splits) {
+    values[split.name + ", chance"] = fmt::format("{}", split.chance);
+    for (const auto& [predictor, accuracy] : split.trivial)
+      values[fmt::format("{}, {}", split.name, predictor)] = fmt::format("{}", accuracy);
+    for (const auto& [option, value] : split.options.value_or(std::map<std::string, std::string>()))
+      values[fmt::format("{}, option {}", split.name, option)] = value;
+  }
+  return values;
+}
+
+/// Measures the baselines of a task again. Reports of older versions lack some values.
+Comparison compare_task(const TaskBaseline& reported, const TaskSetup& setup) {
+  const Values before = task_values(reported);
+  Values now = task_values(measure_baselines(setup));
+  std::erase_if(now, [&](const auto& value) { return !before.contains(value.first); });
+  return {"task " + reported.task, first_difference(before, now), now.size()};
+}
+
+/// Compares numbers and texts of a report's summary with those that follow from its experiments. Members that only one
+/// of them has are skipped, as other versions have other members.
+void compare_summary(const Json& given, const Json& computed, const std::string& place, Comparison& result) {
+  if (!result.difference.empty()) return;
+  if (given.is_object() && computed.is_object()) {
+    for (const auto& [key, value] : given.items()) {
+      if (computed.contains(key)) compare_summary(value, computed.at(key), place + "." + key, result);
+    }
+  } else if (given.is_array() && computed.is_array() && given.size() == computed.size()) {
+    for (size_t n = 0; n < given.size(); ++n)
+      compare_summary(given[n], computed[n], fmt::format("{}[{}]", place, n), result);
+  } else {
+    ++result.values;
+    constexpr double kRounding = 0.51e-6;
+    const bool same = given.is_number() && computed.is_number()
+                          ? std::abs(given.get<double>() - computed.get<double>()) <= kRounding
+                          : given == computed;
+    if (!same)
+      result.difference = fmt::format("{}: {} in the report, {} from its experiments", place, describe_json(given),
+                                      describe_json(computed));
+  }
+}
+
+/// Reads the summary and the ranking of a report, which no other command reads, and computes them again. Compares
+/// nothing if the run has no report.json.
+Comparison compare_summary(const std::filesystem::path& path, const Report& report) {
+  Comparison result{.name = "summary and ranking", .difference = ""};
+  const std::filesystem::path file = std::filesystem::is_directory(path) ? find_report(path) : path;
+  if (!std::filesystem::is_regular_file(file)) return result;  // a pipe cannot be read twice
+  const auto is_unused = [](std::string_view key) { return key != "summary" && key != "ranking"; };
+  const Json given = read_json(file, ListStream{"experiments", [](const Json&, const Json&, size_t) {},
+                                                [](const auto&, size_t) {}, is_unused});
+  const Summary summary = summarize(report);
+  const Json computed{
+      {"summary", write_list(summary.rows, [](const SummaryRow& row) { return to_json(row); })},
+      {"ranking", write_list(summary.ranking, [](const Ranking& ranking) { return to_json(ranking); })}};
+  for (const char* key : {"summary", "ranking"}) {
+    if (given.contains(key)) compare_summary(given.at(key), computed.at(key), key, result);
+  }
+  return result;
 }
 
 std::string name(const ExperimentId& id) {
@@ -102,14 +202,33 @@ std::vector<size_t> choose(size_t size, size_t count, std::uint64_t seed) {
   return indices;
 }
 
-/// Returns the experiments that the report omits although its configuration has them.
-std::vector<ExperimentId> missing_experiments(const Report& report, const Suite& suite) {
-  std::vector<ExperimentId> missing;
-  if (report.context.contains("shard")) return missing;
-  for (const ExperimentId& id : ids(suite.experiments)) {
-    const auto same = [&](const ExperimentResult& result) { return result.id == id; };
-    if (std::none_of(report.experiments.begin(), report.experiments.end(), same)) missing.push_back(id);
+/// Returns the shard that the report has; the whole suite if it does not name one.
+Shard read_shard(const Report& report, const std::string& file) {
+  if (!report.context.contains("shard")) return {};
+  const Json json{{"context", report.context}};
+  const Field root(json, file), context = root["context"], shard = context["shard"];
+  try {
+    return Shard::parse(shard.text());
+  } catch (const InputError&) {
+    shard.fail("expected K/N, as in 2/4");
   }
+}
+
+/// Refuses experiments that the suite does not have. Returns the experiments that the report omits.
+std::vector<ExperimentId> missing_experiments(const Report& report, const Suite& suite, const std::string& file) {
+  const std::vector<ExperimentId> expected = ids(suite.experiments);
+  const std::set<ExperimentId> known(expected.begin(), expected.end());
+  std::set<ExperimentId> reported;
+  for (const ExperimentResult& experiment : report.experiments) {
+    reported.insert(experiment.id);
+    if (known.contains(experiment.id)) continue;
+    throw InputError(
+        fmt::format("{}: experiment '{}' is not in the report's config; verify the unchanged report of a run",
+                    file, name(experiment.id)));
+  }
+  std::vector<ExperimentId> missing;
+  std::ranges::copy_if(expected, std::back_inserter(missing),
+                       [&](const ExperimentId& id) { return !reported.contains(id); });
   return missing;
 }
 
@@ -128,57 +247,69 @@ std::optional<Experiment> find_experiment(const Suite& suite, const ExperimentId
   return std::nullopt;
 }
 
-/// Returns the exit code: 1 if a count differs or experiments are missing.
+/// Runs the experiments with these indices again, and measures the baselines of their tasks.
+std::vector<Comparison> repeat(const Report& report, const Suite& suite, const std::vector<size_t>& chosen,
+                               int jobs) {
+  std::vector<Experiment> experiments;
+  std::vector<const TaskSetup*> tasks;
+  for (const size_t index : chosen) {
+    experiments.push_back(find_experiment(suite, report.experiments[index].id).value());
+    const TaskSetup* task = experiments.back().task;
+    if (std::ranges::find(tasks, task) == tasks.end()) tasks.push_back(task);
+  }
+  std::vector<Comparison> comparisons(experiments.size() + tasks.size());
+  StatusLine status("running again");
+  std::atomic<size_t> done{0};
+  parallel_for(comparisons.size(), jobs, [&](size_t n) {
+    if (n < experiments.size()) {
+      const ExperimentResult& reported = report.experiments[chosen[n]];
+      comparisons[n] = compare_experiment(name(reported.id), reported, experiments[n]);
+    } else {
+      const TaskSetup& task = *tasks[n - experiments.size()];
+      comparisons[n] = compare_task(find_baseline(report, task.spec), task);
+    }
+    status.set_progress(++done, comparisons.size());
+  });
+  status.clear();
+  return comparisons;
+}
+
+/// Returns the exit code: 1 if a value differs or experiments are missing.
 int verify(const VerifyRequest& request) {
   const Report report = read_run_report(request.report);
   const std::string file = request.report.string();
   const std::string build = version_difference(report.context, provenance(request.command));
   if (!build.empty())
     fmt::print(stderr, "{}: made by another version of posbench, which may give other numbers: {}\n", file, build);
-  const Suite suite = make_suite(config_from_json(report.config, file + ": config"));
+  const Suite suite = make_suite(config_from_json(report.config, file + ": config"), read_shard(report, file));
   if (report.experiments.empty())
     throw InputError(fmt::format("{}: no experiments; expected the report of a run", file));
+  const std::vector<ExperimentId> missing = missing_experiments(report, suite, file);
 
   const std::uint64_t seed = request.seed ? *request.seed : std::random_device{}() % 1'000'000;
   const std::vector<size_t> chosen = choose(report.experiments.size(), static_cast<size_t>(request.sample), seed);
-  std::vector<Experiment> experiments;
-  for (const size_t index : chosen) {
-    const ExperimentId& id = report.experiments[index].id;
-    const std::optional<Experiment> found = find_experiment(suite, id);
-    if (!found)
-      throw InputError(
-          fmt::format("{}: experiment '{}' is not in the report's config; verify the unchanged report of a run",
-                      file, name(id)));
-    experiments.push_back(*found);
-  }
   fmt::print("running {} of {} experiments again (--seed {} chooses the same)\n", chosen.size(),
              report.experiments.size(), seed);
   std::fflush(stdout);
+  std::vector<Comparison> comparisons =
+      repeat(report, suite, chosen, request.jobs > 0 ? request.jobs : count_cores());
+  Comparison summary = compare_summary(request.report, report);
+  if (summary.values > 0) comparisons.push_back(std::move(summary));
 
-  std::vector<std::string> differences(chosen.size());
-  std::vector<size_t> compared(chosen.size());
-  StatusLine status("training");
-  std::atomic<size_t> done{0};
-  parallel_for(chosen.size(), request.jobs > 0 ? request.jobs : all_cores(), [&](size_t n) {
-    const std::vector<ExperimentResult> again = *run_experiment(experiments[n]);
-    differences[n] = first_difference(report.experiments[chosen[n]], again.back(), compared[n]);
-    status.set_progress(++done, chosen.size());
-  });
-  status.clear();
-
-  size_t differing = 0;
-  for (size_t n = 0; n < chosen.size(); ++n) {
-    const std::string& difference = differences[n];
-    differing += !difference.empty();
-    fmt::print("{}  {}: {}\n", difference.empty() ? "same   " : "DIFFERS", name(report.experiments[chosen[n]].id),
-               difference.empty() ? fmt::format("{} values", compared[n]) : difference);
+  size_t agreeing = 0;
+  bool all_agree = missing.empty();
+  for (size_t n = 0; n < comparisons.size(); ++n) {
+    const auto& [name, difference, values] = comparisons[n];
+    agreeing += n < chosen.size() && difference.empty();
+    all_agree = all_agree && difference.empty();
+    fmt::print("{}  {}: {}\n", difference.empty() ? "same   " : "DIFFERS", name,
+               difference.empty() ? fmt::format("{} values", values) : difference);
   }
-  const std::vector<ExperimentId> missing = missing_experiments(report, suite);
   if (!missing.empty())
     fmt::print("{} experiments of the report's config are not in the report, the first is '{}'\n", missing.size(),
                name(missing.front()));
-  fmt::print("{} of {} experiments agree\n", chosen.size() - differing, chosen.size());
-  return differing == 0 && missing.empty() ? 0 : 1;
+  fmt::print("{} of {} experiments agree\n", agreeing, chosen.size());
+  return all_agree ? 0 : 1;
 }
 
 }  // namespace
@@ -197,10 +328,11 @@ void add_verify(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(1, 4096));
   set_footer(
       *command, {{"posbench verify results/data/reference/report.json --sample 3", ""}},
-      {"The command compares status, steps, parameters and the correct answers of every split: in total, by length "
-       "and by distance. It also names experiments that the report omits although its config has them.",
-       "Exit codes: 0 all counts agree; 1 a count differs, or experiments are missing; 2 the report cannot be read "
-       "or run."});
+      {"The command compares status, steps, parameters, validation accuracies and the correct answers of every split: "
+       "in total, by length, by distance and by position. It measures the baselines of their tasks again and computes "
+       "the summary again. It also names experiments that the report omits although its config has them.",
+       "Exit codes: 0 all values agree; 1 a value differs, or experiments are missing; 2 the report cannot be read or "
+       "run, or contradicts itself."});
   command->callback([request, &invocation] {
     request->command = invocation.arguments;
     invocation.exit_code = verify(*request);

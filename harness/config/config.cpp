@@ -53,7 +53,7 @@ void RunConfig::set_for_all(const std::string& name, const std::string& value) {
 
 void RunConfig::set_sweep(const std::string& name, const std::string& values) {
   std::vector<std::string> list;
-  for (std::string& value : split(values, ',')) {
+  for (std::string& value : split_list(values, ',')) {
     if (!value.empty()) list.push_back(std::move(value));
   }
   if (list.empty()) throw InputError(fmt::format("sweep of {}: expected values, as in 32,64,128", name));
@@ -72,7 +72,7 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
   constexpr std::uint64_t kMax = 1'000'000'000'000;
   std::vector<std::uint64_t> seeds;
   const bool is_list = text.find(',') != text.npos;
-  for (const std::string& piece : split(text, ',')) {
+  for (const std::string& piece : split_list(text, ',')) {
     if (piece.empty() && !seeds.empty()) continue;  // a list of one is written "5,"
     std::uint64_t seed = 0;
     const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), seed);
@@ -101,7 +101,7 @@ RunConfig make_config(const ConfigRequest& request) {
   if (request.file) {
     file_name = request.file->string();
     file = read_user_files([&] { return read_config_file(*request.file); });
-    if (!file.is_object()) throw InputError(printable(file_name + ": expected an object"));
+    if (!file.is_object()) throw InputError(to_printable(file_name + ": expected an object"));
   }
   config.profile = request.profile.value_or(request.file ? profile_name(file, file_name) : "quick");
   if (!profiles().contains(config.profile)) {
@@ -109,7 +109,7 @@ RunConfig make_config(const ConfigRequest& request) {
     for (const auto& [name, text] : profiles()) names.push_back(name);
     const std::string message = fmt::format("unknown profile '{}'{} (profiles: {})", config.profile,
                                             did_you_mean(config.profile, names), fmt::join(names, ", "));
-    throw InputError(printable(!request.profile && request.file ? file_name + ": " + message : message));
+    throw InputError(to_printable(!request.profile && request.file ? file_name + ": " + message : message));
   }
   overlay_profile(config.profile, config);
   if (request.file) overlay(file, file_name, config);
@@ -128,7 +128,7 @@ RunConfig make_config(const ConfigRequest& request) {
     config.set_sweep(sweep.substr(0, equals), sweep.substr(equals + 1));
   }
   if (request.learning_rates) config.set_for_all("training.learning_rate", *request.learning_rates);
-  if (request.extend) config.set_for_all("extend.encodings", *request.extend);
+  if (request.extend) config.set_for_all("extend.encodings", named_extensions(*request.extend));
   if (request.tasks) config.tasks = select(*request.tasks, "task");
   if (request.encodings) config.encodings = select(*request.encodings, "encoding");
   if (request.seeds) config.seeds = parse_seeds(*request.seeds);

@@ -29,7 +29,7 @@ Json typed(const Option& option) {
 std::string untyped(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 [[noreturn]] void refuse(const std::string& where, const std::string& what) {
-  throw InputError(printable(where + ": " + what));
+  throw InputError(to_printable(where + ": " + what));
 }
 
 const Json& expect_object(const Json& json, const std::string& where) {
@@ -88,7 +88,7 @@ void check_type(const RunConfig& config, const std::string& section, const std::
       const bool quoted_number = type == "numbers" && value.is_string() &&
                                  value.get_ref<const std::string&>().find(',') == std::string::npos;
       if (fits && !quoted_number) return;
-      refuse(name, fmt::format("is {}, expected {}, as JSON writes it{}", shown(value), option.expected,
+      refuse(name, fmt::format("is {}, expected {}, as JSON writes it{}", describe_json(value), option.expected,
                                value.is_string() ? ": without quotation marks" : ""));
     }
   });
@@ -142,7 +142,7 @@ void read_match_compute(const Json& json, const std::string& where, RunConfig& c
       const bool fits = cost.is_number() && cost.get<double>() >= 1e-3 && cost.get<double>() <= 1e6;
       if (!fits)
         refuse(where + ".costs." + encoding,
-               fmt::format("is {}, expected a number from 0.001 to 1e6", shown(cost)));
+               fmt::format("is {}, expected a number from 0.001 to 1e6", describe_json(cost)));
       match.costs[read_encoding(encoding).text()] = cost.get<double>();
     }
   }

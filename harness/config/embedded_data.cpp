@@ -1,8 +1,18 @@
 #include "harness/config/embedded_data.h"
 
+#include <nlohmann/json.hpp>
+
 #include "results/reports/report_json.h"
 
 namespace posbench {
+
+std::map<std::string, std::string> kept_verdicts(const std::string& size) {
+  std::map<std::string, std::string> verdicts;
+  const Json json = parse_json(verdict_texts().at(size), size + " verdicts");
+  for (const Json& claim : json.at("claims"))
+    verdicts[claim.at("name").get<std::string>()] = claim.at("verdict").get<std::string>();
+  return verdicts;
+}
 
 std::vector<KeptReport> board_reports() {
   std::vector<KeptReport> reports;

@@ -1,6 +1,7 @@
 #include "harness/config/names.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "encodings/aliases.h"
 #include "encodings/registry.h"
 #include "tasks/registry.h"
 
@@ -19,6 +21,8 @@ bool same_but_for_case(const std::string& a, const std::string& b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
+Spec named_encoding(Spec spec);
+
 template <class Entry>
 std::string registered(const Registry<Entry>& registry, const std::string& text) {
   if (registry.contains(text)) return text;
@@ -29,15 +33,26 @@ std::string registered(const Registry<Entry>& registry, const std::string& text)
   return alike.size() == 1 ? alike.front() : text;
 }
 
+/// Returns the specs of a list with registered names, if all are specs of encodings. Returns the text if not.
+std::string named_list(const std::string& text) {
+  std::vector<std::string> specs;
+  for (const std::string& piece : split_specs(text)) {
+    const bool is_enclosed = piece.size() > 1 && piece.front() == '(' && piece.back() == ')';
+    const std::string inner = is_enclosed ? piece.substr(1, piece.size() - 2) : piece;
+    if (!encodings().contains(encoding_name(inner.substr(0, inner.find(':'))))) return text;
+    const std::string named = named_encoding(Spec::parse(inner)).text();
+    specs.push_back(is_enclosed ? "(" + named + ")" : named);
+  }
+  return fmt::format("{}", fmt::join(specs, ","));
+}
+
 /// Replaces the names of the encoding and of the encodings that it wraps by registered names.
 Spec named_encoding(Spec spec) {
   spec.name = encoding_name(spec.name);
   if (!encodings().contains(spec.name)) return spec;
   for (const OptionInfo& option : encodings().find(spec.name).options) {
     for (auto& [key, value] : spec.options) {
-      const bool names_encoding = encodings().contains(encoding_name(value.substr(0, value.find(':'))));
-      if (key == option.name && option.type == "text" && names_encoding)
-        value = named_encoding(Spec::parse(value)).text();
+      if (key == option.name && option.type == "text" && !value.empty()) value = named_list(value);
     }
   }
   return spec;
@@ -46,7 +61,28 @@ Spec named_encoding(Spec spec) {
 }  // namespace
 
 std::string task_name(const std::string& text) { return registered(tasks(), text); }
-std::string encoding_name(const std::string& text) { return registered(encodings(), text); }
+
+std::string encoding_name(const std::string& text) {
+  const std::string name = registered(encodings(), text);
+  if (encodings().contains(name)) return name;
+  const std::vector<std::string> called = encodings_called(text);
+  if (called.size() > 1) {
+    throw InputError(
+        fmt::format("'{}' can be any of the encodings {}; name one of them", text, fmt::join(called, ", ")));
+  }
+  return called.empty() ? text : called.front();
+}
+
+std::string named_extensions(const std::string& list) {
+  std::vector<std::string> items;
+  for (const std::string& item : split_specs(list)) {
+    const size_t arrow = item.find("->");
+    const std::string child = arrow == item.npos ? item : item.substr(arrow + 2);
+    items.push_back(arrow == item.npos ? named_list(child)
+                                       : named_list(item.substr(0, arrow)) + "->" + named_list(child));
+  }
+  return fmt::format("{}", fmt::join(items, ","));
+}
 
 TaskSpec read_task(const std::string& text) {
   Spec spec = Spec::parse(text);

@@ -8,8 +8,8 @@
 
 namespace posbench {
 
-/// Returns the registered name that equals the text regardless of case. Returns the text if there is none, or if several
-/// names differ only in case.
+/// Return the registered name that equals the text regardless of case. Return the text if there is none, or if several names
+/// differ only in case. An encoding is also found by its alias. Throws InputError if several encodings have that alias.
 std::string task_name(const std::string& text);
 std::string encoding_name(const std::string& text);
 
@@ -17,6 +17,9 @@ std::string encoding_name(const std::string& text);
 /// or setting.
 TaskSpec read_task(const std::string& text);
 Spec read_encoding(const std::string& text);
+
+/// Returns the value of extend.encodings with registered names.
+std::string named_extensions(const std::string& list);
 
 /// Returns the names that match a pattern of the shell, regardless of case.
 std::vector<std::string> matching(const std::string& pattern, const std::vector<std::string>& names);

@@ -1,9 +1,9 @@
 #include "harness/console/command_description.h"
 
 #include <map>
-#include <set>
 #include <tuple>
 
+#include "encodings/aliases.h"
 #include "encodings/registry.h"
 #include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
@@ -22,9 +22,15 @@ CompletionKind kind_of(const std::string& name) {
                                                            {"--set", settings},       {"--task", tasks},
                                                            {"--encoding", encodings}, {"name", names},
                                                            {"names", checkable},      {"task", tasks},
-                                                           {"encoding", encodings},   {"--stream", splits}};
+                                                           {"encoding", encodings}};
   const auto found = kinds.find(name);
   return found == kinds.end() ? file : found->second;
+}
+
+/// Returns the name of an option's value in the help.
+std::string value_name(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':'));
 }
 
 CommandOption describe(const CLI::Option& option) {
@@ -35,13 +41,9 @@ CommandOption describe(const CLI::Option& option) {
   const bool is_argument = o.short_name.empty() && o.long_name.empty();
   if (is_argument) o.value = option.get_name(true);
   if (option.get_items_expected_max() == 0) return o;
-  const std::string type = option.get_type_name();
-  if (!is_argument) o.value = type.substr(0, type.find(':'));
-  o.choices = choices_of(type);
-  const bool is_number = o.value == "INT" || o.value == "UINT" || o.value == "FLOAT";
-  o.kind = !o.choices.empty() ? CompletionKind::choice
-           : is_number        ? CompletionKind::none
-                              : kind_of(is_argument ? o.value : o.long_name);
+  if (!is_argument) o.value = value_name(option);
+  o.choices = choices_of(option.get_type_name());
+  o.kind = completion_kind(option);
   return o;
 }
 
@@ -59,18 +61,20 @@ CommandInfo describe_command(const CLI::App& app) {
   return command;
 }
 
-std::vector<std::string> all_splits() {
-  std::set<std::string> splits;
-  for (const std::string& task : tasks().names()) {
-    for (const TaskInfo::Split& split : tasks().find(task).info.splits) splits.insert(split.name);
-  }
-  return {splits.begin(), splits.end()};
-}
-
 }  // namespace
 
 std::string CommandOption::names() const {
   return short_name + (short_name.empty() || long_name.empty() ? "" : ", ") + long_name;
+}
+
+CompletionKind completion_kind(const CLI::Option& option) {
+  if (option.get_items_expected_max() == 0) return CompletionKind::none;
+  if (!choices_of(option.get_type_name()).empty()) return CompletionKind::choice;
+  const bool is_argument = option.get_snames().empty() && option.get_lnames().empty();
+  if (is_argument) return kind_of(option.get_name(true));
+  const std::string value = value_name(option);
+  if (value == "INT" || value == "UINT" || value == "FLOAT") return CompletionKind::none;
+  return kind_of(option.get_lnames().empty() ? "" : "--" + option.get_lnames().front());
 }
 
 std::vector<CommandInfo> describe_command_line(const CLI::App& app) {
@@ -89,15 +93,18 @@ std::vector<std::string> completion_names(CompletionKind kind) {
     case CompletionKind::tasks:
       return tasks().names();
     case CompletionKind::encodings:
-      return encodings().names();
+      names = unique_aliases();
+      for (const std::string& name : encodings().names()) names.push_back(name);
+      return names;
     case CompletionKind::checkable:
+      return checkable_names();
     case CompletionKind::names:
-      return known_names(/*with_profiles=*/kind == CompletionKind::names);
+      return explained_names();
     case CompletionKind::profiles:
       for (const auto& [name, text] : profiles()) names.push_back(name);
       return names;
     case CompletionKind::splits:
-      return all_splits();
+      return split_names();
     case CompletionKind::settings:
       for (const OptionInfo& setting : all_settings()) names.push_back(setting.name + "=");
       return names;

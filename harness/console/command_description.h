@@ -26,6 +26,8 @@ struct CommandInfo {
   std::vector<CommandOption> options, arguments;
 };
 
+CompletionKind completion_kind(const CLI::Option&);
+
 /// Describes the program itself, whose name is empty, then each command.
 std::vector<CommandInfo> describe_command_line(const CLI::App&);
 

@@ -17,7 +17,7 @@ std::string paragraphs(const std::string& text) {
   std::string result;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find("\n\n", begin), text.size());
-    result += wrapped(markdown_text(text.substr(begin, end - begin)), 0, kWidth) + "\n\n";
+    result += wrap_text(escape_markdown(text.substr(begin, end - begin)), 0, kWidth) + "\n\n";
     begin = end + 2;
   }
   return result;
@@ -28,7 +28,7 @@ std::string option_rows(const std::vector<CommandOption>& options) {
   for (const CommandOption& o : options) {
     if (o.long_name == "--help") continue;  // the page replaces it
     const std::string name = o.names().empty() ? o.value : o.names() + (o.value.empty() ? "" : " " + o.value);
-    text += fmt::format("| `{}` | {} |\n", name, markdown_text(o.description));
+    text += fmt::format("| `{}` | {} |\n", name, escape_markdown(o.description));
   }
   return text;
 }
@@ -50,7 +50,7 @@ std::string code_block(const std::string& examples) {
 }
 
 std::string command_section(const CommandInfo& command) {
-  return fmt::format("### {}\n\n{}.\n\n    {}\n\n", command.name, markdown_text(command.description),
+  return fmt::format("### {}\n\n{}.\n\n    {}\n\n", command.name, escape_markdown(command.description),
                      command.usage) +
          option_table(command) + "Examples:\n\n" + code_block(command.examples) + paragraphs(command.notes);
 }
@@ -70,7 +70,7 @@ std::string command_reference(const std::vector<CommandInfo>& commands) {
     const bool is_first = command->group != group;
     group = command->group;
     text += fmt::format("| {} | [{}](#{}) | {} |\n", is_first ? group : "", command->name, command->name,
-                        markdown_text(command->description));
+                        escape_markdown(command->description));
     sections += (is_first ? "## " + group + "\n\n" : "") + command_section(*command);
   }
   text += "\n## Common options and exit codes\n\n" + option_table(program) + "Examples:\n\n" +

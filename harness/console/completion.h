@@ -7,7 +7,7 @@
 
 namespace posbench {
 
-/// `shell` is bash, zsh or fish.
+/// Returns the completion script of a shell: bash, zsh or fish.
 std::string completion_script(const std::vector<CommandInfo>&, const std::string& shell);
 
 }  // namespace posbench

@@ -34,7 +34,7 @@ std::string left_side(const CLI::Option& option) {
 std::string entry(const std::string& left, const std::string& right) {
   std::string text = "  " + left;
   text += text.size() + 2 <= kColumn ? std::string(kColumn - text.size(), ' ') : "\n" + std::string(kColumn, ' ');
-  return text + wrapped(right, kColumn, console_width()) + "\n";
+  return text + wrap_text(right, kColumn, console_width()) + "\n";
 }
 
 template <class Keep>
@@ -64,7 +64,7 @@ std::string wrapped_paragraphs(const std::string& notes) {
   std::string text;
   for (size_t begin = 0; begin < notes.size();) {
     const size_t end = std::min(notes.find("\n\n", begin), notes.size());
-    text += "\n" + wrapped(notes.substr(begin, end - begin), 0, console_width()) + "\n";
+    text += "\n" + wrap_text(notes.substr(begin, end - begin), 0, console_width()) + "\n";
     begin = end + 2;
   }
   return text;

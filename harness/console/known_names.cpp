@@ -2,29 +2,50 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/error.h"
 #include "base/text.h"
+#include "encodings/aliases.h"
 #include "encodings/registry.h"
 #include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
+#include "results/types/metric.h"
 #include "tasks/registry.h"
 
 namespace posbench {
 
-std::vector<std::string> known_names(bool with_profiles) {
+std::vector<std::string> checkable_names() {
   std::vector<std::string> names = encodings().names();
-  const std::vector<std::string> task_names = tasks().names();
-  names.insert(names.end(), task_names.begin(), task_names.end());
-  if (!with_profiles) return names;
-  for (const auto& [name, json] : profiles()) names.push_back(name);
+  for (const std::vector<std::string>& others : {unique_aliases(), tasks().names()})
+    names.insert(names.end(), others.begin(), others.end());
   return names;
 }
 
+std::vector<std::string> explained_names() {
+  std::vector<std::string> names = checkable_names();
+  for (const auto& [name, json] : profiles()) names.push_back(name);
+  const std::vector<std::string> splits = split_names();
+  names.insert(names.end(), splits.begin(), splits.end());
+  for (const OptionInfo& setting : all_settings()) names.push_back(setting.name);
+  for (const MetricInfo& metric : metrics()) names.push_back(metric.name);
+  for (const auto& [name, json] : claim_texts()) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> split_names() {
+  std::set<std::string> splits;
+  for (const std::string& task : tasks().names()) {
+    for (const TaskInfo::Split& split : tasks().find(task).info.splits) splits.insert(split.name);
+  }
+  return {splits.begin(), splits.end()};
+}
+
 void refuse_unknown_name(const std::string& name) {
-  throw InputError(
-      fmt::format("no encoding, task or profile is called '{}'{} ('posbench list encodings', 'list tasks' and "
-                  "'list profiles' show all)",
-                  name, did_you_mean(name, known_names(/*with_profiles=*/true))));
+  throw InputError(fmt::format(
+      "no encoding, task, profile, split, setting, metric or claim is called '{}'{} ('posbench list encodings', 'list "
+      "tasks', 'list profiles', 'list settings' and 'reproduce --list' show names)",
+      name, did_you_mean(name, explained_names())));
 }
 
 std::vector<OptionInfo> all_settings() {

@@ -1,4 +1,4 @@
-// Lists the names that a user may give: tasks, encodings, profiles and settings.
+// Lists the names that a user may give: tasks, encodings, profiles, settings, splits, metrics and claims.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,10 +7,16 @@
 
 namespace posbench {
 
-/// Returns the names of all tasks and encodings, and of the profiles if requested.
-std::vector<std::string> known_names(bool with_profiles);
+/// Returns the names of all tasks and encodings, with those aliases that only one encoding has.
+std::vector<std::string> checkable_names();
 
-/// Throws InputError, which names the nearest task, encoding or profile.
+/// Returns the names of everything that `posbench show` explains.
+std::vector<std::string> explained_names();
+
+/// Returns the splits of all tasks, sorted.
+std::vector<std::string> split_names();
+
+/// Throws InputError, which names the nearest known name.
 [[noreturn]] void refuse_unknown_name(const std::string& name);
 
 /// Returns all settings as SECTION.NAME, with the values that apply without a profile.

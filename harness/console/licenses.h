@@ -1,10 +1,10 @@
-// The licence notices of what the program links and embeds.
+// Returns the license notices of the linked and embedded libraries.
 #pragma once
 #include <string>
 
 namespace posbench {
 
-/// posbench's own licence in a line, then each library with its notice: what `--licenses` prints.
+/// Returns the text of `--licenses`: the license of posbench in one line, then each library with its notice.
 std::string license_notices();
 
 }  // namespace posbench

@@ -14,7 +14,7 @@ bool quiet = false;  // set once, before the command runs
 
 void write_message(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
-void write_error(std::string_view text) { write_message("posbench: " + one_line(text) + "\n"); }
+void write_error(std::string_view text) { write_message("posbench: " + to_one_line(text) + "\n"); }
 
 void be_quiet() { quiet = true; }
 

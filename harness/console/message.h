@@ -1,4 +1,4 @@
-// Messages on standard error.
+// Writes messages to standard error.
 #pragma once
 #include <string_view>
 

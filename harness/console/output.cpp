@@ -68,7 +68,7 @@ void add_output(CLI::App& command, Output& output) {
 bool wants_color(const std::string& color) {
   if (color != "auto") return color == "always";
   const char* no_color = std::getenv("NO_COLOR");
-  return (no_color == nullptr || *no_color == '\0') && on_terminal();
+  return (no_color == nullptr || *no_color == '\0') && is_terminal();
 }
 
 Format output_format(const Output& output) {

@@ -1,4 +1,4 @@
-// Options for the configuration of a run and for the format and the file of a result.
+// Adds options for the configuration of a run and for the format and the file of a result.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <filesystem>

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/printable.h"
+#include "harness/console/lines.h"
 #include "harness/console/message.h"
 #include "harness/console/terminal.h"
 #include "results/presentation/accuracy_text.h"
@@ -20,6 +21,10 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string accuracies(double token, double sequence) {
+  return fmt::format("{:.3f} of tokens, {:.3f} of sequences", token, sequence);
 }
 
 /// Returns the sequence accuracy in distribution and that of the worst split out of distribution.
@@ -41,7 +46,7 @@ std::string outcome(const ExperimentResult& result) {
 
 }  // namespace
 
-std::string duration(double seconds) {
+std::string format_duration(double seconds) {
   if (seconds < 99.5) return fmt::format("{:.0f} s", seconds);
   const int minutes = static_cast<int>(std::lround(seconds / 60));
   if (minutes < 100) return fmt::format("{} min", minutes);
@@ -59,7 +64,7 @@ Progress::Progress(Verbosity verbosity, int experiments, double work)
 std::string Progress::time_left() const {
   const double elapsed = seconds_since(start_);
   if (elapsed < 2 || work_done_ <= 0) return "estimating the time left";
-  return "about " + duration(elapsed * (work_ - work_done_) / work_done_) + " left";
+  return "about " + format_duration(elapsed * (work_ - work_done_) / work_done_) + " left";
 }
 
 void Progress::draw() {
@@ -88,27 +93,29 @@ void Progress::finished(const ExperimentResult& result, double seconds) {
   if (verbosity_ == Verbosity::quiet) return;
   if (terminal_) write_message("\r\x1b[K");
   const std::string left = done_ < experiments_ ? "; " + time_left() : "";
-  write_message(fmt::format("[{}/{}] {} on {}, seed {}: {} ({}{})\n", done_, experiments_, result.id.encoding,
-                            result.id.task, result.id.seed, printable(outcome(result)), duration(seconds),
-                            terminal_ ? "" : left));
-  if (verbosity_ == Verbosity::verbose) {
-    for (const CurvePoint& point : result.learning_curve) {
-      write_message(fmt::format("    step {}: loss {:.4f}, validation {:.3f} of tokens, {:.3f} of sequences\n",
-                                point.step, point.loss.value_or(NAN), point.validation_token,
-                                point.validation_sequence));
-      for (const SplitAccuracy& split : point.splits) {
-        write_message(fmt::format("        {}: {:.3f} of tokens, {:.3f} of sequences\n", split.split, split.token,
-                                  split.sequence));
-      }
-    }
-  }
+  write_line(fmt::format("[{}/{}] {} on {}, seed {}: {} ({}{})", done_, experiments_, result.id.encoding,
+                         result.id.task, result.id.seed, to_printable(outcome(result)), format_duration(seconds),
+                         terminal_ ? "" : left));
+  draw();
+}
+
+void Progress::validated(const ExperimentId& id, std::optional<double> rate, const CurvePoint& point) {
+  if (verbosity_ != Verbosity::verbose) return;
+  std::string text =
+      fmt::format("{} on {}, seed {}{}: step {}, loss {:.4f}, validation {}\n", id.encoding, id.task, id.seed,
+                  rate ? fmt::format(", learning rate {}", *rate) : "", point.step, point.loss.value_or(NAN),
+                  accuracies(point.validation_token, point.validation_sequence));
+  for (const SplitAccuracy& split : point.splits)
+    text += fmt::format("    {}: {}\n", split.split, accuracies(split.token, split.sequence));
+  const std::lock_guard lock(mutex_);
+  write_message((terminal_ ? "\r\x1b[K" : "") + text);
   draw();
 }
 
 void Progress::warn(const std::string& text) {
   const std::lock_guard lock(mutex_);
-  write_message(
-      fmt::format("{}{}\n", terminal_ && verbosity_ != Verbosity::quiet ? "\r\x1b[K" : "", one_line(text)));
+  if (terminal_ && verbosity_ != Verbosity::quiet) write_message("\r\x1b[K");
+  write_line(to_one_line(text));
   draw();
 }
 

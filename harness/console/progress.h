@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "results/types/experiment_result.h"
@@ -12,11 +13,14 @@ enum class Verbosity { quiet, normal, verbose };
 
 class Progress {
  public:
-  /// `work` is the size of the whole suite in any unit; `experiments` their number.
+  /// `work` is the size of the whole suite in any unit; `experiments` is the number of its experiments.
   Progress(Verbosity, int experiments, double work);
 
   /// Adds work that was done since the last call. May be called from any thread.
   void advance(double work);
+  /// Reports a validation of an experiment in training, with Verbosity::verbose. `rate` is the learning rate, if there are
+  /// several. May be called from any thread.
+  void validated(const ExperimentId&, std::optional<double> rate, const CurvePoint&);
   /// Reports a finished experiment. May be called from any thread.
   void finished(const ExperimentResult&, double seconds);
   /// Writes a warning, even with Verbosity::quiet. May be called from any thread.
@@ -37,6 +41,6 @@ class Progress {
 };
 
 /// Returns "41 s", "12 min" or "3 h 20 min".
-std::string duration(double seconds);
+std::string format_duration(double seconds);
 
 }  // namespace posbench

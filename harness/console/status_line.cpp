@@ -13,7 +13,7 @@
 
 namespace posbench {
 
-StatusLine::StatusLine(std::string text) : text_(one_line(text)), terminal_(isatty(STDERR_FILENO) == 1) {
+StatusLine::StatusLine(std::string text) : text_(to_one_line(text)), terminal_(isatty(STDERR_FILENO) == 1) {
   if (is_quiet()) return;
   try {
     thread_ = std::thread([this] {
@@ -44,7 +44,7 @@ void StatusLine::set_progress(size_t done, size_t total) {
 
 void StatusLine::set_text(std::string text) {
   const std::lock_guard lock(mutex_);
-  text_ = one_line(text);
+  text_ = to_one_line(text);
 }
 
 void StatusLine::clear() {
@@ -69,7 +69,7 @@ void StatusLine::redraw_until_done() {
 
 void StatusLine::draw() {
   const std::string progress = total_ > 0 ? fmt::format(", {} of {}", progress_, total_) : "";
-  const std::string line = fmt::format("{}{}, {}", text_, progress, duration(seconds_));
+  const std::string line = fmt::format("{}{}, {}", text_, progress, format_duration(seconds_));
   write_message(terminal_ ? "\r\x1b[K" + line : line + "\n");
   is_drawn_ = true;
 }

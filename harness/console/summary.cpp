@@ -1,5 +1,7 @@
 #include "harness/console/summary.h"
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "harness/console/terminal.h"
@@ -7,12 +9,14 @@
 
 namespace posbench {
 
-void print_table(const Table& table, bool color) { fmt::print("{}\n", console(table, {console_width(), color})); }
+void print_table(const Table& table, bool color) {
+  fmt::print("{}\n", to_console_text(table, {console_width(), color}));
+}
 
 int print_accuracies(const Report& report, bool color) {
   const Summary summary = summarize(report);
   print_table(accuracy_table(summary), color);
-  for (const std::string& note : accuracy_notes(summary)) fmt::print("{}\n", wrapped(note, 0, console_width()));
+  for (const std::string& note : accuracy_notes(summary)) fmt::print("{}\n", wrap_text(note, 0, console_width()));
   const Table unfinished = unfinished_table(report);
   if (unfinished.rows.empty()) return 0;
   fmt::print("\n");

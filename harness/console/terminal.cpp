@@ -17,15 +17,15 @@ int columns(int descriptor) {
 }  // namespace
 
 int console_width() {
-  const int width = on_terminal() ? columns(STDOUT_FILENO) : 0;
+  const int width = is_terminal() ? columns(STDOUT_FILENO) : 0;
   return width > 0 ? width : kPipedWidth;
 }
 
 int message_width() { return isatty(STDERR_FILENO) == 1 ? columns(STDERR_FILENO) : 0; }
 
-bool on_terminal() { return isatty(STDOUT_FILENO) == 1; }
+bool is_terminal() { return isatty(STDOUT_FILENO) == 1; }
 
-std::string wrapped(const std::string& text, size_t indent, int width) {
+std::string wrap_text(const std::string& text, size_t indent, int width) {
   const size_t space = std::max<size_t>(20, static_cast<size_t>(std::max(0, width - static_cast<int>(indent))));
   std::istringstream words(text);
   std::string result, line;

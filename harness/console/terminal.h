@@ -12,11 +12,11 @@ int console_width();
 /// Returns the columns of standard error, or 0 if it is not a terminal.
 int message_width();
 /// Returns whether standard output is a terminal.
-bool on_terminal();
+bool is_terminal();
 
 /// Breaks a text at spaces into lines of at most `width` columns. All lines but the first are indented by `indent`; the
 /// first line is printed at that column by the caller.
-std::string wrapped(const std::string& text, size_t indent, int width);
+std::string wrap_text(const std::string& text, size_t indent, int width);
 
 /// Returns the text with `columns` spaces in front of every line but the first.
 std::string indent_lines(const std::string& text, size_t columns);

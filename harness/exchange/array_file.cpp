@@ -1,6 +1,5 @@
 #include "harness/exchange/array_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -53,10 +51,11 @@ std::vector<StoredArray> read_safetensors(std::string_view bytes, const std::str
   std::vector<StoredArray> arrays;
   for (const SafetensorsEntry& entry : split.entries) {
     const auto type = types.find(entry.type);
-    if (type == types.end()) fail(file, entry.name + ".dtype", entry.type, "expected integers, F32 or F64");
+    if (type == types.end())
+      throw_json_error(file, entry.name + ".dtype", entry.type, "expected integers, F32 or F64");
     const auto [kind, width] = type->second;
     arrays.push_back(
-        {printable(entry.name), kind, width, entry.shape,
+        {to_printable(entry.name), kind, width, entry.shape,
          split.numbers.substr(static_cast<size_t>(entry.begin), static_cast<size_t>(entry.end - entry.begin))});
   }
   return arrays;
@@ -89,32 +88,29 @@ struct ArrayWriter::State {
     NpzMember member;
   };
 
-  std::filesystem::path path, temporary;
+  OutputFile file;
   ArrayFormat format;
   std::vector<Array> arrays;
-  std::unique_ptr<File> file;
   std::uint64_t end = 0;  // of the numbers
-  bool finished = false;
+
+  State(const std::filesystem::path& path, ArrayFormat form)
+      : file(path, OutputFile::Order::anywhere), format(form) {}
 
   void write_gathered(Array& array) {
     if (format == ArrayFormat::npz) array.checksum.process_bytes(array.gathered.data(), array.gathered.size());
-    file->write_at(static_cast<off_t>(array.at), array.gathered);
+    file.write_at(static_cast<off_t>(array.at), array.gathered);
     array.at += array.gathered.size();
     array.gathered.clear();
   }
 };
 
-ArrayWriter::ArrayWriter(std::filesystem::path path, ArrayFormat format, std::vector<ArrayInfo> infos,
-                         std::map<std::string, std::string> metadata)
-    : state_(std::make_unique<State>()) {
+ArrayWriter::ArrayWriter(const std::filesystem::path& path, ArrayFormat format,
+                         const std::vector<ArrayInfo>& infos, const std::map<std::string, std::string>& metadata)
+    : state_(std::make_unique<State>(path, format)) {
   State& s = *state_;
-  s.path = std::move(path);
-  s.temporary = s.path.string() + ".tmp";
-  s.format = format;
-  s.file = std::make_unique<File>(s.temporary, O_WRONLY | O_CREAT | O_TRUNC);
   if (format == ArrayFormat::safetensors) {
     const std::string header = make_safetensors_header(infos, metadata);
-    s.file->write_at(0, header);
+    s.file.write_at(0, header);
     s.end = header.size();
   }
   for (const ArrayInfo& info : infos) {
@@ -132,11 +128,7 @@ ArrayWriter::ArrayWriter(std::filesystem::path path, ArrayFormat format, std::ve
   }
 }
 
-ArrayWriter::~ArrayWriter() {
-  if (state_->finished) return;
-  std::error_code ignored;
-  std::filesystem::remove(state_->temporary, ignored);
-}
+ArrayWriter::~ArrayWriter() = default;
 
 void ArrayWriter::append(size_t index, std::string_view bytes) {
   State::Array& array = state_->arrays[index];
@@ -154,15 +146,12 @@ void ArrayWriter::finish() {
     s.write_gathered(array);
     if (s.format == ArrayFormat::safetensors) continue;
     array.member.crc = array.checksum.checksum();
-    s.file->write_at(static_cast<off_t>(array.member.offset), local_header(array.member));
+    s.file.write_at(static_cast<off_t>(array.member.offset), local_header(array.member));
     directory += central_header(array.member);
   }
   if (s.format == ArrayFormat::npz)
-    s.file->write_at(static_cast<off_t>(s.end), directory + archive_end(s.arrays.size(), s.end, directory.size()));
-  s.file->flush();
-  s.file.reset();
-  rename_file(s.temporary, s.path);
-  s.finished = true;
+    s.file.write_at(static_cast<off_t>(s.end), directory + archive_end(s.arrays.size(), s.end, directory.size()));
+  s.file.finish();
 }
 
 std::int64_t ArrayView::integer(std::int64_t index) const {

@@ -27,12 +27,12 @@ struct ArrayInfo {
   std::int64_t count() const;  // of scalars
 };
 
-/// Writes one file through a temporary one in the same folder, which is deleted if finish() was not called.
+/// Writes one file as OutputFile does. Without finish() the path keeps its content.
 class ArrayWriter {
  public:
   /// The shapes must be known. `metadata` is for .safetensors files. Throws FileError, as do all functions below.
-  ArrayWriter(std::filesystem::path, ArrayFormat, std::vector<ArrayInfo>,
-              std::map<std::string, std::string> metadata = {});
+  ArrayWriter(const std::filesystem::path&, ArrayFormat, const std::vector<ArrayInfo>&,
+              const std::map<std::string, std::string>& metadata = {});
   ArrayWriter(const ArrayWriter&) = delete;
   ArrayWriter& operator=(const ArrayWriter&) = delete;
   ~ArrayWriter();

@@ -123,8 +123,8 @@ class NpzReader {
     const size_t comment = get<std::uint16_t>(bytes_, at + 32);
     if (bytes_.size() - at - kCentralSize < name_size + extra_size + comment) fail_cut_off();
     const std::string_view name = bytes_.substr(at + kCentralSize, name_size);
-    if (!name.ends_with(".npy")) fail(fmt::format("'{}' in it is no .npy file", printable(name)));
-    entry.name = printable(name.substr(0, name.size() - 4));
+    if (!name.ends_with(".npy")) fail(fmt::format("'{}' in it is no .npy file", to_printable(name)));
+    entry.name = to_printable(name.substr(0, name.size() - 4));
     if (method != 0) fail(fmt::format("'{}' is compressed; write it with numpy.savez", entry.name));
     read_extra(bytes_.substr(at + kCentralSize + name_size, extra_size), entry);
     entry.record_size = kCentralSize + name_size + extra_size + comment;
@@ -182,7 +182,7 @@ class NpzReader {
         std::string_view("biuf").find(word[1]) == word.npos || type[4] != type[0] ||
         std::string_view("1248").find(word[2]) == word.npos || (word[1] == 'f' && word[2] < '4')) {
       fail(fmt::format("'{}' has the type {}, expected little-endian integers, float32 or float64", name,
-                       printable(type.substr(0, type.find(',')))));
+                       to_printable(type.substr(0, type.find(',')))));
     }
     return {name, word[1], word[2] - '0', read_shape(shape), bytes.substr(at + header)};
   }

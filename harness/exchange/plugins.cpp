@@ -43,7 +43,7 @@ void check_abi(const fs::path& path, const std::string& bytes) {
   const std::string abi = bytes.substr(first, std::min<size_t>(bytes.find('}', first) - first, 200));
   if (abi != POSBENCH_ABI) {
     throw InputError(fmt::format("plug-in {}: built for '{}', and this program is '{}'; build it again",
-                                 path.string(), printable(abi), POSBENCH_ABI));
+                                 path.string(), to_printable(abi), POSBENCH_ABI));
   }
 }
 
@@ -69,7 +69,7 @@ std::string try_loading(const std::string& path) {
     return "";
   while (fault.ends_with('\n')) fault.pop_back();
   if (fault.starts_with("posbench: ")) fault.erase(0, 10);
-  return fault.empty() ? "ends the program while it is loaded" : printable(fault);
+  return fault.empty() ? "ends the program while it is loaded" : to_printable(fault);
 }
 
 std::vector<std::string> added(const std::vector<std::string>& before, const std::vector<std::string>& now) {
@@ -92,7 +92,7 @@ void load_plugin(const std::string& path) {
   if (!fault.empty()) throw InputError(fmt::format("plug-in {}: {}", path, fault));
   const std::vector<std::string> encodings_before = encodings().names(), tasks_before = tasks().names();
   if (dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
-    throw InputError(fmt::format("plug-in {}: {}", path, printable(dlerror())));
+    throw InputError(fmt::format("plug-in {}: {}", path, to_printable(dlerror())));
   }
   const Plugin plugin{fs::path(path).filename().string(), hash, added(encodings_before, encodings().names()),
                       added(tasks_before, tasks().names())};

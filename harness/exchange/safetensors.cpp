@@ -35,7 +35,7 @@ std::string checksum(const std::map<std::string, std::string>& metadata, std::st
 SafeTensors::Tensor read_matrix(const SafetensorsEntry& entry, std::int64_t begin, std::string_view numbers,
                                 const std::string& file) {
   const auto refuse = [&](const char* key, const Json& value, const std::string& what) {
-    fail(file, entry.name + key, value, what);
+    throw_json_error(file, entry.name + key, value, what);
   };
   constexpr std::int64_t kMaxSize = 1 << 30;
   if (entry.type != "F32") refuse(".dtype", entry.type, "expected one of F32");
@@ -76,8 +76,9 @@ SafeTensors parse_safetensors(std::string_view bytes, const std::string& file) {
     refuse_size(file, bytes.size(), split.header_size + static_cast<std::uint64_t>(end), "by its header");
   const auto sum = result.metadata.find(kChecksum);
   if (sum != result.metadata.end() && sum->second != checksum(result.metadata, split.numbers)) {
-    fail(file, fmt::format("__metadata__.{}", kChecksum), sum->second,
-         fmt::format("but its contents have {}; it is damaged", checksum(result.metadata, split.numbers)));
+    throw_json_error(
+        file, fmt::format("__metadata__.{}", kChecksum), sum->second,
+        fmt::format("but its contents have {}; it is damaged", checksum(result.metadata, split.numbers)));
   }
   return result;
 }

@@ -40,14 +40,14 @@ std::string safetensors_header(const Json& metadata, const std::vector<Safetenso
     header[entry.name] = {
         {"dtype", entry.type}, {"shape", entry.shape}, {"data_offsets", {entry.begin, entry.end}}};
   }
-  std::string text = compact(header);
+  std::string text = to_compact_json(header);
   text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   const std::uint64_t size = text.size();
   return std::string(reinterpret_cast<const char*>(&size), sizeof size) + text;
 }
 
 void refuse_size(const std::string& file, std::uint64_t size, std::uint64_t expected, const char* bound) {
-  throw InputError(printable(
+  throw InputError(to_printable(
       fmt::format("{}: {} bytes, expected {} {}; it is truncated or damaged", file, size, expected, bound)));
 }
 

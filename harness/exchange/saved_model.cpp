@@ -38,7 +38,7 @@ void check_format(const std::string& format, const ParameterLayout& layout, cons
   if (format == kFormat) return;
   if (format != "posbench model 1") {
     throw InputError(
-        fmt::format("{}: __metadata__.format is \"{}\", expected \"{}\"", name, one_line(format, 50), kFormat));
+        fmt::format("{}: __metadata__.format is \"{}\", expected \"{}\"", name, to_one_line(format, 50), kFormat));
   }
   for (const ParameterLayout::Entry& entry : layout.entries()) {
     if (entry.name.find(".projection") == entry.name.npos || entry.name.starts_with("grape")) continue;
@@ -74,8 +74,8 @@ void save_model(const std::filesystem::path& path, const Experiment& e, const Mo
                    {"task", e.task->spec},
                    {"encoding", e.encoding.text()},
                    {"seed", fmt::format("{}", e.seed)},
-                   {"model", compact(config["model"])},
-                   {"config", compact(config)},
+                   {"model", to_compact_json(config["model"])},
+                   {"config", to_compact_json(config)},
                    {"vocabulary", fmt::format("{}", model.shape.vocabulary)},
                    {"trained_length", fmt::format("{}", model.shape.trained_length)},
                    {"longest", fmt::format("{}", model.shape.longest)},

@@ -9,9 +9,11 @@
 #include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "harness/exchange/safetensors.h"
 #include "harness/exchange/saved_model.h"
+#include "harness/runs/loss_trace.h"
 #include "harness/runs/provenance.h"
 #include "harness/runs/suite.h"
 #include "results/reports/experiment_json.h"
@@ -28,10 +30,11 @@ std::map<std::string, std::string> origin(const Experiment& e) {
           {"task", e.task->spec},
           {"encoding", e.encoding.text()},
           {"seed", fmt::format("{}", e.seed)},
-          {"config", compact(to_json(options))}};
+          {"config", to_compact_json(to_json(options))}};
 }
 
 constexpr const char* kState = "state";  // the metadata entry of everything except matrices and origin
+constexpr const char* kLossesChecksum = "losses_crc32";
 constexpr double kMax = std::numeric_limits<double>::max();
 
 /// Returns the prefix of the names of an optimizer's tensors.
@@ -82,6 +85,15 @@ TrainingState read_best(const Field& json, const Model& model, const Experiment&
   return best;
 }
 
+/// Refuses a file of losses that has changed since the checkpoint.
+void check_losses(const std::string& expected, const LearningRateSweep& sweep,
+                  const std::filesystem::path& losses) {
+  const std::string now = trace_checksum(losses, sweep);
+  if (now == expected) return;
+  const std::string found = now.empty() ? "it is missing" : fmt::format("its checksum is {}", now);
+  throw InputError(fmt::format("{}: {}, expected {} at the checkpoint", losses.string(), found, expected));
+}
+
 }  // namespace
 
 std::filesystem::path checkpoint_path(const std::filesystem::path& run, const ExperimentId& id) {
@@ -89,11 +101,12 @@ std::filesystem::path checkpoint_path(const std::filesystem::path& run, const Ex
 }
 
 void write_checkpoint(const std::filesystem::path& path, const Experiment& e, const Model& model,
-                      const LearningRateSweep& sweep, double seconds) {
+                      const LearningRateSweep& sweep, double seconds, const std::filesystem::path& losses) {
   SafeTensors file{.metadata = origin(e), .tensors = {}};
   const TrainingState& state = sweep.state;
   Json json = write_state(state);
   json["seconds"] = seconds;
+  if (!losses.empty()) json[kLossesChecksum] = trace_checksum(losses, sweep);
   add_parameters(model.layout, state.parameters, "", file);
   for (const auto& [name, tensor] : state.optimizer.tensors)
     add_parameters(model.layout, tensor, optimizer_prefix(name), file);
@@ -102,12 +115,12 @@ void write_checkpoint(const std::filesystem::path& path, const Experiment& e, co
     json["best"] = write_best(*sweep.best);
     add_parameters(model.layout, sweep.best->parameters, "best.", file);
   }
-  file.metadata[kState] = compact(json);
+  file.metadata[kState] = to_compact_json(json);
   write_file(path, to_bytes(file));
 }
 
 double read_checkpoint(const std::filesystem::path& path, const Experiment& e, const Model& model,
-                       LearningRateSweep& sweep) {
+                       LearningRateSweep& sweep, const std::filesystem::path& losses) {
   const std::string name = path.string();
   const SafeTensors file = parse_safetensors(read_file(path), name);
   const auto text = [&](const std::string& key) {
@@ -116,7 +129,8 @@ double read_checkpoint(const std::filesystem::path& path, const Experiment& e, c
   };
   for (const auto& [key, expected] : origin(e)) {
     if (text(key) != expected) {
-      fail(name, "__metadata__." + key, text(key), fmt::format("expected {}", shown(Json(expected))));
+      throw_json_error(name, "__metadata__." + key, text(key),
+                       fmt::format("expected {}", describe_json(Json(expected))));
     }
   }
   const std::string position = name + ": __metadata__.state";
@@ -138,6 +152,7 @@ double read_checkpoint(const std::filesystem::path& path, const Experiment& e, c
   for (auto& [tensor_name, tensor] : read.state.optimizer.tensors)
     tensor = read_parameters(model.layout, file, optimizer_prefix(tensor_name), name);
   const double seconds = field["seconds"].number(0, kMax);
+  if (!losses.empty() && field.has(kLossesChecksum)) check_losses(field[kLossesChecksum].text(), read, losses);
   sweep = std::move(read);
   return seconds;
 }

@@ -51,7 +51,7 @@ RunConfig make_run_config(const ClaimFile& file, ClaimSize size, const ClaimCell
 
 std::string run_name(const RunConfig& config) {
   return fmt::format("{}-{}-{}", spec_name(config.tasks.front()), spec_name(config.encodings.front()),
-                     short_hash(compact(to_json(config))));
+                     short_hash(to_compact_json(to_json(config))));
 }
 
 std::vector<ClaimCell*> cells(Claim& claim) {

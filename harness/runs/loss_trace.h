@@ -1,6 +1,7 @@
 // Writes the loss of every step of an experiment to a file of its run directory (`run --trace-loss`).
 #pragma once
 #include <filesystem>
+#include <string>
 
 #include "harness/training/experiment.h"
 #include "harness/training/learning_rate_sweep.h"
@@ -17,5 +18,10 @@ std::filesystem::path trace_path(const std::filesystem::path& run, const Experim
 void start_trace(const std::filesystem::path&, const LearningRateSweep&);
 /// Adds the line of the last update.
 void add_to_trace(const std::filesystem::path&, const LearningRateSweep&);
+
+/// Flushes the file to disk and returns its checksum; "" if there is no file. Throws FileError.
+std::string trace_checksum(const std::filesystem::path&);
+/// Does the same for the lines of the steps that the sweep has done.
+std::string trace_checksum(const std::filesystem::path&, const LearningRateSweep&);
 
 }  // namespace posbench

@@ -6,9 +6,12 @@
 #include <cctype>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "encodings/registry.h"
+#include "harness/config/embedded_data.h"
 #include "harness/exchange/saved_model.h"
+#include "results/json/json.h"
 
 namespace posbench {
 namespace {
@@ -26,10 +29,29 @@ std::string link_to(const fs::path& path) {
   return link;
 }
 
+std::string registered_name(const std::string& encoding) {
+  return encoding.substr(0, std::min(encoding.find_first_of(": "), encoding.find("->")));
+}
+
+/// Returns the encodings of the default profile, which are on most pages, then all others.
+std::vector<std::string> names_by_style() {
+  std::vector<std::string> names = parse_json(profiles().at("quick"), "quick")["encodings"];
+  for (const std::string& name : encodings().names()) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
+int style_of(const std::string& encoding) {
+  static const std::vector<std::string> kNames = names_by_style();
+  const auto found = std::find(kNames.begin(), kNames.end(), registered_name(encoding));
+  return static_cast<int>(found - kNames.begin());
+}
+
 std::string family_of(const std::string& encoding) {
-  const std::string name = encoding.substr(0, std::min(encoding.find_first_of(": "), encoding.find("->")));
+  const std::string name = registered_name(encoding);
   return encodings().contains(name) ? to_string(encodings().find(name).info.family) : "other";
 }
 
@@ -38,7 +60,7 @@ fs::path inspection_path(const fs::path& run, const ExperimentId& id) {
 }
 
 PageOptions page_options(std::span<const NamedReport> runs, const fs::path& page) {
-  PageOptions options{.family = family_of, .inspections = {}};
+  PageOptions options{.family = family_of, .style = style_of, .inspections = {}};
   const fs::path from = fs::absolute(page).parent_path();
   for (const NamedReport& run : runs) {
     const fs::path directory = fs::is_directory(run.name) ? fs::path(run.name) : fs::path(run.name).parent_path();

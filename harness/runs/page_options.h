@@ -16,6 +16,9 @@ PageOptions page_options(std::span<const NamedReport> runs, const std::filesyste
 /// encoding.
 std::string family_of(const std::string& encoding);
 
+/// Returns the number of the color of an encoding, which is the same on all pages. Takes the same texts as family_of.
+int style_of(const std::string& encoding);
+
 /// Returns the path at which `posbench inspect` saves the page of an experiment in a run directory.
 std::filesystem::path inspection_path(const std::filesystem::path& run, const ExperimentId&);
 

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/parallel_for.h"
 #include "base/system.h"
@@ -15,35 +18,60 @@
 namespace posbench {
 namespace {
 
-/// Measures the seconds of one training step. Large batches are measured with fewer sequences.
-double step_seconds(const Experiment& e, Purpose purpose, const Model& model, TrainingState& state) {
-  constexpr int kMaxSequences = 32, kMaxSteps = 8;
-  constexpr double kEnough = 0.1;
-  TrainingOptions options = e.training();
-  const int batch = std::min(options.batch, kMaxSequences);
-  const double scale = static_cast<double>(options.batch) / batch;
-  options.batch = batch;
-  options.steps = options.validate_every = kMaxSteps + 2;  // more than are run
-  options.early_stop = 0;
-  int measured = -1;  // the first step warms up
-  double start = 0, seconds = 0;
-  train(model, e.task->training_streams(purpose, 0), options, state, [&](const TrainingState&) {
-    if (++measured == 0) start = thread_cpu_seconds();
-    seconds = thread_cpu_seconds() - start;
-    return measured < 1 || (measured < kMaxSteps && seconds < kEnough);
-  });
-  return scale * seconds / std::max(1, measured);
+constexpr double kLongEvaluation = 0.02;  // seconds: a sequence that takes longer is measured once
+using Measured = std::function<void(size_t done, size_t of)>;
+
+/// Returns the stream with the median length of its first examples for every example.
+SampleStream at_median_length(SampleStream samples) {
+  constexpr int kSamples = 31;
+  std::vector<int> lengths;
+  for (int n = 0; n < kSamples; ++n) lengths.push_back(samples(n).length);
+  std::nth_element(lengths.begin(), lengths.begin() + kSamples / 2, lengths.end());
+  samples.length = lengths[kSamples / 2];
+  return samples;
 }
 
-/// Measures the seconds of one evaluated sequence of a split.
-double sequence_seconds(const Experiment& e, const Model& model, const TrainingState& state, size_t split) {
-  constexpr double kEnough = 0.02;
-  const SampleStream samples{*e.task->tasks[split], "estimate", 0};
-  for (int sequences = 4;; sequences *= 4) {
+/// Trains until `max_steps` are measured or `kEnough` seconds are spent. Returns the mean seconds of a step.
+double mean_step_seconds(const Model& model, const TrainingStreams& streams, TrainingOptions options, int batch,
+                         int max_steps, TrainingState& state) {
+  constexpr double kEnough = 0.1;
+  options.batch = batch;
+  options.steps = options.validate_every = state.step + max_steps + 2;  // more than are run
+  options.early_stop = 0;
+  int measured = -1;  // the first step warms up, unless only one is requested
+  if (max_steps == 1) measured = 0;
+  double start = thread_cpu_seconds(), seconds = 0;
+  train(model, streams, options, state, [&](const TrainingState&) {
+    if (++measured == 0) start = thread_cpu_seconds();
+    seconds = thread_cpu_seconds() - start;
+    return measured < 1 || (measured < max_steps && seconds < kEnough);
+  });
+  return seconds / std::max(1, measured);
+}
+
+/// Measures the seconds of one training step. A step of a large model is measured with fewer sequences, of the median length.
+double step_seconds(const Experiment& e, Purpose purpose, const Model& model, TrainingState& state) {
+  constexpr int kMaxSequences = 32, kMaxSteps = 8;
+  constexpr double kEnough = 0.25;
+  const TrainingOptions options = e.training();
+  const int most = std::min(options.batch, kMaxSequences);
+  const TrainingStreams streams = e.task->training_streams(purpose, 0);
+  const TrainingStreams median{at_median_length(streams.training), streams.validation, {}};
+  const double one = mean_step_seconds(model, median, options, 1, 1, state);
+  if (one > kEnough) return one * options.batch;
+  const int batch = std::clamp(static_cast<int>(kEnough / one), 1, most);
+  return mean_step_seconds(model, batch < most ? median : streams, options, batch, kMaxSteps, state) *
+         options.batch / batch;
+}
+
+/// Measures the seconds of one evaluated sequence of a split: one of the median length if that takes long enough.
+double sequence_seconds(const Model& model, const TrainingState& state, const SampleStream& samples,
+                        const SampleStream& median) {
+  for (int sequences = 1;; sequences *= 4) {
     const double start = thread_cpu_seconds();
-    evaluate(model, state.parameters, samples, sequences);
+    evaluate(model, state.parameters, sequences == 1 ? median : samples, sequences);
     const double seconds = thread_cpu_seconds() - start;
-    if (seconds > kEnough || sequences >= 64) return seconds / sequences;
+    if (seconds > kLongEvaluation || sequences >= 64) return seconds / sequences;
   }
 }
 
@@ -52,6 +80,7 @@ int validations(int steps, const TrainingOptions& training) {
 }
 
 /// Estimates the seconds of training with an encoding at so many learning rates, each for so many steps, and of the tests.
+/// Splits with long sequences are not measured: their time follows from their multiply-adds.
 double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int rates, int steps) {
   const TrainingOptions& training = e.task->options.training;
   const Model model = make_model(encoding, e.task->shape);
@@ -59,10 +88,20 @@ double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int 
   double seconds = steps == 0 ? 0 : static_cast<double>(rates) * steps * step_seconds(e, purpose, model, state);
   const double validated =
       static_cast<double>(rates) * validations(steps, training) * training.validation_sequences;
+  double seconds_of_product = 0;  // of a multiply-add
   for (size_t split = 0; split < e.task->splits.size(); ++split) {
+    const SampleStream samples{*e.task->tasks[split], "estimate", 0}, median = at_median_length(samples);
+    const Example example = median(0).example;
+    const double products = model.transformer->multiply_adds(static_cast<Index>(example.tokens.size()),
+                                                             static_cast<Index>(example.scored.size()));
+    double of_sequence = products * seconds_of_product;
+    if (of_sequence < kLongEvaluation) {
+      of_sequence = sequence_seconds(model, state, samples, median);
+      seconds_of_product = of_sequence / products;
+    }
     const double sequences =
         e.task->options.evaluation.sequences + (split == 0 || training.validate_splits ? validated : 0);
-    seconds += sequences * sequence_seconds(e, model, state, split);
+    seconds += sequences * of_sequence;
   }
   return seconds;
 }
@@ -87,63 +126,104 @@ Experiment on_task(const TaskSetup* task, const Experiment& e) {
   return other;
 }
 
-using Measured = std::function<void(size_t done, size_t of)>;
+using Pair = std::pair<std::string, std::string>;  // a task and an encoding
 
-/// Estimates the seconds of each experiment, with as many threads as a run has.
-std::vector<double> measure(const std::vector<Experiment>& experiments, int jobs, const Measured& measured) {
-  std::vector<double> seconds(experiments.size());
-  std::atomic<size_t> done{0};
-  parallel_for(experiments.size(), jobs, [&](size_t i) {
-    seconds[i] = estimate(experiments[i]);
-    measured(++done, experiments.size());
-  });
-  return seconds;
-}
+Pair pair_of(const Experiment& e) { return {e.task->spec, e.encoding.text()}; }
 
-/// Estimates the seconds of each experiment, regardless of its seed. If there are many pairs of a task and an encoding,
-/// each task is measured with one encoding and each encoding on one task, since time is nearly the product of the two.
-/// Some measured pairs correct the sum of these products.
-std::vector<double> estimates(const std::vector<Experiment>& experiments, int jobs, const Measured& measured) {
-  constexpr size_t kMaxPairs = 64, kSamples = 32;
-  std::map<std::pair<std::string, std::string>, Experiment> pairs;
-  for (const Experiment& e : experiments) pairs.try_emplace({e.task->spec, e.encoding.text()}, e);
-
-  std::vector<Experiment> chosen;
-  std::map<std::string, size_t> of_task, of_encoding;  // indices in `chosen`
-  const Experiment& first = experiments.front();
-  const auto choose = [&](const Experiment& e) { return chosen.push_back(e), chosen.size() - 1; };
-  if (pairs.size() > kMaxPairs) {
+/// The experiments whose time is measured, regardless of their seeds. The first ones are each task with the first
+/// encoding, and the first task with each encoding. The others are pairs that the suite has.
+class Calibration {
+ public:
+  Calibration(const std::vector<Experiment>& experiments, int jobs, const Measured& on_measured)
+      : first_(experiments.front()) {
+    constexpr size_t kMaxPairs = 64;
+    for (const Experiment& e : experiments) pairs_.insert(pair_of(e));
     for (const Experiment& e : experiments) {
-      const std::string encoding = e.encoding.text();
-      if (of_task.count(e.task->spec) == 0) of_task[e.task->spec] = choose(on_task(e.task, first));
-      if (of_encoding.count(encoding) == 0) of_encoding[encoding] = choose(on_task(first.task, e));
+      add(on_task(e.task, first_));
+      add(on_task(first_.task, e));
+    }
+    required_ = chosen_.size();
+    std::set<Pair> seen;
+    const size_t stride = (pairs_.size() + kMaxPairs - 1) / kMaxPairs;
+    for (const Experiment& e : experiments) {
+      if (seen.insert(pair_of(e)).second && seen.size() % stride == 0) add(e);
+    }
+    measure(jobs, on_measured);
+    correct();
+  }
+
+  double seconds(const Experiment& e) const {
+    const auto measured = seconds_.find(pair_of(e));
+    return measured != seconds_.end() ? measured->second : product(e) * correction_;
+  }
+  size_t pairs() const { return pairs_.size(); }
+  size_t measured_pairs() const {
+    return static_cast<size_t>(
+        std::count_if(pairs_.begin(), pairs_.end(), [&](const Pair& pair) { return seconds_.contains(pair); }));
+  }
+  double deviation() const { return deviation_; }
+
+ private:
+  void add(const Experiment& e) {
+    if (added_.insert(pair_of(e)).second) chosen_.push_back(e);
+  }
+
+  /// Measures the first pairs, and of the others those that the time allows, at least some.
+  void measure(int jobs, const Measured& on_measured) {
+    constexpr double kEnough = 10;  // CPU seconds
+    constexpr size_t kMinSamples = 3;
+    const double start = process_cpu_seconds();
+    std::vector<double> seconds(chosen_.size());
+    std::atomic<size_t> done{0};
+    parallel_for(chosen_.size(), jobs, [&](size_t i) {
+      if (i < required_ + kMinSamples || process_cpu_seconds() - start < kEnough)
+        seconds[i] = estimate(chosen_[i]);
+      on_measured(++done, chosen_.size());
+    });
+    for (size_t i = 0; i < chosen_.size(); ++i) {
+      if (seconds[i] > 0) seconds_[pair_of(chosen_[i])] = seconds[i];
     }
   }
-  const size_t samples = chosen.size(), stride = pairs.size() > kMaxPairs ? pairs.size() / kSamples : 1;
-  size_t n = 0;
-  for (const auto& [names, e] : pairs) {
-    if (n++ % stride == 0) choose(e);
+
+  /// Time is nearly the product of a factor of the task and one of the encoding.
+  double product(const Experiment& e) const {
+    const auto [task, encoding] = pair_of(e);
+    const auto [first_task, first_encoding] = pair_of(first_);
+    return seconds_.at({task, first_encoding}) * seconds_.at({first_task, encoding}) /
+           seconds_.at({first_task, first_encoding});
   }
 
-  const std::vector<double> seconds = measure(chosen, jobs, measured);
-  std::map<std::pair<std::string, std::string>, double> known;
-  double found = 0, predicted = 0;
-  const auto product = [&](const Experiment& e) {
-    return seconds[of_task.at(e.task->spec)] * seconds[of_encoding.at(e.encoding.text())] /
-           seconds[of_encoding.at(first.encoding.text())];
-  };
-  for (size_t i = samples; i < chosen.size(); ++i) {
-    known[{chosen[i].task->spec, chosen[i].encoding.text()}] = seconds[i];
-    found += seconds[i];
-    if (samples > 0) predicted += product(chosen[i]);
+  /// Compares the products with the pairs that were measured after the first ones. The deviation of a pair is that of an estimate
+  /// which does not use its measurement.
+  void correct() {
+    struct Sample {
+      double found, predicted;
+    };
+    std::vector<Sample> samples;
+    Sample sum{0, 0};
+    for (size_t i = required_; i < chosen_.size(); ++i) {
+      const auto measured = seconds_.find(pair_of(chosen_[i]));
+      if (measured == seconds_.end()) continue;
+      samples.push_back({measured->second, product(chosen_[i])});
+      sum.found += samples.back().found;
+      sum.predicted += samples.back().predicted;
+    }
+    if (samples.size() < 2) return;
+    correction_ = sum.found / sum.predicted;
+    for (const Sample& sample : samples) {
+      const double others = (sum.found - sample.found) / (sum.predicted - sample.predicted);
+      const double ratio = sample.predicted * others / sample.found;
+      deviation_ = std::max(deviation_, std::max(ratio, 1 / ratio) - 1);
+    }
   }
-  std::vector<double> estimates;
-  for (const Experiment& e : experiments) {
-    const auto of_pair = known.find({e.task->spec, e.encoding.text()});
-    estimates.push_back(of_pair != known.end() ? of_pair->second : product(e) * found / predicted);
-  }
-  return estimates;
-}
+
+  const Experiment& first_;
+  std::set<Pair> pairs_, added_;
+  std::vector<Experiment> chosen_;
+  size_t required_ = 0;             // number of pairs that are always measured
+  std::map<Pair, double> seconds_;  // of the measured pairs
+  double correction_ = 1, deviation_ = 0;
+};
 
 /// Estimates the seconds of measuring the trivial predictors.
 double baseline_seconds(const Suite& suite) {
@@ -163,10 +243,14 @@ Plan make_plan(const Suite& suite, int jobs, const Measured& measured) {
   Plan plan;
   if (suite.experiments.empty()) return plan;
   const double startup = process_cpu_seconds(), baselines = baseline_seconds(suite);
-  plan.seconds = estimates(suite.experiments, jobs, measured);
+  const Calibration calibration(suite.experiments, jobs, measured);
+  for (const Experiment& e : suite.experiments) plan.seconds.push_back(calibration.seconds(e));
+  plan.pairs = calibration.pairs();
+  plan.measured_pairs = calibration.measured_pairs();
+  plan.deviation = calibration.deviation();
   const double total = std::accumulate(plan.seconds.begin(), plan.seconds.end(), 0.0);
   const double longest = *std::max_element(plan.seconds.begin(), plan.seconds.end());
-  const int threads = std::min(jobs, all_cores());
+  const int threads = std::min(jobs, count_cores());
   plan.core_seconds = startup + total + baselines;
   plan.wall_seconds = startup + std::max(total / threads, longest) + baselines / threads;
   return plan;

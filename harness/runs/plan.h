@@ -1,5 +1,6 @@
 // Estimates how long a suite takes on this machine.
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <vector>
 
@@ -11,9 +12,13 @@ struct Plan {
   std::vector<double> seconds;  // of each experiment of the suite, on one core
   double core_seconds = 0;      // of the whole, all cores together
   double wall_seconds = 0;      // of the whole, with the requested jobs
+
+  size_t pairs = 0, measured_pairs = 0;  // of a task and an encoding
+  double deviation = 0;  // largest relative one of a measured pair from its estimate by other pairs
 };
 
-/// Estimates the time from a calibration of some seconds, with as many threads as a run has. Calls `measured` from any
+/// Estimates the time from a calibration of about ten CPU seconds, with as many threads as a run has. If that is not
+/// enough for every pair of a task and an encoding, the others are estimated from the measured ones. Calls `measured` from any
 /// thread, with the number of measured experiments of the calibration.
 Plan make_plan(const Suite&, int jobs, const std::function<void(size_t done, size_t of)>& measured);
 

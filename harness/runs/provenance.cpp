@@ -55,7 +55,7 @@ Json provenance(const std::vector<std::string>& command) {
         {"nlohmann_json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
                                       NLOHMANN_JSON_VERSION_PATCH)}}},
       {"started", timestamp()},
-      {"command", valid_utf8(fmt::format("{}", fmt::join(command, " ")))}};
+      {"command", to_valid_utf8(fmt::format("{}", fmt::join(command, " ")))}};
   for (const Plugin& plugin : plugins()) {
     Json& named = context["plugins"];
     const std::string name = named.contains(plugin.file) ? plugin.file + " " + plugin.sha256 : plugin.file;

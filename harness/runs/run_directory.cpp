@@ -5,12 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <stdexcept>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -21,7 +18,6 @@
 #include "harness/runs/loss_trace.h"
 #include "harness/runs/page_options.h"
 #include "results/json/difference.h"
-#include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
 
 namespace posbench {
@@ -29,73 +25,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kManifest = "manifest.json", *kLines = "experiments.jsonl", *kReport = "report.json",
-                     *kPage = "report.html", *kModels = "models", *kCheckpoints = "checkpoints";
-// The manifests of the new run before a replacement and of the old run during it.
-constexpr const char *kNext = "manifest.json.next", *kReplaced = "manifest.json.replaced";
-
-Json to_json(const ExperimentId& id) { return {{"task", id.task}, {"encoding", id.encoding}, {"seed", id.seed}}; }
-
-Json to_json(const Manifest& manifest) {
-  return {{"config", manifest.config},
-          {"shard", manifest.shard.text()},
-          {"save_models", manifest.save_models},
-          {"context", manifest.context},
-          {"experiments", write_list(manifest.experiments, [](const ExperimentId& id) { return to_json(id); })}};
-}
-
-Manifest read_manifest(const fs::path& path) {
-  const std::string file = path.string();
-  const Json json = read_json(path);
-  const Field root(json, file);
-  const auto read_id = [](const Field& field) {
-    return ExperimentId{field["task"].name(), field["encoding"].name(), field["seed"].natural()};
-  };
-  Manifest manifest{.config = root["config"].object(),
-                    .context = root["context"].object(),
-                    .experiments = read_list<ExperimentId>(root["experiments"], read_id)};
-  if (root.has("shard")) {
-    try {
-      manifest.shard = Shard::parse(root["shard"].text());
-    } catch (const InputError&) {
-      root["shard"].fail("expected K/N, as in 2/4");
-    }
-  }
-  if (root.has("save_models")) manifest.save_models = root["save_models"].flag();
-  return manifest;
-}
-
-/// Reads the lines of experiments.jsonl into a record that has its manifest.
-void read_lines(const fs::path& path, RunRecord& record) {
-  const std::set<ExperimentId> known(record.manifest.experiments.begin(), record.manifest.experiments.end());
-  const std::string text = read_file(path);
-  for (int number = 1; record.intact < text.size(); ++number) {
-    const size_t end = text.find('\n', record.intact);
-    const std::string position = fmt::format("{}:{}", path.string(), number);
-    if (end == text.npos) {
-      record.dropped = fmt::format("{}: the last line is truncated; its experiment is run again", position);
-      return;
-    }
-    const Json json = parse_json(std::string_view(text).substr(record.intact, end - record.intact), position);
-    const Field line(json, position);
-    const ExperimentResult result = read_experiment(line);
-    if (known.count(result.id) == 0)
-      line["task"].fail("with an encoding and a seed that manifest.json does not list");
-    const double seconds = line.has("seconds") ? line["seconds"].number(0, std::numeric_limits<double>::max()) : 0;
-    FinishedExperiment& finished = record.finished[result.id];
-    if (finished.result.id == result.id && finished.result.status == Status::ok)
-      line["task"].fail("with an encoding and a seed that an earlier line has");
-    finished = {result, seconds};
-    record.intact = end + 1;
-  }
-}
+constexpr const char *kReport = "report.json", *kPage = "report.html", *kModels = "models",
+                     *kCheckpoints = "checkpoints";
+constexpr const char* kNext = "manifest.json.next";  // of the new run before --force replaces the old one
 
 /// Refuses to resume if the result could differ from that of an uninterrupted run.
 void check_same(const fs::path& path, const Manifest& before, const Manifest& now) {
   const auto refuse = [&](const std::string& what) {
     throw InputError(fmt::format("{} {}; use --force or another -o", path.string(), what));
   };
-  if (before.config != now.config) refuse("holds another configuration: " + difference(before.config, now.config));
+  if (before.config != now.config) {
+    refuse(fmt::format("holds another configuration: {}; 'posbench run --resume -o {}' continues it with its own",
+                       difference(before.config, now.config), path.string()));
+  }
   if (before.shard != now.shard)
     refuse(fmt::format("holds shard {}, and shard {} was requested", before.shard.text(), now.shard.text()));
   if (before.save_models != now.save_models)
@@ -113,60 +55,49 @@ void remove_temporaries(const fs::path& folder) {
   }
 }
 
+/// Refuses to resume without the models of finished experiments. An extended result has no model of its own.
+void check_models(const fs::path& path, const RunRecord& record) {
+  if (!record.manifest.save_models) return;
+  for (const auto& [id, finished] : record.finished) {
+    const fs::path model = model_path(path, id);
+    if (finished.result.status != Status::ok || finished.result.extended || fs::exists(model)) continue;
+    throw InputError(
+        fmt::format("{} is missing, and its experiment is finished; use --force or another -o", model.string()));
+  }
+}
+
+/// Refuses to resume if the losses of an experiment are not those that it wrote. An experiment that diverged or failed is
+/// run again instead. The user may have deleted the file.
+void check_losses(const fs::path& path, RunRecord& record) {
+  for (auto item = record.finished.begin(); item != record.finished.end();) {
+    const FinishedExperiment& finished = item->second;
+    const fs::path file = trace_path(path, item->first);
+    const std::string now = finished.losses_checksum.empty() ? "" : trace_checksum(file);
+    if (now.empty() || now == finished.losses_checksum) {
+      ++item;
+      continue;
+    }
+    if (finished.result.status == Status::ok) {
+      throw InputError(
+          fmt::format("{}: its checksum is {}, expected {}: it was changed; restore it, or delete line {} of {}, "
+                      "and --resume runs its experiment again",
+                      file.string(), now, finished.losses_checksum, finished.line, (path / kLinesFile).string()));
+    }
+    item = record.finished.erase(item);
+  }
+}
+
 /// Refuses a folder without a manifest of posbench, since --force would delete its files.
 void check_replaceable(const fs::path& path) {
   try {
-    read_manifest(path / (fs::exists(path / kManifest) ? kManifest : kReplaced));
+    read_run_manifest(path / (fs::exists(path / kManifestFile) ? kManifestFile : kReplacedManifestFile));
   } catch (const std::runtime_error& error) {
     throw InputError(
         fmt::format("{} is not a run directory ({}); choose another -o", path.string(), error.what()));
   }
 }
 
-/// Returns a line of experiments.jsonl.
-std::string to_line(const ExperimentResult& result, double seconds) {
-  Json json = posbench::to_json(result);
-  json["seconds"] = seconds;
-  return compact(json) + "\n";
-}
-
 }  // namespace
-
-RunRecord read_run(const fs::path& path) {
-  return read_user_files([&] {
-    if (fs::exists(path / kReplaced)) {
-      throw InputError(fmt::format(
-          "{}: a run with --force was interrupted while it replaced this one; give its command with --resume",
-          path.string()));
-    }
-    RunRecord record{.manifest = read_manifest(path / kManifest), .finished = {}, .dropped = "", .intact = 0};
-    read_lines(path / kLines, record);
-    return record;
-  });
-}
-
-std::string progress_text(const RunRecord& record) {
-  return fmt::format("{} of {} experiments", record.finished.size(), record.manifest.experiments.size());
-}
-
-Report make_report(const RunRecord& record, std::vector<TaskBaseline> tasks, Json context) {
-  Report report{.context = std::move(context), .config = record.manifest.config, .tasks = std::move(tasks)};
-  Json times = Json::array();
-  double total = 0;
-  for (const ExperimentId& id : record.manifest.experiments) {
-    const auto found = record.finished.find(id);
-    if (found == record.finished.end()) continue;
-    const auto& [result, seconds] = found->second;
-    report.experiments.push_back(result);
-    Json time = to_json(id);
-    time["seconds"] = seconds;
-    total += seconds;
-    times.push_back(std::move(time));
-  }
-  report.timing = {{"core_seconds", total}, {"experiments", times}};
-  report.so_far = progress_text(record);
-  return report;
-}
 
 std::string difference(const Json& before, const Json& now) {
   const std::optional<JsonDifference> found = first_difference(before, now);
@@ -189,10 +120,11 @@ std::string version_difference(const Json& before, const Json& now) {
 bool is_taken(const fs::path& path) {
   if (!fs::exists(path)) return false;
   return !fs::is_directory(path) ||
-         !std::all_of(
-             fs::directory_iterator(path), fs::directory_iterator(), [](const fs::directory_entry& entry) {
-               return is_temporary(entry.path()) || (entry.path().filename() == kLines && entry.file_size() == 0);
-             });
+         !std::all_of(fs::directory_iterator(path), fs::directory_iterator(),
+                      [](const fs::directory_entry& entry) {
+                        return is_temporary(entry.path()) ||
+                               (entry.path().filename() == kLinesFile && entry.file_size() == 0);
+                      });
 }
 
 RunDirectory::RunDirectory(fs::path path, Existing existing, Manifest manifest) : path_(std::move(path)) {
@@ -206,7 +138,7 @@ void RunDirectory::open(Existing existing) {
     throw InputError(fmt::format(
         "{} exists; add --resume to continue it, --force to replace it, or choose another -o", path_.string()));
   }
-  if (!fs::exists(path_ / kManifest) && !fs::exists(path_ / kReplaced)) {
+  if (!fs::exists(path_ / kManifestFile) && !fs::exists(path_ / kReplacedManifestFile)) {
     throw InputError(
         fmt::format("{} is not a run directory (it has no manifest.json); choose another -o", path_.string()));
   }
@@ -221,41 +153,36 @@ void RunDirectory::create() {
   if (access(path_.c_str(), W_OK) != 0) throw InputError(fmt::format("cannot write into {}", path_.string()));
   lock(O_RDWR | O_APPEND | O_CREAT);
   remove_temporaries(path_);
-  write_file(path_ / kManifest, pretty(to_json(record_.manifest)));
+  write_file(path_ / kManifestFile, to_indented_json(posbench::to_json(record_.manifest)));
 }
 
 void RunDirectory::resume() {
   RunRecord found = read_run(path_);
   check_same(path_, found.manifest, record_.manifest);
-  for (const auto& [id, finished] : found.finished) {
-    const fs::path model = model_path(path_, id);
-    if (found.manifest.save_models && finished.result.status == Status::ok && !fs::exists(model)) {
-      throw InputError(
-          fmt::format("{} is missing, and its experiment is finished; use --force or another -o", model.string()));
-    }
-  }
+  check_models(path_, found);
+  check_losses(path_, found);
   found.manifest = std::move(record_.manifest);
   record_ = std::move(found);
   size_ = static_cast<off_t>(record_.intact);
   if (!record_.dropped.empty()) lines_->truncate(size_);
-  for (const fs::path& folder : {path_, path_ / kModels, path_ / kCheckpoints}) remove_temporaries(folder);
+  for (const char* folder : {"", kModels, kCheckpoints, kLossFolder}) remove_temporaries(path_ / folder);
   for (const auto& [id, finished] : record_.finished) remove_file(checkpoint_path(path_, id));
 }
 
 void RunDirectory::replace() {
-  const Manifest replaced = read_manifest(path_ / kManifest);
-  write_file(path_ / kNext, pretty(to_json(record_.manifest)));
-  rename_file(path_ / kManifest, path_ / kReplaced);
-  rename_file(path_ / kNext, path_ / kManifest);
+  const Manifest replaced = read_run_manifest(path_ / kManifestFile);
+  write_file(path_ / kNext, to_indented_json(posbench::to_json(record_.manifest)));
+  rename_file(path_ / kManifestFile, path_ / kReplacedManifestFile);
+  rename_file(path_ / kNext, path_ / kManifestFile);
   remove_results(replaced);
 }
 
 /// Completes or undoes a replacement that was interrupted.
 void RunDirectory::finish_replacing() {
   remove_file(path_ / kNext);
-  if (!fs::exists(path_ / kReplaced)) return;
-  if (!fs::exists(path_ / kManifest)) return rename_file(path_ / kReplaced, path_ / kManifest);
-  remove_results(read_manifest(path_ / kReplaced));
+  if (!fs::exists(path_ / kReplacedManifestFile)) return;
+  if (!fs::exists(path_ / kManifestFile)) return rename_file(path_ / kReplacedManifestFile, path_ / kManifestFile);
+  remove_results(read_run_manifest(path_ / kReplacedManifestFile));
 }
 
 /// Deletes the files that a replaced run has listed, then its manifest.
@@ -274,12 +201,12 @@ void RunDirectory::remove_results(const Manifest& replaced) {
   remove_file(path_ / kPage);
   lines_->truncate(0);
   lines_->flush();
-  remove_file(path_ / kReplaced);
+  remove_file(path_ / kReplacedManifestFile);
   flush_folder(path_);
 }
 
 void RunDirectory::lock(int flags) {
-  lines_ = std::make_unique<File>(path_ / kLines, flags);
+  lines_ = std::make_unique<File>(path_ / kLinesFile, flags);
   if (!lines_->lock()) {
     throw InputError(
         fmt::format("{} is in use by another posbench; wait for it, or choose another -o", path_.string()));
@@ -308,16 +235,21 @@ void RunDirectory::write_lines(const std::string& lines) {
 }
 
 void RunDirectory::append(const ExperimentResult& result, double seconds) {
-  write_lines(to_line(result, seconds));
-  record_.finished[result.id] = {result, seconds};
+  FinishedExperiment finished{
+      .result = result, .seconds = seconds, .losses_checksum = trace_checksum(trace_path(path_, result.id))};
+  write_lines(to_line(finished));
+  record_.finished[result.id] = std::move(finished);
   std::error_code ignored;
   fs::remove(checkpoint_path(path_, result.id), ignored);
 }
 
 void RunDirectory::import_results(std::map<ExperimentId, FinishedExperiment> finished) {
   std::string lines;
-  for (const ExperimentId& id : record_.manifest.experiments)
-    lines += to_line(finished.at(id).result, finished.at(id).seconds);
+  for (auto& [id, one] : finished) {
+    one.losses_checksum.clear();  // the files of losses stay with the shards
+    one.line = 0;
+  }
+  for (const ExperimentId& id : record_.manifest.experiments) lines += to_line(finished.at(id));
   write_lines(lines);
   record_.finished = std::move(finished);
 }
@@ -336,16 +268,17 @@ void RunDirectory::remove_checkpoints() const {
 
 Report RunDirectory::write_report(const std::vector<TaskBaseline>& tasks, Json context) const {
   check_in_place();
+  check_lines(record_, path_, tasks);
   Report report = make_report(record_, tasks, std::move(context));
   report.so_far.clear();
-  write_file(path_ / kReport, pretty(posbench::to_json(report)));
+  write_file(path_ / kReport, to_indented_json(posbench::to_json(report)));
   write_page(page(report));
   return report;
 }
 
 std::string RunDirectory::page(const Report& report) const {
   const NamedReport run{path_.string(), report};
-  return report_page({&run, 1}, page_options({&run, 1}, path_ / kPage));
+  return make_report_page({&run, 1}, page_options({&run, 1}, path_ / kPage));
 }
 
 void RunDirectory::write_page(const std::string& page) const { write_file(path_ / kPage, page); }

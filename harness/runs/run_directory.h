@@ -1,7 +1,7 @@
 // The files of a run:
 //   manifest.json      configuration, context and list of experiments; written first
-//   experiments.jsonl  one line for each finished experiment, on disk before the experiment is reported as finished; if
-//                      a diverged or failed experiment was run again, its last line counts
+//   experiments.jsonl  one line for each finished experiment (run_record.h), on disk before the experiment is reported as
+//                      finished; if a diverged or failed experiment was run again, its last line counts
 //   report.json        made from those lines at the end
 //   report.html        page of plots of the report
 //   models/            trained parameters, with --save-models
@@ -24,43 +24,13 @@
 #include <vector>
 
 #include "base/file.h"
-#include "harness/runs/suite.h"
+#include "harness/runs/run_record.h"
 #include "results/json/json.h"
 #include "results/types/report.h"
 
 namespace posbench {
 
 enum class Existing { refuse, resume, replace };
-
-/// The description of a run.
-struct Manifest {
-  Json config = Json::object(), context = Json::object();
-  std::vector<ExperimentId> experiments;  // of this shard, in the order of the suite
-  Shard shard;
-  bool save_models = false;
-};
-
-struct FinishedExperiment {
-  ExperimentResult result;
-  double seconds = 0;
-};
-
-/// The contents of a run directory.
-struct RunRecord {
-  Manifest manifest;
-  std::map<ExperimentId, FinishedExperiment> finished;
-  std::string dropped;  // reason why the last line is ignored; empty if it is not ignored
-  size_t intact = 0;    // bytes of experiments.jsonl before that line
-};
-
-/// Throws InputError with one line that names the file and the position in it.
-RunRecord read_run(const std::filesystem::path&);
-
-/// Returns "10 of 18 experiments", if ten are finished.
-std::string progress_text(const RunRecord&);
-
-/// Returns the report of the finished experiments, in the order of the manifest, with `so_far`.
-Report make_report(const RunRecord&, std::vector<TaskBaseline>, Json context);
 
 /// Returns whether a new run may not use the path. It may if there is nothing, an empty folder, or the folder of a run that
 /// was killed before it wrote its manifest.

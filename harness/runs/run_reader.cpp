@@ -13,7 +13,7 @@
 #include "base/parallel_for.h"
 #include "harness/config/experiment_config.h"
 #include "harness/config/user_files.h"
-#include "harness/runs/run_directory.h"
+#include "harness/runs/run_record.h"
 #include "harness/training/baselines.h"
 #include "results/reports/report_json.h"
 
@@ -32,7 +32,7 @@ std::uintmax_t size_of(const fs::path& path) {
 void measure(const RunConfig& config, const std::vector<std::string>& specs,
              std::map<std::string, TaskBaseline>& baselines) {
   std::vector<TaskBaseline> measured(specs.size());
-  parallel_for(specs.size(), all_cores(),
+  parallel_for(specs.size(), count_cores(),
                [&](size_t n) { measured[n] = measure_baselines(setup_task(config, specs[n])); });
   for (TaskBaseline& baseline : measured) baselines[baseline.task] = std::move(baseline);
 }
@@ -74,7 +74,11 @@ Report RunReader::read_unfinished() {
   for (const std::string& task : config.tasks) {
     if (started.contains(task)) tasks.push_back(baselines_.at(task));
   }
-  return make_report(record, std::move(tasks), record.manifest.context);
+  check_lines(record, path_, tasks);
+  Json context = record.manifest.context;
+  const Shard shard = record.manifest.shard;
+  if (shard.of > 1) context["shard"] = shard.text();
+  return make_report(record, std::move(tasks), std::move(context));
 }
 
 }  // namespace posbench

@@ -7,6 +7,7 @@
 #include <map>
 #include <new>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -95,8 +96,8 @@ std::string Shard::text() const { return fmt::format("{}/{}", index, of); }
 Shard Shard::parse(const std::string& text) {
   const size_t slash = text.find('/');
   Shard shard;
-  if (slash == text.npos || !posbench::parse(text.substr(0, slash), shard.index) ||
-      !posbench::parse(text.substr(slash + 1), shard.of) || shard.index < 1 || shard.index > shard.of) {
+  if (slash == text.npos || !parse_number(text.substr(0, slash), shard.index) ||
+      !parse_number(text.substr(slash + 1), shard.of) || shard.index < 1 || shard.index > shard.of) {
     throw InputError(fmt::format(
         "shard '{}': expected K/N with K from 1 to N, which runs the experiments K, K + N, K + 2 N, ...", text));
   }
@@ -149,12 +150,17 @@ Suite make_suite(const RunConfig& config, Shard shard) {
 }
 
 std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs, const std::stop_token& stop) {
-  // Tasks that differ only in settings have the same samples, unless they differ in the layout of answers.
-  std::map<std::pair<std::string, Layout>, size_t> firsts;
+  // Tasks that differ only in settings have the same samples, unless they differ in the layout of answers or in the
+  // training samples that they draw.
+  std::map<std::tuple<std::string, Layout, int, int>, size_t> firsts;
   std::vector<size_t> measured, of(suite.tasks.size());
   for (size_t i = 0; i < suite.tasks.size(); ++i) {
     const TaskSetup& task = *suite.tasks[i];
-    const std::pair key{TaskSpec::parse(task.spec).task.text(), task.options.layout()};
+    const TrainingOptions& training = task.options.training;
+    const int batch =
+        training.lengths == BatchLengths::same ? training.batch : 0;  // 0: samples do not depend on it
+    const std::tuple key{TaskSpec::parse(task.spec).task.text(), task.options.layout(),
+                         num_training_samples(training), batch};
     const auto [first, is_new] = firsts.emplace(key, measured.size());
     if (is_new) measured.push_back(i);
     of[i] = first->second;

@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "base/random.h"
+#include "harness/training/fingerprint.h"
 
 namespace posbench {
 namespace {
@@ -77,10 +80,44 @@ double measure(const std::vector<SampleStream::Sample>& samples, const View& vie
   return total > 0 ? static_cast<double>(correct) / static_cast<double>(total) : 0;
 }
 
+/// Returns the fingerprints of the first training samples of seed 0, as a run draws them.
+std::unordered_set<std::uint64_t> training_fingerprints(const TaskSetup& setup, int count,
+                                                        const std::stop_token& stop) {
+  const TrainingOptions& training = setup.options.training;
+  SampleStream samples = setup.stream({Purpose::train});
+  std::unordered_set<std::uint64_t> all;
+  for (int n = 0; n < count && !stop.stop_requested(); ++n) {
+    if (training.lengths == BatchLengths::same)
+      samples.length = length_of_batch(samples, static_cast<std::uint64_t>(n / training.batch), training.batch);
+    all.insert(fingerprint(samples(static_cast<std::uint64_t>(n)).example));
+  }
+  return all;
+}
+
+/// The samples are fewer after a short training, of which they would take a considerable part of the time.
+double fraction_seen(std::span<const SampleStream::Sample> samples,
+                     const std::unordered_set<std::uint64_t>& trained, int training_samples) {
+  constexpr int kFewest = 500;
+  const auto count = static_cast<size_t>(std::max(kFewest, training_samples / kTrainingSamplesPerSample));
+  samples = samples.first(std::min(samples.size(), count));
+  const auto seen = std::ranges::count_if(
+      samples, [&](const SampleStream::Sample& s) { return trained.contains(fingerprint(s.example)); });
+  return static_cast<double>(seen) / static_cast<double>(samples.size());
+}
+
 }  // namespace
+
+int num_training_samples(const TrainingOptions& training, int limit) {
+  const std::int64_t drawn = static_cast<std::int64_t>(training.steps) * training.batch;
+  const std::int64_t distinct = training.samples > 0 ? training.samples : drawn;
+  return static_cast<int>(std::min({drawn, distinct, static_cast<std::int64_t>(limit)}));
+}
 
 TaskBaseline measure_baselines(const TaskSetup& setup, int count, const std::stop_token& stop) {
   TaskBaseline baseline{setup.spec, setup.info->version, {}};
+  const int trained_on = num_training_samples(setup.options.training, kTrainingSamplesPerSample * count);
+  baseline.training_samples = trained_on;
+  const std::unordered_set<std::uint64_t> trained = training_fingerprints(setup, trained_on, stop);
   for (size_t i = 0; i < setup.splits.size(); ++i) {
     const SampleStream samples(*setup.tasks[i], "baseline:" + setup.splits[i].name, 0);
     std::vector<SampleStream::Sample> drawn;
@@ -92,6 +129,7 @@ TaskBaseline measure_baselines(const TaskSetup& setup, int count, const std::sto
     split.entropy = setup.tasks[i]->entropy();
     split.options.emplace(setup.splits[i].options.begin(), setup.splits[i].options.end());
     for (const auto& [name, view] : views()) split.trivial[name] = measure(drawn, view);
+    split.seen_in_training = fraction_seen(drawn, trained, trained_on);
     baseline.splits.push_back(std::move(split));
   }
   return baseline;

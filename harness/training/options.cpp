@@ -21,7 +21,7 @@ void ModelOptions::describe(OptionTable& o) {
            "place of the normalization: before each half of a block, or after its sum");
   o.choice(
       "activation", activation, {"gelu", "relu", "swiglu"},
-      "activation function of the feed-forward layers; swiglu has a third matrix, and 8/3 x width inner channels by default");
+      "activation function of the feed-forward layers; gelu is the tanh form; swiglu has a third matrix, and 8/3 x width inner channels by default");
   o.number("dropout", dropout, 0, 0.9,
            "probability of zeroing an entry of the embeddings and of each sublayer's output in training");
   o.flag("tied_embeddings", tied_embeddings, "use of the token embeddings as the output layer");

@@ -45,10 +45,12 @@ V exponential(V x) {
   }
 }
 
-/// Returns 1 / (1 + e^-x).
+/// Returns 1 / (1 + e^-x); 0 below -88, where floats would be denormal.
 template <class V>
 V sigmoid(V x) {
-  return 1 / (1 + exponential(-x));
+  const V result = 1 / (1 + exponential(-x));
+  if constexpr (std::is_same_v<Real, double>) return result;
+  return x < V{} - 88 ? V{} : result;
 }
 
 /// Returns log(1 + e^x), relative error 3e-7: max(x, 0) + log(1 + e),   e = e^-|x|,

@@ -1,4 +1,4 @@
-"""Reports: of runs of the program, and of the answers of any other model."""
+"""Loads and makes reports: those of the program's runs, and those of the answers of any other model."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gzip
 import json
 import tempfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,8 +29,8 @@ class Report:
 
     @classmethod
     def load(cls, path: str | Path) -> Report:
-        """Reads a report, which may be compressed by gzip, or that of a run directory. Raises InputError if it is
-        neither."""
+        """Reads a report, which gzip may have compressed, or the report of a run directory. Raises InputError
+        otherwise."""
         path = Path(path)
         if path.is_dir():
             kept = path / "report.json.gz"
@@ -52,7 +53,7 @@ class Report:
         return experiments
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each experiment, split and metric. `value` is the accuracy, or the loss or margin, which have no
+        """Returns a row for each experiment, split and metric. `value` is the accuracy, or the loss or margin, which have no
         counts. An experiment that did not finish has one row, without split and metric. Of a sweep, swept_task and
         swept_encoding are the specs without what was swept, and each swept value is a column. An extension has the encoding of
         its model as parent, and further_steps."""
@@ -112,17 +113,28 @@ class Report:
         return rows
 
     def to_pandas(self) -> pandas.DataFrame:
-        """rows() as a DataFrame. Needs pandas: pip install 'posbench[pandas]'."""
+        """Returns rows() as a DataFrame. Needs pandas: pip install 'posbench[pandas]'."""
         import pandas
 
         return pandas.DataFrame(self.rows())
+
+    def __repr__(self) -> str:
+        def counted(key: str) -> str:
+            count = len({e[key] for e in self.experiments})
+            return f"{count} {key if count == 1 else key + 's'}"
+
+        states = Counter(e["status"] for e in self.experiments if e["status"] != "ok")
+        parts = [counted("task"), counted("encoding"), counted("seed"), f"{len(self.experiments)} experiments"]
+        return (
+            f"<posbench.Report: {', '.join(parts + [f'{count} {state}' for state, count in sorted(states.items())])}>"
+        )
 
     def __str__(self) -> str:
         return table(self)
 
 
 def table(*reports: Report) -> str:
-    """The tables of reports side by side, as `posbench report` prints them."""
+    """Returns the tables of reports next to each other, as `posbench report` prints them."""
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
         paths = [Path(folder) / f"{n}.json" for n in range(1, len(reports) + 1)]
         for report, path in zip(reports, paths):
@@ -144,13 +156,13 @@ def run(
     progress: bool = True,
     sweep: Mapping[str, Sequence[Any]] | None = None,
 ) -> Report:
-    """`posbench run`: trains encodings of the program on tasks. `output` is a run directory to keep; `progress` shows
+    """Trains encodings of the program on tasks, as `posbench run` does. `output` is the run directory; `progress` shows
     the program's progress. `sweep` is a grid, {"model.width": [32, 64], "task.length": [16, 32]}. Experiments that
-    diverge are rows of the report, as all others."""
+    diverge are rows of the report too."""
     flags = configuration(profile, settings, config)
     for flag, names in (("-t", tasks), ("-e", encodings)):
         if names is not None:
-            flags += [flag, ",".join([names] if isinstance(names, str) else names)]
+            flags += [flag, ",".join([names] if isinstance(names, str) else map(_checked_name, names))]
     if seeds is not None:
         flags += ["-s", str(seeds) if isinstance(seeds, int) else "".join(f"{seed}," for seed in seeds)]
     if jobs is not None:
@@ -167,6 +179,18 @@ def run(
         return Report.load(directory)
 
 
+def _checked_name(name: object) -> str:
+    """Returns the name of a task or an encoding. Raises InputError for a class."""
+    if isinstance(name, str):
+        return name
+    if isinstance(name, type):
+        raise InputError(
+            f"'{name.__name__}' is a class, expected the name of a task or an encoding of the program; "
+            f"posbench.torch.run({name.__name__}, tasks) trains an encoding in PyTorch"
+        )
+    raise InputError(f"{name!r} is not a string, expected the name of a task or an encoding of the program")
+
+
 def score(
     answers: Iterable[tuple[Samples, np.ndarray]],
     name: str,
@@ -175,7 +199,7 @@ def score(
     description: str = "",
     output: str | Path | None = None,
 ) -> Report:
-    """A report of a model's answers to test samples: pairs of samples and answers.
+    """Returns a report of the answers of a model to test samples, given pairs of samples and answers.
 
     The second of a pair holds ids, (N, S), or logits or log-probabilities, (N, S, vocabulary), for the scored
     positions; or (N, T) and (N, T, vocabulary), for every position. All splits of each task and seed must be there.
@@ -191,7 +215,7 @@ def score(
 
 
 def write_answers(path: Path, samples: Samples, values: np.ndarray, model: Mapping[str, Any]) -> Path:
-    """One file of answers with its manifest."""
+    """Writes one file of answers with its manifest."""
     values = np.asarray(values)
     rows, width = values.shape[:2] if values.ndim >= 2 else (0, 0)
     is_logits = values.ndim == 3 and np.issubdtype(values.dtype, np.floating)
@@ -214,14 +238,14 @@ def write_answers(path: Path, samples: Samples, values: np.ndarray, model: Mappi
 
 
 def write_unfinished(path: Path, samples: Samples, model: Mapping[str, Any]) -> Path:
-    """A manifest without answers, of a model whose training diverged or failed."""
+    """Writes a manifest without answers for a model whose training diverged or failed."""
     path = _manifest_path(path)
     path.write_text(json.dumps(dict(samples.manifest, model=dict(model))))
     return path
 
 
 def score_files(files: Iterable[Path], output: str | Path | None = None) -> Report:
-    """`posbench score`."""
+    """Runs `posbench score`."""
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
         path = Path(output) if output is not None else Path(folder) / "report.json"
         files = list(files)
@@ -232,7 +256,7 @@ def score_files(files: Iterable[Path], output: str | Path | None = None) -> Repo
 
 
 def _number(text: str) -> Any:
-    """The number that a text is, or the text."""
+    """Returns the number that the text states, or else the text."""
     try:
         value = json.loads(text)
     except ValueError:

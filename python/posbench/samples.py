@@ -1,4 +1,4 @@
-"""Samples of a task: those that `posbench run` trains, validates and tests on."""
+"""Provides the samples on which `posbench run` trains, validates and tests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Samples:
         return len(self.index)
 
     def __getitem__(self, rows: slice) -> Samples:
-        """A subset, with no more padding than necessary."""
+        """Returns a subset, with no more padding than necessary."""
         first, last, step = rows.indices(len(self))
         if step != 1:
             raise InputError(f"a slice of samples has step {step}, expected 1")
@@ -52,7 +52,7 @@ class Samples:
         return Samples(**part, manifest=about)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The arrays that are not None, by name."""
+        """Returns the arrays that are not None, by name."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "manifest"}
         return {name: array for name, array in values.items() if array is not None}
 
@@ -105,7 +105,7 @@ class Task:
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
-        """The manifest of its samples: version, options, vocabulary, words, splits, lengths, settings."""
+        """Returns the manifest of its samples: version, options, vocabulary, words, splits, lengths, settings."""
         return self._export("train", 0, 0, 1, "jsonl", lambda path: {})[1]
 
     @property
@@ -114,16 +114,16 @@ class Task:
 
     @property
     def words(self) -> list[str]:
-        """The text of each token."""
+        """Returns the text of each token."""
         return list(self.manifest["words"])
 
     @property
     def splits(self) -> list[str]:
-        """The names of its test splits, `in_distribution` first."""
+        """Returns the names of its test splits, `in_distribution` first."""
         return [split["name"] for split in self.manifest["splits"]]
 
     def samples(self, purpose: str = "train", *, seed: int = 0, first: int = 0, count: int = 1000) -> Samples:
-        """The samples first .. first + count - 1 of a purpose: "train", "validation" or "test:SPLIT"."""
+        """Returns the samples first .. first + count - 1 of a purpose: "train", "validation" or "test:SPLIT"."""
 
         def read(path: Path) -> dict[str, np.ndarray]:
             with np.load(path) as arrays:
@@ -133,7 +133,7 @@ class Task:
         return Samples(**arrays, manifest=about)
 
     def batches(self, size: int, count: int, purpose: str = "train", *, seed: int = 0) -> Batches:
-        """`count` batches of `size` samples, from the beginning of the stream."""
+        """Returns `count` batches of `size` samples, from the beginning of the stream."""
         return Batches(self, purpose, seed, size, count)
 
     def _export(
@@ -145,7 +145,7 @@ class Task:
                 [
                     "export",
                     self.spec,
-                    "--purpose",
+                    "--split",
                     purpose,
                     "--seed",
                     seed,
@@ -164,7 +164,7 @@ class Task:
 
 
 def task(spec: str, *, profile: str | None = None, settings: Settings = (), config: str | Path | None = None) -> Task:
-    """A task by its spec, such as "flip_flop:length=32". Raises InputError for an unknown task or option."""
+    """Returns the task of a spec, such as "flip_flop:length=32". Raises InputError for an unknown task or option."""
     made = Task(spec, tuple(configuration(profile, settings, config)))
     _ = made.manifest  # raises InputError for an invalid spec
     return made

@@ -24,14 +24,14 @@ std::string Field::location() const {
 
 void Field::fail(const std::string& what) const {
   const std::string location = this->location();
-  posbench::fail(*file_, location.empty() ? "the whole" : location, *value_, what);
+  throw_json_error(*file_, location.empty() ? "the whole" : location, *value_, what);
 }
 
 Field Field::operator[](const char* key) const& {
   const Json& object = this->object();
   const auto found = object.find(key);
   if (found != object.end()) return {*found, this, key, 0};
-  throw InputError(printable(fmt::format("{}: {} is missing", *file_, Field{object, this, key, 0}.location())));
+  throw InputError(to_printable(fmt::format("{}: {} is missing", *file_, Field{object, this, key, 0}.location())));
 }
 
 Field Field::operator[](size_t index) const& { return {value_->at(index), this, nullptr, index}; }

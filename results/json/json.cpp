@@ -24,7 +24,7 @@ std::string shorten(std::string text) {
 
 std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// The nesting depth of lists and objects, including this one; stops counting at `most`.
+/// Returns the nesting depth of lists and objects, including this one; stops counting at `most`.
 int height(const Json& value, int most) {
   if (!value.is_structured() || most == 0) return 0;
   int inner = 0;
@@ -56,24 +56,25 @@ void write(const Json& value, size_t indent, std::string& out) {
 
 }  // namespace
 
-std::string compact(const Json& value) { return dump(value); }
+std::string to_compact_json(const Json& value) { return dump(value); }
 
-std::string pretty(const Json& value) {
+std::string to_indented_json(const Json& value) {
   std::string text;
   write(value, 0, text);
   return text + '\n';
 }
 
-std::string shown(const Json& value) {
+std::string describe_json(const Json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
   // A long text is truncated before it is escaped: it may be a hundred megabytes.
-  if (value.is_string()) return shorten(compact(shorten(value.get_ref<const std::string&>())));
-  return compact(value);
+  if (value.is_string()) return shorten(to_compact_json(shorten(value.get_ref<const std::string&>())));
+  return to_compact_json(value);
 }
 
-void fail(const std::string& file, const std::string& location, const Json& value, const std::string& what) {
-  throw InputError(printable(fmt::format("{}: {} is {}, {}", file, location, shown(value), what)));
+void throw_json_error(const std::string& file, const std::string& location, const Json& value,
+                      const std::string& what) {
+  throw InputError(to_printable(fmt::format("{}: {} is {}, {}", file, location, describe_json(value), what)));
 }
 
 }  // namespace posbench

@@ -41,25 +41,25 @@ Json parse_json(std::string_view bytes, const std::string& file,
                 const ListStream&);  // gzip may have compressed them
 
 /// Returns indented JSON that suits `diff`. Small values, and lists and objects of scalars, have one line each.
-std::string pretty(const Json&);
-/// Returns JSON on one line, without a newline. Bytes that are not UTF-8 become U+FFFD, here and in pretty().
-std::string compact(const Json&);
+std::string to_indented_json(const Json&);
+/// Returns JSON on one line, without a newline. Bytes that are not UTF-8 become U+FFFD, here and in to_indented_json().
+std::string to_compact_json(const Json&);
 
 /// Returns a value as messages show it: `"text"`, `1.5`, `a list`. Truncates it if it is long.
-std::string shown(const Json&);
+std::string describe_json(const Json&);
 
 /// Throws an InputError "FILE: LOCATION is VALUE, WHAT", which is one line for any value.
-[[noreturn]] void fail(const std::string& file, const std::string& location, const Json& value,
-                       const std::string& what);
+[[noreturn]] void throw_json_error(const std::string& file, const std::string& location, const Json& value,
+                                   const std::string& what);
 
 /// A JSON value that knows its location. Each reader throws InputError if the value is not what it expects:
 /// `before.json: experiments[3].seed is "x", expected an integer from 0 to 9`. The parent field must outlive the field.
 class Field {
  public:
-  /// The outermost value of a file. Both arguments must outlive the field.
+  /// Returns the outermost value of a file. Both arguments must outlive the field.
   Field(const Json& value, const std::string& file) : value_(&value), file_(&file) {}
   Field(const Json& value, std::string&& file) = delete;
-  /// An item of a list under a key of the outermost object.
+  /// Returns an item of a list under a key of the outermost object.
   Field(const Json& value, const std::string& file, const char* list, size_t index)
       : value_(&value), file_(&file), key_(list), index_(index) {}
 

@@ -21,9 +21,11 @@ namespace {
 constexpr std::uintmax_t kMaxFile = 0xFFFF'FFFF;              // bytes of a regular file
 constexpr std::uintmax_t kMaxPipe = std::uintmax_t{1} << 30;  // bytes of a pipe, and of decompressed text
 constexpr size_t kBlock = 1 << 20;                            // bytes
+constexpr size_t kMaxRatio = 100;               // of decompressed to compressed size; that of reports is 3 to 20
+constexpr size_t kUnlimited = size_t{1} << 24;  // bytes of decompressed text that have any ratio
 
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {
-  throw InputError(printable(fmt::format("{}: {}", file, why)));
+  throw InputError(to_printable(fmt::format("{}: {}", file, why)));
 }
 
 std::string read_bytes(const std::filesystem::path& file) {
@@ -59,6 +61,8 @@ std::string decompress(std::string_view bytes, const std::string& file) {
   z_stream stream{};
   if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
+  const size_t most = std::min<size_t>(kMaxPipe, std::max(kUnlimited, kMaxRatio * bytes.size()));
+  const size_t packed = bytes.size();
   std::string text(kBlock, '\0');
   size_t size = 0;
   for (;;) {
@@ -71,7 +75,11 @@ std::string decompress(std::string_view bytes, const std::string& file) {
     bytes.remove_prefix(given - stream.avail_in);
     size = text.size() - stream.avail_out;
     if (result == Z_MEM_ERROR) throw std::bad_alloc();
-    if (size > kMaxPipe) refuse(file, fmt::format("has more than {} bytes, unpacked", kMaxPipe));
+    if (size > most) {
+      refuse(file, fmt::format("unpacks to more than {} bytes, expected at most 16 MiB or {} times its {} bytes; "
+                               "if it is a report, unpack it with gunzip",
+                               most, kMaxRatio, packed));
+    }
     if (result == Z_STREAM_END) {
       if (bytes.empty()) break;
       inflateReset(&stream);
@@ -81,7 +89,7 @@ std::string decompress(std::string_view bytes, const std::string& file) {
     } else if (size < text.size()) {
       if (bytes.empty()) refuse(file, "its compressed data are cut off; copy the file again");
     } else {
-      text.resize(std::min<size_t>(2 * size, kMaxPipe + 1));
+      text.resize(std::min<size_t>(2 * size, most + 1));
     }
   }
   text.resize(size);

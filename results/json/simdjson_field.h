@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,12 @@ class SimdjsonField {
   SimdjsonField operator[](const char* key) const { return SimdjsonField(value_.at_key(key)); }
   SimdjsonField operator[](size_t index) const { return SimdjsonField(value_.at(index)); }  // linear time
   bool has(const char* key) const { return value_.at_key(key).error() == simdjson::SUCCESS; }
+  /// Returns a member, or nothing if it is missing.
+  std::optional<SimdjsonField> find(const char* key) const {
+    simdjson::dom::element member;
+    if (value_.at_key(key).get(member) != simdjson::SUCCESS) return std::nullopt;
+    return SimdjsonField(member);
+  }
   bool null() const { return value_.is_null(); }
   bool has_lists() const {  // looks at the first item only
     const simdjson::dom::array items = value_;

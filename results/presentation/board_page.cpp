@@ -1,6 +1,8 @@
 #include "results/presentation/board_page.h"
 
+#include <algorithm>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,7 +15,7 @@ namespace {
 Plot strip(const BoardTask& task, const BoardOptions& options) {
   Plot plot{.kind = "strip",
             .title = split_title(task),
-            .about = who_has_it(task, options),
+            .about = task_summary_text(task, options),
             .columns = {{"row", "encoding"},
                         {"series", "standing"},
                         {"mean", "mean"},
@@ -26,18 +28,34 @@ Plot strip(const BoardTask& task, const BoardOptions& options) {
   Json labels = Json::object();
   for (const BoardRow& row : task.rows) {
     Json values = Json::array();
-    for (const double value : row.values) values.push_back(page_number(value));
-    plot.rows.push_back({row.encoding, standing_text(row), page_number(row.mean), std::move(values), nullptr, "",
-                         nullptr, row.in_distribution ? page_number(*row.in_distribution) : Json(nullptr),
-                         row.cost ? page_number(*row.cost) : Json(nullptr)});
+    for (const double value : row.values) values.push_back(round_for_page(value));
+    plot.rows.push_back({row.encoding, status_text(row), round_for_page(row.mean), std::move(values), nullptr, "",
+                         nullptr, row.in_distribution ? round_for_page(*row.in_distribution) : Json(nullptr),
+                         row.cost ? round_for_page(*row.cost) : Json(nullptr)});
     labels[row.encoding] = cost_text(row) + (row.unsettled ? " ?" : "");
   }
-  plot.signals = {{"x_title", info(options.metric).title}, {"labels", std::move(labels)}};
+  plot.signals = {{"x_title", metric_info(options.metric).title}, {"labels", std::move(labels)}};
   plot.details["task"] = task.task;
+  plot.details["screen"] = true;
   return plot;
 }
 
-/// The mean out of distribution, and each split; or only the one that was asked for.
+/// Returns a section with a row for each task of the page.
+Section summary_section(const Board& board, const std::vector<Section>& tasks) {
+  const Table table = board_summary(board, /*with_names=*/true);
+  Plot plot{.kind = "table", .title = "Summary"};
+  for (const std::string& note : board_summary_notes(board)) plot.about += (plot.about.empty() ? "" : "\n") + note;
+  plot.details["summary"] = true;
+  for (const Column& column : table.columns) plot.columns.push_back({column.header, column.header});
+  for (const std::vector<Cell>& cells : table.rows) {
+    const auto is_task = [&](const Section& section) { return section.title == cells.front().text; };
+    if (std::none_of(tasks.begin(), tasks.end(), is_task)) continue;
+    plot.rows.push_back(write_list(cells, [](const Cell& cell) { return cell.text; }));
+  }
+  return {"Summary", "", {plot}};
+}
+
+/// Returns the mean out of distribution and each split, or only the split that the user gave.
 std::vector<BoardOptions> shown_splits(const TaskBaseline& task, const BoardOptions& options) {
   std::vector<BoardOptions> all{options};
   if (options.split != to_string(SplitKind::out_of_distribution)) return all;
@@ -60,8 +78,9 @@ BoardReport of_task(const BoardReport& all, const TaskBaseline& task) {
 
 }  // namespace
 
-std::string board_page(const BoardReport& all, const BoardOptions& options, const BoardWords& words,
-                       const std::function<bool(const std::string& task, const std::string& encoding)>& shows) {
+std::string make_board_page(
+    const BoardReport& all, const BoardOptions& options, const BoardTexts& words,
+    const std::function<bool(const std::string& task, const std::string& encoding)>& shows) {
   std::vector<Section> sections;
   for (const TaskBaseline& task : all.report.tasks) {
     const BoardReport one = of_task(all, task);
@@ -76,10 +95,13 @@ std::string board_page(const BoardReport& all, const BoardOptions& options, cons
   }
   Report shown = all.report;
   std::erase_if(shown.experiments, [&](const ExperimentResult& e) { return !shows(e.id.task, e.id.encoding); });
-  std::vector<std::string> notes = board_notes(make_board(all, options), words);
-  notes.push_back("At the right of a row stands its cost. In each plot a dot is a seed, and a bar the mean.");
-  for (const std::string& warning : all.warnings) notes.push_back("Note: " + warning);
-  return page_of(shown, "The board of position encodings", std::move(notes), std::move(sections), words.family);
+  const Board board = make_board(all, options);
+  sections.insert(sections.begin(), summary_section(board, sections));
+  Page page{.title = "The board of position encodings", .legend = board_notes(board, words)};
+  page.legend.push_back("In each plot a dot is a seed, and a bar the mean. The cost is at the right of a row.");
+  for (const std::string& warning : all.warnings) page.notes.push_back("Note: " + warning);
+  return make_page(shown, std::move(page), std::move(sections),
+                   PageOptions{.family = words.family, .style = words.style, .inspections = {}});
 }
 
 }  // namespace posbench

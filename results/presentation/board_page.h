@@ -8,9 +8,10 @@
 namespace posbench {
 
 /// Returns one HTML file. It has for each task a plot of the seeds of every encoding, by tier and with its cost, for the mean out of
-/// distribution and for each split; then the sections of a report's page. `shows` says which encodings on which tasks are
-/// on the page; the tiers are of all.
-std::string board_page(const BoardReport&, const BoardOptions&, const BoardWords&,
-                       const std::function<bool(const std::string& task, const std::string& encoding)>& shows);
+/// distribution and for each split; then the sections of a report's page. `shows` selects the encodings and tasks of the page. The
+/// tiers are computed from all.
+std::string make_board_page(
+    const BoardReport&, const BoardOptions&, const BoardTexts&,
+    const std::function<bool(const std::string& task, const std::string& encoding)>& shows);
 
 }  // namespace posbench

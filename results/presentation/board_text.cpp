@@ -30,15 +30,15 @@ bool any(const Board& board, BoardStatus status) {
 
 std::string name(const BoardRow& row) { return row.is_users ? row.encoding + " *" : row.encoding; }
 
-/// "1", "1 ?" where that is unsettled, or why it is in no tier.
+/// Returns "1", "1 ?" if the tier is unsettled, or the reason why the encoding is in no tier.
 std::string tier_text(const BoardRow& row) {
-  return row.tier ? fmt::format("{}{}", *row.tier, row.unsettled ? " ?" : "") : standing_text(row);
+  return row.tier ? fmt::format("{}{}", *row.tier, row.unsettled ? " ?" : "") : status_text(row);
 }
 
 double worst(const BoardRow& row) { return *std::min_element(row.values.begin(), row.values.end()); }
 double best(const BoardRow& row) { return *std::max_element(row.values.begin(), row.values.end()); }
 
-/// "0.93", and for what was not learned how much the end of training gained: "0.93 (+0.05)".
+/// Returns "0.93". If the task was not learned, adds the gain at the end of training: "0.93 (+0.05)".
 std::string in_distribution_text(const BoardRow& row) {
   if (!row.in_distribution) return "-";
   const std::string text = accuracy_text(*row.in_distribution);
@@ -64,7 +64,7 @@ TaskSummary summarize(const BoardTask& task) {
   return summary;
 }
 
-/// "cope, path and 3 more".
+/// Returns "cope, path and 3 more".
 std::string some(const std::vector<std::string>& names, size_t most) {
   const size_t named = std::min(names.size(), most);
   std::string text = fmt::format("{}", fmt::join(std::span(names).first(named), ", "));
@@ -78,13 +78,13 @@ Json number_or_null(const std::optional<double>& value) {
   return value ? Json(std::round(*value * 1e6) / 1e6) : Json(nullptr);
 }
 
-Json write_row(const BoardRow& row, const BoardWords& words) {
+Json write_row(const BoardRow& row, const BoardTexts& words) {
   Json json;
   json["encoding"] = row.encoding;
   json["family"] = words.family ? words.family(row.encoding) : "";
   json["own"] = row.is_users;
   json["tier"] = row.tier ? Json(*row.tier) : Json(nullptr);
-  json["standing"] = row.tier ? "in tier" : standing_text(row);
+  json["standing"] = row.tier ? "in tier" : status_text(row);
   json["unsettled"] = row.unsettled;
   json["mean"] = number_or_null(row.mean);
   json["values"] = Json::array();
@@ -105,19 +105,19 @@ std::string split_title(const BoardTask& task) {
                                            : "out of distribution";
 }
 
-std::string standing_text(const BoardRow& row) {
+std::string status_text(const BoardRow& row) {
   if (row.status == BoardStatus::not_learned) return "not learned";
   return row.tier ? fmt::format("tier {}", *row.tier) : "few seeds";
 }
 
 std::string cost_text(const BoardRow& row) { return row.cost ? fmt::format("{:.1f}x", *row.cost) : ""; }
 
-std::string who_has_it(const BoardTask& task, const BoardOptions& options) {
+std::string task_summary_text(const BoardTask& task, const BoardOptions& options) {
   const TaskSummary summary = summarize(task);
   std::string text = fmt::format("{} of {} encodings learn it in distribution within {} steps", summary.learned,
                                  task.rows.size(), task.steps);
   if (!summary.best) return text + ".";
-  const std::string of = fmt::format("{}, {}", info(options.metric).title, split_title(task));
+  const std::string of = fmt::format("{}, {}", metric_info(options.metric).title, split_title(task));
   const size_t count = summary.keep.size();
   if (count == 0) {
     return fmt::format("{}; none has {:.2f} of {}: the best is {} with {}.", text, kKept, of,
@@ -181,8 +181,8 @@ Table board_table(const BoardTask& task) {
 std::vector<std::string> tier_lines(const BoardTask& task) {
   std::vector<std::string> lines;
   for (auto begin = task.rows.begin(); begin != task.rows.end();) {
-    const auto end = std::find_if(
-        begin, task.rows.end(), [&](const BoardRow& row) { return standing_text(row) != standing_text(*begin); });
+    const auto end = std::find_if(begin, task.rows.end(),
+                                  [&](const BoardRow& row) { return status_text(row) != status_text(*begin); });
     std::vector<std::string> names;
     double lowest = begin->mean;  // of those that are settled
     for (auto row = begin; row != end; ++row) {
@@ -195,13 +195,13 @@ std::vector<std::string> tier_lines(const BoardTask& task) {
       const std::string low = accuracy_text(lowest), high = accuracy_text(begin->mean);
       range = low == high ? fmt::format(" ({})", low) : fmt::format(" ({} to {})", low, high);
     }
-    lines.push_back(fmt::format("{}{}: {}", standing_text(*begin), range, fmt::join(names, ", ")));
+    lines.push_back(fmt::format("{}{}: {}", status_text(*begin), range, fmt::join(names, ", ")));
     begin = end;
   }
   return lines;
 }
 
-Table board_csv(const Board& board, const BoardWords& words) {
+Table board_csv(const Board& board, const BoardTexts& words) {
   Table table{{{"task"}, {"split"}, {"encoding"}, {"family"}, {"own"}, {"standing"}}, {}};
   for (const char* header : {"tier", "mean", "worst", "best", "seeds", "in_distribution", "learned", "late_gain",
                              "unfinished", "cost", "unsettled"}) {
@@ -210,7 +210,7 @@ Table board_csv(const Board& board, const BoardWords& words) {
   for (const BoardTask& task : board.tasks) {
     for (const BoardRow& row : task.rows) {
       table.rows.push_back({task.task, task.split, row.encoding, words.family ? words.family(row.encoding) : "",
-                            row.is_users ? "yes" : "no", row.tier ? "in tier" : standing_text(row),
+                            row.is_users ? "yes" : "no", row.tier ? "in tier" : status_text(row),
                             row.tier ? fmt::format("{}", *row.tier) : "", number(row.mean), number(worst(row)),
                             number(best(row)), fmt::format("{}", row.values.size()), number(row.in_distribution),
                             fmt::format("{}", row.learned.seeds.correct), number(row.learned.late_gain),
@@ -228,12 +228,12 @@ std::vector<std::string> board_summary_notes(const Board& board) {
   return {"steps: of training, at most; a task that none has learned may need more.",
           fmt::format("learned by: encodings of which most seeds have {} or more in distribution.", kLearned),
           fmt::format("{:.2f} or more, best: of those, by {}, {}, mean over seeds and splits.", kKept,
-                      info(board.options.metric).title, where)};
+                      metric_info(board.options.metric).title, where)};
 }
 
-std::vector<std::string> board_notes(const Board& board, const BoardWords& words) {
+std::vector<std::string> board_notes(const Board& board, const BoardTexts& words) {
   std::vector<std::string> notes = {fmt::format("Values: {}, mean over seeds and over the splits that are named.",
-                                                info(board.options.metric).title)};
+                                                metric_info(board.options.metric).title)};
   if (any(board, BoardStatus::in_tier)) {
     notes.push_back(fmt::format(
         "tier: the seeds cannot tell these encodings from the best of them (exact permutation tests at 5 %, "
@@ -273,7 +273,7 @@ std::vector<std::string> board_notes(const Board& board, const BoardWords& words
   return notes;
 }
 
-Json to_json(const Board& board, const BoardWords& words, const std::vector<std::string>& warnings) {
+Json to_json(const Board& board, const BoardTexts& words, const std::vector<std::string>& warnings) {
   Json json;
   json["schema_version"] = 1;
   json["split"] = board.options.split;
@@ -285,7 +285,7 @@ Json to_json(const Board& board, const BoardWords& words, const std::vector<std:
     Json item;
     item["task"] = task.task;
     item["about"] = words.about ? words.about(task.task) : "";
-    item["who_has_it"] = who_has_it(task, board.options);
+    item["who_has_it"] = task_summary_text(task, board.options);
     item["learned"] = summary.learned;
     item["encodings"] = task.rows.size();
     item["keep"] = summary.keep;

@@ -11,17 +11,18 @@
 namespace posbench {
 
 /// Texts that the reports do not contain.
-struct BoardWords {
-  std::function<std::string(const std::string& task)> about;       // what the task asks
+struct BoardTexts {
+  std::function<std::string(const std::string& task)> about;       // definition of the task
   std::function<std::string(const std::string& encoding)> family;  // of an encoding, given its spec
-  std::string cost_source;                                         // how and where costs were measured
+  std::function<int(const std::string& encoding)> style;           // the number of its color on pages
+  std::string cost_source;                                         // command and machine that measured the costs
 };
 
-/// "57 of 66 encodings learn it in distribution; 2 keep 0.90 or more, ood_far4: cope, path."
-std::string who_has_it(const BoardTask&, const BoardOptions&);
+/// Returns "57 of 66 encodings learn it in distribution; 2 keep 0.90 or more, ood_far4: cope, path."
+std::string task_summary_text(const BoardTask&, const BoardOptions&);
 
 /// Returns a row for each task: the number of encodings that have learned it, the number that keep 0.90 or more on the
-/// split that decides, and the best of them. `with_names` adds a column with their names.
+/// split that decides, and the best of these. `with_names` adds a column with their names.
 Table board_summary(const Board&, bool with_names);
 
 /// Returns a row for each encoding: tier, accuracy with the worst and the best seed, accuracy in distribution, cost.
@@ -31,23 +32,23 @@ Table board_table(const BoardTask&);
 std::vector<std::string> tier_lines(const BoardTask&);
 
 /// Returns one table of all tasks with a column for every number, for a spreadsheet or a data frame.
-Table board_csv(const Board&, const BoardWords&);
+Table board_csv(const Board&, const BoardTexts&);
 
 /// Returns lines that explain the columns of the summary.
 std::vector<std::string> board_summary_notes(const Board&);
 
-/// Returns lines that explain the words and columns of the board.
-std::vector<std::string> board_notes(const Board&, const BoardWords&);
+/// Returns lines that explain the columns of the board.
+std::vector<std::string> board_notes(const Board&, const BoardTexts&);
 
-/// "ood_far4", or "out of distribution" for the mean over several splits.
+/// Returns "ood_far4", or "out of distribution" for the mean over several splits.
 std::string split_title(const BoardTask&);
 
-/// "tier 2", "few seeds" or "not learned".
-std::string standing_text(const BoardRow&);
+/// Returns "tier 2", "few seeds" or "not learned".
+std::string status_text(const BoardRow&);
 
-/// "1.9x"; empty if the cost is not known.
+/// Returns "1.9x"; empty if the cost is not known.
 std::string cost_text(const BoardRow&);
 
-Json to_json(const Board&, const BoardWords&, const std::vector<std::string>& warnings);
+Json to_json(const Board&, const BoardTexts&, const std::vector<std::string>& warnings);
 
 }  // namespace posbench

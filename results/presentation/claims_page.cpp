@@ -17,11 +17,11 @@
 namespace posbench {
 namespace {
 
-/// The verdicts of the claims that have a plot. The table has all claims.
+/// Verdicts of claims that have a plot. The table has all claims.
 constexpr ClaimVerdict kPlotted[] = {ClaimVerdict::contradicted, ClaimVerdict::inconclusive,
                                      ClaimVerdict::reproduced};
 
-/// A published number as an accuracy from 0 to 1; empty if it is something else, such as a gain.
+/// Returns a published number as an accuracy from 0 to 1; empty if it is something else, such as a gain.
 std::optional<double> published_accuracy(const Published& published) {
   if (published.what.starts_with("test error in %")) return 1 - published.value / 100;
   for (const char* begin : {"accuracy in %", "mean accuracy in %", "best accuracy in %"}) {
@@ -31,14 +31,14 @@ std::optional<double> published_accuracy(const Published& published) {
   return std::nullopt;
 }
 
-/// The published accuracy of an encoding; empty unless the claim has just one number for it.
+/// Returns the published accuracy of an encoding; empty unless the claim has just one number for it.
 Json published_for(const Claim& claim, const std::string& encoding) {
   std::vector<double> found;
   for (const Published& published : claim.published) {
     const std::optional<double> value = published_accuracy(published);
     if (value && published.encoding == encoding) found.push_back(*value);
   }
-  return found.size() == 1 ? page_number(found.front()) : Json(nullptr);
+  return found.size() == 1 ? round_for_page(found.front()) : Json(nullptr);
 }
 
 /// One line of a claim's plot.
@@ -83,7 +83,7 @@ bool same_place(const std::vector<Line>& lines) {
   });
 }
 
-/// "Found +0.21 (+0.10 to +0.32), published +0.15", for each rule.
+/// Returns "Found +0.21 (+0.10 to +0.32), published +0.15", for each rule.
 std::string findings(const Claim& claim, const ClaimResult& result) {
   std::vector<std::string> parts;
   for (size_t r = 0; r < claim.rules.size(); ++r) {
@@ -138,15 +138,15 @@ Plot strip(const Claim& claim, const ClaimResult& result, const AllEvidence& all
     Json values = Json::array();
     Json mean_here = nullptr;
     if (found != all.end()) {
-      for (const double value : found->second.values) values.push_back(page_number(value));
-      mean_here = page_number(mean(found->second.values));
+      for (const double value : found->second.values) values.push_back(round_for_page(value));
+      mean_here = round_for_page(mean(found->second.values));
       labels[row] = accuracy_text(mean(found->second.values));
     }
     plot.rows.push_back({row, line.series, mean_here, std::move(values),
-                         line.threshold ? page_number(*line.threshold) : Json(nullptr), line.need,
+                         line.threshold ? round_for_page(*line.threshold) : Json(nullptr), line.need,
                          published_for(claim, line.cell->encoding)});
   }
-  plot.signals = {{"x_title", info(claim.metric).title}, {"labels", std::move(labels)}};
+  plot.signals = {{"x_title", metric_info(claim.metric).title}, {"labels", std::move(labels)}};
   return plot;
 }
 
@@ -173,8 +173,8 @@ std::string capital(std::string text) {
 
 }  // namespace
 
-std::string claims_page(std::span<const Claim> claims, std::span<const ClaimResult> results,
-                        const AllEvidence& all, const std::string& size) {
+std::string make_claims_page(std::span<const Claim> claims, std::span<const ClaimResult> results,
+                             const AllEvidence& all, const std::string& size) {
   Page page{
       .title = "Claims about position encodings, and what this suite finds",
       .notes = {
@@ -193,7 +193,7 @@ std::string claims_page(std::span<const Claim> claims, std::span<const ClaimResu
   }
   page.sections.push_back(
       {"Table", "With those that cannot be compared here, or were not run.", {whole_table(claims, results)}});
-  return html(page);
+  return to_html(page);
 }
 
 }  // namespace posbench

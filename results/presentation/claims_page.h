@@ -7,9 +7,9 @@
 
 namespace posbench {
 
-/// Returns one HTML file. It has for each claim its statement, source and verdict, and a plot of what decides: the seeds, their means,
-/// where the mean must lie, and the published value where it is an accuracy or an error.
-std::string claims_page(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&,
-                        const std::string& size);
+/// Returns one HTML file. It has for each claim its statement, source and verdict, and a plot of the evidence: the seeds, their
+/// means, the bound of the mean, and the published value if it is an accuracy or an error.
+std::string make_claims_page(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&,
+                             const std::string& size);
 
 }  // namespace posbench

@@ -23,7 +23,7 @@ Tone tone(ClaimVerdict verdict) {
   return Tone::plain;
 }
 
-/// A row for each rule; what the first row of a claim calls it is in the second column.
+/// Returns a row for each rule. The second column has the name or the statement of the claim, in its first row only.
 Table rule_rows(std::span<const Claim> claims, std::span<const ClaimResult> results, const char* column,
                 std::string (*title)(const Claim&)) {
   Table table{{{"verdict"}, {column}, {"rule"}, {"published", Align::right}, {"found (95 %)", Align::right}}, {}};
@@ -70,10 +70,13 @@ std::string found_text(const RuleResult& result) {
                      result.interval->high);
 }
 
-Table claim_list(std::span<const Claim> claims) {
-  Table table{{{"claim"}, {"family"}, {"expected"}, {"statement"}}, {}};
-  for (const Claim& claim : claims)
-    table.rows.push_back({claim.name, claim.family, claim.expected, claim.statement});
+Table claim_list(std::span<const Claim> claims, const std::map<std::string, std::string>& verdicts) {
+  Table table{{{"claim"}, {"family"}, {"verdict"}, {"predicted"}, {"statement"}}, {}};
+  for (const Claim& claim : claims) {
+    const auto found = verdicts.find(claim.name);
+    const std::string verdict = found == verdicts.end() ? to_string(ClaimVerdict::not_run) : found->second;
+    table.rows.push_back({claim.name, claim.family, verdict, claim.expected, claim.statement});
+  }
   return table;
 }
 

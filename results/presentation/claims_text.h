@@ -1,5 +1,6 @@
 // Writes claims and their verdicts as tables and texts.
 #pragma once
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,15 +10,16 @@
 
 namespace posbench {
 
-/// "cope > rope, flip_flop ood_sparse"; the task and the split once where both sides have the same.
+/// Returns "cope > rope, flip_flop ood_sparse"; the task and the split once where both sides have the same.
 std::string rule_text(const Rule&);
 /// Returns the published difference, or "-".
 std::string published_text(const Rule&);
-/// "+0.210 (+0.100 to +0.320)", "6 of 7 seeds", or "-".
+/// Returns "+0.210 (+0.100 to +0.320)", "6 of 7 seeds", or "-".
 std::string found_text(const RuleResult&);
 
-/// Returns a row for each claim: its name, family, expected verdict and statement.
-Table claim_list(std::span<const Claim>);
+/// Returns a row for each claim: its name, family, verdict, the verdict that was predicted before any run, and its statement.
+/// `verdicts` has those of the kept runs by the names of the claims; others are "not run".
+Table claim_list(std::span<const Claim>, const std::map<std::string, std::string>& verdicts);
 
 /// Returns a row for each rule of each claim: verdict, claim, comparison, published and found difference.
 Table claim_table(std::span<const Claim>, std::span<const ClaimResult>);

@@ -22,7 +22,7 @@ std::vector<std::string> tasks(const Comparison& comparison) {
   return tasks;
 }
 
-Json number(const std::optional<double>& value) { return value ? page_number(*value) : Json(nullptr); }
+Json number(const std::optional<double>& value) { return value ? round_for_page(*value) : Json(nullptr); }
 
 std::string name(const Comparison& comparison, const ComparisonRow& row) {
   const std::string of = comparison.candidates.size() > 1 ? comparison.candidates[row.candidate] + ": " : "";
@@ -44,17 +44,17 @@ Plot forest(const Comparison& comparison, const std::string& task) {
                         {"before", "baseline"},
                         {"after", "candidate"},
                         {"p", "p, corrected"},
-                        {"detects", "smallest detectable difference (80 % power)"},
+                        {"detectable", "smallest detectable difference (80 % power)"},
                         {"seeds_before", "seeds, baseline"},
                         {"seeds_after", "seeds, candidate"}}};
-  plot.signals = {{"x_title", fmt::format("difference of {}", info(comparison.options.metric).title)},
+  plot.signals = {{"x_title", fmt::format("difference of {}", metric_info(comparison.options.metric).title)},
                   {"threshold", comparison.options.threshold}};
   for (const ComparisonRow& row : comparison.rows) {
     if (row.task != task) continue;
-    plot.rows.push_back({name(comparison, row), to_string(row.verdict), page_number(row.difference),
-                         row.interval ? page_number(row.interval->low) : Json(nullptr),
-                         row.interval ? page_number(row.interval->high) : Json(nullptr),
-                         page_number(row.before.mean), page_number(row.after.mean), number(row.p_corrected),
+    plot.rows.push_back({name(comparison, row), to_string(row.verdict), round_for_page(row.difference),
+                         row.interval ? round_for_page(row.interval->low) : Json(nullptr),
+                         row.interval ? round_for_page(row.interval->high) : Json(nullptr),
+                         round_for_page(row.before.mean), round_for_page(row.after.mean), number(row.p_corrected),
                          number(row.detectable), row.before.seeds.size(), row.after.seeds.size()});
   }
   return plot;
@@ -62,15 +62,15 @@ Plot forest(const Comparison& comparison, const std::string& task) {
 
 }  // namespace
 
-std::string compare_page(const Comparison& comparison) {
-  Page page{.title = title(comparison), .notes = {verdict_counts(comparison)}};
-  std::istringstream lines(legend(comparison));
+std::string make_compare_page(const Comparison& comparison) {
+  Page page{.title = comparison_title(comparison), .notes = {verdict_counts(comparison)}};
+  std::istringstream lines(comparison_legend(comparison));
   for (std::string line; std::getline(lines, line);) page.notes.push_back(line);
-  for (const std::string& remark : remarks(comparison)) page.notes.push_back("Note: " + remark);
+  for (const std::string& remark : comparison_remarks(comparison)) page.notes.push_back("Note: " + remark);
   Section section{"Differences by task", "", {}};
   for (const std::string& task : tasks(comparison)) section.plots.push_back(forest(comparison, task));
   page.sections.push_back(std::move(section));
-  return html(page);
+  return to_html(page);
 }
 
 }  // namespace posbench

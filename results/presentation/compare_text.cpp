@@ -57,7 +57,7 @@ std::optional<double> late_gain(const ComparisonRow& row) {
   return gain;
 }
 
-/// "0.912", and how many of the seeds did not finish: "0.304 (2 unfinished)".
+/// Returns "0.912", and how many of the seeds did not finish: "0.304 (2 unfinished)".
 std::string mean_text(const ComparisonSide& side) {
   const std::string mean = accuracy_text(side.mean, 3);
   return side.unfinished == 0 ? mean : fmt::format("{} ({} unfinished)", mean, side.unfinished);
@@ -68,7 +68,7 @@ std::string difference_text(const ComparisonRow& row) {
   return fmt::format("{:+.3f} ±{:.3f}", row.difference, row.interval->high - row.difference);
 }
 
-/// "5/5 -> 0/5": seeds that solve the split, out of all.
+/// Returns "5/5 -> 0/5": seeds that solve the split, out of all.
 std::string solved_text(const ComparisonRow& row) {
   return fmt::format("{}/{} -> {}/{}", row.before.solved.correct, row.before.solved.total,
                      row.after.solved.correct, row.after.solved.total);
@@ -84,7 +84,7 @@ std::string detectable_text(const std::optional<double>& difference) {
   return *difference > 1 ? ">1" : fmt::format("{:.3f}", *difference);
 }
 
-constexpr const char* kNumbers[] = {"baseline", "candidate", "difference (95%)", "solved", "p", "detects"};
+constexpr const char* kNumbers[] = {"baseline", "candidate", "difference (95%)", "solved", "p", "detectable"};
 
 std::vector<std::string> numbers(const ComparisonRow& row) {
   return {mean_text(row.before), mean_text(row.after),    difference_text(row),
@@ -122,7 +122,7 @@ std::string one_sided_text(const Comparison& comparison, const UnmatchedExperime
                      alone.seeds.size() == 1 ? "seed" : "seeds", fmt::join(alone.seeds, ", "), where, against);
 }
 
-/// Encodings of one name, alone on either side, that a reader may want to pair.
+/// Returns encodings of one name, alone on either side, that a reader may want to pair.
 std::vector<std::string> match_hints(const Comparison& comparison) {
   std::set<std::pair<size_t, std::string>> ours, theirs;  // by candidate
   for (const UnmatchedExperiments& alone : comparison.one_sided) {
@@ -138,7 +138,7 @@ std::vector<std::string> match_hints(const Comparison& comparison) {
   return hints;
 }
 
-/// A heading and lines, each made safe and preceded by a dash; nothing for no lines.
+/// Returns a heading and lines, each made safe and preceded by a dash; nothing for no lines.
 std::string list(const std::string& heading, const std::vector<std::string>& lines,
                  std::string (*safe)(std::string_view)) {
   if (lines.empty()) return "";
@@ -167,7 +167,7 @@ bool fits(const std::string& text, int width) {
   return true;
 }
 
-/// A table for each task and encoding, without the columns that would name them.
+/// Returns a table for each task and encoding, without the columns that would name them.
 std::string grouped(const Comparison& comparison, const ConsoleStyle& style) {
   using Group = std::tuple<size_t, std::string, std::string>;  // candidate, task, encodings
   std::vector<std::pair<Group, Table>> groups;
@@ -186,7 +186,8 @@ std::string grouped(const Comparison& comparison, const ConsoleStyle& style) {
   for (const auto& [group, table] : groups) {
     const auto& [candidate, task, encoding] = group;
     const std::string of = comparison.candidates.size() > 1 ? comparison.candidates[candidate] + ": " : "";
-    text += printable(fmt::format("{}{}, {}", of, task, encoding)) + "\n" + console(table, style) + "\n";
+    text +=
+        to_printable(fmt::format("{}{}, {}", of, task, encoding)) + "\n" + to_console_text(table, style) + "\n";
   }
   return text;
 }
@@ -201,7 +202,7 @@ Json write_side(const ComparisonSide& side) {
   json["unfinished"] = side.unfinished;
   json["mean"] = side.mean;
   json["solved"] = side.solved.correct;
-  json["solved_interval"] = write_interval(clopper_pearson(side.solved));
+  json["solved_interval"] = write_interval(clopper_pearson_interval(side.solved));
   json["learned"] = side.learned.seeds.correct;
   json["late_gain"] = number_or_null(side.learned.late_gain);
   return json;
@@ -267,7 +268,7 @@ std::string verdict_text(const ComparisonRow& row) {
   return gain ? fmt::format("{} ({:+.2f})", to_string(row.verdict), *gain) : to_string(row.verdict);
 }
 
-std::string title(const Comparison& comparison) {
+std::string comparison_title(const Comparison& comparison) {
   return fmt::format("{}, compared with {}", fmt::join(comparison.candidates, ", "), comparison.baseline);
 }
 
@@ -280,14 +281,14 @@ std::string verdict_counts(const Comparison& comparison) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string legend(const Comparison& comparison) {
+std::string comparison_legend(const Comparison& comparison) {
   std::string text = fmt::format(
       "{}, mean over seeds; differences of {} or more matter. solved: seeds with {} of sequences or more.\n",
-      info(comparison.options.metric).title, comparison.options.threshold, kSolved);
+      metric_info(comparison.options.metric).title, comparison.options.threshold, kSolved);
   if (comparison.tests > 0) {
     text += fmt::format(
         "p: exact permutation test over the splits of a task and encoding, corrected for {} {}; alpha {}.\n"
-        "detects: smallest detectable difference (80 % power), assuming normal noise.\n",
+        "detectable: smallest detectable difference (80 % power), assuming normal noise.\n",
         comparison.tests, comparison.tests == 1 ? "test" : "tests", comparison.options.alpha);
   }
   if (count(comparison, Verdict::not_learned) > 0) {
@@ -299,31 +300,33 @@ std::string legend(const Comparison& comparison) {
   return text;
 }
 
-std::vector<std::string> remarks(const Comparison& comparison) {
+std::vector<std::string> comparison_remarks(const Comparison& comparison) {
   std::vector<std::string> lines = one_sided_lines(comparison);
   lines.insert(lines.end(), comparison.warnings.begin(), comparison.warnings.end());
   return lines;
 }
 
-std::string console(const Comparison& comparison, const ConsoleStyle& style) {
+std::string to_console_text(const Comparison& comparison, const ConsoleStyle& style) {
   const Table whole = comparison_table(comparison);
-  const bool in_one = style.width == 0 || fits(console(whole), style.width);
-  return fmt::format("{}: {}\n\n{}\n{}{}", printable(title(comparison)), verdict_counts(comparison),
-                     in_one ? console(whole, ConsoleStyle{.color = style.color}) : grouped(comparison, style),
-                     legend(comparison), lists(comparison, printable));
+  const bool in_one = style.width == 0 || fits(to_console_text(whole), style.width);
+  return fmt::format(
+      "{}: {}\n\n{}\n{}{}", to_printable(comparison_title(comparison)), verdict_counts(comparison),
+      in_one ? to_console_text(whole, ConsoleStyle{.color = style.color}) : grouped(comparison, style),
+      comparison_legend(comparison), lists(comparison, to_printable));
 }
 
-std::string markdown(const Comparison& comparison) {
+std::string to_markdown(const Comparison& comparison) {
   constexpr Verdict kFolded[] = {Verdict::same};
   const Table shown = table_of(comparison, std::span(kOrder).first(std::size(kOrder) - 1)),
               folded = table_of(comparison, kFolded);
-  std::string text = fmt::format("**{}**: {}\n", markdown_text(title(comparison)), verdict_counts(comparison));
-  if (!shown.rows.empty()) text += "\n" + markdown(shown);
+  std::string text =
+      fmt::format("**{}**: {}\n", escape_markdown(comparison_title(comparison)), verdict_counts(comparison));
+  if (!shown.rows.empty()) text += "\n" + to_markdown(shown);
   if (!folded.rows.empty()) {
     text += fmt::format("\n<details><summary>{} same</summary>\n\n{}\n</details>\n", folded.rows.size(),
-                        markdown(folded));
+                        to_markdown(folded));
   }
-  return text + "\n" + legend(comparison) + lists(comparison, markdown_text);
+  return text + "\n" + comparison_legend(comparison) + lists(comparison, escape_markdown);
 }
 
 Json to_json(const Comparison& comparison) {
@@ -331,7 +334,7 @@ Json to_json(const Comparison& comparison) {
   json["baseline"] = comparison.baseline;
   json["candidates"] = comparison.candidates;
   json["options"] = write_options(comparison.options);
-  json["regression"] = regression(comparison);
+  json["regression"] = has_regression(comparison);
   json["rows"] = write_list(comparison.rows, [&](const ComparisonRow& row) { return write_row(comparison, row); });
   json["one_sided"] = write_list(
       comparison.one_sided, [&](const UnmatchedExperiments& alone) { return write_one_sided(comparison, alone); });

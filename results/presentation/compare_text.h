@@ -13,17 +13,17 @@ namespace posbench {
 Table comparison_table(const Comparison&);
 
 /// Returns one table or, if it is wider than the style allows, one table for each task and encoding.
-std::string console(const Comparison&, const ConsoleStyle& = {});
+std::string to_console_text(const Comparison&, const ConsoleStyle& = {});
 /// Returns Markdown for a pull request, in which the rows with verdict 'same' are collapsed.
-std::string markdown(const Comparison&);
+std::string to_markdown(const Comparison&);
 Json to_json(const Comparison&);
 
 // Texts of the tables and of the page:
-std::string encoding_text(const ComparisonRow&);      // "cope -> cope:positions=16"
-std::string verdict_text(const ComparisonRow&);       // "better"; "not learned (+0.12)"
-std::string title(const Comparison&);                 // "after, compared with before"
-std::string verdict_counts(const Comparison&);        // "3 worse, 1 same"
-std::string legend(const Comparison&);                // lines that explain the columns
-std::vector<std::string> remarks(const Comparison&);  // experiments on one side only, and warnings
+std::string encoding_text(const ComparisonRow&);                 // "cope -> cope:positions=16"
+std::string verdict_text(const ComparisonRow&);                  // "better"; "not learned (+0.12)"
+std::string comparison_title(const Comparison&);                 // "after, compared with before"
+std::string verdict_counts(const Comparison&);                   // "3 worse, 1 same"
+std::string comparison_legend(const Comparison&);                // lines that explain the columns
+std::vector<std::string> comparison_remarks(const Comparison&);  // experiments on one side only, and warnings
 
 }  // namespace posbench

@@ -52,12 +52,12 @@ void for_each_value(const SplitResult& split, Axis axis, F f) {
   }
 }
 
-/// The index of a split among the given ones; their number if it is none of them.
+/// Returns the index of a split among the given ones; their number if it is none of them.
 size_t split_index(const SplitResult& split, const std::vector<std::string>& splits) {
   return static_cast<size_t>(std::find(splits.begin(), splits.end(), split.name) - splits.begin());
 }
 
-/// The value of one experiment at each length, distance or position, in the first of the splits that tests it.
+/// Returns the value of one experiment at each length, distance or position, in the first of the splits that tests it.
 std::map<int, Value> values_of(const ExperimentResult& experiment, Axis axis,
                                const std::vector<std::string>& splits) {
   std::map<int, Value> values;

@@ -25,14 +25,14 @@ void add_tasks(const NamedReport& run, Report& all) {
       all.tasks.push_back(task);
     } else if (!std::equal(task.splits.begin(), task.splits.end(), found->splits.begin(), found->splits.end(),
                            same_split)) {
-      throw InputError(printable(
+      throw InputError(to_printable(
           fmt::format("{}: task '{}' has other splits than in a run before it; report the runs one by one",
                       run.name, task.task)));
     }
   }
 }
 
-/// In how many runs each encoding occurs.
+/// Counts the runs in which each encoding occurs.
 std::map<std::string, int> count_runs(std::span<const NamedReport> runs) {
   std::map<std::string, int> counts;
   for (const NamedReport& run : runs) {
@@ -43,7 +43,7 @@ std::map<std::string, int> count_runs(std::span<const NamedReport> runs) {
   return counts;
 }
 
-/// The times of a run's experiments, under the new names of its encodings.
+/// Returns the times of a run's experiments, under the new names of its encodings.
 void add_times(const Json& timing, const std::map<std::string, std::string>& names, Json& all) {
   if (!timing.contains("experiments") || !timing.at("experiments").is_array()) return;
   for (Json time : timing.at("experiments")) {
@@ -78,9 +78,9 @@ MergedReport merge_reports(std::span<const NamedReport> runs) {
       experiment.id.encoding = name;
       if (!seen.insert(experiment.id).second) {
         throw InputError(
-            printable(fmt::format("{}: '{}' on '{}' is also in an earlier run under the same name; "
-                                  "give each run once",
-                                  run.name, name, experiment.id.task)));
+            to_printable(fmt::format("{}: '{}' on '{}' is also in an earlier run under the same name; "
+                                     "give each run once",
+                                     run.name, name, experiment.id.task)));
       }
       all.report.experiments.push_back(std::move(experiment));
     }

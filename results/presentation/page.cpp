@@ -22,7 +22,7 @@ Json write_plot(const Plot& plot) {
           {"signals", plot.signals}, {"details", plot.details}, {"size", plot.rows.size()}};
 }
 
-/// A column as a list of its values. If it has texts: each text once, and for each row the index of its text.
+/// Returns a column as a list of its values. If it has texts: each text once, and for each row the index of its text.
 Json write_column(const Json& rows, size_t column) {
   const bool has_texts =
       std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return row[column].is_string(); });
@@ -41,7 +41,7 @@ Json write_column(const Json& rows, size_t column) {
   return {{"texts", texts}, {"at", values}};
 }
 
-/// Each plot has its rows in a separate script, so that a browser parses them when the plot is drawn.
+/// Stores the rows of each plot in a separate script, so that a browser parses them when the plot is drawn.
 std::string rows(const Page& page) {
   std::string text;
   size_t number = 0;
@@ -51,7 +51,7 @@ std::string rows(const Page& page) {
       for (size_t column = 0; column < plot.columns.size(); ++column)
         columns.push_back(write_column(plot.rows, column));
       text += fmt::format("<script type=\"application/json\" id=\"rows{}\">{}</script>\n", number++,
-                          script_json(columns));
+                          to_script_json(columns));
     }
   }
   return text;
@@ -63,28 +63,31 @@ Json write_section(const Section& section) {
 
 std::string head(const Page& page) {
   std::string text;
-  for (const std::string& note : page.notes) text += fmt::format("<p>{}</p>\n", html_text(note));
-  return text;
+  for (const std::string& note : page.notes) text += fmt::format("<p>{}</p>\n", escape_html(note));
+  if (page.legend.empty()) return text;
+  text += "<details><summary>Legend</summary>\n";
+  for (const std::string& paragraph : page.legend) text += fmt::format("<p>{}</p>\n", escape_html(paragraph));
+  return text + "</details>\n";
 }
 
 std::string documents(const Page& page) {
   std::string text;
   for (const Document& document : page.documents) {
-    std::string json = pretty(document.value);
+    std::string json = to_indented_json(document.value);
     if (json.size() > kMaxDocument) {
       json.resize(kMaxDocument);
       json += "... (cut; the whole is in the report)";
     }
     text += fmt::format(
         "<details id=\"{}\"><summary>{}</summary><div class=\"scroll\" tabindex=\"0\"><pre>{}</pre></div></details>\n",
-        html_text(document.id), html_text(document.title), html_text(json));
+        escape_html(document.id), escape_html(document.title), escape_html(json));
   }
   return text;
 }
 
 }  // namespace
 
-std::string html_text(std::string_view text) {
+std::string escape_html(std::string_view text) {
   std::string safe;
   safe.reserve(text.size());
   for (const char c : text) {
@@ -105,9 +108,9 @@ std::string html_text(std::string_view text) {
   return safe;
 }
 
-std::string script_json(const Json& value) {
+std::string to_script_json(const Json& value) {
   std::string safe;
-  const std::string text = compact(value);
+  const std::string text = to_compact_json(value);
   safe.reserve(text.size());
   for (const char c : text) {
     if (c == '<' || c == '>' || c == '&') {  // in JSON these occur in strings only
@@ -119,25 +122,26 @@ std::string script_json(const Json& value) {
   return safe;
 }
 
-Json page_number(double value) {
+Json round_for_page(double value) {
   if (!std::isfinite(value)) return nullptr;
   const double rounded = std::round(value * 1e6) / 1e6;
   return rounded == 1 && value < 1 - 1e-9 ? 0.999999 : rounded;
 }
 
-std::string html(const Page& page) {
+std::string to_html(const Page& page) {
   const std::map<std::string_view, std::function<std::string()>> parts{
-      {"title", [&] { return html_text(page.title); }},
+      {"title", [&] { return escape_html(page.title); }},
       {"head", [&] { return head(page); }},
       {"documents", [&] { return documents(page); }},
       {"data",
        [&] {
-         return script_json({{"things", page.item_plural},
-                             {"names", page.names},
-                             {"families", page.families},
-                             {"tasks", page.tasks},
-                             {"runs", page.runs},
-                             {"sections", write_list(page.sections, write_section)}});
+         return to_script_json({{"item_plural", page.item_plural},
+                                {"names", page.names},
+                                {"families", page.families},
+                                {"styles", page.styles},
+                                {"tasks", page.tasks},
+                                {"runs", page.runs},
+                                {"sections", write_list(page.sections, write_section)}});
        }},
       {"rows", [&] { return rows(page); }}};
   std::string text;

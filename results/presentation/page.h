@@ -1,6 +1,6 @@
-// A page of plots and tables: one HTML file that opens offline, in any browser, and fetches nothing.
+// Writes a page of plots and tables as one HTML file, which opens offline in any browser and fetches nothing.
 //
-// Its layout and behaviour are in results/presentation/page/, which CMake embeds into the program: page.html,
+// Its layout and behavior are in results/presentation/page/, which CMake embeds into the program: page.html,
 // page.css, page.js, and a Vega specification for each kind of plot. No input is trusted: texts are escaped, and
 // the Content-Security-Policy forbids scripts other than the page's own, which it lists by their hashes.
 #pragma once
@@ -13,20 +13,19 @@
 
 namespace posbench {
 
-/// A table and how it is drawn. The kinds are
-///   curve   lines over x: the columns name, x, y; and values, a list with a dot for each seed
-///   heat    a cell for each row and column: row, column, value; and where cells have texts: text, which is the value rounded,
-///           mark, which is shown beside it, note, which is shown instead of it if it is not empty; least and greatest,
-///           between which a bar is drawn in the cell
+/// A table and the kind of its plot. The kinds and their columns are
+///   curve   lines over x: name, x, y, and values, a list with a dot for each seed
+///   heat    a cell for each row and column: row, column, value. Cells with texts have also text (the rounded value), mark
+///           (a letter next to it), note (shown instead of it, or empty), least and greatest (the ends of a bar in the cell)
 ///   dots    values with intervals, a line for each row: row, series, value, low, high
-///   strip   a dot for each seed and their mean, a line for each row: row, series, mean, values, threshold and need (where the
-///           mean must lie, and in words), published; the signal labels has a text for each row, at the right
+///   strip   a dot for each seed and their mean, a line for each row: row, series, mean, values, threshold and need (the
+///           bound of the mean, and its text), published. The signal labels has a text for each row, at the right
 ///   forest  differences with intervals around 0, a line for each row: row, verdict, value, low, high
-///   table   not drawn
-/// Further columns are shown in the table only.
+///   table   only a table
+/// The table shows further columns too.
 struct Plot {
   struct Column {
-    const char* name;   // in the specification
+    std::string name;   // in the specification
     std::string title;  // in the table
   };
   const char* kind;
@@ -52,25 +51,27 @@ struct Document {
 struct Page {
   std::string title;
   std::vector<std::string> notes;         // paragraphs at the top
+  std::vector<std::string> legend;        // paragraphs that the reader opens
   std::string item_plural = "encodings";  // noun for the names, in messages of the page
-  std::vector<std::string> names;         // in the order of their colours and of maps
+  std::vector<std::string> names;         // in the order of their colors and of maps
   std::vector<std::string> families;      // of each of them
+  std::vector<int> styles;  // of each of them: the number of its color, which is the same on all pages
   std::vector<std::string> tasks;
   std::vector<std::string> runs;  // the configuration of the n-th is the document configurationN
   std::vector<Section> sections;
   std::vector<Document> documents;
 };
 
-std::string html(const Page&);
+std::string to_html(const Page&);
 
 /// Escapes a text for HTML: as content, or as a quoted attribute value.
-std::string html_text(std::string_view);
+std::string escape_html(std::string_view);
 
-/// JSON for a <script> element: on one line, escaped so that it cannot end the element.
-std::string script_json(const Json&);
+/// Returns JSON on one line for a <script> element, escaped so that it cannot end the element.
+std::string to_script_json(const Json&);
 
-/// A number as pages show it, with six digits after the point; null if it is not finite. Only 1 is 1: what is less stays
+/// Returns a number as pages show it, with six digits after the point; null if it is not finite. Only 1 is 1: what is less stays
 /// less.
-Json page_number(double);
+Json round_for_page(double);
 
 }  // namespace posbench

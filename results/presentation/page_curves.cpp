@@ -1,4 +1,4 @@
-// The sections of a page with curves: accuracy against length and distance, and learning curves.
+// Makes the sections of a page with curves: accuracy against length and distance, and learning curves.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,7 +14,7 @@
 namespace posbench {
 namespace {
 
-/// One plot of curves: its rows by encoding, best first.
+/// Fills a plot with the curves of each encoding, best first.
 template <class AddRows>
 void add_curves(const PageSource& source, const std::string& task, Plot& plot, AddRows add_rows) {
   plot.kind = "curve";
@@ -31,7 +31,7 @@ struct Predictor {
   double accuracy = 0;
 };
 
-/// The best predictor that does not read the question, chance among them.
+/// Returns the best predictor that does not read the question, chance among them.
 Predictor best_trivial(const SplitBaseline& split) {
   Predictor best{"chance", split.chance};
   for (const auto& [name, accuracy] : split.trivial) {
@@ -54,7 +54,7 @@ Json write_levels(const TaskBaseline& task, const std::vector<LengthBin>& bins) 
                         {"split", split->name},
                         {"from", bins[first].from},
                         {"to", bins[next - 1].to},
-                        {"y", page_number(accuracy)}});
+                        {"y", round_for_page(accuracy)}});
     };
     add("chance", split->chance);
     if (best.name != "chance") add(best.name, best.accuracy);
@@ -93,7 +93,7 @@ std::string unit(Axis axis) {
   return axis == Axis::length ? "length" : axis == Axis::distance ? "distance" : "position in the answer";
 }
 
-/// The plot of some splits of a task; without rows if they have a single length, distance or position, or no encoding has
+/// Returns the plot of some splits of a task; without rows if they have a single length, distance or position, or no encoding has
 /// the metric.
 Plot metric_plot(const PageSource& source, const std::string& task, Axis axis,
                  const std::vector<std::string>& splits, Metric metric) {
@@ -111,8 +111,9 @@ Plot metric_plot(const PageSource& source, const std::string& task, Axis axis,
   }
   const std::vector<LengthBin> bins = length_bins(all, axis, splits);
   if (bins.size() < 2) return plot;
-  plot.signals = {{"x_title", unit(axis)}, {"y_title", info(metric).title}};
-  const Json levels = info(metric).is_accuracy ? write_levels(baseline(source.report, task), bins) : Json::array();
+  plot.signals = {{"x_title", unit(axis)}, {"y_title", metric_info(metric).title}};
+  const Json levels =
+      metric_info(metric).is_accuracy ? write_levels(find_baseline(source.report, task), bins) : Json::array();
   plot.about = bins_text(bins, levels, plot);
   if (!levels.empty()) plot.signals["levels"] = levels;
   plot.details["splits"] = splits;
@@ -123,14 +124,14 @@ Plot metric_plot(const PageSource& source, const std::string& task, Axis axis,
       if (!values[i]) continue;
       Json seeds = Json::array();
       for (const double value : values[i]->values) {
-        seeds.push_back(page_number(value));
+        seeds.push_back(round_for_page(value));
         greatest = std::max(greatest, value);
       }
-      rows.push_back({encoding, 0.5 * (bins[i].from + 0.0 + bins[i].to), page_number(values[i]->mean),
+      rows.push_back({encoding, 0.5 * (bins[i].from + 0.0 + bins[i].to), round_for_page(values[i]->mean),
                       bins[i].from, bins[i].to, values[i]->cases, std::move(seeds)});
     }
   });
-  if (!info(metric).is_accuracy) plot.signals["greatest"] = page_number(greatest);
+  if (!metric_info(metric).is_accuracy) plot.signals["greatest"] = round_for_page(greatest);
   return plot;
 }
 
@@ -139,7 +140,7 @@ Section by_length(const PageSource& source, const std::string& title, const std:
   Section section{title, about, {}};
   for (const std::string& task : source.tasks) {
     std::vector<std::string> splits;
-    for (const SplitBaseline& split : baseline(source.report, task).splits) splits.push_back(split.name);
+    for (const SplitBaseline& split : find_baseline(source.report, task).splits) splits.push_back(split.name);
     section.plots.push_back(metric_plot(source, task, axis, splits, metric));
   }
   return section;
@@ -179,18 +180,18 @@ void add_learning_rows(const std::string& encoding, const Experiments& experimen
     Json seeds = Json::array();
     for (const CurvePoint* point : points) {
       sequence.push_back(point->validation_sequence);
-      seeds.push_back(page_number(point->validation_sequence));
+      seeds.push_back(round_for_page(point->validation_sequence));
       token.push_back(point->validation_token);
       if (point->loss) loss.push_back(*point->loss / static_cast<double>(points.size()));
     }
     double mean_loss = 0;
     for (const double part : loss) mean_loss += part;
-    rows.push_back({encoding, step, page_number(mean(sequence)), page_number(mean(token)),
-                    loss.size() == points.size() ? page_number(mean_loss) : Json(nullptr), std::move(seeds)});
+    rows.push_back({encoding, step, round_for_page(mean(sequence)), round_for_page(mean(token)),
+                    loss.size() == points.size() ? round_for_page(mean_loss) : Json(nullptr), std::move(seeds)});
   }
 }
 
-/// The splits that were validated during training, in the order of the curves.
+/// Returns the splits that were validated during training, in the order of the curves.
 std::vector<std::string> validated_splits(const PageSource& source, const std::string& task) {
   std::vector<std::string> names;
   for (const auto& [encoding, experiments] : source.experiments.at(task)) {
@@ -204,7 +205,7 @@ std::vector<std::string> validated_splits(const PageSource& source, const std::s
   return names;
 }
 
-/// The same for one split, without its loss, which is not measured.
+/// Adds the same rows for one split. Its loss is not measured.
 void add_split_rows(const std::string& split, const std::string& encoding, const Experiments& experiments,
                     Json& rows) {
   std::map<int, std::vector<const SplitAccuracy*>> by_step;
@@ -221,10 +222,10 @@ void add_split_rows(const std::string& split, const std::string& encoding, const
     for (const SplitAccuracy* accuracy : accuracies) {
       sequence.push_back(accuracy->sequence);
       token.push_back(accuracy->token);
-      seeds.push_back(page_number(accuracy->sequence));
+      seeds.push_back(round_for_page(accuracy->sequence));
     }
     rows.push_back(
-        {encoding, step, page_number(mean(sequence)), page_number(mean(token)), nullptr, std::move(seeds)});
+        {encoding, step, round_for_page(mean(sequence)), round_for_page(mean(token)), nullptr, std::move(seeds)});
   }
 }
 

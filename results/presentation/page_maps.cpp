@@ -1,4 +1,4 @@
-// The sections of a page that have a value for each encoding, or for each encoding and task.
+// Makes the sections of a page that have a value for each encoding, or for each encoding and task.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,17 +16,19 @@ namespace {
 using Kind = std::optional<SplitSummary> SummaryRow::*;
 using Accuracy = Spread SplitSummary::*;
 
-Json low(const std::optional<Interval>& interval) { return interval ? page_number(interval->low) : Json(nullptr); }
+Json low(const std::optional<Interval>& interval) {
+  return interval ? round_for_page(interval->low) : Json(nullptr);
+}
 Json high(const std::optional<Interval>& interval) {
-  return interval ? page_number(interval->high) : Json(nullptr);
+  return interval ? round_for_page(interval->high) : Json(nullptr);
 }
 
-/// "d" where seeds diverged, "f" where some failed.
+/// Returns "d" where seeds diverged, "f" where some failed.
 std::string mark(const SummaryRow& row) {
   return std::string(row.diverged > 0 ? "d" : "") + (row.failed > 0 ? "f" : "");
 }
 
-/// "not learned (+0.12)": how much sequence accuracy in validation gained late; empty where most seeds have learned.
+/// Returns "not learned (+0.12)": how much sequence accuracy in validation gained late; empty where most seeds have learned.
 std::string not_learned(const SummaryRow& row) {
   if (row.learned.by_majority()) return "";
   return row.learned.late_gain ? fmt::format("not learned ({:+.2f})", *row.learned.late_gain) : "not learned";
@@ -60,16 +62,16 @@ Plot heat_map(const PageSource& source, const std::string& title, Kind kind, Acc
       const SplitSummary& split = *(found->second->*kind);
       const Spread& spread = split.*accuracy;
       const auto [least, greatest] = std::minmax_element(spread.values.begin(), spread.values.end());
-      plot.rows.push_back({encoding, task, page_number(spread.mean), page_number(*least), page_number(*greatest),
-                           low(spread.interval), high(spread.interval), page_number(split.solved),
-                           found->second->seeds.size(), mark(*found->second), accuracy_text(spread.mean),
-                           is_out ? not_learned(*found->second) : ""});
+      plot.rows.push_back({encoding, task, round_for_page(spread.mean), round_for_page(*least),
+                           round_for_page(*greatest), low(spread.interval), high(spread.interval),
+                           round_for_page(split.solved), found->second->seeds.size(), mark(*found->second),
+                           accuracy_text(spread.mean), is_out ? not_learned(*found->second) : ""});
     }
   }
   return plot;
 }
 
-/// A length; where it is none, "beyond 256".
+/// Adds a row. Writes "beyond 256" where accuracy does not fall.
 void write_threshold_length(const std::string& encoding, const std::string& task, const char* of,
                             const std::optional<ThresholdLength>& fall, Json& rows) {
   if (!fall) return;
@@ -120,8 +122,8 @@ Section ranking_section(const PageSource& source) {
   for (const Ranking& row : source.summary.ranking) rows[row.encoding] = &row;
   const auto add = [&](const std::string& encoding, const char* series, const std::optional<MeanRank>& rank) {
     if (!rank) return;
-    plot.rows.push_back({encoding, series, page_number(rank->mean), page_number(rank->interval.low),
-                         page_number(rank->interval.high), rank->tasks});
+    plot.rows.push_back({encoding, series, round_for_page(rank->mean), round_for_page(rank->interval.low),
+                         round_for_page(rank->interval.high), rank->tasks});
   };
   for (const std::string& encoding : source.encodings) {
     add(encoding, "out of distribution", rows.at(encoding)->out_of_distribution);

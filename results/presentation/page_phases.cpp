@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/page_sections.h"
 
@@ -27,8 +28,20 @@ struct Grid {
 /// An option or a setting that was swept, with two values or more.
 struct SweptAxis {
   std::string name;
-  std::vector<std::string> values;  // in the order of the sweep
+  std::vector<std::string> values;  // numbers ascend; other values are in the order of the sweep
 };
+
+/// Sorts values if all are numbers.
+void sort_numbers(std::vector<std::string>& values) {
+  std::vector<std::pair<double, std::string>> numbers;
+  for (const std::string& value : values) {
+    double number = 0;
+    if (!parse_number(value, number)) return;
+    numbers.emplace_back(number, value);
+  }
+  std::ranges::stable_sort(numbers, {}, &std::pair<double, std::string>::first);
+  std::ranges::transform(numbers, values.begin(), &std::pair<double, std::string>::second);
+}
 
 std::vector<Grid> grids(const PageSource& source) {
   std::vector<Grid> grids;
@@ -60,12 +73,13 @@ std::vector<SweptAxis> swept_axes(const Grid& grid) {
       const std::string at = value_at(*experiment, name);
       if (std::find(axis.values.begin(), axis.values.end(), at) == axis.values.end()) axis.values.push_back(at);
     }
+    sort_numbers(axis.values);
     if (axis.values.size() > 1) axes.push_back(std::move(axis));
   }
   return axes;
 }
 
-/// The part of a grid that one diagram shows: where the axes that it does not show have one value each.
+/// The part of a grid that one diagram shows. The axes that it does not show have one value each.
 struct Slice {
   std::string at;  // "model.width=32"; empty if it is the whole grid
   Experiments experiments;
@@ -111,7 +125,21 @@ Plot diagram(const std::string& title, const std::string& about, const std::stri
   return plot;
 }
 
-/// A cell with the accuracies of all seeds at a point of the grid.
+/// Fixes the order of the rows and columns that have cells. The first cells alone do not, because cells may be missing.
+void set_order(Plot& plot, const std::vector<std::string>& rows, const std::vector<std::string>& columns) {
+  const auto with_cells = [&](const std::vector<std::string>& names, size_t place) {
+    Json order = Json::array();
+    for (const std::string& name : names) {
+      if (std::any_of(plot.rows.begin(), plot.rows.end(), [&](const Json& row) { return row[place] == name; }))
+        order.push_back(name);
+    }
+    return order;
+  };
+  plot.signals["y_order"] = with_cells(rows, 0);
+  plot.signals["x_order"] = with_cells(columns, 1);
+}
+
+/// Returns a cell with the accuracies of all seeds at a point of the grid.
 void add_cell(const std::string& row, const std::string& column, const std::vector<double>& values,
               const Experiments& experiments, Json& rows) {
   if (values.empty()) return;
@@ -121,7 +149,7 @@ void add_cell(const std::string& row, const std::string& column, const std::vect
   };
   const std::string mark = std::string(any(Status::diverged) ? "d" : "") + (any(Status::failed) ? "f" : "");
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
-  rows.push_back({row, column, page_number(mean(values)), page_number(*least), page_number(*greatest),
+  rows.push_back({row, column, round_for_page(mean(values)), round_for_page(*least), round_for_page(*greatest),
                   values.size(), mark, accuracy_text(mean(values)), ""});
 }
 
@@ -139,7 +167,7 @@ struct Lengths {
   std::string text() const { return from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to); }
 };
 
-/// Every length that any experiment on the task was tested at; ranges that double where those are many.
+/// Returns every length that any experiment on the task was tested at; ranges that double where those are many.
 std::vector<Lengths> tested_lengths(const std::vector<Grid>& grids, const std::string& task) {
   constexpr size_t kMaxColumns = 16;
   std::set<int> lengths;
@@ -164,7 +192,7 @@ std::vector<Lengths> tested_lengths(const std::vector<Grid>& grids, const std::s
   return columns;
 }
 
-/// Token accuracy at some lengths, each in the first split that tests it; empty if none does.
+/// Returns the token accuracy at some lengths, each in the first split that tests it; empty if none does.
 std::optional<double> accuracy_at(const ExperimentResult& experiment, const Lengths& lengths) {
   std::map<int, Count> counts;
   for (const SplitResult& split : experiment.splits) {
@@ -178,7 +206,7 @@ std::optional<double> accuracy_at(const ExperimentResult& experiment, const Leng
   return all.total > 0 ? std::optional(accuracy(all)) : std::nullopt;
 }
 
-/// One axis by tested length; a diagram for each point of the other axes.
+/// Makes diagrams of one axis by tested length, one for each point of the other axes.
 void add_by_tested_length(const Grid& grid, const std::vector<SweptAxis>& axes,
                           const std::vector<Lengths>& columns, std::vector<Plot>& plots) {
   if (columns.size() < 2) return;
@@ -203,11 +231,14 @@ void add_by_tested_length(const Grid& grid, const std::vector<SweptAxis>& axes,
         add_cell(value, lengths.text(), values, experiments, plot.rows);
       }
     }
+    std::vector<std::string> names;
+    for (const Lengths& lengths : columns) names.push_back(lengths.text());
+    set_order(plot, axis.values, names);
     plots.push_back(std::move(plot));
   }
 }
 
-/// Sequence accuracies of a kind of split, means over splits: one for each seed.
+/// Returns the sequence accuracies of a kind of split, means over splits: one for each seed.
 std::vector<double> sequence_accuracies(const PageSource& source, const Experiments& experiments,
                                         std::optional<SplitSummary> SummaryRow::*kind) {
   if (experiments.empty()) return {};
@@ -224,7 +255,7 @@ using Kind = std::pair<const char*, std::optional<SplitSummary> SummaryRow::*>;
 constexpr Kind kKinds[] = {{"in distribution", &SummaryRow::in_distribution},
                            {"out of distribution", &SummaryRow::out_of_distribution}};
 
-/// Two axes, the first by the second; a diagram for each point of the others.
+/// Makes diagrams of two axes, one for each point of the others.
 void add_by_axis(const PageSource& source, const Grid& grid, const std::vector<SweptAxis>& axes,
                  std::vector<Plot>& plots) {
   const SweptAxis &rows = axes[0], &columns = axes[1];
@@ -240,12 +271,13 @@ void add_by_axis(const PageSource& source, const Grid& grid, const std::vector<S
           add_cell(row, column, sequence_accuracies(source, at, kind), at, plot.rows);
         }
       }
+      set_order(plot, rows.values, columns.values);
       plots.push_back(std::move(plot));
     }
   }
 }
 
-/// The only axis of the grids of a task, with a row for each encoding.
+/// Returns the only axis of the grids of a task, with a row for each encoding.
 void add_by_encoding(const PageSource& source, const std::vector<const Grid*>& of_task, const SweptAxis& axis,
                      std::vector<Plot>& plots) {
   for (const auto& [name, kind] : kKinds) {
@@ -253,13 +285,16 @@ void add_by_encoding(const PageSource& source, const std::vector<const Grid*>& o
                         fmt::format("Sequence accuracy: encodings by {}.", axis_title(axis.name)), "encoding",
                         axis_title(axis.name), *of_task.front());
     plot.details["encodings"] = Json::array();
+    std::vector<std::string> names;
     for (const Grid* grid : of_task) {
       plot.details["encodings"].push_back(grid->experiments.front()->id.encoding);
       for (const std::string& value : axis.values) {
         const Experiments at = with(grid->experiments, axis.name, value);
         add_cell(grid->encoding, value, sequence_accuracies(source, at, kind), at, plot.rows);
       }
+      names.push_back(grid->encoding);
     }
+    set_order(plot, names, axis.values);
     plots.push_back(std::move(plot));
   }
 }

@@ -16,7 +16,7 @@ using Experiments = std::vector<const ExperimentResult*>;
 
 /// The data from which all plots of a page are drawn.
 struct PageSource {
-  const Report& report;               // of all runs together
+  const Report& report;               // all runs merged
   const Summary& summary;             // of that report
   std::span<const NamedReport> runs;  // whose experiments, one after the other, are those of the report
   const PageOptions& options;
@@ -25,14 +25,14 @@ struct PageSource {
   std::map<std::string, std::map<std::string, Experiments>> experiments;  // by task and encoding
 };
 
-/// Returns a page with the given sections, followed by the details of a report: maps, curves, ranks, seeds.
-std::string page_of(const Report&, std::string title, std::vector<std::string> notes, std::vector<Section>,
-                    const std::function<std::string(const std::string& encoding)>& family);
+/// Completes a page: adds the given sections, then the maps, curves, ranks and seeds of the report.
+std::string make_page(const Report&, Page, std::vector<Section>, const PageOptions&);
 
 std::vector<Section> accuracy_sections(const PageSource&);  // against length, against distance
 std::vector<Section> loss_sections(
-    const PageSource&);                    // loss against length, accuracy against position in the answer
-Section phase_section(const PageSource&);  // of a sweep
+    const PageSource&);                     // loss against length, accuracy against position in the answer
+Section result_section(const PageSource&);  // the table of the terminal
+Section phase_section(const PageSource&);   // of a sweep
 Section learning_section(const PageSource&);
 Section map_section(const PageSource&);
 Section ranking_section(const PageSource&);

@@ -1,16 +1,20 @@
-// The sections of a page that tell of experiments one by one, and of what they cost.
+// Makes the sections of a page with single experiments and with costs.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "results/presentation/page_sections.h"
+#include "results/presentation/report_table.h"
 
 namespace posbench {
 namespace {
 
-/// Seconds of each experiment. `timing` is passed through by whoever wrote the report: what is not as this program
-/// writes it is not shown.
+/// Returns the seconds of each experiment. Other programs may have written `timing`, so entries of
+/// another form are skipped.
 std::map<ExperimentId, double> read_seconds(const Json& timing) {
   std::map<ExperimentId, double> seconds;
   const auto list = timing.find("experiments");
@@ -28,6 +32,21 @@ std::map<ExperimentId, double> read_seconds(const Json& timing) {
 }
 
 }  // namespace
+
+Section result_section(const PageSource& source) {
+  const Table table = accuracy_table(source.summary);
+  Plot plot{.kind = "table",
+            .title = "Accuracy",
+            .about = fmt::format("{}", fmt::join(accuracy_notes(source.summary), "\n"))};
+  plot.details["results"] = true;
+  for (const Column& column : table.columns) plot.columns.push_back({column.header, column.header});
+  std::map<std::string, Json> rows;
+  for (const std::vector<Cell>& cells : table.rows) {
+    rows[cells.front().text] = write_list(cells, [](const Cell& cell) { return cell.text; });
+  }
+  for (const std::string& encoding : source.encodings) plot.rows.push_back(rows.at(encoding));
+  return {"Results", "", {plot}};
+}
 
 Section cost_section(const PageSource& source) {
   Plot plot{
@@ -62,8 +81,8 @@ Section cost_section(const PageSource& source) {
     }
     if (of_tasks.empty()) continue;
     const auto [low, high] = std::minmax_element(of_tasks.begin(), of_tasks.end());
-    plot.rows.push_back({encoding, "mean over tasks", page_number(mean(of_tasks)), page_number(*low),
-                         page_number(*high), experiments});
+    plot.rows.push_back({encoding, "mean over tasks", round_for_page(mean(of_tasks)), round_for_page(*low),
+                         round_for_page(*high), experiments});
   }
   return {"Cost",
           "Lines reach from the cheapest task to the dearest. Compare within one machine only; posbench bench "
@@ -106,11 +125,11 @@ Section seed_section(const PageSource& source) {
     for (const ExperimentResult& original : run.report.experiments) {
       const ExperimentResult& experiment = source.report.experiments.at(number++);  // with its name on this page
       const auto inspection = source.options.inspections.find({run.name, original.id});
-      for (const SplitBaseline& split : baseline(source.report, experiment.id.task).splits) {
+      for (const SplitBaseline& split : find_baseline(source.report, experiment.id.task).splits) {
         plot.rows.push_back({experiment.id.task, experiment.id.encoding, run.name, experiment.id.seed,
                              to_string(experiment.status), split.name,
-                             page_number(split_accuracy(experiment, split.name, Metric::sequence)),
-                             page_number(split_accuracy(experiment, split.name, Metric::token)),
+                             round_for_page(split_accuracy(experiment, split.name, Metric::sequence)),
+                             round_for_page(split_accuracy(experiment, split.name, Metric::token)),
                              inspection == source.options.inspections.end() ? "" : inspection->second});
       }
     }

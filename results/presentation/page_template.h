@@ -1,6 +1,5 @@
-// The page as CMake composed it from results/presentation/page/ and the system's Vega, with {{title}}, {{head}}, {{documents}}
-// and
-// {{data}} left to fill in.
+// Provides the page as CMake composed it from results/presentation/page/ and the system's Vega.
+// {{title}}, {{head}}, {{documents}}, {{data}} and {{rows}} are not filled in yet.
 #pragma once
 #include <string_view>
 

@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "results/presentation/page_sections.h"
+#include "results/presentation/report_table.h"
 
 namespace posbench {
 namespace {
 
-/// Best first, as in ranking_table.
+/// Returns the encodings by mean rank, best first, as in ranking_table.
 std::vector<std::string> by_rank(const Summary& summary) {
   const auto mean_rank = [](const Ranking& r) {
     const std::optional<MeanRank>& rank = r.out_of_distribution ? r.out_of_distribution : r.in_distribution;
@@ -63,21 +64,38 @@ std::string provenance(const NamedReport& run) {
   return line;
 }
 
-/// A file's name, of its path.
+/// Returns "before, after: 7 position encodings on 7 tasks, 5 seeds".
+std::string page_title(const PageSource& source) {
+  std::string names;
+  for (const NamedReport& run : source.runs) names += (names.empty() ? "" : ", ") + run.name;
+  std::set<std::uint64_t> seeds;
+  for (const ExperimentResult& experiment : source.report.experiments) seeds.insert(experiment.id.seed);
+  const auto count = [](size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); };
+  return fmt::format("{}: {} on {}, {}", names, count(source.encodings.size(), "position encoding"),
+                     count(source.tasks.size(), "task"), count(seeds.size(), "seed"));
+}
+
+void add_names(const PageSource& source, Page& page) {
+  page.names = source.encodings;
+  for (const std::string& encoding : source.encodings) {
+    page.families.push_back(source.options.family ? source.options.family(encoding) : "");
+    page.styles.push_back(source.options.style ? source.options.style(encoding)
+                                               : static_cast<int>(page.styles.size()));
+  }
+}
+
+/// Returns the last component of a path.
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 }  // namespace
 
-std::string report_page(std::span<const NamedReport> runs, const PageOptions& options) {
+std::string make_report_page(std::span<const NamedReport> runs, const PageOptions& options) {
   const MergedReport all = merge_reports(runs);
   const Summary summary = summarize(all.report);
   PageSource source{all.report, summary, runs, options, by_rank(summary), {}, {}};
   add_experiments(source);
-  Page page{.title = "Position encodings: accuracy in and out of distribution",
-            .names = source.encodings,
-            .tasks = source.tasks};
-  for (const std::string& encoding : source.encodings)
-    page.families.push_back(options.family ? options.family(encoding) : "");
+  Page page{.title = page_title(source), .tasks = source.tasks};
+  add_names(source, page);
   for (const NamedReport& run : runs) {
     page.notes.push_back(provenance(run));
     page.documents.push_back({fmt::format("configuration{}", page.runs.size()),
@@ -86,8 +104,9 @@ std::string report_page(std::span<const NamedReport> runs, const PageOptions& op
         {fmt::format("context{}", page.runs.size()), fmt::format("Context: {}", run.name), run.report.context});
     page.runs.push_back(run.name);
   }
+  for (std::string& note : memory_notes(all.report)) page.notes.push_back(std::move(note));
   for (const std::string& warning : all.warnings) page.notes.push_back("Note: " + warning);
-  std::vector<Section> sections{phase_section(source)};
+  std::vector<Section> sections{result_section(source), phase_section(source)};
   for (Section& section : accuracy_sections(source)) sections.push_back(std::move(section));
   for (Section& section : loss_sections(source)) sections.push_back(std::move(section));
   for (const auto make : {map_section, ranking_section, threshold_section, learning_section, unfinished_section,
@@ -95,26 +114,23 @@ std::string report_page(std::span<const NamedReport> runs, const PageOptions& op
     sections.push_back(make(source));
   }
   add_sections(sections, page);
-  return html(page);
+  return to_html(page);
 }
 
-std::string page_of(const Report& report, std::string title, std::vector<std::string> notes,
-                    std::vector<Section> sections, const std::function<std::string(const std::string&)>& family) {
+std::string make_page(const Report& report, Page page, std::vector<Section> sections, const PageOptions& options) {
   const Summary summary = summarize(report);
   const NamedReport run{"all reports", report};
-  const PageOptions options{.family = family, .inspections = {}};
   PageSource source{report, summary, std::span(&run, 1), options, by_rank(summary), {}, {}};
   add_experiments(source);
-  Page page{
-      .title = std::move(title), .notes = std::move(notes), .names = source.encodings, .tasks = source.tasks};
-  for (const std::string& encoding : source.encodings) page.families.push_back(family ? family(encoding) : "");
+  page.tasks = source.tasks;
+  add_names(source, page);
   sections.push_back(map_section(source));
   for (Section& section : accuracy_sections(source)) sections.push_back(std::move(section));
   for (const auto make : {ranking_section, threshold_section, unfinished_section, seed_section}) {
     sections.push_back(make(source));
   }
   add_sections(sections, page);
-  return html(page);
+  return to_html(page);
 }
 
 void make_anonymous(Report& report) {

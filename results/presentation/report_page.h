@@ -10,7 +10,7 @@ namespace posbench {
 
 /// Returns one HTML file for one run, or for several next to each other. Throws InputError if they cannot be shown
 /// together.
-std::string report_page(std::span<const NamedReport>, const PageOptions& = {});
+std::string make_report_page(std::span<const NamedReport>, const PageOptions& = {});
 
 /// Removes the host, the path and the command of a run.
 void make_anonymous(Report&);

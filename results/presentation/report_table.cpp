@@ -1,6 +1,7 @@
 #include "results/presentation/report_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -18,16 +19,16 @@ using Values = decltype(Swept::values);
 std::string two_digits(const SplitSummary& split, Metric metric) {
   const Spread* spread = split.spread(metric);
   if (!spread) return "-";
-  return info(metric).is_accuracy ? accuracy_text(spread->mean) : fmt::format("{:.2f}", spread->mean);
+  return metric_info(metric).is_accuracy ? accuracy_text(spread->mean) : fmt::format("{:.2f}", spread->mean);
 }
 
 std::string two_digits(const std::optional<SplitSummary>& split, Metric metric) {
   return split ? two_digits(*split, metric) : "-";
 }
 
-/// Nothing follows from its accuracy out of distribution.
+/// Returns true if the accuracy out of distribution says nothing about the encoding.
 bool not_learned(const SummaryRow& row, Metric metric) {
-  return info(metric).is_accuracy && !row.learned.by_majority();
+  return metric_info(metric).is_accuracy && !row.learned.by_majority();
 }
 
 bool unfinished(const SummaryRow& row) { return row.diverged + row.failed == static_cast<int>(row.seeds.size()); }
@@ -62,10 +63,10 @@ Cell split_cell(const SummaryRow& row, const SplitSummary& split, Metric metric)
 
 std::string number(double value) { return fmt::format("{:.6g}", value); }
 
-/// Accuracy, right answers, answers, and the 95 % Wilson interval; for an experiment that did not finish, the accuracy 0
-/// alone.
+/// Adds the accuracy, the right answers, the answers and the 95 % Wilson interval. Of an experiment that
+/// did not finish, adds the accuracy 0 alone.
 void add_count(const std::optional<Count>& count, std::vector<Cell>& cells) {
-  const Interval interval = count ? wilson(*count) : Interval{};
+  const Interval interval = count ? wilson_interval(*count) : Interval{};
   cells.emplace_back(number(count ? accuracy(*count) : 0));
   cells.emplace_back(count ? std::to_string(count->correct) : "");
   cells.emplace_back(count ? std::to_string(count->total) : "");
@@ -73,7 +74,7 @@ void add_count(const std::optional<Count>& count, std::vector<Cell>& cells) {
   cells.emplace_back(count ? number(interval.high) : "");
 }
 
-/// The cell of the column with this name: a swept value, or the mean on a split.
+/// Returns the cell of the column with this name: a swept value, or the mean on a split.
 Cell named_cell(const SummaryRow& row, const std::string& name, Metric metric) {
   for (const auto& [swept, value] : row.swept ? row.swept->values : Values{}) {
     if (swept == name) return value;
@@ -112,7 +113,7 @@ std::vector<Cell> seed_cells(const SummaryRow& row, const SplitSummary& split, s
   return cells;
 }
 
-/// The names of all swept values, by their first row.
+/// Returns the names of all swept values, by their first row.
 std::vector<std::string> swept_names(const Summary& summary) {
   std::vector<std::string> names;
   for (const SummaryRow& row : summary.rows) {
@@ -198,9 +199,12 @@ namespace {
 /// Returns the meaning of the letters and signs in tables of accuracies.
 std::vector<std::string> sign_notes(const Summary& summary, Metric metric) {
   const auto any = [&](auto test) { return std::any_of(summary.rows.begin(), summary.rows.end(), test); };
-  const MetricInfo& about = info(metric);
+  const MetricInfo& about = metric_info(metric);
   const std::string counted = about.is_accuracy ? "0" : "a uniform guess, or as the worst seed if that is worse";
   std::vector<std::string> notes;
+  if (!summary.rows.empty() && !any([](const SummaryRow& row) { return row.seeds.size() > 1; })) {
+    notes.push_back("one seed decides nothing: with another seed the order of encodings may change; use -s 5");
+  }
   if (any([](const SummaryRow& row) { return row.diverged > 0; })) {
     notes.push_back("d: the loss of one or more seeds diverged; they count as " + counted);
   }
@@ -224,7 +228,7 @@ bool any_not_learned(const Summary& summary, Metric metric) {
 }  // namespace
 
 std::vector<std::string> split_notes(const Summary& summary, Metric metric) {
-  const MetricInfo& about = info(metric);
+  const MetricInfo& about = metric_info(metric);
   std::vector<std::string> notes = {
       fmt::format("{}, mean over seeds{}", about.title, about.lower_is_better ? "; less is better" : "")};
   if (any_not_learned(summary, metric)) {
@@ -239,7 +243,7 @@ std::vector<std::string> split_notes(const Summary& summary, Metric metric) {
 
 std::vector<std::string> accuracy_notes(const Summary& summary, Metric metric) {
   const auto any = [&](auto test) { return std::any_of(summary.rows.begin(), summary.rows.end(), test); };
-  const MetricInfo& about = info(metric);
+  const MetricInfo& about = metric_info(metric);
   std::vector<std::string> notes = {
       fmt::format("{}, in distribution / out of distribution, mean over seeds and splits{}", about.title,
                   about.lower_is_better ? "; less is better" : "")};
@@ -253,6 +257,23 @@ std::vector<std::string> accuracy_notes(const Summary& summary, Metric metric) {
     notes.push_back("-: the task has no such split");
   }
   for (std::string& note : sign_notes(summary, metric)) notes.push_back(std::move(note));
+  return notes;
+}
+
+std::vector<std::string> memory_notes(const Report& report) {
+  constexpr double kMany = 0.2;
+  std::vector<std::string> notes;
+  for (const TaskBaseline& task : report.tasks) {
+    std::vector<std::string> splits;
+    for (const SplitBaseline& split : task.splits) {
+      if (split.seen_in_training.value_or(0) > kMany)
+        splits.push_back(fmt::format("{} in {}", accuracy_text(*split.seen_in_training), split.name));
+    }
+    if (splits.empty()) continue;
+    notes.push_back(fmt::format(
+        "{}: {} of the test samples are also among {} training samples, so that accuracy there may be memory",
+        task.task, fmt::join(splits, ", "), task.training_samples.value_or(0)));
+  }
   return notes;
 }
 

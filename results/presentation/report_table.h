@@ -8,32 +8,35 @@
 
 namespace posbench {
 
-/// Returns encodings as rows and tasks as columns, and in each cell the mean of the metric in / out of distribution over
-/// seeds. Where most seeds have not learned the task, "not learned" replaces the accuracy out of distribution, which
-/// would say nothing of the encoding. A letter behind marks that some seeds diverged (d) or failed (f); if all did, the
-/// cell is a word.
+/// Returns encodings as rows and tasks as columns. A cell has the mean of the metric over seeds, in / out of distribution.
+/// If most seeds have not learned the task, "not learned" replaces the accuracy out of distribution, which then says
+/// nothing about the encoding. A letter marks that some seeds diverged (d) or failed (f). If all did, the cell is a word.
 Table accuracy_table(const Summary&, Metric = Metric::sequence);
 
-/// Returns all splits: for each task a table with encodings as rows and splits as columns, and in each cell the mean of the
-/// metric over seeds; in brackets where most seeds have not learned the task. The points of a sweep are rows of one table,
-/// with a column for each swept value.
 struct TaskTable {
   std::string task;
   Table table;
 };
+
+/// Returns for each task a table with encodings as rows and splits as columns. A cell has the mean of the metric over seeds,
+/// in brackets if most seeds have not learned the task. The points of a sweep are rows of one table, with a column for each
+/// swept value.
 std::vector<TaskTable> split_tables(const Summary&, Metric = Metric::sequence);
 std::vector<std::string> split_notes(const Summary&, Metric = Metric::sequence);
 
 /// Returns the notes below the accuracy table: the units, and the meaning of its words, letters and signs.
 std::vector<std::string> accuracy_notes(const Summary&, Metric = Metric::sequence);
 
+/// Returns a note for each task of which many test samples also occur in the training samples.
+std::vector<std::string> memory_notes(const Report&);
+
 /// Returns the encodings in the order of their mean rank out of distribution.
 Table ranking_table(const Summary&);
 
-/// Returns all metrics: a row for each task, encoding, seed and split, for a spreadsheet or a data frame. An experiment that
-/// diverged or failed has a row for each split too, with accuracies of 0, as the means count it, and no counts. Of a sweep
-/// the last columns are swept_task and swept_encoding, the specs without what was swept, and one for each swept value; of a run
-/// with extensions, parent (the encoding of the model that is extended) and further_steps.
+/// Returns all metrics for a spreadsheet or a data frame, with a row for each task, encoding, seed and split. An experiment
+/// that diverged or failed has a row for each split too, with accuracies of 0, as the means count it, and no counts. A sweep
+/// adds the columns swept_task and swept_encoding (the specs without the swept values) and one for each swept value. A run
+/// with extensions adds parent (the encoding of the model that is extended) and further_steps.
 Table seed_table(const Report&, const Summary&);
 
 /// Returns the experiments that did not finish, with their reasons.

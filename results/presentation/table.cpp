@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kGap = 2;  // spaces between columns
 
-/// The number of characters, not bytes.
+/// Returns the number of characters, not bytes.
 int width(std::string_view text) {
   return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
@@ -39,7 +39,7 @@ std::string colored(const std::string& text, Tone tone) {
 }
 
 /// Breaks a header into lines no wider than `most` (the cells) or its widest unbreakable piece.
-std::vector<std::string> wrapped(std::string_view header, int most) {
+std::vector<std::string> wrap_text(std::string_view header, int most) {
   std::vector<std::string> pieces(1);
   for (const char c : header) {
     pieces.back() += c;
@@ -55,23 +55,40 @@ std::vector<std::string> wrapped(std::string_view header, int most) {
   return lines;
 }
 
+/// Breaks a text at spaces into lines no wider than `most` or its widest word.
+std::vector<std::string> break_text(std::string_view text, int most) {
+  std::vector<std::string> lines(1);
+  for (const std::string& word : split_list(std::string(text), ' ')) {
+    if (!lines.back().empty() && width(lines.back()) + 1 + width(word) > most) lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
+}
+
 /// A column as the console shows it.
 struct Layout {
   std::vector<std::string> header;
-  std::vector<std::string> cells;
+  std::vector<std::vector<std::string>> cells;  // lines of each
   int width = 0;
+
+  void find_width() {
+    width = 0;
+    for (const std::string& line : header) width = std::max(width, posbench::width(line));
+    for (const std::vector<std::string>& cell : cells) {
+      for (const std::string& line : cell) width = std::max(width, posbench::width(line));
+    }
+  }
 };
 
 Layout lay_out(const Table& table, size_t column) {
   Layout layout;
   int widest = 0;
   for (const std::vector<Cell>& row : table.rows) {
-    layout.cells.push_back(printable(row[column].text));
-    widest = std::max(widest, width(layout.cells.back()));
+    layout.cells.push_back({to_printable(row[column].text)});
+    widest = std::max(widest, width(layout.cells.back().front()));
   }
-  layout.header = wrapped(printable(table.columns[column].header), widest);
-  layout.width = widest;
-  for (const std::string& line : layout.header) layout.width = std::max(layout.width, width(line));
+  layout.header = wrap_text(to_printable(table.columns[column].header), widest);
+  layout.find_width();
   return layout;
 }
 
@@ -84,6 +101,7 @@ class ConsoleTable {
  public:
   ConsoleTable(const Table& table, const ConsoleStyle& style) : table_(table), style_(style) {
     for (size_t column = 0; column < table.columns.size(); ++column) layouts_.push_back(lay_out(table, column));
+    if (style.width > 0) break_wide_cells();
   }
 
   std::string text() const {
@@ -96,6 +114,18 @@ class ConsoleTable {
   }
 
  private:
+  /// Breaks the texts of columns that are wider than the space next to the first column.
+  void break_wide_cells() {
+    constexpr int kLeast = 20;
+    const int most = std::max(kLeast, style_.width - layouts_[0].width - kGap);
+    for (size_t column = 1; column < layouts_.size(); ++column) {
+      Layout& layout = layouts_[column];
+      if (layout.width <= most || table_.columns[column].align == Align::right) continue;
+      for (std::vector<std::string>& cell : layout.cells) cell = break_text(cell.front(), most);
+      layout.find_width();
+    }
+  }
+
   /// The columns of each block: the first one, and as many of the others as fit.
   std::vector<std::vector<size_t>> blocks() const {
     std::vector<std::vector<size_t>> blocks = {{0}};
@@ -129,11 +159,20 @@ class ConsoleTable {
       });
     }
     text += std::string(static_cast<size_t>(total), '-') + '\n';
-    for (size_t row = 0; row < table_.rows.size(); ++row) {
+    for (size_t row = 0; row < table_.rows.size(); ++row) text += row_text(columns, row);
+    return text;
+  }
+
+  std::string row_text(const std::vector<size_t>& columns, size_t row) const {
+    size_t lines = 0;
+    for (const size_t column : columns) lines = std::max(lines, layouts_[column].cells[row].size());
+    std::string text;
+    for (size_t line = 0; line < lines; ++line) {
       text += joined(columns, [&](size_t column) {
-        const std::string cell =
-            padded(layouts_[column].cells[row], layouts_[column].width, table_.columns[column].align);
-        return style_.color ? colored(cell, table_.rows[row][column].tone) : cell;
+        const std::vector<std::string>& cell = layouts_[column].cells[row];
+        const std::string padded_line =
+            padded(line < cell.size() ? cell[line] : "", layouts_[column].width, table_.columns[column].align);
+        return style_.color ? colored(padded_line, table_.rows[row][column].tone) : padded_line;
       });
     }
     return text;
@@ -158,7 +197,7 @@ std::string markdown_line(const std::vector<std::string>& cells) {
 std::string csv_field(std::string text) {
   double number = 0;
   const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
-  if (formula && !parse(text, number)) text.insert(text.begin(), '\'');
+  if (formula && !parse_number(text, number)) text.insert(text.begin(), '\'');
   if (text.find_first_of(",\"\r\n") == text.npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
@@ -167,9 +206,9 @@ std::string csv_field(std::string text) {
 
 }  // namespace
 
-std::string markdown_text(std::string_view text) {
+std::string escape_markdown(std::string_view text) {
   std::string safe;
-  for (const char c : printable(text)) {
+  for (const char c : to_printable(text)) {
     if (c == '<') {
       safe += "&lt;";
     } else if (c == '>') {
@@ -184,24 +223,26 @@ std::string markdown_text(std::string_view text) {
   return safe;
 }
 
-std::string console(const Table& table, const ConsoleStyle& style) { return ConsoleTable(table, style).text(); }
+std::string to_console_text(const Table& table, const ConsoleStyle& style) {
+  return ConsoleTable(table, style).text();
+}
 
-std::string markdown(const Table& table) {
+std::string to_markdown(const Table& table) {
   std::vector<std::string> headers, rules;
   for (const Column& column : table.columns) {
-    headers.push_back(markdown_text(column.header));
+    headers.push_back(escape_markdown(column.header));
     rules.push_back(column.align == Align::left ? ":--" : "--:");
   }
   std::string text = markdown_line(headers) + markdown_line(rules);
   for (const std::vector<Cell>& row : table.rows) {
     std::vector<std::string> cells;
-    for (const Cell& cell : row) cells.push_back(markdown_text(cell.text));
+    for (const Cell& cell : row) cells.push_back(escape_markdown(cell.text));
     text += markdown_line(cells);
   }
   return text;
 }
 
-std::string csv(const Table& table) {
+std::string to_csv(const Table& table) {
   const auto line = [](const auto& items, auto text) {
     std::string line;
     for (const auto& item : items) line += (&item == &items.front() ? "" : ",") + csv_field(text(item));

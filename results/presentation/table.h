@@ -9,7 +9,7 @@ namespace posbench {
 
 enum class Align { left, right };
 
-/// A hint for terminals with colour. Its meaning is always in the text too.
+/// A color on terminals. The text always has the meaning of the color too.
 enum class Tone { plain, good, bad, faint };
 
 struct Cell {
@@ -35,17 +35,17 @@ struct ConsoleStyle {
   bool color = false;
 };
 
-/// Aligned columns under a rule. A header wider than its cells breaks after '_', ':', ',' or a space. Control
+/// Returns aligned columns under a rule. A header wider than its cells breaks after '_', ':', ',' or a space. Control
 /// characters, which could control a terminal, are replaced by '?'.
-std::string console(const Table&, const ConsoleStyle& = {});
+std::string to_console_text(const Table&, const ConsoleStyle& = {});
 
-/// A table in GitHub Markdown; markup characters in cells are escaped.
-std::string markdown(const Table&);
+/// Returns a table in GitHub Markdown; markup characters in cells are escaped.
+std::string to_markdown(const Table&);
 
-/// CSV by RFC 4180. A text that a spreadsheet would run as a formula is prefixed with '.
-std::string csv(const Table&);
+/// Returns CSV by RFC 4180. A text that a spreadsheet would run as a formula is prefixed with '.
+std::string to_csv(const Table&);
 
-/// A single text, escaped as in the cells of a Markdown table.
-std::string markdown_text(std::string_view);
+/// Escapes a text as in the cells of a Markdown table.
+std::string escape_markdown(std::string_view);
 
 }  // namespace posbench

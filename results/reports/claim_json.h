@@ -1,4 +1,4 @@
-// Claims as files, and their verdicts as JSON: results/data/claims.schema.json.
+// Reads claims from their files, and writes verdicts as JSON (results/reports/claims.schema.json).
 #pragma once
 #include <map>
 #include <span>
@@ -13,11 +13,11 @@ enum class ClaimSize { reduced, full };
 
 /// The runs of a claim at one size.
 struct ClaimSetting {
-  std::string profile;     // where the configuration starts
-  Json config;             // over the profile: sections model, training, evaluation, splits, overrides
+  std::string profile;     // the profile that `config` changes
+  Json config;             // sections model, training, evaluation, splits, overrides
   int seeds = 0;           // of each encoding
-  std::string differs;     // from the source
-  bool comparable = true;  // if not, there is nothing to run, and `differs` has the reason
+  std::string differs;     // differences from the source
+  bool comparable = true;  // if not, nothing is run, and `differs` has the reason
 };
 
 struct ClaimFile {
@@ -26,10 +26,10 @@ struct ClaimFile {
   std::map<ClaimSize, ClaimSetting> settings;
 };
 
-/// `name` is the claim's and the file's, without .json. Throws InputError, with file and JSON path.
+/// Reads a claim. `name` is the name of the claim and of its file, without .json. Throws InputError, with file and JSON path.
 ClaimFile read_claim(const Json&, const std::string& name);
 
-/// The claims that were judged at one size, their verdicts, and the evidence for them.
+/// Writes the claims that were judged at one size, their verdicts and the evidence for them.
 Json to_json(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&, ClaimSize, double alpha);
 /// Reads the `evidence` that to_json() wrote.
 AllEvidence read_evidence(const Field&);

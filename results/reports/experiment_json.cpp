@@ -26,13 +26,13 @@ Json write_count(Count count) {
   } else {
     json["accuracy"] = rounded(accuracy(count), 1e6);
   }
-  const Interval interval = wilson(count);
+  const Interval interval = wilson_interval(count);
   json["low"] = rounded(interval.low, 1e4);
   json["high"] = rounded(interval.high, 1e4);
   return json;
 }
 
-/// Loss and margin, where they are known.
+/// Writes loss and margin if they are known.
 template <class Result>
 void write_means(const Result& result, Json& json) {
   if (result.loss) json["loss"] = *result.loss;

@@ -8,9 +8,9 @@
 
 namespace posbench {
 
-/// Adds accuracies and Wilson intervals for other programs. They are not read back.
+/// Adds accuracies and Wilson intervals for other programs. Readers check that they follow from the counts.
 Json to_json(const ExperimentResult&);
-/// `file` is the prefix of messages: "experiments.jsonl:12". Throws InputError.
+/// Reads an experiment. `file` is the prefix of messages: "experiments.jsonl:12". Throws InputError.
 ExperimentResult experiment_from_json(const Json&, const std::string& file);
 
 ExperimentResult read_experiment(const Field&);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -13,6 +14,7 @@
 
 #include "results/json/simdjson_field.h"
 #include "results/reports/experiment_json.h"
+#include "results/statistics/statistics.h"
 
 // The readers are templates, for Field and for SimdjsonField.
 namespace posbench {
@@ -47,9 +49,33 @@ Count read_count(const Field& correct, const Field& total, std::int64_t least_to
   return count;
 }
 
+/// Returns a member, or nothing if it is missing.
+std::optional<Field> find(const Field& json, const char* key) {
+  if (!json.has(key)) return std::nullopt;
+  return json[key];
+}
+std::optional<SimdjsonField> find(const SimdjsonField& json, const char* key) { return json.find(key); }
+
+/// Checks a number that other programs read. It must follow from the count, apart from rounding by `unit`.
+template <class Field>
+void check_derived(const Field& json, const char* key, double expected, double unit, Count count) {
+  const std::optional<Field> given = find(json, key);
+  if (!given || std::abs(given->number(-kMaxNumber, kMaxNumber) - expected) <= 0.5001 * unit) return;
+  given->fail(fmt::format("expected {:.6g}, which follows from {} of {}", expected, count.correct, count.total));
+}
+
 template <class Field>
 Count read_count(const Field& json, std::int64_t least_total = 0) {
-  return read_count(json["correct"], json["total"], least_total);
+  const Count count = read_count(json["correct"], json["total"], least_total);
+  if (count.total > 0) {
+    check_derived(json, "accuracy", accuracy(count), 1e-6, count);
+  } else if (const std::optional<Field> accuracy = find(json, "accuracy"); accuracy && !accuracy->null()) {
+    accuracy->fail("expected null, as nothing was scored");
+  }
+  const Interval interval = wilson_interval(count);
+  check_derived(json, "low", interval.low, 1e-4, count);
+  check_derived(json, "high", interval.high, 1e-4, count);
+  return count;
 }
 
 /// A count by length or distance in its compact form, which is a list: its length or distance, then pairs of a number of
@@ -183,6 +209,27 @@ std::vector<DistanceResult> read_by_distance(const Field& split) {
              : read_ascending(list, "distance", &DistanceResult::distance, read_distance<Field>);
 }
 
+/// Checks that the counts of a list add up to that of its split.
+template <class Field, class T>
+void check_sum(const Field& json, const char* list, const std::vector<T>& items, Count T::*member,
+               const char* counted, Count expected) {
+  if (items.empty()) return;
+  Count sum;
+  for (const T& item : items) sum += item.*member;
+  if (sum == expected) return;
+  const Field field = json[list];
+  field.fail(fmt::format("with {} of {} {} right, expected {} of {} as in its split", sum.correct, sum.total,
+                         counted, expected.correct, expected.total));
+}
+
+template <class Field>
+void check_sums(const Field& json, const SplitResult& split) {
+  check_sum(json, "by_length", split.by_length, &LengthResult::token, "tokens", split.token);
+  check_sum(json, "by_length", split.by_length, &LengthResult::sequence, "sequences", split.sequence);
+  check_sum(json, "by_distance", split.by_distance, &DistanceResult::token, "tokens", split.token);
+  check_sum(json, "by_position", split.by_position, &PositionResult::token, "tokens", split.token);
+}
+
 template <class Field>
 SplitResult read_split(const Field& json) {
   SplitResult split{.name = json["name"].name(),
@@ -202,6 +249,7 @@ SplitResult read_split(const Field& json) {
     const Field sequence = json["sequence"];
     sequence["total"].fail(fmt::format("more than the sequences of its split, {}", split.sequences));
   }
+  check_sums(json, split);
   return split;
 }
 
@@ -233,7 +281,7 @@ void read_learning_rates(const Field& json, ExperimentResult& result) {
     chosen.fail("not one of its 'learning_rates'");
 }
 
-/// An experiment that failed or has missing numbers must have a `reason`.
+/// Checks that an experiment that failed or has missing numbers has a `reason`.
 template <class Field>
 void check_reason(const Field& json, const ExperimentResult& result) {
   if (!result.reason.empty()) return;

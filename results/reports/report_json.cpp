@@ -25,6 +25,7 @@ Json write_split(const SplitBaseline& split) {
   json["trivial"] = Json::object();
   for (const auto& [predictor, accuracy] : split.trivial) json["trivial"][predictor] = accuracy;
   if (split.entropy) json["entropy"] = *split.entropy;
+  if (split.seen_in_training) json["seen_in_training"] = *split.seen_in_training;
   if (split.options) {
     json["options"] = Json::object();
     for (const auto& [option, value] : *split.options) json["options"][option] = value;
@@ -36,6 +37,7 @@ Json write_task(const TaskBaseline& task) {
   Json json;
   json["task"] = task.task;
   json["version"] = task.version;
+  if (task.training_samples) json["training_samples"] = *task.training_samples;
   json["splits"] = write_list(task.splits, write_split);
   return json;
 }
@@ -48,6 +50,7 @@ SplitBaseline read_split(const Field& json) {
     split.trivial[predictor] = trivial[predictor.c_str()].number(0, 1);
   }
   if (json.has("entropy")) split.entropy = json["entropy"].number(0, 1e6);
+  if (json.has("seen_in_training")) split.seen_in_training = json["seen_in_training"].number(0, 1);
   if (json.has("options")) {
     const Field options = json["options"];
     split.options.emplace();
@@ -61,6 +64,9 @@ TaskBaseline read_task(const Field& json) {
   TaskBaseline task{.task = json["task"].name(),
                     .version = static_cast<int>(json["version"].integer(1, std::numeric_limits<int>::max())),
                     .splits = read_list<SplitBaseline>(json["splits"], read_split)};
+  if (json.has("training_samples")) {
+    task.training_samples = static_cast<int>(json["training_samples"].integer(0, std::numeric_limits<int>::max()));
+  }
   std::set<std::string> names;
   for (size_t i = 0; i < task.splits.size(); ++i) {
     const Field splits = json["splits"];
@@ -80,38 +86,17 @@ std::vector<TaskBaseline> read_tasks(const Field& json) {
   return tasks;
 }
 
-/// Checks an experiment against its task, which is null if it is not listed.
-void check_experiment(const ExperimentResult& experiment, const TaskBaseline* task, const std::string& file,
-                      const std::string& path) {
-  if (!task) fail(file, path + ".task", experiment.id.task, "not listed in 'tasks'");
-  if (task->version != experiment.task_version) {
-    fail(file, path + ".task_version", experiment.task_version, fmt::format("but {} in 'tasks'", task->version));
-  }
-  for (size_t i = 0; i < experiment.splits.size(); ++i) {
-    const SplitResult& split = experiment.splits[i];
-    const auto same = [&](const SplitBaseline& b) { return b.name == split.name && b.kind == split.kind; };
-    if (std::none_of(task->splits.begin(), task->splits.end(), same)) {
-      fail(file, fmt::format("{}.splits[{}].name", path, i), split.name,
-           fmt::format("not a split of its task with kind {}", to_string(split.kind)));
-    }
-  }
-  if (experiment.status == Status::ok && experiment.splits.size() != task->splits.size()) {
-    fail(file, path + ".splits", Json::array(),
-         fmt::format("with {} of the {} splits of its task", experiment.splits.size(), task->splits.size()));
-  }
-}
-
 void check_experiments(const Report& report, const std::string& file) {
   std::map<std::string, const TaskBaseline*> tasks;
   for (const TaskBaseline& task : report.tasks) tasks[task.task] = &task;
   std::set<ExperimentId> seen;
   for (size_t i = 0; i < report.experiments.size(); ++i) {
     const ExperimentResult& experiment = report.experiments[i];
-    const std::string path = fmt::format("experiments[{}]", i);
+    const std::string place = fmt::format("experiments[{}].", i);
     const auto task = tasks.find(experiment.id.task);
-    check_experiment(experiment, task == tasks.end() ? nullptr : task->second, file, path);
+    check_experiment(experiment, task == tasks.end() ? nullptr : task->second, file, place);
     if (!seen.insert(experiment.id).second) {
-      fail(file, path + ".seed", experiment.id.seed, "given before with the same task and encoding");
+      throw_json_error(file, place + "seed", experiment.id.seed, "given before with the same task and encoding");
     }
   }
 }
@@ -142,7 +127,7 @@ bool is_unread(std::string_view key) {
   return std::find(std::begin(kRead), std::end(kRead), key) == std::end(kRead);
 }
 
-/// `read` returns the JSON without the experiments, which it passes to the stream.
+/// Reads a report. `read` returns its JSON without the experiments, which it passes to the stream.
 template <class Read>
 Report read_streamed(const std::string& file, Read read) {
   std::vector<ExperimentResult> experiments;
@@ -189,6 +174,28 @@ Report report_from_json(const Json& json, const std::string& file) {
       read_list<ExperimentResult>(root["experiments"], [](const Field& item) { return read_experiment(item); });
   check_experiments(report, file);
   return report;
+}
+
+void check_experiment(const ExperimentResult& experiment, const TaskBaseline* task, const std::string& file,
+                      const std::string& place) {
+  if (!task) throw_json_error(file, place + "task", experiment.id.task, "not listed in 'tasks'");
+  if (task->version != experiment.task_version) {
+    throw_json_error(file, place + "task_version", experiment.task_version,
+                     fmt::format("but {} in 'tasks'", task->version));
+  }
+  for (size_t i = 0; i < experiment.splits.size(); ++i) {
+    const SplitResult& split = experiment.splits[i];
+    const auto same = [&](const SplitBaseline& b) { return b.name == split.name && b.kind == split.kind; };
+    if (std::none_of(task->splits.begin(), task->splits.end(), same)) {
+      throw_json_error(file, fmt::format("{}splits[{}].name", place, i), split.name,
+                       fmt::format("not a split of its task with kind {}", to_string(split.kind)));
+    }
+  }
+  if (experiment.status == Status::ok && experiment.splits.size() != task->splits.size()) {
+    throw_json_error(
+        file, place + "splits", Json::array(),
+        fmt::format("with {} of the {} splits of its task", experiment.splits.size(), task->splits.size()));
+  }
 }
 
 std::filesystem::path find_report(const std::filesystem::path& directory) {

@@ -21,6 +21,11 @@ Report read_report(const std::filesystem::path&);
 /// Reads the bytes of a file that gzip may have compressed. Messages call it `file`.
 Report parse_report(std::string_view bytes, const std::string& file);
 
+/// Checks an experiment against its task, which is null if it is not listed. `place` is the location of the experiment in
+/// the file, with a dot: "experiments[3]."; empty if it is the whole. Throws InputError.
+void check_experiment(const ExperimentResult&, const TaskBaseline*, const std::string& file,
+                      const std::string& place = "");
+
 /// Returns the report in a run directory: report.json or report.json.gz. Returns an empty path if it has neither.
 std::filesystem::path find_report(const std::filesystem::path& directory);
 

@@ -22,7 +22,7 @@ bool has_common_task(const Report& a, const Report& b) {
   });
 }
 
-/// Throws if a report has a task of an earlier one with other samples, splits or settings.
+/// Throws InputError if a report has a task of an earlier one with other samples, splits or settings.
 void check(std::span<const NamedReport> earlier, const NamedReport& run, bool allow_different_budget) {
   for (const NamedReport& other : earlier) {
     if (!has_common_task(other.report, run.report)) continue;
@@ -36,8 +36,8 @@ void check(std::span<const NamedReport> earlier, const NamedReport& run, bool al
             std::equal(task.splits.begin(), task.splits.end(), same.splits.begin(), same.splits.end(), equal)) {
           continue;
         }
-        throw InputError(
-            printable(fmt::format("{}: task '{}' has other splits than in {}", run.name, task.task, other.name)));
+        throw InputError(to_printable(
+            fmt::format("{}: task '{}' has other splits than in {}", run.name, task.task, other.name)));
       }
     }
   }
@@ -50,8 +50,8 @@ void add_tasks(const Report& report, Report& all) {
   }
 }
 
-/// Seconds of a training step, its share of the tests included, as a mean over seeds, by encoding and task. What is not
-/// as this program writes it is left out.
+/// Returns the seconds of a training step, including its share of the tests, as means over seeds, by encoding and task.
+/// Skips entries of another form, since other programs may have written them.
 std::map<std::pair<std::string, std::string>, double> step_seconds(const Report& report) {
   std::map<ExperimentId, int> steps;
   for (const ExperimentResult& e : report.experiments) steps[e.id] = e.steps;
@@ -73,7 +73,7 @@ std::map<std::pair<std::string, std::string>, double> step_seconds(const Report&
   return means;
 }
 
-/// The costs of a report's encodings, by those that are known; as means over tasks.
+/// Returns the costs of a report's encodings, by those that are known; as means over tasks.
 Costs measured_costs(const Report& report, const Costs& known) {
   const auto seconds = step_seconds(report);
   std::map<std::string, std::vector<double>> plain;  // of each task: what a step with plain attention would take
@@ -107,7 +107,7 @@ void add_users(const NamedReport& run, const Costs& known, std::set<ExperimentId
   for (ExperimentResult experiment : run.report.experiments) {
     experiment.id.encoding = name(experiment.id.encoding);
     if (!seen.insert(experiment.id).second) {
-      throw InputError(printable(
+      throw InputError(to_printable(
           fmt::format("{}: '{}' on '{}' is also in an earlier report under the same name; give each once",
                       run.name, experiment.id.encoding, experiment.id.task)));
     }
@@ -120,7 +120,7 @@ void add_users(const NamedReport& run, const Costs& known, std::set<ExperimentId
   }
 }
 
-/// The splits of a task that decide.
+/// Returns the splits of a task that decide the tiers.
 std::vector<std::string> deciding(const TaskBaseline& task, const std::string& wanted) {
   std::vector<std::string> names;
   for (const SplitBaseline& split : task.splits) {

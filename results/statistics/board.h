@@ -20,7 +20,7 @@ namespace posbench {
 /// Core time of a training step with each encoding, divided by that with plain attention.
 using Costs = std::map<std::string, double>;
 
-/// All reports in one. The user's experiments have names that no kept one has.
+/// All reports merged into one. The user's experiments have other names than the kept ones.
 struct BoardReport {
   Report report;
   std::set<ExperimentId> user_experiments;
@@ -34,7 +34,7 @@ struct BoardReport {
 BoardReport merge_board(std::span<const NamedReport> kept, std::span<const NamedReport> users, const Costs& known,
                         bool allow_different_budget);
 
-/// The accuracy that decides. `split` is a split, or a kind of splits: "in_distribution" or "out_of_distribution".
+/// The accuracy that decides the tiers. `split` is a split, or a kind of splits: "in_distribution" or "out_of_distribution".
 struct BoardOptions {
   std::string split = "out_of_distribution";
   Metric metric = Metric::sequence;  // an accuracy

@@ -27,7 +27,7 @@ const Evidence* find(const AllEvidence& all, const ClaimCell& cell, Metric metri
   return found == all.end() ? nullptr : &found->second;
 }
 
-/// Why a cell cannot decide a rule; empty if it can.
+/// Returns why a cell cannot decide a rule; empty if it can.
 std::string why_not(const ClaimCell& cell, const Evidence& evidence) {
   if (evidence.values.size() < kClaimSeeds) {
     return fmt::format("{} has {} seeds, fewer than {}", name(cell), evidence.values.size(), kClaimSeeds);
@@ -104,7 +104,7 @@ double choose(int n, int k) {
   return product;
 }
 
-/// The smallest number of seeds of each encoding with which a t-test of this effect has a power of 0.8 at that
+/// Returns the smallest number of seeds of each encoding with which a t-test of this effect has a power of 0.8 at that
 /// level, and with which a permutation test can reach the level at all; empty above 100.
 std::optional<int> seeds_needed(double effect, double deviation, double level) {
   constexpr int kMax = 100;
@@ -141,7 +141,7 @@ void judge_orders(std::vector<Judged*>& tested, double alpha) {
     p.push_back(*judged->result.p_above_least);
     p.push_back(*judged->result.p_below_zero);
   }
-  const std::vector<double> corrected = holm(p);
+  const std::vector<double> corrected = holm_correction(p);
   for (size_t i = 0; i < tested.size(); ++i) {
     RuleResult& result = tested[i]->result;
     result.p_above_least = corrected[2 * i];
@@ -214,7 +214,7 @@ std::string to_string(ClaimVerdict verdict) {
   return kNames[static_cast<size_t>(verdict)];
 }
 
-std::vector<ClaimResult> judge(std::span<const Claim> claims, const AllEvidence& all, double alpha) {
+std::vector<ClaimResult> judge_claims(std::span<const Claim> claims, const AllEvidence& all, double alpha) {
   std::vector<std::vector<Judged>> judged;
   for (const Claim& claim : claims) {
     std::vector<Judged>& rules = judged.emplace_back();

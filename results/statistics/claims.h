@@ -1,4 +1,4 @@
-// Claims of the literature, judged by rules that were fixed before any run.
+// Judges claims of the literature by rules that were fixed before any run.
 //
 // A claim is a sentence with rules, all of which must hold. An order rule states that one accuracy is above another:
 // it holds if the difference of the means over seeds is above `least`, and is refuted if the difference is below 0,
@@ -72,7 +72,7 @@ struct Evidence {
 using AllEvidence = std::map<std::string, Evidence>;
 std::string evidence_key(const ClaimCell&, Metric);
 
-/// The evidence in a report of one task and one encoding, on a split or a kind of splits. Throws InputError
+/// Returns the evidence in a report of one task and one encoding, on a split or a kind of splits. Throws InputError
 /// if the report has several tasks or encodings, or no such split.
 Evidence find_evidence(const NamedReport&, const std::string& split, Metric);
 
@@ -99,7 +99,7 @@ struct ClaimResult {
   std::vector<RuleResult> rules;  // in the order of the claim
 };
 
-/// The result of each claim, in order. `alpha`: the probability that any of the order rules is decided wrongly.
-std::vector<ClaimResult> judge(std::span<const Claim>, const AllEvidence&, double alpha = 0.05);
+/// Returns the result of each claim, in order. `alpha` is the probability that any of the order rules is decided wrongly.
+std::vector<ClaimResult> judge_claims(std::span<const Claim>, const AllEvidence&, double alpha = 0.05);
 
 }  // namespace posbench

@@ -15,7 +15,7 @@
 namespace posbench {
 namespace {
 
-/// "config.training.steps is 1500 in a.json and 3000 in b.json".
+/// Returns "config.training.steps is 1500 in a.json and 3000 in b.json".
 std::optional<std::string> text(const std::optional<JsonDifference>& difference, const NamedReport& a,
                                 const NamedReport& b) {
   if (!difference) return std::nullopt;
@@ -24,7 +24,8 @@ std::optional<std::string> text(const std::optional<JsonDifference>& difference,
 }
 
 [[noreturn]] void refuse(const NamedReport& baseline, const NamedReport& candidate, const std::string& why) {
-  throw InputError(printable(fmt::format("{} and {} cannot be compared: {}", baseline.name, candidate.name, why)));
+  throw InputError(
+      to_printable(fmt::format("{} and {} cannot be compared: {}", baseline.name, candidate.name, why)));
 }
 
 const TaskBaseline* find(const Report& report, const std::string& task) {
@@ -44,7 +45,7 @@ void check_versions(const NamedReport& baseline, const NamedReport& candidate) {
   }
 }
 
-/// The tasks of both, by their specs and by their names without options.
+/// Returns the tasks that both reports have, by their specs and by their names without options.
 std::set<std::string> common_tasks(const NamedReport& a, const NamedReport& b) {
   std::set<std::string> names;
   for (const TaskBaseline& task : a.report.tasks) {
@@ -58,7 +59,7 @@ const Json& member(const Json& json, const std::string& key) {
   return json.contains(key) && json.at(key).is_object() ? json.at(key) : kNone;
 }
 
-/// The settings of a task that override those of the run, and other settings that change its training.
+/// Returns the settings of a task that override those of the run, and other settings that change its training.
 std::optional<std::string> other_budget(const NamedReport& baseline, const NamedReport& candidate) {
   const Json &a = baseline.report.config, &b = candidate.report.config;
   std::optional<JsonDifference> found;
@@ -83,14 +84,14 @@ bool has_split(const TaskBaseline& task, const std::string& split) {
                      [&](const SplitBaseline& s) { return s.name == split; });
 }
 
-/// The splits that the configuration gives a task: those of its name, then those of its spec.
+/// Returns the splits that the configuration gives a task: those of its name, then those of its spec.
 Json user_splits(const Report& report, const std::string& task) {
   Json splits = member(member(report.config, "splits"), spec_name(task));
   splits.update(member(member(report.config, "splits"), task));
   return splits;
 }
 
-/// Two splits that users defined or redefined may have the same name and different options.
+/// Checks splits. Two splits that users defined or redefined may have the same name and different options.
 void check_own_splits(const NamedReport& baseline, const NamedReport& candidate) {
   for (const TaskBaseline& task : baseline.report.tasks) {
     const TaskBaseline* other = find(candidate.report, task.task);
@@ -114,7 +115,7 @@ void check_own_splits(const NamedReport& baseline, const NamedReport& candidate)
   }
 }
 
-/// A split whose values follow from the trained ones may have changed its meaning from one version to the next.
+/// Checks splits. A split whose values follow from the trained ones may have changed its meaning from one version to the next.
 void check_split_options(const NamedReport& a, const NamedReport& b, std::vector<std::string>& warnings) {
   for (const TaskBaseline& task : a.report.tasks) {
     const TaskBaseline* other = find(b.report, task.task);

@@ -68,7 +68,7 @@ std::vector<double> finished_values(const NamedReport& report, const Experiments
     if (experiment->status != Status::ok) continue;
     const std::optional<double> value = split_value(*experiment, split, metric);
     if (!value) {
-      throw InputError(printable(fmt::format(
+      throw InputError(to_printable(fmt::format(
           "{} has no {} of split '{}' of '{}' by '{}': an older posbench did not record it, or its answers came without "
           "logits; compare by another --metric",
           report.name, to_string(metric), split, experiment->id.task, experiment->id.encoding)));
@@ -120,7 +120,7 @@ class Pairing {
       }
     }
     if (pairs.size() == before) {
-      throw InputError(fmt::format("{} and {} cannot be compared: they have no task, encoding and seed in common",
+      throw InputError(fmt::format("{} and {} cannot be compared: they have no task and encoding in common",
                                    comparison.baseline, comparison.candidates[number_]));
     }
     list_one_sided(in_baseline_, used_baseline_, true, comparison);
@@ -132,7 +132,7 @@ class Pairing {
                 std::vector<ComparedPair>& pairs) {
     ComparedPair pair = find_experiments(task.task, encoding, partner);
     if (pair.before.empty()) return;
-    const TaskBaseline& other = posbench::baseline(candidate_, task.task);
+    const TaskBaseline& other = find_baseline(candidate_, task.task);
     for (const SplitBaseline& split : task.splits) {
       const auto same = [&](const SplitBaseline& s) { return s.name == split.name && s.kind == split.kind; };
       if (std::none_of(other.splits.begin(), other.splits.end(), same)) continue;
@@ -155,12 +155,16 @@ class Pairing {
     if (!pair.rows.empty()) pairs.push_back(std::move(pair));
   }
 
-  /// Finds the experiments whose seed both sides have if the encoding is the same, and otherwise all experiments.
+  /// Finds the experiments whose seed both sides have if the encoding is the same and there is such a seed, and otherwise all
+  /// experiments.
   ComparedPair find_experiments(const std::string& task, const std::string& encoding, const std::string& partner) {
-    ComparedPair pair{.by_seed = encoding == partner};
+    ComparedPair pair;
     const auto ours = in_baseline_.find({task, encoding});
     const auto theirs = in_candidate_.find({task, partner});
     if (ours == in_baseline_.end() || theirs == in_candidate_.end()) return pair;
+    pair.by_seed = encoding == partner && std::ranges::any_of(ours->second, [&](const auto& experiment) {
+                     return theirs->second.contains(experiment.first);
+                   });
     for (const auto& [seed, experiment] : ours->second) {
       if (!pair.by_seed || theirs->second.contains(seed)) pair.before.push_back(experiment);
     }
@@ -197,7 +201,7 @@ void check_options(const CompareOptions& options, const NamedReport& baseline,
   if (!(options.alpha > 0 && options.alpha < 1)) {
     throw InputError(fmt::format("--alpha is {}, expected a number above 0 and below 1", options.alpha));
   }
-  const double most = info(options.metric).is_accuracy ? 1 : 1e6;
+  const double most = metric_info(options.metric).is_accuracy ? 1 : 1e6;
   if (!(options.threshold >= 0 && options.threshold <= most)) {
     throw InputError(fmt::format("--threshold is {}, expected a number from 0 to {}", options.threshold, most));
   }
@@ -222,7 +226,7 @@ Verdict judge(const ComparisonRow& row, const CompareOptions& options) {
   if (row.after.unfinished == 0 && none_finished(row.before)) return Verdict::better;
   if (row.identical) return Verdict::same;
   const bool learned = row.before.learned.by_majority() && row.after.learned.by_majority();
-  const MetricInfo& metric = info(options.metric);
+  const MetricInfo& metric = metric_info(options.metric);
   if (metric.is_accuracy && row.kind == SplitKind::out_of_distribution && !learned) return Verdict::not_learned;
   if (!row.p_corrected) return Verdict::too_few_seeds;
   if (*row.p_corrected < options.alpha && std::abs(row.difference) >= options.threshold) {
@@ -278,7 +282,7 @@ Comparison compare(const NamedReport& baseline, std::span<const NamedReport> can
   return comparison;
 }
 
-bool regression(const Comparison& comparison) {
+bool has_regression(const Comparison& comparison) {
   return std::any_of(comparison.rows.begin(), comparison.rows.end(),
                      [](const ComparisonRow& row) { return row.verdict == Verdict::worse; });
 }

@@ -1,16 +1,15 @@
 // Compares runs and decides which differences exceed the noise of the seeds.
 //
-// Seeds of these tasks are bimodal: an experiment solves its task or does not. So nothing is assumed about their
-// distribution. For each task and encoding an exact permutation test, with the largest statistic over all splits,
+// Seeds of these tasks are bimodal: an experiment solves its task or does not. So the tests assume no distribution. For each task and encoding an exact permutation test, with the largest statistic over all splits,
 // tests whether the labels before and after are exchangeable; p-values are corrected for all tests together
-// (results/statistics/permutation.h). Experiments pair by seed only between two builds of one encoding, whose
-// seeds correlate, and only from six pairs on: five pairs have 32 sign flips, and a p-value of 2 in 32 is too
+// (results/statistics/permutation.h). Experiments pair by seed only between two builds of one encoding with a
+// seed in common, whose seeds correlate, and only from six pairs on: five pairs have 32 sign flips, and a p-value of 2 in 32 is too
 // large. Seeds of different encodings do not correlate out of distribution, and count as two independent groups.
 //
 // A row is
 //   better, worse  if its corrected p-value is below alpha and the difference is the threshold or more; or if every
 //                  experiment finished on one side and none on the other;
-//   same           if the experiments are the same to the last count; or if the 95 % interval of the difference lies
+//   same           if the experiments have the same counts; or if the 95 % interval of the difference lies
 //                  within the threshold on both sides of 0, by the row's own noise and by the moderated one, and as
 //                  many seeds solve the split on both sides;
 //   not learned    out of distribution, where most seeds of one side have not learned the task in distribution;
@@ -29,17 +28,16 @@
 
 namespace posbench {
 
-/// Throws InputError with the reason if the reports are not comparable: a task has another version, or a
-/// split of the user other options; the budget differs (the config's sections `model` and `training`, the
-/// `overrides` for a task of both, and `evaluation.layout`) and that is not allowed; or they have nothing in
-/// common.
+/// Compares runs. Throws InputError with the reason if the reports are not comparable: a task has another version, or a
+/// split of the user other options; the budget differs (the sections `model` and `training` of the config, the `overrides`
+/// for a task of both, and `evaluation.layout`) and that is not allowed; or they have nothing in common.
 Comparison compare(const NamedReport& baseline, std::span<const NamedReport> candidates,
                    const CompareOptions& = {});
 
 /// Returns true if a row is worse.
-bool regression(const Comparison&);
+bool has_regression(const Comparison&);
 
-/// `cope=cope:positions=16`, as a user writes a match: an encoding of the baseline, '=', one of a candidate. Specs
+/// Parses a match, `cope=cope:positions=16`: an encoding of the baseline, '=', an encoding of a candidate. Specs
 /// contain '=' too, so the known names decide at which '=' to split. Throws InputError.
 std::pair<std::string, std::string> parse_match(const std::string& text, const NamedReport& baseline,
                                                 std::span<const NamedReport> candidates);

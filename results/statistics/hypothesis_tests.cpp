@@ -28,11 +28,11 @@ bool are_identical(const ExperimentResult& a, const ExperimentResult& b) {
 /// Returns the variance that rounding to counts of right answers adds to an accuracy. A step of 1 / n adds step^2 / 12.
 /// Other metrics are assumed to have steps of 1e-6.
 double rounding_variance(const ComparedPair& pair, const ComparisonRow& row, Metric metric) {
-  std::int64_t fewest = info(metric).is_accuracy ? 0 : 1'000'000;
+  std::int64_t fewest = metric_info(metric).is_accuracy ? 0 : 1'000'000;
   for (const Experiments* side : {&pair.before, &pair.after}) {
     for (const ExperimentResult* experiment : *side) {
       const SplitResult* split = find_split(*experiment, row.split);
-      const std::int64_t cases = split ? info(metric).cases(*split) : 0;
+      const std::int64_t cases = split ? metric_info(metric).cases(*split) : 0;
       if (cases > 0) fewest = fewest == 0 ? cases : std::min(fewest, cases);
     }
   }
@@ -103,7 +103,7 @@ class HypothesisTests {
       row.in_pairs = in_pairs;
       row.identical = same;
       row.difference = row.after.mean - row.before.mean;
-      row.solved_p = boschloo(row.before.solved, row.after.solved);
+      row.solved_p = boschloo_test(row.before.solved, row.after.solved);
       splits.push_back({row.before.values, row.after.values,
                         (in_pairs ? 2 : 1) * rounding_variance(pair, row, options_.metric)});
       rows_.push_back(&row);
@@ -123,7 +123,7 @@ class HypothesisTests {
     for (size_t i = 0; i < rows_.size(); ++i) {
       const RowNoise& noise = noises_[i];
       if (noise.freedom == 0) continue;
-      const double variance = moderated(prior, noise.variance, noise.freedom);
+      const double variance = moderate_variance(prior, noise.variance, noise.freedom);
       rows_[i]->noise = std::sqrt(variance);
       rows_[i]->interval = around(rows_[i]->difference, variance, noise.freedom + prior.freedom, noise.seeds);
       rows_[i]->unmoderated_interval = around(rows_[i]->difference, noise.variance, noise.freedom, noise.seeds);

@@ -17,7 +17,7 @@ bool has_learned(const TaskBaseline& task, const ExperimentResult& experiment) {
   });
 }
 
-/// Linear interpolation between the points of the curve; before the first point, its value.
+/// Interpolates linearly between the points of the curve. Before the first point, returns its value.
 double validation_at(const std::vector<CurvePoint>& curve, double step) {
   for (size_t i = 1; i < curve.size(); ++i) {
     if (step > curve[i].step) continue;
@@ -28,7 +28,7 @@ double validation_at(const std::vector<CurvePoint>& curve, double step) {
   return curve.back().validation_sequence;
 }
 
-/// The experiment that trained the model: of an extension its parent's, if the report has it.
+/// Returns the experiment that trained the model: of an extension its parent's, if the report has it.
 const ExperimentResult* trained(const Report& report, const ExperimentResult* experiment) {
   if (!experiment->extended) return experiment;
   const auto& [task, encoding, seed] = experiment->id;

@@ -1,5 +1,5 @@
-// Finds out whether an encoding has learned a task. If not, its accuracy out of distribution may be low because training
-// was too short, and it allows no conclusion about the encoding.
+// Decides if an encoding has learned a task. If not, its accuracy out of distribution may be low because training
+// was too short, and then it says nothing about the encoding.
 #pragma once
 #include <optional>
 #include <span>
@@ -22,7 +22,7 @@ struct Learned {
   bool by_majority() const { return 2 * seeds.correct >= seeds.total; }
 };
 
-/// Takes experiments of a report on one task with one encoding. Extensions of trained models have learned a task if their
+/// Returns the result for experiments of a report on one task with one encoding. Extensions of trained models have learned a task if their
 /// parent has.
 Learned find_learned(const Report&, const TaskBaseline&, std::span<const ExperimentResult* const>);
 

@@ -18,7 +18,7 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// The x at which trigamma(x) is y. Trigamma lies between 1 / x and 1 / x + 1 / x^2.
+/// Returns the x at which trigamma(x) is y. Trigamma lies between 1 / x and 1 / x + 1 / x^2.
 double inverse_trigamma(double y) {
   const double low = 1 / y, high = 0.5 / y + std::sqrt(0.25 / (y * y) + 1 / y);
   std::uintmax_t steps = 100;
@@ -53,7 +53,7 @@ VariancePrior fit_variance_prior(std::span<const double> variances, std::span<co
   return {std::exp(middle + boost::math::digamma(half) - std::log(half)), 2 * half};
 }
 
-double moderated(const VariancePrior& prior, double variance, double freedom) {
+double moderate_variance(const VariancePrior& prior, double variance, double freedom) {
   if (std::isinf(prior.freedom)) return prior.variance;
   return (prior.freedom * prior.variance + freedom * variance) / (prior.freedom + freedom);
 }

@@ -1,4 +1,4 @@
-// Empirical-Bayes moderation of variances of few values each. Smyth 2004, Statistical Applications in Genetics and
+// Moderates variances of few values each by empirical Bayes. Smyth 2004, Statistical Applications in Genetics and
 // Molecular Biology 3(1), article 3, equations 4 and section 6.2; the R package limma.
 #pragma once
 #include <span>
@@ -15,7 +15,7 @@ struct VariancePrior {
 /// Variances below 1e-5 of their median count as that much. With fewer than two variances the prior has no weight.
 VariancePrior fit_variance_prior(std::span<const double> variances, std::span<const double> freedom);
 
-/// The mean of the prior's and the observed variance, weighted by their degrees of freedom.
-double moderated(const VariancePrior&, double variance, double freedom);
+/// Returns the mean of the prior's and the observed variance, weighted by their degrees of freedom.
+double moderate_variance(const VariancePrior&, double variance, double freedom);
 
 }  // namespace posbench

@@ -1,4 +1,4 @@
-// Exact permutation tests: if nothing changed, every assignment of the labels before and after was equally likely.
+// Provides exact permutation tests. If nothing changed, every assignment of the labels before and after was equally likely.
 //
 // The null hypothesis is that nothing changed on any split of one task with one encoding. Its statistic is the
 // maximum over the splits of |mean difference| in standard errors, where the variance is that of all values of both
@@ -18,7 +18,7 @@
 
 namespace posbench {
 
-/// One split before and after: an accuracy for each seed.
+/// The accuracies on one split before and after, one for each seed.
 struct SplitValues {
   std::vector<double> before, after;
   double least_variance = 0;  // of one value (of one difference, in pairs): what rounding to counts adds
@@ -30,30 +30,30 @@ struct PermutationDistribution {
   std::vector<double> maxima;      // over the splits, for each relabelling; ascending
 
   double statistic() const;  // the maximum over the splits
-  /// The fraction of relabellings with a maximum of `statistic` or more.
+  /// Returns the fraction of relabellings with a maximum of `statistic` or more.
   double p(double statistic) const;
 };
 
-/// All splits have the same seeds. In pairs, before and after of one seed stay together, and a relabelling swaps the
+/// Returns the distribution over relabellings. All splits have the same seeds. In pairs, before and after of one seed stay together, and a relabelling swaps the
 /// two in some pairs. All relabellings if there are at most 10,000, otherwise 10,000 random ones, of which one is
 /// the true labelling (Phipson and Smyth 2010, arXiv:1603.05766).
 PermutationDistribution relabel(std::span<const SplitValues>, bool in_pairs);
 
-/// The one-sided p-value of the hypothesis that `high` is at most `shift` above `low`: the probability, over the
+/// Returns the one-sided p-value of the hypothesis that `high` is at most `shift` above `low`: the probability, over the
 /// relabellings, that the mean of `high` exceeds that of `low` by as much as it does.
 double shift_p(std::span<const double> low, std::span<const double> high, double shift);
 
-/// The shifts that no one-sided test rejects at 2.5 %: a 95 % interval of the difference of the means.
+/// Returns the shifts that no one-sided test rejects at 2.5 %: a 95 % interval of the difference of the means.
 Interval shift_interval(std::span<const double> low, std::span<const double> high);
 
-/// The p-value of the hypothesis that all groups have the same distribution, by the difference between the greatest and
+/// Returns the p-value of the hypothesis that all groups have the same distribution, by the difference between the greatest and
 /// the least of their means, over 1000 relabellings. `stream` names the random ones.
 double range_p(std::span<const std::vector<double>* const> groups, const char* stream);
 
-/// For each hypothesis, the corrected p-value of each of its splits.
+/// Returns for each hypothesis the corrected p-value of each of its splits.
 std::vector<std::vector<double>> corrected_p(std::span<const PermutationDistribution>);
 
-/// The smallest statistic whose p-value, corrected for all the hypotheses, is alpha or less; infinite if there is
+/// Returns the smallest statistic whose p-value, corrected for all the hypotheses, is alpha or less; infinite if there is
 /// none.
 double critical_statistic(std::span<const PermutationDistribution>, double alpha);
 

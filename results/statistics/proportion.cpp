@@ -18,7 +18,7 @@
 namespace posbench {
 namespace {
 
-/// Fisher's one-sided p-value: the probability of this many successes or more in the first group, given the total.
+/// Returns Fisher's one-sided p-value: the probability of this many successes or more in the first group, given the total.
 double fisher(Count a, Count b) {
   const std::int64_t successes = a.correct + b.correct;
   const boost::math::hypergeometric_distribution<> of_first(
@@ -30,7 +30,7 @@ double fisher(Count a, Count b) {
   return p;
 }
 
-/// The maximum of f over [0, 1]: the best point of a grid, refined.
+/// Returns the maximum of f over [0, 1]: the best point of a grid, refined.
 double maximum(const std::function<double(double)>& f) {
   constexpr int kGrid = 200;
   int best = 0;
@@ -42,7 +42,7 @@ double maximum(const std::function<double(double)>& f) {
   return -boost::math::tools::brent_find_minima(negative, low, high, 40).second;
 }
 
-/// The probabilities of 0 .. n successes.
+/// Returns the probabilities of 0 .. n successes.
 std::vector<double> binomial(std::int64_t n, double rate) {
   const boost::math::binomial successes(static_cast<double>(n), rate);
   std::vector<double> p;
@@ -50,7 +50,7 @@ std::vector<double> binomial(std::int64_t n, double rate) {
   return p;
 }
 
-/// One-sided p-value that the first group succeeds more often: the largest probability, over all common rates of
+/// Returns the one-sided p-value that the first group succeeds more often: the largest probability, over all common rates of
 /// success, of a table whose p-value by Fisher is at most that of this one.
 double one_sided_boschloo(Count a, Count b) {
   const double observed = fisher(a, b) * (1 + 1e-9);
@@ -68,7 +68,7 @@ double one_sided_boschloo(Count a, Count b) {
   });
 }
 
-/// Many draws of the n + 1 gaps between n ordered uniform numbers and the ends of [0, 1]: always the same draws.
+/// Draws the n + 1 gaps between n ordered uniform numbers and the ends of [0, 1] many times, always the same.
 const std::vector<std::vector<double>>& uniform_gaps(size_t n) {
   constexpr int kDraws = 10000;
   thread_local std::map<size_t, std::vector<std::vector<double>>> known;
@@ -85,7 +85,7 @@ const std::vector<std::vector<double>>& uniform_gaps(size_t n) {
   return draws;
 }
 
-/// The mean is at least this with probability 0.975. With values z_1 <= ... <= z_n and z_0 = 0 it is the 2.5 %
+/// Returns a lower bound of the mean with probability 0.975. With values z_1 <= ... <= z_n and z_0 = 0 it is the 2.5 %
 /// quantile of sum_i gap_i z_i.
 double mean_at_least(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -102,7 +102,7 @@ double mean_at_least(std::vector<double> values) {
 
 }  // namespace
 
-Interval clopper_pearson(Count count) {
+Interval clopper_pearson_interval(Count count) {
   if (count.total == 0) return {0, 1};
   constexpr double kTail = 0.025;
   const double right = static_cast<double>(count.correct), wrong = static_cast<double>(count.total) - right;
@@ -110,7 +110,7 @@ Interval clopper_pearson(Count count) {
           wrong == 0 ? 1 : boost::math::ibetac_inv(right + 1, wrong, kTail)};
 }
 
-double boschloo(Count a, Count b) {
+double boschloo_test(Count a, Count b) {
   if (a.total == 0 || b.total == 0) return 1;
   // A comparison uses few different tables, many times.
   thread_local std::map<std::array<std::int64_t, 4>, double> known;

@@ -12,7 +12,7 @@ constexpr int kResamples = 1000;
 
 using TaskValues = std::vector<std::vector<double>>;  // [encoding][seed]
 
-/// The ranks of means; NaN for means that are NaN.
+/// Returns the ranks of means; NaN for means that are NaN.
 std::vector<double> ranks(const std::vector<double>& means) {
   std::vector<size_t> order;  // from the best on
   for (size_t i = 0; i < means.size(); ++i) {
@@ -34,7 +34,7 @@ std::vector<double> means(const TaskValues& task) {
   return result;
 }
 
-/// The seeds of each encoding are drawn independently: seeds of two encodings do not correlate out of
+/// Resamples the seeds of each encoding independently, because seeds of two encodings do not correlate out of
 /// distribution.
 std::vector<double> resampled_means(const TaskValues& task, Rng& rng) {
   std::vector<double> result;
@@ -71,7 +71,7 @@ int fewest_seeds(const std::vector<TaskValues>& values, size_t encoding) {
 
 }  // namespace
 
-std::vector<std::optional<MeanRank>> rank(const std::vector<TaskValues>& values) {
+std::vector<std::optional<MeanRank>> rank_encodings(const std::vector<TaskValues>& values) {
   const size_t encodings = values.empty() ? 0 : values.front().size();
   Sums all(encodings);
   for (const TaskValues& task : values) all.add(ranks(means(task)));
@@ -80,7 +80,7 @@ std::vector<std::optional<MeanRank>> rank(const std::vector<TaskValues>& values)
   Rng rng = make_rng(0, "ranking");
   for (int n = 0; n < kResamples; ++n) {
     Sums drawn(encodings);
-    for (const int task : resample(rng, static_cast<int>(values.size()))) {
+    for (const int task : resample_indices(rng, static_cast<int>(values.size()))) {
       drawn.add(ranks(resampled_means(values[static_cast<size_t>(task)], rng)));
     }
     for (size_t i = 0; i < encodings; ++i) {

@@ -17,7 +17,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-Interval wilson(Count count) {
+Interval wilson_interval(Count count) {
   if (count.total == 0) return {0, 1};
   constexpr double kZ = 1.959963984540054;  // the 97.5 % quantile of the normal distribution
   const double n = static_cast<double>(count.total), p = accuracy(count), z2 = kZ * kZ;
@@ -66,7 +66,7 @@ double detectable_noncentrality(double critical, double freedom) {
   return (low + high) / 2;
 }
 
-std::vector<double> holm(std::span<const double> p) {
+std::vector<double> holm_correction(std::span<const double> p) {
   std::vector<size_t> ascending(p.size());
   std::iota(ascending.begin(), ascending.end(), 0);
   std::stable_sort(ascending.begin(), ascending.end(), [&](size_t a, size_t b) { return p[a] < p[b]; });
@@ -79,7 +79,7 @@ std::vector<double> holm(std::span<const double> p) {
   return adjusted;
 }
 
-std::vector<int> resample(Rng& rng, int count) { return uniform_tokens(rng, count, 0, count - 1); }
+std::vector<int> resample_indices(Rng& rng, int count) { return uniform_tokens(rng, count, 0, count - 1); }
 
 Interval percentile_interval(std::vector<double> draws) {
   if (draws.empty()) return {kNaN, kNaN};

@@ -32,12 +32,13 @@ Spread spread(std::vector<double> values, Metric metric = Metric::sequence) {
   Spread spread{.values = std::move(values)};
   spread.mean = mean(spread.values);
   if (spread.values.size() >= 2) {
-    spread.interval = info(metric).is_accuracy ? bounded_mean_interval(spread.values) : t_interval(spread.values);
+    spread.interval =
+        metric_info(metric).is_accuracy ? bounded_mean_interval(spread.values) : t_interval(spread.values);
   }
   return spread;
 }
 
-/// Empty if a finished experiment does not have the metric, or none finished.
+/// Returns the values over seeds; empty if a finished experiment does not have the metric, or none finished.
 std::optional<Spread> spread(const SplitBaseline& split, const Experiments& experiments, Metric metric) {
   std::vector<std::optional<double>> values;
   std::vector<double> finished, all;
@@ -57,7 +58,7 @@ void count_solved(const Spread& sequence, SplitSummary& summary) {
   Count seeds;
   for (const double accuracy : sequence.values) seeds += {accuracy >= kSolved, 1};
   summary.solved = accuracy(seeds);
-  summary.solved_interval = clopper_pearson(seeds);
+  summary.solved_interval = clopper_pearson_interval(seeds);
 }
 
 double best_trivial(const SplitBaseline& split) {
@@ -88,7 +89,7 @@ SplitSummary summarize(const SplitBaseline& baseline, const Experiments& experim
   return summary;
 }
 
-/// The mean over the splits of a kind, seed by seed; a seed solves them where it solves each.
+/// Returns the mean over the splits of a kind, seed by seed; a seed solves them where it solves each.
 std::optional<SplitSummary> summarize(SplitKind kind, const std::vector<SplitSummary>& splits) {
   std::vector<const SplitSummary*> chosen;
   for (const SplitSummary& split : splits) {
@@ -186,7 +187,7 @@ std::vector<std::optional<MeanRank>> rank_by(const Report& report, const Summary
   for (const SummaryRow& row : summary.rows) {
     if (row.*kind) values[task_index[row.task]][encoding_index[row.encoding]] = (row.*kind)->sequence.values;
   }
-  return rank(values);
+  return rank_encodings(values);
 }
 
 }  // namespace
@@ -214,7 +215,7 @@ Summary summarize(const Report& report) {
   return summary;
 }
 
-const SummaryRow* find(const Summary& summary, const std::string& task, const std::string& encoding) {
+const SummaryRow* find_row(const Summary& summary, const std::string& task, const std::string& encoding) {
   const auto same = [&](const SummaryRow& row) { return row.task == task && row.encoding == encoding; };
   const auto found = std::find_if(summary.rows.begin(), summary.rows.end(), same);
   return found == summary.rows.end() ? nullptr : &*found;

@@ -1,9 +1,9 @@
-// The summary of a report: for each task and encoding, over all seeds; for each encoding, over
+// Summarizes a report: for each task and encoding over all seeds, and for each encoding over
 // tasks.
 //
 // All seeds count. An experiment that diverged or failed has an accuracy of 0 on every split, raw and above
-// trivial, and solves nothing: leaving it out would favour unstable encodings. Their number is given with each
-// mean.
+// trivial, and solves nothing. Skipping it would favor unstable encodings. Each mean has the number of such
+// experiments.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -24,9 +24,10 @@ constexpr double kSolved = 0.99;  // the sequence accuracy from which a split is
 
 /// One metric over seeds.
 struct Spread {
-  std::vector<double> values;  // one for each seed, in the order of Summary::Row::seeds
+  std::vector<double> values;  // one for each seed, in the order of SummaryRow::seeds
   double mean = 0;
-  // 95 % of the mean; needs two seeds. Of an accuracy for any distribution of the seeds, of others Student's t.
+  // The 95 % interval of the mean; empty with one seed. That of an accuracy holds for any distribution of the seeds. Others
+  // are Student's t.
   std::optional<Interval> interval;
 };
 
@@ -43,7 +44,7 @@ struct SplitSummary {
   const Spread* spread(Metric) const;  // null if the report does not have the metric
 };
 
-/// One task and encoding.
+/// One task and encoding, over all seeds.
 struct SummaryRow {
   std::string task, encoding;
   std::optional<Swept> swept;                                        // of the experiments
@@ -53,9 +54,9 @@ struct SummaryRow {
   Learned learned;                                                   // the task, in distribution
   std::vector<SplitSummary> splits;                                  // as the task lists them
   std::optional<SplitSummary> in_distribution, out_of_distribution;  // empty if the task has no such split
-  // Empty if no experiment recorded any. A length that several splits test counts in the first of them: tasks list
-  // smaller changes before larger ones. Distances are those of splits that are no longer than
-  // the first: in longer ones an encoding may fail because of the length, not the distance.
+  // Empty if no experiment recorded any. A length that several splits test counts in the first of them, because tasks list
+  // smaller changes before larger ones. Distances are those of splits that are no longer than the first, because in longer
+  // ones an encoding may fail because of the length.
   std::optional<ThresholdLength> length, distance;
 };
 
@@ -72,6 +73,6 @@ struct Summary {
 Summary summarize(const Report&);
 
 /// Returns the row of a task and an encoding, or null.
-const SummaryRow* find(const Summary&, const std::string& task, const std::string& encoding);
+const SummaryRow* find_row(const Summary&, const std::string& task, const std::string& encoding);
 
 }  // namespace posbench

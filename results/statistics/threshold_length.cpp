@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kResamples = 200;
 
-/// The first index at which the decreasing fit of the accuracies is below kThreshold; counts.size() if none is.
-/// Pool adjacent violators: a value above the one before it is merged with it, until no value rises.
+/// Returns the first index at which the decreasing fit of the accuracies is below kThreshold, or counts.size().
+/// The method pools adjacent violators: it merges a value with the one before if it is higher, until no value rises.
 size_t first_below(const std::vector<Count>& counts) {
   struct Block {
     size_t begin;
@@ -66,7 +66,7 @@ std::optional<ThresholdLength> find_threshold_length(const std::vector<Curve>& c
   if (!found.has_interval) return found;
   Rng rng = make_rng(0, "fall");
   std::vector<size_t> draws(kResamples);
-  for (size_t& draw : draws) draw = first_below(seeds, resample(rng, static_cast<int>(seeds.size())));
+  for (size_t& draw : draws) draw = first_below(seeds, resample_indices(rng, static_cast<int>(seeds.size())));
   std::sort(draws.begin(), draws.end());
   constexpr size_t kTail = kResamples * 25 / 1000;
   found.low = length(draws[kTail]);

@@ -9,8 +9,7 @@
 
 namespace posbench {
 
-/// `correct` out of `total`. Its accuracy and its interval are functions (here and in results/statistics), not
-/// members.
+/// `correct` out of `total` answers.
 struct Count {
   std::int64_t correct = 0, total = 0;
   Count& operator+=(Count other) {
@@ -20,7 +19,7 @@ struct Count {
   bool operator==(const Count&) const = default;
 };
 
-/// correct / total; NaN if total is 0.
+/// Returns correct / total, or NaN if total is 0.
 double accuracy(Count);
 
 struct ExperimentId {
@@ -123,7 +122,7 @@ struct ExperimentResult {
   std::optional<Extended> extended;  // empty if the model was trained for this experiment
   int task_version = 1;
   Status status = Status::ok;
-  std::string description;           // of a model that was trained elsewhere, in its author's words; or empty
+  std::string description;           // of a model that was trained elsewhere, by its author; or empty
   std::string reason;                // one line; not empty if the status is not ok
   std::optional<int> diverged_step;  // the step whose loss was not finite; set if the status is diverged
   std::int64_t parameters = 0;       // learned scalars; 0 if the experiment failed before there was a model

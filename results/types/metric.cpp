@@ -23,7 +23,7 @@ std::int64_t cases_of(const SplitResult& split) {
   return (split.*count).total;
 }
 
-/// The mean of the accuracies at each length, however many sequences have it.
+/// Returns the mean of the accuracies at each length, however many sequences have it.
 template <Count LengthResult::*count>
 std::optional<double> mean_over_lengths(const SplitResult& split) {
   double sum = 0;
@@ -82,9 +82,9 @@ const std::vector<MetricInfo>& metrics() {
   return all;
 }
 
-const MetricInfo& info(Metric metric) { return metrics()[static_cast<size_t>(metric)]; }
+const MetricInfo& metric_info(Metric metric) { return metrics()[static_cast<size_t>(metric)]; }
 
-std::string to_string(Metric metric) { return info(metric).name; }
+std::string to_string(Metric metric) { return metric_info(metric).name; }
 
 Metric parse_metric(const std::string& name) {
   std::vector<std::string> names;
@@ -105,7 +105,7 @@ const SplitResult* find_split(const ExperimentResult& experiment, const std::str
 
 std::optional<double> split_value(const ExperimentResult& experiment, const std::string& split, Metric metric) {
   const SplitResult* result = find_split(experiment, split);
-  return result ? info(metric).value(*result) : std::nullopt;
+  return result ? metric_info(metric).value(*result) : std::nullopt;
 }
 
 double split_accuracy(const ExperimentResult& experiment, const std::string& split, Metric metric) {
@@ -113,7 +113,7 @@ double split_accuracy(const ExperimentResult& experiment, const std::string& spl
 }
 
 double unfinished_value(Metric metric, double chance, std::span<const double> finished) {
-  const MetricInfo& about = info(metric);
+  const MetricInfo& about = metric_info(metric);
   if (about.is_accuracy) return 0;
   double worst = about.guess(chance);
   for (const double value : finished)

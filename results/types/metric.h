@@ -21,13 +21,13 @@ struct MetricInfo {
   bool lower_is_better = false;
   std::optional<double> (*value)(const SplitResult&) = nullptr;  // empty if the report does not have it
   std::int64_t (*cases)(const SplitResult&) = nullptr;  // the answers that an accuracy counts; 0 otherwise
-  double (*guess)(double chance) =
-      nullptr;  // of a uniform guess whose accuracy is `chance`, where it is no accuracy
+  /// Returns the value of a uniform guess whose accuracy is `chance`. Null for accuracies.
+  double (*guess)(double chance) = nullptr;
 };
 
 /// Returns all metrics, in the order of the enumerators.
 const std::vector<MetricInfo>& metrics();
-const MetricInfo& info(Metric);
+const MetricInfo& metric_info(Metric);
 std::string to_string(Metric);  // its name
 /// Returns the metric of a name. Throws InputError.
 Metric parse_metric(const std::string& name);

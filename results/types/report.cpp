@@ -7,7 +7,7 @@
 
 namespace posbench {
 
-const TaskBaseline& baseline(const Report& report, const std::string& task) {
+const TaskBaseline& find_baseline(const Report& report, const std::string& task) {
   const auto same = [&](const TaskBaseline& baseline) { return baseline.task == task; };
   const auto found = std::find_if(report.tasks.begin(), report.tasks.end(), same);
   if (found != report.tasks.end()) return *found;

@@ -22,7 +22,7 @@ struct Report {
 };
 
 /// Returns the baselines of a task. Throws std::out_of_range if the report has no such task.
-const TaskBaseline& baseline(const Report&, const std::string& task);
+const TaskBaseline& find_baseline(const Report&, const std::string& task);
 
 /// A report and its name in messages: its file.
 struct NamedReport {

@@ -37,6 +37,7 @@ const TaskInfo kInfo{
                {"ood_noise", {{"noise", "0.8"}}, "four times the noise, at the trained length"},
                {"ood_length2", {{"length", "2x"}}, "twice the trained length, with the trained noise"},
                {"ood_length4", {{"length", "4x"}}, "four times the trained length, with the trained noise"}},
+    .shortcuts = {.token = 0.25, .neighbor = 0.3, .count = 0.28},
 };
 
 struct Options {

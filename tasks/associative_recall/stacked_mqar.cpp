@@ -41,6 +41,7 @@ const TaskInfo kInfo{
     .splits = {{"in_distribution", {}, "the trained number of pairs"},
                {"ood_pairs", {{"length", "2x"}}, "twice the pairs"},
                {"ood_passes", {{"passes", "2"}}, "each pair read twice"}},
+    .shortcuts = {.token = 0.08},
 };
 
 struct Options {

@@ -32,6 +32,7 @@ const TaskInfo kInfo{
     .length_unit = "bits",
     .splits = chomsky_splits(),
     .largest_answer_fraction = 0.55,
+    .shortcuts = {.token = 0.59, .neighbor = 0.62, .position = 0.57},
 };
 
 enum class Endian { big, little };

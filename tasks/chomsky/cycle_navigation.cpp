@@ -28,6 +28,7 @@ const TaskInfo kInfo{
     .length_unit = "steps",
     .splits = chomsky_splits(),
     .largest_answer_fraction = 0.23,
+    .shortcuts = {.token = 0.24},
 };
 
 class CycleNavigation final : public ChomskyTask<LengthOption<"steps">, "01234_", 5> {

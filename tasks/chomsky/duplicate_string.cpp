@@ -22,6 +22,7 @@ const TaskInfo kInfo{
     .published = chomsky_published(),
     .length_unit = "bits",
     .splits = chomsky_splits(),
+    .shortcuts = {.token = 0.73, .neighbor = 0.55, .count = 0.52},
 };
 
 class DuplicateString final : public ChomskyTask<LengthOption<"bits">, "01_", 2> {

@@ -27,6 +27,7 @@ const TaskInfo kInfo{
     .length_unit = "tokens",
     .splits = chomsky_splits(),
     .largest_answer_fraction = 0.53,
+    .shortcuts = {.token = 0.57, .neighbor = 0.56, .count = 1},
 };
 
 class MissingDuplicateString final : public ChomskyTask<LengthOption<"tokens">, "01?._", 2> {

@@ -29,6 +29,7 @@ const TaskInfo kInfo{
     .length_unit = "tokens",
     .splits = chomsky_splits(),
     .largest_answer_fraction = 0.31,
+    .shortcuts = {.neighbor = 0.35, .count = 0.34},
 };
 
 class ModularArithmeticBrackets final : public ChomskyTask<LengthOption<"tokens">, "01234+-*()_", 5> {

@@ -24,6 +24,7 @@ const TaskInfo kInfo{
     .published = chomsky_published(),
     .length_unit = "bits",
     .splits = chomsky_splits(),
+    .shortcuts = {.neighbor = 0.52, .count = 1},
 };
 
 class ParityCheck final : public ChomskyTask<LengthOption<"bits">, "01_", 2> {

@@ -22,6 +22,7 @@ const TaskInfo kInfo{
     .published = chomsky_published(),
     .length_unit = "bits",
     .splits = chomsky_splits(),
+    .shortcuts = {.token = 0.56, .neighbor = 0.58, .count = 0.55},
 };
 
 class ReverseString final : public ChomskyTask<LengthOption<"bits">, "01_", 2> {

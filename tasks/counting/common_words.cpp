@@ -37,6 +37,7 @@ const TaskInfo kInfo{
     .splits = {{"in_distribution", {}, "the trained list"},
                {"ood_length", {{"length", "1.95x..3x"}}, "more words that occur once"},
                {"ood_repeats", {{"repeats", "3"}}, "common words that occur half as often"}},
+    .shortcuts = {.token = 0.17, .neighbor = 0.13, .count = 0.06},
 };
 
 struct Options {

@@ -21,7 +21,7 @@ const TaskInfo kInfo{
     .name = "counting",
     .family = "counting",
     .definition =
-        "The model reads a program that sets variables to 0, increments them and mostly does nothing, and "
+        "The model reads a program that sets variables to 0 and increments them, and whose statements are mostly no-ops. It "
         "answers the value of one variable: its increments since its last reset.",
     .requirement =
         "The model has to count the increments of one variable since its last reset. "
@@ -49,6 +49,7 @@ const TaskInfo kInfo{
                 "up to twice the trained lengths, with the trained mixture"},
                {"ood_length4", {{"length", "2x..4x"}}, "up to four times the trained lengths, same mixture"}},
     .largest_answer_fraction = 0.25,
+    .shortcuts = {.token = 0.36, .neighbor = 0.27, .count = 0.54},
 };
 
 enum class Redraw { program, length };

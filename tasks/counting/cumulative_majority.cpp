@@ -26,6 +26,7 @@ const TaskInfo kInfo{
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "2x"}}, "twice the trained lengths"}},
     .largest_answer_fraction = 0.58,
+    .shortcuts = {.token = 0.71, .neighbor = 0.68, .count = 0.73},
 };
 
 class CumulativeMajority final : public AlphabetTask<LengthOption<"bits">, "01"> {

@@ -37,6 +37,7 @@ const TaskInfo kInfo{
     .splits = {{"in_distribution", {}, "the trained lengths and exponent"},
                {"ood_length", {{"length", "1.63x..1.85x"}}, "longer, with the trained exponent"},
                {"ood_alpha", {{"alpha", "1.5"}}, "frequencies that fall more slowly"}},
+    .shortcuts = {.token = 0.12, .neighbor = 0.13, .count = 0.15},
 };
 
 /// Returns Riemann's zeta function, to about 1e-9: a partial sum and the remainder by the Euler-Maclaurin formula.

@@ -40,6 +40,7 @@ const TaskInfo kInfo{
                {"ood_dense", {{"probability", "0.6"}}, "twice the nouns, at the trained length"},
                {"ood_sparse", {{"probability", "0.15"}}, "half the nouns, at the trained length"},
                {"ood_length", {{"length", "4x"}}, "the trained probability, in a longer sentence"}},
+    .shortcuts = {.token = 0.19, .neighbor = 0.24, .count = 0.25},
 };
 
 enum class From { start, end };

@@ -40,6 +40,7 @@ const TaskInfo kInfo{
                {"ood_length", {{"length", "4x"}}, "four times the runs, of the trained lengths"},
                {"ood_short_runs", {{"run", "2..4"}, {"length", "3x"}}, "shorter runs, in as many tokens"}},
     .largest_answer_fraction = 0.34,
+    .shortcuts = {.count = 0.35, .position = 0.37},
 };
 
 struct Options {

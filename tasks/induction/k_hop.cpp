@@ -31,14 +31,16 @@ const TaskInfo kInfo{
     .published =
         "Theory predicts that floor(log2 k) + 2 layers are enough and, as far as is known, needed for k hops. "
         "The paper trains and tests on 4 tokens, 100 positions and 0 to 16 hops, where models of 2 to 6 layers "
-        "learn as many hops as predicted. Here there are 64 positions and 1 to 4 hops, and the same token, ~, "
-        "whenever a step finds nothing. The splits are ours.",
+        "learn as many hops as predicted. The authors' code, chsanford/hop-induction-heads, gives 100 positions "
+        "as 98 tokens after the number of hops, and answers ~ whenever a step finds nothing, as here. Here there "
+        "are 64 positions and 1 to 4 hops. The splits are ours.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained length and hops"},
                {"ood_length2", {{"length", "2x"}}, "twice the trained length"},
                {"ood_length4", {{"length", "4x"}}, "four times the trained length"}},
     .largest_answer_fraction = 0.25,
+    .shortcuts = {.token = 0.78, .count = 0.26, .position = 0.29},
 };
 
 struct Options {

@@ -46,6 +46,7 @@ const TaskInfo kInfo{
                {"ood_length2", {{"length", "2x"}}, "twice the trained length"},
                {"ood_length4", {{"length", "4x"}}, "four times the trained length"}},
     .largest_answer_fraction = 0.22,
+    .shortcuts = {.token = 0.36},
 };
 
 enum class Scored { all, verbs };

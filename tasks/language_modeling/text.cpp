@@ -51,6 +51,7 @@ const TaskInfo kInfo{
                {"ood_length2", {{"length", "2x"}}, "twice the trained length"},
                {"ood_length4", {{"length", "4x"}}, "four times the trained length"}},
     .largest_answer_fraction = 0.15,
+    .shortcuts = {.token = 0.46},
 };
 
 /// Returns the English name of n, 1 <= n <= 9999.

@@ -38,6 +38,7 @@ const TaskInfo kInfo{
     .length_unit = "digits",
     .splits = splits_to_twice_the_length(),
     .largest_answer_fraction = 0.18,
+    .shortcuts = {.token = 0.23, .neighbor = 0.25, .count = 0.2, .position = 0.21},
 };
 
 enum class Reversed { none, answer, all };

@@ -32,6 +32,7 @@ const TaskInfo kInfo{
     .length_unit = "tokens",
     .splits = copying_splits(),
     .largest_answer_fraction = 0.09,
+    .shortcuts = {.token = 0.29, .neighbor = 0.14, .count = 0.16, .position = 0.15},
 };
 
 enum class Form { multi, repeat, replace };

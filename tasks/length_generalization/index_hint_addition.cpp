@@ -42,6 +42,7 @@ const TaskInfo kInfo{
     .length_unit = "digits",
     .splits = splits_to_three_times_the_length(),
     .largest_answer_fraction = 0.11,
+    .shortcuts = {.token = 0.5, .count = 0.13, .position = 0.2},
 };
 
 struct Options {

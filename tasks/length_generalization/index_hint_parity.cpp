@@ -25,8 +25,8 @@ const TaskInfo kInfo{
     .name = "index_hint_parity",
     .family = "length_generalization",
     .definition =
-        "The model reads bits, each after a hint that names its position, and answers the hint of every one "
-        "with the parity so far.",
+        "The model reads bits, each after a hint that names its position, and answers the hint of each bit that "
+        "is 1, with the parity so far.",
     .requirement =
         "Each answer depends on the bit that its hint names, found by content, and on the parity that was just "
         "written, at a fixed distance.",
@@ -41,6 +41,7 @@ const TaskInfo kInfo{
     .length_unit = "bits",
     .splits = splits_to_three_times_the_length(),
     .largest_answer_fraction = 0.26,
+    .shortcuts = {.token = 0.68, .neighbor = 0.31, .count = 0.28, .position = 0.41},
 };
 
 struct Options {

@@ -35,6 +35,7 @@ const TaskInfo kInfo{
         "Begin and end tokens are left out.",
     .length_unit = "bits of each string",
     .splits = splits_to_three_times_the_length(),
+    .shortcuts = {.token = 0.86, .neighbor = 0.6, .count = 0.67},
 };
 
 struct Options {

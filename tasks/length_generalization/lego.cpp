@@ -34,6 +34,7 @@ const TaskInfo kInfo{
     .length_unit = "clauses",
     .distance_unit = "clauses to follow",
     .splits = splits_to_twice_the_length(),
+    .shortcuts = {.count = 0.73},
 };
 
 constexpr int kLetters = 26;

@@ -32,6 +32,7 @@ const TaskInfo kInfo{
     .length_unit = "items",
     .splits = splits_to_twice_the_length(),
     .largest_answer_fraction = 0.19,
+    .shortcuts = {.token = 0.51, .neighbor = 0.27, .count = 0.3, .position = 0.24},
 };
 
 enum class Form { single, multi };

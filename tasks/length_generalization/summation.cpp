@@ -24,6 +24,7 @@ const TaskInfo kInfo{
     .length_unit = "digits",
     .splits = splits_to_twice_the_length(),
     .largest_answer_fraction = 0.11,
+    .shortcuts = {.token = 0.19, .neighbor = 0.12},
 };
 
 class Summation final : public AlphabetTask<LengthOption<"digits", 8>, "0123456789_"> {

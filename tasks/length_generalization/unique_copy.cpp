@@ -37,6 +37,7 @@ const TaskInfo kInfo{
     .length_unit = "tokens",
     .splits = splits_to_three_times_the_length(),
     .largest_answer_fraction = 0.09,
+    .shortcuts = {.token = 0.15, .neighbor = 0.14, .count = 0.14, .position = 0.13},
 };
 
 struct Options {

@@ -45,6 +45,7 @@ const TaskInfo kInfo{
                {"ood_length_end",
                 {{"length", "1x..2x"}, {"from", "end"}},
                 "longer lists, counted from the end only"}},
+    .shortcuts = {.token = 0.09, .neighbor = 0.05, .count = 0.07},
 };
 
 constexpr int kLetters = 52;

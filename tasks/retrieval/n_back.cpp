@@ -25,7 +25,8 @@ const TaskInfo kInfo{
     .published =
         "The paper has steps=2 and 16 tokens, trains on lengths 32..64 and tests on 64 to 4096. "
         "The published sequence starts with a token 0 and has the target 0 if there is nothing to recall. "
-        "Here it starts with the first token and has no target there.",
+        "Here it starts with the first token and has no target there. The code draws the 15 tokens 1 to 15; "
+        "here all 16 are drawn.",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "2x"}}, "twice the trained lengths"},
@@ -63,6 +64,7 @@ class NBack final : public BasicTask<Options> {
     for (int t = options_.steps; t < length; ++t) {
       example.targets[t] = example.tokens[t - options_.steps];
       example.scored.push_back(t);
+      example.evidence.push_back(t - options_.steps);
     }
     return example;
   }

@@ -41,6 +41,7 @@ const TaskInfo kInfo{
                {"ood_length", {{"length", "4x"}}, "more noise"},
                {"ood_chains", {{"chains", "4"}}, "twice the chains"},
                {"ood_hops", {{"hops", "4"}}, "longer chains"}},
+    .shortcuts = {.token = 0.08, .neighbor = 0.12, .count = 0.12},
 };
 
 constexpr int kVariables = 26, kValues = 10;

@@ -32,6 +32,7 @@ const TaskInfo kInfo{
     .length_unit = "data tokens",
     .distance_unit = "tokens",
     .splits = selective_copying_splits(),
+    .shortcuts = {.token = 0.14, .neighbor = 0.1, .count = 0.1},
 };
 
 class MadSelectiveCopying final : public SelectiveCopyingTask<SelectiveCopyingOptions<2, 14>> {

@@ -36,6 +36,7 @@ const TaskInfo kInfo{
                {"ood_longer_sentences", {{"words", "1x..2x"}}, "longer sentences, the trained number of them"},
                {"ood_more_sentences", {{"length", "1x..2x"}}, "more sentences, of the trained lengths"},
                {"ood_both", {{"words", "1x..2x"}, {"length", "1x..2x"}}, "more and longer sentences"}},
+    .shortcuts = {.count = 0.21},
 };
 
 struct Options {

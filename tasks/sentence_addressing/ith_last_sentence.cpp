@@ -35,6 +35,7 @@ const TaskInfo kInfo{
                 {{"words", "1x..2x"}},
                 "longer sentences: the same count of full stops, farther"},
                {"ood_more_sentences", {{"length", "1x..1.67x"}}, "more sentences before the queried ones"}},
+    .shortcuts = {.token = 0.16, .neighbor = 0.23, .count = 0.23},
 };
 
 struct Options {

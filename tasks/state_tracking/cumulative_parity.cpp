@@ -31,6 +31,7 @@ const TaskInfo kInfo{
     .distance_unit = "bits counted",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "2x"}}, "twice the trained lengths"}},
+    .shortcuts = {.token = 0.55, .neighbor = 0.55, .count = 1},
 };
 
 class CumulativeParity final : public AlphabetTask<LengthOption<"bits">, "01^"> {

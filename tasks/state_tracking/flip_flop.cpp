@@ -41,6 +41,7 @@ const TaskInfo kInfo{
                 "almost everything to ignore: far writes, at the trained length"},
                {"ood_length", {{"length", "4x"}}, "the trained mixture, in a longer sequence"},
                {"ood_sparse_length", {{"p_ignore", "0.98"}, {"length", "4x"}}, "far writes in a longer sequence"}},
+    .shortcuts = {.token = 0.67, .neighbor = 0.87},
 };
 
 struct Options {

@@ -37,6 +37,7 @@ const TaskInfo kInfo{
     .distance_unit = "elements multiplied",
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "2x"}}, "up to twice the trained lengths"}},
+    .shortcuts = {.token = 0.24, .neighbor = 0.24, .count = 0.04},
 };
 
 enum class Group { s5, a5, a4xz5, z60, s3, s4 };

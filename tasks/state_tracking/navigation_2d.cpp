@@ -44,6 +44,7 @@ const TaskInfo kInfo{
                {"ood_size", {{"size", "16"}}, "a larger world, at the trained length"},
                {"ood_dense", {{"empty", "0"}}, "no empty cells"}},
     .largest_answer_fraction = 0.51,
+    .shortcuts = {.token = 0.58},
 };
 
 struct Options {

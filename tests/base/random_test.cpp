@@ -41,6 +41,19 @@ TEST_CASE("uniform draws reach both ends about equally often") {
   for (const auto& [value, count] : counts) CHECK(std::abs(count - 10000) < 500);  // over 5 standard deviations
 }
 
+TEST_CASE("an event happens as often as its probability says") {
+  Rng rng = make_rng(5, "test");
+  int often = 0, never = 0, always = 0;
+  for (int n = 0; n < 10000; ++n) {
+    often += bernoulli(rng, 0.2);
+    never += bernoulli(rng, 0);
+    always += bernoulli(rng, 1);
+  }
+  CHECK(std::abs(often - 2000) < 220);  // over 5 standard deviations
+  CHECK(never == 0);
+  CHECK(always == 10000);
+}
+
 TEST_CASE("normal draws have mean 0 and standard deviation 1") {
   Rng rng = make_rng(2, "test");
   double sum = 0, squares = 0;

@@ -12,7 +12,8 @@ using namespace posbench;
 
 TEST_CASE("a spec reads back as it was written") {
   for (const char* text :
-       {"cope", "cope:positions=16,gates=values", "randomized:base=(rope:theta=500000,scale=2),max=2048"}) {
+       {"cope", "cope:positions=16,gates=values", "randomized:base=(rope:theta=500000,scale=2),max=2048",
+        "interpolated:base=(rope:theta=5)"}) {
     CHECK(Spec::parse(text).text() == text);
   }
   const Spec nested = Spec::parse("randomized:base=(rope:theta=5),max=9");
@@ -77,7 +78,7 @@ TEST_CASE("options of every type are set from text, and bad values are refused i
 }
 
 TEST_CASE("a canonical spec omits defaults and orders the other options") {
-  CHECK(canonical<Options>(Spec::parse("mine:length=1..40,rate=0.50,tied=true,buckets=8"), "task").text() ==
+  CHECK(make_canonical<Options>(Spec::parse("mine:length=1..40,rate=0.50,tied=true,buckets=8"), "task").text() ==
         "mine:buckets=8,tied=true");
 }
 

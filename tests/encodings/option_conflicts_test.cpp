@@ -21,6 +21,10 @@ TEST_CASE("DAPE accepts a bias by distance, a rotary encoding or none as its bas
       make("dape:base=cope"),
       "encoding 'dape': base is 'cope', expected a bias by distance (alibi, kerple_log, fire, ...), a rotary "
       "encoding (rope, ...) or none");
+  CHECK_THROWS_WITH(
+      make("dape:base=hard_alibi"),
+      "encoding 'dape': base 'hard_alibi' hides keys, for which the network has no input; expected a bias "
+      "that is a number for every key, as that of alibi");
   CHECK_THROWS_WITH(make("dape:base=rope,combine=add"),
                     "encoding 'dape': with base rope there is no bias; leave out combine and residual");
   CHECK_THROWS_WITH(make("dape_v2:base=none,residual=false"),

@@ -9,6 +9,8 @@
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 #include "harness/verify/double_precision/certificate.h"
+#include "model/hidden.h"
+#include "model/seen_keys.h"
 #include "model/transformer.h"
 #include "tests/catch.h"
 #include "tests/encodings/refusal.h"
@@ -185,8 +187,44 @@ TEST_CASE("keys that a base hides stay hidden when its scores are scaled by nega
   x.setZero();
   Scratch scratch;
   encoding->score({s, parameters, tables, recurrent_state, 0, x, q, q, q, scratch}, scores);
-  CHECK(scores[0](4, 3) < -1e8);
+  CHECK(is_hidden(scores[0](4, 3)));
   CHECK(scores[0](4, 4) == Approx(-2 * std::log(5)));
+}
+
+TEST_CASE("ssmax, asentmax and the logit scale count the keys in the window and the sinks") {
+  const auto score_of = [](const std::string& spec, int window) {
+    ModelConfig config = small_shape(2, true, true);
+    config.window = window;
+    config.sinks = window > 0 ? 1 : 0;
+    ParameterLayout layout;
+    const auto encoding = make_encoding(Spec::parse(spec), config, layout);
+    const Parameters parameters = initialize(layout, 1);
+    Rng rng = make_rng(1, "window");
+    Sequence s = make_sequence(8);
+    s.positions = encoding->positions(s, rng);
+    Tables tables;
+    Matrices recurrent_state;
+    encoding->tables(parameters, s.positions, tables);
+    Heads q, scores;
+    resize(q, 2, 8, 4);
+    for (Matrix& head : q) head.setOnes();
+    resize(scores, 2, 8, 8);
+    Matrix x(8, 8);
+    x.setZero();
+    Scratch scratch;
+    encoding->score({s, parameters, tables, recurrent_state, 0, x, q, q, q, scratch}, scores);
+    return scores[1](7, 7);
+  };
+  // q . k / sqrt(D) is 2. The last query sees 8 keys, or 3 of the window and one sink.
+  CHECK(score_of("ssmax:base=none", 0) == Approx(2 * std::log(8)));
+  CHECK(score_of("ssmax:base=none", 3) == Approx(2 * std::log(4)));
+  // With x = 0, f = 1 + log 2.
+  CHECK(score_of("asentmax:base=none", 3) == Approx(2 * (1 + std::log(2))));
+  ModelConfig config = small_shape(2, true, true);
+  config.window = 3;
+  config.sinks = 1;
+  CHECK(num_seen_keys(config, 7, 8) == 4);
+  CHECK(num_seen_keys(config, 1, 8) == 2);
 }
 
 TEST_CASE("a learned table in randomized has a row for every position") {

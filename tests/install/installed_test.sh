@@ -44,13 +44,21 @@ if command -v man >/dev/null; then
   [ ! -s man.err ] || fail "man posbench: $(cat man.err)"
   for command in $("$posbench" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p'); do
     grep -qx " *posbench $command" page.txt || fail "the manual page has no command $command"
-    for option in $("$posbench" "$command" --help | sed -n '/^Options:/,/^$/s/^  [^ ]*\(--[^ ]*\).*/\1/p'); do
+    for option in $("$posbench" "$command" --help | sed -n '/^Options:/,/^$/s/^  [^ ]*\(--[a-z-]*\).*/\1/p'); do
       grep -q -- "^ .*$option\b" page.txt || fail "the manual page has no option $option"
     done
   done
 else
   echo "skipped: no man, for the manual page (Debian: man-db)"
 fi
+
+# The script for Slurm finds the program next to which it is installed. This sbatch prints a job's id and keeps its arguments.
+mkdir fake
+printf '#!/bin/sh\necho "$@" >>"%s/submitted"\necho 7\n' "$work" >fake/sbatch
+chmod +x fake/sbatch
+PATH=$work/fake:$PATH prints 'array job 7, merge job 7' prefix/share/posbench/slurm.sh 2 cluster --profile smoke
+grep -q -- "--shard $posbench 2 $work/cluster --profile smoke" submitted || fail "slurm.sh submits $(cat submitted)"
+POSBENCH=missing refused 2 "the program 'missing' does not exist" prefix/share/posbench/slurm.sh 2 cluster
 
 # The library, from another folder.
 mkdir library plugin

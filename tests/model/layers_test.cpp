@@ -121,3 +121,46 @@ TEST_CASE("every layer's backward adds the derivative of its forward") {
     CHECK(worst_entry(x, d_logits, [&] { return cross_entropy(x, tokens, 0.7, ignored); }) < 1e-8);
   }
 }
+
+TEST_CASE("the gradient of biases sums every row, however many there are") {
+  Rng rng = make_rng(0, "biases");
+  for (Index rows = 1; rows < 11; ++rows) {
+    INFO(rows << " rows");
+    const EigenMatrix x = random_matrix(rows, 2, rng), w = random_matrix(2, 5, rng),
+                      d_y = random_matrix(rows, 5, rng);
+    EigenMatrix d_x(rows, 2), d_w = EigenMatrix::Zero(2, 5), d_b = EigenMatrix::Zero(1, 5);
+    linear_backward(x, w, d_y, d_x, d_w, d_b, Accumulate::no);
+    CHECK((d_b - d_y.colwise().sum()).cwiseAbs().maxCoeff() < 1e-12);
+  }
+}
+
+TEST_CASE("linear layers start uniform over plus and minus the inverse root of their inputs, and biases at zero") {
+  ParameterLayout layout;
+  const DenseParameters dense = add_dense(layout, "dense", 100, 80, /*biases=*/true);
+  const Parameters p = initialize(layout, 0);
+  CHECK(p[dense.weight].minCoeff() == Approx(-0.1).margin(0.001));
+  CHECK(p[dense.weight].maxCoeff() == Approx(0.1).margin(0.001));
+  CHECK(std::sqrt(p[dense.weight].squaredNorm() / 8000) == Approx(0.1 / std::sqrt(3)).epsilon(0.03));
+  CHECK(p[dense.bias].isZero(0));
+}
+
+TEST_CASE("normalizations start with gains of one and shifts of zero") {
+  ParameterLayout layout;
+  const NormParameters norm = add_norm(layout, "norm", 7, NormKind::layer_norm, /*biases=*/true);
+  const Parameters p = initialize(layout, 0);
+  CHECK(p[norm.gain].isConstant(1, 0));
+  CHECK(p[norm.bias].isZero(0));
+}
+
+TEST_CASE("dropout zeroes entries with its probability, and scales the others so that the mean stays") {
+  Rng rng = make_rng(0, "dropout");
+  Matrix x(100, 100), mask;
+  x.setConstant(3);
+  dropout(0.2, rng, mask, x);
+  const Index zeros = (x.array() == 0).count();
+  CHECK(std::abs(static_cast<double>(zeros) - 2000) < 220);  // over 5 standard deviations
+  for (Index n = 0; n < x.size(); ++n) {
+    REQUIRE(x.data()[n] == 3 * mask.data()[n]);
+    REQUIRE((mask.data()[n] == 0 || mask.data()[n] == Approx(1.25)));
+  }
+}

@@ -1,4 +1,4 @@
-"""The Python package without PyTorch: samples, answers, reports, and what it raises.
+"""Tests the Python package without PyTorch: samples, answers, reports and exceptions.
 
 package_test.py PROGRAM
 """
@@ -35,7 +35,7 @@ def test_samples_are_those_of_the_program():
     task = posbench.task("addition")
     samples = task.samples("validation", seed=4, first=10, count=30)
     lines = subprocess.run(
-        [sys.argv[1], "export", "addition", "--purpose", "validation", "--seed", "4", "--first", "10", "-n", "30"],
+        [sys.argv[1], "export", "addition", "--split", "validation", "--seed", "4", "--first", "10", "-n", "30"],
         check=True,
         stdout=subprocess.PIPE,
         text=True,
@@ -101,6 +101,33 @@ def test_bad_names_are_refused():
         path.write_text("{}")
         assert "is no report" in raised(posbench.InputError, posbench.Report.load, path)
         raised(posbench.InputError, posbench.Report.load, Path(folder) / "y.json")
+
+
+def test_a_class_is_refused_with_the_function_that_trains_it():
+    class Ripple:
+        pass
+
+    said = raised(posbench.InputError, posbench.run, encodings=["rope", Ripple], progress=False)
+    assert "'Ripple' is a class" in said and "posbench.torch.run(Ripple, tasks)" in said
+    assert "3 is not a string" in raised(posbench.InputError, posbench.run, tasks=[3], progress=False)
+
+
+def test_the_representation_of_a_report_counts_its_experiments():
+    rows = [
+        {"task": "flip_flop", "encoding": encoding, "seed": seed, "status": "diverged" if seed == 1 else "ok"}
+        for encoding in ("cope", "rope")
+        for seed in (0, 1)
+    ]
+    expected = "<posbench.Report: 1 task, 2 encodings, 2 seeds, 4 experiments, 2 diverged>"
+    assert repr(posbench.Report({"experiments": rows})) == expected
+
+
+def test_settings_are_those_of_the_program():
+    settings = {"training.steps": 3, "model.width": 8, "model.biases": False}
+    report = posbench.run(tasks=["flip_flop"], encodings=["none"], profile="smoke", settings=settings, progress=False)
+    config = report.data["config"]
+    assert (config["training"]["steps"], config["model"]["width"], config["model"]["biases"]) == (3, 8, False)
+    assert report.experiments[0]["steps"] == 3
 
 
 def test_runs_are_reports():

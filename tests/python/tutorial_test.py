@@ -1,4 +1,4 @@
-"""The Python of docs/python.md, and of README.md, run as a reader would.
+"""Runs the Python of docs/python.md and README.md as a reader would.
 
 tutorial_test.py PROGRAM      the program of the tutorial, which has its encoding
 """

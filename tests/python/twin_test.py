@@ -1,4 +1,4 @@
-"""posbench.torch is the program's model: the same logits from the same initial values, and the same loss at every step.
+"""Tests that posbench.torch has the logits of the program from the same initial values, and the same loss at every step.
 
 twin_test.py PROGRAM TRAIN_DOUBLE      prints the worst differences for each encoding
 """

@@ -52,7 +52,7 @@ void add_times(Report& report, const std::map<std::string, double>& seconds) {
   }
 }
 
-const BoardWords kWords{.about = [](const std::string& task) { return "About " + task + "."; },
+const BoardTexts kWords{.about = [](const std::string& task) { return "About " + task + "."; },
                         .family = [](const std::string&) { return "bias"; },
                         .cost_source = "measured here"};
 
@@ -118,14 +118,14 @@ TEST_CASE("the board has tiers, then few seeds, then what was not learned, with 
   CHECK(task.splits == std::vector<std::string>{"ood_far", "ood_sparse"});
   REQUIRE(task.rows.size() == 5);
   std::vector<std::string> order, standings;
-  for (const BoardRow& row : task.rows) order.push_back(row.encoding), standings.push_back(standing_text(row));
+  for (const BoardRow& row : task.rows) order.push_back(row.encoding), standings.push_back(status_text(row));
   CHECK(order == std::vector<std::string>{"encoding0", "encoding1", "encoding2", "encoding3", "encoding4"});
   CHECK(standings == std::vector<std::string>{"tier 1", "tier 1", "tier 2", "few seeds", "not learned"});
   CHECK(task.rows[0].mean == Approx(0.952));
   CHECK(task.rows[0].cost == 1.5);
   CHECK(!task.rows[1].cost);
   CHECK(
-      who_has_it(task, board.options) ==
+      task_summary_text(task, board.options) ==
       "4 of 5 encodings learn it in distribution within 1000 steps; 3 have 0.90 or more of sequence accuracy, out of "
       "distribution: encoding0, encoding1, encoding3.");
   CHECK(tier_lines(task)[0] == "tier 1 (0.95): encoding0 1.5x, encoding1");
@@ -258,8 +258,8 @@ TEST_CASE("tables, notes, JSON and page of the board agree") {
   const std::vector<std::string> notes = board_notes(board, kWords);
   CHECK(notes.size() == 5);
   CHECK(notes.back() == "cost: core time of a training step, plain attention is 1; measured here.");
-  const std::string page =
-      board_page(all, {}, kWords, [](const std::string& task, const std::string&) { return task == "task0"; });
+  const std::string page = make_board_page(
+      all, {}, kWords, [](const std::string& task, const std::string&) { return task == "task0"; });
   CHECK(page.find("About task0.") != std::string::npos);
   CHECK(page.find("About task1.") == std::string::npos);
 }

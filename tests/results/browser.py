@@ -1,4 +1,4 @@
-"""A headless Chromium, driven through its DevTools protocol over a pipe: no package but Python's standard library."""
+"""Controls a headless Chromium through its DevTools protocol over a pipe, with Python's standard library only."""
 
 import base64
 import json
@@ -9,7 +9,7 @@ import tempfile
 
 
 class Browser:
-    """One page at a time. `problems` collects what the console shows as errors; `requests`, the requested addresses."""
+    """Shows one page at a time. `problems` has the errors of its console, and `requests` the requested addresses."""
 
     @staticmethod
     def find():
@@ -108,7 +108,7 @@ class Browser:
             self._note(answer)
 
     def cpu_seconds(self):
-        """Processor time of the browser's processes until now."""
+        """Returns the processor time of the browser's processes until now."""
         parents, seconds = {}, {}
         for process in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -125,7 +125,7 @@ class Browser:
         return sum(time for process, time in seconds.items() if is_ours(process))
 
     def open(self, path, width=1280, height=900, dark=False, address=""):
-        """Opens a file as a window of that size would show it; `address` is what follows # in its address."""
+        """Opens a file in a window of this size. `address` is the part of its address after #."""
         if address:  # another address of the same page would not load it again
             self.open_url("about:blank")
         self.problems, self.requests, self._loaded = [], [], False
@@ -145,7 +145,7 @@ class Browser:
             self._note(self._receive())
 
     def run(self, script):
-        """The value of an expression, or of the promise that it gives."""
+        """Returns the value of an expression, or of its promise."""
         answer = self.send("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(json.dumps(answer["exceptionDetails"])[:500])

@@ -1,5 +1,6 @@
 #include "results/statistics/claims.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -50,7 +51,9 @@ AllEvidence three_encodings() {
   return all;
 }
 
-ClaimResult judge_one(const Claim& claim, const AllEvidence& all) { return judge(std::vector{claim}, all).at(0); }
+ClaimResult judge_one(const Claim& claim, const AllEvidence& all) {
+  return judge_claims(std::vector{claim}, all).at(0);
+}
 
 }  // namespace
 
@@ -82,10 +85,10 @@ TEST_CASE("a difference between 0 and the claimed one stays inconclusive with mo
 TEST_CASE("p-values are corrected for all claims that are judged together") {
   const AllEvidence all = three_encodings();
   const std::vector<Claim> many(20, claim({order("solves", "fails")}));
-  CHECK(*judge(many, all)[0].rules[0].p_above_least == Approx(40.0 / 3432));
-  CHECK(judge(many, all)[19].verdict == ClaimVerdict::reproduced);
+  CHECK(*judge_claims(many, all)[0].rules[0].p_above_least == Approx(40.0 / 3432));
+  CHECK(judge_claims(many, all)[19].verdict == ClaimVerdict::reproduced);
   const std::vector<Claim> too_many(90, claim({order("solves", "fails")}));
-  CHECK(judge(too_many, all)[0].verdict == ClaimVerdict::inconclusive);
+  CHECK(judge_claims(too_many, all)[0].verdict == ClaimVerdict::inconclusive);
 }
 
 TEST_CASE("a level claim is decided by nine in ten seeds or one in ten") {
@@ -98,6 +101,20 @@ TEST_CASE("a level claim is decided by nine in ten seeds or one in ten") {
   CHECK(verdict("mixed", 0.97, {}) == ClaimVerdict::inconclusive);
   CHECK(verdict("fails", {}, 0.5) == ClaimVerdict::reproduced);
   CHECK(verdict("solves", {}, 0.5) == ClaimVerdict::contradicted);
+}
+
+TEST_CASE("of ten seeds nine decide a level claim, and eight do not") {
+  const auto verdict = [](int solving) {
+    std::vector<double> values(10, 0.2);
+    std::fill_n(values.begin(), solving, 1.0);
+    AllEvidence all;
+    add(all, cell("some"), values);
+    return judge_one(claim({LevelRule{cell("some"), 0.97, {}}}), all).verdict;
+  };
+  CHECK(verdict(9) == ClaimVerdict::reproduced);
+  CHECK(verdict(8) == ClaimVerdict::inconclusive);
+  CHECK(verdict(2) == ClaimVerdict::inconclusive);
+  CHECK(verdict(1) == ClaimVerdict::contradicted);
 }
 
 TEST_CASE("all rules of a claim must hold, and one that is refuted refutes it") {
@@ -156,7 +173,8 @@ TEST_CASE("with equal encodings whose seeds are bimodal, none of thirty claims i
       add(all, cell(low), seeds());
       claims.push_back(claim({order(high, low, 0.05)}));
     }
-    for (const ClaimResult& result : judge(claims, all)) wrong += result.verdict != ClaimVerdict::inconclusive;
+    for (const ClaimResult& result : judge_claims(claims, all))
+      wrong += result.verdict != ClaimVerdict::inconclusive;
   }
   CHECK(wrong == 0);
 }
@@ -176,8 +194,9 @@ TEST_CASE("evidence is read from a report of one task and one encoding, by split
 TEST_CASE("verdicts can be found again from the evidence that is written with them") {
   const std::vector<Claim> claims = {claim({order("solves", "fails"), LevelRule{cell("mixed"), 0.97, {}}})};
   const AllEvidence all = three_encodings();
-  const std::vector<ClaimResult> results = judge(claims, all);
-  const Json json = parse_json(pretty(to_json(claims, results, all, ClaimSize::reduced, 0.05)), "claims.json");
+  const std::vector<ClaimResult> results = judge_claims(claims, all);
+  const Json json =
+      parse_json(to_indented_json(to_json(claims, results, all, ClaimSize::reduced, 0.05)), "claims.json");
   CHECK(json.at("claims").at(0).at("verdict") == "inconclusive");
   CHECK(json.at("claims").at(0).at("rules").at(0).at("verdict") == "reproduced");
   CHECK(json.at("claims").at(0).at("rules").at(1).at("reached") == 4);
@@ -185,13 +204,13 @@ TEST_CASE("verdicts can be found again from the evidence that is written with th
   const Field field(json, file);
   const AllEvidence again = read_evidence(field["evidence"]);
   CHECK(again.size() == 3);
-  CHECK(compact(to_json(claims, judge(claims, again), again, ClaimSize::reduced, 0.05)) ==
-        compact(to_json(claims, results, all, ClaimSize::reduced, 0.05)));
+  CHECK(to_compact_json(to_json(claims, judge_claims(claims, again), again, ClaimSize::reduced, 0.05)) ==
+        to_compact_json(to_json(claims, results, all, ClaimSize::reduced, 0.05)));
 }
 
 TEST_CASE("the table of claims has a row for each rule, and notes with the reasons of inconclusive claims") {
   const std::vector<Claim> claims = {claim({order("solves", "fails"), LevelRule{cell("mixed"), 0.97, {}}})};
-  const std::vector<ClaimResult> results = judge(claims, three_encodings());
+  const std::vector<ClaimResult> results = judge_claims(claims, three_encodings());
   const Table table = claim_table(claims, results);
   REQUIRE(table.rows.size() == 2);
   CHECK(table.rows[0][0].text == "inconclusive");
@@ -235,7 +254,7 @@ TEST_CASE(
   with_numbers.published = {{"test error in %, task", "solves", 12.5}, {"mean gain in points", "fails", 3}};
   const std::vector<Claim> claims = {with_numbers};
   const AllEvidence all = three_encodings();
-  const std::string page = claims_page(claims, judge(claims, all), all, "reduced");
+  const std::string page = make_claims_page(claims, judge_claims(claims, all), all, "reduced");
   CHECK(page.find("Solving solves.") != std::string::npos);
   CHECK(page.find("1 inconclusive, at the reduced size.") != std::string::npos);
   CHECK(page.find("Published: test error in %, task: solves 12.5; mean gain in points: fails 3.") !=
@@ -260,5 +279,5 @@ TEST_CASE("writes the page of some claims to the path POSBENCH_WRITE_CLAIMS", "[
     claims[i].differs = "2 layers of width 64, trained for minutes";
   }
   const AllEvidence all = three_encodings();
-  std::ofstream(path) << claims_page(claims, judge(claims, all), all, "reduced");
+  std::ofstream(path) << make_claims_page(claims, judge_claims(claims, all), all, "reduced");
 }

@@ -77,7 +77,7 @@ TEST_CASE("a planted regression is found as exactly its row") {
     });
     const Comparison comparison = compare_one(before, after);
     CHECK(comparison.rows.size() == 48);
-    CHECK(regression(comparison));
+    CHECK(has_regression(comparison));
     for (const ComparisonRow& row : comparison.rows) {
       const bool planted = row.task == "task2" && row.encoding == "encoding3" && row.split == "ood_far";
       INFO(row.task << " " << row.encoding << " " << row.split);
@@ -94,7 +94,7 @@ TEST_CASE("noise alone is no regression in 95 of 100 pairs, however many seeds")
     for (int pair = 0; pair < 100; ++pair) {
       const Report before = noisy_report(rng, seeds, 0.05), after = noisy_report(rng, seeds, 0.05);
       const Comparison comparison = compare_one(before, after);
-      regressions += regression(comparison);
+      regressions += has_regression(comparison);
       changes += std::any_of(comparison.rows.begin(), comparison.rows.end(), [](const ComparisonRow& row) {
         return row.verdict == Verdict::better || row.verdict == Verdict::worse;
       });
@@ -110,7 +110,7 @@ TEST_CASE("a report compared with itself is the same") {
   CHECK(comparison.rows.size() == 8);
   for (const ComparisonRow& row : comparison.rows) CHECK(row.verdict == Verdict::same);
   CHECK(comparison.one_sided.empty());
-  CHECK(!regression(comparison));
+  CHECK(!has_regression(comparison));
 }
 
 TEST_CASE("a row holds the test of its seeds") {
@@ -137,6 +137,34 @@ TEST_CASE("a row holds the test of its seeds") {
         row.unmoderated_interval->high - row.unmoderated_interval->low);  // more degrees of freedom
 }
 
+TEST_CASE("a seed with exactly 0.99 of the sequences right has solved the split") {
+  const Comparison comparison = compare_one(valued_report({0.99, 0.989, 1}), valued_report({0.99, 0.99, 0.991}));
+  CHECK(comparison.rows.at(0).before.solved == Count{2, 3});
+  CHECK(comparison.rows.at(0).after.solved == Count{3, 3});
+}
+
+TEST_CASE("an accuracy of exactly 0.95 in distribution counts as learned") {
+  const Comparison comparison = compare_one(valued_report({0.95, 0.949, 1}), valued_report({0.95, 0.95, 0.951}));
+  CHECK(comparison.rows.at(0).before.learned.seeds == Count{2, 3});
+  CHECK(comparison.rows.at(0).after.learned.seeds == Count{3, 3});
+}
+
+TEST_CASE("a verdict is decided by the corrected p-value") {
+  // The first of seven encodings improves for every seed, and the others for every second one: all have the same values.
+  const auto report = [](bool after) {
+    return drawn_report(1, 7, 5, [after](int, int encoding, int split, int seed) {
+      const bool is_high = encoding == 0 ? after : (seed % 2 == 0) == after;
+      return split == 0 ? 1 : 0.5 + 0.01 * seed + (is_high ? 0.3 : 0);
+    });
+  };
+  const Comparison comparison = compare_one(report(false), report(true));
+  const ComparisonRow& row = comparison.rows.at(1);
+  REQUIRE(row.split == "ood_far");
+  CHECK(*row.p == Approx(2.0 / 252));
+  CHECK(*row.p_corrected == Approx(7 * 2.0 / 252));
+  CHECK(row.verdict == Verdict::undecided);
+}
+
 TEST_CASE("two builds of one encoding pair by seed from six seeds on, two encodings never") {
   const auto in_pairs = [](int seeds, const CompareOptions& options) {
     const auto draw = [](int, int encoding, int, int seed) { return 0.5 + 0.1 * encoding + 0.01 * seed; };
@@ -146,6 +174,17 @@ TEST_CASE("two builds of one encoding pair by seed from six seeds on, two encodi
   CHECK(in_pairs(6, {}));
   CHECK(!in_pairs(5, {}));
   CHECK(!in_pairs(6, {.match = {{"encoding0", "encoding1"}}}));
+}
+
+TEST_CASE("two builds without a common seed are compared with all their seeds, unpaired") {
+  const auto draw = [](int, int, int, int seed) { return 0.5 + 0.01 * seed; };
+  const Report before = drawn_report(1, 1, 6, draw);
+  Report after = before;
+  for (ExperimentResult& experiment : after.experiments) experiment.id.seed += 100;
+  const ComparisonRow row = compare_one(before, after).rows.at(0);
+  CHECK_FALSE(row.in_pairs);
+  CHECK(row.before.seeds == std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5});
+  CHECK(row.after.seeds == std::vector<std::uint64_t>{100, 101, 102, 103, 104, 105});
 }
 
 TEST_CASE("verdicts weigh difference, noise and threshold") {
@@ -175,7 +214,7 @@ TEST_CASE("below five seeds there is no verdict, whatever the difference") {
     CHECK(comparison.rows[0].verdict == Verdict::too_few_seeds);
     CHECK(!comparison.rows[0].p);
     CHECK(!comparison.rows[0].detectable);
-    CHECK(!regression(comparison));
+    CHECK(!has_regression(comparison));
     CHECK(comparison.warnings ==
           std::vector<std::string>{
               "3 of 3 rows have fewer than 5 seeds on a side, and no verdict: seeds solve a task "
@@ -205,8 +244,9 @@ TEST_CASE(
   CHECK(comparison.rows[1].verdict == Verdict::not_learned);
   CHECK(comparison.rows[1].after.learned.seeds == Count{2, 5});
   CHECK(*comparison.rows[1].after.learned.late_gain == Approx(0.4));
-  CHECK(console(comparison).find("not learned (+0.40)  task0  encoding0  ood_far") != std::string::npos);
-  CHECK(console(comparison).find("not learned: most seeds are under 0.95 in distribution") != std::string::npos);
+  CHECK(to_console_text(comparison).find("not learned (+0.40)  task0  encoding0  ood_far") != std::string::npos);
+  CHECK(to_console_text(comparison).find("not learned: most seeds are under 0.95 in distribution") !=
+        std::string::npos);
 }
 
 TEST_CASE("token accuracy can be compared instead of sequence accuracy") {
@@ -379,10 +419,9 @@ TEST_CASE("reports that are not comparable are refused with the reason") {
   CHECK_NOTHROW(compare_one(of_spec("flip_flop"), of_spec("flip_flop:length=9")));  // the key may be either
 
   other = before;
-  for (ExperimentResult& experiment : other.experiments) experiment.id.seed += 100;
-  CHECK_THROWS_WITH(
-      compare_one(before, other),
-      "before.json and after.json cannot be compared: they have no task, encoding and seed in common");
+  for (ExperimentResult& experiment : other.experiments) experiment.id.encoding += "_renamed";
+  CHECK_THROWS_WITH(compare_one(before, other),
+                    "before.json and after.json cannot be compared: they have no task and encoding in common");
   CHECK_THROWS_WITH(compare({"before.json", before}, {}), "there is no candidate to compare with the baseline");
   CHECK_THROWS_WITH(compare_one(before, before, {.alpha = 0}),
                     "--alpha is 0, expected a number above 0 and below 1");
@@ -444,38 +483,38 @@ Comparison example() {
 
 TEST_CASE("the console shows verdicts, worst first, and their statistics") {
   CHECK(
-      console(example()) ==
+      to_console_text(example()) ==
       "after.json, compared with before.json: 1 worse, 5 same\n"
       "\n"
       "                                                                    difference\n"
-      "verdict  task   encoding   split            baseline  candidate          (95%)      solved       p  detects\n"
-      "-----------------------------------------------------------------------------------------------------------\n"
-      "worse    task0  encoding0  ood_far             0.904      0.602  -0.302 ±0.005  0/5 -> 0/5  0.0079    0.007\n"
-      "same     task0  encoding0  in_distribution     1.000      1.000  +0.000 ±0.000  5/5 -> 5/5  1.0000    0.001\n"
-      "same     task0  encoding0  ood_sparse          0.500      0.500  +0.000 ±0.000  0/5 -> 0/5  1.0000    0.001\n"
-      "same     task0  encoding1  in_distribution     1.000      1.000  +0.000 ±0.000  5/5 -> 5/5  1.0000    0.001\n"
-      "same     task0  encoding1  ood_far             0.500      0.500  +0.000 ±0.000  0/5 -> 0/5  1.0000    0.001\n"
-      "same     task0  encoding1  ood_sparse          0.500      0.500  +0.000 ±0.000  0/5 -> 0/5  1.0000    0.001\n"
+      "verdict  task   encoding   split            baseline  candidate          (95%)      solved       p  detectable\n"
+      "--------------------------------------------------------------------------------------------------------------\n"
+      "worse    task0  encoding0  ood_far             0.904      0.602  -0.302 ±0.005  0/5 -> 0/5  0.0079       0.007\n"
+      "same     task0  encoding0  in_distribution     1.000      1.000  +0.000 ±0.000  5/5 -> 5/5  1.0000       0.001\n"
+      "same     task0  encoding0  ood_sparse          0.500      0.500  +0.000 ±0.000  0/5 -> 0/5  1.0000       0.001\n"
+      "same     task0  encoding1  in_distribution     1.000      1.000  +0.000 ±0.000  5/5 -> 5/5  1.0000       0.001\n"
+      "same     task0  encoding1  ood_far             0.500      0.500  +0.000 ±0.000  0/5 -> 0/5  1.0000       0.001\n"
+      "same     task0  encoding1  ood_sparse          0.500      0.500  +0.000 ±0.000  0/5 -> 0/5  1.0000       0.001\n"
       "\n"
       "sequence accuracy, mean over seeds; differences of 0.02 or more matter. solved: seeds with 0.99 of sequences or "
       "more.\n"
       "p: exact permutation test over the splits of a task and encoding, corrected for 2 tests; alpha 0.05.\n"
-      "detects: smallest detectable difference (80 % power), assuming normal noise.\n"
+      "detectable: smallest detectable difference (80 % power), assuming normal noise.\n"
       "\n"
       "On one side only:\n"
       "\n"
       "- task0 / encoding2, seeds 0, 1, 2, 3, 4: in before.json only\n"
       "- task0 / encoding2:a=<b>|, seeds 0, 1, 2, 3, 4: in after.json only\n"
       "- to compare the two: --match encoding2=encoding2:a=<b>|\n");
-  CHECK(console(example(), {.color = true}).find("\033[31mworse  \033[0m") != std::string::npos);
+  CHECK(to_console_text(example(), {.color = true}).find("\033[31mworse  \033[0m") != std::string::npos);
 }
 
 TEST_CASE("Markdown collapses rows without a difference and escapes markup") {
-  const std::string text = markdown(example());
+  const std::string text = to_markdown(example());
   CHECK(text.starts_with(
       "**after.json, compared with before.json**: 1 worse, 5 same\n"
       "\n"
-      "| verdict | task | encoding | split | baseline | candidate | difference (95%) | solved | p | detects |\n"
+      "| verdict | task | encoding | split | baseline | candidate | difference (95%) | solved | p | detectable |\n"
       "| :-- | :-- | :-- | :-- | --: | --: | --: | --: | --: | --: |\n"
       "| worse | task0 | encoding0 | ood_far | 0.904 | 0.602 | -0.302 ±0.005 | 0/5 -&gt; 0/5 | 0.0079 | 0.007 |\n"
       "\n"
@@ -501,7 +540,7 @@ TEST_CASE("a comparison as JSON holds every number") {
   const Json json = to_json(example());
   CHECK(json.at("baseline") == "before.json");
   CHECK(json.at("candidates") == Json::array({"after.json"}));
-  CHECK(compact(json.at("options")) ==
+  CHECK(to_compact_json(json.at("options")) ==
         R"({"alpha":0.05,"threshold":0.02,"metric":"sequence","allow_different_budget":false,"match":[]})");
   CHECK(json.at("regression") == true);
   CHECK(json.at("rows").size() == 6);
@@ -521,28 +560,28 @@ TEST_CASE("a comparison as JSON holds every number") {
   const Json& alone = json.at("one_sided").at(0);
   CHECK(alone.at("only_in") == "baseline");
   CHECK(alone.at("encoding") == "encoding2");
-  CHECK(compact(alone.at("seeds")) == "[0,1,2,3,4]");
+  CHECK(to_compact_json(alone.at("seeds")) == "[0,1,2,3,4]");
   CHECK(json.at("warnings").empty());
 }
 
 TEST_CASE("a comparison that is wider than the terminal becomes a table for each task and encoding") {
   const Comparison comparison = example();
-  const std::string whole = console(comparison), narrow = console(comparison, {.width = 80});
+  const std::string whole = to_console_text(comparison), narrow = to_console_text(comparison, {.width = 80});
   std::istringstream lines(narrow);
   for (std::string line; std::getline(lines, line) && !line.starts_with("sequence accuracy");)
     CHECK(line.size() <= 82);
   for (const ComparisonRow& row : comparison.rows) {
     CHECK(narrow.find(fmt::format("{}, {}\n", row.task, encoding_text(row))) != narrow.npos);
   }
-  CHECK(console(comparison, {.width = 200}) == whole);
+  CHECK(to_console_text(comparison, {.width = 200}) == whole);
 }
 
 TEST_CASE("the page of a comparison has a forest plot for each task, with a line for each encoding and split") {
   const Comparison comparison = example();
-  const std::string page = compare_page(comparison);
+  const std::string page = make_compare_page(comparison);
   CHECK(page.find(R"("kind":"forest")") != page.npos);
   for (const ComparisonRow& row : comparison.rows) {
     CHECK(page.find(fmt::format("\"title\":\"{}\"", row.task)) != page.npos);
-    CHECK(page.find(script_json(fmt::format("{}, {}", encoding_text(row), row.split))) != page.npos);
+    CHECK(page.find(to_script_json(fmt::format("{}, {}", encoding_text(row), row.split))) != page.npos);
   }
 }

@@ -1,4 +1,4 @@
-"""A report whose numbers are drawn at random, of any size: for tests of what reads and shows reports.
+"""Makes a report of any size with random numbers, for tests of reading and showing reports.
 
 drawn_report.py ENCODINGS TASKS SEEDS > report.json
 """
@@ -37,8 +37,12 @@ def split_of(draw, name, kind, lengths, distances, skill, reach):
         return max(0, min(total, round(draw.gauss(total * chance, spread)))) if chance < 0.99 else total
 
     by_length = [[n, right(40, n), 40, right(20, n), 20] for n in lengths]
-    by_distance = [[n, right(100, 5 * n), 100] for n in distances]
     correct = [sum(item[i] for item in by_length) for i in (1, 2, 3, 4)]
+    by_distance, left = [], correct[0]  # the nearest answers are right
+    for n, distance in enumerate(distances):
+        answers = correct[1] * (n + 1) // len(distances) - correct[1] * n // len(distances)
+        by_distance.append([distance, min(left, answers), answers])
+        left -= by_distance[-1][1]
     return {
         "name": name,
         "kind": kind,

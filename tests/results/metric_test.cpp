@@ -25,6 +25,9 @@ Report report_of_losses(const std::vector<double>& losses) {
     for (SplitResult& split : report.experiments[n].splits) {
       split.loss = losses[n];
       split.margin = -losses[n];
+      split.token = {4, 8};
+      split.by_length.clear();
+      split.by_distance.clear();
       split.by_position = {{1, {3, 4}, losses[n], -losses[n]}, {2, {1, 4}, 2 * losses[n], std::nullopt}};
     }
   }
@@ -52,10 +55,10 @@ TEST_CASE("each metric stands at its enumerator, under a name that is read back"
 
 TEST_CASE("a mean over lengths weighs every length alike, however many sequences have it") {
   SplitResult split{.token = {90, 110}, .by_length = {{3, {90, 100}, {1, 1}}, {9, {0, 10}, {0, 4}}, {12, {}, {}}}};
-  CHECK(*info(Metric::token_over_lengths).value(split) == Approx(0.45));
-  CHECK(*info(Metric::sequence_over_lengths).value(split) == 0.5);
+  CHECK(*metric_info(Metric::token_over_lengths).value(split) == Approx(0.45));
+  CHECK(*metric_info(Metric::sequence_over_lengths).value(split) == 0.5);
   split.by_length.clear();
-  CHECK_FALSE(info(Metric::token_over_lengths).value(split));
+  CHECK_FALSE(metric_info(Metric::token_over_lengths).value(split));
 }
 
 TEST_CASE("a lower loss is better, and a greater margin is") {
@@ -70,7 +73,7 @@ TEST_CASE("a lower loss is better, and a greater margin is") {
   const Comparison same = compare_one(before, before, {.metric = Metric::loss});
   CHECK(same.rows[0].verdict == Verdict::same);
   CHECK(to_json(same)["options"]["metric"] == "loss");
-  CHECK(console(same).find("mean cross-entropy in nats, mean over seeds") != std::string::npos);
+  CHECK(to_console_text(same).find("mean cross-entropy in nats, mean over seeds") != std::string::npos);
 }
 
 TEST_CASE("a loss is compared although nothing was learned, which accuracy asks for") {
@@ -117,11 +120,11 @@ TEST_CASE(
 TEST_CASE("loss and margin reach summary, tables, separation and page data, and read back") {
   const Report report = report_of_losses({0.25, 0.5});
   const Summary summary = summarize(report);
-  CHECK(console(accuracy_table(summary, Metric::loss)).find("0.38/0.38") != std::string::npos);
+  CHECK(to_console_text(accuracy_table(summary, Metric::loss)).find("0.38/0.38") != std::string::npos);
   CHECK(
       accuracy_notes(summary, Metric::loss).front() ==
       "mean cross-entropy in nats, in distribution / out of distribution, mean over seeds and splits; less is better");
-  CHECK(csv(seed_table(report, summary)).find(",loss,margin\r\n") != std::string::npos);
+  CHECK(to_csv(seed_table(report, summary)).find(",loss,margin\r\n") != std::string::npos);
   const Json json = to_json(report);
   CHECK(json["summary"][0]["in_distribution"]["loss"]["mean"] == 0.375);
   CHECK(json["experiments"][0]["splits"][0]["by_position"][1]["loss"] == 0.5);
@@ -139,18 +142,18 @@ TEST_CASE("a report without losses has none in its summary, and says so in its t
   const Report report = drawn_report(1, 1, 2, [](int, int, int, int) { return 1.0; });
   const Summary summary = summarize(report);
   CHECK_FALSE(to_json(report)["summary"][0]["in_distribution"].contains("loss"));
-  CHECK(console(accuracy_table(summary, Metric::loss)).find("-/-") != std::string::npos);
+  CHECK(to_console_text(accuracy_table(summary, Metric::loss)).find("-/-") != std::string::npos);
   CHECK(accuracy_notes(summary, Metric::loss).back() == "-: the report does not have the loss");
 }
 
 TEST_CASE("the values of a sweep are columns of the CSV and members of experiments and summary") {
   Report report = drawn_report(2, 1, 1, [](int, int, int, int) { return 1.0; });
-  CHECK(csv(seed_table(report, summarize(report))).find("swept") == std::string::npos);
+  CHECK(to_csv(seed_table(report, summarize(report))).find("swept") == std::string::npos);
   report.experiments[0].swept = {
       .task = "t", .encoding = "e", .values = {{"model.width", "32"}, {"task.length", "1..4"}}};
   report.experiments[1].swept = {
       .task = "t", .encoding = "e", .values = {{"model.width", "64"}, {"task.length", "1..4"}}};
-  const std::string text = csv(seed_table(report, summarize(report)));
+  const std::string text = to_csv(seed_table(report, summarize(report)));
   CHECK(text.find(",swept_task,swept_encoding,model.width,task.length\r\n") != std::string::npos);
   CHECK(text.find(",t,e,64,1..4\r\n") != std::string::npos);
   const Json json = to_json(report);

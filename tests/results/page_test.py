@@ -1,15 +1,17 @@
-"""Opens pages of `posbench report` in a headless Chromium and looks at what is there.
+"""Opens pages of `posbench report` in a headless Chromium and checks their content.
 
     page_test.py POSBENCH RESULTS_TESTS [REPORT...]
 
-The reports are what to_json writes of the report of the unit tests, one with many encodings, one whose names are
-hostile, one of drawn numbers, and those given; then pages of `posbench inspect`, and one of 10,000 experiments. Exit code 77: skipped, no Chromium.
+The reports are the one of the unit tests, one with many encodings, one with hostile names, one of drawn numbers, and the
+given ones. Then it checks pages of `posbench inspect` and one of 10,000 experiments. Exit code 77: skipped, no Chromium.
 """
 
 import copy
+import html
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -41,7 +43,7 @@ def check(right, what):
 
 
 def with_encodings(report, names):
-    """The report with its first encoding's experiments under each of these names."""
+    """Returns the report with the experiments of its first encoding under each of these names."""
     first = report["experiments"][0]["encoding"]
     report = copy.deepcopy(report)
     experiments = [e for e in report["experiments"] if e["encoding"] == first]
@@ -83,7 +85,7 @@ def close(shown, value):
 
 
 def check_summary(name, plots, report):
-    """The maps and the ranking say what the report's summary says."""
+    """The maps and the ranking agree with the summary of the report."""
     kinds = [
         ("in_distribution", "sequence"),
         ("out_of_distribution", "sequence"),
@@ -139,7 +141,7 @@ def mean(values):
 
 
 def check_levels(name, section, plot, report):
-    """The lines that a plot draws are chance and the best trivial predictor of its splits, where they are tested."""
+    """The lines of a plot are chance and the best trivial predictor of its splits, where they are tested."""
     task = next(task for task in report["tasks"] if task["task"] == plot["details"]["task"])
     splits = {split["name"]: split for split in task["splits"]}
     levels = plot["signals"]["levels"]
@@ -168,7 +170,7 @@ def check_levels(name, section, plot, report):
 
 
 def check_curves(name, section, plots, report):
-    """Curves are means over the experiments of the report, worked out here once more."""
+    """Curves are means over the experiments of the report, computed here again."""
     for plot in plots:
         if section != "Learning curves":
             check_levels(name, section, plot, report)
@@ -239,7 +241,7 @@ def two_digits(value):
 
 
 def check_cells(name, plot, width):
-    """What stands in the cells of a map, and the bars from the worst seed to the best."""
+    """The cells of a map have the expected texts, and bars from the worst seed to the best."""
     bars = sum(row[4] > row[3] and not row[11] for row in plot["rows"])
     check(plot["bars"] == bars, f"{name}: {plot['title']}: {plot['bars']} bars, expected {bars}")
     if len({row[1] for row in plot["rows"]}) > 12:
@@ -249,8 +251,8 @@ def check_cells(name, plot, width):
         check(text in expected, f"{name}: {plot['title']}: the cell of {row[:3]} says {text}, expected {expected}")
 
 
-# What the page holds, and what it shows of that: each plot's rows as given and as its table has them, the marks that are
-# drawn, and those of its specification alone.
+# Returns the data of the page and the things that it shows: the rows of each plot, as given and in its table, the drawn
+# marks, and the rows of its specification alone.
 LOOK = """(async () => {
   await posbench.draw_all();
   const sections = [];
@@ -280,10 +282,100 @@ LOOK = """(async () => {
     }
     sections.push({title: section.querySelector("h2").textContent, plots});
   }
-  return {sections, problems: posbench.problems, names: document.querySelectorAll("#chooser label").length,
+  const box = selector => { const {top, bottom} = document.querySelector(selector)?.getBoundingClientRect() || {}; return {top, bottom}; };
+  return {sections, problems: posbench.problems, heading: document.querySelector("h1").textContent,
+          results: box(".results"), curve: box("figure.curve"), names: document.querySelectorAll("#chooser label").length,
           shown: document.querySelectorAll("#chooser input:checked").length, title: document.title,
           width: document.documentElement.scrollWidth, paper: getComputedStyle(document.body).backgroundColor};
 })()"""
+
+
+def check_results(name, seen, width, plots):
+    """The page opens with the table of results, and the first curves are on the first screen too."""
+    check([plot["title"] for plot in plots] == ["Accuracy"], f"{name}: the results are {[p['title'] for p in plots]}")
+    if width < 1000 or len(plots[0]["rows"]) > 8:
+        return
+    top, bottom, curve = seen["results"].get("top"), seen["results"].get("bottom"), seen["curve"].get("top")
+    check(
+        top is not None and 0 < top < bottom < curve < 900 - 150,
+        f"{name}: the first screen has the table from {top} to {bottom}, and curves from {curve}",
+    )
+
+
+def check_table(browser, posbench, path, page):
+    """The table at the top is the one that the terminal prints."""
+    told = subprocess.run([posbench, "report", path, "--format", "markdown"], check=True, stdout=subprocess.PIPE)
+    lines = told.stdout.decode().split("\n\n")[0].splitlines()
+    rows = [[html.unescape(text.strip()).replace("\\", "") for text in line.split("|")[1:-1]] for line in lines]
+    browser.open(page)
+    shown = browser.run(
+        "[...document.querySelectorAll('.results tr')].map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    check(shown[0] == rows[0], f"the columns of the results are {shown[0]}, expected {rows[0]}")
+    check(sorted(shown[1:]) == sorted(rows[2:]), f"the results are {shown[1:]}, expected {rows[2:]}")
+    order = browser.run("posbench.plots.find(plot => plot.title === 'Mean rank').rows.map(row => row[0])")
+    check([row[0] for row in shown[1:]] == list(dict.fromkeys(order)), "the results are not in the order of the ranks")
+
+
+SAVED = """(async () => {
+  await posbench.draw_all();
+  const blobs = [], figure = document.querySelector("figure.KIND");
+  URL.createObjectURL = blob => { blobs.push(blob); return "about:blank"; };
+  HTMLAnchorElement.prototype.click = () => {};
+  for (const name of ["Save as SVG", "Save as PNG"]) {
+    [...figure.querySelectorAll("button")].find(button => button.textContent === name).click();
+    for (let i = 0; i < 100 && blobs.length < (name === "Save as SVG" ? 1 : 2); ++i) await new Promise(resolve => setTimeout(resolve, 20));
+  }
+  const [svg, png] = blobs, bitmap = png && await createImageBitmap(png);
+  return {svg: svg && await svg.text(), types: blobs.map(blob => blob.type), width: bitmap?.width, drawn: figure.plot.drawn, title: figure.plot.title};
+})()"""
+
+
+def check_saved(browser, page):
+    """Plots of every kind are saved as SVG and as PNG, with title, legend and background."""
+    for kind, dark in [("curve", False), ("heat", True), ("dots", False)]:
+        browser.open(page, dark=dark)
+        saved = browser.run(SAVED.replace("KIND", kind))
+        check(saved["types"] == ["image/svg+xml", "image/png"], f"{kind}: saved are {saved['types']}")
+        svg = saved["svg"] or ""
+        check(svg.startswith("<svg") and f">{saved['title']}<" in svg, f"{kind}: the SVG is {svg[:200]}")
+        check(f'fill="{"#16171b" if dark else "#fff"}"' in svg, f"{kind}: the SVG has no background: {svg[:400]}")
+        check(
+            (saved["width"] or 0) > 1.5 * saved["drawn"] or kind == "heat",
+            f"{kind}: the PNG has {saved['width']} pixels",
+        )
+        if kind == "curve":
+            names = browser.run(
+                "[...document.querySelectorAll('#chooser input:checked')].map(box => box.parentNode.textContent)"
+            )
+            check(names and all(f">{name}<" in svg for name in names), f"the SVG has no legend of {names}")
+        check(not browser.problems, f"{kind}: {browser.problems}")
+
+
+COLORS = "Object.fromEntries([...posbench.family_of.keys()].map(name => [name, posbench.color_of(name)]))"
+
+
+def check_colors(browser, posbench, report, directory):
+    """An encoding has one color on all pages, whatever else is on them, and encodings of the profile quick differ."""
+    path, page = os.path.join(directory, "colors.json"), os.path.join(directory, "colors.html")
+    colors = []
+    for names in [
+        ["cope", "rope:base=500000", "none", "rope"],
+        ["alibi", "rope", "sinusoidal", "learned_abs", "shaw_k", "cope", "none"],
+    ]:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(with_encodings(report, names), file)
+        subprocess.run([posbench, "report", path, "-o", page], check=True)
+        browser.open(page)
+        colors.append(browser.run(COLORS))
+    few, many = colors
+    check(all(few[name] == many[name] for name in ("cope", "rope", "none")), f"colors differ between pages: {colors}")
+    check(few["rope"] == few["rope:base=500000"], f"two forms of an encoding differ in color: {few}")
+    check(len(set(many.values())) == 7, f"encodings share colors: {many}")
+    subprocess.run([posbench, "board", "-t", "flip_flop", "-o", page], check=True)
+    browser.open(page)
+    board = browser.run(COLORS)
+    check(all(board[name] == many[name] for name in many), "the board has other colors than a report")
 
 
 def is_shown(text, value):
@@ -300,7 +392,13 @@ def check_page(name, browser, page, report, width, dark):
     name = f"{name}, {width} wide, {'dark' if dark else 'light'}"
     check(not browser.problems and not seen["problems"], f"{name}: {browser.problems} {seen['problems']}")
     check(browser.requests == ["file://" + page], f"{name}: asked for {browser.requests}")
-    check(seen["title"].startswith("Position encodings"), f"{name}: the title is {seen['title']}")
+    count = len({e["encoding"] for e in report["experiments"]})
+    check(
+        seen["title"] == seen["heading"]
+        and re.fullmatch(rf".*: {count} position encodings? on \d+ tasks?, \d+ seeds?", seen["title"]),
+        f"{name}: the title is {seen['title']}",
+    )
+    check_results(name, seen, width, seen["sections"][0]["plots"])
     check(seen["width"] <= width, f"{name}: {seen['width']} wide")
     check((seen["paper"] == "rgb(255, 255, 255)") != dark, f"{name}: the paper is {seen['paper']}")
     check(seen["shown"] == min(8, seen["names"]), f"{name}: {seen['shown']} of {seen['names']} encodings are chosen")
@@ -336,12 +434,12 @@ def check_page(name, browser, page, report, width, dark):
             check_curves(name, section["title"], section["plots"], report)
     titles = [section["title"] for section in seen["sections"]]
     check(
-        titles[:3] == ["Accuracy against length", "Accuracy against distance", "Encodings and tasks"],
+        titles[:4] == ["Results", "Accuracy against length", "Accuracy against distance", "Encodings and tasks"],
         f"{name}: the sections are {titles}",
     )
-    check_distances(name, seen["sections"][1]["plots"], report)
+    check_distances(name, seen["sections"][2]["plots"], report)
     inside, outside = (
-        plot for plot in seen["sections"][2]["plots"] if plot["title"] in ("In distribution", "Out of distribution")
+        plot for plot in seen["sections"][3]["plots"] if plot["title"] in ("In distribution", "Out of distribution")
     )
     check(
         (inside["top"] == outside["top"] and inside["left"] < outside["left"]) == (width > 1000),
@@ -352,7 +450,7 @@ def check_page(name, browser, page, report, width, dark):
 
 
 def drawn(browser, script):
-    """What a script tells after everything that is on the page was drawn again."""
+    """Returns the value of a script after everything on the page was drawn again."""
     return browser.run(
         f"(async () => {{ await new Promise(resolve => setTimeout(resolve, 250)); await posbench.draw_all(); return {script}; }})()"
     )
@@ -364,7 +462,7 @@ CELLS = """(() => { const plot = posbench.plots.find(plot => plot.details.cells)
 
 
 def check_filters(browser, page, report):
-    """Filters and orders change what is drawn, stand in the address, and come back with it."""
+    """Filters and orders change the plots, are in the address of the page, and are restored from it."""
     encodings, tasks = ({e[key] for e in report["experiments"]} for key in ("encoding", "task"))
     browser.open(page)
     whole = drawn(browser, CELLS)
@@ -379,6 +477,18 @@ def check_filters(browser, page, report):
         and 0 < few["curves"] < whole["curves"],
         f"filtered by text the map has {few}",
     )
+    headings = "[...document.querySelectorAll('main > section')].filter(s => !s.hidden && [...s.querySelectorAll('figure')].every(f => f.hidden)).length"
+    browser.run(
+        "(() => { const text = document.querySelector('#filters input'); text.value = 'nothing'; text.dispatchEvent(new Event('input')); })()"
+    )
+    check(
+        drawn(browser, headings) == 0 and browser.run("document.querySelectorAll('nav li[hidden]').length") > 0,
+        "the filter leaves empty headings",
+    )
+    browser.run(
+        "(() => { const text = document.querySelector('#filters input'); text.value = 'rope counting'; text.dispatchEvent(new Event('input')); })()"
+    )
+    drawn(browser, "0")
     address = browser.run("location.hash.slice(1)")
     check("text=rope" in address, f"the address is {address}")
     browser.open(page, address=address)
@@ -478,13 +588,13 @@ FIRST = """new Promise(done => { const look = () => posbench.first() || posbench
 
 
 def check_large(browser, posbench, directory):
-    """Of 10,000 experiments the first plot is there within 3 seconds, and what is out of sight is not drawn."""
+    """The first plot of 10,000 experiments appears within 3 seconds, and plots outside of the window are not drawn."""
     path, page = os.path.join(directory, "large.json"), os.path.join(directory, "large.html")
     with open(path, "w", encoding="utf-8") as file:
         json.dump(drawn_report(48, 42, 5), file)
     subprocess.run([posbench, "report", path, "-o", page], check=True)
     times = []
-    for _ in range(3):  # what else this machine does costs time, but hardly processor time
+    for _ in range(3):  # other work on this machine costs time, but hardly processor time
         before = browser.cpu_seconds()
         browser.open(page, address="again")
         wall = browser.run(FIRST) / 1000
@@ -583,7 +693,7 @@ def check_inspection(browser, posbench, directory):
 
 
 def check_inspection_link(browser, posbench, run):
-    """What was saved in the folder inspect of a run directory is linked to from the cell, and from no other."""
+    """The cell of a model links to its page in the folder inspect of the run directory; other cells do not."""
     page, model = (
         os.path.join(run, "report.html"),
         next(m for m in sorted(os.listdir(os.path.join(run, "models"))) if "-cope-" in m),
@@ -650,6 +760,16 @@ def check_board(browser, posbench, directory):
     plots = 0
     for width, dark in [(1280, False), (390, True)]:
         browser.open(page, width, 900, dark)
+        for task in ("flip_flop", "last_x_retrieval"):
+            browser.run(
+                f"[...document.querySelectorAll('.results th button')].find(b => b.textContent === '{task}').click()"
+            )
+            screens = browser.run("""posbench.draw_all().then(() => [...document.querySelectorAll("main > section")]
+              .filter(section => !section.hidden && section.querySelector("figure.strip")).map(section => section.querySelector("h2").textContent))""")
+            check(screens == [task], f"board: the screens are {screens}, expected {task}")
+            height = browser.run("document.documentElement.scrollHeight")
+            check(width < 1000 or height < 12000, f"board: the page of one task is {height} pixels high")
+        check(browser.run("document.querySelectorAll('nav li:not([hidden])').length") < 10, "board: links to all tasks")
         strips = browser.run("""posbench.draw_all().then(() => posbench.plots.filter(p => p.kind === "strip").map(p => ({
           task: p.details.task, title: p.title, rows: p.rows, drawn: p.view_node.querySelectorAll(".means path").length })))""")
         of_task = [strip for strip in strips if strip["task"] == "last_x_retrieval"]
@@ -666,16 +786,20 @@ def check_board(browser, posbench, directory):
         check(browser.run("posbench.problems.length") == 0 and not browser.problems, f"board: {browser.problems}")
         check(browser.run("document.documentElement.scrollWidth") <= width, f"board: wider than {width}")
         plots += len(strips)
-    browser.open(page, address="family=rotary")
+    tiers = "Object.values(posbench.plots.find(p => p.kind === 'strip' && p.view).view.scale('color').range())"
+    browser.open(page, address="open=flip_flop")
+    colors = browser.run(f"posbench.draw_all().then(() => {tiers})")
+    check(len(set(colors[:23])) == 23, f"board: tiers share colors: {colors}")
+    browser.open(page, address="open=last_x_retrieval&family=rotary")
     rotary = {row["encoding"] for row in rows if row["family"] == "rotary"}
-    shown = browser.run("""posbench.draw_all().then(() => posbench.plots.filter(p => p.kind === "strip")
+    shown = browser.run("""posbench.draw_all().then(() => posbench.plots.filter(p => p.kind === "strip" && p.drawn)
       .map(p => p.view_node.querySelectorAll(".means path").length))""")
     check(set(shown) == {len(rotary)}, f"board: filtered to {set(shown)}, expected {len(rotary)}")
     return plots
 
 
-def look_at(browser, page, things):
-    """The sections of a page, at both widths and in both colour schemes, without anything amiss."""
+def look_at(browser, page, noun):
+    """Returns the sections of a page. Checks them at both widths and in both color schemes."""
     for width, dark in [(390, True), (1280, False)]:
         browser.open(page, width, 900, dark)
         seen = browser.run(LOOK)
@@ -687,8 +811,8 @@ def look_at(browser, page, things):
             f"{page}, {width}: {browser.problems} {seen['problems']} {browser.requests} {seen['width']} wide",
         )
         check(
-            things in browser.run("document.querySelector('#chooser summary').textContent"),
-            f"{page}: the chooser is not of {things}",
+            noun in browser.run("document.querySelector('#chooser summary').textContent"),
+            f"{page}: the chooser is not of {noun}",
         )
         for section in seen["sections"]:
             for plot in section["plots"]:
@@ -714,7 +838,7 @@ def check_sweep(browser, posbench, directory):
             "-e",
             "rope,alibi",
             "--sweep",
-            "task.length=8,16",
+            "task.length=16,8,32",
             "--sweep",
             "model.width=16,32",
             "-q",
@@ -729,6 +853,13 @@ def check_sweep(browser, posbench, directory):
     check(len(diagrams) == 8, f"{len(diagrams)} phase diagrams")
     for plot in diagrams:
         check([two_digits(row[2]) for row in plot["rows"]] == plot["texts"], f"{plot['title']}: {plot['texts']}")
+    axes = browser.run("""posbench.draw_all().then(() => posbench.plots.filter(p => p.details.phase).map(p =>
+      ["x", "y"].map(scale => p.view.scale(scale).domain())))""")
+    for plot, (columns, rows) in zip(diagrams, axes):
+        for names in (columns, rows):
+            numbers = [int(name.split()[0]) for name in names if name[0].isdigit()]
+            check(numbers == sorted(numbers), f"{plot['title']}: the order of an axis is {names}")
+    check(any(len(columns) > 3 for columns, _ in axes), f"the axes are {axes}")
     browser.open(page, address="text=alibi")
     left = drawn(
         browser, "posbench.plots.filter(plot => plot.details.phase && !plot.node.hidden).map(plot => plot.title)"
@@ -814,11 +945,15 @@ def main(posbench, results_tests, *given):
             report |= json.loads(summary.stdout)
             for width, dark in [(1280, False), (390, True)]:
                 plots += check_page(name, browser, page, report, width, dark)
+            if name != "hostile":
+                check_table(browser, posbench, path, page)
             if name == "many":
                 check_behaviour(browser, page)
             if name == "drawn":
                 check_filters(browser, page, report)
                 check_cell(browser, page, report)
+                check_saved(browser, page)
+                check_colors(browser, posbench, report, directory)
                 check_anonymous(posbench, path, directory)
         plots += check_claims(browser, results_tests, directory)
         plots += check_board(browser, posbench, directory)

@@ -34,22 +34,22 @@ ExperimentResult by_length(std::int64_t cases, std::int64_t correct) {
   return experiment;
 }
 
-std::string page_of(const Report& report) {
+std::string make_page(const Report& report) {
   const NamedReport run{"runs/<mine>", report};
-  return report_page({&run, 1});
+  return make_report_page({&run, 1});
 }
 
 }  // namespace
 
 TEST_CASE("what a page says cannot become markup or script") {
-  CHECK(html_text("a<b> & \"c\" 'd'") == "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
+  CHECK(escape_html("a<b> & \"c\" 'd'") == "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
   const std::string hostile = "</script><!--&";
-  const std::string json = script_json({{hostile, hostile}});
+  const std::string json = to_script_json({{hostile, hostile}});
   CHECK(json.find_first_of("<>&") == json.npos);
   CHECK(Json::parse(json) == Json{{hostile, hostile}});
   Report report = small_report();
   report.context["command"] = "{{data}}<script>";
-  const std::string page = page_of(report);
+  const std::string page = make_page(report);
   CHECK(page.find("{{data}}&lt;script&gt;") != page.npos);  // as text, and not filled in again
   CHECK(page.find("runs/&lt;mine&gt;") != page.npos);
   CHECK(page.find("<mine>") == page.npos);
@@ -59,7 +59,7 @@ TEST_CASE("a page is filled in at every place, and lets nothing out") {
   for (const char* part : {"{{title}}", "{{head}}", "{{documents}}", "{{data}}", "{{rows}}"}) {
     CAPTURE(part);
     CHECK(kPageTemplate.find(part) != kPageTemplate.npos);
-    CHECK(page_of(small_report()).find(part) == std::string::npos);
+    CHECK(make_page(small_report()).find(part) == std::string::npos);
   }
   CHECK(kPageTemplate.find("content=\"default-src 'none'; script-src 'sha256-") != kPageTemplate.npos);
   CHECK(kPageTemplate.find("unsafe-eval") == kPageTemplate.npos);
@@ -72,22 +72,22 @@ TEST_CASE("an anonymous report says neither where nor how it was made") {
   report.context["command"] = "posbench run -o some/where";
   report.context["plugins"] = {{{"file", "some/where/mine.so"}, {"sha256", "12"}}};
   make_anonymous(report);
-  const std::string page = page_of(report);
+  const std::string page = make_page(report);
   for (const char* trace : {"my-host", "some/where", "posbench run"}) CHECK(page.find(trace) == page.npos);
   CHECK(page.find("mine.so") != page.npos);
 }
 
 TEST_CASE("a long configuration is cut") {
   Report report = small_report();
-  const size_t before = page_of(report).size();
+  const size_t before = make_page(report).size();
   report.config["long"] = std::string(10'000'000, 'x');
-  CHECK(page_of(report).size() < before + 300'000);
+  CHECK(make_page(report).size() < before + 300'000);
 }
 
 TEST_CASE("numbers that are not finite are null on a page") {
-  CHECK(page_number(0.12345678) == Json(0.123457));
-  CHECK(page_number(0.9999999) == Json(0.999999));  // only 1 is all
-  CHECK(page_number(std::numeric_limits<double>::infinity()).is_null());
+  CHECK(round_for_page(0.12345678) == Json(0.123457));
+  CHECK(round_for_page(0.9999999) == Json(0.999999));  // only 1 is all
+  CHECK(round_for_page(std::numeric_limits<double>::infinity()).is_null());
 }
 
 namespace {
@@ -143,7 +143,7 @@ Json plots_of(const std::string& page, const std::string& section) {
 }  // namespace
 
 TEST_CASE("a sweep has phase diagrams: trained by tested length at each width, and length by width") {
-  const Json plots = plots_of(page_of(grid_report()), "Phase diagrams");
+  const Json plots = plots_of(make_page(grid_report()), "Phase diagrams");
   std::vector<std::string> titles;
   for (const Json& plot : plots) titles.push_back(plot["title"]);
   CHECK(titles ==
@@ -153,7 +153,7 @@ TEST_CASE("a sweep has phase diagrams: trained by tested length at each width, a
                                  "flip_flop, cope, in distribution", "flip_flop, cope, out of distribution"});
   CHECK(plots[0]["size"] == 4);  // 16 tested at 16 and 64, 32 at 32 and 64
   CHECK(plots[3]["size"] == 4);
-  CHECK(plots_of(page_of(small_report()), "Phase diagrams").empty());
+  CHECK(plots_of(make_page(small_report()), "Phase diagrams").empty());
 }
 
 TEST_CASE("a sweep of one value has a row for each encoding, and what diverged counts as 0") {

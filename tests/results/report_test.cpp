@@ -143,8 +143,32 @@ const std::vector<Edit>& malformed() {
        "1000000000000"},
       {"/experiments/3/splits/1/token/total", kErase,
        "before.json: experiments[3].splits[1].token.total is missing"},
-      {"/experiments/3/splits/1/sequence/total", 642,
-       "before.json: experiments[3].splits[1].sequence.total is 642, more than the sequences of its split, 641"},
+      {"/experiments/3/splits/1/sequences", 639,
+       "before.json: experiments[3].splits[1].sequence.total is 640, more than the sequences of its split, 639"},
+      {"/experiments/3/splits/1/token/accuracy", 1.6,
+       "before.json: experiments[3].splits[1].token.accuracy is 1.6, expected 0.84375, which follows from 1080 of "
+       "1280"},
+      {"/experiments/3/splits/1/token/accuracy", 0.843751,
+       "before.json: experiments[3].splits[1].token.accuracy is 0.843751, expected 0.84375, which follows from 1080 "
+       "of 1280"},
+      {"/experiments/3/splits/1/token/correct", 1081,
+       "before.json: experiments[3].splits[1].token.accuracy is 0.84375, expected 0.844531, which follows from 1081 "
+       "of 1280"},
+      {"/experiments/3/splits/1/token/low", 0.9,
+       "before.json: experiments[3].splits[1].token.low is 0.9, expected 0.822833, which follows from 1080 of 1280"},
+      {"/experiments/3/splits/1/by_length/1/token/accuracy", 0,
+       "before.json: experiments[3].splits[1].by_length[1].token.accuracy is 0, expected null, as nothing was "
+       "scored"},
+      {"/experiments/3/splits/1/by_length/0", kErase,
+       "before.json: experiments[3].splits[1].by_length is a list, with 0 of 0 tokens right, expected 1080 of 1280 as "
+       "in its split"},
+      {"/experiments/3/splits/1/by_distance/1", kErase,
+       "before.json: experiments[3].splits[1].by_distance is a list, with 80 of 80 tokens right, expected 1080 of 1280 "
+       "as in its split"},
+      {"/experiments/3/splits/1/by_position",
+       Json::array({Json{{"position", 1}, {"token", {{"correct", 1080}, {"total", 1281}}}}}),
+       "before.json: experiments[3].splits[1].by_position is a list, with 1080 of 1281 tokens right, expected 1080 of "
+       "1280 as in its split"},
       {"/experiments/3/splits/1/sequence",
        {{"correct", 0}, {"total", 0}},
        "before.json: experiments[3].splits[1].sequence.total is 0, expected an integer from 1 to "
@@ -163,10 +187,23 @@ const std::vector<Edit>& malformed() {
 
 TEST_CASE("a report that is written and read is the same") {
   const Report report = small_report();
-  CHECK(report_from_json(parse_json(pretty(to_json(report)), "a.json"), "a.json") == report);
-  const File file(pretty(to_json(report)));
+  CHECK(report_from_json(parse_json(to_indented_json(to_json(report)), "a.json"), "a.json") == report);
+  const File file(to_indented_json(to_json(report)));
   CHECK(read_report(file.path()) == report);
-  CHECK(read_report(File(pretty(to_json(Report{}))).path()) == Report{});
+  CHECK(read_report(File(to_indented_json(to_json(Report{}))).path()) == Report{});
+}
+
+TEST_CASE("the fractions of samples seen in training are read back, and older reports have none") {
+  Report report = small_report();
+  CHECK(to_json(report)["tasks"].dump().find("training") == std::string::npos);
+  report.tasks[0].training_samples = 20000;
+  report.tasks[0].splits[0].seen_in_training = 0.53125;
+  report.tasks[0].splits[1].seen_in_training = 0;
+  CHECK(report_from_json(parse_json(to_indented_json(to_json(report)), "a.json"), "a.json") == report);
+  Json invalid = to_json(report);
+  invalid["tasks"][0]["splits"][0]["seen_in_training"] = 1.5;
+  CHECK_THROWS_WITH(report_from_json(invalid, "a.json"),
+                    Catch::Matchers::Contains("tasks[0].splits[0].seen_in_training"));
 }
 
 TEST_CASE("counts by length and distance are read from bare integers too") {
@@ -184,7 +221,7 @@ TEST_CASE("counts by length and distance are read from bare integers too") {
   }
   CHECK(json["experiments"][3]["splits"][1]["by_distance"][0] == Json{4, 80, 80});
   CHECK(report_from_json(json, "a.json") == report);
-  CHECK(read_report(File(pretty(json)).path()) == report);
+  CHECK(read_report(File(to_indented_json(json)).path()) == report);
   const auto refusal = [&](const char* place, const Json& value) {
     Json wrong = json;
     wrong[Json::json_pointer(place)] = value;
@@ -203,11 +240,15 @@ TEST_CASE("counts by length and distance are read from bare integers too") {
         "a.json: experiments[3].splits[1].by_length[0][1] is 1281, more than its total, 1280");
   CHECK(refusal("/experiments/3/splits/1/by_length/1/0", 9) ==
         "a.json: experiments[3].splits[1].by_length[1][0] is 9, not more than the length before it, 9");
+  CHECK(
+      refusal("/experiments/3/splits/1/by_length/0/3", 441) ==
+      "a.json: experiments[3].splits[1].by_length is a list, with 441 of 640 sequences right, expected 440 of 640 as "
+      "in its split");
 }
 
 TEST_CASE("one experiment on one line reads back") {
   for (const ExperimentResult& experiment : small_report().experiments) {
-    const std::string line = compact(to_json(experiment));
+    const std::string line = to_compact_json(to_json(experiment));
     CHECK(line.find('\n') == line.npos);
     CHECK(experiment_from_json(parse_json(line, "x"), "x") == experiment);
   }
@@ -230,7 +271,7 @@ TEST_CASE("a malformed file is refused as its JSON is") {
   const Json json = to_json(small_report());
   for (const Edit& edit : malformed()) {
     INFO(edit.pointer << " " << edit.value);
-    const File file(pretty(edited(json, edit)));
+    const File file(to_indented_json(edited(json, edit)));
     std::string message = edit.message;
     message.replace(0, std::string("before.json").size(), file.path().string());
     CHECK_THROWS_WITH(read_report(file.path()), message);
@@ -239,11 +280,11 @@ TEST_CASE("a malformed file is refused as its JSON is") {
 
 TEST_CASE("the first fault of a long report is named, with any number of threads") {
   const Report report = drawn_report(2, 5, 60, [](int, int, int, int) { return 0.5; });
-  const File whole(pretty(to_json(report)));
+  const File whole(to_indented_json(to_json(report)));
   CHECK(read_report(whole.path()) == report);
   Json json = to_json(report);
   for (size_t i = 301; i < 600; i += 7) json["experiments"][i]["steps"] = -1;
-  const File file(pretty(json));
+  const File file(to_indented_json(json));
   CHECK_THROWS_WITH(
       read_report(file.path()),
       file.path().string() + ": experiments[301].steps is -1, expected an integer from 0 to 2147483647");
@@ -261,7 +302,7 @@ TEST_CASE("a newer schema is reported as newer, whatever else it changed") {
   Json json = to_json(small_report());
   json["schema_version"] = 2;
   json["experiments"] = {{{"trial", 1}}};
-  const File file(pretty(json));
+  const File file(to_indented_json(json));
   CHECK_THROWS_WITH(read_report(file.path()),
                     file.path().string() +
                         ": schema_version is 2, newer than 1, the newest that this posbench "
@@ -278,12 +319,11 @@ TEST_CASE("unknown fields are ignored everywhere") {
   CHECK(report_from_json(json, "a.json") == small_report());
 }
 
-TEST_CASE("accuracies, intervals and the summary are computed again, and not read") {
+TEST_CASE("accuracies and intervals may be missing, and the summary is not read") {
   Json json = to_json(small_report());
   Json& token = json["experiments"][0]["splits"][0]["token"];
   CHECK(token["accuracy"] == 1.0);
-  token["accuracy"] = "perfect";
-  token.erase("low");
+  for (const char* derived : {"accuracy", "low", "high"}) token.erase(derived);
   json["summary"] = "all fine";
   json.erase("ranking");
   CHECK(to_json(report_from_json(json, "a.json")) == to_json(small_report()));
@@ -293,7 +333,7 @@ TEST_CASE("the order in which a file lists its members does not matter") {
   const Json json = to_json(small_report());
   Json reversed = Json::object();
   for (auto item = json.rbegin(); item != json.rend(); ++item) reversed[item.key()] = *item;
-  const File file(pretty(reversed));
+  const File file(to_indented_json(reversed));
   CHECK(read_report(file.path()) == small_report());
 }
 
@@ -308,19 +348,28 @@ TEST_CASE("a loss that is not finite is null in JSON") {
 
 TEST_CASE("where nothing was scored, the accuracy is null with a reason") {
   const Json count = to_json(small_report().experiments[0]).at("splits").at(1).at("by_length").at(1).at("token");
-  CHECK(compact(count) ==
+  CHECK(to_compact_json(count) ==
         R"({"correct":0,"total":0,"accuracy":null,"reason":"nothing was scored","low":0.0,"high":1.0})");
+}
+
+TEST_CASE("accuracies in a report are rounded to the nearest millionth") {
+  ExperimentResult experiment = small_report().experiments[0];
+  experiment.splits[0].token = {2, 3};
+  experiment.splits[0].sequence = {1, 3};
+  const Json split = to_json(experiment).at("splits").at(0);
+  CHECK(split.at("token").at("accuracy") == 0.666667);
+  CHECK(split.at("sequence").at("accuracy") == 0.333333);
 }
 
 TEST_CASE("a report finds the baselines of its tasks") {
   const Report report = small_report();
-  CHECK(baseline(report, "counting").version == 2);
-  CHECK_THROWS_AS(baseline(report, "parity"), std::out_of_range);
+  CHECK(find_baseline(report, "counting").version == 2);
+  CHECK_THROWS_AS(find_baseline(report, "parity"), std::out_of_range);
 }
 
 // Not run by default: report_schema_test.py runs it, to validate the output of to_json.
 TEST_CASE("writes a report to the path POSBENCH_WRITE_REPORT", "[.write_report]") {
   const char* path = std::getenv("POSBENCH_WRITE_REPORT");
   REQUIRE(path != nullptr);
-  std::ofstream(path) << pretty(to_json(small_report()));
+  std::ofstream(path) << to_indented_json(to_json(small_report()));
 }

@@ -1,4 +1,4 @@
-"""Writes statistics_reference.json: what scipy and statsmodels give for our statistics.
+"""Writes statistics_reference.json, the values of scipy and statsmodels for our statistics.
 
 python3 -m venv reference && reference/bin/pip install scipy==1.17.1 statsmodels==0.15.0
 reference/bin/python tests/results/statistics_reference.py > tests/results/statistics_reference.json

@@ -28,7 +28,7 @@ auto near(double value) { return Approx(value).epsilon(1e-9).margin(1e-12); }
 
 TEST_CASE("Wilson intervals equal scipy's") {
   for (const Json& row : reference().at("wilson")) {
-    const Interval interval = wilson({row.at("correct"), row.at("total")});
+    const Interval interval = wilson_interval({row.at("correct"), row.at("total")});
     INFO(row);
     CHECK(interval.low == near(row.at("low")));
     CHECK(interval.high == near(row.at("high")));
@@ -37,7 +37,7 @@ TEST_CASE("Wilson intervals equal scipy's") {
 
 TEST_CASE("without scored positions there is no accuracy, and its interval is [0, 1]") {
   CHECK(std::isnan(accuracy({})));
-  CHECK(wilson({}) == Interval{0, 1});
+  CHECK(wilson_interval({}) == Interval{0, 1});
 }
 
 TEST_CASE("Student's intervals equal scipy's") {
@@ -66,29 +66,29 @@ TEST_CASE("large detectable effects continue without a jump") {
 
 TEST_CASE("Clopper-Pearson intervals equal scipy's") {
   for (const Json& row : reference().at("clopper_pearson")) {
-    const Interval interval = clopper_pearson({row.at("correct"), row.at("total")});
+    const Interval interval = clopper_pearson_interval({row.at("correct"), row.at("total")});
     INFO(row);
     CHECK(interval.low == near(row.at("low")));
     CHECK(interval.high == near(row.at("high")));
   }
-  CHECK(clopper_pearson({}) == Interval{0, 1});
+  CHECK(clopper_pearson_interval({}) == Interval{0, 1});
 }
 
 TEST_CASE("Boschloo's test equals scipy's") {
   for (const Json& row : reference().at("boschloo")) {
     INFO(row);
     const Count a{row.at("a")[0], row.at("a")[1]}, b{row.at("b")[0], row.at("b")[1]};
-    CHECK(boschloo(a, b) == Approx(row.at("p").get<double>()).epsilon(1e-4));
-    CHECK(boschloo(b, a) == Approx(boschloo(a, b)));
+    CHECK(boschloo_test(a, b) == Approx(row.at("p").get<double>()).epsilon(1e-4));
+    CHECK(boschloo_test(b, a) == Approx(boschloo_test(a, b)));
   }
-  CHECK(boschloo({3, 3}, {}) == 1);
+  CHECK(boschloo_test({3, 3}, {}) == 1);
 }
 
 TEST_CASE("the interval of a mean is Clopper and Pearson's if every value is 0 or 1, and always has a width") {
   for (const int ones : {0, 1, 3, 5}) {
     std::vector<double> values(5, 0.0);
     std::fill_n(values.begin(), ones, 1.0);
-    const Interval interval = bounded_mean_interval(values), exact = clopper_pearson({ones, 5});
+    const Interval interval = bounded_mean_interval(values), exact = clopper_pearson_interval({ones, 5});
     CHECK(interval.low == Approx(exact.low).margin(0.015));
     CHECK(interval.high == Approx(exact.high).margin(0.015));
   }
@@ -149,6 +149,45 @@ TEST_CASE("hypotheses that cannot reach a statistic do not count against it") {
   CHECK(std::isinf(critical_statistic(std::vector<PermutationDistribution>(7, apart), 0.05)));
 }
 
+TEST_CASE("a hypothesis that is decided counts no longer against later ones") {
+  // Both have the same values, and so the same distribution. The first separates them, the second nearly does.
+  const PermutationDistribution apart =
+                                    relabel(std::vector{SplitValues{{0, 1, 2, 3, 4}, {6, 7, 8, 9, 10}}}, false),
+                                nearly =
+                                    relabel(std::vector{SplitValues{{0, 1, 2, 3, 7}, {6, 4, 8, 9, 10}}}, false);
+  REQUIRE(apart.maxima == nearly.maxima);
+  const double first = apart.p(apart.statistic()), second = nearly.p(nearly.statistic());
+  CHECK(first == near(2.0 / 252));
+  REQUIRE(second > 2 * first);
+  const std::vector<std::vector<double>> corrected = corrected_p(std::vector{nearly, apart});
+  CHECK(corrected[1][0] == near(2 * first));
+  CHECK(corrected[0][0] == near(second));  // it is the only one that is left
+}
+
+TEST_CASE("a corrected p-value is not below that of a larger statistic") {
+  // The statistic of the first is larger, and so is its p-value. The second reaches its own in few relabellings.
+  const PermutationDistribution common{.statistics = {3}, .maxima = {0, 1, 3, 4}},
+      rare{.statistics = {2}, .maxima = {0, 0, 0, 0, 0, 0, 0, 0, 0, 2}};
+  const std::vector<std::vector<double>> corrected = corrected_p(std::vector{common, rare});
+  CHECK(corrected[0][0] == near(0.5));
+  CHECK(corrected[1][0] == near(0.5));
+}
+
+TEST_CASE("the interval of a shift ends where its one-sided p-value passes 2.5 %") {
+  const std::vector<double> low{0.31, 0.12, 0.45, 0.2, 0.27, 0.36}, high{0.52, 0.7, 0.41, 0.63, 0.39, 0.58};
+  const Interval interval = shift_interval(low, high);
+  constexpr double kStep = 1e-4;
+  CHECK(interval.low < mean(high) - mean(low));
+  CHECK(interval.high > mean(high) - mean(low));
+  CHECK(shift_p(low, high, interval.low - kStep) <= 0.025);
+  CHECK(shift_p(low, high, interval.low + kStep) > 0.025);
+  CHECK(shift_p(high, low, -interval.high - kStep) <= 0.025);
+  CHECK(shift_p(high, low, -interval.high + kStep) > 0.025);
+  std::vector<double> raised = high;
+  for (double& value : raised) value += 0.1;
+  CHECK(shift_interval(low, raised).low == Approx(interval.low + 0.1).margin(1e-5));
+}
+
 TEST_CASE("many relabellings are drawn, the true one among them, and are the same each time") {
   std::vector<double> low(10), high(10);
   for (size_t i = 0; i < 10; ++i) low[i] = 0.01 * static_cast<double>(i), high[i] = 0.5 + low[i];
@@ -167,23 +206,23 @@ TEST_CASE("the prior of variances equals an independent computation of limma's")
     CHECK(prior.variance == near(row.at("prior")));
     if (row.at("prior_freedom").is_null()) {
       CHECK(std::isinf(prior.freedom));
-      CHECK(moderated(prior, 1, 8) == prior.variance);
+      CHECK(moderate_variance(prior, 1, 8) == prior.variance);
     } else {
       CHECK(prior.freedom == near(row.at("prior_freedom")));
-      CHECK(moderated(prior, 1, 8) == near((prior.freedom * prior.variance + 8) / (prior.freedom + 8)));
+      CHECK(moderate_variance(prior, 1, 8) == near((prior.freedom * prior.variance + 8) / (prior.freedom + 8)));
     }
   }
-  CHECK(moderated(fit_variance_prior(std::vector{0.25}, std::vector{4.0}), 0.25, 4) == 0.25);
+  CHECK(moderate_variance(fit_variance_prior(std::vector{0.25}, std::vector{4.0}), 0.25, 4) == 0.25);
 }
 
 TEST_CASE("Holm's correction equals statsmodels'") {
   for (const Json& row : reference().at("holm")) {
-    const std::vector<double> adjusted = holm(row.at("p").get<std::vector<double>>());
+    const std::vector<double> adjusted = holm_correction(row.at("p").get<std::vector<double>>());
     INFO(row);
     REQUIRE(adjusted.size() == row.at("adjusted").size());
     for (size_t i = 0; i < adjusted.size(); ++i) CHECK(adjusted[i] == near(row.at("adjusted")[i]));
   }
-  CHECK(holm({}).empty());
+  CHECK(holm_correction({}).empty());
 }
 
 TEST_CASE("percentile intervals equal numpy's") {
@@ -204,7 +243,7 @@ TEST_CASE("a bootstrap interval of a mean has about its nominal coverage") {
     for (double& value : values) value = 3 + normal(rng);
     for (double& m : means) {
       m = 0;
-      for (const int i : resample(rng, kValues)) m += values[static_cast<size_t>(i)] / kValues;
+      for (const int i : resample_indices(rng, kValues)) m += values[static_cast<size_t>(i)] / kValues;
     }
     const Interval interval = percentile_interval(means);
     covered += interval.low <= 3 && 3 <= interval.high;

@@ -38,11 +38,16 @@ TEST_CASE("a summary holds mean, values and interval over seeds for every split"
   CHECK(row.splits[1].sequence.mean == Approx(0.95));
   CHECK(row.splits[1].sequence.interval == bounded_mean_interval(std::vector{0.9, 0.95, 1.0}));
   CHECK(row.splits[1].solved == Approx(1.0 / 3));
-  CHECK(row.splits[1].solved_interval == clopper_pearson({1, 3}));
+  CHECK(row.splits[1].solved_interval == clopper_pearson_interval({1, 3}));
   CHECK(row.in_distribution->solved == 1);
   CHECK(row.out_of_distribution->sequence.mean == Approx(0.725));
   CHECK(row.out_of_distribution->sequence.values[2] == Approx(0.75));
   CHECK(row.out_of_distribution->solved == 0);  // no seed solves both
+}
+
+TEST_CASE("an accuracy of exactly 0.99 counts as solved in a summary") {
+  const Report report = drawn_report(1, 1, 4, [](int, int, int, int seed) { return 0.988 + 0.001 * seed; });
+  CHECK(summarize(report).rows.at(0).splits.at(0).solved == 0.5);
 }
 
 TEST_CASE("one seed has no interval") {
@@ -107,7 +112,7 @@ TEST_CASE("accuracy above trivial is 0 at the best trivial predictor and 1 at pe
 
 TEST_CASE("an experiment that did not finish counts as nothing right, and is counted") {
   const Summary summary = summarize(small_report());
-  const SummaryRow* row = find(summary, "counting", "cope:positions=16");
+  const SummaryRow* row = find_row(summary, "counting", "cope:positions=16");
   REQUIRE(row);
   CHECK(row->diverged == 1);
   CHECK(row->failed == 0);
@@ -115,9 +120,9 @@ TEST_CASE("an experiment that did not finish counts as nothing right, and is cou
   CHECK(row->in_distribution->solved == 0.5);
   CHECK(row->in_distribution->above_trivial.mean == 0.5);
   CHECK(row->length->at == 3);  // half of the seeds have nothing right at any length
-  CHECK(find(summary, "counting", "rope")->failed == 1);
-  CHECK(!find(summary, "counting", "rope")->length);
-  CHECK(find(summary, "counting", "alibi") == nullptr);
+  CHECK(find_row(summary, "counting", "rope")->failed == 1);
+  CHECK(!find_row(summary, "counting", "rope")->length);
+  CHECK(find_row(summary, "counting", "alibi") == nullptr);
 }
 
 TEST_CASE("rows follow the report's tasks, then its encodings") {
@@ -130,7 +135,7 @@ TEST_CASE("rows follow the report's tasks, then its encodings") {
 TEST_CASE("a length that two splits test counts as in the first; distances count at trained lengths only") {
   // small_report(): length 9 is right in distribution and, for rope, 1080 of 1280 out of it.
   const Summary summary = summarize(small_report());
-  const SummaryRow* rope = find(summary, "flip_flop:length=9", "rope");
+  const SummaryRow* rope = find_row(summary, "flip_flop:length=9", "rope");
   CHECK(!rope->length->at);
   CHECK(rope->length->tested_to == 10);
   // Distance 8 is tested in longer sequences only, where a wrong answer may be due to the length.
@@ -170,14 +175,14 @@ TEST_CASE("the interval of a threshold length spans its seeds, and may reach bey
 }
 
 TEST_CASE("ties get their mean rank, and an encoding is ranked on the tasks that it ran") {
-  const auto ranks = rank({{{0.9, 0.9}, {0.5}, {0.5}}, {{0.9}, {1}, {}}});
+  const auto ranks = rank_encodings({{{0.9, 0.9}, {0.5}, {0.5}}, {{0.9}, {1}, {}}});
   REQUIRE(ranks.size() == 3);
   CHECK(ranks[0]->mean == 1.5);
   CHECK(ranks[1]->mean == 1.75);
   CHECK(ranks[2]->mean == 2.5);
   CHECK(ranks[2]->tasks == 1);
-  CHECK(!rank({{{}, {0.5}}})[0]);
-  CHECK(rank({}).empty());
+  CHECK(!rank_encodings({{{}, {0.5}}})[0]);
+  CHECK(rank_encodings({}).empty());
 }
 
 TEST_CASE("the interval of a rank covers other tasks and other seeds") {
@@ -187,17 +192,17 @@ TEST_CASE("the interval of a rank covers other tasks and other seeds") {
     const double one = task % 2 == 0 ? 0.6 : 0.4;
     values.push_back({{0.9, 0.91}, {one, one + 0.01}, {1 - one, 1 - one + 0.01}});
   }
-  const auto clear = rank(values);
+  const auto clear = rank_encodings(values);
   CHECK(clear[0]->interval == Interval{1, 1});
   CHECK(clear[1]->interval.low > 2);
   CHECK(clear[1]->interval.low < 2.4);
   CHECK(clear[1]->interval.high > 2.6);
   // One task, where the order is that of the seed drawn.
-  const auto by_seed = rank({{{0.2, 0.8}, {0.5, 0.5}}});
+  const auto by_seed = rank_encodings({{{0.2, 0.8}, {0.5, 0.5}}});
   CHECK(by_seed[0]->mean == 1.5);
   CHECK(by_seed[0]->interval == Interval{1, 2});
   CHECK(!by_seed[0]->enough_seeds());
-  CHECK(rank({{{1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}}})[0]->enough_seeds());
+  CHECK(rank_encodings({{{1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}}})[0]->enough_seeds());
 }
 
 TEST_CASE(
@@ -222,6 +227,6 @@ TEST_CASE(
 }
 
 TEST_CASE("a summary is the same bytes each time") {
-  const auto text = [] { return compact(to_json(small_report()).at("summary")); };
+  const auto text = [] { return to_compact_json(to_json(small_report()).at("summary")); };
   CHECK(text() == text());
 }

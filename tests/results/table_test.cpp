@@ -36,7 +36,7 @@ size_t longest_line(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a console table aligns its columns and breaks long headers") {
-  CHECK(console(example()) ==
+  CHECK(to_console_text(example()) ==
         "                     last_x_\n"
         "encoding           retrieval  seeds\n"
         "-----------------------------------\n"
@@ -45,7 +45,7 @@ TEST_CASE("a console table aligns its columns and breaks long headers") {
 }
 
 TEST_CASE("a console table that is too wide becomes blocks that repeat the first column") {
-  CHECK(console(example(), {.width = 30}) ==
+  CHECK(to_console_text(example(), {.width = 30}) ==
         "                     last_x_\n"
         "encoding           retrieval\n"
         "----------------------------\n"
@@ -59,40 +59,40 @@ TEST_CASE("a console table that is too wide becomes blocks that repeat the first
 }
 
 TEST_CASE("colour changes nothing but colour") {
-  std::string colored = console(example(), {.color = true});
+  std::string colored = to_console_text(example(), {.color = true});
   CHECK(colored.find("\033[32m     1.00\033[0m") != colored.npos);
   for (const std::string code : {"\033[32m", "\033[0m"}) colored.erase(colored.find(code), code.size());
-  CHECK(colored == console(example()));
+  CHECK(colored == to_console_text(example()));
 }
 
 TEST_CASE("columns align by characters, not by bytes") {
   const Table table{.columns = {{"name"}, {"x"}}, .rows = {{"é", "1"}, {"ab", "2"}}};
-  CHECK(console(table) == "name  x\n-------\né     1\nab    2\n");
+  CHECK(to_console_text(table) == "name  x\n-------\né     1\nab    2\n");
 }
 
 TEST_CASE("a table without rows still shows its header") {
-  CHECK(console({.columns = {{"a"}, {"b"}}}) == "a  b\n----\n");
+  CHECK(to_console_text({.columns = {{"a"}, {"b"}}}) == "a  b\n----\n");
 }
 
 TEST_CASE("text from a file cannot drive a terminal") {
-  CHECK(printable("\033[2J\x07 a\nb \xC2\x9B \xE2\x80\xAE é") == "?[2J? a?b ?? ??? é");
-  CHECK(console({.columns = {{"a"}}, .rows = {{"\033[31mred"}}}) == "a\n--------\n?[31mred\n");
+  CHECK(to_printable("\033[2J\x07 a\nb \xC2\x9B \xE2\x80\xAE é") == "?[2J? a?b ?? ??? é");
+  CHECK(to_console_text({.columns = {{"a"}}, .rows = {{"\033[31mred"}}}) == "a\n--------\n?[31mred\n");
 }
 
 TEST_CASE("a Markdown table escapes what would be markup") {
-  CHECK(markdown(example()) ==
+  CHECK(to_markdown(example()) ==
         "| encoding | last_x_retrieval | seeds |\n"
         "| :-- | --: | --: |\n"
         "| rope | 0.97 | 3 |\n"
         "| cope:positions=16 | 1.00 | 10 |\n");
-  CHECK(markdown_text("<script>alert(1)</script> a|b `c` *d* [e](f) & g\nh") ==
+  CHECK(escape_markdown("<script>alert(1)</script> a|b `c` *d* [e](f) & g\nh") ==
         "&lt;script&gt;alert(1)&lt;/script&gt; a\\|b \\`c\\` \\*d\\* \\[e\\](f) &amp; g?h");
 }
 
 TEST_CASE("CSV is quoted by RFC 4180, and a spreadsheet runs none of it as a formula") {
   const Table table{.columns = {{"a"}, {"b, c"}},
                     .rows = {{"x\"y", "two\nlines"}, {"=1+1", "@sum"}, {"-0.25", "+inf"}, {"", "cope:a=1,b=2"}}};
-  CHECK(csv(table) ==
+  CHECK(to_csv(table) ==
         "a,\"b, c\"\r\n"
         "\"x\"\"y\",\"two\nlines\"\r\n"
         "'=1+1,'@sum\r\n"
@@ -102,7 +102,7 @@ TEST_CASE("CSV is quoted by RFC 4180, and a spreadsheet runs none of it as a for
 
 TEST_CASE("the table of a run shows accuracy in and out of distribution and marks what did not finish") {
   const Summary summary = summarize(small_report());
-  CHECK(console(accuracy_table(summary)) ==
+  CHECK(to_console_text(accuracy_table(summary)) ==
         "                       flip_\n"
         "                       flop:\n"
         "encoding            length=9    counting\n"
@@ -125,7 +125,7 @@ TEST_CASE("seven encodings on seven tasks fit a hundred columns") {
     experiment.id.task = names[experiment.id.task.back() - '0'];
     if (experiment.id.encoding == "encoding0") experiment.id.encoding = "learned_abs";
   }
-  const std::string text = console(accuracy_table(summarize(report)), {.width = 100});
+  const std::string text = to_console_text(accuracy_table(summarize(report)), {.width = 100});
   CHECK(longest_line(text) <= 100);
   CHECK(text.find("\n\n") == text.npos);
   CHECK(row(text, 0) ==
@@ -136,7 +136,7 @@ TEST_CASE("seven encodings on seven tasks fit a hundred columns") {
 
 TEST_CASE("an accuracy of 1.00 is shown only if every answer is right") {
   const Report report = drawn_report(1, 1, 1, [](int, int, int split, int) { return split == 0 ? 1 : 0.999; });
-  CHECK(row(console(accuracy_table(summarize(report))), 2) == "encoding0  1.00/>0.99");
+  CHECK(row(to_console_text(accuracy_table(summarize(report))), 2) == "encoding0  1.00/>0.99");
 }
 
 TEST_CASE("accuracies are rounded to the nearest, and are 1 only where all was right") {
@@ -157,7 +157,7 @@ TEST_CASE(
   const Summary summary = summarize(drawn_report(1, 2, 3, [](int, int encoding, int split, int seed) {
     return split > 0 ? 0.6 : encoding == 0 ? (seed == 0 ? 0.96 : 0.9) : (seed == 0 ? 0.5 : 0.96);
   }));
-  const std::string text = console(accuracy_table(summary));
+  const std::string text = to_console_text(accuracy_table(summary));
   CHECK(row(text, 2) == "encoding0  0.92/not learned");
   CHECK(row(text, 3) == "encoding1         0.81/0.60");  // two of three seeds have learned it
   const std::vector<std::string> notes = accuracy_notes(summary);
@@ -177,12 +177,12 @@ TEST_CASE("a table of splits has brackets around what says nothing, since the ta
   const std::vector<TaskTable> tables = split_tables(summarize(report));
   REQUIRE(tables.size() == 2);
   CHECK(tables[0].task == "task0");
-  CHECK(markdown(tables[0].table) ==
+  CHECK(to_markdown(tables[0].table) ==
         "| encoding | in_distribution | ood_far | ood_sparse |\n"
         "| :-- | --: | --: | --: |\n"
         "| encoding0 | 0.90 | (0.10) | (0.20) |\n"
         "| encoding1 | 1.00 | 0.10 | 0.20 |\n");
-  CHECK(markdown(tables[1].table) ==
+  CHECK(to_markdown(tables[1].table) ==
         "| encoding | in_distribution | ood_far |\n"
         "| :-- | --: | --: |\n"
         "| encoding0 | 1.00 | 0.10 |\n"
@@ -206,7 +206,7 @@ TEST_CASE("a table of splits has the points of a sweep as rows, also of points t
   const std::vector<TaskTable> tables = split_tables(summarize(report));
   REQUIRE(tables.size() == 1);
   CHECK(tables[0].task == "copy");
-  CHECK(markdown(tables[0].table) ==
+  CHECK(to_markdown(tables[0].table) ==
         "| encoding | model.width | in_distribution | ood_sparse | ood_far |\n"
         "| :-- | --: | --: | --: | --: |\n"
         "| rope | 32 | 1.00 | 0.50 | - |\n"
@@ -216,7 +216,7 @@ TEST_CASE("a table of splits has the points of a sweep as rows, also of points t
 TEST_CASE("a table of splits marks what did not finish") {
   const std::vector<TaskTable> tables = split_tables(summarize(small_report()));
   REQUIRE(tables.size() == 2);
-  CHECK(markdown(tables[1].table) ==
+  CHECK(to_markdown(tables[1].table) ==
         "| encoding | in_distribution | ood_far |\n"
         "| :-- | --: | --: |\n"
         "| cope:positions=16 | 0.50d | 0.48d |\n"
@@ -226,9 +226,9 @@ TEST_CASE("a table of splits marks what did not finish") {
 TEST_CASE("encodings are ranked from the best on") {
   const auto draw = [](int, int encoding, int, int) { return 0.5 + 0.1 * encoding; };
   const Report report = drawn_report(2, 3, 5, draw);
-  CHECK(markdown(ranking_table(summarize(drawn_report(2, 1, 3, draw)))).find("1.0 (3 seeds cannot tell)") !=
+  CHECK(to_markdown(ranking_table(summarize(drawn_report(2, 1, 3, draw)))).find("1.0 (3 seeds cannot tell)") !=
         std::string::npos);
-  CHECK(markdown(ranking_table(summarize(report))) ==
+  CHECK(to_markdown(ranking_table(summarize(report))) ==
         "| encoding | mean rank out of distribution (95 %) | in distribution (95 %) | tasks |\n"
         "| :-- | --: | --: | --: |\n"
         "| encoding2 | 1.0 (1.0 to 1.0) | 1.0 (1.0 to 1.0) | 2 |\n"
@@ -240,7 +240,7 @@ TEST_CASE("a spreadsheet gets a row for each task, encoding, seed and split, and
   const Report report = small_report();
   const Table table = seed_table(report, summarize(report));
   CHECK(table.rows.size() == 14);
-  const std::string text = csv(table);
+  const std::string text = to_csv(table);
   CHECK(
       row(text, 0) ==
       "task,encoding,seed,split,kind,status,sequence,sequence_correct,sequence_total,sequence_low,sequence_high,token,"
@@ -251,8 +251,20 @@ TEST_CASE("a spreadsheet gets a row for each task, encoding, seed and split, and
   CHECK(begins(11, "counting,cope:positions=16,7,in_distribution,in_distribution,diverged,0,,,,,0,,,,,0,"));
 }
 
+TEST_CASE("a note names the splits of which more than a fifth of the samples are training samples") {
+  Report report = small_report();
+  CHECK(memory_notes(report).empty());
+  report.tasks[0].training_samples = 20000;
+  report.tasks[0].splits[0].seen_in_training = 0.53;
+  report.tasks[0].splits[1].seen_in_training = 0.2;
+  CHECK(memory_notes(report) ==
+        std::vector<std::string>{
+            "flip_flop:length=9: 0.53 in in_distribution of the test samples are also among 20000 "
+            "training samples, so that accuracy there may be memory"});
+}
+
 TEST_CASE("what did not finish is listed with its reason") {
-  CHECK(markdown(unfinished_table(small_report())) ==
+  CHECK(to_markdown(unfinished_table(small_report())) ==
         "| task | encoding | seed | status | reason |\n"
         "| :-- | :-- | --: | :-- | :-- |\n"
         "| counting | cope:positions=16 | 7 | diverged | the loss was inf |\n"

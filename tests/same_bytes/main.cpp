@@ -3,6 +3,8 @@
 //   same_bytes [steps [name of one encoding]]
 //   same_bytes sets          prints the instruction sets of this processor
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstdint>
 #include <cstdio>

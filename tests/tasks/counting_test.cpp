@@ -1,7 +1,9 @@
 // Tests the counting tasks with published and worked examples.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -79,5 +81,30 @@ TEST_CASE("i-th word counts only nouns, from the start or from the end") {
     const int index = e.tokens[24] - 23;
     CHECK(e.targets.back() == nouns[nouns.size() - index]);
     CHECK(e.tokens[24 - e.distances[0]] == e.targets.back());
+  }
+}
+
+TEST_CASE("local count: every length of a run occurs") {
+  const auto task = make("local_count:run=2..5");
+  std::set<int> lengths;
+  for (int n = 0; n < 100; ++n) {
+    Rng rng = make_rng(0, "runs", n);
+    const Example e = task->sample(4, rng);
+    for (int run = 0; run < 4; ++run) {
+      const auto tokens = std::count(e.segments.begin(), e.segments.end(), run);
+      lengths.insert(static_cast<int>(tokens) - (run == 0 ? 1 : 0));  // the first token begins the sequence
+    }
+  }
+  CHECK(lengths == std::set<int>{2, 3, 4, 5});
+}
+
+TEST_CASE("counting: a distance counts the tokens from the answer back to the last reset") {
+  const auto counting = make("counting");
+  for (int n = 0; n < 200; ++n) {
+    Rng rng = make_rng(0, "distances", n);
+    const Example e = counting->sample(20, rng);
+    int reset = static_cast<int>(e.tokens.size()) - 2;  // before the variable that is printed, the last token
+    while (e.tokens[reset] != e.tokens.back() || counting->token_text(e.tokens[reset + 1]) != "=") --reset;
+    REQUIRE(e.distances == Tokens{e.scored[0] - reset});
   }
 }

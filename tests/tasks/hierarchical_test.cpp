@@ -44,3 +44,16 @@ TEST_CASE("ListOps answers the example of Long Range Arena, and each operation")
   CHECK(task.answer("[MED 8 1 4 5 ] =") == "4");  // 4.5, as an integer
   CHECK(task.answer("[MIN 7 [SM 9 9 ] [MED 3 2 ] ] =") == "2");
 }
+
+TEST_CASE("Dyck: a distance counts the tokens back to the bracket that is closed") {
+  const auto dyck = make("dyck:types=8");
+  Rng rng = make_rng(0, "distances");
+  const Example e = dyck->sample(20, rng);
+  Tokens open, distances;
+  for (int t = 0; t < static_cast<int>(e.tokens.size()); ++t) {
+    e.tokens[t] < 8 ? open.push_back(t) : open.pop_back();
+    if (e.targets[t] >= 8 && e.targets[t] < 16) distances.push_back(t - open.back());
+  }
+  CHECK(distances.size() == 20);
+  CHECK(e.distances == distances);
+}

@@ -1,4 +1,5 @@
 // Tests the induction tasks.
+#include <set>
 #include <string>
 
 #include "harness/verify/oracles.h"
@@ -29,4 +30,17 @@ TEST_CASE("k-hop answers the example of the paper, baebcabebdea") {
   };
   CHECK(last_answer(1) == "b");
   CHECK(last_answer(2) == "c");
+}
+
+TEST_CASE("induction heads: every distance from 2 to the length minus 2 occurs") {
+  const auto task = make("induction_heads:length=16");
+  std::set<int> distances;
+  for (int n = 0; n < 2000; ++n) {
+    Rng rng = make_rng(0, "distances", n);
+    const Example e = task->sample(16, rng);
+    distances.insert(e.scored[0] - e.evidence[0]);
+  }
+  CHECK(distances.size() == 13);
+  CHECK(*distances.begin() == 2);
+  CHECK(*distances.rbegin() == 14);
 }

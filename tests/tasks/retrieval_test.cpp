@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "harness/verify/oracles.h"
 #include "tasks/registry.h"
@@ -128,5 +131,63 @@ TEST_CASE("last-x retrieval can query an earlier X in every split") {
       REQUIRE(std::count(e.tokens.begin(), e.tokens.end(), 1) >= 8);
       CHECK(e.targets.back() == e.tokens[e.tokens.size() - 2 - 2 * e.distances[0]]);
     }
+  }
+}
+
+namespace {
+
+constexpr int kX = 1;
+
+/// Returns the index of the last X item of an example with `length` items.
+int last_x(const Example& e, int length) {
+  int item = length - 1;
+  while (e.tokens[2 * item] != kX) --item;
+  return item;
+}
+
+}  // namespace
+
+TEST_CASE("last-x retrieval: a distance counts the items after the queried X") {
+  const auto task = make("last_x_retrieval");
+  for (int n = 0; n < 500; ++n) {
+    Rng rng = make_rng(0, "distances", n);
+    const Example e = task->sample(32, rng);
+    REQUIRE(e.distances.size() == 1);
+    REQUIRE(e.distances[0] == 31 - last_x(e, 32));
+    REQUIRE(e.distances[0] <= 7);
+  }
+}
+
+TEST_CASE("last-x retrieval: the distances of the option occur equally often") {
+  const auto task = make("last_x_retrieval:distance=0..7");
+  std::map<int, int> counts;
+  for (int n = 0; n < 4000; ++n) {
+    Rng rng = make_rng(0, "distances", n);
+    ++counts[31 - last_x(task->sample(32, rng), 32)];
+  }
+  REQUIRE(counts.size() == 8);
+  for (int distance = 0; distance < 8; ++distance)
+    CHECK(std::abs(counts[distance] - 500) < 105);  // five standard deviations
+}
+
+TEST_CASE("last-x retrieval: no other item tells the payload of the queried one") {
+  constexpr int kSamples = 20000, kNear = 6;
+  const auto task = make("last_x_retrieval");
+  std::map<int, std::pair<int, int>>
+      equal;  // by the offset from the queried item: payloads equal to the answer, and all
+  for (int n = 0; n < kSamples; ++n) {
+    Rng rng = make_rng(0, "payloads", n);
+    const Example e = task->sample(32, rng);
+    const int queried = last_x(e, 32);
+    for (int offset = -kNear; offset <= kNear; ++offset) {
+      if (offset == 0 || queried + offset < 0 || queried + offset >= 32) continue;
+      equal[offset].first += e.tokens[2 * (queried + offset) + 1] == e.targets.back();
+      ++equal[offset].second;
+    }
+  }
+  for (const auto& [offset, counts] : equal) {
+    CAPTURE(offset);
+    const double all = counts.second, chance = 1.0 / 8;
+    CHECK(std::abs(counts.first / all - chance) < 5 * std::sqrt(chance * (1 - chance) / all));
   }
 }

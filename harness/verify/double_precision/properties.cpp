@@ -10,6 +10,7 @@
 
 #include "encodings/parts/decorator.h"
 #include "model/attention_layer.h"
+#include "model/hidden.h"
 
 namespace posbench {
 namespace {
@@ -136,6 +137,12 @@ class Layer {
     }
   }
 
+  bool has_reached_all(const ReachedRows& reached) const {
+    size_t rows = 0;
+    for (const auto& entry : layout_.entries()) rows += static_cast<size_t>(entry.parameter.rows);
+    return reached.size() == rows;
+  }
+
   Index heads() const { return config_.heads; }
 
   Heads scores, attention;      // H x (T, T)
@@ -169,10 +176,13 @@ struct ScoreRange {
   void widen(const Matrix& scores, double content) {
     double sequence_low = INFINITY, sequence_high = -INFINITY;
     for (Index i = 0; i < scores.rows(); ++i) {
-      const auto row = scores.row(i).head(i + 1);
-      sequence_low = std::min(sequence_low, static_cast<double>(row.minCoeff()));
-      sequence_high = std::max(sequence_high, static_cast<double>(row.maxCoeff()));
-      finite = finite && row.allFinite();
+      for (Index j = 0; j <= i; ++j) {
+        const double score = scores(i, j);
+        if (is_hidden(score)) continue;
+        sequence_low = std::min(sequence_low, score);
+        sequence_high = std::max(sequence_high, score);
+        finite = finite && std::isfinite(score);
+      }
     }
     high = std::max(high, sequence_high - content);
     width = std::max(width, sequence_high - sequence_low);
@@ -218,10 +228,12 @@ double moved_by_a_segment(const Matrix& scores) {
   const Index T = scores.rows();
   double largest = 0, moved = 0;
   for (Index i = kSegment; i + kSegment < T; ++i) {
-    const auto before = scores.row(i).segment(kSegment, i - kSegment + 1);
-    const auto later = scores.row(i + kSegment).segment(2 * kSegment, i - kSegment + 1);
-    largest = std::max(largest, static_cast<double>(before.cwiseAbs().maxCoeff()));
-    moved = std::max(moved, static_cast<double>((later - before).cwiseAbs().maxCoeff()));
+    for (Index j = kSegment; j <= i; ++j) {
+      const double before = scores(i, j), later = scores(i + kSegment, j + kSegment);
+      if (is_hidden(before) && is_hidden(later)) continue;
+      if (!is_hidden(before)) largest = std::max(largest, std::abs(before));
+      moved = std::max(moved, std::abs(later - before));
+    }
   }
   return largest > 0 ? moved / largest : 0;
 }
@@ -282,7 +294,7 @@ Properties measure_properties(const Spec& spec) {
         if (!layer.draw_positions(length, training) && n >= strengths) break;  // positions are not random
         layer.attend(kStrengths[n < strengths ? n : strengths - 1 - n % 2]);
         for (size_t h = 0; h < ranges.size(); ++h) ranges[h].widen(layer.scores[h], layer.content[h]);
-        layer.mark_reached(rows);
+        if (!layer.has_reached_all(rows)) layer.mark_reached(rows);
       }
     };
     visit(kTrained, true, kPositions, near, reached);

@@ -7,6 +7,7 @@
 
 #include "model/attention.h"
 #include "model/attention_layer.h"
+#include "model/hidden.h"
 
 namespace posbench {
 namespace {
@@ -77,13 +78,14 @@ class StageChecks {
     if (!config_.causal) return;
     for (Matrix& head : heads) head = head.triangularView<Eigen::Lower>();
   }
-  /// Returns the sum of weights times values. Skips values whose weight is zero, since they may be undefined.
+  /// Returns the sum of weights times values. Skips values whose weight is zero, since they may be undefined, and biases that hide
+  /// a key.
   static double sum(const Matrices& weights, const Matrices& values) {
     double sum = 0;
     for (size_t n = 0; n < values.size(); ++n) {
       for (Index m = 0; m < values[n].size(); ++m) {
         const Real weight = weights[n].data()[m];
-        if (weight != 0) sum += weight * values[n].data()[m];
+        if (weight != 0 && !is_hidden(values[n].data()[m])) sum += weight * values[n].data()[m];
       }
     }
     return sum;
@@ -196,13 +198,12 @@ class StageChecks {
     zero_later_keys(d_scores);
     AttentionGradient d = zero_gradient();
     stages_.score(in, scores);
-    for (size_t h = 0; h < scores.size(); ++h) {
-      // The large negative score of a hidden key would cancel the digits of the others in the sum.
-      d_scores[h] = (scores[h].array() < Real(-1e8)).select(Real(0), d_scores[h]);
-    }
+    for (size_t h = 0; h < scores.size(); ++h)
+      d_scores[h] = (scores[h].array() == kHidden).select(Real(0), d_scores[h]);
     stages_.score_backward(in, d_scores, d);
     check_input("score", [&] {
       stages_.score(in, scores);
+      for (Matrix& head : scores) head = (head.array() == kHidden).select(Real(0), head);
       return visible_sum(d_scores, scores, config_.causal);
     });
   }

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <numeric>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -13,14 +12,18 @@
 namespace posbench {
 namespace {
 
-/// Returns for each scored key the value that followed its last occurrence. Keys are at even positions.
-Tokens latest_values(const Example& e) {
-  Tokens values;
-  for (const int t : e.scored) {
+/// Returns for each scored key the distance back to the value that followed its last occurrence. Keys are at even positions.
+std::vector<int> distances_to_latest(const Example& e) {
+  return for_each_scored(e, [&](int t) {
     int before = t - 2;
     while (e.tokens[before] != e.tokens[t]) before -= 2;
-    values.push_back(e.tokens[before + 1]);
-  }
+    return t - (before + 1);
+  });
+}
+
+Tokens latest_values(const Example& e) {
+  Tokens values = distances_to_latest(e);
+  for (size_t n = 0; n < values.size(); ++n) values[n] = e.tokens[e.scored[n] - values[n]];
   return values;
 }
 
@@ -36,23 +39,46 @@ const RegisterOracle compositional_mqar("compositional_mqar", {"vocabulary", "po
 
 const RegisterOracle forgetting_mqar("forgetting_mqar", {"vocabulary", "power"}, latest_values);
 
-const RegisterOracle fuzzy_recall("mad_fuzzy_in_context_recall", {"loss"}, [](const Example& e) {
-  constexpr int kKeys = 7;
-  Tokens answers;
-  std::vector<std::pair<Tokens, Tokens>> pairs{{}};  // the tokens so far, split where a key follows a value
-  for (int t = 0; t <= e.scored.back(); ++t) {
-    const bool is_key = e.tokens[t] < kKeys;
-    if (is_key && !pairs.back().second.empty()) pairs.emplace_back();
-    (is_key ? pairs.back().first : pairs.back().second).push_back(e.tokens[t]);
-    if (e.scored[answers.size()] != t) continue;
-    const auto& [key, value] = pairs.back();
-    const auto same_key = [key = key](const auto& pair) { return pair.first == key; };
-    answers.push_back(std::find_if(pairs.begin(), pairs.end(), same_key)->second.at(value.size()));
-  }
-  return answers;
-});
+struct FuzzyPair {
+  Tokens key, value;
+  int value_position = 0;
+};
 
-const RegisterOracle mad_in_context_recall("mad_in_context_recall", {"vocabulary", "loss"}, latest_values);
+/// Returns the pairs of fuzzy recall up to position `last`. A pair ends where a key follows a value.
+std::vector<FuzzyPair> fuzzy_pairs(const Example& e, int last) {
+  constexpr int kKeys = 7;
+  std::vector<FuzzyPair> pairs{{}};
+  for (int t = 0; t <= last; ++t) {
+    const bool is_key = e.tokens[t] < kKeys;
+    if (is_key && !pairs.back().value.empty()) pairs.emplace_back();
+    (is_key ? pairs.back().key : pairs.back().value).push_back(e.tokens[t]);
+    if (is_key) pairs.back().value_position = t + 1;
+  }
+  return pairs;
+}
+
+const RegisterOracle fuzzy_recall(
+    "mad_fuzzy_in_context_recall", {"loss"},
+    [](const Example& e) {
+      return for_each_scored(e, [&](int t) {
+        const std::vector<FuzzyPair> pairs = fuzzy_pairs(e, t);
+        const auto first = std::ranges::find(pairs, pairs.back().key, &FuzzyPair::key);
+        return first->value.at(pairs.back().value.size());
+      });
+    },
+    [](const Example& e) {
+      return for_each_scored(e, [&](int t) {
+        std::vector<FuzzyPair> pairs = fuzzy_pairs(e, t);
+        const FuzzyPair last = pairs.back();
+        pairs.pop_back();
+        const auto before =
+            std::find_if(pairs.rbegin(), pairs.rend(), [&](const auto& p) { return p.key == last.key; });
+        return last.value_position - 1 - before->value_position;
+      });
+    });
+
+const RegisterOracle mad_in_context_recall("mad_in_context_recall", {"vocabulary", "loss"}, latest_values,
+                                           distances_to_latest);
 
 // The answers are in the fixed mapping of 127 keys, not in the example.
 const RegisterOracle mad_memorization("mad_memorization", [](const Example& e) {
@@ -66,7 +92,7 @@ const RegisterOracle mad_memorization("mad_memorization", [](const Example& e) {
 });
 
 const RegisterOracle noisy_recall("mad_noisy_in_context_recall", {"vocabulary", "noise_vocabulary", "loss"},
-                                  latest_values);
+                                  latest_values, distances_to_latest);
 
 const RegisterOracle mqar("mqar", {"vocabulary", "power", "filler"}, [](const Example& e) {
   Tokens values;
@@ -95,15 +121,21 @@ const RegisterOracle mqmtar("mqmtar", {"queries", "key", "value", "alphabet"}, [
 });
 
 // The ids are 16 keys times 16 values, then keys, then values.
-const RegisterOracle stacked_mqar("stacked_mqar", [](const Example& e) {
-  Tokens values;
-  for (const int t : e.scored) {
-    const int key = e.tokens[t] - 256;
-    const auto pair = std::find_if(e.tokens.begin(), e.tokens.end(), [&](int id) { return id / 16 == key; });
-    values.push_back(272 + *pair % 16);
-  }
-  return values;
-});
+const RegisterOracle stacked_mqar(
+    "stacked_mqar", {},
+    [](const Example& e) {
+      return for_each_scored(e, [&](int t) {
+        const int key = e.tokens[t] - 256;
+        return 272 + *std::ranges::find(e.tokens, key, [](int id) { return id / 16; }) % 16;
+      });
+    },
+    [](const Example& e) {
+      return for_each_scored(e, [&](int t) {
+        int last = t - 1;
+        while (e.tokens[last] / 16 != e.tokens[t] - 256) --last;
+        return t - last;
+      });
+    });
 
 }  // namespace
 }  // namespace posbench

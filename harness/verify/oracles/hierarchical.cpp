@@ -33,18 +33,21 @@ int evaluate_lists(const Tokens& tokens) {
   return lists.front().at(0);
 }
 
-const RegisterOracle dyck("dyck", {"loss"}, [](const Example& e) {
-  constexpr int kTypes = 8;
-  Tokens closing;
-  for (const int t : e.scored) {  // the nearest opening bracket that is not closed up to t
-    int opened = t;
-    for (int closed = 0; e.tokens[opened] >= kTypes || closed > 0; --opened) {
-      closed += e.tokens[opened] >= kTypes ? 1 : -1;
-    }
-    closing.push_back(kTypes + e.tokens[opened]);
-  }
-  return closing;
-});
+constexpr int kBracketTypes = 8;
+
+/// Returns the position of the nearest opening bracket that is not closed up to t.
+int innermost_open(const Example& e, int t) {
+  for (int closed = 0; e.tokens[t] >= kBracketTypes || closed > 0; --t)
+    closed += e.tokens[t] >= kBracketTypes ? 1 : -1;
+  return t;
+}
+
+const RegisterOracle dyck(
+    "dyck", {"loss"},
+    [](const Example& e) {
+      return for_each_scored(e, [&](int t) { return kBracketTypes + e.tokens[innermost_open(e, t)]; });
+    },
+    [](const Example& e) { return for_each_scored(e, [&](int t) { return t - innermost_open(e, t); }); });
 
 const RegisterOracle listops("listops", {"depth"},
                              [](const Example& e) { return Tokens{evaluate_lists(question(e))}; });

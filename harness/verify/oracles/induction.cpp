@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "harness/verify/oracles.h"
+#include "harness/verify/oracles/token_lists.h"
 
 namespace posbench {
 namespace {
@@ -17,21 +18,32 @@ const RegisterOracle induction_repeat("induction_repeat", {"vocabulary", "loss"}
   return Tokens(e.tokens.begin() + 1, e.tokens.begin() + block);
 });
 
-// Follows the paper's definition, with ~ = 4.
-const RegisterOracle k_hop("k_hop", {"hops"}, [](const Example& e) {
-  constexpr int kNothing = 4;
-  const auto find = [&](int i) {
-    int j = i;
-    while (j > 1 && e.tokens[j - 1] != e.tokens[i]) --j;
-    return j > 1 ? j : 0;
-  };
-  Tokens answers;
-  for (int i : e.scored) {
-    for (int hop = e.tokens[0] - kNothing; hop > 0 && i > 0; --hop) i = find(i);
-    answers.push_back(i == 0 ? kNothing : e.tokens[i]);
+constexpr int kNothing = 4;
+
+/// Follows the hops from position i by the paper's definition. Returns 0 if one of them leads nowhere.
+int end_of_hops(const Example& e, int i) {
+  for (int hop = e.tokens[0] - kNothing; hop > 0 && i > 0; --hop) {
+    const int token = e.tokens[i];
+    while (i > 1 && e.tokens[i - 1] != token) --i;
+    if (i == 1) i = 0;
   }
-  return answers;
-});
+  return i;
+}
+
+const RegisterOracle k_hop(
+    "k_hop", {"hops"},
+    [](const Example& e) {
+      return for_each_scored(e, [&](int t) {
+        const int end = end_of_hops(e, t);
+        return end == 0 ? kNothing : e.tokens[end];
+      });
+    },
+    [](const Example& e) {
+      return for_each_scored(e, [&](int t) {
+        const int end = end_of_hops(e, t);
+        return end == 0 ? 0 : t - end;
+      });
+    });
 
 }  // namespace
 }  // namespace posbench

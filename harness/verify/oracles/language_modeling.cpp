@@ -1,22 +1,31 @@
 // Oracles of the tasks in tasks/language_modeling.
 #include "harness/verify/oracles.h"
+#include "harness/verify/oracles/token_lists.h"
 
 namespace posbench {
 namespace {
 
-// The ids 1 to 16 are 8 nouns in singular and plural; 17 and 18 are one verb.
-const RegisterOracle grammar("grammar", {"scored"}, [](const Example& e) {
-  Tokens next;
-  int subject = e.tokens.front(), t = 0;
-  for (const int at : e.scored) {
-    for (; t <= at; ++t) {
-      if (t > 0 && e.tokens[t - 1] == 0) subject = e.tokens[t];
-    }
-    const int following = e.tokens[at + 1];
-    next.push_back(following != 17 && following != 18 ? following : subject % 2 == 1 ? 17 : 18);
-  }
-  return next;
-});
+/// Returns the position of the subject, the first noun of the sentence that has position t. The ids 1 to 16 are 8 nouns in
+/// singular and plural; 17 and 18 are one verb.
+int subject_before(const Example& e, int t) {
+  while (t > 0 && e.tokens[t - 1] != 0) --t;
+  return t;
+}
+
+bool is_verb(int token) { return token == 17 || token == 18; }
+
+const RegisterOracle grammar(
+    "grammar", {"scored"},
+    [](const Example& e) {
+      return for_each_scored(e, [&](int t) {
+        const int following = e.tokens[t + 1], subject = e.tokens[subject_before(e, t)];
+        return !is_verb(following) ? following : subject % 2 == 1 ? 17 : 18;
+      });
+    },
+    [](const Example& e) {
+      return for_each_scored(e,
+                             [&](int t) { return is_verb(e.tokens[t + 1]) ? t + 1 - subject_before(e, t) : 1; });
+    });
 
 const RegisterOracle text("text", {"file", "crc32"}, [](const Example& e) {
   Tokens next;

@@ -60,18 +60,21 @@ const RegisterOracle interleaved_majority("interleaved_majority", {"strings"}, [
   return majorities;
 });
 
-const RegisterOracle lego("lego", {"shuffled"}, [](const Example& e) {
-  const Tokens tokens = question(e);
-  int variable = tokens.back();
-  bool negative = false;
-  while (variable != 28) {  // the number 1, at the start of the chain
+/// Returns the signs of the clauses from the queried variable to the number 1, at the start of the chain.
+Tokens signs_of_chain(const Example& e) {
+  Tokens signs;
+  for (int variable = question(e).back(); variable != 28;) {
     size_t clause = 0;
-    while (tokens[clause] != variable) clause += 4;
-    negative ^= tokens[clause + 1] == 27;
-    variable = tokens[clause + 2];
+    while (e.tokens[clause] != variable) clause += 4;
+    signs.push_back(e.tokens[clause + 1]);
+    variable = e.tokens[clause + 2];
   }
-  return Tokens{negative ? 27 : 26};
-});
+  return signs;
+}
+
+const RegisterOracle lego(
+    "lego", {"shuffled"}, [](const Example& e) { return Tokens{26 + count(signs_of_chain(e), 27) % 2}; },
+    [](const Example& e) { return std::vector<int>{static_cast<int>(signs_of_chain(e).size())}; });
 
 const RegisterOracle majority("majority", {"symbols"}, [](const Example& e) {
   std::map<int, int> counts;

@@ -1,14 +1,35 @@
 // Oracles of the tasks in tasks/selective_copying.
+#include <cstddef>
+#include <vector>
+
 #include "harness/verify/oracles.h"
 #include "harness/verify/oracles/token_lists.h"
 
 namespace posbench {
 namespace {
 
-const RegisterOracle mad_copying("mad_selective_copying", {"tokens"}, [](const Example& e) {
+/// Returns the positions of the data of mad_selective_copying.
+std::vector<int> data_positions(const Example& e) {
   const int blank = e.tokens.back(), marker = blank + 1;
-  return without(marker, without(blank, question(e)));
-});
+  std::vector<int> positions;
+  for (int t = 0; t < e.scored.front(); ++t) {
+    if (e.tokens[t] != blank && e.tokens[t] != marker) positions.push_back(t);
+  }
+  return positions;
+}
+
+const RegisterOracle mad_copying(
+    "mad_selective_copying", {"tokens"},
+    [](const Example& e) {
+      Tokens data = data_positions(e);
+      for (int& token : data) token = e.tokens[token];
+      return data;
+    },
+    [](const Example& e) {
+      std::vector<int> distances = data_positions(e);
+      for (size_t n = 0; n < distances.size(); ++n) distances[n] = e.scored[n] - distances[n];
+      return distances;
+    });
 
 const RegisterOracle selective_copy("selective_copy", {"tokens"}, [](const Example& e) {
   const int separator = e.tokens[e.scored.front()], blank = separator - 1;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <vector>
 
 #include "harness/verify/oracles.h"
 
@@ -17,15 +18,21 @@ const RegisterOracle count_word(
       return Tokens{stop + 2 + static_cast<int>(std::count(sentence, last_stop, queried))};
     });
 
-const RegisterOracle ith_last_sentence("ith_last_sentence", {"topics", "farthest"}, [](const Example& e) {
-  constexpr int kFillers = 8;
-  const int stop = e.tokens.end()[-2];
-  int sentences = e.tokens.back() - stop;  // full stops from the end back to the queried sentence
-  size_t t = e.tokens.size() - 1;
-  while (sentences > 0) sentences -= e.tokens[--t] == stop;
-  while (e.tokens[--t] < kFillers) continue;
-  return Tokens{e.tokens[t]};
-});
+/// Returns the number of full stops from the end back to the queried sentence.
+int queried_sentence(const Example& e) { return e.tokens.back() - e.tokens.end()[-2]; }
+
+const RegisterOracle ith_last_sentence(
+    "ith_last_sentence", {"topics", "farthest"},
+    [](const Example& e) {
+      constexpr int kFillers = 8;
+      const int stop = e.tokens.end()[-2];
+      int sentences = queried_sentence(e);
+      size_t t = e.tokens.size() - 1;
+      while (sentences > 0) sentences -= e.tokens[--t] == stop;
+      while (e.tokens[--t] < kFillers) continue;
+      return Tokens{e.tokens[t]};
+    },
+    [](const Example& e) { return std::vector<int>{queried_sentence(e)}; });
 
 }  // namespace
 }  // namespace posbench

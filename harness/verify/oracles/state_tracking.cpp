@@ -36,44 +36,64 @@ std::vector<Tokens> permutations_of(int points, bool even_only) {
   return result;
 }
 
-/// Returns the object seen at the previous visit of each scored position in a world of this size. Returns an empty list if the
-/// scored positions do not fit such a world.
-Tokens seen_before(const Example& e, int size) {
-  std::map<std::pair<int, int>, int> shown;
+/// Returns the index of the observation at the previous visit of each scored position in a world of this size. Returns an empty
+/// list if the scored positions do not fit such a world.
+std::vector<int> visits_before(const Example& e, int size) {
+  std::map<std::pair<int, int>, int> visited;
   std::pair<int, int> position{0, 0};
-  Tokens answers, scored;
+  std::vector<int> visits, scored;
   for (size_t t = 0; t < e.tokens.size(); t += 2) {
     int& coordinate = e.tokens[t] < 2 ? position.first : position.second;
     coordinate = (coordinate + (e.tokens[t] % 2 == 0 ? 1 : size - 1)) % size;
-    if (shown.count(position) > 0) {
+    if (visited.count(position) > 0) {
       scored.push_back(static_cast<int>(t));
-      answers.push_back(shown[position]);
+      visits.push_back(visited[position]);
     }
-    shown[position] = t + 1 < e.tokens.size() ? e.tokens[t + 1] : 0;
+    visited[position] = static_cast<int>(t) + 1;
   }
-  return scored == e.scored ? answers : Tokens{};
+  return scored == e.scored ? visits : std::vector<int>{};
 }
 
-const RegisterOracle cumulative_parity("cumulative_parity", [](const Example& e) {
-  Tokens answers;
-  for (const int t : e.scored) {
-    answers.push_back(static_cast<int>(std::count(e.tokens.begin(), e.tokens.begin() + t + 1, 1) % 2));
-  }
-  return answers;
-});
+/// Tries the larger world first: if both fit, it is no less informative.
+std::vector<int> visits_before(const Example& e) {
+  const std::vector<int> visits = visits_before(e, 16);
+  return visits.empty() ? visits_before(e, 8) : visits;
+}
 
-const RegisterOracle flip_flop("flip_flop", {"loss"}, [](const Example& e) {
-  Tokens bits;
-  for (const int t : e.scored) {
-    int write = t;
-    while (e.tokens[write] != 0) write -= 2;
-    bits.push_back(e.tokens[write + 1]);
-  }
-  return bits;
-});
+std::vector<int> scored_positions(const Example& e) { return e.scored; }
 
-// Follows each point through the permutations of a5 and of s3 to s5.
-const RegisterOracle group_word("group_word", [](const Example& e) {
+const RegisterOracle cumulative_parity(
+    "cumulative_parity", {},
+    [](const Example& e) {
+      return for_each_scored(e, [&](int t) {
+        return static_cast<int>(std::count(e.tokens.begin(), e.tokens.begin() + t + 1, 1) % 2);
+      });
+    },
+    scored_positions);
+
+/// Returns the indices of the last write instruction before each scored position of flip_flop.
+std::vector<int> last_writes(const Example& e) {
+  return for_each_scored(e, [&](int t) {
+    while (e.tokens[t] != 0) t -= 2;
+    return t;
+  });
+}
+
+const RegisterOracle flip_flop(
+    "flip_flop", {"loss"},
+    [](const Example& e) {
+      Tokens bits = last_writes(e);
+      for (int& bit : bits) bit = e.tokens[bit + 1];
+      return bits;
+    },
+    [](const Example& e) {
+      std::vector<int> distances = last_writes(e);
+      for (size_t n = 0; n < distances.size(); ++n) distances[n] = (e.scored[n] - distances[n]) / 2;
+      return distances;
+    });
+
+/// Follows each point through the permutations of a5 and of s3 to s5.
+Tokens products_of_permutations(const Example& e) {
   static const std::map<int, std::vector<Tokens>> groups{{60, permutations_of(5, true)},
                                                          {6, permutations_of(3, false)},
                                                          {24, permutations_of(4, false)},
@@ -86,24 +106,34 @@ const RegisterOracle group_word("group_word", [](const Example& e) {
     products.push_back(static_cast<int>(product - elements.begin()));
   }
   return products;
-});
+}
 
-// The larger world is tried first: if both fit, it is no less informative.
-const RegisterOracle navigation_2d("navigation_2d", {"walk", "objects"}, [](const Example& e) {
-  const Tokens answers = seen_before(e, 16);
-  return answers.empty() ? seen_before(e, 8) : answers;
-});
+const RegisterOracle group_word("group_word", {}, products_of_permutations, scored_positions);
 
-// With form=recurrent and sums of four, consecutive sums differ by their ends.
-const RegisterOracle posgen("posgen", [](const Example& e) {
-  Tokens answers;
-  for (const int t : e.scored) {
-    const int next = t < 4 ? std::accumulate(e.tokens.begin(), e.tokens.begin() + 4, 0)
-                           : 2 * e.tokens[t] - e.tokens[t - 4] + 17;
-    answers.push_back(next % 17);
-  }
-  return answers;
-});
+const RegisterOracle navigation_2d(
+    "navigation_2d", {"walk", "objects"},
+    [](const Example& e) {
+      Tokens seen = visits_before(e);
+      for (int& object : seen) object = e.tokens[object];
+      return seen;
+    },
+    [](const Example& e) {
+      std::vector<int> distances = visits_before(e);
+      for (size_t n = 0; n < distances.size(); ++n) distances[n] = (e.scored[n] + 1 - distances[n]) / 2;
+      return distances;
+    });
+
+// With form=recurrent and sums of four, consecutive sums differ by their ends. The farthest token is four positions before the answer.
+const RegisterOracle posgen(
+    "posgen", {},
+    [](const Example& e) {
+      return for_each_scored(e, [&](int t) {
+        const int next = t < 4 ? std::accumulate(e.tokens.begin(), e.tokens.begin() + 4, 0)
+                               : 2 * e.tokens[t] - e.tokens[t - 4] + 17;
+        return next % 17;
+      });
+    },
+    [](const Example& e) { return std::vector<int>(e.scored.size(), 4); });
 
 }  // namespace
 }  // namespace posbench

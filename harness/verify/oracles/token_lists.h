@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "harness/verify/oracles.h"
 
@@ -22,6 +23,14 @@ inline Tokens reversed(const Tokens& tokens) { return {tokens.rbegin(), tokens.r
 inline Tokens joined(Tokens a, const Tokens& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
+}
+
+/// Returns the value of f for each scored position.
+template <class F>
+std::vector<int> for_each_scored(const Example& e, F f) {
+  std::vector<int> values;
+  for (const int t : e.scored) values.push_back(f(t));
+  return values;
 }
 
 /// Returns the numbers before and after the first `sign`. The second is empty if no sign occurs.

@@ -1,4 +1,4 @@
-"""The stages at which a position encoding enters a transformer."""
+"""Defines the stages of a transformer that a position encoding may change."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Attention:
 
     @property
     def distance(self) -> Tensor:
-        """How far query i is after key j, (T, T) or (B, 1, T, T); negative where it is before."""
+        """Returns i - j for query i and key j, (T, T) or (B, 1, T, T); negative for later keys."""
         difference = self.positions[..., :, None] - self.positions[..., None, :]
         return difference if difference.dim() == 2 else difference[:, None]
 
@@ -89,24 +89,24 @@ class Encoding(nn.Module):
         return cls.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 
     def positions(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
-        """1. Which index does each token have? (T) or (B, T), of the parameters' type.   Default: 0 .. T - 1."""
+        """1. Returns the position of each token, (T) or (B, T), of the type of the parameters.   Default: 0 .. T - 1."""
         return torch.arange(tokens.shape[1], device=tokens.device, dtype=torch.get_default_dtype())
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
-        """2. Token embeddings (B, T, C) with what position adds to them.   Default: unchanged."""
+        """2. Returns token embeddings (B, T, C) to which positions may add.   Default: unchanged."""
         return x
 
     def score(self, a: Attention) -> Tensor:
-        """3. Scores before normalization, (B, H, T, T); those of keys that are not visible are ignored.
+        """3. Returns scores before normalization, (B, H, T, T). Scores of keys that are not visible are ignored.
         Default: q k^T / sqrt(D)."""
         return a.q @ a.k.transpose(-1, -2) / self.shape.head_width**0.5
 
     def normalize(self, a: Attention, scores: Tensor) -> Tensor:
-        """4. Attention, (B, H, T, T), zero for keys that are not visible.   Default: softmax."""
+        """4. Returns the attention, (B, H, T, T), zero for keys that are not visible.   Default: softmax."""
         return scores.masked_fill(~a.visible, float("-inf")).softmax(-1)
 
     def mix(self, a: Attention, attention: Tensor) -> Tensor:
-        """5. Head outputs, (B, H, T, D).   Default: attention v."""
+        """5. Returns the head outputs, (B, H, T, D).   Default: attention v."""
         return attention @ a.v
 
     def constrain(self) -> None:

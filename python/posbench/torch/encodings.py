@@ -22,14 +22,14 @@ class NoEncoding(Encoding):
 
 
 def _sinusoids(arguments: Tensor, width: int) -> tuple[Tensor, Tensor]:
-    """Sines and cosines of n 10000^(-2 m / width), m = 0 .. width / 2 - 1, in double."""
+    """Returns sines and cosines of n 10000^(-2 m / width), m = 0 .. width / 2 - 1, in double."""
     frequencies = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64, device=arguments.device) / width)
     angles = arguments.double()[..., None] * frequencies
     return angles.sin(), angles.cos()
 
 
 def _by_head(values: Tensor) -> Tensor:
-    """([B, 1,] T, T, H) as ([B,] H, T, T)."""
+    """Reorders ([B, 1,] T, T, H) to ([B,] H, T, T)."""
     return values.movedim(-1, -3) if values.dim() == 3 else values[:, 0].movedim(-1, -3)
 
 
@@ -119,7 +119,7 @@ class T5Bias(Encoding):
 
 
 def alibi_slopes(heads: int) -> Tensor:
-    """2^(-8 (h + 1) / H); where H is no power of two, those of the power below, then every other one of twice that."""
+    """Returns 2^(-8 (h + 1) / H). If H is no power of two: those of the next lower power, then every other one of twice that."""
     power = 1 << (heads.bit_length() - 1)
     slopes = [2.0 ** (-8 * (h + 1) / power) for h in range(power)]
     return torch.tensor(slopes + [2.0 ** (-8 * (2 * h + 1) / (2 * power)) for h in range(heads - power)])

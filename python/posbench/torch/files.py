@@ -1,4 +1,4 @@
-"""Parameters in .safetensors files, as `posbench run --save-models` writes them and reads them."""
+"""Reads and writes parameters in .safetensors files in the format of `posbench run --save-models`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F64": np.dtype("<f8
 
 
 def read_safetensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """The arrays and the metadata of a file."""
+    """Returns the arrays and the metadata of a file."""
     path = Path(path)
     bytes_ = path.read_bytes()
     size = int.from_bytes(bytes_[:8], "little")

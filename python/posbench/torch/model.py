@@ -14,7 +14,7 @@ from .encoding import Attention, Encoding, Shape
 
 
 def _linear(inputs: int, outputs: int, biases: bool = True) -> nn.Linear:
-    """Weights uniform within 1 / sqrt(inputs), no bias at the start: the program's initial values."""
+    """A linear layer with the initial values of the program: weights uniform within 1 / sqrt(inputs), biases 0."""
     layer = nn.Linear(inputs, outputs, bias=biases)
     nn.init.uniform_(layer.weight, -(inputs**-0.5), inputs**-0.5)
     if biases:
@@ -23,7 +23,7 @@ def _linear(inputs: int, outputs: int, biases: bool = True) -> nn.Linear:
 
 
 class Norm(nn.Module):
-    """Layer normalization, without a shift where biases are left out; or RMSNorm."""
+    """Layer normalization (without a shift if the model has no biases), or RMSNorm."""
 
     def __init__(self, width: int, kind: str = "layer_norm", biases: bool = True):
         super().__init__()
@@ -55,7 +55,7 @@ class Block(nn.Module):
         self.dropout = nn.Dropout(shape.dropout)
 
     def heads(self, x: Tensor) -> list[Tensor]:
-        """q, k and v, (B, H, T, D) each."""
+        """Returns q, k and v, (B, H, T, D) each."""
         parts = self.qkv(x).chunk(3, dim=-1)
         q, k, v = (part.unflatten(-1, (self.shape.heads, self.shape.head_width)).transpose(1, 2) for part in parts)
         return [self.q_norm(q), self.k_norm(k), v] if self.shape.qk_norm else [q, k, v]
@@ -68,7 +68,7 @@ class Block(nn.Module):
         return self.down(functional.relu(self.up(x)))
 
     def seen(self, visible: Tensor) -> Tensor:
-        """The keys that a window and segments leave of the visible ones."""
+        """Returns the visible keys that the window and the segments allow."""
         shape = self.shape
         if shape.window == 0 and shape.segment == 0:
             return visible
@@ -83,7 +83,7 @@ class Block(nn.Module):
         return torch.where(seen.any(-1, keepdim=True), seen, visible)  # padding sees something, so that no row is empty
 
     def logit_scale(self, seen: Tensor) -> Tensor | float:
-        """The factor of each query's scores, (T, 1) or (B, 1, T, 1)."""
+        """Returns the factor of the scores of each query, (T, 1) or (B, 1, T, 1)."""
         if self.shape.logit_scale == "constant":
             return 1.0
         trained = max(2, self.shape.trained_length)
@@ -125,7 +125,7 @@ class Transformer(nn.Module):
         self.dropout = nn.Dropout(shape.dropout)
 
     def visible(self, mask: Tensor) -> Tensor:
-        """Whether a query sees a key: tokens only, and no later ones where causal. (T, T) or (B, 1, T, T)"""
+        """Returns true where a query sees a key: a token, in causal models not a later one. (T, T) or (B, 1, T, T)"""
         T = mask.shape[1]
         if self.shape.causal:  # padding is after all tokens, so that no token sees it
             return torch.ones(T, T, dtype=torch.bool, device=mask.device).tril()
@@ -138,7 +138,7 @@ class Transformer(nn.Module):
         segments: Tensor | None = None,
         digit_positions: Tensor | None = None,
     ) -> Tensor:
-        """Logits (B, T, vocabulary) of tokens (B, T), padded at the end where mask (B, T) is False."""
+        """Returns logits (B, T, vocabulary) of tokens (B, T), padded at the end where mask (B, T) is False."""
         mask = torch.ones_like(tokens, dtype=torch.bool) if mask is None else mask
         visible = self.visible(mask)
         positions = self.encoding.positions(tokens, segments).to(self.embedding.weight.dtype)
@@ -156,14 +156,14 @@ class Transformer(nn.Module):
         return self.output(x)
 
     def decaying_parameters(self) -> Iterator[tuple[nn.Parameter, bool]]:
-        """All parameters, and whether weight decay shrinks them: matrices with more than one row and column, except
-        for embeddings and what an encoding excludes (`Encoding.learn`)."""
+        """Returns all parameters, and true for those that weight decay shrinks: matrices with more than one row and
+        column, except for embeddings and parameters that an encoding excludes (`Encoding.learn`)."""
         excluded = {"embedding.weight"} | {f"encoding.{name}" for name in self.encoding.without_decay}
         for name, parameter in self.named_parameters():
             yield parameter, parameter.ndim >= 2 and min(parameter.shape[-2:]) > 1 and name not in excluded
 
     def file_parameters(self) -> dict[str, tuple[nn.Parameter, bool]]:
-        """Parameters under their names in files of the program, and whether they are transposed there:
+        """Returns parameters under their names in files of the program, and true for those that are transposed there:
         the weights of linear layers are (inputs, outputs)."""
         named: dict[str, tuple[nn.Parameter, bool]] = {"embedding.weight": (self.embedding.weight, False)}
 

@@ -1,4 +1,4 @@
-"""Training and testing, step for step as `posbench run` does them."""
+"""Trains and tests models with the same steps as `posbench run`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Training:
     diverged_step: int | None = None
 
     def model(self) -> dict[str, Any]:
-        """Its entry `model` in the manifest of its answers."""
+        """Returns the entry `model` for the manifest of the answers."""
         about: dict[str, Any] = {
             "steps": self.steps,
             "stopped_early": self.stopped_early,
@@ -57,7 +57,7 @@ class Training:
 
 
 def shape_of(task: Task) -> Shape:
-    """The model of a task under its configuration."""
+    """Returns the model of a task under its configuration."""
     about, model = task.manifest, task.manifest["settings"]["model"]
     if model.get("block", "sequential") != "sequential":
         raise InputError(f"model.block is {model['block']}; posbench.torch has sequential blocks only")
@@ -85,8 +85,8 @@ def shape_of(task: Task) -> Shape:
 
 
 def initial_model(task: Task, make_encoding: MakeEncoding, seed: int = 0) -> Transformer:
-    """The model before training, with the program's initial values. If the program does not have the encoding
-    (`Encoding.spec`), the encoding's parameters are drawn with `seed` instead."""
+    """Returns the model before training, with the initial values of the program. If the program does not have the
+    encoding (`Encoding.spec`), the parameters of the encoding are drawn with `seed` instead."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         shape = shape_of(task)
@@ -103,7 +103,7 @@ def initial_model(task: Task, make_encoding: MakeEncoding, seed: int = 0) -> Tra
 
 
 def tensors(samples: Samples, device: torch.device | str) -> dict[str, Tensor]:
-    """The arguments of Transformer.forward."""
+    """Returns the arguments of Transformer.forward."""
     given = {
         "tokens": torch.from_numpy(samples.tokens.astype(np.int64)),
         "mask": torch.from_numpy(samples.mask),
@@ -115,7 +115,7 @@ def tensors(samples: Samples, device: torch.device | str) -> dict[str, Tensor]:
 
 
 def loss_of(model: Transformer, samples: Samples) -> Tensor:
-    """The mean cross-entropy of all positions with a target."""
+    """Returns the mean cross-entropy of all positions with a target."""
     device = model.embedding.weight.device
     logits = model(**tensors(samples, device))
     targets = torch.from_numpy(samples.targets.astype(np.int64)).to(device)
@@ -123,7 +123,7 @@ def loss_of(model: Transformer, samples: Samples) -> Tensor:
 
 
 def scored_logits(model: Transformer, samples: Samples) -> np.ndarray:
-    """Logits at the scored positions, (N, S, vocabulary)."""
+    """Returns the logits at the scored positions, (N, S, vocabulary)."""
     model.eval()
     pieces = []
     with torch.no_grad():
@@ -135,7 +135,7 @@ def scored_logits(model: Transformer, samples: Samples) -> np.ndarray:
 
 
 def accuracies(logits: np.ndarray, samples: Samples) -> tuple[float, float]:
-    """The accuracies of scored tokens, and of sequences in which all of them are right."""
+    """Returns the accuracy of scored tokens, and of sequences in which all of them are right."""
     if samples.candidates is not None:
         allowed = np.zeros((len(samples), 1, logits.shape[-1]), bool)
         rows, columns = np.nonzero(samples.candidates >= 0)
@@ -150,7 +150,7 @@ def accuracies(logits: np.ndarray, samples: Samples) -> tuple[float, float]:
 
 
 def schedule(decay: str, step: int, steps: int, warm_up: int) -> float:
-    """The fraction of the peak learning rate at this step."""
+    """Returns the fraction of the peak learning rate at this step."""
     if step < warm_up:
         return (step + 1) / warm_up
     done = (step - warm_up) / max(1, steps - warm_up)
@@ -158,7 +158,7 @@ def schedule(decay: str, step: int, steps: int, warm_up: int) -> float:
 
 
 def clip(parameters: Sequence[Tensor], most: float) -> Tensor:
-    """Scales the gradients to at most this Euclidean norm; the norm that they had."""
+    """Scales the gradients to at most this Euclidean norm. Returns their norm before."""
     gradients = [p.grad for p in parameters if p.grad is not None]
     norm = torch.stack([g.norm() for g in gradients]).norm()
     if norm > most:

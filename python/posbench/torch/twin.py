@@ -16,7 +16,7 @@ from .training import MakeEncoding, initial_model, scored_logits, train
 
 @dataclass(frozen=True)
 class Differences:
-    """The largest absolute differences between an encoding of the program and its twin."""
+    """The largest absolute differences between an encoding of the program and its counterpart in PyTorch."""
 
     encoding: str
     logits: float  # of the initial model on test samples
@@ -24,7 +24,7 @@ class Differences:
 
     @property
     def same(self) -> bool:
-        """Whether they agree up to rounding in float: 1e-5 for logits, 1e-3 for losses."""
+        """Returns true if they agree up to rounding in float: 1e-5 for logits, 1e-3 for losses."""
         return self.logits <= 1e-5 and self.losses <= 1e-3
 
 
@@ -56,7 +56,7 @@ def twin(
 
 
 def logits_difference(task: Task, model: torch.nn.Module, seed: int, folder: Path, count: int = 32) -> float:
-    """The largest difference of logits between an initial model and the program's, on the first test samples."""
+    """Returns the largest difference of logits between an initial model and the program's, on the first test samples."""
     config, path = folder / "config.json", folder / "logits.npz"
     config.write_text(call(["run", "--show-config", *task.flags]))
     call(["forward", config, task.spec, model.encoding.spec, "--initial", "--seed", seed, "-n", count, "-o", path])

@@ -1,7 +1,7 @@
 // The dialog of a cell of a map: the seeds of an encoding on a task, with links to their curves, their configuration and
-// what `posbench inspect` saved of them.
+// the pages of `posbench inspect`.
 const dialog = element("dialog", {"aria-labelledby": "cell"});
-const column_of = (plot, name) => plot.columns.findIndex(column => column.name === name);
+const column_index = (plot, name) => plot.columns.findIndex(column => column.name === name);
 
 function go_to(node) {
   dialog.close();
@@ -9,7 +9,7 @@ function go_to(node) {
   node.scrollIntoView();
 }
 
-/// The curves of the task, with the encoding among them.
+/// Returns buttons that show the curves of the task, with the encoding among them.
 function curve_buttons(encoding, task) {
   return plots.filter(plot => plot.kind === "curve" && plot.details.task === task).map(plot => button(`${plot.section}: ${plot.title}`, () => {
     if (!shown_curves().has(encoding)) change({show: [...shown_curves(), encoding]}, plot => plot.kind === "curve");
@@ -17,7 +17,7 @@ function curve_buttons(encoding, task) {
   }));
 }
 
-/// A row for each run and seed, with the sequence accuracy on each split.
+/// Returns a table with a row for each run and seed, and the sequence accuracy on each split.
 function seed_table(rows, of) {
   const splits = [...new Set(rows.map(row => of(row, "split")))], several_runs = page.runs.length > 1;
   const experiments = new Map();
@@ -40,11 +40,11 @@ function seed_table(rows, of) {
 function show_cell() {
   const {encoding, task} = state.cell;
   const seeds = plots.find(plot => plot.details.seeds);
-  const of = (row, name) => row[column_of(seeds, name)];
+  const of = (row, name) => row[column_index(seeds, name)];
   const rows = seeds ? seeds.rows.filter(row => of(row, "task") === task && of(row, "encoding") === encoding) : [];
   if (!rows.length) return;
-  const map = plots.find(plot => plot.details.cells && plot.rows.some(row => row[0] === encoding && row[1] === task && row[column_of(plot, "note")]));
-  const note = map && map.rows.find(row => row[0] === encoding && row[1] === task)[column_of(map, "note")];
+  const map = plots.find(plot => plot.details.cells && plot.rows.some(row => row[0] === encoding && row[1] === task && row[column_index(plot, "note")]));
+  const note = map && map.rows.find(row => row[0] === encoding && row[1] === task)[column_index(map, "note")];
   const runs = [...new Set(rows.map(row => of(row, "run")))];
   dialog.replaceChildren(
     element("h2", {id: "cell"}, `${encoding} on ${task}`),
@@ -58,7 +58,7 @@ function show_cell() {
 }
 
 function open_cell(encoding, task) {
-  const plain = text => text.replace(/\u2060$/, "");  // as it was before `harmless`
+  const plain = text => text.replace(/\u2060$/, "");  // without the word joiner of escape_reserved
   state.cell = {encoding: plain(encoding), task: plain(task)};
   write_address();
   show_cell();

@@ -1,15 +1,15 @@
-# Composes the page of plots from the files beside this one and the system's Vega, into POSBENCH_PAGE. Debian ships Vega
-# as modules, which the few lines around them below join; of its evaluators the page takes the one that runs no code made
-# from texts, so that its Content-Security-Policy can name the two scripts that may run, by their hashes.
+# Composes the page of plots from the files in this folder and the system's Vega, into POSBENCH_PAGE. Debian ships Vega
+# as modules, which the lines below join. The page uses the evaluator that runs no code made from texts, so that its
+# Content-Security-Policy can name the two scripts that may run by their hashes.
 find_path(POSBENCH_VEGA vega-interpreter.min.js PATHS /usr/share/javascript/vega
           DOC "Folder with the modules of Vega 5, as in Debian's libjs-vega")
-set(vega_copyright /usr/share/doc/libjs-vega/copyright CACHE FILEPATH "The licences of Vega and D3")
+set(vega_copyright /usr/share/doc/libjs-vega/copyright CACHE FILEPATH "The licenses of Vega and D3")
 if(NOT POSBENCH_VEGA OR NOT EXISTS ${vega_copyright})
   message(FATAL_ERROR "Vega is missing, which draws the plots of reports: scripts/install_dependencies.sh installs it "
                       "(Debian's libjs-vega); or set POSBENCH_VEGA to a folder with its modules")
 endif()
 
-# The base64 of a text's SHA-256.
+# Sets `result` to the base64 form of the SHA-256 of a text.
 function(script_hash text result)
   string(SHA256 hex "${text}")
   set(alphabet "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
@@ -29,7 +29,7 @@ endfunction()
 set(modules util time format loader statistics dataflow scale canvas scenegraph expression event-selector selection functions
             runtime transforms view-transforms encode view parser interpreter)
 set(PAGE_VEGA "// Vega, Copyright 2015-2022 University of Washington Interactive Data Lab, BSD-3-Clause; in it D3, Copyright
-// 2010-2022 Mike Bostock, ISC. The licences stand at the end of this page.
+// 2010-2022 Mike Bostock, ISC. The licenses are at the end of this page.
 const vega = (() => {
 const modules = {}, require = name => modules[name] || {};
 const add = (name, body) => { const module = {exports: {}}; body(module.exports, module); modules[name] = module.exports; };

@@ -1,9 +1,8 @@
 // Controls the bar at the top, which selects and orders encodings, tasks and curves.
 
-/// Returns the sign of an encoding, with the colours, symbols and dashes of curve.json in the same order.
-function swatch(index) {
-  const scale = name => specifications.curve.scales.find(scale => scale.name === name).range;
-  const of = name => scale(name)[index % scale(name).length];
+/// Returns the legend symbol of an encoding: its color, symbol and dash in plots of curves.
+function legend_symbol(name) {
+  const of = property => style_range(property)(name);
   const symbol = {circle: "M4,0A4,4,0,1,1,-4,0A4,4,0,1,1,4,0Z", square: "M-3.5,-3.5H3.5V3.5H-3.5Z", diamond: "M-4,0L0,-4.5L4,0L0,4.5Z",
                   "triangle-up": "M0,-4L4,3H-4Z", "triangle-down": "M0,4L4,-3H-4Z", "triangle-right": "M4,0L-3,-4V4Z",
                   cross: "M-4,-1.5H-1.5V-4H1.5V-1.5H4V1.5H1.5V4H-1.5V1.5H-4Z"}[of("shape")];
@@ -20,29 +19,29 @@ function swatch(index) {
 }
 
 const bar = {};  // its parts
-/// Shows the state in the bar and in the plots. `wanted` chooses which plots are drawn again.
-function apply(wanted = () => true) {
-  left = filter();
+/// Shows the state in the bar and in the plots. `should_draw` selects the plots that are drawn again.
+function apply(should_draw = () => true) {
+  selection = filter();
   const shown = shown_curves();
   if (bar.node) {
     bar.text.value = state.text;
     bar.family.value = state.family;
     bar.sort.value = state.sort;
     for (const [name, {label, box}] of bar.choices) {
-      label.hidden = !left.encodings.has(name);
+      label.hidden = !selection.encodings.has(name);
       box.checked = shown.has(name);
     }
-    bar.summary.textContent = `Curves of ${shown.size} of ${left.encodings.size} ${page.things}`;
-    bar.legend.replaceChildren(...[...shown].map(name => element("span", {}, swatch(page.names.indexOf(name)), name)));
+    bar.summary.textContent = `Curves of ${shown.size} of ${selection.encodings.size} ${page.item_plural}`;
+    bar.legend.replaceChildren(...[...shown].map(name => element("span", {}, legend_symbol(name), name)));
     document.documentElement.style.scrollPaddingTop = `${bar.node.offsetHeight + 8}px`;
-    bar.none.hidden = left.encodings.size > 0;
+    bar.none.hidden = selection.encodings.size > 0;
   }
-  redraw(wanted);
+  redraw(should_draw);
 }
-function change(values, wanted) {
+function change(values, should_draw) {
   Object.assign(state, values);
   write_address();
-  apply(wanted);
+  apply(should_draw);
 }
 
 function select(label, options, key) {
@@ -53,20 +52,20 @@ function select(label, options, key) {
 }
 
 function filters() {
-  bar.choices = new Map(page.names.map((name, index) => {
+  bar.choices = new Map(page.names.map(name => {
     const box = element("input", {type: "checkbox"});
     box.addEventListener("change", () => {
       const shown = shown_curves();
       if (box.checked) shown.add(name); else shown.delete(name);
       change({show: [...shown]}, plot => plot.kind === "curve");
     });
-    return [name, {box, label: element("label", {}, box, swatch(index), name)}];
+    return [name, {box, label: element("label", {}, box, legend_symbol(name), name)}];
   }));
   bar.text = element("input", {type: "search", placeholder: "encoding, task, family", spellcheck: "false"});
-  let waiting = 0;
+  let timer = 0;
   bar.text.addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => change({text: bar.text.value}), 150);
+    clearTimeout(timer);
+    timer = setTimeout(() => change({text: bar.text.value}), 150);
   });
   bar.summary = element("summary");
   bar.none = element("p", {class: "note"}, "Nothing matches the filter.");
@@ -75,8 +74,8 @@ function filters() {
   const chooser = element("details", {id: "chooser"}, bar.summary,
     element("div", {}, ...[...bar.choices.values()].map(choice => choice.label),
             button("None", () => choose([])), button(`First ${most_curves}`, () => choose(null))));
-  chooser.open = page.names.length <= 12 && innerWidth >= 640;
-  bar.legend = element("div", {id: "legend"});  // while the chooser, which has the same, is folded
+  chooser.open = !opens_with_results && page.names.length <= 12 && innerWidth >= 640;
+  bar.legend = element("div", {id: "legend"});  // visible while the chooser, which shows the same, is closed
   bar.node = element("div", {id: "filters", role: "search"},
     element("label", {}, "Filter", bar.text),
     ...(families.length ? [select("Family", [["", "all"], ...families.map(family => [family, family])], "family")] : []),

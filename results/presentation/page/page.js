@@ -1,26 +1,40 @@
-// Puts the page together from its data. Texts from reports reach the document as text nodes only.
+// Makes the page from its data. Texts from reports reach the document as text nodes only.
 read_address();
 const main = document.querySelector("main"), contents = document.querySelector("nav ul");
 let plot_number = 0;
-if (page.names.length) main.append(filters());
-left = filter();
+const first_details = page.sections[0]?.plots[0].details || {};
+const opens_with_results = Boolean(first_details.results || first_details.summary);
+
+/// Shows a section, scrolls to it, and stores it in the address. If it is a task of the board, shows the plots of this task.
+function open_section(index) {
+  state.at = `section${index}`;
+  if (page.sections[index].is_screen) state.open = page.sections[index].title;
+  write_address();
+  redraw(() => false);
+  document.getElementById(state.at).scrollIntoView();
+}
+if (page.names.length && !opens_with_results) main.append(filters());
+selection = filter();
 for (const [index, section] of page.sections.entries()) {
   const of_kind = kind => section.plots.every(plot => plot.kind === kind);
-  const grid = element("div", {class: of_kind("heat") && page.names.length && !section.plots[0].details.phase ? "plots maps" : of_kind("heat") || of_kind("curve") ? "plots" : "plots wide"});
+  const is_results = opens_with_results && index === 0;
+  const grid = element("div", {class: is_results ? "" : of_kind("heat") && page.names.length && !section.plots[0].details.phase ? "plots maps" : of_kind("heat") || of_kind("curve") ? "plots" : "plots wide"});
   for (const plot of section.plots) {
     plot.section = section.title;
     grid.append(figure(with_rows(plot, plot_number++)));
   }
-  main.append(element("section", {"aria-labelledby": `section${index}`}, element("h2", {id: `section${index}`}, section.title),
-                      element("p", {class: "about"}, section.about), grid));
+  section.is_screen = section.plots.every(plot => plot.details.screen);
+  section.node = element("section", {"aria-labelledby": `section${index}`, ...(is_results && {id: "results"})}, element("h2", {id: `section${index}`}, section.title),
+                      ...(section.about ? [element("p", {class: "about"}, section.about)] : []), grid);
+  main.append(section.node);
+  if (page.names.length && is_results) main.append(filters());
   const link = element("a", {href: `#at=section${index}`}, section.title);
   link.addEventListener("click", event => {
     event.preventDefault();  // the address keeps the filters too
-    state.at = `section${index}`;
-    write_address();
-    document.getElementById(state.at).scrollIntoView();
+    open_section(index);
   });
-  contents.append(element("li", {}, link));
+  section.item = element("li", {}, link);
+  contents.append(section.item);
 }
 document.body.append(dialog);
 
@@ -36,9 +50,9 @@ addEventListener("hashchange", () => {
 });
 dark.addEventListener("change", () => redraw(() => true));
 addEventListener("beforeprint", draw_all);
-let waiting = 0;
+let timer = 0;
 addEventListener("resize", () => {
-  clearTimeout(waiting);
-  waiting = setTimeout(() => redraw(plot => Math.abs(plot.drawn - room_of(plot)) > 2), 150);
+  clearTimeout(timer);
+  timer = setTimeout(() => redraw(plot => Math.abs(plot.drawn - plot_width(plot)) > 2), 150);
 });
-window.posbench = {plots, problems, draw_all, specification, first: () => first, family_of};  // for tests
+window.posbench = {plots, problems, draw_all, specification, first: () => first, family_of, color_of: name => style_range("color")(name)};  // for tests

@@ -1,11 +1,11 @@
-// Draws plots: for each the specification of its kind with its own values, a table of the same values, and both as text.
-// A plot's rows are parsed, and it is drawn, when it comes near the window.
+// Draws plots from the specification of their kind and their values. Each has a table of its values too.
+// A plot is parsed and drawn when it comes near the window.
 const most_rows = 100, most_table_rows = 1000;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const plots = [], problems = [];
 let first = null;  // when the first plot was drawn, in milliseconds after the page was opened
 
-/// Rows come as columns; one with texts has each text once.
+/// Returns the rows of a plot. The page stores them as columns; a column of texts stores each text once.
 function parse_rows(plot) {
   const columns = json(`rows${plot.number}`).map(column => Array.isArray(column) ? column : column.at.map(i => column.texts[i]));
   return Array.from({length: plot.size}, (_, i) => columns.map(column => column[i]));
@@ -17,11 +17,17 @@ function with_rows(plot, number) {
   return plot;
 }
 
-/// Vega keeps groups in plain objects, where the name "__proto__" would be taken for what it means there.
-const harmless = value => typeof value === "string" && value in {} ? value + "\u2060" : value;
-const records = (plot, rows) => rows.map(row => Object.fromEntries(plot.columns.map((column, i) => [column.name, harmless(row[i])])));
+/// Vega stores groups in plain objects, in which the name "__proto__" has another meaning. A word joiner avoids that.
+const escape_reserved = value => typeof value === "string" && value in {} ? value + "\u2060" : value;
+const records = (plot, rows) => rows.map(row => Object.fromEntries(plot.columns.map((column, i) => [column.name, escape_reserved(row[i])])));
 
-/// The specification with values and signals of a plot: complete, as a reader takes it elsewhere.
+/// Returns a function that maps a name to its entry in the range of a scale of curve.json: "color", "shape" or "dash".
+function style_range(property) {
+  const range = specifications.curve.scales.find(scale => scale.name === property).range;
+  return name => range[styles.get(name)[property] % range.length];
+}
+
+/// Returns the complete specification of a plot, with its values and signals, as the reader can save it.
 function specification(plot, rows) {
   const spec = structuredClone(specifications[plot.kind]);
   spec.description = [plot.title, plot.about].filter(Boolean).join(". ");
@@ -30,22 +36,27 @@ function specification(plot, rows) {
   if (levels) levels.values = plot.signals.levels || [];
   for (const signal of spec.signals) {
     if (signal.name in plot.signals) signal.value = plot.signals[signal.name];
-    if (signal.name === "names") signal.value = page.names.map(harmless);
+    if (signal.name === "names") signal.value = page.names.map(escape_reserved);
+  }
+  if (plot.kind === "curve" && page.names.length) {
+    for (const scale of spec.scales.filter(scale => ["color", "shape", "dash"].includes(scale.name))) {
+      scale.range = page.names.map(style_range(scale.name));
+    }
   }
   return spec;
 }
 
-/// The rows that are drawn: those that the filters leave, in the chosen order; of curves, the chosen ones.
+/// Returns the rows to draw: those that the filters select, in the chosen order; of curves, only the chosen encodings.
 function drawn_rows(plot) {
   if (plot.kind === "curve") {
     const shown = shown_curves();
-    return plot.rows.filter(row => shown.has(row[0]) && left.cell(row[0], plot.details.task));
+    return plot.rows.filter(row => shown.has(row[0]) && selection.cell(row[0], plot.details.task));
   }
   if (!page.names.length || plot.details.phase) return plot.rows;
-  if (plot.kind === "strip") return plot.rows.filter(row => left.cell(row[0], plot.details.task)).slice(0, most_rows);
+  if (plot.kind === "strip") return plot.rows.filter(row => selection.cell(row[0], plot.details.task)).slice(0, most_rows);
   const is_map = plot.details.cells, by_name = new Map();
   for (const row of plot.rows) {
-    if (is_map ? !left.cell(row[0], row[1]) : !left.encodings.has(row[0])) continue;
+    if (is_map ? !selection.cell(row[0], row[1]) : !selection.encodings.has(row[0])) continue;
     if (!by_name.has(row[0])) by_name.set(row[0], []);
     by_name.get(row[0]).push(row);
   }
@@ -61,29 +72,29 @@ function theme() {
           legend: words};
 }
 
-/// Cells as large as the room allows: with their values in them, or, where tasks are many, with colours alone.
-function fit_cells(spec, plot, room, rows) {
+/// Makes cells as large as the width allows. They show their values, or only colors if there are many tasks.
+function set_cell_sizes(spec, plot, width, rows) {
   const signal = name => spec.signals.find(signal => signal.name === name);
   const columns = Math.max(1, new Set(rows.map(row => row[1])).size);
-  signal("ink").value = color("--text");
+  signal("text_color").value = color("--text");
   if (!plot.details.cells && !plot.details.phase) {
-    signal("cell").value = signal("row_height").value = Math.max(3, Math.min(14, Math.floor((room - 90) / columns)));
+    signal("cell").value = signal("row_height").value = Math.max(3, Math.min(14, Math.floor((width - 90) / columns)));
     return;
   }
-  const fits = Math.floor((room - 160) / columns);
-  signal("texts").value = fits >= 34 || columns <= 12;
-  signal("cell").value = signal("texts").value ? Math.max(34, Math.min(64, fits)) : Math.max(10, fits);
+  const fitting = Math.floor((width - 160) / columns);
+  signal("texts").value = fitting >= 34 || columns <= 12;
+  signal("cell").value = signal("texts").value ? Math.max(34, Math.min(64, fitting)) : Math.max(10, fitting);
   signal("row_height").value = signal("texts").value ? 28 : 15;
   if (signal("texts").value) delete spec.legends;  // the cells have the values as text
 }
 
-const room_of = plot => Math.max(200, plot.view_node.clientWidth - 4);
+const plot_width = plot => Math.max(200, plot.view_node.clientWidth - 4);
 async function draw(plot) {
-  const room = room_of(plot), rows = drawn_rows(plot);
-  plot.drawn = room;
+  const width = plot_width(plot), rows = drawn_rows(plot);
+  plot.drawn = width;
   const spec = specification(plot, rows);
-  if (plot.kind === "curve") delete spec.legends;  // the chooser is one for all
-  if (plot.kind === "heat") fit_cells(spec, plot, room, rows); else spec.width = room;
+  if (plot.kind === "curve") delete spec.legends;  // the bar at the top has the legend of all plots
+  if (plot.kind === "heat") set_cell_sizes(spec, plot, width, rows); else spec.width = width;
   try {
     if (plot.view) plot.view.finalize();
     const runtime = vega.parse(spec, theme(), {ast: true});
@@ -99,39 +110,69 @@ async function draw(plot) {
   }
 }
 
-const near = [];  // plots to draw, one after the other, so that the first is soon there
+const draw_queue = [];  // plots to draw, one after the other, so that the first appears soon
 let drawing = false;
-async function draw_near() {
+async function draw_queued() {
   if (drawing) return;
   drawing = true;
-  for (let plot; (plot = near.shift()); await new Promise(resolve => setTimeout(resolve))) {
+  for (let plot; (plot = draw_queue.shift()); await new Promise(resolve => setTimeout(resolve))) {
     if (!plot.drawn) await draw(plot);
   }
   drawing = false;
 }
-const seen = new IntersectionObserver(entries => {
+const visibility = new IntersectionObserver(entries => {
   for (const entry of entries) {
     if (!entry.isIntersecting) continue;
-    seen.unobserve(entry.target);
-    near.push(entry.target.plot);
+    visibility.unobserve(entry.target);
+    draw_queue.push(entry.target.plot);
   }
-  draw_near();
+  draw_queued();
 }, {rootMargin: "600px"});
-const draw_all = () => Promise.all(plots.filter(plot => plot.view_node && !plot.drawn && !plot.node.hidden).map(draw));
+const draw_all = () => Promise.all(plots.filter(plot => plot.view_node && !plot.drawn && !plot.node.closest("[hidden]")).map(draw));
 
-const is_left = ({phase, task, encodings}) => phase ? encodings.some(name => left.cell(name, task)) : !task || left.tasks.has(task);
+/// Returns true if the filters select values of a plot.
+function is_selected({phase, task, encodings}) {
+  if (task && task !== state.open && page.sections.some(section => section.is_screen)) return false;
+  if (phase) return encodings.some(name => selection.cell(name, task));
+  if (page.names.length && !selection.encodings.size) return false;
+  return !task || selection.tasks.has(task);
+}
 
-/// Draws plots again, those out of sight when they come near.
-function redraw(wanted) {
-  for (const plot of plots.filter(plot => plot.view_node)) {
-    plot.node.hidden = !is_left(plot.details);
-    if (!plot.drawn || !wanted(plot)) continue;
-    plot.drawn = 0;
-    seen.observe(plot.node);
+/// Hides the headings and links of sections without plots. The summary of the board has the links to its tasks.
+function hide_empty_sections() {
+  for (const section of page.sections) {
+    section.node.hidden = section.plots.every(plot => plot.node.hidden);
+    section.item.hidden = section.node.hidden || section.is_screen;
   }
 }
 
+/// Draws plots again. Those outside of the window are drawn when they come near.
+function redraw(should_draw) {
+  for (const plot of plots.filter(plot => plot.view_node)) {
+    plot.node.hidden = !is_selected(plot.details);
+    if (!plot.drawn || !should_draw(plot)) continue;
+    plot.drawn = 0;
+    visibility.observe(plot.node);
+  }
+  hide_empty_sections();
+}
+
 const text_of = value => value === null ? "" : Array.isArray(value) ? value.join(" ") : String(value);
+
+/// Returns the rows of the summary of the board. A task opens its section.
+function summary_body(plot) {
+  const section_of = task => page.sections.findIndex(section => section.title === task);
+  return element("tbody", {}, ...plot.rows.map(row => element("tr", {}, ...row.map((text, i) =>
+    i ? element("td", {}, text) : element("th", {scope: "row"}, button(text, () => open_section(section_of(text))))))));
+}
+
+/// Returns the rows of the table of results: the legend symbol of each encoding, and cells that open their seeds.
+function results_body(plot) {
+  const tasks = plot.columns.map(column => column.title);
+  return element("tbody", {}, ...plot.rows.map(row => element("tr", {}, ...row.map((text, i) => i ?
+    element("td", text.includes("not learned") ? {class: "faint"} : {}, text && button(text, () => open_cell(row[0], tasks[i]))) :
+    element("th", {scope: "row"}, legend_symbol(text), text)))));
+}
 
 function table(plot) {
   const rows = plot.rows.slice(0, most_table_rows);
@@ -139,6 +180,9 @@ function table(plot) {
   const cell = (tag, child, i, scope) => element(tag, {...(numeric[i] && {class: "number"}), ...(scope && {scope})}, child);
   const head = element("tr", {}, ...plot.columns.map((column, i) => cell("th", column.title, i, "col")));
   const body = element("tbody");
+  if (plot.details.results || plot.details.summary) {
+    return element("table", {class: "results", "aria-label": plot.title}, element("thead", {}, head), (plot.details.results ? results_body : summary_body)(plot));
+  }
   for (const row of rows) {
     const link = plot.details.cells && button(text_of(row[0]), () => open_cell(row[0], row[1]));
     body.append(element("tr", {}, ...row.map((value, i) => i ? cell("td", text_of(value), i) : cell("th", link || text_of(value), i, "row"))));
@@ -153,20 +197,48 @@ const csv_field = text => {
 const csv = plot => [plot.columns.map(column => column.name), ...plot.rows]
   .map(row => row.map(value => csv_field(text_of(value))).join(",") + "\r\n").join("");
 
-function save(name, text, type) {
-  const link = element("a", {download: name, href: URL.createObjectURL(new Blob([text], {type}))});
+function save(name, content, type) {
+  const link = element("a", {download: name, href: URL.createObjectURL(new Blob([content], {type}))});
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/// A part that is made when it is first opened.
-function folded(summary, make) {
+/// Returns a view of a plot as it is shown, with title, legend and background, so that it can be saved.
+async function picture(plot) {
+  const rows = drawn_rows(plot), spec = specification(plot, rows);
+  if (plot.kind === "heat") set_cell_sizes(spec, plot, plot.drawn, rows); else spec.width = plot.drawn;
+  if (plot.kind === "curve") spec.legends[0].values = [...shown_curves()].map(escape_reserved);
+  spec.title = {text: plot.title, color: color("--text"), anchor: "start"};
+  const runtime = vega.parse(spec, {...theme(), background: color("--paper")}, {ast: true});
+  return new vega.View(runtime, {expr: vega.expressionInterpreter, renderer: "none"}).runAsync();
+}
+
+async function save_picture(plot, name, type) {
+  const view = await picture(plot);
+  if (type === "svg") return save(`${name}.svg`, await view.toSVG(), "image/svg+xml");
+  const canvas = await view.toCanvas(2);  // twice the resolution of the screen
+  canvas.toBlob(blob => save(`${name}.png`, blob, "image/png"));
+}
+
+/// Returns a <details> element whose content is made when it is first opened.
+function collapsible(summary, make) {
   const details = element("details", {}, element("summary", {}, summary));
   details.addEventListener("toggle", () => details.open && details.children.length === 1 && details.append(...make()));
   return details;
 }
 
+/// Returns the table that the page opens with. The section has its title.
+function result_figure(plot) {
+  const node = element("figure", {"aria-label": plot.title},
+    element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": `Table: ${plot.title}`}, table(plot)),
+    element("figcaption", {}, element("p", {}, plot.about)), button("Save as CSV", () => save("results.csv", csv(plot), "text/csv")));
+  plots.push(plot);
+  node.plot = plot;
+  return plot.node = node;
+}
+
 function figure(plot) {
+  if (plot.details.results || plot.details.summary) return result_figure(plot);
   const id = `plot${plots.push(plot)}`, name = plot.title.replace(/[^\w]+/g, "_");
   const node = element("figure", {class: plot.kind, "aria-labelledby": id},
                        element("figcaption", {}, element("h3", {id}, plot.title), element("p", {id: `${id}about`}, plot.about)));
@@ -177,17 +249,18 @@ function figure(plot) {
                              ...(plot.size > most_table_rows ? [element("p", {class: "note"}, `The first ${most_table_rows} rows; the CSV has all ${plot.size}.`)] : []),
                              button("Save as CSV", () => save(`${name}.csv`, csv(plot), "text/csv"))];
   if (!(plot.kind in specifications)) {
-    node.append(...(plot.size > 50 ? [folded(`Table (${plot.size} rows)`, whole_table)] : whole_table()));
+    node.append(...(plot.size > 50 ? [collapsible(`Table (${plot.size} rows)`, whole_table)] : whole_table()));
     return node;
   }
   plot.view_node = element("div", {class: "view", tabindex: 0, role: "group", "aria-labelledby": id, "aria-describedby": `${id}about`});
   const spec_text = () => JSON.stringify(specification(plot, plot.rows), null, 1);
   node.append(plot.view_node,
-    ...(page.names.length > most_rows && plot.kind !== "curve" ? [element("p", {class: "note"}, `Drawn are the first ${most_rows} ${page.things}; the filter above finds others, and the table has all.`)] : []),
-    folded(`Table (${plot.size} rows)`, whole_table),
-    folded("Vega specification", () => [
+    element("div", {class: "save"}, ...["SVG", "PNG"].map(type => button(`Save as ${type}`, () => save_picture(plot, name, type.toLowerCase())))),
+    ...(page.names.length > most_rows && plot.kind !== "curve" ? [element("p", {class: "note"}, `Drawn are the first ${most_rows} ${page.item_plural}; the filter above finds others, and the table has all.`)] : []),
+    collapsible(`Table (${plot.size} rows)`, whole_table),
+    collapsible("Vega specification", () => [
       scroll(`Specification: ${plot.title}`, element("pre", {}, spec_text())),
       button("Save as JSON", () => save(`${name}.vg.json`, spec_text(), "application/json"))]));
-  seen.observe(node);
+  visibility.observe(node);
   return node;
 }

@@ -1,9 +1,22 @@
 // Stores the data of the page and the reader's choices, and keeps the choices in the page's address:
-// #text=rope&family=rotary&sort=family&show=rope&show=alibi&task=flip_flop&encoding=rope&at=section2
+// #text=rope&family=rotary&sort=family&show=rope&show=alibi&task=flip_flop&encoding=rope&at=section2&open=counting
 const json = id => JSON.parse(document.getElementById(id).textContent);
 const page = json("page"), specifications = json("specifications");
 const most_curves = 8;
 const family_of = new Map(page.names.map((name, i) => [name, page.families[i]]));
+
+/// Returns for each name the index of its color, symbol and dash. Names with the same number, such as one encoding with
+/// different options, share the color and differ in symbol and dash.
+function find_styles() {
+  const counts = new Map(), styles = new Map();
+  for (const name of [...page.names].sort()) {
+    const number = page.styles[page.names.indexOf(name)] ?? page.names.indexOf(name), variant = counts.get(number) || 0;
+    counts.set(number, variant + 1);
+    styles.set(name, {color: number, shape: number + variant, dash: number + variant});
+  }
+  return styles;
+}
+const styles = find_styles();
 
 const state = {};
 function read_address() {
@@ -11,13 +24,14 @@ function read_address() {
   state.text = given.get("text") || "";
   state.family = given.get("family") || "";
   state.sort = given.get("sort") || "rank";  // rank, family, name, or "task " and a task
-  state.show = given.has("show") ? given.getAll("show").filter(name => family_of.has(name)) : null;  // null: the best of what is left
+  state.show = given.has("show") ? given.getAll("show").filter(name => family_of.has(name)) : null;  // null: the best of the selected ones
   state.cell = given.has("task") && given.has("encoding") ? {task: given.get("task"), encoding: given.get("encoding")} : null;
   state.at = given.get("at") || "";
+  state.open = given.get("open") || "";  // the task of the board whose plots are shown
 }
 function write_address() {
   const address = new URLSearchParams();
-  for (const key of ["text", "family", "sort", "at"]) {
+  for (const key of ["text", "family", "sort", "at", "open"]) {
     if (state[key] && !(key === "sort" && state.sort === "rank")) address.set(key, state[key]);
   }
   if (state.show) for (const name of state.show.length ? state.show : [""]) address.append("show", name);
@@ -34,13 +48,13 @@ function filter() {
   return {cell, encodings: new Set(page.names.filter(name => page.tasks.some(task => cell(name, task)))),
           tasks: new Set(page.tasks.filter(task => page.names.some(name => cell(name, task))))};
 }
-let left = null;  // by the filters
+let selection = null;  // the encodings, tasks and cells that the filters select
 const shown_curves = () => {
-  const names = page.names.filter(name => left.encodings.has(name));
+  const names = page.names.filter(name => selection.encodings.has(name));
   return new Set(state.show ? names.filter(name => state.show.includes(name)) : names.slice(0, most_curves));
 };
 
-/// Encodings in the chosen order; by a task in that of their values there, which `value_of` gives.
+/// Returns encodings in the chosen order. If that is a task, orders them by their value there, which `value_of` returns.
 function sorted(names, value_of) {
   const by = {family: name => family_of.get(name), name: name => name}[state.sort];
   if (by) return [...names].sort((a, b) => by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : page.names.indexOf(a) - page.names.indexOf(b));
@@ -62,6 +76,6 @@ function button(label, action) {
   return node;
 }
 
-/// An accuracy as the program's tables round it (accuracy_text.h): 1.00 only where nothing was wrong, and the two values
-/// that are halfway to the bit and that toFixed rounds up go to the even digit.
+/// Rounds an accuracy as accuracy_text.h does: only 1 becomes 1.00, and the two values that are exactly halfway between two
+/// digits and that toFixed rounds up go to the even digit.
 const two_digits = value => value === null ? "" : value < 1 && value >= 0.995 ? ">0.99" : (value === 0.125 || value === 0.625 ? value - 0.001 : value).toFixed(2);

@@ -6,6 +6,7 @@
 
 #include "harness/training/samples.h"
 #include "harness/training/task_setup.h"
+#include "model/hidden.h"
 #include "tests/catch.h"
 
 using namespace posbench;
@@ -83,6 +84,20 @@ TEST_CASE(
   CHECK(head.on_evidence.count == 2);
   CHECK(head.entropy.count == 3);
   CHECK(head.by_distance.at(3).attention.value() == Approx(2.0 / 3));
+}
+
+TEST_CASE("means of scores leave out hidden keys") {
+  HeadStatistics head;
+  std::vector<AttentionMap> hidden = maps();
+  hidden[0].values = one_row({kHidden, 5, kHidden, 2});
+  hidden[1].values = one_row({kHidden, -1, -0.5, 0});
+  hidden[2].values = one_row({0, 0.75, 0, 0.25});
+  head.add(hidden, 0, kQuery);
+  CHECK(head.by_distance.at(3).attention.value() == Approx(0));
+  CHECK(head.by_distance.at(3).positional.count == 0);
+  CHECK(*head.position_margin(3) == Approx(0.5));
+  CHECK(head.parts.at("score").others.value() == Approx(2));
+  CHECK(head.content_margin.count == 0);  // the only key between the evidence and the query is hidden
 }
 
 TEST_CASE("no reach is predicted without a positional part that falls") {

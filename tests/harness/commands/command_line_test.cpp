@@ -1,14 +1,20 @@
 // The command line: exit codes and messages of one line; invalid input changes nothing on disk.
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "encodings/aliases.h"
+#include "encodings/registry.h"
 #include "results/json/json.h"
+#include "tasks/registry.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
 #include "tests/harness/temporary.h"
@@ -264,4 +270,119 @@ TEST_CASE("--licenses prints a notice for each linked or embedded library") {
        {"Eigen", "nlohmann/json", "CLI11", "{fmt}", "simdjson", "Boost", "Vega and D3"})
     CHECK(outcome.out.find("==== " + library) != std::string::npos);
   CHECK(outcome.out.find("Boost Software License - Version 1.0") != std::string::npos);
+}
+
+TEST_CASE("names from papers stand for registered encodings, which reports record") {
+  const TemporaryDirectory directory;
+  const auto listed = [&](const std::string& encodings) {
+    const std::string run = "run --profile smoke -t parity_check -s 1 --list-only -e ";
+    return posbench_command(directory, run + "'" + encodings + "'");
+  };
+  CHECK(listed("NoPE,t5,rotary").out == "parity_check none 0\nparity_check t5_bias 0\nparity_check rope 0\n");
+  CHECK(listed("sin,learned,xl").out ==
+        "parity_check sinusoidal 0\nparity_check learned_abs 0\nparity_check txl 0\n");
+  CHECK(listed("sum:of=(nope,T5)").out == "parity_check sum:of=(none,t5_bias) 0\n");
+  CHECK(listed("randomized:base=rotary").out == listed("randomized:base=rope").out);
+  CHECK(listed("relative").error ==
+        "posbench: 'relative' can be any of the encodings shaw_k, shaw_kv, t5_bias, txl; name one of them\n");
+  CHECK(listed("absolute").error.find("learned_abs, sinusoidal;") != std::string::npos);
+  CHECK(listed("shaw").error.find("shaw_k, shaw_kv;") != std::string::npos);
+  CHECK(listed("stick").error.find("did you mean 'stick_breaking'?") != std::string::npos);
+  CHECK(posbench_command(directory, "show none").out.find("also called:    nope, nopos\n") != std::string::npos);
+  CHECK(posbench_command(directory, "show NoPE").out == posbench_command(directory, "show none").out);
+  CHECK(posbench_command(directory, "list encodings").out.find("also nope, nopos; ") != std::string::npos);
+  CHECK(posbench_command(directory, "completion bash").out.find(" nope ") != std::string::npos);
+  const Outcome extended =
+      posbench_command(directory, "run --profile smoke -t parity_check -e rope -s 1 --extend nope --show-config");
+  CHECK(Json::parse(extended.out)["extend"]["encodings"] == "none");
+}
+
+TEST_CASE("no alias is the registered name of an encoding or a task, and all are in lower case") {
+  int aliases = 0;
+  for (const std::string& name : encodings().names()) {
+    for (const std::string& alias : aliases_of(name)) {
+      CAPTURE(name, alias);
+      CHECK_FALSE(encodings().contains(alias));
+      CHECK_FALSE(tasks().contains(alias));
+      CHECK(std::ranges::none_of(alias, [](unsigned char c) { return std::isupper(c) != 0; }));
+      const std::vector<std::string> called = encodings_called(alias);
+      CHECK(std::ranges::find(called, name) != called.end());
+      ++aliases;
+    }
+  }
+  CHECK(aliases > 10);
+}
+
+TEST_CASE("show explains splits, settings, metrics and claims") {
+  const TemporaryDirectory directory;
+  const auto shown = [&](const std::string& name) { return posbench_command(directory, "show " + name).out; };
+  CHECK(shown("ood_far4").find("  last_x_retrieval ") != std::string::npos);
+  CHECK(shown("training.steps").find("posbench run --set training.steps=") != std::string::npos);
+  CHECK(shown("margin").find("answer's logit") != std::string::npos);
+  const std::string claim = shown("abacus-addition");
+  CHECK(claim.find("McLeish et al. 2024") != std::string::npos);
+  CHECK(claim.find("predicted:      reproduced\nverdict:        inconclusive\n") != std::string::npos);
+  CHECK(posbench_command(directory, "show ood_fr4").error.find("did you mean 'ood_far4'?") != std::string::npos);
+}
+
+TEST_CASE("--resume with a directory alone continues its configuration") {
+  const TemporaryDirectory directory;
+  const std::string run =
+      "run --profile smoke -t parity_check -e none,rope -s 1 --set training.steps=6 "
+      "--save-models --trace-loss -q -o ";
+  REQUIRE(posbench_command(directory, run + "whole").code == 0);
+  REQUIRE(posbench_command(directory, run + "out").code == 0);
+  const std::string lines = read_whole(directory / "out/experiments.jsonl");
+  directory.write("out/experiments.jsonl", lines.substr(0, lines.find('\n') + 1));
+  std::filesystem::remove(directory / "out/report.json");
+  const Outcome resumed = posbench_command(directory, "run --resume -q -o out");
+  INFO(resumed.error);
+  REQUIRE(resumed.code == 0);
+  Json one = read_json(directory / "whole/report.json"), two = read_json(directory / "out/report.json");
+  for (Json* report : {&one, &two}) {
+    report->erase("context");
+    report->erase("timing");
+  }
+  CHECK(one.dump() == two.dump());
+  CHECK(read_whole(directory / "whole/manifest.json").find("\"save_models\": true") != std::string::npos);
+  const Outcome other = posbench_command(directory, "run --profile smoke -e cope --resume -q -o out");
+  CHECK(other.code == 2);
+  CHECK(other.error.find("'posbench run --resume -o out' continues it with its own") != std::string::npos);
+}
+
+TEST_CASE("-v prints the loss of every validation before its experiment is finished") {
+  const TemporaryDirectory directory;
+  const Outcome run = posbench_command(directory,
+                                       "run --profile smoke -t parity_check -e rope -s 1 --set training.steps=6 "
+                                       "--set training.validate_every=2 -v -o out");
+  REQUIRE(run.code == 0);
+  const size_t finished = run.error.find("[1/1] rope on parity_check, seed 0: ");
+  for (const int step : {2, 4, 6}) {
+    const size_t at = run.error.find(fmt::format("rope on parity_check, seed 0: step {}, loss ", step));
+    CAPTURE(step, run.error);
+    CHECK(at < finished);
+  }
+}
+
+TEST_CASE("messages suggest the option, the split or the match that was meant") {
+  const TemporaryDirectory directory;
+  const auto error = [&](const std::string& arguments) { return posbench_command(directory, arguments).error; };
+  CHECK(error("run --steps 5").find("use --set training.steps=VALUE") != std::string::npos);
+  CHECK(error("run --lr 1e-3").find("use --set training.learning_rate=VALUE") != std::string::npos);
+  CHECK(error("run --set training.lr=1e-3").find("did you mean 'learning_rate'?") != std::string::npos);
+  CHECK(error("run --device cuda").find("posbench computes on the CPU") != std::string::npos);
+  CHECK(error("board -q -t flip_flop --split ood_far4")
+            .starts_with("posbench: task 'flip_flop' has no split 'ood_far4' (its splits: in_distribution, "));
+  CHECK(error("list").find("(usage: posbench list [OPTIONS] kind; ") != std::string::npos);
+  CHECK(error("report").find("(usage: posbench report [OPTIONS] ") != std::string::npos);
+  CHECK(error("").find("(usage: posbench COMMAND [OPTIONS]; ") != std::string::npos);
+  const std::string run =
+      "run --profile smoke -t parity_check --set training.steps=2 --set training.validate_every=2 -q ";
+  REQUIRE(posbench_command(directory, run + "-s 1 -e cope -o before").code == 0);
+  REQUIRE(posbench_command(directory, run + "-s 1 -e cope:positions=4 -o after").code == 0);
+  CHECK(error("compare before after").find("add --match 'cope=cope:positions=4'") != std::string::npos);
+  REQUIRE(posbench_command(directory, run + "-s 2 -e none,rope --shard 1/2 -o 1").code == 0);
+  REQUIRE(posbench_command(directory, run + "-s 2 -e none,alibi --shard 2/2 -o 2").code == 0);
+  CHECK(error("merge 1 2 -o all").find("encodings was [\"none\",\"rope\"] and is now [\"none\",\"alibi\"]") !=
+        std::string::npos);
 }

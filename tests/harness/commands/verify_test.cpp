@@ -1,4 +1,5 @@
 // `posbench verify` repeats experiments of a report and finds differences.
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -19,18 +20,40 @@ TEST_CASE("verify passes an unchanged report, and fails one with a changed count
   INFO(same.out << same.error);
   CHECK(same.code == 0);
   CHECK(same.out.find("4 of 4 experiments agree") != std::string::npos);
-  CHECK(same.error.empty());
+  CHECK(same.error.find("another version") == std::string::npos);
 
   const Json report = Json::parse(read_whole(directory / "run/report.json"));
-  Json changed = report;
-  Json& count = changed["experiments"][1]["splits"][0]["token"]["correct"];
-  count = count.get<int>() + (count.get<int>() > 0 ? -1 : 1);
-  directory.write("changed.json", changed.dump());
-  const Outcome different = posbench_command(directory, "verify changed.json --sample 4");
-  CHECK(different.code == 1);
-  CHECK(different.out.find("DIFFERS") != std::string::npos);
-  CHECK(different.out.find("in_distribution, tokens: ") != std::string::npos);
-  CHECK(different.out.find("3 of 4 experiments agree") != std::string::npos);
+  const auto differing = [&](const std::string& pointer, const Json& value) {
+    Json changed = report;
+    changed[Json::json_pointer(pointer)] = value;
+    directory.write("changed.json", changed.dump());
+    const Outcome outcome = posbench_command(directory, "verify changed.json --sample 4");
+    CHECK(outcome.code == 1);
+    const size_t begin = outcome.out.find("DIFFERS");
+    return begin == std::string::npos ? outcome.out + outcome.error : outcome.out.substr(begin);
+  };
+  const std::string lengths = differing("/experiments/1/splits/0/sequences", 9);
+  CHECK(lengths.find("in_distribution, tested: 9 sequences in the report, 8 sequences now") != std::string::npos);
+  CHECK(lengths.find("3 of 4 experiments agree") != std::string::npos);
+  CHECK(differing("/experiments/1/learning_curve/0/validation_token", 0.123)
+            .starts_with("DIFFERS  rope on parity_check with seed 0: validation at step 10: 0.123 of tokens"));
+  CHECK(differing("/tasks/0/splits/0/trivial/constant", 0.001)
+            .starts_with("DIFFERS  task parity_check: in_distribution, constant: 0.001 in the report, "));
+  CHECK(differing("/tasks/1/splits/1/options/p_ignore", "0.5")
+            .starts_with("DIFFERS  task flip_flop: ood_dense, option p_ignore: 0.5 in the report, 0.1 now"));
+  CHECK(differing("/summary/2/in_distribution/token/mean", 0.123)
+            .starts_with(
+                "DIFFERS  summary and ranking: summary[2].in_distribution.token.mean: 0.123 in the report, "));
+
+  Json contradictory = report;
+  contradictory["experiments"][1]["splits"][0]["token"]["accuracy"] = 1.6;
+  directory.write("contradictory.json", contradictory.dump());
+  for (const std::string command : {"verify contradictory.json", "report contradictory.json"}) {
+    const Outcome outcome = posbench_command(directory, command);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.error.starts_with(
+        "posbench: contradictory.json: experiments[1].splits[0].token.accuracy is 1.6, expected "));
+  }
 
   Json fewer = report;
   fewer["experiments"].erase(0);
@@ -54,6 +77,38 @@ TEST_CASE("verify passes an unchanged report, and fails one with a changed count
     INFO(arguments);
     CHECK(posbench_command(directory, arguments).code == 2);
   }
+}
+
+TEST_CASE("verify finds the experiments that the report of a shard omits, and a shard that is not its own") {
+  const TemporaryDirectory directory;
+  REQUIRE(posbench_command(directory,
+                           "run --profile smoke -t parity_check -e none,rope,alibi,t5_bias -q --shard 1/2 -o run")
+              .code == 0);
+  const Outcome same = posbench_command(directory, "verify run --sample 1");
+  INFO(same.out << same.error);
+  CHECK(same.code == 0);
+  std::filesystem::rename(directory / "run/report.json", directory / "report.json");
+  CHECK(posbench_command(directory, "verify run --sample 1").code == 0);  // from the lines of the shard
+
+  const Json report = Json::parse(read_whole(directory / "report.json"));
+  Json fewer = report;
+  fewer["experiments"].erase(1);
+  directory.write("fewer.json", fewer.dump());
+  const Outcome incomplete = posbench_command(directory, "verify fewer.json --sample 1");
+  CHECK(incomplete.code == 1);
+  CHECK(incomplete.out.find("1 experiments of the report's config are not in the report") != std::string::npos);
+
+  Json other = report;
+  other["context"]["shard"] = "2/2";
+  directory.write("other.json", other.dump());
+  CHECK(
+      posbench_command(directory, "verify other.json --sample 1").error ==
+      "posbench: other.json: experiment 'none on parity_check with seed 0' is not in the report's config; verify the "
+      "unchanged report of a run\n");
+  other["context"]["shard"] = "3/2";
+  directory.write("other.json", other.dump());
+  CHECK(posbench_command(directory, "verify other.json --sample 1").error ==
+        "posbench: other.json: context.shard is \"3/2\", expected K/N, as in 2/4\n");
 }
 
 TEST_CASE("SHA-256 agrees with the examples of FIPS 180-4 and with every length of padding") {

@@ -47,6 +47,16 @@ TEST_CASE("a sweep is a grid of task specs with their settings, and of encodings
   CHECK(to_json(swept({}))["sweep"].is_null());
 }
 
+TEST_CASE("a swept option replaces the value that a spec gives it") {
+  const RunConfig config = swept({"task.length=16,32", "encoding.positions=4,8"},
+                                 "flip_flop:length=9,p_ignore=0.5", "cope:positions=3,gates=values");
+  CHECK(specs(swept_tasks(config)) == std::vector<std::string>{"flip_flop:length=16,p_ignore=0.5",
+                                                               "flip_flop:p_ignore=0.5"});  // 32 is the default
+  CHECK(specs(swept_encodings(config)) ==
+        std::vector<std::string>{"cope:positions=4,gates=values", "cope:positions=8,gates=values"});
+  CHECK(swept_encodings(config)[0].base == "cope:gates=values");
+}
+
 TEST_CASE("swept values replace the overrides of a profile") {
   RunConfig config =
       make_config({.profile = "quick", .tasks = "flip_flop", .encodings = "rope", .sweeps = {"training.steps=7"}});

@@ -10,6 +10,7 @@ import json
 import os
 import pty
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -22,6 +23,7 @@ import unittest
 from pathlib import Path
 
 POSBENCH = str(Path(sys.argv.pop(1)).resolve())
+REFERENCE = Path(__file__).resolve().parents[3] / "results/data/reference/report.json"
 RUN = "run --profile smoke -t parity_check,even_pairs -e none,rope -s 2"  # 8 experiments
 
 
@@ -188,6 +190,52 @@ class Console(unittest.TestCase):
         columns = max(map(len, posbench("report full", self.folder).stdout.splitlines()))
         self.assertLessEqual(columns, 100)
 
+    def test_definitions_and_lists_fit_eighty_columns_and_break_no_word(self):
+        for arguments in (
+            "show cope",
+            "show rope",
+            "show flip_flop",
+            "show addition",
+            "show reverse_string:length=1..10",
+            "list encodings",
+            "list tasks",
+            "list settings",
+            "list profiles",
+        ):
+            code, shown = on_terminal(arguments, self.folder, 80)
+            self.assertEqual(code, 0, shown)
+            self.assertEqual([line for line in shown.splitlines() if len(line) > 80], [], arguments)
+            self.assertEqual(shown.split(), posbench(arguments, self.folder).stdout.split(), arguments)
+        code, shown = on_terminal("reproduce --list --color never", self.folder, 80)
+        self.assertEqual([line for line in shown.splitlines() if len(line) > 80], [])
+        words = {word for word in posbench("reproduce --list --format markdown", self.folder).stdout.split()}
+        plain = {word.replace("\\", "") for word in words}
+        table = shown.split("verdict: by")[0].split()
+        rules = {word for word in table if set(word) == {"-"}}
+        self.assertEqual(set(table) - plain - rules, set())
+
+    def test_progress_fits_eighty_columns_and_breaks_no_word(self):
+        suite = (
+            "run --profile smoke -t reverse_string:length=1..10 -e learned_abs,cope:positions=16,gates=separate -s 1"
+        )
+        code, shown = on_terminal(f"{suite} --set training.learning_rate=3e-4,1e-3 -o narrow", self.folder, 80)
+        self.assertEqual(code, 0, shown)
+        lines = re.split(r"\n|\r|\x1b\[K", shown)
+        self.assertEqual([line for line in lines if len(line) > 80], [])
+        finished = re.sub(r"\s+", " ", shown)
+        for encoding in ("learned_abs", "cope:positions=16,gates=separate"):
+            self.assertRegex(
+                finished,
+                rf"\[\d/2\] {encoding} on reverse_string:length=1..10, seed 0: \S+ in distribution, worst OOD split \S+",
+            )
+
+    def test_the_table_of_one_seed_says_that_it_decides_nothing(self):
+        note = "one seed decides nothing"
+        one = posbench("run --profile smoke -t parity_check -e none,rope -s 1 -q -o one_seed", self.folder)
+        self.assertIn(note, one.stdout)
+        self.assertIn(note, posbench("report one_seed", self.folder).stdout)
+        self.assertNotIn(note, posbench("report full", self.folder).stdout)
+
     # Unknown words, names in any case, help
 
     def test_unknown_commands_and_options_name_the_nearest(self):
@@ -287,16 +335,16 @@ class Console(unittest.TestCase):
 
     def test_sample_names_its_stream_and_prints_its_samples(self):
         def tokens(stream):
-            outcome = posbench(f"sample flip_flop -n 2 --seed 3 --json --stream {stream}", self.folder)
+            outcome = posbench(f"sample flip_flop -n 2 --seed 3 --json --split {stream}", self.folder)
             return [sample["tokens"] for sample in json.loads(outcome.stdout)["samples"]]
 
-        def exported(purpose):
-            outcome = posbench(f"export flip_flop -n 2 --seed 3 --purpose {purpose}", self.folder)
+        def exported(split, option="--split"):
+            outcome = posbench(f"export flip_flop -n 2 --seed 3 {option} {split}", self.folder)
             return [json.loads(line)["tokens"] for line in outcome.stdout.splitlines()]
 
-        self.assertEqual(tokens("validation"), exported("validation"))
-        self.assertEqual(tokens("ood_sparse"), exported("test:ood_sparse"))
-        self.assertEqual(tokens("train"), exported("train"))
+        for split in ("train", "validation", "in_distribution", "ood_sparse"):
+            self.assertEqual(tokens(split), exported(split))
+        self.assertEqual(tokens("ood_sparse"), exported("test:ood_sparse", "--purpose"))
         self.assertNotEqual(tokens("train"), tokens("validation"))
         for stream, said in (
             ("train", "stream train of flip_flop, seed 0: the samples that a run trains on"),
@@ -319,6 +367,75 @@ class Console(unittest.TestCase):
             self.assertEqual(len(of), 2)
             self.assertAlmostEqual(sum(of) / 2, row["in_distribution"]["sequence"]["mean"], 5)
 
+    def rows(self, arguments):
+        outcome = posbench(f"{arguments} --format csv", self.folder)
+        self.assertEqual(outcome.returncode, 0, outcome.stderr)
+        return list(csv.DictReader(io.StringIO(outcome.stdout)))
+
+    def test_report_selects_tasks_encodings_and_splits(self):
+        rows = self.rows("report full -t parity_check -e 'r*' --split ood_length".replace("'", ""))
+        self.assertEqual({(row["task"], row["encoding"]) for row in rows}, {("parity_check", "rope")})
+        self.assertEqual({row["split"] for row in rows}, {"in_distribution", "ood_length"})
+        whole = self.rows("report full")
+        self.assertEqual(rows, [row for row in whole if row in rows])
+        self.assertEqual(self.rows("report full -e all,-none"), [row for row in whole if row["encoding"] == "rope"])
+        self.refused("report full -e ropee", "the reports have no encoding 'ropee'; did you mean 'rope'?")
+        self.refused("report full -t flip_flop", "the reports have no task 'flip_flop'")
+        self.refused("report full --split near", "the reports have no split 'near'", "ood_length")
+
+    def test_report_sorts_encodings(self):
+        def order(sort):
+            table = posbench(
+                f"report {REFERENCE} -t last_x_retrieval --by-split --format markdown --sort {sort}", self.folder
+            )
+            return [
+                line.split("|")[1].strip().replace("\\", "") for line in table.stdout.splitlines() if line[:2] == "| "
+            ][1:]
+
+        encodings = ["none", "sinusoidal", "learned_abs", "shaw_k", "rope", "alibi", "cope"]
+        self.assertEqual([name for name in order("run") if name != ":--"], encodings)
+        self.assertEqual([name for name in order("name") if name != ":--"], sorted(encodings))
+        self.assertEqual([name for name in order("accuracy") if name != ":--"][0], "cope")
+        self.refused("report full --sort name --format csv", "--sort needs --format console or markdown")
+
+    def test_two_encodings_of_one_report_are_compared(self):
+        def difference(row):
+            return float(re.search(r"[+-][\d.]+", row["difference (95%)"])[0])
+
+        rows = self.rows(f"compare {REFERENCE} --between cope,rope")
+        self.assertEqual({row["encoding"] for row in rows}, {"cope -> rope"})
+        self.assertNotIn("same", {row["verdict"] for row in rows if row["task"] == "last_x_retrieval"})
+        one = self.rows(f"compare {REFERENCE} --between cope,rope -t last_x_retrieval --split ood_far4")
+        self.assertEqual(one, [row for row in rows if (row["task"], row["split"]) == ("last_x_retrieval", "ood_far4")])
+        self.assertEqual(len(one), 1)
+        losses = [difference(row) for row in self.rows(f"compare {REFERENCE} --between cope,rope --sort difference")]
+        self.assertEqual(sorted(losses), sorted(difference(row) for row in rows))
+        for verdict in {row["verdict"] for row in rows}:
+            of_verdict = [
+                difference(row)
+                for row in self.rows(f"compare {REFERENCE} --between cope,rope --sort difference")
+                if row["verdict"] == verdict
+            ]
+            self.assertEqual(of_verdict, sorted(of_verdict))
+        self.refused(f"compare {REFERENCE} --between cope,ropee", "has no encoding 'ropee'; did you mean 'rope'?")
+        self.refused(f"compare {REFERENCE} --between cope", "expected two encodings of one report")
+        self.refused(f"compare {REFERENCE}", "only one report is given", "--between")
+        self.refused("compare full full -e ropee", "did you mean 'rope'?")
+
+    def test_a_written_file_is_named(self):
+        for arguments, path in (
+            ("report full -o named.md", "named.md"),
+            ("compare full full -o named.csv", "named.csv"),
+            ("inspect full parity_check rope -o named.json", "named.json"),
+            ("inspect full parity_check rope --over 4 -o over.md", "over.md"),
+        ):
+            outcome = posbench(arguments, self.folder)
+            self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stderr)
+            self.assertIn(f"written: {path}\n", outcome.stderr)
+            self.assertNotIn("written", posbench(arguments + " -q", self.folder).stderr)
+            self.assertTrue((self.folder / path).exists())
+        self.assertNotIn("written", posbench("report full", self.folder).stderr)
+
     # Flags
 
     def test_color_and_quiet(self):
@@ -326,6 +443,7 @@ class Console(unittest.TestCase):
         run = self.cut("colored", 0)
         line = json.loads(self.lines[0])
         line.update(status="failed", reason="set by the test", splits=[], learning_curve=[], final_loss=None)
+        line.pop("crc32")
         (run / "experiments.jsonl").write_text(json.dumps(line) + "\n")
         self.assertIn("\x1b[31m", on_terminal("report colored", self.folder, 80)[1])
         self.assertNotIn("\x1b[31m", on_terminal("report colored --color never", self.folder, 80)[1])
@@ -344,6 +462,7 @@ class Console(unittest.TestCase):
         shutil.copytree(self.folder / "full", run)
         line = json.loads(self.lines[0])
         line.update(status=status, reason="set by the test", splits=[], learning_curve=[], final_loss=None)
+        line.pop("crc32")
         (run / "experiments.jsonl").write_text(json.dumps(line) + "\n" + "".join(self.lines[1:]))
         return run
 
@@ -405,6 +524,26 @@ class Console(unittest.TestCase):
         self.assertEqual(listed.stdout.splitlines()[0], "parity_check none 0")
         self.assertFalse((self.folder / "nothing").exists())
         self.assertEqual(len(posbench(f"{RUN} --list-only --shard 1/4", self.folder).stdout.splitlines()), 2)
+
+    def cpu_seconds(self, arguments):
+        """Returns the CPU seconds of a command, on which other programs of the machine have little effect, and its output."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        outcome = posbench(arguments, self.folder)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertEqual(outcome.returncode, 0, outcome.stderr)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, outcome.stdout
+
+    def test_the_dry_run_of_the_largest_profile_takes_few_seconds(self):
+        seconds, plan = self.cpu_seconds("run --profile paper --dry-run -j 2")
+        self.assertLess(seconds / 2, 20)
+        text = re.sub(r"\s+", " ", plan)
+        self.assertRegex(text, r"\b\d+ of 160 pairs of a task and an encoding were measured")
+        self.assertRegex(text, r"estimates of measured pairs are wrong by up to \d+ %")
+
+    def test_the_pages_of_tasks_and_encodings_take_few_seconds(self):
+        for kind, most in (("tasks", 20), ("encodings", 40)):
+            seconds, _ = self.cpu_seconds(f"list {kind} --markdown")
+            self.assertLess(seconds / 2, most, kind)  # on two cores
 
     def test_a_dry_run_of_more_than_two_seconds_shows_its_progress(self):
         long = (

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/error.h"
+#include "harness/runs/loss_trace.h"
 #include "harness/runs/suite.h"
 #include "tests/catch.h"
 #include "tests/harness/temporary.h"
@@ -66,6 +68,75 @@ TEST_CASE("training resumed from a checkpoint equals uninterrupted training") {
   CHECK(again.best->learning_rate == whole.best->learning_rate);
   CHECK(again.best->parameters.flat == whole.best->parameters.flat);
   CHECK(again.best->curve == whole.best->curve);
+}
+
+TEST_CASE("a checkpoint is refused if the losses up to its step have changed") {
+  const TemporaryDirectory directory;
+  const auto path = directory / "c.safetensors", losses = directory / "losses.csv";
+  const Suite suite = make_suite(small_config());
+  const Experiment& e = suite.experiments[0];
+  const Model model = make_model(e.encoding, e.task->shape);
+  LearningRateSweep sweep(model, e.task->options.training, e.seed);
+  start_trace(losses, sweep);
+  sweep_learning_rates(model, e.task->training_streams(Purpose::train, e.seed), e.task->options.training, sweep,
+                       [&](const LearningRateSweep& s) {
+                         add_to_trace(losses, s);
+                         return s.state.step < 5;
+                       });
+  write_checkpoint(path, e, model, sweep, 1, losses);
+  const auto message = [&]() -> std::string {
+    LearningRateSweep fresh(model, e.task->options.training, e.seed);
+    try {
+      read_checkpoint(path, e, model, fresh, losses);
+    } catch (const InputError& error) {
+      CHECK(fresh.state.step == 0);
+      return error.what();
+    }
+    CHECK(fresh.state.step == 5);
+    return "accepted";
+  };
+  const std::string text = read_whole(losses);
+  directory.write("losses.csv", text + "0.001,6,2.5\n");  // a step after the checkpoint
+  CHECK(message() == "accepted");
+  std::string changed = text;
+  changed[text.size() - 2] ^= 1;
+  for (const std::string& wrong : {changed, text.substr(0, text.size() - 5), std::string()}) {
+    directory.write("losses.csv", wrong);
+    CHECK(message().starts_with(losses.string() + ": its checksum is "));
+  }
+  std::filesystem::remove(losses);
+  CHECK(message().starts_with(losses.string() + ": it is missing, expected "));
+}
+
+TEST_CASE("training resumed from a checkpoint stops early at the step of uninterrupted training") {
+  const TemporaryDirectory directory;
+  const auto path = directory / "c.safetensors";
+  RunConfig config = make_config({.profile = "smoke", .tasks = "even_pairs:length=1", .encodings = "none"});
+  config.training.steps = 200;  // the answer is always 0
+  config.training.learning_rates = {0.01};
+  config.training.validate_every = 2;
+  config.training.early_stop = 3;
+  const Suite suite = make_suite(config);
+  const Experiment& e = suite.experiments[0];
+  const Model model = make_model(e.encoding, e.task->shape);
+  const TrainingOptions& options = e.task->options.training;
+  const TrainingStreams streams = e.task->training_streams(Purpose::train, e.seed);
+  LearningRateSweep whole(model, options, e.seed);
+  sweep_learning_rates(model, streams, options, whole);
+  REQUIRE(whole.best->stopped_early);
+  for (int step = 2; step <= whole.best->step; step += 2) {
+    CAPTURE(step);
+    LearningRateSweep part(model, options, e.seed), again = part;
+    sweep_learning_rates(model, streams, options, part, [&](const LearningRateSweep& s) {
+      if (s.state.step == step) write_checkpoint(path, e, model, s, 1);
+      return s.state.step < step;
+    });
+    read_checkpoint(path, e, model, again);
+    sweep_learning_rates(model, streams, options, again);
+    CHECK(again.best->stopped_early);
+    CHECK(again.best->step == whole.best->step);
+    CHECK(again.best->curve == whole.best->curve);
+  }
 }
 
 TEST_CASE(

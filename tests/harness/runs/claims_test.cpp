@@ -1,15 +1,20 @@
 // The claims that the program was built with, and `posbench reproduce`.
 #include "harness/runs/claims.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/suite.h"
 #include "results/reports/claim_json.h"
@@ -33,7 +38,7 @@ const std::vector<std::string> kInductionClaims{"rope-induction-over-absolute", 
 /// Judges `plan` by the reports in `directory` again, and compares the result with the verdicts there.
 void check_kept_verdicts(const ClaimPlan& plan, ClaimSize size, const std::filesystem::path& directory) {
   const AllEvidence evidence = collect_evidence(plan, directory);
-  const std::vector<ClaimResult> results = judge(plan.claims, evidence, 0.05);
+  const std::vector<ClaimResult> results = judge_claims(plan.claims, evidence, 0.05);
   CHECK(to_json(plan.claims, results, evidence, size, 0.05) == read_json(directory / "claims.json"));
   CHECK(!evidence.empty());
   for (const auto& [key, of_run] : evidence) {
@@ -94,6 +99,28 @@ TEST_CASE("claims of equal settings share their runs, which do not depend on wha
   CHECK(std::get<OrderRule>(one.claims[0].rules[0]).low.run ==
         std::get<OrderRule>(both.claims[0].rules[0]).low.run);
   CHECK(one.runs[0].config.seeds.size() == 7);
+}
+
+TEST_CASE("reproduce --list shows the verdicts of the kept runs") {
+  const TemporaryDirectory directory;
+  for (const auto& [option, kept] : {std::pair{"", "runs"}, std::pair{"--full ", "full"}}) {
+    const Json json = read_json(fmt::format("{}/results/data/claims/{}/claims.json", POSBENCH_SOURCE_DIR, kept));
+    std::map<std::string, std::string> verdicts;
+    for (const Json& claim : json.at("claims")) verdicts[claim.at("name")] = claim.at("verdict");
+    const Outcome list = posbench_command(directory, fmt::format("reproduce --list {}--format csv", option));
+    std::istringstream lines(list.out);
+    std::string line;
+    std::getline(lines, line);
+    CHECK(line.starts_with("claim,family,verdict,predicted,statement"));
+    size_t rows = 0;
+    for (; std::getline(lines, line); ++rows) {
+      std::vector<std::string> cells = split_list(line, ',');
+      const auto found = verdicts.find(cells.at(0));
+      CAPTURE(line);
+      CHECK(cells.at(2) == (found == verdicts.end() ? "not run" : found->second));
+    }
+    CHECK(rows == claim_files().size());
+  }
 }
 
 TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing without runs") {

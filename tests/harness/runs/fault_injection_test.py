@@ -7,7 +7,6 @@ Skipped, with exit code 77, if strace is missing or may not trace, and under san
 """
 
 import collections
-import json
 import os
 import re
 import shutil
@@ -17,6 +16,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from run_files import files
 from sanitized import sanitized
 
 PROGRAM = os.path.abspath(sys.argv[1])
@@ -69,25 +69,6 @@ def posbench(folder, words):
         timeout=300,
     )
     return done.returncode, done.stderr.decode(errors="replace")
-
-
-def files(root):
-    """Returns everything that must not depend on the fault: all files, without the times in the report and in the lines."""
-    found = {}
-    for path in sorted(root.rglob("*")):
-        name = str(path.relative_to(root))
-        if path.is_dir():
-            found[name] = None
-        elif path.name == "report.json":
-            report = json.loads(path.read_bytes())
-            found[name] = {key: value for key, value in report.items() if key not in ("context", "timing")}
-        elif path.name == "experiments.jsonl":
-            found[name] = [{**json.loads(line), "seconds": 0} for line in path.read_text().splitlines()]
-        elif path.name in ("report.html", "manifest.json"):
-            found[name] = path.stat().st_size > 0
-        else:
-            found[name] = path.read_bytes()
-    return found
 
 
 class Scenario:

@@ -4,6 +4,8 @@ robustness_test.py POSBENCH [TEST...]
 """
 
 import contextlib
+import functools
+import gzip
 import json
 import os
 import resource
@@ -152,59 +154,101 @@ class Descriptors(Case):
         self.assertEqual(len(self.lines()), 2)
 
 
+def for_each_command(test):
+    """Calls a test for each command of its class, in a folder of its own, with the bytes of a regular file that it writes."""
+
+    @functools.wraps(test)
+    def run(self):
+        root = self.folder
+        for number, words in enumerate(self.commands):
+            self.folder = root / str(number)
+            self.folder.mkdir()
+            with self.subTest(command=" ".join(words)):
+                words = [str(root / "run") if word == "run" else word for word in words]
+                self.posbench(*words, "-o", "regular")
+                test(self, [*words, "-o"], (self.folder / "regular").read_bytes())
+        self.folder = root
+
+    return run
+
+
 class SpecialFiles(Case):
     def setUp(self):
         super().setUp()
-        self.posbench(*TINY, "-e", "none", "-q", "-o", "run")
-        self.page = self.posbench("report", "run", "--format", "csv").stdout
+        self.posbench(*TINY, "-e", "none", "--save-models", "-q", "-o", "run")
+        samples = ["export", "parity_check", "-n", "300", "--format"]
+        self.commands = (
+            ["report", "run", "--format", "csv"],
+            [*samples, "jsonl"],
+            [*samples, "npz"],
+            [*samples, "safetensors"],
+            ["forward", "run", "parity_check", "none", "-n", "8", "--format", "npz"],
+        )
 
-    def write(self, path):
-        self.posbench("report", "run", "--format", "csv", "-o", path)
-
-    def test_a_pipe_gets_the_text_and_stays_a_pipe(self):
-        os.mkfifo(self.folder / "pipe")
-        got = []
-        reader = threading.Thread(target=lambda: got.append((self.folder / "pipe").read_bytes()), daemon=True)
+    @for_each_command
+    def test_a_pipe_gets_the_bytes_and_stays_a_pipe(self, words, expected):
+        pipe, got = self.folder / "pipe", []
+        os.mkfifo(pipe)
+        reader = threading.Thread(target=lambda pipe=pipe, got=got: got.append(pipe.read_bytes()), daemon=True)
         reader.start()
-        self.write("pipe")
+        self.posbench(*words, "pipe")
         reader.join(10)
-        self.assertTrue(stat.S_ISFIFO((self.folder / "pipe").stat().st_mode))
-        self.assertEqual(got, [self.page])
+        self.assertTrue(stat.S_ISFIFO(pipe.stat().st_mode))
+        self.assertEqual(got, [expected])
+        self.assertFalse((self.folder / "pipe.manifest.json").exists())
 
-    def test_a_device_stays_a_device(self):
+    @for_each_command
+    def test_a_device_stays_a_device(self, words, expected):
+        device = self.folder / "null"
         try:
-            os.mknod(self.folder / "null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+            os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
         except PermissionError:
             self.skipTest("only root makes devices")
-        try:
-            self.write("null")
-        except AssertionError:
-            self.assertTrue(stat.S_ISCHR((self.folder / "null").stat().st_mode))  # a container may not open it
-        self.assertTrue(stat.S_ISCHR((self.folder / "null").stat().st_mode))
+        with contextlib.suppress(AssertionError):  # a container may not open the device
+            self.posbench(*words, "null")
+        self.assertTrue(stat.S_ISCHR(device.stat().st_mode))
 
-    def test_nobodys_file_is_taken_for_a_temporary_one(self):
+    @for_each_command
+    def test_a_full_device_is_reported_and_stays_a_device(self, words, expected):
+        (self.folder / "full").symlink_to("/dev/full")  # not the device itself, which a fault could replace
+        done = self.posbench(*words, "full", code=1)
+        self.assertEqual(done.stderr, b"posbench: cannot write full: No space left on device\n")
+        self.assertTrue((self.folder / "full").is_symlink())
+
+    @for_each_command
+    def test_a_users_file_is_not_used_as_a_temporary_file(self, words, expected):
         (self.folder / "precious").write_text("precious")
-        (self.folder / "out.csv.tmp").write_text("mine")
-        self.write("out.csv")
-        self.assertEqual((self.folder / "out.csv.tmp").read_text(), "mine")
-        (self.folder / "linked.csv.tmp").symlink_to("precious")
-        self.write("linked.csv")
+        (self.folder / "out.tmp").write_text("mine")
+        self.posbench(*words, "out")
+        self.assertEqual((self.folder / "out.tmp").read_text(), "mine")
+        (self.folder / "linked.tmp").symlink_to("precious")
+        self.posbench(*words, "linked")
         self.assertEqual((self.folder / "precious").read_text(), "precious")
-        self.assertTrue((self.folder / "linked.csv.tmp").is_symlink())
+        self.assertTrue((self.folder / "linked.tmp").is_symlink())
+        self.assertEqual((self.folder / "linked").read_bytes(), expected)
 
-    def test_a_link_is_followed_and_stays(self):
-        (self.folder / "target.csv").write_text("old")
-        (self.folder / "link.csv").symlink_to("target.csv")
-        self.write("link.csv")
-        self.assertTrue((self.folder / "link.csv").is_symlink())
-        self.assertEqual((self.folder / "target.csv").read_bytes(), self.page)
+    @for_each_command
+    def test_a_link_is_followed_and_stays(self, words, expected):
+        (self.folder / "target").write_text("old")
+        (self.folder / "link").symlink_to("target")
+        self.posbench(*words, "link")
+        self.assertTrue((self.folder / "link").is_symlink())
+        self.assertEqual((self.folder / "target").read_bytes(), expected)
 
-    def test_standard_output_by_name_is_appended_to(self):
+    @for_each_command
+    def test_a_file_stays_complete_if_the_new_one_cannot_be_written(self, words, expected):
+        before = self.files(".")
+        limited = limit(resource.RLIMIT_FSIZE, 20)
+        self.check_one_line(self.posbench(*words, "regular", code=1, preexec_fn=limited).stderr)
+        self.assertEqual(self.files("."), before)
+
+    @for_each_command
+    def test_standard_output_by_name_is_appended_to(self, words, expected):
         (self.folder / "log").write_text("before\n")
         (self.folder / "out").symlink_to("/proc/self/fd/1")
         with open(self.folder / "log", "ab") as log:
-            self.posbench("report", "run", "--format", "csv", "-o", "out", stdout=log)
-        self.assertEqual((self.folder / "log").read_bytes(), b"before\n" + self.page)
+            self.posbench(*words, "out", stdout=log)
+        self.assertEqual((self.folder / "log").read_bytes(), b"before\n" + expected)
 
 
 class Force(Case):
@@ -291,6 +335,37 @@ class Machine(Case):
     def test_a_run_goes_on_with_as_many_jobs_as_there_is_memory_for(self):
         self.posbench(*self.LARGE, "-e", "none", "-s", "4", "-j", "4", preexec_fn=limit(resource.RLIMIT_AS, 620 << 20))
         self.assertEqual([line["status"] for line in self.lines()], ["ok"] * 4)
+
+    def test_every_memory_limit_gives_a_result_or_a_message(self):
+        # The JSON library's destructors allocate, also while an exception is handled.
+        starts = next(
+            kilobytes
+            for kilobytes in range(20000, 100000, 500)
+            if subprocess.run(
+                [PROGRAM, "--version"], capture_output=True, preexec_fn=limit(resource.RLIMIT_AS, kilobytes << 10)
+            ).returncode
+            == 0
+        )
+        failed = 0
+        for kilobytes in range(starts + 1000, starts + 81000, 1000):
+            with self.subTest(kilobytes=kilobytes):
+                done = subprocess.run(
+                    [PROGRAM, "board", "--summary", "-q"],
+                    capture_output=True,
+                    preexec_fn=limit(resource.RLIMIT_AS, kilobytes << 10),
+                )
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                if done.returncode == 1:
+                    failed += 1
+                    self.check_one_line(done.stderr)
+                    self.assertIn(b"out of memory", done.stderr)
+        self.assertGreater(failed, 10)
+
+    def test_a_small_compressed_file_takes_little_memory(self):
+        text = b'{"schema_version": 1, "junk": [' + b"0," * 100_000_000 + b"0]}"
+        (self.folder / "bomb.json.gz").write_bytes(gzip.compress(text))
+        done = self.posbench("report", "bomb.json.gz", code=2, preexec_fn=limit(resource.RLIMIT_AS, 500 << 20))
+        self.assertIn(b"expected at most 16 MiB or 100 times its ", done.stderr)
 
     def test_no_more_threads_are_started_than_experiments(self):
         self.posbench(
@@ -455,6 +530,28 @@ class Messages(Case):
         ):
             with self.subTest(words=[w[:60] for w in words]):
                 self.posbench(*words, code=2)
+
+    def test_an_option_without_its_value_does_not_take_the_next_option(self):
+        for words in (
+            ["reproduce", "-o", "--list"],
+            ["reproduce", "--page", "--list"],
+            ["run", "-o", "--resume"],
+            ["run", "-o", "-q"],
+            ["run", "-e", "--dry-run"],
+            ["run", "-s", "--dry-run"],
+            ["run", "--config", "-v"],
+            ["report", "run", "-o", "--watch"],
+            ["export", "flip_flop", "--manifest", "-n"],
+            ["merge", "-o", "--force"],
+        ):
+            with self.subTest(words=words):
+                done = self.posbench(*words, code=2)
+                self.assertIn(f"has no value, but is followed by '{words[-1]}'".encode(), done.stderr)
+                self.assertEqual(list(self.folder.iterdir()), [])
+        words = ["run", "-e", "-cope,none", "--list-only", "-t", "flip_flop", "-s", "1"]
+        self.assertEqual(self.posbench(*words).stdout, b"flip_flop none 0\n")
+        self.posbench("export", "flip_flop", "-n", "1", "--format", "jsonl", "-o", "./--list")
+        self.assertTrue((self.folder / "--list").exists())
 
     def test_an_option_that_is_set_twice_is_refused(self):
         done = self.posbench("run", "-e", "cope:positions=4,positions=16", "--dry-run", code=2)

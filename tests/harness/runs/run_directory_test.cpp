@@ -4,9 +4,14 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "harness/runs/checksum.h"
+#include "harness/runs/loss_trace.h"
+#include "harness/runs/run_record.h"
 #include "results/reports/report_json.h"
 #include "tests/catch.h"
 #include "tests/harness/temporary.h"
@@ -33,6 +38,9 @@ ExperimentResult result(const ExperimentId& id) {
 
 const std::vector<TaskBaseline> kBaselines{
     {"parity_check", 1, {{"in_distribution", SplitKind::in_distribution, 0.5, {{"constant", 0.5}}}}}};
+
+/// Returns a line as older versions have written it.
+std::string without_checksum(const std::string& line) { return line.substr(0, line.find(",\"crc32\"")) + "}\n"; }
 
 Manifest manifest(const Json& config = kConfig) { return {.config = config, .experiments = kIds}; }
 
@@ -178,11 +186,96 @@ TEST_CASE("a damaged manifest or line is refused with its position, and nothing 
   CHECK(message("experiments.jsonl", "\n" + line).starts_with("experiments.jsonl:1: parse error"));
   CHECK(message("experiments.jsonl", line + line) ==
         "experiments.jsonl:2: task is \"parity_check\", with an encoding and a seed that an earlier line has");
-  std::string unknown = line;
+  std::string unknown = without_checksum(line);
   unknown.replace(unknown.find("none"), 4, "nine");
   CHECK(message("experiments.jsonl", unknown) ==
         "experiments.jsonl:1: task is \"parity_check\", with an encoding and a seed that manifest.json does not "
         "list");
+}
+
+TEST_CASE("a line ends in the CRC-32 of the bytes before it, and a changed line is refused") {
+  const TemporaryDirectory base;
+  { RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1); }
+  const std::string line = read_whole(base / "run/experiments.jsonl");
+  const size_t end = line.find(",\"crc32\":\"");
+  REQUIRE(end != line.npos);
+  CHECK(line.substr(end) == ",\"crc32\":\"" + crc32_text(line.substr(0, end)) + "\"}\n");
+  CHECK(crc32_text("123456789") == "cbf43926");  // the check value of the CRC-32 of zlib
+
+  base.write("run/experiments.jsonl", without_checksum(line));
+  CHECK(read_run(base / "run").finished.at(kIds[0]).result == result(kIds[0]));
+  for (const auto& [before, after] :
+       {std::pair("\"seconds\":1.0", "\"seconds\":2.0"), std::pair("\"parameters\":10", "\"parameters\":11")}) {
+    std::string changed = line;
+    changed.replace(changed.find(before), std::string(before).size(), after);
+    base.write("run/experiments.jsonl", changed);
+    CHECK_THROWS_WITH(
+        read_run(base / "run"),
+        Catch::Matchers::Contains("experiments.jsonl:1: crc32 is \"") &&
+            Catch::Matchers::Contains(": the line was changed; delete it, and 'posbench run --resume' runs "
+                                      "its experiment again"));
+  }
+}
+
+TEST_CASE("a line whose splits are not those of its task is refused with file and line") {
+  const TemporaryDirectory base;
+  { RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1); }
+  std::string line = without_checksum(read_whole(base / "run/experiments.jsonl"));
+  line.replace(line.find("in_distribution"), 15, "in_distributiom");
+  base.write("run/experiments.jsonl", line);
+  const RunDirectory directory(base / "run", Existing::resume, manifest());
+  CHECK_THROWS_WITH(
+      directory.write_report(kBaselines, Json::object()),
+      (base / "run/experiments.jsonl").string() +
+          ":1: splits[0].name is \"in_distributiom\", not a split of its task with kind in_distribution");
+  CHECK_FALSE(std::filesystem::exists(base / "run/report.json"));
+}
+
+TEST_CASE(
+    "a run with saved models resumes without models of extended results, and not without those of trained ones") {
+  const TemporaryDirectory base;
+  Manifest saving = manifest();
+  saving.save_models = true;
+  {
+    RunDirectory directory(base / "run", Existing::refuse, saving);
+    ExperimentResult extended = result(kIds[1]);
+    extended.extended = Extended{.parent = "none", .encoding = "rope"};
+    directory.append(extended, 1);
+  }
+  CHECK(RunDirectory(base / "run", Existing::resume, saving).finished().size() == 1);
+  { RunDirectory(base / "run", Existing::resume, saving).append(result(kIds[0]), 1); }
+  CHECK_THROWS_WITH(RunDirectory(base / "run", Existing::resume, saving),
+                    Catch::Matchers::Contains("is missing, and its experiment is finished"));
+}
+
+TEST_CASE("changed losses of a finished experiment are refused, and those of a diverged one are written again") {
+  const TemporaryDirectory base;
+  ExperimentResult diverged{
+      .id = kIds[1], .status = Status::diverged, .reason = "the loss was inf", .diverged_step = 2};
+  const std::filesystem::path finished_losses = trace_path(base / "run", kIds[0]),
+                              diverged_losses = trace_path(base / "run", kIds[1]);
+  const auto write = [&](const std::filesystem::path& path, const std::string& text) { write_file(path, text); };
+  {
+    RunDirectory directory(base / "run", Existing::refuse, manifest());
+    std::filesystem::create_directory(base / "run/losses");
+    for (const auto& path : {finished_losses, diverged_losses})
+      write(path, "learning_rate,step,loss\n0.1,1,0.5\n");
+    directory.append(result(kIds[0]), 1);
+    directory.append(diverged, 1);
+  }
+  base.write("run/losses/.posbench-0123456789abcdef.tmp", "learn");
+  CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 2);
+  CHECK_FALSE(std::filesystem::exists(base / "run/losses/.posbench-0123456789abcdef.tmp"));
+
+  write(diverged_losses, "learning_rate,step,loss\n0.1,1,0.6\n");
+  CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 1);
+  write(finished_losses, "learning_rate,step,loss\n0.1,1,0.6\n");
+  CHECK_THROWS_WITH(
+      RunDirectory(base / "run", Existing::resume, manifest()),
+      Catch::Matchers::StartsWith(finished_losses.string() + ": its checksum is ") &&
+          Catch::Matchers::Contains("delete line 1 of " + (base / "run/experiments.jsonl").string()));
+  std::filesystem::remove(finished_losses);
+  CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 1);
 }
 
 TEST_CASE("lines are written to the locked file or not at all") {

@@ -1,17 +1,15 @@
-// Interrupted runs give the same bytes as uninterrupted ones. Every system call that
-// changes a file fails once in fault_injection_test.py.
+// Interrupted runs give the same bytes as uninterrupted ones. kill_test.py kills runs at random moments. Every system call
+// that changes a file fails once in fault_injection_test.py.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -51,7 +49,7 @@ std::map<std::string, std::string> outcome(const fs::path& run) {
   Json report = read_json(run / "report.json");
   report.erase("context");
   report.erase("timing");
-  std::map<std::string, std::string> files{{"report.json", pretty(report)}};
+  std::map<std::string, std::string> files{{"report.json", to_indented_json(report)}};
   for (const auto& entry : fs::recursive_directory_iterator(run)) {
     const std::string name = fs::relative(entry.path(), run).string();
     if (name != "report.json" && name != "report.html" && name != "manifest.json" && name != "experiments.jsonl")
@@ -66,16 +64,16 @@ struct Unbroken {
   double seconds = 0;
 };
 
-const Unbroken& unbroken(const std::vector<std::string>& more = {}) {
-  static std::map<std::vector<std::string>, Unbroken> known;
-  const auto found = known.find(more);
-  if (found != known.end()) return found->second;
-  const TemporaryDirectory directory;
-  const auto start = Clock::now();
-  Process process(directory / "", command("1", "0.02", more));
-  REQUIRE(process.finish() == 0);
-  const std::chrono::duration<double> seconds = Clock::now() - start;
-  return known[more] = Unbroken{outcome(directory / "run"), seconds.count()};
+const Unbroken& unbroken() {
+  static const Unbroken known = [] {
+    const TemporaryDirectory directory;
+    const auto start = Clock::now();
+    Process process(directory / "", command("1", "0.02", {}));
+    REQUIRE(process.finish() == 0);
+    const std::chrono::duration<double> seconds = Clock::now() - start;
+    return Unbroken{outcome(directory / "run"), seconds.count()};
+  }();
+  return known;
 }
 
 size_t lines(const fs::path& path) {
@@ -113,40 +111,6 @@ void check_failed_and_resumes(Process& process, const fs::path& folder, const st
 }
 
 }  // namespace
-
-TEST_CASE("a run that is killed at 50 random moments and resumed gives the bytes of an uninterrupted one") {
-  const std::vector<std::string> several{"--learning-rates", "1e-3,1e-2,3e-3", "--set",
-                                         "training.steps=" + std::to_string(kSteps / 3)};
-  const auto [jobs, more] =
-      GENERATE_COPY(table<std::string, std::vector<std::string>>({{"1", {}}, {"2", {}}, {"2", several}}));
-  CAPTURE(jobs, more);
-  const TemporaryDirectory directory;
-  std::mt19937 random(7);
-  std::uniform_real_distribution<double> moment(0, unbroken(more).seconds / 4);
-  std::vector<std::string> resuming = more;
-  resuming.push_back("--resume");
-  int kills = 0, finished = 0, checkpoints = 0;
-  for (bool done = false; kills < 50 || !done;) {
-    Process process(directory / "", command(jobs, "0.02", resuming));
-    const bool kill = kills < 50;
-    if (kill) std::this_thread::sleep_for(std::chrono::duration<double>(moment(random)));
-    const int code = process.finish(kill ? SIGKILL : 0);
-    done = code == 0;  // also where it ended just before the kill
-    INFO(read_whole(process.messages()));
-    REQUIRE((done || (kill && code == 128 + SIGKILL)));
-    if (done) {
-      ++finished;
-      CHECK(outcome(directory / "run") == unbroken(more).files);
-      fs::remove_all(directory / "run");  // and once more from the beginning
-    } else {
-      ++kills;
-      checkpoints += fs::exists(directory / "run/checkpoints") && !fs::is_empty(directory / "run/checkpoints");
-    }
-  }
-  std::printf("%d kills with -j %s%s: %d runs to their end, a checkpoint on disk after %d of the kills\n", kills,
-              jobs.c_str(), more.empty() ? "" : " and three learning rates", finished, checkpoints);
-  CHECK(checkpoints > 0);
-}
 
 TEST_CASE("an interrupted run keeps unfinished training, prints the command that resumes it, and resumes") {
   const TemporaryDirectory directory;

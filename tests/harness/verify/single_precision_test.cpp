@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "model/attention.h"
+#include "model/hidden.h"
 #include "model/kernels/functions.h"
 #include "model/product.h"
 #include "tests/catch.h"
@@ -63,7 +64,27 @@ TEST_CASE("sigmoid and softplus of floats are within a few ulp, also far from ze
   }
   CHECK(worst < 4e-7);
   CHECK(sigmoid(Lanes{} + 1000)[0] == 1);
+  CHECK(sigmoid(Lanes{} - 1000)[0] == 0);
+  CHECK(sigmoid(Lanes{} - std::numeric_limits<float>::infinity())[0] == 0);
+  CHECK(std::isnan(sigmoid(Lanes{} + std::numeric_limits<float>::quiet_NaN())[0]));
   CHECK(softplus(Lanes{} + 1000)[0] == 1000);
+}
+
+TEST_CASE("softmax of floats gives hidden keys exactly 0 and no gradient, however low the visible keys score") {
+  for (const float visible : {0.0f, -1e10f, -3e38f, 3e38f}) {
+    for (const Index length : {2, 8, 9, 21, 40}) {
+      INFO("length " << length << ", score " << visible);
+      EigenMatrix scores(length, length), d_attention(length, length), attention(length, length);
+      EigenMatrix d_scores(length, length);
+      scores.setConstant(kHidden);
+      scores.diagonal().setConstant(visible);
+      d_attention.setConstant(2);
+      softmax(scores, /*causal=*/false, attention);
+      softmax_backward(attention, /*causal=*/false, d_attention, d_scores);
+      CHECK((attention == EigenMatrix::Identity(length, length)));
+      CHECK(d_scores.isZero(0));
+    }
+  }
 }
 
 TEST_CASE("softmax of floats and its backward agree with doubles at lengths that do and do not fill vectors") {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel_for.h"
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
@@ -47,7 +48,7 @@ class Unfair final : public Task {
 TEST_CASE("the certificate of a task reports a missing oracle, an unsteady generator and a too frequent answer") {
   tasks().add("unfair", {TaskInfo{.name = "unfair", .splits = {{"in_distribution", {}, ""}}},
                          {},
-                         [](const Spec& spec) { return canonical<Unfair::Options>(spec, "task"); },
+                         [](const Spec& spec) { return make_canonical<Unfair::Options>(spec, "task"); },
                          [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
                            return std::make_unique<Unfair>(read_options<Unfair::Options>(spec, "task"), layout);
                          }});
@@ -62,6 +63,18 @@ TEST_CASE("the certificate of a task reports a missing oracle, an unsteady gener
   CHECK(has(lopsided, "split in_distribution: the fraction of one answer is 0.7"));
   CHECK_FALSE(has(lopsided, "the same seed"));
   CHECK(has(unsteady, "split in_distribution: the same seed gives a different sample 0"));
+}
+
+// Takes minutes: ctest runs it as the test task_certificates.
+TEST_CASE("every task passes its certificate", "[.certificates]") {
+  std::vector<std::string> names = tasks().names();
+  std::erase_if(names, [](const std::string& name) { return tasks().find(name).info.family == "test"; });
+  std::vector<Json> certificates(names.size());
+  parallel_for(names.size(), count_cores(), [&](size_t n) { certificates[n] = certify_task(names[n]); });
+  for (size_t n = 0; n < names.size(); ++n) {
+    INFO(names[n] << ": " << certificates[n]["faults"].dump(1));
+    CHECK(certificates[n]["passed"].get<bool>());
+  }
 }
 
 TEST_CASE("a test stream that repeats training samples is excessive, and an independent one is not") {

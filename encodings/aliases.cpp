@@ -1,0 +1,49 @@
+#include "encodings/aliases.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+namespace posbench {
+namespace {
+
+/// Returns the aliases of each encoding by its registered name.
+std::map<std::string, std::vector<std::string>>& aliases() {
+  static std::map<std::string, std::vector<std::string>> aliases;
+  return aliases;
+}
+
+}  // namespace
+
+RegisterAliases::RegisterAliases(const std::string& encoding, const std::vector<std::string>& names) {
+  aliases()[encoding] = names;
+}
+
+std::vector<std::string> encodings_called(std::string_view alias) {
+  std::string lower(alias);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::vector<std::string> found;
+  for (const auto& [encoding, names] : aliases()) {
+    if (std::ranges::find(names, lower) != names.end()) found.push_back(encoding);
+  }
+  return found;
+}
+
+std::vector<std::string> aliases_of(const std::string& encoding) {
+  const auto found = aliases().find(encoding);
+  return found == aliases().end() ? std::vector<std::string>{} : found->second;
+}
+
+std::vector<std::string> unique_aliases() {
+  std::map<std::string, int> counts;
+  for (const auto& [encoding, names] : aliases()) {
+    for (const std::string& name : names) ++counts[name];
+  }
+  std::vector<std::string> unique;
+  for (const auto& [name, count] : counts) {
+    if (count == 1) unique.push_back(name);
+  }
+  return unique;
+}
+
+}  // namespace posbench

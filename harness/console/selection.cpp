@@ -1,0 +1,122 @@
+#include "harness/console/selection.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "base/error.h"
+#include "base/spec.h"
+#include "base/text.h"
+#include "harness/config/names.h"
+#include "harness/console/help.h"
+#include "harness/training/samples.h"
+
+namespace posbench {
+namespace {
+
+using Names = std::set<std::string>;
+
+/// Returns the names that an item of a list selects: a spec, a name without options, or a pattern.
+Names matches(const std::string& item, const Names& names) {
+  Names found;
+  for (const std::string& name : names) {
+    if (item == "all" || !matching(item, {name, spec_name(name)}).empty()) found.insert(name);
+  }
+  return found;
+}
+
+/// Returns the names that a list selects. A leading - excludes names.
+Names select_names(const std::optional<std::string>& list, const std::string& kind, const Names& names) {
+  if (!list) return names;
+  Names selected;
+  for (std::string item : split_specs(*list)) {
+    const bool excludes = item.starts_with('-');
+    if (excludes) item.erase(0, 1);
+    const Names found = matches(item, names);
+    if (found.empty()) {
+      const std::vector<std::string> known(names.begin(), names.end());
+      throw InputError(fmt::format("the reports have no {} '{}'{} ({}s: {})", kind, item,
+                                   did_you_mean(item, known), kind, fmt::join(known, ", ")));
+    }
+    for (const std::string& name : found) {
+      if (excludes) selected.erase(name);
+      if (!excludes) selected.insert(name);
+    }
+  }
+  return selected;
+}
+
+[[noreturn]] void refuse_empty() {
+  throw InputError("no result has the selected tasks, encodings and splits together; change -t, -e or --split");
+}
+
+}  // namespace
+
+void add_selection(CLI::App& command, Selection& selection) {
+  add_list_option(command, "-t,--tasks", selection.tasks,
+                  "comma-separated tasks of the reports: names, specs and globs; a leading - excludes")
+      ->default_str("all");
+  add_list_option(command, "-e,--encodings", selection.encodings, "comma-separated encodings in the same form")
+      ->default_str("all");
+  add_list_option(command, "--split", selection.splits, "comma-separated splits")->default_str("all");
+}
+
+void select(const Selection& selection, std::vector<Report>& reports) {
+  if (!selection.tasks && !selection.encodings && !selection.splits) return;
+  Names tasks, encodings, splits;
+  for (const Report& report : reports) {
+    for (const ExperimentResult& e : report.experiments) {
+      tasks.insert(e.id.task);
+      encodings.insert(e.id.encoding);
+    }
+    for (const TaskBaseline& task : report.tasks) {
+      tasks.insert(task.task);
+      for (const SplitBaseline& split : task.splits) splits.insert(split.name);
+    }
+  }
+  tasks = select_names(selection.tasks, "task", tasks);
+  encodings = select_names(selection.encodings, "encoding", encodings);
+  splits = select_names(selection.splits, "split", splits);
+  splits.insert(kInDistribution);
+  const auto is_other_split = [&](const auto& split) { return !splits.contains(split.name); };
+  size_t left = 0;
+  for (Report& report : reports) {
+    std::erase_if(report.tasks, [&](const TaskBaseline& task) { return !tasks.contains(task.task); });
+    std::erase_if(report.experiments, [&](const ExperimentResult& e) {
+      return !tasks.contains(e.id.task) || !encodings.contains(e.id.encoding);
+    });
+    for (TaskBaseline& task : report.tasks) std::erase_if(task.splits, is_other_split);
+    for (ExperimentResult& e : report.experiments) std::erase_if(e.splits, is_other_split);
+    left += report.experiments.size();
+  }
+  if (left == 0) refuse_empty();
+}
+
+void select(const Selection& selection, Comparison& comparison) {
+  Names tasks, encodings, splits;
+  for (const ComparisonRow& row : comparison.rows) {
+    tasks.insert(row.task);
+    encodings.insert({row.encoding, row.candidate_encoding});
+    splits.insert(row.split);
+  }
+  for (const UnmatchedExperiments& alone : comparison.one_sided) {
+    tasks.insert(alone.task);
+    encodings.insert(alone.encoding);
+  }
+  tasks = select_names(selection.tasks, "task", tasks);
+  encodings = select_names(selection.encodings, "encoding", encodings);
+  splits = select_names(selection.splits, "split", splits);
+  std::erase_if(comparison.rows, [&](const ComparisonRow& row) {
+    const bool has_encoding = encodings.contains(row.encoding) || encodings.contains(row.candidate_encoding);
+    return !tasks.contains(row.task) || !has_encoding || !splits.contains(row.split);
+  });
+  std::erase_if(comparison.one_sided, [&](const UnmatchedExperiments& alone) {
+    return !tasks.contains(alone.task) || !encodings.contains(alone.encoding);
+  });
+  if (comparison.rows.empty()) refuse_empty();
+}
+
+}  // namespace posbench

@@ -1,0 +1,27 @@
+// Selects tasks, encodings and splits of reports by the names that a user gives.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/statistics/comparison.h"
+#include "results/types/report.h"
+
+namespace posbench {
+
+struct Selection {
+  std::optional<std::string> tasks, encodings, splits;  // lists as a user writes them; empty: all
+};
+
+/// Adds -t, -e and --split.
+void add_selection(CLI::App&, Selection&);
+
+/// Removes the tasks, encodings and splits that are not selected. The split in_distribution is always kept, because it decides
+/// whether a task was learned. Throws InputError if no report has a name, or if nothing is left.
+void select(const Selection&, std::vector<Report>&);
+
+/// Removes the rows that are not selected. The p-values stay corrected for all tests. Throws InputError as above.
+void select(const Selection&, Comparison&);
+
+}  // namespace posbench

@@ -1,0 +1,67 @@
+// Reads and writes the record of a run: its manifest, and a line for each finished experiment.
+//
+// A line is the JSON of the result with three more members: `seconds`; with --trace-loss `losses_crc32`, the checksum of
+// the file in losses/; and last `crc32`, the checksum of the bytes before `,"crc32"`. Checksums are the CRC-32 of zlib in
+// eight hexadecimal digits. Lines of older versions have no checksum.
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/runs/suite.h"
+#include "results/json/json.h"
+#include "results/types/report.h"
+
+namespace posbench {
+
+// Files of a run directory.
+constexpr const char *kManifestFile = "manifest.json", *kLinesFile = "experiments.jsonl";
+constexpr const char* kReplacedManifestFile =
+    "manifest.json.replaced";  // of the old run while --force replaces it
+
+/// The description of a run.
+struct Manifest {
+  Json config = Json::object(), context = Json::object();
+  std::vector<ExperimentId> experiments;  // of this shard, in the order of the suite
+  Shard shard;
+  bool save_models = false;
+};
+
+/// Throws InputError.
+Manifest read_run_manifest(const std::filesystem::path& file);
+Json to_json(const Manifest&);
+
+struct FinishedExperiment {
+  ExperimentResult result;
+  double seconds = 0;
+  std::string losses_checksum = "";  // empty without a file in losses/
+  int line = 0;                      // of experiments.jsonl; 0 if it was not read from there
+};
+
+/// Returns a line of experiments.jsonl.
+std::string to_line(const FinishedExperiment&);
+
+/// The contents of a run directory.
+struct RunRecord {
+  Manifest manifest;
+  std::map<ExperimentId, FinishedExperiment> finished;
+  std::string dropped;  // reason why the last line is ignored; empty if it is not ignored
+  size_t intact = 0;    // bytes of experiments.jsonl before that line
+};
+
+/// Throws InputError with one line that names the file and the position in it.
+RunRecord read_run(const std::filesystem::path&);
+
+/// Checks the experiments that were read from the lines of a run directory against their tasks. Throws InputError with
+/// file and line.
+void check_lines(const RunRecord&, const std::filesystem::path& run, const std::vector<TaskBaseline>&);
+
+/// Returns "10 of 18 experiments", if ten are finished.
+std::string progress_text(const RunRecord&);
+
+/// Returns the report of the finished experiments, in the order of the manifest, with `so_far`.
+Report make_report(const RunRecord&, std::vector<TaskBaseline>, Json context);
+
+}  // namespace posbench

@@ -1,0 +1,27 @@
+#include "model/seen_keys.h"
+
+#include <algorithm>
+
+#include "model/attention.h"
+
+namespace posbench {
+
+KeyRange near_keys(const ModelConfig& config, Index i, Index length) {
+  KeyRange seen{0, num_visible_keys(i, length, config.causal)};
+  if (config.window > 0) {
+    seen = {std::max<Index>(0, i - config.window + 1), std::min<Index>(seen.end, i + config.window)};
+  }
+  if (config.segment > 0) {
+    const Index start = i / config.segment * config.segment;
+    seen = {std::max<Index>(seen.first, start - config.segment),
+            std::min<Index>(seen.end, start + config.segment)};
+  }
+  return seen;
+}
+
+Index num_seen_keys(const ModelConfig& config, Index i, Index length) {
+  const KeyRange seen = near_keys(config, i, length);
+  return seen.end - seen.first + std::min<Index>(config.sinks, seen.first);
+}
+
+}  // namespace posbench

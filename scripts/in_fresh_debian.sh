@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Runs a command in a fresh Debian system, in a copy of this source tree. A missing installation step shows there.
+#
+#   scripts/in_fresh_debian.sh scripts/test.sh
+#   SUITE=trixie scripts/in_fresh_debian.sh scripts/quickstart.sh --profile smoke
+#   ROOT=DIR scripts/in_fresh_debian.sh COMMAND      keeps the system in DIR, and uses it again if it exists
+#
+# The system is a minimal root folder made by debootstrap, whose mounts this machine does not see.
+# The exit code is that of the command, or 77 if this machine cannot make such a system.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2; exit 2; }
+
+skip() { echo "skipped: $1"; exit 77; }
+[ "$(id -u)" = 0 ] || skip "a fresh Debian needs root"
+command -v debootstrap >/dev/null || skip "no debootstrap (Debian: debootstrap)"
+unshare --mount sh -c 'mount -t proc proc /mnt && mount --rbind /dev /mnt' 2>/dev/null || skip "this machine does not allow mounts"
+
+if [ -n "${ROOT:-}" ]; then
+  root=$ROOT
+else
+  root=$(mktemp -d -p /var/tmp)
+  trap 'rm -rf "$root"' EXIT
+fi
+if [ ! -e "$root/posbench" ]; then
+  debootstrap --variant=minbase --include=ca-certificates "${SUITE:-bookworm}" "$root" \
+    "${MIRROR:-http://deb.debian.org/debian}" >"$root.log" 2>&1 || { tail -3 "$root.log" >&2; skip "debootstrap failed"; }
+  rm "$root.log"
+  # Certificates that this machine trusts, such as that of its proxy, are trusted there, too.
+  if cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/" 2>/dev/null; then
+    chroot "$root" update-ca-certificates >/dev/null 2>&1
+  fi
+  mkdir "$root/posbench"
+fi
+find "$root/posbench" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+tar -c --exclude ./build . | tar -x --no-same-owner -C "$root/posbench"
+cp /etc/resolv.conf "$root/etc/"
+
+# shellcheck disable=SC2016 # the inner shell expands these variables
+unshare --mount --propagation private bash -c '
+  set -e
+  root=$1; shift
+  mount -t proc proc "$root/proc"
+  mount --rbind /dev "$root/dev"
+  exec env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LANG=C.UTF-8 \
+    chroot "$root" bash -c "cd /posbench && exec \"\$@\"" bash "$@"' bash "$root" "$@"
