@@ -72,7 +72,7 @@ void write_file(const std::filesystem::path&, std::string_view text);
 std::string read_file(const std::filesystem::path&,
                       std::uintmax_t max_size = std::numeric_limits<std::uintmax_t>::max());
 
-/// Returns whether a file must be written in place: a pipe, a device or a socket, this process's standard output or error,
+/// Returns whether a file must be written in place: a pipe or a device, this process's standard output or error,
 /// or a name under /dev or /proc that leads to an open descriptor. Throws FileError for a folder.
 bool is_special(const std::filesystem::path&);
 

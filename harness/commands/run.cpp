@@ -88,8 +88,12 @@ std::string how_to_resume(const RunRequest& request, const RunDirectory& directo
   return fmt::format("{}\n  {}\n", stored, fmt::join(words, " "));
 }
 
+/// Returns a new folder that is named after the time, also if another run has started in this second.
 std::filesystem::path default_directory() {
-  return fmt::format("runs/{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
+  const std::string name = fmt::format("runs/{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
+  std::filesystem::path path = name;
+  for (int n = 2; std::filesystem::exists(path); ++n) path = fmt::format("{}-{}", name, n);
+  return path;
 }
 
 /// Returns the number of results of the experiment that the run does not have yet.

@@ -184,7 +184,7 @@ void add_execution(CLI::App& command, Request& request) {
   command.add_flag("--show-config", request.show_config,
                    "print the resulting configuration as JSON and run nothing");
   command.add_flag("-v,--verbose", request.verbose,
-                   "print the loss and the accuracy of every validation as soon as it is made");
+                   "print the loss and the accuracy of each validation during training");
   add_color(command, request.color);
 }
 

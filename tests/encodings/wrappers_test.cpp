@@ -27,6 +27,25 @@ Sequence make_sequence(int length) {
   return s;
 }
 
+/// Returns the scores of two heads whose queries and keys are vectors of four ones; the input of the layer is 0.
+Heads scores_of_ones(const PositionEncoding& encoding, const Parameters& parameters, int length) {
+  Rng rng = make_rng(1, "scores");
+  Sequence s = make_sequence(length);
+  s.positions = encoding.positions(s, rng);
+  Tables tables;
+  Matrices recurrent_state;
+  encoding.tables(parameters, s.positions, tables);
+  Heads q, scores;
+  resize(q, 2, length, 4);
+  for (Matrix& head : q) head.setOnes();
+  resize(scores, 2, length, length);
+  Matrix x(length, 8);
+  x.setZero();
+  Scratch scratch;
+  encoding.score({s, parameters, tables, recurrent_state, 0, x, q, q, q, scratch}, scores);
+  return scores;
+}
+
 }  // namespace
 
 TEST_CASE("interpolated refuses bases that are not rotary, and lists the rotary ones") {
@@ -173,20 +192,7 @@ TEST_CASE("keys that a base hides stay hidden when its scores are scaled by nega
   const auto encoding = make_encoding(Spec::parse("ssmax:base=hard_alibi"), config, layout);
   Parameters parameters = initialize(layout, 1);
   for (const auto& entry : layout.entries()) parameters[entry.parameter].setConstant(-1);
-  Rng rng = make_rng(1, "hidden");
-  Sequence s = make_sequence(5);
-  s.positions = encoding->positions(s, rng);
-  Tables tables;
-  Matrices recurrent_state;
-  encoding->tables(parameters, s.positions, tables);
-  Heads q, scores;
-  resize(q, 2, 5, 4);
-  for (Matrix& head : q) head.setOnes();
-  resize(scores, 2, 5, 5);
-  Matrix x(5, 8);
-  x.setZero();
-  Scratch scratch;
-  encoding->score({s, parameters, tables, recurrent_state, 0, x, q, q, q, scratch}, scores);
+  const Heads scores = scores_of_ones(*encoding, parameters, 5);
   CHECK(is_hidden(scores[0](4, 3)));
   CHECK(scores[0](4, 4) == Approx(-2 * std::log(5)));
 }
@@ -199,21 +205,7 @@ TEST_CASE("ssmax, asentmax and the logit scale count the keys in the window and 
     ParameterLayout layout;
     const auto encoding = make_encoding(Spec::parse(spec), config, layout);
     const Parameters parameters = initialize(layout, 1);
-    Rng rng = make_rng(1, "window");
-    Sequence s = make_sequence(8);
-    s.positions = encoding->positions(s, rng);
-    Tables tables;
-    Matrices recurrent_state;
-    encoding->tables(parameters, s.positions, tables);
-    Heads q, scores;
-    resize(q, 2, 8, 4);
-    for (Matrix& head : q) head.setOnes();
-    resize(scores, 2, 8, 8);
-    Matrix x(8, 8);
-    x.setZero();
-    Scratch scratch;
-    encoding->score({s, parameters, tables, recurrent_state, 0, x, q, q, q, scratch}, scores);
-    return scores[1](7, 7);
+    return scores_of_ones(*encoding, parameters, 8)[1](7, 7);
   };
   // q . k / sqrt(D) is 2. The last query sees 8 keys, or 3 of the window and one sink.
   CHECK(score_of("ssmax:base=none", 0) == Approx(2 * std::log(8)));

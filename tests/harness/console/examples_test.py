@@ -33,8 +33,7 @@ set_value() {
   arguments+=("$1" "$2")
 }
 case $command in
-  run) # a run of many experiments is only estimated; the name of a run's folder is the time in seconds
-    sleep 1
+  run) # a run of many experiments is only estimated
     if ! has --dry-run && ! has --resume; then
       if [ "$("$PROGRAM" "${arguments[@]}" --list-only 2>/dev/null | wc -l)" -gt 60 ]; then
         arguments+=(--dry-run)

@@ -84,6 +84,17 @@ struct Trainee {
   std::optional<TrainingStreams> streams;
 };
 
+/// Returns the different losses of so many steps.
+std::set<double> losses_of(const Trainee& trainee, int steps) {
+  TrainingState state = trainee.start();
+  std::set<double> losses;
+  for (int step = 0; step < steps; ++step) {
+    trainee.step(state);
+    losses.insert(state.loss);
+  }
+  return losses;
+}
+
 /// Returns whether the next update has the learning rate `rate`.
 bool updates_with(const Trainee& trainee, const TrainingState& before, double rate) {
   TrainingState by_schedule = before, by_rate = before;
@@ -179,32 +190,14 @@ TEST_CASE("the warm-up is a fraction of the steps, rounded up") {
 TEST_CASE("every step draws new dropout masks") {
   // The samples and the parameters stay the same, so that a loss changes by its masks only.
   const Trainee trainee("reverse_string", {"training.samples=4", "training.learning_rate=0", "model.dropout=0.3"});
-  TrainingState state = trainee.start();
-  std::set<double> losses;
-  for (int step = 0; step < 5; ++step) {
-    trainee.step(state);
-    losses.insert(state.loss);
-  }
-  CHECK(losses.size() == 5);
+  CHECK(losses_of(trainee, 5).size() == 5);
 }
 
 TEST_CASE("every step reads the samples that follow those of the step before") {
   const Trainee trainee("reverse_string", {"training.learning_rate=0"});
-  TrainingState state = trainee.start();
-  std::set<double> losses;
-  for (int step = 0; step < 5; ++step) {
-    trainee.step(state);
-    losses.insert(state.loss);
-  }
-  CHECK(losses.size() == 5);
+  CHECK(losses_of(trainee, 5).size() == 5);
   const Trainee repeated("reverse_string", {"training.learning_rate=0", "training.samples=8"});
-  TrainingState of_two = repeated.start();
-  losses.clear();
-  for (int step = 0; step < 6; ++step) {
-    repeated.step(of_two);
-    losses.insert(of_two.loss);
-  }
-  CHECK(losses.size() == 2);  // eight samples are two batches
+  CHECK(losses_of(repeated, 6).size() == 2);  // eight samples are two batches
 }
 
 TEST_CASE("training stops at the last of the requested validations without an error") {
