@@ -5,7 +5,7 @@
 #   SUITE=trixie scripts/in_fresh_debian.sh scripts/quickstart.sh --profile smoke
 #   ROOT=DIR scripts/in_fresh_debian.sh COMMAND      keeps the system in DIR, and uses it again if it exists
 #
-# The system is a minimal root folder made by debootstrap, whose mounts this machine does not see.
+# The system is a minimal root folder made by debootstrap. Its mounts are private.
 # The exit code is that of the command, or 77 if this machine cannot make such a system.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,6 +20,7 @@ if [ -n "${ROOT:-}" ]; then
   root=$ROOT
 else
   root=$(mktemp -d -p /var/tmp)
+  chmod 755 "$root" # packages run parts of their installation as other users
   trap 'rm -rf "$root"' EXIT
 fi
 if [ ! -e "$root/posbench" ]; then

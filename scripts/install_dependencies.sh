@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building posbench needs and this machine lacks, on Debian or Ubuntu; with the argument `tests`, also
-# what some tests need and skip without, and what CI builds with.
+# Installs the missing build dependencies on Debian or Ubuntu. With the argument `tests` it also installs the packages of
+# tests that are skipped without them.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build git libeigen3-dev nlohmann-json3-dev libcli11-dev libfmt-dev catch2 libboost-dev
@@ -25,5 +25,8 @@ if [ "$(id -u)" != 0 ]; then
   as_root=(sudo)
 fi
 echo "installing: ${missing[*]}" >&2
-"${as_root[@]}" apt-get update -qq
-DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+{ "${as_root[@]}" apt-get update -qq &&
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 ||
+  { code=$?; tail -20 "$log" >&2; exit $code; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the form of the sources with pinned tools, which it installs from PyPI into build/lint.
+# Checks style and types of the sources with pinned tools, which it installs from PyPI into build/lint.
 #
 #   scripts/lint.sh                     every check except tidy
 #   scripts/lint.sh format              clang-format on all C++ files
