@@ -7,7 +7,9 @@
 `posbench.torch` has the same transformer as a PyTorch module, for position encodings written in PyTorch.
 """
 
+from . import log
 from ._program import InputError, PosbenchError, ProgramError, program_path
+from .data import datasets
 from .report import Report, run, score, table
 from .samples import Batches, Samples, Task, task
 
@@ -19,6 +21,8 @@ __all__ = [
     "Report",
     "Samples",
     "Task",
+    "datasets",
+    "log",
     "program_path",
     "run",
     "score",

@@ -118,6 +118,14 @@ class Report:
 
         return pandas.DataFrame(self.rows())
 
+    def to_parquet(self, path: str | Path) -> None:
+        """Writes rows() as a Parquet file, with the configuration and the context as the metadata `posbench`. Needs
+        pip install 'posbench[data]'."""
+        from .data import rows_to_parquet
+
+        about = {key: self.data[key] for key in ("schema_version", "config", "context") if key in self.data}
+        rows_to_parquet(self.rows(), about, path)
+
     def __repr__(self) -> str:
         def counted(key: str) -> str:
             count = len({e[key] for e in self.experiments})

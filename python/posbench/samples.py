@@ -136,6 +136,15 @@ class Task:
         """Returns `count` batches of `size` samples, from the beginning of the stream."""
         return Batches(self, purpose, seed, size, count)
 
+    def to_parquet(
+        self, path: str | Path, purpose: str = "train", *, seed: int = 0, first: int = 0, count: int = 1000
+    ) -> None:
+        """Writes the same samples as a Parquet file: a row for each, lists without padding, and the manifest as the metadata
+        `posbench`. Needs pip install 'posbench[data]'."""
+        from .data import samples_to_parquet
+
+        samples_to_parquet(self, path, purpose, seed, first, count)
+
     def _export(
         self, purpose: str, seed: int, first: int, count: int, form: str, read: Callable[[Path], dict[str, np.ndarray]]
     ) -> tuple[dict[str, np.ndarray], Mapping[str, Any]]:
