@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <string>
 
-// The rest of namespace posbench is compiled once for each precision. Errors are the same class in both, so that the
-// program can catch what the double-precision code throws.
+// The rest of namespace posbench is compiled once for each precision. Errors are the same class in both, so that
+// the program can catch what the double-precision code throws.
 namespace posbench_errors {
 
 /// The user gave something invalid: an option, a configuration or the content of a file. The text is one line that

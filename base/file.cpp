@@ -7,11 +7,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <ios>
 #include <memory>
 #include <random>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>

@@ -1,5 +1,5 @@
-// Reads files, and writes them so that they survive a crash of the process or of the machine. No other file opens files for
-// writing.
+// Reads files, and writes them so that they survive a crash of the process or of the machine. No other file opens
+// files for writing.
 #pragma once
 #include <sys/types.h>
 
@@ -17,7 +17,8 @@ namespace posbench {
 /// An open file.
 class File {
  public:
-  /// `flags` are those of open(2). Messages name `shown`, if it is given. Throws FileError, as all functions below.
+  /// `flags` are those of open(2). Messages name `shown`, if it is given. Throws FileError, as all functions
+  /// below.
   File(std::filesystem::path, int flags, std::filesystem::path shown = {});
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -30,8 +31,8 @@ class File {
   void flush();  // to the disk
   off_t size() const;
   void truncate(off_t size);
-  /// Locks the file for this process until it is closed or the process ends. Returns false if another process has locked
-  /// it.
+  /// Locks the file for this process until it is closed or the process ends. Returns false if another process has
+  /// locked it.
   bool lock();
   /// Throws if the path no longer leads to this file: it was moved, removed or replaced.
   void check_in_place() const;
@@ -43,13 +44,13 @@ class File {
   int descriptor_;
 };
 
-/// Writes a file in pieces: into a temporary file in the same folder, which is flushed to disk and renamed at the end, so
-/// that at any moment the path has the old text or the new one. Follows a symbolic link. Writes into a special file (a
-/// pipe, a device, standard output) without replacing it.
+/// Writes a file in pieces: into a temporary file in the same folder, which is flushed to disk and renamed at the
+/// end, so that at any moment the path has the old text or the new one. Follows a symbolic link. Writes into a
+/// special file (a pipe, a device, standard output) without replacing it.
 class OutputFile {
  public:
-  /// `anywhere` permits write_at. A special file then gets the whole text at the end, through a file in the folder for
-  /// temporary files.
+  /// `anywhere` permits write_at. A special file then gets the whole text at the end, through a file in the folder
+  /// for temporary files.
   enum class Order { sequential, anywhere };
 
   explicit OutputFile(const std::filesystem::path&, Order = Order::sequential);

@@ -4,7 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -102,7 +107,7 @@ void OptionTable::integers(std::string name, Integers& value, int low, int high,
        [&value, low, high](std::string_view text) {
          Integers parsed{low};
          if (!Integers::parse(text, parsed) || parsed.min() < low || parsed.max() > high) return false;
-         value = parsed;
+         value = std::move(parsed);
          return true;
        }});
 }
@@ -118,7 +123,7 @@ void OptionTable::text(std::string name, std::string& value, std::string expecte
 void OptionTable::choice_index(std::string name, std::vector<std::string> names, std::string help, Aliases aliases,
                                std::function<size_t()> get, std::function<void(size_t)> set) {
   options_.push_back({std::move(name), "choice", fmt::format("one of {}", fmt::join(names, ", ")), std::move(help),
-                      [names, get] { return names[get()]; },
+                      [names, get = std::move(get)] { return names[get()]; },
                       [names, aliases, set](std::string_view text) {
                         for (const auto& [former, current] : aliases) {
                           if (text == former) text = current;

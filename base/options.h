@@ -1,5 +1,5 @@
-// Defines options: named values of a plain struct that a user may set as text. Encodings, tasks and the sections of a
-// configuration describe their options in one function each:
+// Defines options: named values of a plain struct that a user may set as text. Encodings, tasks and the sections
+// of a configuration describe their options in one function each:
 //
 //   struct Options {
 //     int buckets = 32;
@@ -63,14 +63,14 @@ class OptionTable {
         [&value] { return static_cast<size_t>(value); }, [&value](size_t i) { value = static_cast<Enum>(i); });
   }
 
-  /// Marks the last added option as newer than the first reports. A configuration without it means the default, and the
-  /// default is not written, so that new reports remain comparable with old ones.
+  /// Marks the last added option as newer than the first reports. A configuration without it means the default,
+  /// and the default is not written, so that new reports remain comparable with old ones.
   void omit_default() { options_.back().omit_default = true; }
 
   const std::vector<Option>& all() const { return options_; }
 
-  /// Sets one option. Throws InputError if the name is unknown or the option does not accept the text. The message names
-  /// `owner` ("encoding 'cope'").
+  /// Sets one option. Throws InputError if the name is unknown or the option does not accept the text. The message
+  /// names `owner` ("encoding 'cope'").
   void set(std::string_view name, std::string_view text, const std::string& owner) const;
 
  private:

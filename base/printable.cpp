@@ -1,6 +1,8 @@
 #include "base/printable.h"
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace posbench {
 namespace {
@@ -21,7 +23,8 @@ size_t character_size(std::string_view text, std::uint32_t& character) {
   return character < kSmallest[size] || surrogate || character > 0x10FFFF ? 0 : size;
 }
 
-/// Returns whether c is a control character, a separator of lines or paragraphs, or a mark that turns the direction of text.
+/// Returns whether c is a control character, a separator of lines or paragraphs, or a mark that turns the
+/// direction of text.
 bool is_control(std::uint32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x2028 && c < 0x2030) || (c >= 0x2066 && c < 0x206A) ||
          c == 0x200E || c == 0x200F;

@@ -2,7 +2,10 @@
 
 #include <cassert>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
+#include <string_view>
+#include <vector>
 
 namespace posbench {
 

@@ -1,5 +1,5 @@
-// Draws random numbers that are the same on every machine. The C++ standard specifies std::mt19937_64 exactly, but not the
-// distributions, which differ between libraries.
+// Draws random numbers that are the same on every machine. The C++ standard specifies std::mt19937_64 exactly, but
+// not the distributions, which differ between libraries.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +13,12 @@ namespace posbench {
 
 using Rng = std::mt19937_64;
 
-/// Returns a hash in which every input bit affects every output bit: the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
+/// Returns a hash in which every input bit affects every output bit: the finalizer of SplitMix64 (Steele, Lea,
+/// Flood 2014).
 std::uint64_t hash64(std::uint64_t);
 
-/// Returns the generator of a seed, a purpose ("train", "test:ood_sparse", a parameter's name) and an index. Different
-/// arguments give unrelated streams.
+/// Returns the generator of a seed, a purpose ("train", "test:ood_sparse", a parameter's name) and an index.
+/// Different arguments give unrelated streams.
 Rng make_rng(std::uint64_t seed, std::string_view purpose, std::uint64_t index = 0);
 
 /// Draws uniformly from low..high, both ends included.

@@ -93,7 +93,8 @@ std::vector<OptionInfo> list_options() {
   return infos;
 }
 
-/// Returns the canonical form of a spec: options in the order of their table, without those that have their default.
+/// Returns the canonical form of a spec: options in the order of their table, without those that have their
+/// default.
 template <class Options>
 Spec make_canonical(const Spec& spec, const std::string& kind) {
   Options options = read_options<Options>(spec, kind), defaults;

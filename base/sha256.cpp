@@ -6,6 +6,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace posbench {
 namespace {

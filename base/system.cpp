@@ -1,7 +1,10 @@
 #include "base/system.h"
 
 #include <ctime>
+#include <filesystem>
 #include <sstream>
+#include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/file.h"

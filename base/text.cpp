@@ -7,7 +7,10 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace posbench {
 namespace {
@@ -33,7 +36,8 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Returns true if `typed` is `name` with its last part, such as "learning_rate", replaced by the initials of its words.
+/// Returns true if `typed` is `name` with its last part, such as "learning_rate", replaced by the initials of its
+/// words.
 bool has_initials(std::string_view name, std::string_view typed) {
   const size_t dot = name.rfind('.');
   const size_t begin = dot == name.npos ? 0 : dot + 1;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace posbench {
 namespace {

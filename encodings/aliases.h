@@ -6,8 +6,9 @@
 
 namespace posbench {
 
-/// Lets specs and commands name an encoding by its aliases, which are in lower case. The file of the encoding has this
-/// object next to its registration. Several encodings may have the same alias; users must then choose one of them.
+/// Lets specs and commands name an encoding by its aliases, which are in lower case. The file of the encoding has
+/// this object next to its registration. Several encodings may have the same alias; users must then choose one of
+/// them.
 struct RegisterAliases {
   RegisterAliases(const std::string& encoding, const std::vector<std::string>& aliases);
 };

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <stdexcept>
+#include <string>
 
 #include "base/error.h"
 

@@ -90,6 +90,7 @@ struct EncodingInfo {
   Family family = Family::unstated;
   std::string equation;                // the exact computation, in a few lines separated by \n
   std::string source;                  // the paper, and the code if it was read
+  std::vector<std::string> used_in;    // well-known models that use it
   std::string notes;                   // departures, uncertainties, differences between papers and code
   bool causal_only = false;            // defined for causal models only
   bool permutation_invariant = false;  // bidirectional models cannot distinguish orders of tokens
@@ -187,7 +188,7 @@ struct RegisterEncoding {
   }
 
   static std::optional<Spec> wrapped(const Spec& spec) {
-    if constexpr (requires(const typename E::Options& o) { o.wrapped(); }) return members(spec).front();
+    if constexpr (requires(const E::Options& o) { o.wrapped(); }) return members(spec).front();
     return std::nullopt;
   }
 
@@ -199,7 +200,7 @@ struct RegisterEncoding {
   }
 
   static bool draws_positions(const Spec& spec) {
-    if constexpr (requires(const typename E::Options& o) { o.draws_positions(); }) {
+    if constexpr (requires(const E::Options& o) { o.draws_positions(); }) {
       if (read_options<typename E::Options>(spec, "encoding").draws_positions()) return true;
     }
     const std::vector<Spec> members = RegisterEncoding::members(spec);

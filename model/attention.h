@@ -1,6 +1,6 @@
-// Computes the products and the softmax of attention for one head. q, k, v and output are (T, D); scores and attention
-// are (T, T), row = query, column = key. If causal, entries with key > query are undefined, but products read those near
-// the diagonal, so that these must be zero: `zero_future_keys` and `softmax_backward` set them.
+// Computes the products and the softmax of attention for one head. q, k, v and output are (T, D); scores and
+// attention are (T, T), row = query, column = key. If causal, entries with key > query are undefined, but products
+// read those near the diagonal, so that these must be zero: `zero_future_keys` and `softmax_backward` set them.
 #pragma once
 #include "model/tensor.h"
 

@@ -1,5 +1,5 @@
-// Attention alone, without feed-forward, as in the models of two layers of Olsson et al. 2022 (arXiv:2209.11895) and of
-// Gu and Dao 2023 (arXiv:2312.00752, induction heads).
+// Attention alone, without feed-forward, as in the models of two layers of Olsson et al. 2022 (arXiv:2209.11895)
+// and of Gu and Dao 2023 (arXiv:2312.00752, induction heads).
 //
 //   pre-norm    x += attention(norm(x))
 //   post-norm   x = norm(x + attention(x))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "model/attention.h"
 #include "model/hidden.h"
@@ -80,7 +81,8 @@ Real ScoreAdjustment::factor(Index i, Index length) const {
   return static_cast<Real>(config_.logit_scale == LogitScale::log_length ? ratio : std::max(1.0, ratio));
 }
 
-/// Multiplies the entries of each row by its factor and calls hide(row, j) for the keys j that the query does not see.
+/// Multiplies the entries of each row by its factor and calls hide(row, j) for the keys j that the query does not
+/// see.
 template <class Hide>
 void ScoreAdjustment::for_each_row(Heads& scores, Hide hide) const {
   if (!hides() && config_.logit_scale == LogitScale::constant) return;

@@ -1,6 +1,7 @@
-// Computes attention: projection to queries, keys and values, the stages of the encoding, and the output projection. One
-// layer serves all sequences; the values of a sequence are in activations and workspace. Options of the model act around
-// the stages: qk_norm on queries and keys, the logit scale, windows and segments on scores.
+// Computes attention: projection to queries, keys and values, the stages of the encoding, and the output
+// projection. One layer serves all sequences; the values of a sequence are in activations and workspace. Options
+// of the model act around the stages: qk_norm on queries and keys, the logit scale, windows and segments on
+// scores.
 #pragma once
 #include <optional>
 #include <span>
@@ -119,8 +120,8 @@ class AttentionLayer {
 
   /// Computes result (R, C) from activations.input (T, C) and activations.recurrent_state.
   void forward(const AttentionContext&, Matrix& result) const;
-  /// Turns `next`, a copy of activations.recurrent_state, into the recurrent state for the next block. Does nothing if
-  /// no block follows. `feed_forward`: as in PositionEncoding::carry.
+  /// Turns `next`, a copy of activations.recurrent_state, into the recurrent state for the next block. Does
+  /// nothing if no block follows. `feed_forward`: as in PositionEncoding::carry.
   void carry(const AttentionContext&, const Matrix& feed_forward, Matrices& next) const;
 
   /// Sets the gradients that the stages add to to zero. To be called once before the other two.
@@ -131,8 +132,8 @@ class AttentionLayer {
   /// Writes the gradient of the layer's input to workspace.d_input. d_result is (R, C).
   void backward(const AttentionContext&, const Matrix& d_result, LayerGradient&) const;
 
-  /// Returns the multiply-adds of one forward over T tokens of which R are read: both projections, and attention with
-  /// a causal pair counted once.
+  /// Returns the multiply-adds of one forward over T tokens of which R are read: both projections, and attention
+  /// with a causal pair counted once.
   double multiply_adds(Index length, Index rows) const;
 
   /// Returns maps of the last sequence of forward: "score", "positional part" (the score minus q k^T / sqrt(D)),

@@ -10,9 +10,9 @@
 namespace posbench {
 namespace {
 
-/// Returns the four terms of scores that are bilinear in (content, position) of the query and (content, position) of the
-/// key. They are found by setting q, k or both to zero. Returns nothing if scores are not bilinear, or if no term depends on
-/// content and position: then "positional part" has everything.
+/// Returns the four terms of scores that are bilinear in (content, position) of the query and (content, position)
+/// of the key. They are found by setting q, k or both to zero. Returns nothing if scores are not bilinear, or if
+/// no term depends on content and position: then "positional part" has everything.
 std::vector<AttentionMap> four_terms(const AttentionStages& stages, const AttentionInput& in,
                                      const Heads& scores) {
   Heads zero_q = in.q, zero_k = in.k, double_q = in.q;

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace posbench {
 namespace {

@@ -1,5 +1,6 @@
-// Defines a block of the transformer: attention and feed-forward around a residual stream. The class has the skeleton that
-// all kinds of blocks share; each kind has a file for its part after the attention, and a name in ModelConfig::block.
+// Defines a block of the transformer: attention and feed-forward around a residual stream. The class has the
+// skeleton that all kinds of blocks share; each kind has a file for its part after the attention, and a name in
+// ModelConfig::block.
 #pragma once
 #include <memory>
 #include <optional>
@@ -11,8 +12,8 @@
 
 namespace posbench {
 
-/// The values that forward stores for the backward of one block; each kind uses those that it needs. R is the number of
-/// rows that are read after the block: T, or after the last block the number of target positions.
+/// The values that forward stores for the backward of one block; each kind uses those that it needs. R is the
+/// number of rows that are read after the block: T, or after the last block the number of target positions.
 struct BlockActivations {
   AttentionActivations attention;
   FeedForwardActivations feed_forward;
@@ -55,8 +56,8 @@ class Block {
 
   void pack(const Parameters&, bool backward, BlockWeights&) const;
 
-  /// x (T, C) becomes the block's output (R, C), and recurrent_state that for the next block. `rng` draws dropout; it may
-  /// be null if nothing is dropped.
+  /// x (T, C) becomes the block's output (R, C), and recurrent_state that for the next block. `rng` draws dropout;
+  /// it may be null if nothing is dropped.
   void forward(const BlockContext&, Rng* rng, Matrix& x, Matrices& recurrent_state) const;
   /// d_x (R, C) becomes the gradient of the block's input (T, C).
   void backward(const BlockContext&, Matrix& d_x, LayerGradient&) const;

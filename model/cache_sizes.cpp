@@ -1,5 +1,5 @@
-// Sets fixed cache sizes for Eigen, which splits long sums by them, so that all machines give the same bytes. They are set
-// before main() in every program that links the library.
+// Sets fixed cache sizes for Eigen, which splits long sums by them, so that all machines give the same bytes. They
+// are set before main() in every program that links the library.
 #include <Eigen/Core>
 
 namespace posbench {

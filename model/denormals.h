@@ -1,4 +1,5 @@
-// Flushes denormal numbers, such as e^-87 times a gradient, for each of which processors need about a hundred cycles.
+// Flushes denormal numbers, such as e^-87 times a gradient, for each of which processors need about a hundred
+// cycles.
 #pragma once
 #include <cstdint>
 
@@ -8,8 +9,8 @@
 
 namespace posbench {
 
-/// Makes this thread flush denormal inputs and results to zero as long as the object lives. Denormal numbers come from
-/// attention to keys whose scores are far below the best; sums with them do not change.
+/// Makes this thread flush denormal inputs and results to zero as long as the object lives. Denormal numbers come
+/// from attention to keys whose scores are far below the best; sums with them do not change.
 class FlushDenormals {
  public:
   FlushDenormals() : before_(control()) { set_control(before_ | kFlush); }

@@ -1,5 +1,7 @@
 #include "model/feed_forward.h"
 
+#include <string>
+
 namespace posbench {
 
 FeedForward::FeedForward(const ModelConfig& config, const std::string& name, ParameterLayout& layout)

@@ -1,5 +1,5 @@
-// Computes the feed-forward layer of a block: linear, activation, linear; or SwiGLU, in which a second linear layer gates
-// the first.
+// Computes the feed-forward layer of a block: linear, activation, linear; or SwiGLU, in which a second linear
+// layer gates the first.
 //
 //   gelu, relu   y = a(x up) down
 //   swiglu       y = (silu(x gate) * (x up)) down     (Shazeer 2020, arXiv:2002.05202)

@@ -1,5 +1,6 @@
-// Marks the scores of keys that a bias or a window hides from a query. A hidden key is excluded, not scored low: no score of
-// a visible key is lower, and every normalization gives it a weight of exactly 0. The query's own key is never hidden.
+// Marks the scores of keys that a bias or a window hides from a query. A hidden key is excluded, not scored low:
+// no score of a visible key is lower, and every normalization gives it a weight of exactly 0. The query's own key
+// is never hidden.
 #pragma once
 #include <limits>
 

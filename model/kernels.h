@@ -1,6 +1,6 @@
-// Declares the inner loops of training, compiled for several instruction sets of which the program chooses one when it
-// starts. All give the same bytes: an entry of a product is a sum over k in ascending order, and a sum along a row runs
-// over kLanes lanes (model/lanes.h), however many numbers a vector of the processor holds.
+// Declares the inner loops of training, compiled for several instruction sets of which the program chooses one
+// when it starts. All give the same bytes: an entry of a product is a sum over k in ascending order, and a sum
+// along a row runs over kLanes lanes (model/lanes.h), however many numbers a vector of the processor holds.
 //
 // The functions take pointers and no types of Eigen or of the standard library, because the linker keeps one copy of their
 // inline functions, which may be compiled for an instruction set that this processor lacks.
@@ -37,8 +37,8 @@ constexpr Real kNormEpsilon = Real(1e-5);  // added to the mean square of a row 
 constexpr Index kAllDiagonals = Index{1} << 40;
 
 struct Kernels {
-  /// result = start + scale a b; `start` is null, the result itself, or one row with `start_stride` 0. Entries (i, j) with
-  /// j > i + last_diagonal may stay unchanged.
+  /// result = start + scale a b; `start` is null, the result itself, or one row with `start_stride` 0. Entries (i,
+  /// j) with j > i + last_diagonal may stay unchanged.
   void (*multiply)(const Operand& a, const Operand& b, const Real* start, Index start_stride, Real scale,
                    Index last_diagonal, Real* result, Index stride);
   /// Copies b in the order in which products read a right operand: packed_columns(b.cols) b.rows scalars.
@@ -67,7 +67,8 @@ struct Kernels {
   void (*softplus)(const Real* x, Index size, Real* y);
 };
 
-/// Products may read this many entries right of the diagonal of an operand with zeros there. These must be zero in memory.
+/// Products may read this many entries right of the diagonal of an operand with zeros there. These must be zero in
+/// memory.
 constexpr Index kBand = 16;
 
 /// Returns the number of scalars for each row of a packed matrix.
@@ -82,8 +83,8 @@ const Kernels& kernels();
 /// Returns the instruction sets of this processor, the best last: "v3" and "v4" of x86-64, or that of the build.
 std::vector<std::string> instruction_sets();
 std::string instruction_set();
-/// Uses another instruction set in all threads, which must not be computing. Throws InputError if the processor or the
-/// program does not have it.
+/// Uses another instruction set in all threads, which must not be computing. Throws InputError if the processor or
+/// the program does not have it.
 void use_instruction_set(std::string_view name);
 
 }  // namespace posbench

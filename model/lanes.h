@@ -1,6 +1,6 @@
-// Defines vectors, for the loops over entries in which a training step spends its time. GCC and Clang compile their
-// arithmetic for the vectors of the processor. Sums along a row run over kLanes lanes on every processor, so that all
-// processors give the same bytes.
+// Defines vectors, for the loops over entries in which a training step spends its time. GCC and Clang compile
+// their arithmetic for the vectors of the processor. Sums along a row run over kLanes lanes on every processor, so
+// that all processors give the same bytes.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -105,7 +105,8 @@ void store(V values, Real* to, Index count) {
 #endif
 }
 
-/// Returns the correctly rounded square root. That of Eigen starts from an approximation that differs between processors.
+/// Returns the correctly rounded square root. That of Eigen starts from an approximation that differs between
+/// processors.
 inline Lanes square_root(Lanes x) {
 #ifdef __AVX__
   if constexpr (sizeof(Real) == 4)
@@ -277,7 +278,8 @@ template <class L>
   }
 }
 
-/// Calls f(first, count) for each vector of `size` reals; `count` is its number of lanes, smaller only in the last.
+/// Calls f(first, count) for each vector of `size` reals; `count` is its number of lanes, smaller only in the
+/// last.
 template <class V, class F>
 void for_each(Index size, F f) {
   constexpr Index kStep = kLanesOf<V>;

@@ -1,6 +1,8 @@
 #include "model/layers.h"
 
 #include <cmath>
+#include <span>
+#include <string>
 
 #include "model/kernels.h"
 

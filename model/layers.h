@@ -17,8 +17,8 @@ namespace posbench {
 struct DenseParameters {
   Parameter weight, bias;  // (inputs, outputs); (1, outputs) or empty
 };
-/// Adds NAME.weight, uniform within 1 / sqrt(inputs) as in PyTorch, so that attention starts nearly uniform, and NAME.bias,
-/// zero, if the layer has biases.
+/// Adds NAME.weight, uniform within 1 / sqrt(inputs) as in PyTorch, so that attention starts nearly uniform, and
+/// NAME.bias, zero, if the layer has biases.
 DenseParameters add_dense(ParameterLayout&, const std::string& name, Index inputs, Index outputs,
                           bool biases = true);
 
@@ -44,14 +44,14 @@ enum class Accumulate { no, yes };
 void linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b,
                      Accumulate = Accumulate::yes);
 
-/// Layer normalization (Ba et al. 2016, arXiv:1607.06450): shifts and scales every row to mean 0 and variance 1, then
-/// y = normalized gain + bias, with gain and bias (1, C). `normalized` and `rstd` are as in NormActivations.
+/// Layer normalization (Ba et al. 2016, arXiv:1607.06450): shifts and scales every row to mean 0 and variance 1,
+/// then y = normalized gain + bias, with gain and bias (1, C). `normalized` and `rstd` are as in NormActivations.
 void layer_norm(const In& x, const In& gain, const In& bias, Out normalized, Out rstd, Out y);
 void layer_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y, Out d_x, Out d_gain,
                          Out d_bias);
 
-/// RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467): divides every row by the root of the mean of its squares, then
-/// y = normalized gain.
+/// RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467): divides every row by the root of the mean of its squares,
+/// then y = normalized gain.
 void rms_norm(const In& x, const In& gain, Out normalized, Out rstd, Out y);
 void rms_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y, Out d_x, Out d_gain);
 
@@ -68,8 +68,8 @@ void relu(Out x, Out y);
 /// y = x sigmoid(x); x is overwritten by the derivative.
 void silu(Out x, Out y);
 
-/// Returns log(1 + e^x) of a number, computed in double precision, where C libraries agree once the result is rounded to
-/// a float. For matrices see model/numeric.h.
+/// Returns log(1 + e^x) of a number, computed in double precision, where C libraries agree once the result is
+/// rounded to a float. For matrices see model/numeric.h.
 inline Real softplus(Real x) { return static_cast<Real>(std::log1p(std::exp(static_cast<double>(x)))); }
 
 /// Returns the LeakyReLU of an array expression: max(x, leak x), 0 <= leak <= 1.
@@ -94,12 +94,12 @@ void gather(const In& x, std::span<const int> rows, Out y);
 /// Row rows[n] of d_x += row n of d_y.
 void scatter_add(const In& d_y, std::span<const int> rows, Out d_x);
 
-/// Sets each entry of x to zero with this probability and divides the others by 1 - probability. The mask receives these
-/// factors: d_x = mask * d_y.
+/// Sets each entry of x to zero with this probability and divides the others by 1 - probability. The mask receives
+/// these factors: d_x = mask * d_y.
 void dropout(double probability, Rng&, Matrix& mask, Matrix& x);
 
-/// Returns the sum over rows of the cross-entropy between softmax(logits) and targets, times `weight`. logits (N, V).
-/// Overwrites d_logits.
+/// Returns the sum over rows of the cross-entropy between softmax(logits) and targets, times `weight`. logits (N,
+/// V). Overwrites d_logits.
 double cross_entropy(const In& logits, std::span<const int> targets, double weight, Out d_logits);
 
 }  // namespace posbench

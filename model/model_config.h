@@ -9,8 +9,8 @@ enum class BlockKind { sequential, parallel, attention };
 enum class NormKind { layer_norm, rms_norm };
 /// Linear, GELU or ReLU, linear; or SwiGLU (Shazeer 2020, arXiv:2002.05202): linear(silu(gate) * up).
 enum class FeedForwardKind { gelu, relu, swiglu };
-/// The factor of the scores of a query that sees n keys, in addition to 1 / sqrt(D): 1; log n / log L with L the trained
-/// length (Su 2021, kexue.fm 8823); or the larger of the two (QwenLM/Qwen).
+/// The factor of the scores of a query that sees n keys, in addition to 1 / sqrt(D): 1; log n / log L with L the
+/// trained length (Su 2021, kexue.fm 8823); or the larger of the two (QwenLM/Qwen).
 enum class LogitScale { constant, log_length, log_length_beyond };
 
 /// The settings that the parameters of model and encoding depend on.

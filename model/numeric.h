@@ -1,5 +1,5 @@
-// Computes elementwise functions and sums that give the same bytes on every processor. The results of Eigen and of the C
-// library depend on the width of vectors and on the library.
+// Computes elementwise functions and sums that give the same bytes on every processor. The results of Eigen and of
+// the C library depend on the width of vectors and on the library.
 #pragma once
 #include "model/tensor.h"
 

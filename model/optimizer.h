@@ -68,8 +68,8 @@ double clip(Gradients&, double max_norm);
 
 enum class Decay { cosine, linear, constant };
 
-/// Returns the fraction of the peak learning rate at this step out of `steps`. It rises linearly during the warm-up and then
-/// falls to 0, or stays 1 if `Decay` is constant.
+/// Returns the fraction of the peak learning rate at this step out of `steps`. It rises linearly during the
+/// warm-up and then falls to 0, or stays 1 if `Decay` is constant.
 double schedule(Decay, int step, int steps, int warm_up);
 
 }  // namespace posbench

@@ -1,5 +1,5 @@
-// Attention and feed-forward in parallel, as in GPT-J (Wang and Komatsuzaki 2021): both read the same input, and both
-// results are added to the residual stream. The post-norm form is ours: GPT-J has none.
+// Attention and feed-forward in parallel, as in GPT-J (Wang and Komatsuzaki 2021): both read the same input, and
+// both results are added to the residual stream. The post-norm form is ours: GPT-J has none.
 //
 //   pre-norm    x += attention(norm(x)) + feed_forward(norm(x))
 //   post-norm   x = norm(x + attention(x) + feed_forward(x))

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <cassert>
+#include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace posbench {
 
-Parameter ParameterLayout::add(std::string name, Index rows, Index cols, Initializer initial) {
+Parameter ParameterLayout::add(const std::string& name, Index rows, Index cols, Initializer initial) {
   return reserve(prefix_ + name, rows, cols, std::move(initial));
 }
 

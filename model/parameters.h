@@ -29,11 +29,12 @@ class ParameterLayout {
   };
 
   /// Adds a parameter. Weight decay shrinks it by default if it has more than one row and column.
-  Parameter add(std::string name, Index rows, Index cols, Initializer initial);
+  Parameter add(const std::string& name, Index rows, Index cols, Initializer initial);
   Parameter normal(std::string name, Index rows, Index cols, double stddev);
   Parameter uniform(std::string name, Index rows, Index cols, double low, double high);
   Parameter constant(std::string name, Index rows, Index cols, double value);
-  /// Returns a parameter that another part of the model adds, before or after, under this name and with this shape.
+  /// Returns a parameter that another part of the model adds, before or after, under this name and with this
+  /// shape.
   Parameter expect(const std::string& name, Index rows, Index cols);
 
   /// Excludes a parameter from weight decay and returns it: a table of vectors, or biases of heads side by side.
@@ -74,9 +75,9 @@ using Gradients = Parameters;
 /// Draws every entry of m from N(0, stddev^2).
 void fill_normal(Rng&, double stddev, Out m);
 
-/// Returns the initial values. Each parameter draws from the stream of (seed, its name), so that with one seed, parameters
-/// of the same name and shape start from the same values in all models. Throws std::logic_error if a parameter is expected
-/// that no part of the model adds.
+/// Returns the initial values. Each parameter draws from the stream of (seed, its name), so that with one seed,
+/// parameters of the same name and shape start from the same values in all models. Throws std::logic_error if a
+/// parameter is expected that no part of the model adds.
 Parameters initialize(const ParameterLayout&, std::uint64_t seed);
 
 }  // namespace posbench

@@ -1,8 +1,9 @@
-// Defines the interface of position encodings: the stages at which an encoding enters a transformer. The base class is
-// plain attention, so that it is an encoding, too (NoPE). Other encodings override the stages that they change.
+// Defines the interface of position encodings: the stages at which an encoding enters a transformer. The base
+// class is plain attention, so that it is an encoding, too (NoPE). Other encodings override the stages that they
+// change.
 //
-// A forward overwrites its outputs, which the caller has sized. A backward receives the arguments and results of its
-// forward, then the gradient of the result, then its outputs. It adds to its outputs, which the caller has set to zero,
+// A forward function overwrites its outputs, which the caller has sized. A backward function receives the arguments and
+// results of its forward function, then the gradient of the result, then its outputs. It adds to its outputs, which the caller has set to zero,
 // except that normalize_backward overwrites d_scores and mix_backward overwrites d_attention. Encodings hold options and
 // parameter handles, never values of a sequence, so that one object serves all sequences.
 #pragma once
@@ -26,7 +27,7 @@ namespace posbench {
 struct Positions {
   std::vector<Real> at;            // (T)
   bool sampled_distances = false;  // at[n] is then the distance between tokens n apart, not a position
-  bool depends_on_length = false;  // stage 0 depends on T: a shorter sequence cannot use the leading block
+  bool depends_on_length = false;  // the tables depend on T: a shorter sequence cannot use their leading rows
   std::vector<Positions> members;  // of each member of a composition; empty if all are 0, 1, ..., T-1
 
   Index size() const { return static_cast<Index>(at.size()); }
@@ -54,14 +55,14 @@ struct Sequence {
   std::vector<int> target_positions;  // (A) the positions whose logits are computed
   bool training = false;
   int loops = 0;        // passes through the layers; 0: ModelConfig::loops
-  Positions positions;  // from stage 1
+  Positions positions;  // of the encoding
 };
 
 /// The values that an encoding computes once per step, for the current positions.
 class Tables {
  public:
-  /// Returns the values that depend on positions alone and have no gradient (cosines, distances, indices), in a struct that
-  /// the encoding defines. It is created at first use and kept.
+  /// Returns the values that depend on positions alone and have no gradient (cosines, distances, indices), in a
+  /// struct that the encoding defines. It is created at first use and kept.
   template <class T>
   T& constants() {
     if (constants_.type() != typeid(T)) constants_.emplace<T>();
@@ -99,8 +100,8 @@ class Scratch {
 struct AttentionInput {
   const Sequence& sequence;
   const Parameters& parameters;
-  const Tables& tables;             // of stage 0, for these positions
-  const Matrices& recurrent_state;  // from stage 2 or from the previous block (stage 6)
+  const Tables& tables;             // for these positions
+  const Matrices& recurrent_state;  // from embed or from the previous block
   int layer;
   const Matrix& x;         // (T, C) layer input, after normalization
   const Heads &q, &k, &v;  // H x (T, D)
@@ -140,51 +141,54 @@ class PositionEncoding {
   /// Projects parameters into their range, before training and after every update.   Default: no constraint.
   virtual void constrain(Parameters&) const {}
 
-  /// 0. Computes the tables, which depend on parameters and positions alone, once for all sequences of a step with the same
-  ///    positions; a shorter sequence reads the leading block. Backward gets their summed gradient once.   Default: none.
+  /// 1. Returns the position of each token.   Default: 0, 1, ..., T-1.
+  virtual Positions positions(const Sequence&, Rng&) const;
+
+  /// 2. Computes the tables, which depend on parameters and positions alone, once for all sequences of a step with
+  ///    the same positions. A shorter sequence reads the leading rows and columns. Backward gets their summed
+  ///    gradient once.   Default: none.
   virtual void tables(const Parameters&, const Positions&, Tables&) const {}
   virtual void tables_backward(const Parameters&, const Positions&, const Tables&, const Matrices& /*d_values*/,
                                Gradients&) const {}
 
-  /// 1. Returns the position of each token.   Default: 0, 1, ..., T-1.
-  virtual Positions positions(const Sequence&, Rng&) const;
-
-  /// 2. Adds to the token embeddings x (T, C), once per sequence, and initializes the recurrent state, which is passed from
-  ///    block to block in addition to x.   Default: nothing.
+  /// 3. Adds to the token embeddings x (T, C), once per sequence, and initializes the recurrent state, which is
+  ///    passed from block to block in addition to x.   Default: nothing.
   virtual void embed(const Sequence&, const Parameters&, const Tables&, Matrix& /*x*/,
                      Matrices& /*recurrent_state*/) const {}
-  /// x is that which embed received. On entry d_x is the gradient of embed's result; the gradient of x through the recurrent
-  /// state is added.
+  /// x is the input of embed. On entry d_x is the gradient of embed's result; the gradient of x through the
+  /// recurrent state is added.
   virtual void embed_backward(const Sequence&, const Parameters&, const Tables&, const Matrix& /*x*/,
                               const Matrices& /*d_recurrent_state*/, Matrix& /*d_x*/, Matrices& /*d_tables*/,
                               Gradients&) const {}
 
-  /// 3. Computes the scores, H x (T, T).   Default: q k^T / sqrt(D).
+  /// 4. Computes the scores, H x (T, T).   Default: q k^T / sqrt(D).
   virtual void score(const AttentionInput&, Heads& scores) const;
   virtual void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const;
 
-  /// 4. Computes the attention weights, H x (T, T). Only this stage masks later keys, if causal.   Default: softmax.
-  ///    Backward overwrites d_scores, with zeros for later keys.
+  /// 5. Computes the attention weights, H x (T, T). Only this stage masks later keys, if causal.   Default:
+  ///    softmax. Backward overwrites d_scores, with zeros for later keys.
   virtual void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const;
   virtual void normalize_backward(const AttentionInput&, const Heads& scores, const Heads& attention,
                                   const Heads& d_attention, Heads& d_scores) const;
 
-  /// 5. Computes the head outputs, H x (T, D).   Default: attention v. Backward overwrites d_attention.
+  /// 6. Computes the head outputs, H x (T, D).   Default: attention v. Backward overwrites d_attention.
   virtual void mix(const AttentionInput&, const Heads& attention, Heads& output) const;
   virtual void mix_backward(const AttentionInput&, const Heads& attention, const Heads& d_output,
                             Heads& d_attention, AttentionGradient&) const;
 
-  /// 6. Computes the recurrent state for the next block; not called for the last block. On entry `next` is a copy of
-  ///    in.recurrent_state. `feed_forward` (T, C) is the output of this block's feed-forward layer; it is empty in a block
-  ///    without such a layer, and then backward does not read d_feed_forward.   Default: unchanged.
+  /// 7. Computes the recurrent state for the next block; not called for the last block. On entry `next` is a copy
+  ///    of in.recurrent_state. `feed_forward` (T, C) is the output of this block's feed-forward layer; it is empty
+  ///    in a block without such a layer, and then backward does not read d_feed_forward.   Default: unchanged.
   virtual void carry(const AttentionInput&, const Heads& /*attention*/, const Matrix& /*feed_forward*/,
                      Matrices& /*next*/) const {}
-  /// On entry d.recurrent_state is the gradient of `next`; on return it is that of in.recurrent_state. The gradient of
-  /// attention through `next` is added to d_attention, which is zero on entry and separate from that of stage 5.
+  /// On entry d.recurrent_state is the gradient of `next`; on return it is that of in.recurrent_state. The
+  /// gradient of attention through `next` is added to d_attention, which is zero on entry and separate from that
+  /// of mix_backward.
   virtual void carry_backward(const AttentionInput&, const Heads& /*attention*/, const Matrix& /*feed_forward*/,
                               Heads& /*d_attention*/, Matrix& /*d_feed_forward*/, AttentionGradient&) const {}
 
-  /// Returns the number of leading heads with a penalty by distance if the other heads have none.   Default: 0.
+  /// Returns H' if the first H' heads have a penalty that grows with distance and the other heads have
+  /// none.   Default: 0.
   virtual Index num_penalized_heads() const { return 0; }
 
   /// Returns intermediate values of the scores, for plots.   Default: none.

@@ -3,7 +3,8 @@
 namespace posbench {
 namespace {
 
-/// Computes result = start + scale a b. `start` has as many columns as the result; it is null for result = scale a b.
+/// Computes result = start + scale a b. `start` has as many columns as the result; it is null for result = scale a
+/// b.
 void product(const Real* start, Index start_stride, const Operand& a, const Operand& b, Real scale, Part part,
              Out& result) {
   eigen_assert(a.col_stride == 1 || a.row_stride == 1 || a.rows == 1);

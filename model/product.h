@@ -1,5 +1,5 @@
-// Computes matrix products with a kernel that is tuned for the sizes of this model, at which Eigen spends much of its time
-// in packing and at edges. Products skip the masked triangle of causal attention.
+// Computes matrix products with a kernel that is tuned for the sizes of this model, at which Eigen spends much of
+// its time in packing and at edges. Products skip the masked triangle of causal attention.
 #pragma once
 #include "model/kernels.h"
 #include "model/tensor.h"
@@ -50,8 +50,8 @@ class PackedMatrix {
   Matrix packed_, packed_transpose_;
 };
 
-/// Returns a left operand whose entries (i, j) with j > i + diagonal count as zero. Products skip them, except for the next
-/// kBand of each row, which must be zero.
+/// Returns a left operand whose entries (i, j) with j > i + diagonal count as zero. Products skip them, except for
+/// the next kBand of each row, which must be zero.
 MatrixOperand lower_triangle(const In&, Index diagonal = 0);
 
 /// The entries of a result that are computed; others may stay unchanged.

@@ -9,8 +9,8 @@ struct KeyRange {
   Index first, end;
 };
 
-/// Returns the keys that query i sees, in addition to sinks: those of its window, and of its segment and the one before.
-/// The segment before is the memory of Transformer-XL (Dai et al. 2019, arXiv:1901.02860).
+/// Returns the keys that query i sees, in addition to sinks: those of its window, and of its segment and the one
+/// before. The segment before is the memory of Transformer-XL (Dai et al. 2019, arXiv:1901.02860).
 KeyRange near_keys(const ModelConfig&, Index i, Index length);
 
 /// Returns the number of keys that query i sees, with the sinks.

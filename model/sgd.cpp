@@ -1,5 +1,5 @@
-// Defines stochastic gradient descent with momentum (Polyak 1964; Sutskever et al. 2013), as PyTorch's SGD computes it, but
-// with decoupled weight decay.
+// Defines stochastic gradient descent with momentum (Polyak 1964; Sutskever et al. 2013), as PyTorch's SGD
+// computes it, but with decoupled weight decay.
 //
 //   velocity = momentum velocity + g,   p = keep p - rate velocity,   keep as in WeightDecay
 #include <memory>

@@ -52,6 +52,7 @@ class Matrix : public MatrixView {
     MatrixView::operator=(values);
   }
   Matrix& operator=(const Matrix& other) {
+    if (this == &other) return *this;
     resize(other.rows(), other.cols());
     MatrixView::operator=(other);
     return *this;

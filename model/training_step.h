@@ -49,8 +49,8 @@ struct TrainedModel {
   TrainingWorkspace& workspace;
 };
 
-/// Computes the gradient of the mean cross-entropy over the targets of a batch, clips it to `max_norm`, updates the
-/// parameters and projects them back into their range.
+/// Computes the gradient of the mean cross-entropy over the targets of a batch, clips it to `max_norm`, updates
+/// the parameters and projects them back into their range.
 StepResult training_step(const TrainedModel&, std::span<const LabelledSequence> batch, const DropoutStream&,
                          double max_norm, double learning_rate);
 

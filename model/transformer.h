@@ -8,8 +8,8 @@
 
 namespace posbench {
 
-/// The memory of forward and backward of one sequence. Later sequences reuse it, so that nothing is allocated after the
-/// longest sequence.
+/// The memory of forward and backward of one sequence. Later sequences reuse it, so that nothing is allocated
+/// after the longest sequence.
 struct SequenceWorkspace {
   Matrix embedded, embedding_mask;       // (T, C): the mask is dropout's
   std::vector<BlockActivations> blocks;  // of every block, once for each loop
@@ -24,8 +24,8 @@ struct SequenceWorkspace {
   Matrices d_recurrent_state;
 };
 
-/// The values that the sequences of a step share: packed weights, and the tables of stage 0, which are computed again only
-/// if the positions of a sequence are no prefix of theirs.
+/// The values that the sequences of a step share: packed weights, and the tables of stage 0, which are computed
+/// again only if the positions of a sequence are no prefix of theirs.
 struct StepCache {
   std::vector<BlockWeights> blocks;
   PackedMatrix output;
@@ -39,18 +39,20 @@ struct StepCache {
 
 class Transformer {
  public:
-  /// Adds its parameters to the layout. The encoding must outlive it. Throws InputError if the configuration is invalid.
+  /// Adds its parameters to the layout. The encoding must outlive it. Throws InputError if the configuration is
+  /// invalid.
   Transformer(const ModelConfig&, ParameterLayout&, const PositionEncoding&);
 
-  /// Computes the tables of this sequence in `step`. Adds the gradient of the former tables to `gradients`, which is null
-  /// if no backward follows.
+  /// Computes the tables of this sequence in `step`. Adds the gradient of the former tables to `gradients`, which
+  /// is null if no backward follows.
   void prepare(const Parameters&, const Sequence&, StepCache& step, Gradients* gradients) const;
   /// Ends a step: adds the gradient of the tables to `gradients`. To be called before parameters change.
   void finish(const Parameters&, StepCache& step, Gradients* gradients) const;
 
   /// Returns whether dropout acts on this sequence.
   bool drops(const Sequence& s) const { return s.training && config_.dropout > 0; }
-  /// Computes the logits of the target positions in the workspace. `rng` draws dropout; it may be null if !drops(s).
+  /// Computes the logits of the target positions in the workspace. `rng` draws dropout; it may be null if
+  /// !drops(s).
   void forward(const Parameters&, const Sequence&, const StepCache&, Rng* rng, SequenceWorkspace&) const;
   /// Adds to the gradients, and to those of the tables. d_logits is (A, V).
   void backward(const Parameters&, const Sequence&, StepCache&, SequenceWorkspace&, const Matrix& d_logits,
@@ -63,8 +65,8 @@ class Transformer {
   std::vector<AttentionMap> inspect(const Parameters&, const Sequence&, const Tables&, int layer,
                                     SequenceWorkspace&) const;
 
-  /// Returns the useful multiply-adds of one forward over T tokens with A target positions: products with weights (after the
-  /// last attention, of the target positions only), and attention with a causal pair counted once.
+  /// Returns the useful multiply-adds of one forward over T tokens with A target positions: products with weights
+  /// (after the last attention, of the target positions only), and attention with a causal pair counted once.
   double multiply_adds(Index length, Index targets, int loops = 0) const;
 
  private:

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "base/error.h"
 #include "tasks/splits.h"
 
@@ -10,6 +12,28 @@ namespace posbench {
 Registry<TaskEntry>& tasks() {
   static Registry<TaskEntry> registry{"task"};
   return registry;
+}
+
+std::string to_string(Aspect aspect) {
+  switch (aspect) {
+    case Aspect::recall:
+      return "recall";
+    case Aspect::counting:
+      return "counting";
+    case Aspect::copying:
+      return "copying";
+    case Aspect::order:
+      return "order";
+    case Aspect::state_tracking:
+      return "state tracking";
+    case Aspect::arithmetic:
+      return "arithmetic";
+    case Aspect::hierarchy:
+      return "hierarchy";
+    case Aspect::aggregation:
+      return "aggregation";
+  }
+  return "";
 }
 
 std::unique_ptr<Task> make_task(const Spec& spec, const TaskInfo::Split& split, Layout layout) {

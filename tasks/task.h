@@ -56,8 +56,8 @@ class Task {
   virtual std::string token_text(int token) const = 0;
 };
 
-/// Upper bounds of the accuracy of predictors that each read one feature of the input, with the default options. 0: the
-/// larger of TaskInfo::largest_answer_fraction and the chance level. A predictor does not see the token of
+/// Upper bounds of the accuracy of predictors that each read one feature of the input, with the default options.
+/// 0: the larger of TaskInfo::largest_answer_fraction and the chance level. A predictor does not see the token of
 /// Example::evidence. `posbench check` measures the accuracies.
 struct Shortcuts {
   double token = 0;     // the token at a fixed position, or a fixed number of positions from the scored one
@@ -66,19 +66,24 @@ struct Shortcuts {
   double position = 0;  // the number of tokens
 };
 
+/// The abilities that tasks test. An encoding gets a score for each.
+enum class Aspect { recall, counting, copying, order, state_tracking, arithmetic, hierarchy, aggregation };
+std::string to_string(Aspect);  // "state tracking"
+
 /// The description of a task, which `posbench show` prints and the suite reads before it builds the task.
 struct TaskInfo {
-  std::string name;            // the name of the file
-  std::string family;          // the folder of the file in tasks/, or a part of it such as "chomsky/regular"
-  int version = 1;             // incremented when the samples change; stored in reports
-  std::string definition;      // one or a few sentences
-  std::string requirement;     // what attention and positions have to do to solve it, in sentences
-  std::string source;          // the paper and its section
-  std::string published_name;  // its name in the source; empty if the source has no such task
-  std::string published;       // the published setup, and deliberate differences
-  std::string length_unit;     // the unit of `length`: "items"
-  std::string distance_unit;   // the unit of Example::distances; empty if the task defines none
-  bool causal_only = false;    // target positions are inside the sequence, or slots are impossible
+  std::string name;                  // the name of the file
+  std::string family;                // the folder of the file in tasks/, or a part of it such as "chomsky/regular"
+  int version = 1;                   // incremented when the samples change; stored in reports
+  std::vector<Aspect> aspects = {};  // the abilities that the task tests; language modeling may have none
+  std::string definition;            // one or a few sentences
+  std::string requirement;           // what attention and positions have to do to solve it, in sentences
+  std::string source;                // the paper and its section
+  std::string published_name;        // its name in the source; empty if the source has no such task
+  std::string published;             // the published setup, and deliberate differences
+  std::string length_unit;           // the unit of `length`: "items"
+  std::string distance_unit;         // the unit of Example::distances; empty if the task defines none
+  bool causal_only = false;          // target positions are inside the sequence, or slots are impossible
   struct Split {
     std::string name;                                          // "in_distribution" or "ood_..."
     std::vector<std::pair<std::string, std::string>> options;  // the options that it changes

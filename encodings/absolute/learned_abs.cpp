@@ -13,6 +13,7 @@ const EncodingInfo kInfo{
     .family = Family::absolute,
     .equation = "x_t += P[min(p_t, N - 1)],   P (N, C) learned, one table for the whole model",
     .source = "Gehring et al. 2017, arXiv:1705.03122; Devlin et al. 2018, arXiv:1810.04805",
+    .used_in = {"BERT", "RoBERTa", "GPT", "GPT-2", "GPT-3", "OPT"},
     .notes =
         "N is the longest sequence of any split, unless option positions sets it. Rows beyond the trained "
         "length keep their initial values. Positions beyond the table read its last row. The initial rows "

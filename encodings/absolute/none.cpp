@@ -10,6 +10,7 @@ const EncodingInfo kInfo{
     .family = Family::absolute,
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D)",
     .source = "Haviv et al. 2022, arXiv:2203.16634; Kazemnejad et al. 2023, arXiv:2305.19466",
+    .used_in = {"Jamba"},
     .notes =
         "A bidirectional model without positions cannot distinguish orders of tokens; it can be run as a "
         "baseline. The code of the second paper omits 1 / sqrt(D), which T5's initializer absorbs. It is "

@@ -20,6 +20,7 @@ const EncodingInfo kInfo{
         "x_t += scale S(p_t)\n"
         "S(p)[2n] = sin(p w_n),   S(p)[2n + 1] = cos(p w_n),   w_n = base^(-2n / C)",
     .source = "Vaswani et al. 2017, arXiv:1706.03762, section 3.5; tensorflow/tensor2tensor",
+    .used_in = {"Transformer"},
     .notes =
         "The paper multiplies token embeddings of deviation C^-0.5 by sqrt(C). Embeddings start with "
         "deviation 1 here, which is the same ratio. tensor2tensor places all sines before all cosines "

@@ -20,6 +20,7 @@ const EncodingInfo kInfo{
         "bidirectional: - m_h |i - j|; sides=offset subtracts 1/2 from the distances of keys before the query;\n"
         "               with sides=split each half of the heads sees one side",
     .source = "Press et al. 2021, arXiv:2108.12409, section 3; ofirpress/attention_with_linear_biases",
+    .used_in = {"BLOOM", "MPT", "Baichuan-13B"},
     .notes =
         "The code adds m_h j instead, which is equal after the softmax. The paper is causal. The author "
         "suggested the bidirectional forms `symmetric` and `split`; `offset` is that of the code of Ruoss et "

@@ -14,6 +14,7 @@ const EncodingInfo kInfo{
     .family = Family::bias_by_distance,
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) + B[bucket(i - j), h],   B (N, H) learned",
     .source = "Raffel et al. 2020, arXiv:1910.10683, section 2.1; tensorflow/mesh",
+    .used_in = {"T5", "Flan-T5", "UL2"},
     .notes =
         "Small distances have a bucket each; larger ones share buckets, logarithmically up to max_distance "
         "(parts/t5_buckets.h). Bidirectional models give half of the buckets to keys after the query. T5 omits "

@@ -1,5 +1,5 @@
-// CoPE, contextual position: the position of a key is the sum of gates between the query and the keys from it up
-// to the query. It selects a position vector.
+// CoPE, contextual position: a query and the keys from a key up to the query give gates. Their sum is the position
+// of that key. It interpolates between two neighboring position vectors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Cope final : public PositionEncoding {
     bool shared_table = false;
     void describe(OptionTable& o) {
       o.integer("positions", positions, 0, 1 << 20, "N: counts are clamped to N - 1; 0: the trained length + 1");
-      o.choice("gates", gates, {"keys", "separate", "values"}, "operand of the gates in addition to the query");
+      o.choice("gates", gates, {"keys", "separate", "values"}, "vectors that the gates compare with the query");
       o.choice("scaling", scaling, {"sum", "content", "none"},
                "factor 1 / sqrt(D) of q.k + t, of q.k alone, or of nothing");
       o.flag("shared_table", shared_table, "one table of position vectors for all layers");
@@ -164,7 +164,8 @@ class Cope final : public PositionEncoding {
     if (options_.gates == Gates::separate) return head_columns(d_projected, h);
     return options_.gates == Gates::keys ? d.k[h] : d.v[h];
   }
-  /// gates(i, m) = sigmoid(q_i . kappa_m / sqrt(D)) for m <= i.   content (T, T) = q_i . k_m / sqrt(D).
+  /// gates(i, m) = sigmoid(s q_i . kappa_m) for m <= i.   content (T, T) = s q_i . k_m, used with gates=keys, may be `gates`.
+  /// s is 1 / sqrt(D), or 1 with scaling=none.
   void compute_gates(const AttentionInput& in, const Matrix* projected, size_t h, const Matrix& content,
                      Matrix& gates) const {
     const bool by_keys = options_.gates == Gates::keys;
@@ -180,7 +181,7 @@ class Cope final : public PositionEncoding {
   Matrix& position_score_scratch(const AttentionInput& in) const {
     return in.scratch(in.length() + 1, rows(in) + kCountPadding);
   }
-  /// z(i, n) = q_i . e[n] / sqrt(D) for n up to i + 1, the largest count of query i.
+  /// z(i, n) = s q_i . e[n] for n up to i + 1, the largest count of query i.   s is 1 / sqrt(D), or 1 without scaling=sum.
   void multiply_by_table(const AttentionInput& in, size_t h, Matrix& z) const {
     const auto e = in.parameters[table(in.layer)].topRows(rows(in));
     multiply(in.q[h], e.transpose(), z.topLeftCorner(in.length(), rows(in)), position_scale(),

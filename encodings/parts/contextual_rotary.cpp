@@ -1,5 +1,7 @@
 #include "encodings/parts/contextual_rotary.h"
 
+#include <string>
+
 #include "model/attention.h"
 #include "model/numeric.h"
 

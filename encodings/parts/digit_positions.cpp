@@ -1,6 +1,7 @@
 #include "encodings/parts/digit_positions.h"
 
 #include <cmath>
+#include <string>
 
 namespace posbench {
 

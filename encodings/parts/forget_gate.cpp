@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 #include "model/layers.h"
 #include "model/numeric.h"
 

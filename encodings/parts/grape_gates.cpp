@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "encodings/parts/slopes.h"
 #include "model/layers.h"

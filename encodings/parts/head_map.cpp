@@ -1,5 +1,7 @@
 #include "encodings/parts/head_map.h"
 
+#include <string>
+
 #include "model/numeric.h"
 #include "model/product.h"
 

@@ -1,6 +1,7 @@
 #include "encodings/parts/kerple.h"
 
 #include <cmath>
+#include <string>
 
 namespace posbench {
 namespace {

@@ -11,7 +11,7 @@
 namespace posbench {
 
 Index SignedBuckets::row(double distance) const {
-  const double middle = size / 2, farthest = max_distance - 1;
+  const double middle = std::floor(size / 2.0), farthest = max_distance - 1;
   double bucket = std::round(distance);
   if (max_distance > 0 && std::abs(bucket) > middle) {
     const double far = std::min(std::abs(bucket), farthest);

@@ -26,6 +26,7 @@ const EncodingInfo kInfo{
     .source =
         "He et al. 2020, arXiv:2006.03654, section 3.1, and He et al. 2021, arXiv:2111.09543; "
         "microsoft/DeBERTa",
+    .used_in = {"DeBERTa"},
     .notes =
         "The third term, position to content, reads P at n(i, j) in all released code (third=code, the "
         "default) and at n(j, i) in the paper (third=paper). These are different functions, because both "

@@ -13,6 +13,7 @@ const EncodingInfo kInfo{
         "score_h(i, j) = q_i . (k_j + A[clip(j - i, -K, K)]) / sqrt(D)\n"
         "A (2K + 1, D) learned for each layer, shared by heads",
     .source = "Shaw et al. 2018, arXiv:1803.02155, section 3.2; tensorflow/tensor2tensor",
+    .used_in = {"Music Transformer"},
     .notes =
         "The paper's larger form, shaw_kv, adds vectors to the values as well. Causal models use only the "
         "rows up to K. The released code leaves the initial values to its framework; A starts with "

@@ -15,6 +15,7 @@ const EncodingInfo kInfo{
         "w_m = 10000^(-2m / C)\n"
         "u, w (H, D) learned, one pair for all layers;   W (C, C) learned for each layer, without bias",
     .source = "Dai et al. 2019, arXiv:1901.02860, section 3.3; kimiyoung/transformer-xl",
+    .used_in = {"Transformer-XL"},
     .notes =
         "All parameters start at N(0, 0.02). The paper's v is w here. The code drops out entries of S and "
         "has no biases in the projections of q, k and v. Bidirectional models use the same formula: the "

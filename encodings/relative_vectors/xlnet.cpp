@@ -22,6 +22,7 @@ const EncodingInfo kInfo{
         "m = 0 if tokens i and j are in the same segment, else 1;   S as in txl\n"
         "u, w, b (H, D), e (2, C), W (C, C) learned for each layer",
     .source = "Yang et al. 2019, arXiv:1906.08237, sections 2.4 and 2.5; zihangdai/xlnet",
+    .used_in = {"XLNet"},
     .notes =
         "All parameters start at N(0, 0.02). Biases for each layer are those of the released recipe; "
         "untied=false shares u, w and b. Segments are the task's: word, operand or line. With bi_data=true "

@@ -11,6 +11,7 @@ const EncodingInfo kInfo{
     .family = Family::rotary,
     .equation = "score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D),   R(p) rotates pair n by p base^(-2n / D)",
     .source = "Su et al. 2021, arXiv:2104.09864, section 3.2; ZhuiyiTechnology/roformer, EleutherAI/gpt-neox",
+    .used_in = {"RoFormer", "GPT-J", "GPT-NeoX", "PaLM", "LLaMA", "Mistral", "Falcon", "Qwen", "Gemma", "OLMo"},
     .notes =
         "Scores depend on differences of angles. The pairing is a convention: interleaved as in RoFormer "
         "(the default), or half a head apart as in GPT-NeoX and LLaMA. Both are the same function class; "

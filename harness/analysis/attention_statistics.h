@@ -1,5 +1,5 @@
-// Collects statistics of attention heads over many queries: means of attention and scores by distance, and the attention on the
-// evidence, the key that the answer depends on, and around it.
+// Collects statistics of attention heads over many queries: means of attention and scores by distance, and the
+// attention on the evidence, the key that the answer depends on, and around it.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -31,8 +31,8 @@ struct HeadStatistics {
   struct AtDistance {
     Mean attention, positional;  // positional: the score minus q k / sqrt(D), of keys that are not hidden
   };
-  /// Means of a part of the scores, or of another map of the encoding, at the evidence and at the other keys of the query. Hidden
-  /// keys are left out.
+  /// Means of a part of the scores, or of another map of the encoding, at the evidence and at the other keys of
+  /// the query. Hidden keys are left out.
   struct Part {
     Mean evidence, others;
   };
@@ -49,10 +49,11 @@ struct HeadStatistics {
   /// Adds one query. `maps` are those that Transformer::inspect returns for the layer.
   void add(const std::vector<AttentionMap>& maps, size_t head, const Query&);
 
-  /// Returns how much the positional part falls with each token of distance, from 0 to `farthest`, as the slope of a least-squares
-  /// line through its means. Empty with fewer than two distances or without a positional part.
+  /// Returns how much the positional part falls with each token of distance, from 0 to `farthest`, as the slope of
+  /// a least-squares line through its means. Empty with fewer than two distances or without a positional part.
   std::optional<double> position_margin(Index farthest) const;
-  /// Returns the distance in tokens at which nearer keys win: content_margin / position_margin. Empty if either is not positive.
+  /// Returns the distance in tokens at which nearer keys win: content_margin / position_margin. Empty if either is
+  /// not positive.
   std::optional<double> predicted_reach(Index farthest) const;
 };
 

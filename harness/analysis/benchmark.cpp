@@ -4,7 +4,10 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <ratio>
 #include <utility>
+#include <vector>
 
 #include "base/parallel_for.h"
 #include "base/random.h"
@@ -22,8 +25,8 @@ double seconds_of(const std::function<void()>& f) {
   return thread_cpu_seconds() - start;
 }
 
-/// Returns the mean seconds of calls that follow each other for a tenth of a second, as training steps do. A single short
-/// call would find the data of earlier work in the caches.
+/// Returns the mean seconds of calls that follow each other for a tenth of a second, as training steps do. A
+/// single short call would find the data of earlier work in the caches.
 double mean_seconds(const std::function<void()>& f) {
   constexpr double kTogether = 0.1;
   const double start = thread_cpu_seconds();
@@ -34,7 +37,8 @@ double mean_seconds(const std::function<void()>& f) {
   }
 }
 
-/// Returns the GFLOP/s of a product of 512 x 256 by 256 x 1024: the best of some products of Eigen and of posbench.
+/// Returns the GFLOP/s of a product of 512 x 256 by 256 x 1024: the best of some products of Eigen and of
+/// posbench.
 double product_peak() {
   static const EigenMatrix a = EigenMatrix::Random(512, 256), b = EigenMatrix::Random(256, 1024);
   static EigenMatrix c(512, 1024);

@@ -54,8 +54,8 @@ class BenchmarkedModel {
   std::vector<LabelledSequence> batch_;
 };
 
-/// Measures the models in turn, so that a drift of the machine affects all of them. Their speed is relative to the first
-/// model, and to the peak of a matrix product, which is measured before and after each step.
+/// Measures the models in turn, so that a drift of the machine affects all of them. Their speed is relative to the
+/// first model, and to the peak of a matrix product, which is measured before and after each step.
 void measure(const std::vector<std::unique_ptr<BenchmarkedModel>>&, int repetitions);
 
 struct Throughput {

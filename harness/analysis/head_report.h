@@ -31,12 +31,13 @@ struct HeadReport {
   Index farthest() const { return has_evidence() ? by_evidence_distance.rbegin()->first : 0; }
   /// Returns the head with the most attention on the evidence; empty without evidence.
   std::optional<MeasuredHead> most_on_evidence() const;
-  /// Returns the smallest distance from which on the accuracy is below kSufficientAccuracy: at this distance, and over all
-  /// distances from it on. Empty if the accuracy suffices at all distances.
+  /// Returns the smallest distance from which on the accuracy is below kSufficientAccuracy: at this distance, and
+  /// over all distances from it on. Empty if the accuracy suffices at all distances.
   std::optional<Index> breakdown_distance() const;
 };
 
-/// Measures the first `samples` samples of the test stream of a split. With a length, all have this length in the task's unit.
+/// Measures the first `samples` samples of the test stream of a split. With a length, all have this length in the
+/// task's unit.
 HeadReport measure_heads(const SavedModel&, const std::string& split, std::optional<int> length, int samples);
 
 }  // namespace posbench

@@ -3,8 +3,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <exception>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "base/system.h"

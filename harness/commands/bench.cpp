@@ -1,5 +1,5 @@
-// `posbench bench`: the speed of a training step of every encoding, relative to plain attention and to the peak of the
-// machine.
+// `posbench bench`: the speed of a training step of every encoding, relative to plain attention and to the peak of
+// the machine.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -93,8 +94,8 @@ std::vector<Spec> select_encodings(const BenchRequest& request) {
   return specs;
 }
 
-/// Returns whether the encoding is defined for the attention of this size. Some wrappers have a base that is defined for causal
-/// models only.
+/// Returns whether the encoding is defined for the attention of this size. Some wrappers have a base that is
+/// defined for causal models only.
 bool is_defined(const Spec& encoding, const BenchmarkSize& size) {
   if (size.causal) return true;
   try {
@@ -105,8 +106,8 @@ bool is_defined(const Spec& encoding, const BenchmarkSize& size) {
   }
 }
 
-/// Returns a function that takes the memory of training and testing with one encoding. It does nothing if the encoding
-/// is not defined at this size.
+/// Returns a function that takes the memory of training and testing with one encoding. It does nothing if the
+/// encoding is not defined at this size.
 std::function<void()> memory_user(const Spec& encoding, const BenchmarkSize& size) {
   if (!is_defined(encoding, size)) return [] {};
   return [&] {

@@ -29,6 +29,7 @@
 #include "harness/runs/page_options.h"
 #include "results/presentation/board_page.h"
 #include "results/presentation/board_text.h"
+#include "results/presentation/encoding_overview.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -39,7 +40,7 @@ struct BoardRequest {
   std::optional<std::string> tasks, encodings;
   std::string family;
   BoardOptions options;
-  bool allow_different_budget = false, only_own = false, summary = false;
+  bool allow_different_budget = false, only_own = false, summary = false, by_task = false;
   Output output;
 };
 
@@ -163,7 +164,7 @@ std::string console_text(const Board& board, const BoardTexts& words, const Cons
       for (const std::string& line : tier_lines(task))
         text += "  " + wrap_text(to_printable(line), 6, width - 2) + "\n";
     }
-    text += "\n";
+    text += '\n';
   }
   return text;
 }
@@ -176,6 +177,32 @@ std::string markdown_page(const Board& board, const BoardTexts& words) {
                         escape_markdown(task_summary_text(task, board.options)), to_markdown(board_table(task)));
   }
   return text;
+}
+
+/// Returns the tables of one encoding on several tasks.
+std::string encoding_text(const Board& board, bool markdown, const ConsoleStyle& style) {
+  const int width = style.width == 0 ? kPipedWidth : style.width;
+  const auto lines = [&](const std::string& line) {
+    return (markdown ? escape_markdown(line) : wrap_text(to_printable(line), 0, width)) + "\n\n";
+  };
+  std::string text = lines(overview_text(board));
+  for (const OverviewTable& part : overview_tables(board)) {
+    text += lines(part.title) + (markdown ? to_markdown(part.table) : to_console_text(part.table, style)) + "\n";
+  }
+  return text + lines("The flag --by-task prints every task with its definition and tiers.");
+}
+
+/// Returns what the format and the flags select, without notes.
+std::string tables_text(const BoardRequest& request, const Board& board, const BoardTexts& words) {
+  const bool markdown = output_format(request.output) == Format::markdown;
+  const ConsoleStyle style = console_style(request.output);
+  if (request.summary) {
+    const Table table = board_summary(board, /*with_names=*/markdown);
+    return (markdown ? to_markdown(table) : to_console_text(table, style)) + "\n";
+  }
+  if (!request.by_task && board.tasks.size() > 1 && has_one_encoding(board))
+    return encoding_text(board, markdown, style);
+  return markdown ? markdown_page(board, words) : console_text(board, words, style);
 }
 
 std::string board_text(const BoardRequest& request, const BoardReport& all, const BoardTexts& words) {
@@ -204,15 +231,7 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
     throw InputError("the board has no result of these tasks, encodings and family; select others");
   if (chosen == Format::csv) return to_csv(board_csv(board, words));
   if (chosen == Format::json) return to_indented_json(to_json(board, words, all.warnings));
-  std::string text;
-  if (request.summary) {
-    text = chosen == Format::markdown
-               ? to_markdown(board_summary(board, /*with_names=*/true)) + "\n"
-               : to_console_text(board_summary(board, /*with_names=*/false), console_style(request.output)) + "\n";
-  } else {
-    text = chosen == Format::markdown ? markdown_page(board, words)
-                                      : console_text(board, words, console_style(request.output));
-  }
+  std::string text = tables_text(request, board, words);
   std::vector<std::string> notes = request.summary ? board_summary_notes(board) : board_notes(board, words);
   notes.insert(notes.end(), all.warnings.begin(), all.warnings.end());
   const ConsoleStyle style = console_style(request.output);
@@ -226,6 +245,8 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
 
 void board(const BoardRequest& request) {
   const Format chosen = output_format(request.output);  // refuses an invalid format before anything is read
+  if (request.summary && request.by_task)
+    throw InputError("--summary and --by-task exclude each other; give one of them");
   if (request.summary && chosen != Format::console && chosen != Format::markdown)
     throw InputError("--summary needs --format console or markdown; JSON has its numbers without it");
   const std::vector<Report> own = read_run_reports(request.reports);
@@ -270,6 +291,8 @@ void add_board(CLI::App& app, Invocation&) {
       "--summary", request->summary,
       "one row for each task: training steps, number of encodings that learn it, number with at least "
       "0.90, and the best");
+  command->add_flag("--by-task", request->by_task,
+                    "print every task in full if a single encoding is selected, instead of one row for each task");
   command->add_flag("--only-own", request->only_own,
                     "show only the rows of the added reports; tiers are those of all");
   command->add_flag("--allow-different-budget", request->allow_different_budget,
@@ -279,6 +302,7 @@ void add_board(CLI::App& app, Invocation&) {
              {{"posbench board --summary", "every task in one row"},
               {"posbench board -t flip_flop", "all encodings on one task, with their costs"},
               {"posbench board -t last_x_retrieval --split ood_far4", "at four times the trained distance"},
+              {"posbench board -e cope", "one encoding on all tasks, in one row for each"},
               {"posbench board -t flip_flop --family rotary", "one family"},
               {"posbench board runs/mine --only-own", "the ranks of your encodings"},
               {"posbench board -o board.html", "a page with filters and plots"}});

@@ -195,8 +195,8 @@ std::vector<Item> items(const CheckRequest& request) {
   return items;
 }
 
-/// Calls take(n, make(n)) for n = 0 ... count - 1 in this order, while other threads make later items. Stops if `take`
-/// returns false.
+/// Calls take(n, make(n)) for n = 0 ... count - 1 in this order, while other threads make later items. Stops if
+/// `take` returns false.
 void in_order(size_t count, int jobs, const std::function<Json(size_t)>& make,
               const std::function<bool(size_t, const Json&)>& take) {
   std::mutex mutex;
@@ -311,7 +311,7 @@ void add_check(CLI::App& app, Invocation& invocation) {
   command->add_option("names", request->names, "encodings and tasks: names, specs and globs; without names all");
   command->add_flag(
       "--variants", request->variants,
-      "verify each encoding also with its registered options and in blocks of all kinds, and sum, layers "
+      "verify each encoding also with its registered options and with each option of the blocks, and sum, layers "
       "and heads over every pair of encodings");
   command->add_option("-j,--jobs", request->jobs, "number of certificates at once, one thread each")
       ->default_str("all cores")

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,7 +61,8 @@ std::string unknown_command(const CLI::App& app, const std::string& word) {
   return fmt::format("unknown command '{}'{} ('posbench --help' shows all)", word, did_you_mean(word, known));
 }
 
-/// Returns a hint for an option of a command with settings that is the name of one, as --steps, or that other programs have.
+/// Returns a hint for an option of a command with settings that is the name of one, as --steps, or that other
+/// programs have.
 std::string option_hint(const CLI::App* command, const std::string& name) {
   if (!command || !find_option(*command, "--set")) return "";
   const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
@@ -86,8 +88,8 @@ std::string unknown_option(const CLI::App& app, const CLI::App* command, const s
                      hint.empty() ? did_you_mean(name, known) : hint, suffix);
 }
 
-/// Returns a message if the value of an option is another option, so that its own value is missing. Empty otherwise. Lists of
-/// tasks and encodings may begin with a dash.
+/// Returns a message if the value of an option is another option, so that its own value is missing. Empty
+/// otherwise. Lists of tasks and encodings may begin with a dash.
 std::string option_as_value(const CLI::App& app, const CLI::App* command, const CLI::Option& option,
                             const std::string& name, const std::string& value) {
   if (!is_option(value)) return "";
@@ -98,8 +100,8 @@ std::string option_as_value(const CLI::App& app, const CLI::App* command, const 
                      is_file ? fmt::format(", or write ./{} for a file of this name", value) : "");
 }
 
-/// Returns a message about the first argument that should be a command or an option and is none, or about the first option
-/// whose value is missing. Empty if there is none.
+/// Returns a message about the first argument that should be a command or an option and is none, or about the
+/// first option whose value is missing. Empty if there is none.
 std::string unknown_word(const CLI::App& app, const std::vector<std::string>& arguments) {
   const CLI::App* command = nullptr;
   for (size_t n = 1; n < arguments.size() && arguments[n] != "--"; ++n) {
@@ -171,9 +173,10 @@ int run_command_line(int argc, char** argv) {
        "Ctrl-C, SIGKILL)."});
   add_global_options(app);
   Invocation invocation{.arguments = {argv, argv + argc}};
-  for (const auto add : {add_run, add_merge, add_reproduce, add_verify, add_report, add_compare, add_board,
-                         add_separation, add_inspect, add_list, add_show, add_sample, add_check, add_bench,
-                         add_export, add_forward, add_score, add_completion, add_help}) {
+  for (const auto add :
+       {add_run,   add_merge,     add_reproduce,  add_verify,  add_report, add_compare,    add_board,
+        add_card,  add_recommend, add_separation, add_inspect, add_list,   add_show,       add_sample,
+        add_check, add_bench,     add_export,     add_forward, add_score,  add_completion, add_help}) {
     add(app, invocation);
   }
   for (CLI::App* command : app.get_subcommands({})) {

@@ -26,6 +26,8 @@ void add_verify(CLI::App&, Invocation&);
 void add_report(CLI::App&, Invocation&);
 void add_compare(CLI::App&, Invocation&);
 void add_board(CLI::App&, Invocation&);
+void add_card(CLI::App&, Invocation&);
+void add_recommend(CLI::App&, Invocation&);
 void add_separation(CLI::App&, Invocation&);
 void add_inspect(CLI::App&, Invocation&);
 

@@ -13,7 +13,6 @@
 #include <span>
 #include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -158,8 +157,8 @@ void sort_rows(Comparison& comparison, const std::string& order) {
   std::ranges::stable_sort(comparison.rows, {}, key);
 }
 
-/// Returns 1 if there is a regression and --fail-on-regression is given, otherwise 0. Throws InputError if the reports
-/// cannot be read or compared.
+/// Returns 1 if there is a regression and --fail-on-regression is given, otherwise 0. Throws InputError if the
+/// reports cannot be read or compared.
 int compare(const CompareRequest& request) {
   const Format format = output_format(request.output);  // refuses an invalid format before anything is read
   Comparison comparison = compare_reports(request);

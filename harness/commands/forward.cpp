@@ -1,4 +1,5 @@
-// `posbench forward`: the logits of a saved model, as a reference for models in other programs and as answers to score.
+// `posbench forward`: the logits of a saved model, as a reference for models in other programs and as answers to
+// score.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include "harness/exchange/array_file.h"
 #include "harness/exchange/sample_set.h"
 #include "harness/exchange/saved_model.h"
+#include "harness/runs/run_record.h"
 #include "harness/runs/suite.h"
 #include "model/denormals.h"
 
@@ -47,11 +49,8 @@ constexpr int kChunk = 64;  // samples that are prepared together, as in testing
 RunConfig read_config(const std::filesystem::path& path) {
   if (!std::filesystem::is_directory(path)) return make_config({.file = path});
   return read_user_files([&] {
-    const std::filesystem::path file = path / "manifest.json";
-    const std::string name = file.string(), place = name + ": config";
-    const Json json = read_json(file);
-    const Field root(json, name);
-    return config_from_json(root["config"].object(), place);
+    const std::filesystem::path file = path / kManifestFile;
+    return config_from_json(read_run_manifest(file).config, file.string() + ": config");
   });
 }
 
@@ -82,7 +81,8 @@ void put_matrix(const Matrix& from, Index rows, Index cols, std::vector<float>& 
   }
 }
 
-/// Stores scores and attention of all layers in the last loop, (layers, H, T, T) each. Later keys of causal models are zero.
+/// Stores scores and attention of all layers in the last loop, (layers, H, T, T) each. Later keys of causal models
+/// are zero.
 struct Maps {
   std::vector<float> scores, attention;
 

@@ -1,4 +1,5 @@
-// `posbench inspect` prints the scores and attention of a saved model, on one example or as means over many samples.
+// `posbench inspect` prints the scores and attention of a saved model, on one example or as means over many
+// samples.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,7 +64,7 @@ struct Inspection {
 
 /// Returns "runs/mine: 10 of 18 experiments", or an empty text if the run has finished.
 std::string unfinished_run_text(const std::filesystem::path& run) {
-  if (std::filesystem::exists(run / "report.json") || !std::filesystem::exists(run / "manifest.json")) return "";
+  if (std::filesystem::exists(run / kReportFile) || !std::filesystem::exists(run / kManifestFile)) return "";
   return fmt::format("{}: {}", run.string(), progress_text(read_run(run)));
 }
 
@@ -192,8 +193,8 @@ Json to_json(const Inspection& inspection) {
   return json;
 }
 
-/// Returns the values of the first and the last color of a map. Early queries have all their attention on few keys, so the largest
-/// hundredth of the attention is ignored.
+/// Returns the values of the first and the last color of a map. Early queries have all their attention on few
+/// keys, so the largest hundredth of the attention is ignored.
 std::pair<double, double> color_range(const std::string& name, std::vector<double> values) {
   if (name == "gate") return {0, 1};
   std::sort(values.begin(), values.end());
@@ -275,8 +276,9 @@ void inspect_over(const InspectRequest& request) {
   write_path(output.file);
 }
 
-/// Prints the maps of each layer and head: the scores, their positional part, the attention and maps of the encoding. The console,
-/// Markdown and CSV show one query; JSON and HTML show all. Throws InputError if the model or a requested name does not exist.
+/// Prints the maps of each layer and head: the scores, their positional part, the attention and maps of the
+/// encoding. The console, Markdown and CSV show one query; JSON and HTML show all. Throws InputError if the model
+/// or a requested name does not exist.
 void inspect(const InspectRequest& request) {
   output_format(request.output);  // rejects an invalid output before the computation
   if (request.over) return inspect_over(request);

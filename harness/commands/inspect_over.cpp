@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,8 @@ std::string number(const std::optional<double>& value) { return value ? number(*
 Json json_number(const Mean& mean) { return mean.count > 0 ? round_for_page(mean.value()) : Json(nullptr); }
 Json json_number(const std::optional<double>& value) { return value ? round_for_page(*value) : Json(nullptr); }
 
-/// Describes the head that attends most to the evidence, and the measured accuracy by the distance of the evidence.
+/// Describes the head that attends most to the evidence, and the measured accuracy by the distance of the
+/// evidence.
 std::string describe_best_head(const HeadReport& report, const MeasuredHead& best) {
   const HeadStatistics& head = best.statistics;
   std::string prediction = "which predicts no distance at which it fails";
@@ -167,7 +169,8 @@ Json to_json(const HeadReport& report) {
   return json;
 }
 
-/// Returns the range of a distance on a plot. Distances up to 16 have a range each; each further doubling has eight ranges.
+/// Returns the range of a distance on a plot. Distances up to 16 have a range each; each further doubling has
+/// eight ranges.
 std::pair<Index, Index> range_of(Index distance) {
   if (distance <= 16) return {distance, distance};
   Index width = 2;

@@ -17,6 +17,7 @@
 #include "harness/console/known_names.h"
 #include "harness/console/lines.h"
 #include "harness/console/status_line.h"
+#include "results/json/json.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -82,6 +83,7 @@ Json tasks_json() {
                     {"version", info.version},
                     {"definition", info.definition},
                     {"takes", info.requirement},
+                    {"aspects", write_list(info.aspects, [](Aspect aspect) { return Json(to_string(aspect)); })},
                     {"source", info.source},
                     {"published_name", info.published_name},
                     {"published", info.published},
@@ -104,6 +106,7 @@ Json encodings_json() {
                     {"family", to_string(info.family)},
                     {"equation", info.equation},
                     {"source", info.source},
+                    {"used_in", info.used_in},
                     {"notes", info.notes},
                     {"causal_only", info.causal_only},
                     {"learned", info.learned},

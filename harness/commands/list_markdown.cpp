@@ -71,6 +71,9 @@ std::string task_section(const TaskEntry& entry) {
   const TaskBaseline baseline = measure_baselines(setup);
   std::string text = fmt::format("### {}\n\n{}\n\n", info.name, cell(info.definition));
   text += paragraph("What it takes", info.requirement);
+  std::vector<std::string> aspects;
+  for (const Aspect aspect : info.aspects) aspects.push_back(to_string(aspect));
+  text += paragraph("Aspects", fmt::format("{}", fmt::join(aspects, ", ")));
   text += fmt::format("{}; {}; lengths in {}{}; vocabulary {}; about {} tokens as trained, {} in any split.\n\n",
                       cell(info.family), info.causal_only ? "causal models" : "causal and bidirectional models",
                       info.length_unit,
@@ -97,6 +100,7 @@ std::string encoding_section(const EncodingEntry& entry) {
   const auto number = [&](const char* property, const char* key) { return properties[property][key].get<int>(); };
   std::string text = fmt::format("### {}\n\n    {}\n\n", info.name, indent_lines(info.equation, 4));
   text += paragraph("Also called", fmt::format("{}", fmt::join(aliases_of(info.name), ", ")));
+  text += paragraph("Used in", fmt::format("{}", fmt::join(info.used_in, ", ")));
   text += paragraph("Source", info.source) + paragraph("Notes", info.notes);
   text += fmt::format(
       "Measured at a trained length of {}: {} of as many equal tokens are distinguished, and {} of {}; {} rows of "

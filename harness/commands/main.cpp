@@ -24,8 +24,8 @@ constexpr const char* kOutOfMemory = "out of memory; use smaller models or seque
 
 const std::terminate_handler default_terminate = std::get_terminate();
 
-/// Ends the program if memory runs out while an exception is handled: the JSON library's destructors allocate. Any other
-/// cause is a defect. Allocates nothing.
+/// Ends the program if memory runs out while an exception is handled: the JSON library's destructors allocate. Any
+/// other cause is a defect. Allocates nothing.
 [[noreturn]] void on_terminate() {
   try {
     if (const std::exception_ptr cause = std::current_exception()) std::rethrow_exception(cause);

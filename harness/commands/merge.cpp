@@ -92,13 +92,14 @@ void check_complete(const std::vector<ShardRun>& runs) {
   if (missing == 0) return;
   std::vector<std::string> first;  // of the missing ones: there may be billions
   for (int index = 1; first.size() < std::min(missing, kMaxNamed); ++index) {
-    if (by_index.count(index) == 0) first.push_back(Shard{index, of}.text());
+    if (!by_index.contains(index)) first.push_back(Shard{index, of}.text());
   }
   refuse(fmt::format("{} of {} shards are missing: {}; run them with --shard and add their directories", missing,
                      of, some(first, missing)));
 }
 
-/// Throws InputError unless every shard has finished the experiments that it lists, which must be those of its config.
+/// Throws InputError unless every shard has finished the experiments that it lists, which must be those of its
+/// config.
 void check_finished(const std::vector<ShardRun>& runs, const std::vector<Experiment>& experiments) {
   for (const auto& [path, record] : runs) {
     const Shard shard = record.manifest.shard;
@@ -110,7 +111,7 @@ void check_finished(const std::vector<ShardRun>& runs, const std::vector<Experim
     const std::vector<ExperimentId>& listed = record.manifest.experiments;
     if (listed != expected) {
       refuse(fmt::format("{}: experiments are not those of shard {} of its config; run the shard again",
-                         (path / "manifest.json").string(), shard.text()));
+                         (path / kManifestFile).string(), shard.text()));
     }
     std::vector<std::string> missing;
     for (const ExperimentId& id : listed) {
@@ -140,8 +141,9 @@ void copy_models(const std::vector<ShardRun>& runs, const fs::path& to) {
   }
 }
 
-/// Writes the run directory that one run of the whole suite would have written: the same bytes except for context and
-/// timing. Returns the exit code of that run. Throws InputError if the shards are not exactly those of one suite.
+/// Writes the run directory that one run of the whole suite would have written: the same bytes except for context
+/// and timing. Returns the exit code of that run. Throws InputError if the shards are not exactly those of one
+/// suite.
 int merge(const MergeRequest& request) {
   if (!request.force && is_taken(request.directory))
     refuse(fmt::format("{} exists; add --force to replace it, or use another -o", request.directory.string()));
@@ -155,7 +157,7 @@ int merge(const MergeRequest& request) {
   check_alike(runs, about);
   check_complete(runs);
   const Manifest& first = runs.front().record.manifest;
-  const std::string position = (runs.front().path / "manifest.json").string() + ": config";
+  const std::string position = (runs.front().path / kManifestFile).string() + ": config";
   const RunConfig config = config_from_json(first.config, position);
   const Suite suite = make_suite(config);
   Manifest manifest{.config = first.config, .context = about, .save_models = first.save_models};

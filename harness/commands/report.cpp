@@ -45,7 +45,8 @@ struct ReportRequest {
   Output output;
 };
 
-/// Returns the mean out of distribution, or in distribution if the task has no other split; the better, the greater.
+/// Returns the mean out of distribution, or in distribution if the task has no other split; the better, the
+/// greater.
 double quality(const SummaryRow& row, Metric metric) {
   const std::optional<SplitSummary>& split =
       row.out_of_distribution ? row.out_of_distribution : row.in_distribution;
@@ -127,8 +128,8 @@ std::string page_text(const ReportRequest& request, const std::vector<NamedRepor
   return reload ? add_reload(std::move(page)) : page;
 }
 
-/// Writes accuracies and ranks as text or Markdown, every accuracy of every seed as CSV, the summary as JSON, or a page of
-/// plots as HTML. Throws InputError if the reports cannot be shown together.
+/// Writes accuracies and ranks as text or Markdown, every accuracy of every seed as CSV, the summary as JSON, or a
+/// page of plots as HTML. Throws InputError if the reports cannot be shown together.
 void write_report(const ReportRequest& request, const std::vector<NamedReport>& runs, bool reload) {
   const Output& output = request.output;
   const Format chosen = output_format(output);

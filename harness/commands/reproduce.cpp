@@ -14,6 +14,7 @@
 #include "harness/commands/run.h"
 #include "harness/config/embedded_data.h"
 #include "harness/console/help.h"
+#include "harness/console/lines.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/status_line.h"
@@ -63,7 +64,8 @@ void print_claims(const ClaimPlan& plan, const ReproduceRequest& request, bool c
   fmt::print("{}", formatted(table, request.format, color));
   if (request.format == Format::console) {
     fmt::print(
-        "\nverdict: by the kept runs of this size\npredicted: the verdict that was expected before any run\n");
+        "\nverdict: by the kept runs of this size\npredicted: the verdict that was expected before any run\n{}\n",
+        wrapped_lines("kinds: " + claim_kinds(plan.claims), 0, list_width()));
   }
 }
 
@@ -139,7 +141,10 @@ int reproduce(const ReproduceRequest& request) {
   if (!request.judge_only) write_file(directory / "claims.json", json);
   const std::optional<fs::path> page =
       request.page || request.judge_only ? request.page : std::optional(directory / "claims.html");
-  if (page) write_file(*page, make_claims_page(plan.claims, results, evidence, to_string(request.size)));
+  if (page) {
+    write_file(*page,
+               make_claims_page(plan.claims, results, evidence, to_string(request.size), directory.string()));
+  }
   if (request.format == Format::json) {
     fmt::print("{}", json);
     return 0;
@@ -173,7 +178,7 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
                     "print the runs and their estimated core time, and run nothing");
   command->add_flag_callback(
       "--full", [request] { request->size = ClaimSize::full; },
-      "train at the published sizes instead of the reduced ones; most claims then need a cluster");
+      "train at the published sizes, or the closest ones that the suite has; most claims then need a cluster");
   command->add_option("-o,--output", request->directory, "directory of the runs")
       ->default_str("runs/claims, or runs/claims-full");
   command->add_option("-j,--jobs", request->jobs, "number of experiments at once; each uses one thread")

@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <cctype>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <ctime>
@@ -20,8 +19,10 @@
 #include <set>
 #include <stdexcept>
 #include <stop_token>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/parallel_for.h"
 #include "base/printable.h"
@@ -47,8 +48,8 @@ namespace {
 std::stop_source interruption;  // by a signal, or by an experiment that failed, with --fail-fast
 std::atomic<bool> failed_fast{false};
 
-/// The first signal stops the run after its current step or test sequence. A second signal ends the program at once.
-/// No code registers a callback for the stop, so that requesting it only sets an atomic flag.
+/// The first signal stops the run after its current step or test sequence. A second signal ends the program at
+/// once. No code registers a callback for the stop, so that requesting it only sets an atomic flag.
 void on_signal(int signal) {
   if (!interruption.request_stop()) {
     std::signal(signal, SIG_DFL);
@@ -100,7 +101,7 @@ std::filesystem::path default_directory() {
 size_t count_missing(const Experiment& e, const RunDirectory& directory) {
   const std::vector<ExperimentId> ids = e.ids();
   return static_cast<size_t>(std::count_if(
-      ids.begin(), ids.end(), [&](const ExperimentId& id) { return directory.finished().count(id) == 0; }));
+      ids.begin(), ids.end(), [&](const ExperimentId& id) { return !directory.finished().contains(id); }));
 }
 
 /// Stores the results, checkpoints and models of a run in its directory.
@@ -171,8 +172,8 @@ class RunObserver final : public ExperimentObserver {
     }
   }
 
-  /// Returns the file of the losses; empty without --trace-loss. A finished experiment is trained again if results of its
-  /// extensions are missing, and its file is complete.
+  /// Returns the file of the losses; empty without --trace-loss. A finished experiment is trained again if results
+  /// of its extensions are missing, and its file is complete.
   std::filesystem::path losses_path(const Experiment& e) const {
     if (!request_.trace_loss || finished_before_.contains(e.id())) return {};
     return trace_path(directory_.path(), e.id());
@@ -252,8 +253,8 @@ void print_plan(const Suite& suite, int jobs, bool color) {
   }
 }
 
-/// Makes signals that end the process request the stop of `interruption` instead, while it lives. A signal that the
-/// caller ignores, as nohup does, stays ignored.
+/// Makes signals that end the process request the stop of `interruption` instead, while it lives. A signal that
+/// the caller ignores, as nohup does, stays ignored.
 class Signals {
  public:
   Signals() {
@@ -275,7 +276,8 @@ class Signals {
   std::array<void (*)(int), kSignals.size()> old_{};
 };
 
-/// Runs the unfinished experiments, measures the trivial predictors and writes the report. Empty if it was interrupted.
+/// Runs the unfinished experiments, measures the trivial predictors and writes the report. Empty if it was
+/// interrupted.
 std::optional<Report> run_into(const RunRequest& request, const Suite& suite, int jobs, Json about,
                                RunDirectory& directory) {
   const auto measure = [&] {

@@ -28,8 +28,8 @@ struct RunRequest {
   std::vector<std::string> command;  // the whole command line
 };
 
-/// Returns the exit code: 0; 1 if an experiment diverged or failed (only with `print_summary` or `fail_fast`), a file
-/// could not be written or memory ran out; 130 if it was interrupted. Throws InputError before anything runs.
+/// Returns the exit code: 0; 1 if an experiment diverged or failed (only with `print_summary` or `fail_fast`), a
+/// file could not be written or memory ran out; 130 if it was interrupted. Throws InputError before anything runs.
 int run_config(const RunConfig&, const RunRequest&);
 
 }  // namespace posbench

@@ -17,8 +17,8 @@
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/runs/loss_trace.h"
+#include "harness/runs/run_record.h"
 #include "harness/runs/suite.h"
-#include "results/json/json.h"
 
 namespace posbench {
 namespace {
@@ -47,8 +47,8 @@ void remove_refused(std::vector<std::string>& names, Use use) {
   names = std::move(accepted);
 }
 
-/// Removes the tasks that cannot be trained with these settings, and the encodings that cannot be used on one of the
-/// remaining tasks.
+/// Removes the tasks that cannot be trained with these settings, and the encodings that cannot be used on one of
+/// the remaining tasks.
 void remove_incompatible(RunConfig& config) {
   std::vector<ModelConfig> shapes;
   remove_refused(config.tasks, [&](const std::string& task) { shapes.push_back(setup_task(config, task).shape); });
@@ -60,8 +60,6 @@ void remove_incompatible(RunConfig& config) {
 void print_list(const Suite& suite) {
   for (const ExperimentId& id : ids(suite.experiments)) fmt::print("{} {} {}\n", id.task, id.encoding, id.seed);
 }
-
-constexpr const char* kManifestFile = "manifest.json";
 
 /// Returns true if the command continues a run directory and sets nothing of its configuration.
 bool continues_stored_run(const Request& request) {
@@ -75,13 +73,11 @@ bool continues_stored_run(const Request& request) {
 RunConfig read_stored_run(Request& request) {
   const std::filesystem::path path = *request.directory / kManifestFile;
   return read_user_files([&] {
-    const std::string name = path.string();
-    const Json json = read_json(path);
-    const Field root(json, name);
-    if (request.shard == Shard{} && root.has("shard")) request.shard = Shard::parse(root["shard"].text());
-    if (root.has("save_models") && root["save_models"].flag()) request.save_models = true;
+    const Manifest manifest = read_run_manifest(path);
+    if (request.shard == Shard{}) request.shard = manifest.shard;
+    request.save_models = request.save_models || manifest.save_models;
     if (std::filesystem::exists(*request.directory / kLossFolder)) request.trace_loss = true;
-    return config_from_json(root["config"].object(), name + ": config");
+    return config_from_json(manifest.config, path.string() + ": config");
   });
 }
 

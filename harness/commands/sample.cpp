@@ -83,7 +83,7 @@ std::string sample_text(const Task& task, const SampleStream::Sample& sample) {
     answers += fmt::format(" {}", task.token_text(example.targets[t]));
     answer_ids += fmt::format(" {}", example.targets[t]);
   }
-  const std::string text =
+  std::string text =
       fmt::format("length {}, {} tokens; * marks scored tokens\n  words  {}\n  ids    {}\n  answer {}   (ids{})\n",
                   length, example.tokens.size(), words, ids, answers, answer_ids);
   if (example.distances.empty()) return text;

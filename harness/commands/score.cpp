@@ -216,8 +216,8 @@ Report make_report(const std::vector<Scored>& files) {
   return report;
 }
 
-/// Writes the report. Returns 1 if the training of a model diverged or failed, otherwise 0. Throws InputError, before
-/// anything is written, if answers are missing, duplicate, invalid or of different settings.
+/// Writes the report. Returns 1 if the training of a model diverged or failed, otherwise 0. Throws InputError,
+/// before anything is written, if answers are missing, duplicate, invalid or of different settings.
 int score(const ScoreRequest& request) {
   Json about = provenance(request.command);
   Report report = read_user_files([&] {

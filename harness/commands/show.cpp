@@ -1,6 +1,7 @@
 // `posbench show`: everything that is registered or measured of one name.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -60,12 +61,19 @@ std::string show_encoding(const EncodingEntry& entry) {
   const EncodingInfo& info = entry.info;
   return fmt::format("{} (encoding, {})\n\n", info.name, to_string(info.family)) +
          field("also called", fmt::format("{}", fmt::join(aliases_of(info.name), ", "))) +
-         field("equation", info.equation) + field("source", info.source) + field("notes", info.notes) +
+         field("equation", info.equation) + field("source", info.source) +
+         field("used in", fmt::format("{}", fmt::join(info.used_in, ", "))) + field("notes", info.notes) +
          field("models", info.causal_only ? "causal" : "causal, bidirectional") +
          field("learned", info.learned ? "yes" : "no") + field("relative", to_string(info.relative)) +
          field("content", info.content_dependent) + field("extrapolates", to_string(info.extrapolates)) +
          field("distinct", to_string(info.distinct)) + field("distance decay", to_string(info.distance_decay)) +
          "\n" + options_text(entry.options);
+}
+
+std::vector<std::string> aspect_names(const TaskInfo& info) {
+  std::vector<std::string> names;
+  for (const Aspect aspect : info.aspects) names.push_back(to_string(aspect));
+  return names;
 }
 
 std::string show_task(const std::string& spec, const TaskEntry& entry) {
@@ -74,6 +82,7 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
   const TaskBaseline baseline = measure_baselines(setup);
   std::string text = fmt::format("{} (task, {}, version {})\n\n", info.name, info.family, info.version) +
                      field("definition", info.definition) + field("what it takes", info.requirement) +
+                     field("aspects", fmt::format("{}", fmt::join(aspect_names(info), ", "))) +
                      field("source", info.source) + field("published as", info.published_name) +
                      field("published use", info.published) +
                      field("models", info.causal_only ? "causal" : "causal, bidirectional (answer slots)") +
@@ -151,15 +160,32 @@ std::string show_claim(const std::string& name) {
       return found == verdicts.end() ? to_string(ClaimVerdict::not_run) : found->second;
     };
     std::string text = fmt::format("{} (claim, {})\n\n", claim.name, claim.family) +
-                       field("statement", claim.statement) + field("source", claim.source);
+                       field("statement", claim.statement) + field("source", claim.source) +
+                       field("kind", to_string(claim.kind)) +
+                       field("source read", fmt::format("{}: {}", claim.read_from, claim.read_where));
     for (const Rule& rule : claim.rules) text += field("rule", rule_text(rule));
     for (const Published& number : claim.published)
       text += field("published", fmt::format("{}: {} {}", number.encoding, number.value, number.what));
-    text += field("differs", file.settings.at(ClaimSize::reduced).differs) + field("predicted", claim.expected) +
-            field("verdict", verdict("reduced")) + field("at full size", verdict("full"));
+    text += field("differs", file.settings.at(ClaimSize::reduced).differs) +
+            field("differs, full", file.settings.at(ClaimSize::full).differs) +
+            field("predicted", claim.expected) + field("verdict", verdict("reduced")) +
+            field("at full size", verdict("full"));
     return text + fmt::format("\n'posbench reproduce {}' trains its runs and judges it.\n", claim.name);
   }
   return "";
+}
+
+/// Returns the encodings that a model uses, regardless of case. Empty if the model is not known.
+std::string show_model(const std::string& name) {
+  std::string text;
+  for (const std::string& encoding : encodings().names()) {
+    const EncodingEntry& entry = encodings().find(encoding);
+    for (const std::string& model : entry.info.used_in) {
+      if (strcasecmp(model.c_str(), name.c_str()) == 0)
+        text += fmt::format("{} (model) uses this encoding:\n\n{}", model, show_encoding(entry));
+    }
+  }
+  return text;
 }
 
 /// Throws InputError if nothing has this name.
@@ -169,8 +195,8 @@ std::string show_text(const std::string& text) {
     return show_encoding(encodings().find(encoding_name(spec.name)));
   if (tasks().contains(task_name(spec.name)))
     return show_task(read_task(text).task.text(), tasks().find(task_name(spec.name)));
-  if (profiles().count(text) > 0) return profiles().at(text);
-  for (const auto show : {show_split, show_setting, show_metric, show_claim}) {
+  if (profiles().contains(text)) return profiles().at(text);
+  for (const auto show : {show_split, show_setting, show_metric, show_claim, show_model}) {
     const std::string shown = show(text);
     if (!shown.empty()) return shown;
   }
@@ -184,7 +210,8 @@ void add_show(CLI::App& app, Invocation&) {
   CLI::App* command =
       app.add_subcommand(
              "show",
-             "Show one name: a task, an encoding with its equation, a profile, split, setting, metric or claim")
+             "Show one name: a task, an encoding with its equation, a profile, split, setting, metric, claim or "
+             "model such as llama")
           ->group(kExplore);
   command
       ->add_option("name", *name,

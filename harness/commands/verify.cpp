@@ -48,7 +48,8 @@ struct VerifyRequest {
 
 using Values = std::map<std::string, std::string>;  // as messages show them, by name
 
-/// Returns all counts and accuracies of an experiment. Losses are omitted, since another compiler may round them differently.
+/// Returns all counts and accuracies of an experiment. Losses are omitted, since another compiler may round them
+/// differently.
 Values counts(const ExperimentResult& result) {
   Values counts{{"status", to_string(result.status)},
                 {"parameters", fmt::format("{}", result.parameters)},
@@ -142,8 +143,8 @@ Comparison compare_task(const TaskBaseline& reported, const TaskSetup& setup) {
   return {"task " + reported.task, first_difference(before, now), now.size()};
 }
 
-/// Compares numbers and texts of a report's summary with those that follow from its experiments. Members that only one
-/// of them has are skipped, as other versions have other members.
+/// Compares numbers and texts of a report's summary with those that follow from its experiments. Members that only
+/// one of them has are skipped, as other versions have other members.
 void compare_summary(const Json& given, const Json& computed, const std::string& place, Comparison& result) {
   if (!result.difference.empty()) return;
   if (given.is_object() && computed.is_object()) {

@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/printable.h"

@@ -25,11 +25,11 @@ struct RunConfig : ExperimentOptions {
   std::vector<std::uint64_t> seeds;
   std::optional<MatchedCompute> match_compute;  // empty: all encodings get the same steps
   Sweep sweep;  // a grid of all combinations, in which the first name varies slowest
-  /// More splits of a task, by its name or its spec. They are appended to those of the task, or replace one of the same
-  /// name. One without options removes that split.
+  /// More splits of a task, by its name or its spec. They are appended to those of the task, or replace one of the
+  /// same name. One without options removes that split.
   std::map<std::string, std::vector<TaskInfo::Split>> splits;
-  /// Overrides of settings for a task, by its name; the same for all encodings. A setting of a file or a flag for all
-  /// tasks replaces the overrides of a profile. A setting of a flag also replaces the overrides of a file.
+  /// Overrides of settings for a task, by its name; the same for all encodings. A setting of a file or a flag for
+  /// all tasks replaces the overrides of a profile. A setting of a flag also replaces the overrides of a file.
   std::map<std::string, Settings> overrides;
 
   /// Returns the options of a task, with the overrides for its name.

@@ -53,8 +53,8 @@ std::string setting(const Json& value, const std::string& name) {
   return value.is_array() ? join_list(value, name) : untyped(value);
 }
 
-/// Returns the tasks that a key of `splits` names: a task, a task with options, or all tasks of the families that match a
-/// pattern with a '/', as in "chomsky/*".
+/// Returns the tasks that a key of `splits` names: a task, a task with options, or all tasks of the families that
+/// match a pattern with a '/', as in "chomsky/*".
 std::vector<std::string> tasks_of_key(const std::string& key, const std::string& where) {
   if (key.find(':') != key.npos) {
     return {read_task(key).task.text()};

@@ -1,6 +1,9 @@
 #include "harness/config/embedded_data.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "results/reports/report_json.h"
 

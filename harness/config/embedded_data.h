@@ -1,4 +1,5 @@
-// Gives access to the files that the program was built with: profiles, claims, the reports of the board and its costs.
+// Gives access to the files that the program was built with: profiles, claims, the reports of the board and its
+// costs.
 #pragma once
 #include <map>
 #include <string>
@@ -11,7 +12,8 @@
 
 namespace posbench {
 
-/// Returns the JSON of harness/config/profiles by name. The key "profile" names the one that a profile is based on.
+/// Returns the JSON of harness/config/profiles by name. The key "profile" names the one that a profile is based
+/// on.
 const std::map<std::string, std::string>& profiles();
 
 /// Returns the JSON of results/data/claims by name.
@@ -20,7 +22,8 @@ const std::map<std::string, std::string>& claim_texts();
 /// Returns the JSON of the kept verdicts about claims by their size, "reduced" or "full".
 const std::map<std::string, std::string>& verdict_texts();
 
-/// Returns the verdict of the kept runs about each claim that they judge, by its name. The size is "reduced" or "full".
+/// Returns the verdict of the kept runs about each claim that they judge, by its name. The size is "reduced" or
+/// "full".
 std::map<std::string, std::string> kept_verdicts(const std::string& size);
 
 /// Returns the board's reports and, last, its costs by their paths in the source tree.

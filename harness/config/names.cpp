@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "encodings/aliases.h"
@@ -63,7 +65,7 @@ Spec named_encoding(Spec spec) {
 std::string task_name(const std::string& text) { return registered(tasks(), text); }
 
 std::string encoding_name(const std::string& text) {
-  const std::string name = registered(encodings(), text);
+  std::string name = registered(encodings(), text);
   if (encodings().contains(name)) return name;
   const std::vector<std::string> called = encodings_called(text);
   if (called.size() > 1) {

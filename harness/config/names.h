@@ -8,13 +8,14 @@
 
 namespace posbench {
 
-/// Return the registered name that equals the text regardless of case. Return the text if there is none, or if several names
-/// differ only in case. An encoding is also found by its alias. Throws InputError if several encodings have that alias.
+/// Return the registered name that equals the text regardless of case. Return the text if there is none, or if
+/// several names differ only in case. An encoding is also found by its alias. Throws InputError if several
+/// encodings have that alias.
 std::string task_name(const std::string& text);
 std::string encoding_name(const std::string& text);
 
-/// Returns the spec in its canonical form. Throws InputError, with the nearest known name, for an unknown name, option
-/// or setting.
+/// Returns the spec in its canonical form. Throws InputError, with the nearest known name, for an unknown name,
+/// option or setting.
 TaskSpec read_task(const std::string& text);
 Spec read_encoding(const std::string& text);
 

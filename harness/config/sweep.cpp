@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "encodings/registry.h"

@@ -17,8 +17,8 @@ struct SweptSpec {
 };
 
 /// Returns every task with every combination of the swept task options and settings, and every encoding with every
-/// combination of its swept options. Without a sweep they are those of the configuration. Throws InputError if a task or
-/// an encoding does not have an option or a value, or if two points are the same.
+/// combination of its swept options. Without a sweep they are those of the configuration. Throws InputError if a
+/// task or an encoding does not have an option or a value, or if two points are the same.
 std::vector<SweptSpec> swept_tasks(const RunConfig&);
 std::vector<SweptSpec> swept_encodings(const RunConfig&);
 

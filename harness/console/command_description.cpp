@@ -1,7 +1,9 @@
 #include "harness/console/command_description.h"
 
 #include <map>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "encodings/aliases.h"
 #include "encodings/registry.h"

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "harness/console/terminal.h"
 #include "results/presentation/table.h"

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"

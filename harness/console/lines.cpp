@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
+#include <optional>
 #include <sstream>
+#include <string>
 
 #include "base/printable.h"
 #include "harness/console/message.h"

@@ -1,7 +1,7 @@
 #include "harness/console/message.h"
 
 #include <cstdio>
-#include <string>
+#include <string_view>
 
 #include "base/printable.h"
 

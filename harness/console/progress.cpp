@@ -4,8 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <mutex>
+#include <optional>
+#include <string>
 
 #include "base/printable.h"
 #include "harness/console/lines.h"

@@ -18,8 +18,8 @@ class Progress {
 
   /// Adds work that was done since the last call. May be called from any thread.
   void advance(double work);
-  /// Reports a validation of an experiment in training, with Verbosity::verbose. `rate` is the learning rate, if there are
-  /// several. May be called from any thread.
+  /// Reports a validation of an experiment in training, with Verbosity::verbose. `rate` is the learning rate, if
+  /// there are several. May be called from any thread.
   void validated(const ExperimentId&, std::optional<double> rate, const CurvePoint&);
   /// Reports a finished experiment. May be called from any thread.
   void finished(const ExperimentResult&, double seconds);

@@ -1,5 +1,8 @@
 #include "harness/console/read_reports.h"
 
+#include <filesystem>
+#include <vector>
+
 #include "harness/console/status_line.h"
 #include "harness/runs/run_reader.h"
 

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <functional>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/spec.h"

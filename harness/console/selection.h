@@ -17,8 +17,9 @@ struct Selection {
 /// Adds -t, -e and --split.
 void add_selection(CLI::App&, Selection&);
 
-/// Removes the tasks, encodings and splits that are not selected. The split in_distribution is always kept, because it decides
-/// whether a task was learned. Throws InputError if no report has a name, or if nothing is left.
+/// Removes the tasks, encodings and splits that are not selected. The split in_distribution is always kept,
+/// because it decides whether a task was learned. Throws InputError if no report has a name, or if nothing is
+/// left.
 void select(const Selection&, std::vector<Report>&);
 
 /// Removes the rows that are not selected. The p-values stay corrected for all tests. Throws InputError as above.

@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <exception>
+#include <mutex>
+#include <string>
 #include <system_error>
 
 #include "base/printable.h"
@@ -13,7 +15,7 @@
 
 namespace posbench {
 
-StatusLine::StatusLine(std::string text) : text_(to_one_line(text)), terminal_(isatty(STDERR_FILENO) == 1) {
+StatusLine::StatusLine(std::string_view text) : text_(to_one_line(text)), terminal_(isatty(STDERR_FILENO) == 1) {
   if (is_quiet()) return;
   try {
     thread_ = std::thread([this] {
@@ -42,7 +44,7 @@ void StatusLine::set_progress(size_t done, size_t total) {
   total_ = total;
 }
 
-void StatusLine::set_text(std::string text) {
+void StatusLine::set_text(std::string_view text) {
   const std::lock_guard lock(mutex_);
   text_ = to_one_line(text);
 }

@@ -7,18 +7,18 @@
 
 namespace posbench {
 
-/// Writes the current work to standard error while it lives, from its third second on: on a terminal as a line that is
-/// redrawn, elsewhere as a line every half minute. Silent with --quiet.
+/// Writes the current work to standard error while it lives, from its third second on: on a terminal as a line
+/// that is redrawn, elsewhere as a line every half minute. Silent with --quiet.
 class StatusLine {
  public:
-  explicit StatusLine(std::string text);  // "measuring trivial predictors"
+  explicit StatusLine(std::string_view text);  // "measuring trivial predictors"
   ~StatusLine();
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
 
   /// Shows "done of total". May be called from any thread, as may all of these.
   void set_progress(size_t done, size_t total);
-  void set_text(std::string text);
+  void set_text(std::string_view text);
   /// Removes the line before something else is printed. It is drawn again later.
   void clear();
 

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <string>
 
 #include "harness/console/terminal.h"
+#include "harness/runs/run_record.h"
 #include "results/presentation/report_table.h"
 
 namespace posbench {
@@ -26,8 +28,7 @@ int print_accuracies(const Report& report, bool color) {
 
 int print_summary(const Report& report, const std::filesystem::path& directory, bool color) {
   const int code = print_accuracies(report, color);
-  fmt::print("\nreport: {}\npage: {}\n", (directory / "report.json").string(),
-             (directory / "report.html").string());
+  fmt::print("\nreport: {}\npage: {}\n", (directory / kReportFile).string(), (directory / kPageFile).string());
   return code;
 }
 

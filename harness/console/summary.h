@@ -10,8 +10,8 @@ namespace posbench {
 /// Prints to standard output, as wide as its terminal.
 void print_table(const Table&, bool color);
 
-/// Prints the accuracies, their notes, and the experiments that diverged or failed. Returns 1 if there are any of those,
-/// otherwise 0.
+/// Prints the accuracies, their notes, and the experiments that diverged or failed. Returns 1 if there are any of
+/// those, otherwise 0.
 int print_accuracies(const Report&, bool color);
 
 /// Prints the accuracies of a run and the paths of its report and page. Returns the same.

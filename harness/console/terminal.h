@@ -14,8 +14,8 @@ int message_width();
 /// Returns whether standard output is a terminal.
 bool is_terminal();
 
-/// Breaks a text at spaces into lines of at most `width` columns. All lines but the first are indented by `indent`; the
-/// first line is printed at that column by the caller.
+/// Breaks a text at spaces into lines of at most `width` columns. All lines but the first are indented by
+/// `indent`; the first line is printed at that column by the caller.
 std::string wrap_text(const std::string& text, size_t indent, int width);
 
 /// Returns the text with `columns` spaces in front of every line but the first.

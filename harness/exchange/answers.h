@@ -26,8 +26,8 @@ class Answers {
 /// Reads an .npz, .safetensors or .jsonl file. Throws InputError if it is invalid.
 std::unique_ptr<Answers> read_answers(const std::filesystem::path&);
 
-/// Returns the accuracy of the answers, and their loss and margin if they are logits. Throws InputError unless the file
-/// has each sample of the set once and no other sample.
+/// Returns the accuracy of the answers, and their loss and margin if they are logits. Throws InputError unless the
+/// file has each sample of the set once and no other sample.
 SplitResult score(const Answers&, const SampleSet&, const std::string& file);
 
 }  // namespace posbench

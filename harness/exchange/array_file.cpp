@@ -5,10 +5,18 @@
 #include <algorithm>
 #include <boost/crc.hpp>
 #include <cassert>
+#include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <limits>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -171,6 +179,8 @@ std::int64_t ArrayView::integer(std::int64_t index) const {
       return get<std::uint16_t>(at);
     case -4:
       return get<std::uint32_t>(at);
+    default:
+      break;
   }
   const auto value = get<std::uint64_t>(at);
   return static_cast<std::int64_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::int64_t>::max()));
@@ -207,7 +217,7 @@ void ArrayReader::add(StoredArray array) {
     fail(fmt::format("'{}' has {} bytes, expected {} for its shape; it is cut off or damaged", array.name, most,
                      count * array.width));
   }
-  const ArrayView view(array.kind, array.width, std::move(array.shape), array.data.data());
+  const ArrayView view(array.kind, array.width, std::move(array.shape), array.data);
   if (!arrays_.emplace(array.name, view).second) fail(fmt::format("'{}' occurs in it twice", array.name));
 }
 

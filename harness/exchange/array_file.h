@@ -1,5 +1,5 @@
-// Reads and writes files of named arrays for other programs: uncompressed .npz and .safetensors. They are written in
-// pieces, so that arrays may be larger than memory. Numbers are little-endian, arrays row-major.
+// Reads and writes files of named arrays for other programs: uncompressed .npz and .safetensors. They are written
+// in pieces, so that arrays may be larger than memory. Numbers are little-endian, arrays row-major.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -54,8 +54,8 @@ class ArrayWriter {
 /// An array of a file that was read, with numbers of any width that the format has.
 class ArrayView {
  public:
-  ArrayView(char kind, int width, std::vector<std::int64_t> shape, const char* data)
-      : shape(std::move(shape)), kind_(kind), width_(width), data_(data) {}
+  ArrayView(char kind, int width, std::vector<std::int64_t> shape, std::string_view bytes)
+      : shape(std::move(shape)), kind_(kind), width_(width), data_(bytes.data()) {}
 
   bool is_integer() const { return kind_ == 'i' || kind_ == 'u'; }
   bool is_float() const { return kind_ == 'f'; }
@@ -74,8 +74,8 @@ class ArrayView {
 /// Holds a file in memory and gives access to its arrays.
 class ArrayReader {
  public:
-  /// Detects the format by the first bytes. Throws InputError, which names the file, if the file is truncated, damaged or
-  /// compressed, or has another format or type.
+  /// Detects the format by the first bytes. Throws InputError, which names the file, if the file is truncated,
+  /// damaged or compressed, or has another format or type.
   explicit ArrayReader(const std::filesystem::path&);
   ArrayReader(const ArrayReader&) = delete;
   ArrayReader& operator=(const ArrayReader&) = delete;

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <boost/crc.hpp>
+#include <cstdint>
 #include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -165,7 +169,7 @@ class NpzReader {
   }
 
   StoredArray read_npy(const std::string& name, std::string_view bytes) const {
-    const auto damaged = [&]() { fail(fmt::format("'{}' is no .npy file", name)); };
+    const auto damaged = [&] { fail(fmt::format("'{}' is no .npy file", name)); };
     if (bytes.size() < 12 || !bytes.starts_with("\x93NUMPY")) damaged();
     const bool first = bytes[6] == 1;
     const size_t header = first ? get<std::uint16_t>(bytes, 8) : get<std::uint32_t>(bytes, 8),

@@ -1,6 +1,6 @@
-// Reads and writes the records of .npz files: zip archives (PKWARE's APPNOTE 6.3) whose members are .npy files (NumPy's
-// format 1.0), without compression. The writers are for several members that are written in parallel, which zip
-// libraries cannot do.
+// Reads and writes the records of .npz files: zip archives (PKWARE's APPNOTE 6.3) whose members are .npy files
+// (NumPy's format 1.0), without compression. The writers are for several members that are written in parallel,
+// which zip libraries cannot do.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -34,8 +34,8 @@ struct StoredArray {
   std::string_view data;
 };
 
-/// Returns the arrays of an archive, whose bytes must outlive the result. Throws InputError, which names `file`, if the
-/// archive is truncated, damaged or compressed, or has a member of another format or type.
+/// Returns the arrays of an archive, whose bytes must outlive the result. Throws InputError, which names `file`,
+/// if the archive is truncated, damaged or compressed, or has a member of another format or type.
 std::vector<StoredArray> read_npz(std::string_view bytes, const std::string& file);
 
 }  // namespace posbench

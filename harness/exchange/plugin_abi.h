@@ -1,6 +1,6 @@
-// Defines the text that must be equal in a plug-in and in the program: the hash of the public headers, and Eigen's layout
-// and alignment of memory. Both contain this text. The program searches the plug-in's file for it before it runs any code
-// of the plug-in.
+// Defines the text that must be equal in a plug-in and in the program: the hash of the public headers, and Eigen's
+// layout and alignment of memory. Both contain this text. The program searches the plug-in's file for it before it
+// runs any code of the plug-in.
 #pragma once
 #include "harness/exchange/header_hash.h"
 #include "model/tensor.h"

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -47,7 +49,8 @@ void check_abi(const fs::path& path, const std::string& bytes) {
   }
 }
 
-/// Loads the library in a child process, because an invalid registration ends the process. Returns the error, or "".
+/// Loads the library in a child process, because an invalid registration ends the process. Returns the error, or
+/// "".
 std::string try_loading(const std::string& path) {
   int ends[2];
   if (pipe(ends) != 0) return "";

@@ -11,8 +11,9 @@ struct Plugin {
   std::vector<std::string> encodings, tasks;
 };
 
-/// Loads a shared library that posbench_add_plugin built. Does nothing if it is already loaded. Throws InputError if it is
-/// missing, is no plug-in, was built for another posbench, cannot be linked or registers an existing name.
+/// Loads a shared library that posbench_add_plugin built. Does nothing if it is already loaded. Throws InputError
+/// if it is missing, is no plug-in, was built for another posbench, cannot be linked or registers an existing
+/// name.
 void load_plugin(const std::string& path);
 
 /// Returns the loaded plug-ins, in the order of loading.

@@ -5,8 +5,13 @@
 #include <algorithm>
 #include <boost/crc.hpp>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "harness/exchange/safetensors_header.h"

@@ -1,5 +1,5 @@
-// Reads and writes parameters as .safetensors files of float32 matrices. Their metadata has a checksum as "crc32" in
-// addition to the entries of the caller.
+// Reads and writes parameters as .safetensors files of float32 matrices. Their metadata has a checksum as "crc32"
+// in addition to the entries of the caller.
 #pragma once
 #include <map>
 #include <string>
@@ -21,8 +21,8 @@ struct SafeTensors {
 
 /// Returns the bytes of a file.
 std::string to_bytes(const SafeTensors&);
-/// Reads the bytes of a file that has only float32 matrices. Throws InputError, which names `file` and the position in
-/// it.
+/// Reads the bytes of a file that has only float32 matrices. Throws InputError, which names `file` and the
+/// position in it.
 SafeTensors parse_safetensors(std::string_view bytes, const std::string& file);
 
 /// Adds parameters under their names, after a prefix.

@@ -1,5 +1,6 @@
-// Reads and writes the header of the .safetensors format, which PyTorch and NumPy users open: eight bytes that count a
-// JSON text, then this text with type, shape and place of each array. The numbers follow, little-endian and row-major.
+// Reads and writes the header of the .safetensors format, which PyTorch and NumPy users open: eight bytes that
+// count a JSON text, then this text with type, shape and place of each array. The numbers follow, little-endian
+// and row-major.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -28,11 +29,12 @@ struct SafetensorsFile {
   std::uint64_t header_size = 0;  // bytes before the numbers
 };
 
-/// Splits the bytes of a file, which must outlive the result. Throws InputError, which names `file` and the position in
-/// it.
+/// Splits the bytes of a file, which must outlive the result. Throws InputError, which names `file` and the
+/// position in it.
 SafetensorsFile split_safetensors(std::string_view bytes, const std::string& file);
 
-/// Throws the InputError for a file of another size than its header states. `bound` is "or more" or "by its header".
+/// Throws the InputError for a file of another size than its header states. `bound` is "or more" or "by its
+/// header".
 [[noreturn]] void refuse_size(const std::string& file, std::uint64_t size, std::uint64_t expected,
                               const char* bound);
 

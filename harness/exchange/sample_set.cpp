@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 #include "base/error.h"

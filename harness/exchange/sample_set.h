@@ -1,5 +1,5 @@
-// Describes a range of samples for other programs. A manifest is written next to exported samples and next to the answers
-// of a model to them.
+// Describes a range of samples for other programs. A manifest is written next to exported samples and next to the
+// answers of a model to them.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -19,20 +19,22 @@ struct SampleSet {
   size_t split = 0;  // of the task
   std::uint64_t first = 0, count = 0;
 
-  /// Returns sample n of the stream, as in training: if all sequences of a batch have one length, it has that of its
-  /// batch.
+  /// Returns sample n of the stream, as in training: if all sequences of a batch have one length, it has that of
+  /// its batch.
   SampleStream::Sample sample(std::uint64_t n) const;
   SampleStream stream() const { return task->stream(id); }
 };
 
-/// `purpose` is "train", "validation" or "test:SPLIT". Throws InputError if the task, its options or the purpose are
-/// unknown.
+/// `purpose` is "train", "validation" or "test:SPLIT". Throws InputError if the task, its options or the purpose
+/// are unknown.
 SampleSet make_sample_set(const RunConfig&, const std::string& task, const std::string& purpose,
                           std::uint64_t seed, std::uint64_t first, std::uint64_t count);
 
-/// Returns task, options, version, vocabulary, chance level, splits, range, configuration and the posbench version.
+/// Returns task, options, version, vocabulary, chance level, splits, range, configuration and the posbench
+/// version.
 Json manifest(const SampleSet&);
-/// Reads a manifest. Throws InputError, which names `file`, if it is invalid or if the task now has another version.
+/// Reads a manifest. Throws InputError, which names `file`, if it is invalid or if the task now has another
+/// version.
 SampleSet read_manifest(const Json&, const std::string& file);
 
 /// Returns the path of the manifest of a file of samples or answers: FILE.manifest.json.

@@ -5,6 +5,8 @@
 #include <boost/crc.hpp>
 #include <cctype>
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -32,8 +34,8 @@ const std::string& find_metadata(const SafeTensors& file, const std::string& key
 
 constexpr const char* kFormat = "posbench model 2";
 
-/// Refuses a model of an unknown format. The first format stored the projections of relative sinusoids as (outputs,
-/// inputs).
+/// Refuses a model of an unknown format. The first format stored the projections of relative sinusoids as
+/// (outputs, inputs).
 void check_format(const std::string& format, const ParameterLayout& layout, const std::string& name) {
   if (format == kFormat) return;
   if (format != "posbench model 1") {

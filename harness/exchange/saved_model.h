@@ -1,6 +1,6 @@
-// Saves and loads trained models (`--save-models`). The metadata of the .safetensors file has everything that loading
-// needs: task, encoding, seed and configuration; the sizes `vocabulary`, `trained_length` and `longest` (tokens), on which
-// some encodings depend; and `orientation`, the layout of linear maps.
+// Saves and loads trained models (`--save-models`). The metadata of the .safetensors file has everything that
+// loading needs: task, encoding, seed and configuration; the sizes `vocabulary`, `trained_length` and `longest`
+// (tokens), on which some encodings depend; and `orientation`, the layout of linear maps.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -12,8 +12,8 @@
 
 namespace posbench {
 
-/// Returns the name of a file, without its extension, that no other experiment has: "flip_flop-cope-0" or, with options,
-/// "flip_flop-cope_positions_16-0-5f1c32aa".
+/// Returns the name of a file, without its extension, that no other experiment has: "flip_flop-cope-0" or, with
+/// options, "flip_flop-cope_positions_16-0-5f1c32aa".
 std::string file_stem(const ExperimentId&);
 
 /// Returns the path of the model of an experiment in a run directory.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -67,7 +68,8 @@ void read_state(const Field& json, const TrainingOptions& options, TrainingState
   if (validated && state.curve.empty()) json["learning_curve"].fail("expected the validations up to its end");
 }
 
-/// Writes the result of the best learning rate so far. Its parameters are stored as matrices. Its optimizer is not needed.
+/// Writes the result of the best learning rate so far. Its parameters are stored as matrices. Its optimizer is not
+/// needed.
 Json write_best(const TrainingState& best) {
   Json json = write_state(best);
   json["learning_rate"] = best.learning_rate;

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <string>
+#include <string_view>
+
 namespace posbench {
 
 std::string crc32_text(std::string_view bytes) {

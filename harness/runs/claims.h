@@ -23,12 +23,12 @@ struct ClaimPlan {
   std::vector<ClaimRun> runs;  // that the claims need, in the order of their names
 };
 
-/// Plans the claims with these names, or all claims if there are no names. A run does not depend on which claims are
-/// chosen. Throws InputError if a name is unknown.
+/// Plans the claims with these names, or all claims if there are no names. A run does not depend on which claims
+/// are chosen. Throws InputError if a name is unknown.
 ClaimPlan plan_claims(const std::vector<std::string>& names, ClaimSize);
 
-/// Reads the results for these claims from the run directories under `directory`. Runs that are missing or unfinished are
-/// skipped. Throws InputError if a report is invalid or has other settings.
+/// Reads the results for these claims from the run directories under `directory`. Runs that are missing or
+/// unfinished are skipped. Throws InputError if a report is invalid or has other settings.
 AllEvidence collect_evidence(const ClaimPlan&, const std::filesystem::path& directory);
 
 }  // namespace posbench

@@ -13,8 +13,9 @@ constexpr const char* kLossFolder = "losses";
 /// Returns the path of the losses of an experiment in a run directory: losses/*.csv.
 std::filesystem::path trace_path(const std::filesystem::path& run, const ExperimentId&);
 
-/// Starts the file, or continues it after the steps that the sweep has done. Later lines are deleted, since their steps
-/// are repeated. The lines are learning_rate,step,loss; steps count from 1. Throws FileError, as does add_to_trace.
+/// Starts the file, or continues it after the steps that the sweep has done. Later lines are deleted, since their
+/// steps are repeated. The lines are learning_rate,step,loss; steps count from 1. Throws FileError, as does
+/// add_to_trace.
 void start_trace(const std::filesystem::path&, const LearningRateSweep&);
 /// Adds the line of the last update.
 void add_to_trace(const std::filesystem::path&, const LearningRateSweep&);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -49,7 +49,8 @@ double mean_step_seconds(const Model& model, const TrainingStreams& streams, Tra
   return seconds / std::max(1, measured);
 }
 
-/// Measures the seconds of one training step. A step of a large model is measured with fewer sequences, of the median length.
+/// Measures the seconds of one training step. A step of a large model is measured with fewer sequences, of the
+/// median length.
 double step_seconds(const Experiment& e, Purpose purpose, const Model& model, TrainingState& state) {
   constexpr int kMaxSequences = 32, kMaxSteps = 8;
   constexpr double kEnough = 0.25;
@@ -79,8 +80,8 @@ int validations(int steps, const TrainingOptions& training) {
   return (steps + training.validate_every - 1) / training.validate_every;
 }
 
-/// Estimates the seconds of training with an encoding at so many learning rates, each for so many steps, and of the tests.
-/// Splits with long sequences are not measured: their time follows from their multiply-adds.
+/// Estimates the seconds of training with an encoding at so many learning rates, each for so many steps, and of
+/// the tests. Splits with long sequences are not measured: their time follows from their multiply-adds.
 double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int rates, int steps) {
   const TrainingOptions& training = e.task->options.training;
   const Model model = make_model(encoding, e.task->shape);
@@ -193,8 +194,8 @@ class Calibration {
            seconds_.at({first_task, first_encoding});
   }
 
-  /// Compares the products with the pairs that were measured after the first ones. The deviation of a pair is that of an estimate
-  /// which does not use its measurement.
+  /// Compares the products with the pairs that were measured after the first ones. The deviation of a pair is that
+  /// of an estimate which does not use its measurement.
   void correct() {
     struct Sample {
       double found, predicted;

@@ -8,7 +8,9 @@
 #include <Eigen/Core>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "base/printable.h"
 #include "base/system.h"

@@ -5,11 +5,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "harness/config/user_files.h"
@@ -25,8 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kReport = "report.json", *kPage = "report.html", *kModels = "models",
-                     *kCheckpoints = "checkpoints";
+constexpr const char *kModels = "models", *kCheckpoints = "checkpoints";
 constexpr const char* kNext = "manifest.json.next";  // of the new run before --force replaces the old one
 
 /// Refuses to resume if the result could differ from that of an uninterrupted run.
@@ -66,8 +70,8 @@ void check_models(const fs::path& path, const RunRecord& record) {
   }
 }
 
-/// Refuses to resume if the losses of an experiment are not those that it wrote. An experiment that diverged or failed is
-/// run again instead. The user may have deleted the file.
+/// Refuses to resume if the losses of an experiment are not those that it wrote. An experiment that diverged or
+/// failed is run again instead. The user may have deleted the file.
 void check_losses(const fs::path& path, RunRecord& record) {
   for (auto item = record.finished.begin(); item != record.finished.end();) {
     const FinishedExperiment& finished = item->second;
@@ -197,8 +201,8 @@ void RunDirectory::remove_results(const Manifest& replaced) {
     rmdir((path_ / folder).c_str());  // fails if the folder has other files
   }
   remove_temporaries(path_);
-  remove_file(path_ / kReport);
-  remove_file(path_ / kPage);
+  remove_file(path_ / kReportFile);
+  remove_file(path_ / kPageFile);
   lines_->truncate(0);
   lines_->flush();
   remove_file(path_ / kReplacedManifestFile);
@@ -256,8 +260,8 @@ void RunDirectory::import_results(std::map<ExperimentId, FinishedExperiment> fin
 
 void RunDirectory::forget_failed() {
   std::erase_if(record_.finished, [](const auto& item) { return item.second.result.status != Status::ok; });
-  remove_file(path_ / kReport);
-  remove_file(path_ / kPage);
+  remove_file(path_ / kReportFile);
+  remove_file(path_ / kPageFile);
 }
 
 void RunDirectory::remove_checkpoints() const {
@@ -271,16 +275,16 @@ Report RunDirectory::write_report(const std::vector<TaskBaseline>& tasks, Json c
   check_lines(record_, path_, tasks);
   Report report = make_report(record_, tasks, std::move(context));
   report.so_far.clear();
-  write_file(path_ / kReport, to_indented_json(posbench::to_json(report)));
+  write_file(path_ / kReportFile, to_indented_json(posbench::to_json(report)));
   write_page(page(report));
   return report;
 }
 
 std::string RunDirectory::page(const Report& report) const {
   const NamedReport run{path_.string(), report};
-  return make_report_page({&run, 1}, page_options({&run, 1}, path_ / kPage));
+  return make_report_page({&run, 1}, page_options({&run, 1}, path_ / kPageFile));
 }
 
-void RunDirectory::write_page(const std::string& page) const { write_file(path_ / kPage, page); }
+void RunDirectory::write_page(const std::string& page) const { write_file(path_ / kPageFile, page); }
 
 }  // namespace posbench

@@ -32,12 +32,12 @@ namespace posbench {
 
 enum class Existing { refuse, resume, replace };
 
-/// Returns whether a new run may not use the path. It may if there is nothing, an empty folder, or the folder of a run that
-/// was killed before it wrote its manifest.
+/// Returns true if the path has something that a new run must not overwrite: anything but an empty folder or the
+/// folder of a run that was killed before it wrote its manifest.
 bool is_taken(const std::filesystem::path&);
 
-/// Returns the first setting in which two configurations differ, as in "training.steps was 3 and is now 4"; "" if they
-/// are equal.
+/// Returns the first setting in which two configurations differ, as in "training.steps was 3 and is now 4"; "" if
+/// they are equal.
 std::string difference(const Json& before, const Json& now);
 
 /// Returns the first of commit, compiler, flags, library versions and plug-ins in which two contexts differ, as in
@@ -46,9 +46,9 @@ std::string version_difference(const Json& before, const Json& now);
 
 class RunDirectory {
  public:
-  /// Opens or creates it. Throws InputError if it exists and may not be used, belongs to another configuration, shard or
-  /// version, is in use or is damaged, or if its path cannot be written; FileError if the disk is full or fails. In all
-  /// these cases an existing run remains complete.
+  /// Opens or creates it. Throws InputError if it exists and may not be used, belongs to another configuration,
+  /// shard or version, is in use or is damaged, or if its path cannot be written; FileError if the disk is full or
+  /// fails. In all these cases an existing run keeps all its files.
   RunDirectory(std::filesystem::path, Existing, Manifest);
 
   const std::filesystem::path& path() const { return path_; }
@@ -62,11 +62,12 @@ class RunDirectory {
   /// Creates checkpoints/, and models/ if the run saves models.
   void make_folders() const;
 
-  /// Appends a finished experiment and flushes it to disk. Throws FileError if that fails, as do all functions below.
+  /// Appends a finished experiment and flushes it to disk. Throws FileError if that fails, as do all functions
+  /// below.
   void append(const ExperimentResult&, double seconds);
   /// Adds the finished experiments of other runs.
   void import_results(std::map<ExperimentId, FinishedExperiment>);
-  /// Makes the experiments that diverged or failed unfinished, so that they are run again, and deletes report.json and
+  /// Marks the experiments that diverged or failed for another run, and deletes report.json and
   /// its page. Their lines stay until the new ones are written.
   void forget_failed();
   /// Deletes the checkpoints of all experiments.

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -51,18 +54,17 @@ Report RunReader::read() {
 bool RunReader::has_changed() const { return sizes() != read_; }
 
 std::pair<std::uintmax_t, std::uintmax_t> RunReader::sizes() const {
-  return {size_of(path_ / "experiments.jsonl"), size_of(path_ / "report.json")};
+  return {size_of(path_ / kLinesFile), size_of(path_ / kReportFile)};
 }
 
 Report RunReader::read_unfinished() {
-  if (!fs::exists(path_ / "manifest.json")) {
+  if (!fs::exists(path_ / kManifestFile)) {
     throw InputError(fmt::format(
         "{} has neither report.json nor manifest.json; expected a report, or a directory of 'posbench run'",
         path_.string()));
   }
   const RunRecord record = read_run(path_);
-  const RunConfig config =
-      config_from_json(record.manifest.config, (path_ / "manifest.json").string() + ": config");
+  const RunConfig config = config_from_json(record.manifest.config, (path_ / kManifestFile).string() + ": config");
   std::set<std::string> started;  // tasks with a finished experiment
   for (const auto& [id, finished] : record.finished) started.insert(id.task);
   std::vector<std::string> unmeasured;

@@ -10,7 +10,8 @@
 
 namespace posbench {
 
-/// Reads a report or a run directory. A directory without report.json gives the report of its finished experiments.
+/// Reads a report or a run directory. A directory without report.json gives the report of its finished
+/// experiments.
 class RunReader {
  public:
   explicit RunReader(std::filesystem::path path) : path_(std::move(path)) {}

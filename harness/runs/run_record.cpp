@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -55,7 +59,7 @@ void read_lines(const fs::path& path, RunRecord& record) {
     check_checksum(line, line_text);
     FinishedExperiment read{.result = read_experiment(line), .line = number};
     const ExperimentId id = read.result.id;
-    if (known.count(id) == 0) line["task"].fail("with an encoding and a seed that manifest.json does not list");
+    if (!known.contains(id)) line["task"].fail("with an encoding and a seed that manifest.json does not list");
     if (line.has("seconds")) read.seconds = line["seconds"].number(0, std::numeric_limits<double>::max());
     if (line.has(kLossesChecksum)) read.losses_checksum = line[kLossesChecksum].text();
     FinishedExperiment& finished = record.finished[id];

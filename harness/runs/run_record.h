@@ -18,6 +18,7 @@ namespace posbench {
 
 // Files of a run directory.
 constexpr const char *kManifestFile = "manifest.json", *kLinesFile = "experiments.jsonl";
+constexpr const char *kReportFile = "report.json", *kPageFile = "report.html";
 constexpr const char* kReplacedManifestFile =
     "manifest.json.replaced";  // of the old run while --force replaces it
 
@@ -54,8 +55,8 @@ struct RunRecord {
 /// Throws InputError with one line that names the file and the position in it.
 RunRecord read_run(const std::filesystem::path&);
 
-/// Checks the experiments that were read from the lines of a run directory against their tasks. Throws InputError with
-/// file and line.
+/// Checks the experiments that were read from the lines of a run directory against their tasks. Throws InputError
+/// with file and line.
 void check_lines(const RunRecord&, const std::filesystem::path& run, const std::vector<TaskBaseline>&);
 
 /// Returns "10 of 18 experiments", if ten are finished.

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <new>
 #include <optional>
+#include <stop_token>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/parallel_for.h"
@@ -44,16 +47,15 @@ SampleSize measure_size(const Task& task, bool training) {
   return size;
 }
 
-/// Returns the multiply-adds of the products with weights and of attention in an experiment, training and evaluation
-/// together.
+/// Returns the multiply-adds of the products with weights and of attention in an experiment, training and
+/// evaluation together.
 double estimate_cost(const TaskSetup& task, const std::vector<Extension>& extensions) {
   ParameterLayout layout;
   const PositionEncoding plain(task.shape);
   const Transformer transformer(task.shape, layout, plain);
   const auto forward = [&](const Task& t, bool training, int loops = 0) {
     const SampleSize size = measure_size(t, training);
-    return transformer.multiply_adds(static_cast<Index>(size.length + 0.5), static_cast<Index>(size.targets + 0.5),
-                                     loops);
+    return transformer.multiply_adds(std::lround(size.length), std::lround(size.targets), loops);
   };
   const TrainingOptions& training = task.options.training;
   const double steps = count_steps(training), validations = steps / training.validate_every + 1;
@@ -150,8 +152,8 @@ Suite make_suite(const RunConfig& config, Shard shard) {
 }
 
 std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs, const std::stop_token& stop) {
-  // Tasks that differ only in settings have the same samples, unless they differ in the layout of answers or in the
-  // training samples that they draw.
+  // Tasks that differ only in settings have the same samples, unless they differ in the layout of answers or in
+  // the training samples that they draw.
   std::map<std::tuple<std::string, Layout, int, int>, size_t> firsts;
   std::vector<size_t> measured, of(suite.tasks.size());
   for (size_t i = 0; i < suite.tasks.size(); ++i) {

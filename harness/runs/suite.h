@@ -39,12 +39,13 @@ constexpr size_t kMaxExperiments = 1'000'000;
 /// before anything runs. A shard has all tasks, and only its experiments. Throws InputError.
 Suite make_suite(const RunConfig&, Shard = {});
 
-/// Returns the baselines of every task, measured by `jobs` threads. Some are missing if a stop is requested meanwhile.
+/// Returns the baselines of every task, measured by `jobs` threads. Some are missing if a stop is requested
+/// meanwhile.
 std::vector<TaskBaseline> measure_baselines(const Suite&, int jobs, const std::stop_token& = {});
 
-/// Runs the experiments, up to `jobs` in parallel, one thread each. A requested stop ends them at their next step or
-/// test sequence. If an experiment or the observer throws an exception, the others are stopped and the exception is
-/// rethrown here. An experiment that runs out of memory is repeated, unless it is the only one.
+/// Runs the experiments, up to `jobs` in parallel, one thread each. A requested stop ends them at their next step
+/// or test sequence. If an experiment or the observer throws an exception, the others are stopped and the
+/// exception is rethrown here. An experiment that runs out of memory is repeated, unless it is the only one.
 void run_suite(const std::vector<Experiment>&, int jobs, std::stop_source, ExperimentObserver&);
 
 }  // namespace posbench

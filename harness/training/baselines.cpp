@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>

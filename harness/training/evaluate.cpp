@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stop_token>
+#include <vector>
 
 #include "harness/training/tally.h"
 #include "model/denormals.h"

@@ -9,12 +9,12 @@
 
 namespace posbench {
 
-/// Returns the id with the largest logit in row n: among the candidates if there are any, otherwise among the ids below
-/// `outputs`. Of equal logits the first counts.
+/// Returns the id with the largest logit in row n: among the candidates if there are any, otherwise among the ids
+/// below `outputs`. Of equal logits the first counts.
 int predicted_token(const Matrix& logits, Index n, const std::vector<int>& candidates, Index outputs);
 
-/// Returns accuracy, loss and margin on the first `sequences` samples of a stream: overall, by length, by distance and
-/// by position in the answer. The result has fewer sequences if a stop is requested meanwhile.
+/// Returns accuracy, loss and margin on the first `sequences` samples of a stream: overall, by length, by distance
+/// and by position in the answer. The result has fewer sequences if a stop is requested meanwhile.
 SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, int sequences,
                      const std::stop_token& = {});
 

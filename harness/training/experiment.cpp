@@ -1,5 +1,7 @@
 #include "harness/training/experiment.h"
 
+#include <vector>
+
 namespace posbench {
 
 std::vector<ExperimentId> Experiment::ids() const {

@@ -1,6 +1,8 @@
 #include "harness/training/experiment_progress.h"
 
 #include <algorithm>
+#include <chrono>
+#include <stop_token>
 
 namespace posbench {
 namespace {

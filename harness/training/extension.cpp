@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "encodings/registry.h"

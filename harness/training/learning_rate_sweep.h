@@ -9,8 +9,8 @@
 
 namespace posbench {
 
-/// Everything that later steps of a sweep depend on, between two steps. All learning rates have the same initial values
-/// and the same samples.
+/// Everything that later steps of a sweep depend on, between two steps. All learning rates have the same initial
+/// values and the same samples.
 struct LearningRateSweep {
   LearningRateSweep(const Model&, const TrainingOptions&, std::uint64_t seed);
 
@@ -19,10 +19,10 @@ struct LearningRateSweep {
   TrainingState state;                // of the current learning rate
 };
 
-/// Trains at every learning rate of the options. The best rate has the highest sequence accuracy in its last validation.
-/// Ties are broken by token accuracy, then by the lowest mean training loss since the validation before, then by the
-/// lowest rate. A rate that diverged is worse than any that did not. Calls `on_step` after each step, and stops if it
-/// returns false; a later call resumes. Returns whether all rates are finished.
+/// Trains at every learning rate of the options. The best rate has the highest sequence accuracy in its last
+/// validation. Ties are broken by token accuracy, then by the lowest mean training loss since the validation
+/// before, then by the lowest rate. A rate that diverged is worse than any that did not. Calls `on_step` after
+/// each step, and stops if it returns false; a later call resumes. Returns whether all rates are finished.
 bool sweep_learning_rates(const Model&, const TrainingStreams&, const TrainingOptions&, LearningRateSweep&,
                           const std::function<bool(const LearningRateSweep&)>& on_step = {});
 

@@ -1,5 +1,7 @@
 #include "harness/training/make_model.h"
 
+#include <memory>
+
 #include "encodings/registry.h"
 
 namespace posbench {

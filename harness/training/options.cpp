@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"

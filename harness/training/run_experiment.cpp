@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <new>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "harness/training/evaluate.h"
@@ -26,8 +29,8 @@ void call_or_fail(ExperimentResult& result, F f) {
 }
 
 /// Tests on every split. Returns false if a stop was requested.
-bool test(const Experiment& e, const Model& model, const Parameters& parameters, const std::stop_token& stop,
-          ExperimentResult& result) {
+bool test_all_splits(const Experiment& e, const Model& model, const Parameters& parameters,
+                     const std::stop_token& stop, ExperimentResult& result) {
   const int sequences = e.task->options.evaluation.sequences;
   for (const TaskInfo::Split& split : e.task->splits) {
     const SampleStream samples = e.task->stream({Purpose::test, split.name, e.seed});
@@ -41,7 +44,7 @@ bool test(const Experiment& e, const Model& model, const Parameters& parameters,
 }
 
 /// Adds the result of training. Returns false if training diverged.
-bool record(const TrainingState& best, const char* where, ExperimentResult& result) {
+bool record_training(const TrainingState& best, const char* where, ExperimentResult& result) {
   result.steps = best.step;
   result.stopped_early = best.stopped_early;
   result.learning_curve = best.curve;
@@ -57,16 +60,16 @@ bool record(const TrainingState& best, const char* where, ExperimentResult& resu
 }
 
 /// Adds the result of a sweep. Returns false if every learning rate diverged.
-bool record(const LearningRateSweep& sweep, ExperimentResult& result) {
+bool record_sweep(const LearningRateSweep& sweep, ExperimentResult& result) {
   const bool swept = sweep.tried.size() > 1;
   if (swept) {
     result.learning_rate = sweep.best->learning_rate;
     result.learning_rates = sweep.tried;
   }
-  return record(*sweep.best, swept ? ", and sooner or as soon at every other learning rate" : "", result);
+  return record_training(*sweep.best, swept ? ", and no later at every other learning rate" : "", result);
 }
 
-ExperimentResult unfinished_extension(const Experiment& e, const Extension& extension) {
+ExperimentResult empty_extension_result(const Experiment& e, const Extension& extension) {
   const std::string parent = e.encoding.text();
   ExperimentResult result{.id = {e.task->spec, extension.label(parent), e.seed},
                           .swept = e.swept,
@@ -82,18 +85,18 @@ ExperimentResult unfinished_extension(const Experiment& e, const Extension& exte
 
 /// Returns the result of an extension whose model did not finish its training.
 ExperimentResult not_extended(const Experiment& e, const Extension& extension, const ExperimentResult& parent) {
-  ExperimentResult result = unfinished_extension(e, extension);
+  ExperimentResult result = empty_extension_result(e, extension);
   result.status = parent.status;
   result.diverged_step = parent.diverged_step;
   result.reason = fmt::format("the model that it extends {}: {}", to_string(parent.status), parent.reason);
   return result;
 }
 
-/// Returns nothing if a stop was requested.
+/// Trains and tests a copy of a trained model with another encoding. Returns nothing if a stop was requested.
 std::optional<ExperimentResult> extend(const Experiment& e, const Extension& extension, const Model& trained,
                                        const TrainingState& best, const std::stop_token& stop) {
-  ExperimentResult result = unfinished_extension(e, extension);
-  bool done = true;
+  ExperimentResult result = empty_extension_result(e, extension);
+  bool not_stopped = true;
   call_or_fail(result, [&] {
     const Model model = make_model(extension.encoding, e.task->shape);
     result.parameters = model.layout.count();
@@ -105,13 +108,13 @@ std::optional<ExperimentResult> extend(const Experiment& e, const Extension& ext
     model.transformer->constrain(state.parameters);
     result.final_loss = best.curve.empty() ? std::nullopt : best.curve.back().loss;
     if (extension.steps > 0) {
-      done = train(model, e.task->training_streams(Purpose::further_training, e.seed), options, state,
-                   [&](const TrainingState&) { return !stop.stop_requested(); });
-      if (!done || !record(state, " of further training", result)) return;
+      not_stopped = train(model, e.task->training_streams(Purpose::further_training, e.seed), options, state,
+                          [&](const TrainingState&) { return !stop.stop_requested(); });
+      if (!not_stopped || !record_training(state, " of further training", result)) return;
     }
-    done = test(e, model, state.parameters, stop, result);
+    not_stopped = test_all_splits(e, model, state.parameters, stop, result);
   });
-  return done ? std::optional(result) : std::nullopt;
+  return not_stopped ? std::optional(result) : std::nullopt;
 }
 
 /// Returns the results of the experiment and of its extensions; nothing if a stop was requested.
@@ -120,25 +123,26 @@ std::optional<std::vector<ExperimentResult>> train_and_test(const Experiment& e,
                                                             const std::stop_token& stop) {
   ExperimentResult result{.id = e.id(), .swept = e.swept, .task_version = e.task->info->version};
   std::vector<ExperimentResult> extended;
-  bool done = true;
+  bool not_stopped = true;
   call_or_fail(result, [&] {
     const Model model = make_model(e.encoding, e.task->shape);
     result.parameters = model.layout.count();
     LearningRateSweep sweep(model, e.training(), e.seed);
     progress.start(model, sweep);
-    done = sweep_learning_rates(model, e.task->training_streams(Purpose::train, e.seed), e.training(), sweep,
-                                [&](const LearningRateSweep& s) { return progress.step(model, s, stop); });
-    if (!done || !record(sweep, result)) return;
+    not_stopped =
+        sweep_learning_rates(model, e.task->training_streams(Purpose::train, e.seed), e.training(), sweep,
+                             [&](const LearningRateSweep& s) { return progress.step(model, s, stop); });
+    if (!not_stopped || !record_sweep(sweep, result)) return;
     observer.on_trained(e, model, sweep.best->parameters);
-    done = test(e, model, sweep.best->parameters, stop, result);
+    not_stopped = test_all_splits(e, model, sweep.best->parameters, stop, result);
     for (const Extension& extension : e.extensions) {
-      if (!done) return;
+      if (!not_stopped) return;
       std::optional<ExperimentResult> one = extend(e, extension, model, *sweep.best, stop);
-      done = one.has_value();
+      not_stopped = one.has_value();
       if (one) extended.push_back(std::move(*one));
     }
   });
-  if (!done) return std::nullopt;
+  if (!not_stopped) return std::nullopt;
   if (result.status != Status::ok) {
     extended.clear();
     for (const Extension& extension : e.extensions) extended.push_back(not_extended(e, extension, result));

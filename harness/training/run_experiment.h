@@ -1,5 +1,5 @@
-// Runs one experiment: a model is trained from scratch on a task and tested on each of its splits, then tested again
-// under each encoding that extends it.
+// Runs one experiment: a model is trained from scratch on a task and tested on each of its splits, then tested
+// again under each encoding that extends it.
 #pragma once
 #include <optional>
 #include <stop_token>
@@ -10,8 +10,8 @@
 
 namespace posbench {
 
-/// Returns the result of the experiment, then those of its extensions; nothing if a stop was requested before the end.
-/// An InputError makes a result `failed`. Any other exception is rethrown.
+/// Returns the result of the experiment, then those of its extensions; nothing if a stop was requested before the
+/// end. An InputError makes a result `failed`. Any other exception is rethrown.
 std::optional<std::vector<ExperimentResult>> run_experiment(const Experiment&, ExperimentObserver&,
                                                             const std::stop_token& = {});
 std::optional<std::vector<ExperimentResult>> run_experiment(const Experiment&);

@@ -19,17 +19,17 @@ struct StreamId {
   std::string split = kInDistribution;  // both kinds of training have this split only
   std::uint64_t seed = 0;
 
-  /// Returns "train", "train:further", "validation", "validation:ood_sparse" or "test:ood_sparse". This text seeds the
-  /// generator, so that it must not change.
+  /// Returns "train", "train:further", "validation", "validation:ood_sparse" or "test:ood_sparse". This text seeds
+  /// the generator, so that it must not change.
   std::string text() const;
 };
 
-/// Returns a message if the example is invalid for a task with so many tokens and answers: a token, target or scored
-/// position does not fit the others. Returns "" if the example is valid.
+/// Returns a message if the example is invalid for a task with so many tokens and answers: a token, target or
+/// scored position does not fit the others. Returns "" if the example is valid.
 std::string validate(const Example&, int vocabulary, int answers);
 
-/// An endless stream of examples. Example n depends only on the task and its options, on the text and the seed of the
-/// stream and on n. The task must outlive the stream. TaskSetup::stream makes the streams of a run.
+/// An endless stream of examples. Example n depends only on the task and its options, on the text and the seed of
+/// the stream and on n. The task must outlive the stream. TaskSetup::stream makes the streams of a run.
 struct SampleStream {
   SampleStream(const Task&, const StreamId&);
   /// Makes a stream for a measurement, which no run trains or tests on. `text` seeds the generator.
@@ -61,8 +61,8 @@ struct TrainingStreams {
   std::vector<std::pair<std::string, SampleStream>> validated_splits;
 };
 
-/// Returns the length of all sequences of one step, for batches whose sequences have the same length. A stream that
-/// repeats consists of whole batches.
+/// Returns the length of all sequences of one step, for batches whose sequences have the same length. A stream
+/// that repeats consists of whole batches.
 int length_of_batch(const SampleStream&, std::uint64_t step, int batch);
 
 /// A sample and the model input made from it.
@@ -73,8 +73,8 @@ struct PreparedSample {
   std::vector<int> targets;  // (target positions)
 };
 
-/// Returns the samples first ... first + count - 1, longest first, so that shorter sequences can reuse the tables of
-/// longer ones. Throws InputError if the task makes an invalid example.
+/// Returns the samples first ... first + count - 1, longest first, so that shorter sequences can reuse the tables
+/// of longer ones. Throws InputError if the task makes an invalid example.
 std::vector<PreparedSample> draw_batch(const SampleStream&, const PositionEncoding&, bool training,
                                        std::uint64_t first, int count);
 

@@ -19,8 +19,8 @@ struct ScoredAnswer {
   double margin = kUnknown;  // the target's logit minus the greatest other one
 };
 
-/// Scores the logits of all ids that could be predicted. The prediction and the margin are among the candidates if there
-/// are any; of equal logits the first is predicted. The loss is over all logits, as in training.
+/// Scores the logits of all ids that could be predicted. The prediction and the margin are among the candidates if
+/// there are any; of equal logits the first is predicted. The loss is over all logits, as in training.
 ScoredAnswer score_answer(std::span<const double> logits, const std::vector<int>& candidates, int target);
 
 /// Counts overall, by length, by distance and by position in the answer.

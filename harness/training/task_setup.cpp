@@ -4,7 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -13,8 +18,8 @@
 namespace posbench {
 namespace {
 
-/// Returns the number of tokens of the longest of some samples at the greatest length. It is the same for every seed
-/// and encoding.
+/// Returns the number of tokens of the longest of some samples at the greatest length. It is the same for every
+/// seed and encoding.
 int longest_sequence(const Task& task) {
   constexpr int kSamples = 256;
   size_t longest = 0;

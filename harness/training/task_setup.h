@@ -13,12 +13,14 @@
 
 namespace posbench {
 
-/// A task's spec, in which options with a dot are settings for its experiments: "flip_flop:length=64,model.width=32".
+/// A task's spec, in which options with a dot are settings for its experiments:
+/// "flip_flop:length=64,model.width=32".
 struct TaskSpec {
   Spec task;  // without the settings
   Settings settings;
 
-  /// Returns the spec in canonical form. Throws InputError if the task, an option, a setting or a value is unknown.
+  /// Returns the spec in canonical form. Throws InputError if the task, an option, a setting or a value is
+  /// unknown.
   static TaskSpec parse(const std::string&);
   std::string text() const;
 };
@@ -38,8 +40,8 @@ struct TaskSetup {
   const Task& further_training_task() const { return extended ? *extended : trained(); }
 
   /// Returns a stream of samples as a run reads it: a test has the loops of the evaluation, a finite training set
-  /// repeats, and predictions are chosen as the options state. `length`: of every example; empty: drawn. The setup must
-  /// outlive the stream. Throws InputError if the task has no split of this name.
+  /// repeats, and predictions are chosen as the options state. `length`: of every example; empty: drawn. The setup
+  /// must outlive the stream. Throws InputError if the task has no split of this name.
   SampleStream stream(const StreamId&, std::optional<int> length = std::nullopt) const;
   /// Returns the streams of a training; the purpose is train or further_training.
   TrainingStreams training_streams(Purpose, std::uint64_t seed) const;
@@ -48,9 +50,9 @@ struct TaskSetup {
   SampleStream make_stream(const Task&, const StreamId&, std::optional<int> length = std::nullopt) const;
 };
 
-/// `user_splits` are appended to those of the task, or replace one of the same name; one without options removes it.
-/// Throws InputError if the task, its options, a split and the model's attention are not compatible, or if a split is
-/// the training distribution.
+/// `user_splits` are appended to those of the task, or replace one of the same name; one without options removes
+/// it. Throws InputError if the task, its options, a split and the model's attention are not compatible, or if a
+/// split is the training distribution.
 TaskSetup make_task_setup(const ExperimentOptions&, const std::string& spec,
                           std::vector<TaskInfo::Split> user_splits = {});
 

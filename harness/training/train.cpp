@@ -1,7 +1,10 @@
 #include "harness/training/train.h"
 
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "harness/training/evaluate.h"
 #include "model/denormals.h"

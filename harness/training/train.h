@@ -31,8 +31,8 @@ struct TrainingState {
   std::optional<int> diverged_step;
 };
 
-/// Trains up to options.steps. Calls `on_step` after each step, and stops if it returns false; a later call resumes
-/// from the state. Returns whether training is finished.
+/// Trains up to options.steps. Calls `on_step` after each step, and stops if it returns false; a later call
+/// resumes from the state. Returns whether training is finished.
 bool train(const Model&, const TrainingStreams&, const TrainingOptions&, TrainingState&,
            const std::function<bool(const TrainingState&)>& on_step = {});
 

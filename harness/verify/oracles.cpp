@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "base/registry.h"
 

@@ -1,5 +1,6 @@
-// An oracle solves a task independently of its generator: it computes the answers at the scored positions from what the
-// model reads, and the distances to their evidence. `posbench check` and the tests compare the two. Each oracle is one object in harness/verify/oracles/FAMILY.cpp.
+// An oracle solves a task independently of its generator: it computes the answers at the scored positions from
+// what the model reads, and the distances to their evidence. `posbench check` and the tests compare the two. Each
+// oracle is one object in harness/verify/oracles/FAMILY.cpp.
 #pragma once
 #include <functional>
 #include <map>
@@ -20,8 +21,8 @@ class Oracle {
   using Solve = std::function<Tokens(const Example&)>;
   using Distances = std::function<std::vector<int>(const Example&)>;
 
-  /// `valid_options`: options under which it is valid, in addition to the length and the options that splits change.
-  /// `distances`: computes the values of Example::distances.
+  /// `valid_options`: options under which it is valid, in addition to the length and the options that splits
+  /// change. `distances`: computes the values of Example::distances.
   Oracle(std::vector<std::string> valid_options, Solve solve, Distances distances)
       : valid_options_(std::move(valid_options)), solve_(std::move(solve)), distances_(std::move(distances)) {}
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
 #include <vector>
 
 #include "harness/training/fingerprint.h"

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <tuple>
+#include <map>
+#include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,9 +20,9 @@ namespace {
 constexpr double kErrorProbability = 1e-9;
 constexpr int kHidden = -2;  // read in place of the evidence
 
-/// Returns the smallest accuracy p at which so many correct answers are no rarer than kErrorProbability, by Bernstein's
-/// inequality: the number of correct answers exceeds N p + L/3 + sqrt(L^2/9 + 2 L N p (1 - p)) with a probability of
-/// exp(-L) at most.
+/// Returns the smallest accuracy p at which so many correct answers are no rarer than kErrorProbability, by
+/// Bernstein's inequality: the number of correct answers exceeds N p + L/3 + sqrt(L^2/9 + 2 L N p (1 - p)) with a
+/// probability of exp(-L) at most.
 double lower_limit(const ShortcutAccuracy& measured) {
   const double n = static_cast<double>(measured.total), l = -std::log(kErrorProbability);
   double low = 0, high = 1;
@@ -49,7 +51,8 @@ class Predictor {
     (example % 2 == 0 ? learned_ : tested_).emplace_back(value, answer);
   }
 
-  /// Returns the accuracy, without the name of the feature. Values that were not learned get the most frequent answer.
+  /// Returns the accuracy, without the name of the feature. Values that were not learned get the most frequent
+  /// answer.
   ShortcutAccuracy measure() {
     if (learned_.empty() || tested_.empty()) return {};
     const std::vector<std::pair<int, int>> best = most_frequent_answers();

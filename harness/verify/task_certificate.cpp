@@ -81,7 +81,7 @@ std::unordered_set<std::uint64_t> training_fingerprints(const SampleStream& samp
 
 int recurrences(const std::unordered_set<std::uint64_t>& trained, const SampleStream& samples) {
   int seen = 0;
-  for (int n = 0; n < kSamples; ++n) seen += trained.count(fingerprint(samples(n).example)) > 0;
+  for (int n = 0; n < kSamples; ++n) seen += trained.contains(fingerprint(samples(n).example));
   return seen;
 }
 
@@ -184,8 +184,8 @@ class Certificate {
       add_fault(split, "the fraction of one answer is {:.3f}, more than the declared {:.3f}", largest, declared);
   }
 
-  /// Checks that all lengths were drawn and that each makes a difference. With other options than the defaults, a task
-  /// may draw its lengths itself.
+  /// Checks that all lengths were drawn and that each makes a difference. With other options than the defaults, a
+  /// task may draw its lengths itself.
   void check_lengths(const TaskInfo::Split& split, const Task& task, const std::set<int>& drawn) {
     const std::vector<int>& declared = task.lengths().values();
     const auto is_declared = [&](int length) { return std::ranges::find(declared, length) != declared.end(); };
@@ -222,8 +222,8 @@ class Certificate {
     }
   }
 
-  /// Compares how often samples of the test stream occur in the training stream with the rate by chance, that of fresh draws of the
-  /// same split.
+  /// Compares how often samples of the test stream occur in the training stream with the rate by chance, that of
+  /// fresh draws of the same split.
   void check_recurrence(const TaskInfo::Split& split, const Task& task,
                         const std::unordered_set<std::uint64_t>& trained, Json& json) {
     const Recurrence r{recurrences(trained, SampleStream(task, StreamId{Purpose::test, split.name})),

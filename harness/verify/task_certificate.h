@@ -7,9 +7,10 @@
 
 namespace posbench {
 
-/// Checks every split in every layout that the task supports: ids are in range, every scored position has a target, the oracle
-/// agrees, the same seed gives the same sample, no answer is more frequent than declared, and test samples occur in the training
-/// stream no more often than fresh draws of the split. Also reports the trivial baselines. Throws InputError for a bad spec.
+/// Checks every split in every layout that the task supports: ids are in range, every scored position has a
+/// target, the oracle agrees, the same seed gives the same sample, no answer is more frequent than declared, and
+/// test samples occur in the training stream no more often than fresh draws of the split. Also reports the trivial
+/// baselines. Throws InputError for a bad spec.
 Json certify_task(const std::string& spec);
 
 /// Counts samples of a stream, and as many fresh draws, that also occur in the training stream.

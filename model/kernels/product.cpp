@@ -1,7 +1,7 @@
-// Computes matrix products. Columns of b, as many as two of the widest vectors hold, are copied into a panel that stays in
-// the L1 cache, unless b is compact enough to be read directly. Some rows of the result are kept in registers while the
-// kernel runs down the panel. Sums are split every kDepth terms and each part is summed in ascending order, so that the
-// value of an entry depends on its row and column alone.
+// Computes matrix products. Columns of b, as many as two of the widest vectors hold, are copied into a panel that
+// stays in the L1 cache, unless b is compact enough to be read directly. Some rows of the result are kept in
+// registers while the kernel runs down the panel. Sums are split every kDepth terms and each part is summed in
+// ascending order, so that the value of an entry depends on its row and column alone.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -101,8 +101,8 @@ void copy_rows(const Operand& a, Index top, Index depth, Index stride, Real* to)
   }
 }
 
-/// Returns the columns of the next panel if `rest` are left: two of the widest vectors, one, or kLanes. The sum over all
-/// panels is the next multiple of kLanes, as in packed_columns().
+/// Returns the columns of the next panel if `rest` are left: two of the widest vectors, one, or kLanes. The sum
+/// over all panels is the next multiple of kLanes, as in packed_columns().
 Index panel_width(Index rest) { return rest > 2 * kWide - kLanes ? 2 * kWide : rest > kLanes ? kWide : kLanes; }
 
 /// The memory for some columns of the result, and the rows that they are added to, or null.
@@ -119,8 +119,8 @@ constexpr bool kPartial = true;  // stores of a few lanes cost no more than othe
 constexpr bool kPartial = false;
 #endif
 
-/// Computes R rows of N vectors from `row` on: scale times the sum over k < depth of column k of a times row k of the panel.
-/// `stride` is the distance between rows of a, or between its columns if it is transposed.
+/// Computes R rows of N vectors from `row` on: scale times the sum over k < depth of column k of a times row k of
+/// the panel. `stride` is the distance between rows of a, or between its columns if it is transposed.
 template <class V, int R, int N, bool kTransposed, bool kAdd>
 [[gnu::noinline]] void tile(const Real* a, Index stride, const Real* panel, Index panel_stride, Index depth,
                             Real scale, const Target& target, Index row) {
@@ -185,7 +185,8 @@ inline void rows_at_once(const Operand& a, Index row, Index count, const Panel& 
       panel.data + (begin - panel.top) * panel.stride, panel.stride, end - begin, scale, target, row);
 }
 
-/// Computes rows [row, end), at most R at a time, in groups of about equal size: with few rows, sums wait for each other.
+/// Computes rows [row, end), at most R at a time, in groups of about equal size: with few rows, sums wait for each
+/// other.
 template <class V, int R, int N, bool kTransposed, bool kAdd>
 void strip(const Operand& a, Index row, Index end, const Panel& panel, Real scale, const Target& target) {
   const auto rows = static_cast<unsigned>(end - row), tiles = (rows + R - 1) / R;
@@ -211,7 +212,8 @@ void columns(const Operand& a, Index row, Index end, const Panel& panel, Real sc
   }
 }
 
-/// Computes `width` columns of the result: from row `row` on, and those of a second vector from row `second_row` on.
+/// Computes `width` columns of the result: from row `row` on, and those of a second vector from row `second_row`
+/// on.
 void columns(Index width, const Operand& a, Index row, Index second_row, const Panel& panel, Real scale,
              const Target& target) {
   if (width == 2 * kWide) {
@@ -246,8 +248,8 @@ void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Inde
   for (Index top = 0; top < std::max<Index>(b.rows, 1); top += kDepth) {
     const Index bottom = std::min(top + kDepth, b.rows), depth = bottom - top;
     const bool in_place = b.col_stride == 1 && (a.rows <= kFewRows || b.row_stride < kNearRows);
-    // `left` is a from column `top` on. The members are copied one by one because they were just written one by one: a
-    // load of several at once would wait until those writes reach the cache.
+    // `left` is a from column `top` on. The members are copied one by one because they were just written one by
+    // one: a load of several at once would wait until those writes reach the cache.
     Operand left;
     left.data = a.data + top * a.col_stride;
     left.rows = a.rows;

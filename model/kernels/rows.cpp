@@ -1,5 +1,5 @@
-// Defines the kernels that run over rows of matrices: normalizations, activations, sums. Sums take kLanes numbers at a time,
-// even if vectors hold more.
+// Defines the kernels that run over rows of matrices: normalizations, activations, sums. Sums take kLanes numbers
+// at a time, even if vectors hold more.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -16,7 +16,8 @@ constexpr Index kSideBySide = 8;  // rows processed together, because each step 
 
 Index num_visible_keys(Index i, Index length, bool causal) { return causal ? i + 1 : length; }
 
-/// Returns the number of lanes from entry j on that may be written. A store of the last visible keys may include later ones.
+/// Returns the number of lanes from entry j on that may be written. A store of the last visible keys may include
+/// later ones.
 template <class Count>
 Index writable_lanes(Index length, Index j, Count count) {
   return count == kWide ? kWide : std::min(kWide, length - j);
@@ -191,7 +192,8 @@ void add_column_sums(const ConstRows& x, Real* sums) {
   });
 }
 
-/// Returns the sum over n of the terms of add(n, count, total), each of `count` lanes, in two alternating accumulators.
+/// Returns the sum over n of the terms of add(n, count, total), each of `count` lanes, in two alternating
+/// accumulators.
 template <class F>
 Real sum_of(Index size, F add) {
   constexpr std::integral_constant<Index, kLanes> kAll;

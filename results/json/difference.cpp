@@ -1,6 +1,8 @@
 #include "results/json/difference.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
 #include "base/printable.h"
 

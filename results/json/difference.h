@@ -12,8 +12,8 @@ struct JsonDifference {
   std::string first, second;  // the values as messages show them, or "missing"
 };
 
-/// Returns the first difference in the order of the keys, or nothing if the values are equal. Compares objects key by key
-/// and other values as a whole. `path` is a prefix of the reported path.
+/// Returns the first difference in the order of the keys, or nothing if the values are equal. Compares objects key
+/// by key and other values as a whole. `path` is a prefix of the reported path.
 std::optional<JsonDifference> first_difference(const Json& first, const Json& second,
                                                const std::string& path = "");
 

@@ -1,5 +1,5 @@
-// Reads and writes JSON. Objects keep the order of their keys, files are read within limits of depth and size, and errors
-// name the file and the location in it.
+// Reads and writes JSON. Objects keep the order of their keys, files are read within limits of depth and size, and
+// errors name the file and the location in it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,20 +18,20 @@ namespace posbench {
 
 using Json = nlohmann::ordered_json;
 
-/// Parses a file, which gzip may have compressed, or a text that messages call `file`. Throws InputError, with a message
-/// of one line, if the file cannot be read or is not JSON, if it nests deeper than 64 or has more than five million values,
-/// if an object has a duplicate key or over 10000 keys, or if a number does not fit a double.
+/// Parses a file, which gzip may have compressed, or a text that messages call `file`. Throws InputError, with a
+/// message of one line, if the file cannot be read or is not JSON, if it nests deeper than 64 or has more than
+/// five million values, if an object has a duplicate key or over 10000 keys, or if a number does not fit a double.
 Json read_json(const std::filesystem::path& file);
 Json parse_json(std::string_view text, const std::string& file);
 
-/// A list under one key of the outermost object. Its items are passed to a callback one by one and then deleted, so that
-/// a long report is never in memory as JSON. The returned value contains the list, but empty.
+/// A list under one key of the outermost object. Its items are passed to a callback one by one and then deleted,
+/// so that a long report is never in memory as JSON. The returned value contains the list, but empty.
 struct ListStream {
   const char* key;
   /// Called with the members in front of the list, and with an item and its index.
   std::function<void(const Json& before, const Json& item, size_t index)> take;
-  /// Does the same in a fifth of the time. Several threads call it at once and in any order. If it throws, or if the file
-  /// has an error, all items are passed to `take` instead, and the error of `take` is thrown.
+  /// Does the same in a fifth of the time. Several threads call it at once and in any order. If it throws, or if
+  /// the file has an error, all items are passed to `take` instead, and the error of `take` is thrown.
   std::function<void(const simdjson::dom::element& item, size_t index)> take_fast;
   /// Returns true for the keys of the outermost object whose values are not used and may be null in the result.
   bool (*is_unused)(std::string_view key);
@@ -42,7 +42,8 @@ Json parse_json(std::string_view bytes, const std::string& file,
 
 /// Returns indented JSON that suits `diff`. Small values, and lists and objects of scalars, have one line each.
 std::string to_indented_json(const Json&);
-/// Returns JSON on one line, without a newline. Bytes that are not UTF-8 become U+FFFD, here and in to_indented_json().
+/// Returns JSON on one line, without a newline. Bytes that are not UTF-8 become U+FFFD, here and in
+/// to_indented_json().
 std::string to_compact_json(const Json&);
 
 /// Returns a value as messages show it: `"text"`, `1.5`, `a list`. Truncates it if it is long.
@@ -53,7 +54,8 @@ std::string describe_json(const Json&);
                                    const std::string& what);
 
 /// A JSON value that knows its location. Each reader throws InputError if the value is not what it expects:
-/// `before.json: experiments[3].seed is "x", expected an integer from 0 to 9`. The parent field must outlive the field.
+/// `before.json: experiments[3].seed is "x", expected an integer from 0 to 9`. The parent field must outlive the
+/// field.
 class Field {
  public:
   /// Returns the outermost value of a file. Both arguments must outlive the field.

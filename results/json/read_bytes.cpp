@@ -7,9 +7,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <ios>
 #include <memory>
 #include <new>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 #include "base/error.h"

@@ -8,7 +8,8 @@ namespace posbench {
 
 bool is_compressed(std::string_view bytes);
 
-/// Returns the text that gzip compressed, in one file or in several joined ones. Messages call it `file`. Throws InputError.
+/// Returns the text that gzip compressed, in one file or in several joined ones. Messages call it `file`. Throws
+/// InputError.
 std::string decompress(std::string_view bytes, const std::string& file);
 
 /// Returns the content of a file or a pipe, decompressed. Throws InputError.

@@ -29,8 +29,8 @@ constexpr size_t kMaxDepth = 64;
 constexpr size_t kMaxKeys = 10000;        // of one object, whose keys are searched linearly
 constexpr size_t kMaxValues = 5'000'000;  // in memory at once
 
-/// Builds the value from the parser's events. The builder of nlohmann/json has no limit on depth, lets the last of two
-/// equal keys win, and takes quadratic time for many keys and, with a callback, for long lists.
+/// Builds the value from the parser's events. The builder of nlohmann/json has no limit on depth, lets the last of
+/// two equal keys win, and takes quadratic time for many keys and, with a callback, for long lists.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
   Builder(Json& root, const std::string& file, const ListStream* stream)
@@ -127,8 +127,8 @@ Json parse(std::string_view text, const std::string& file, const ListStream* str
   return value;
 }
 
-/// Returns whether the Builder would accept a value that simdjson has parsed, inside of `depth` lists and objects. Adds to
-/// `values`. May return false in doubtful cases.
+/// Returns whether the Builder would accept a value that simdjson has parsed, inside of `depth` lists and objects.
+/// Adds to `values`. May return false in doubtful cases.
 bool is_sound(simdjson::dom::element value, size_t depth, size_t& values) {
   constexpr size_t kFewKeys = 64;  // few enough to compare all pairs
   if (++values > kMaxValues) return false;
@@ -220,12 +220,12 @@ class Splitter {
   std::vector<std::string_view> items_;
 };
 
-/// Lends parsers to threads, so that their buffers are used again. A thread_local parser would end the process if memory is
-/// too small to register its destructor.
+/// Lends parsers to threads, so that their buffers are used again. A thread_local parser would end the process if
+/// memory is too small to register its destructor.
 class ParserPool {
  public:
-  /// Calls f with the element that simdjson parses, which is valid until f returns. Padding must follow the text. Throws
-  /// exceptions derived from std::exception on errors.
+  /// Calls f with the element that simdjson parses, which is valid until f returns. Padding must follow the text.
+  /// Throws exceptions derived from std::exception on errors.
   template <class F>
   void parse(std::string_view text, F f) {
     std::unique_ptr<simdjson::dom::parser> parser = take();
@@ -267,7 +267,8 @@ Json read_members(const std::string& frame, const ListStream& stream, ParserPool
   return rest;
 }
 
-/// Returns the same as the Builder, in a fifth of the time. Returns nothing on errors; the Builder then reports them.
+/// Returns the same as the Builder, in a fifth of the time. Returns nothing on errors; the Builder then reports
+/// them.
 std::optional<Json> read_fast(std::string& text, const ListStream& stream) {
   text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
   Splitter splitter(text);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 namespace posbench {
 
 std::string accuracy_text(double accuracy, int digits) {

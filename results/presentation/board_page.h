@@ -7,9 +7,9 @@
 
 namespace posbench {
 
-/// Returns one HTML file. It has for each task a plot of the seeds of every encoding, by tier and with its cost, for the mean out of
-/// distribution and for each split; then the sections of a report's page. `shows` selects the encodings and tasks of the page. The
-/// tiers are computed from all.
+/// Returns one HTML file. It has for each task a plot of the seeds of every encoding, by tier and with its cost,
+/// for the mean out of distribution and for each split; then the sections of a report's page. `shows` selects the
+/// encodings and tasks of the page. The tiers are computed from all.
 std::string make_board_page(
     const BoardReport&, const BoardOptions&, const BoardTexts&,
     const std::function<bool(const std::string& task, const std::string& encoding)>& shows);

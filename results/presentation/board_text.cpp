@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "results/presentation/accuracy_text.h"
 #include "results/statistics/compare.h"
@@ -16,8 +18,6 @@
 
 namespace posbench {
 namespace {
-
-constexpr double kKept = 0.9;  // an accuracy from which a task counts as kept
 
 bool any(const Board& board, BoardStatus status) {
   for (const BoardTask& task : board.tasks) {
@@ -28,41 +28,8 @@ bool any(const Board& board, BoardStatus status) {
   return false;
 }
 
-std::string name(const BoardRow& row) { return row.is_users ? row.encoding + " *" : row.encoding; }
-
-/// Returns "1", "1 ?" if the tier is unsettled, or the reason why the encoding is in no tier.
-std::string tier_text(const BoardRow& row) {
-  return row.tier ? fmt::format("{}{}", *row.tier, row.unsettled ? " ?" : "") : status_text(row);
-}
-
 double worst(const BoardRow& row) { return *std::min_element(row.values.begin(), row.values.end()); }
 double best(const BoardRow& row) { return *std::max_element(row.values.begin(), row.values.end()); }
-
-/// Returns "0.93". If the task was not learned, adds the gain at the end of training: "0.93 (+0.05)".
-std::string in_distribution_text(const BoardRow& row) {
-  if (!row.in_distribution) return "-";
-  const std::string text = accuracy_text(*row.in_distribution);
-  if (row.status != BoardStatus::not_learned || !row.learned.late_gain) return text;
-  return fmt::format("{} ({:+.2f})", text, *row.learned.late_gain);
-}
-
-/// The encodings that have learned a task, and those that keep it on the split that decides.
-struct TaskSummary {
-  size_t learned = 0;
-  std::vector<std::string> keep;   // encodings with kKept or more, by their tiers
-  const BoardRow* best = nullptr;  // of those that have learned it
-};
-
-TaskSummary summarize(const BoardTask& task) {
-  TaskSummary summary;
-  for (const BoardRow& row : task.rows) {
-    summary.learned += row.learned.by_majority();
-    if (row.status == BoardStatus::not_learned) continue;
-    if (!summary.best || row.mean > summary.best->mean) summary.best = &row;
-    if (row.mean >= kKept) summary.keep.push_back(row.encoding);
-  }
-  return summary;
-}
 
 /// Returns "cope, path and 3 more".
 std::string some(const std::vector<std::string>& names, size_t most) {
@@ -105,6 +72,29 @@ std::string split_title(const BoardTask& task) {
                                            : "out of distribution";
 }
 
+std::string split_title(const BoardOptions& options) {
+  return options.split == "in_distribution"       ? "in distribution"
+         : options.split == "out_of_distribution" ? "out of distribution"
+                                                  : options.split;
+}
+
+std::string name_text(const BoardRow& row) { return row.is_users ? row.encoding + " *" : row.encoding; }
+
+std::string tier_text(const BoardRow& row) {
+  return row.tier ? fmt::format("{}{}", *row.tier, row.unsettled ? " ?" : "") : status_text(row);
+}
+
+std::string seed_range_text(const BoardRow& row) {
+  return fmt::format("{} to {}", accuracy_text(worst(row)), accuracy_text(best(row)));
+}
+
+std::string in_distribution_text(const BoardRow& row) {
+  if (!row.in_distribution) return "-";
+  const std::string text = accuracy_text(*row.in_distribution);
+  if (row.status != BoardStatus::not_learned || !row.learned.late_gain) return text;
+  return fmt::format("{} ({:+.2f})", text, *row.learned.late_gain);
+}
+
 std::string status_text(const BoardRow& row) {
   if (row.status == BoardStatus::not_learned) return "not learned";
   return row.tier ? fmt::format("tier {}", *row.tier) : "few seeds";
@@ -113,9 +103,9 @@ std::string status_text(const BoardRow& row) {
 std::string cost_text(const BoardRow& row) { return row.cost ? fmt::format("{:.1f}x", *row.cost) : ""; }
 
 std::string task_summary_text(const BoardTask& task, const BoardOptions& options) {
-  const TaskSummary summary = summarize(task);
+  const BoardTaskSummary& summary = task.summary;
   std::string text = fmt::format("{} of {} encodings learn it in distribution within {} steps", summary.learned,
-                                 task.rows.size(), task.steps);
+                                 summary.encodings, task.steps);
   if (!summary.best) return text + ".";
   const std::string of = fmt::format("{}, {}", metric_info(options.metric).title, split_title(task));
   const size_t count = summary.keep.size();
@@ -137,13 +127,13 @@ Table board_summary(const Board& board, bool with_names) {
               {}};
   if (with_names) table.columns.push_back({fmt::format("encodings with {:.2f} or more", kKept)});
   for (const BoardTask& task : board.tasks) {
-    const TaskSummary summary = summarize(task);
+    const BoardTaskSummary& summary = task.summary;
     const Tone tone = summary.keep.empty() ? Tone::faint : Tone::plain;
     std::vector<Cell> cells{Cell{task.task, tone},
                             Cell{fmt::format("{}", task.steps), tone},
-                            Cell{fmt::format("{} of {}", summary.learned, task.rows.size()), tone},
+                            Cell{fmt::format("{} of {}", summary.learned, summary.encodings), tone},
                             Cell{fmt::format("{}", summary.keep.size()), tone},
-                            Cell{summary.best ? name(*summary.best) : "-", tone},
+                            Cell{summary.best ? name_text(*summary.best) : "-", tone},
                             Cell{summary.best ? accuracy_text(summary.best->mean) : "-", tone}};
     if (with_names) cells.push_back(some(summary.keep, 6));
     table.rows.push_back(std::move(cells));
@@ -167,9 +157,8 @@ Table board_table(const BoardTask& task) {
   for (const BoardRow& row : task.rows) {
     const bool unknown = row.status == BoardStatus::not_learned;
     const Tone tone = unknown ? Tone::faint : row.tier == 1 ? Tone::good : Tone::plain;
-    std::vector<Cell> cells{
-        Cell{tier_text(row), tone}, name(row), unknown ? "-" : accuracy_text(row.mean),
-        unknown ? "-" : fmt::format("{} to {}", accuracy_text(worst(row)), accuracy_text(best(row)))};
+    std::vector<Cell> cells{Cell{tier_text(row), tone}, name_text(row), unknown ? "-" : accuracy_text(row.mean),
+                            unknown ? "-" : seed_range_text(row)};
     if (differ) cells.push_back(fmt::format("{}", seeds(row)));
     cells.push_back(in_distribution_text(row));
     cells.push_back(row.cost ? cost_text(row) : "-");
@@ -187,7 +176,7 @@ std::vector<std::string> tier_lines(const BoardTask& task) {
     double lowest = begin->mean;  // of those that are settled
     for (auto row = begin; row != end; ++row) {
       if (!row->unsettled) lowest = row->mean;
-      names.push_back(name(*row) + (row->unsettled ? fmt::format(" ? ({})", accuracy_text(row->mean)) : ""));
+      names.push_back(name_text(*row) + (row->unsettled ? fmt::format(" ? ({})", accuracy_text(row->mean)) : ""));
       if (row->cost) names.back() += " " + cost_text(*row);
     }
     std::string range;
@@ -221,14 +210,10 @@ Table board_csv(const Board& board, const BoardTexts& words) {
 }
 
 std::vector<std::string> board_summary_notes(const Board& board) {
-  const std::string& split = board.options.split;
-  const std::string where = split == "out_of_distribution" ? "out of distribution"
-                            : split == "in_distribution"   ? "in distribution"
-                                                           : split;
   return {"steps: of training, at most; a task that none has learned may need more.",
           fmt::format("learned by: encodings of which most seeds have {} or more in distribution.", kLearned),
           fmt::format("{:.2f} or more, best: of those, by {}, {}, mean over seeds and splits.", kKept,
-                      metric_info(board.options.metric).title, where)};
+                      metric_info(board.options.metric).title, split_title(board.options))};
 }
 
 std::vector<std::string> board_notes(const Board& board, const BoardTexts& words) {
@@ -281,13 +266,13 @@ Json to_json(const Board& board, const BoardTexts& words, const std::vector<std:
   json["cost_source"] = words.cost_source;
   json["tasks"] = Json::array();
   for (const BoardTask& task : board.tasks) {
-    const TaskSummary summary = summarize(task);
+    const BoardTaskSummary& summary = task.summary;
     Json item;
     item["task"] = task.task;
     item["about"] = words.about ? words.about(task.task) : "";
     item["who_has_it"] = task_summary_text(task, board.options);
     item["learned"] = summary.learned;
-    item["encodings"] = task.rows.size();
+    item["encodings"] = summary.encodings;
     item["keep"] = summary.keep;
     item["best"] = summary.best ? Json(summary.best->encoding) : Json(nullptr);
     item["splits"] = task.splits;

@@ -21,11 +21,13 @@ struct BoardTexts {
 /// Returns "57 of 66 encodings learn it in distribution; 2 keep 0.90 or more, ood_far4: cope, path."
 std::string task_summary_text(const BoardTask&, const BoardOptions&);
 
-/// Returns a row for each task: the number of encodings that have learned it, the number that keep 0.90 or more on the
-/// split that decides, and the best of these. `with_names` adds a column with their names.
+/// Returns a row for each task: the number of encodings that have learned it, the number that keep 0.90 or more on
+/// the split that decides, and the best of these. Encodings that the board does not show are counted too.
+/// `with_names` adds a column with their names.
 Table board_summary(const Board&, bool with_names);
 
-/// Returns a row for each encoding: tier, accuracy with the worst and the best seed, accuracy in distribution, cost.
+/// Returns a row for each encoding: tier, accuracy with the worst and the best seed, accuracy in distribution,
+/// cost.
 Table board_table(const BoardTask&);
 
 /// Returns a line for each tier of a task: "tier 1 (0.85 to 0.93): cope 1.9x, path 3.1x".
@@ -42,6 +44,19 @@ std::vector<std::string> board_notes(const Board&, const BoardTexts&);
 
 /// Returns "ood_far4", or "out of distribution" for the mean over several splits.
 std::string split_title(const BoardTask&);
+std::string split_title(const BoardOptions&);
+
+/// Returns the name of the encoding, with a star if the row is the user's.
+std::string name_text(const BoardRow&);
+
+/// Returns "1", "1 ?" if the tier is unsettled, or the reason why the encoding is in no tier.
+std::string tier_text(const BoardRow&);
+
+/// Returns "0.93 to 0.97": the worst and the best seed.
+std::string seed_range_text(const BoardRow&);
+
+/// Returns "0.93". If the task was not learned, adds the gain at the end of training: "0.93 (+0.05)".
+std::string in_distribution_text(const BoardRow&);
 
 /// Returns "tier 2", "few seeds" or "not learned".
 std::string status_text(const BoardRow&);

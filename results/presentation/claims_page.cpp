@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -95,10 +97,10 @@ std::string findings(const Claim& claim, const ClaimResult& result) {
 }
 
 std::string about(const Claim& claim, const ClaimResult& result) {
-  std::string text =
-      fmt::format("{} ({}). {}. {}", claim.name, claim.family, claim.source, findings(claim, result));
+  std::string text = fmt::format("{} ({}, {}). {} ({}: {}). {}", claim.name, claim.family, to_string(claim.kind),
+                                 claim.source, claim.read_from, claim.read_where, findings(claim, result));
   if (!result.reason.empty()) text += fmt::format("; {}: {}", to_string(result.verdict), result.reason);
-  text += ".";
+  text += '.';
   std::vector<std::string> numbers;
   std::string what;
   for (const Published& published : claim.published) {
@@ -107,7 +109,8 @@ std::string about(const Claim& claim, const ClaimResult& result) {
         fmt::format("{} {} {:g}", numbers.back() == what ? ":" : ",", published.encoding, published.value);
   }
   if (!numbers.empty()) text += fmt::format(" Published: {}.", fmt::join(numbers, "; "));
-  if (claim.comparable && !claim.differs.empty()) text += fmt::format(" What differs here: {}.", claim.differs);
+  if (claim.comparable && !claim.differs.empty())
+    text += fmt::format(" Differences from the source: {}.", claim.differs);
   return text;
 }
 
@@ -120,7 +123,7 @@ Plot strip(const Claim& claim, const ClaimResult& result, const AllEvidence& all
                         {"mean", "our mean"},
                         {"values", "our seeds"},
                         {"threshold", "threshold"},
-                        {"need", "what the claim needs"},
+                        {"need", "condition of the claim"},
                         {"published", "published"}}};
   const std::vector<Line> lines = lines_of(claim, all);
   const bool same = same_place(lines);
@@ -147,23 +150,26 @@ Plot strip(const Claim& claim, const ClaimResult& result, const AllEvidence& all
                          published_for(claim, line.cell->encoding)});
   }
   plot.signals = {{"x_title", metric_info(claim.metric).title}, {"labels", std::move(labels)}};
+  plot.details["opened_by"] = claim.name;
   return plot;
 }
 
-Plot whole_table(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  Plot plot{.kind = "table",
-            .title = "All claims",
-            .columns = {{"claim", "claim"},
-                        {"verdict", "verdict"},
-                        {"expected", "expected"},
-                        {"family", "family"},
-                        {"found", "found (95 %) and published"},
-                        {"statement", "statement"}}};
-  for (size_t i = 0; i < claims.size(); ++i) {
-    plot.rows.push_back({claims[i].name, to_string(results[i].verdict), claims[i].expected, claims[i].family,
-                         findings(claims[i], results[i]), claims[i].statement});
+/// Returns the claims in the order of the sections of the page; then those without a plot.
+Table verdict_table(std::span<const Claim> claims, std::span<const ClaimResult> results) {
+  Table table{
+      {{"claim"}, {"verdict"}, {"statement"}, {"found (95 %) and published"}, {"family"}, {"kind"}, {"predicted"}},
+      {}};
+  std::vector<ClaimVerdict> order(std::begin(kPlotted), std::end(kPlotted));
+  order.insert(order.end(), {ClaimVerdict::not_comparable, ClaimVerdict::not_run});
+  for (const ClaimVerdict verdict : order) {
+    for (size_t i = 0; i < claims.size(); ++i) {
+      if (results[i].verdict != verdict) continue;
+      table.rows.push_back({claims[i].name, to_string(verdict), claims[i].statement,
+                            findings(claims[i], results[i]), claims[i].family, to_string(claims[i].kind),
+                            claims[i].expected});
+    }
   }
-  return plot;
+  return table;
 }
 
 std::string capital(std::string text) {
@@ -174,16 +180,20 @@ std::string capital(std::string text) {
 }  // namespace
 
 std::string make_claims_page(std::span<const Claim> claims, std::span<const ClaimResult> results,
-                             const AllEvidence& all, const std::string& size) {
+                             const AllEvidence& all, const std::string& size, const std::string& directory) {
   Page page{
-      .title = "Claims about position encodings, and what this suite finds",
-      .notes = {
-          claim_notes(claims, results).front() + fmt::format(", at the {} size.", size),
-          "A dot is a seed, a coloured bar the mean. The red bar is the threshold: the mean of what is claimed to be "
-          "higher must be above it, and of a claimed level nine in ten seeds must reach it. A grey diamond is the "
-          "published value, where it is an accuracy or an error.",
-          "Rules were fixed before the runs. An order is reproduced if the difference is above a part of the "
-          "published one, and contradicted if it is below 0, by exact permutation tests corrected by Holm."}};
+      .title = fmt::format("{}: {} about position encodings", short_run_name(directory),
+                           claims.size() == 1 ? "1 claim" : fmt::format("{} claims", claims.size())),
+      .notes = {claim_notes(claims, results).front() + fmt::format(", at the {} size.", size),
+                "Kinds of claims: " + claim_kinds(claims) + "."},
+      .legend = {"A dot is a seed, a colored bar the mean. The red bar is the threshold: the mean of what is "
+                 "claimed to be higher must be above it, and of a claimed level nine in ten seeds must have it. A "
+                 "gray diamond is the published value, if it is an accuracy or an error.",
+                 "Rules were fixed before the runs. An order is reproduced if the difference is above a part of "
+                 "the published one, and contradicted if it is below 0, by exact permutation tests corrected by "
+                 "Holm.",
+                 "predicted: the verdict that was expected before any run."}};
+  page.sections.push_back({"Verdicts", "", {make_verdict_plot("All claims", verdict_table(claims, results))}});
   for (const ClaimVerdict verdict : kPlotted) {
     Section section{capital(to_string(verdict)), "", {}};
     for (size_t i = 0; i < claims.size(); ++i) {
@@ -191,8 +201,6 @@ std::string make_claims_page(std::span<const Claim> claims, std::span<const Clai
     }
     if (!section.plots.empty()) page.sections.push_back(std::move(section));
   }
-  page.sections.push_back(
-      {"Table", "With those that cannot be compared here, or were not run.", {whole_table(claims, results)}});
   return to_html(page);
 }
 

@@ -7,9 +7,10 @@
 
 namespace posbench {
 
-/// Returns one HTML file. It has for each claim its statement, source and verdict, and a plot of the evidence: the seeds, their
-/// means, the bound of the mean, and the published value if it is an accuracy or an error.
+/// Returns one HTML file. It opens with the numbers of verdicts and a table of all claims. Then it has for each
+/// claim its statement, source and verdict, and a plot of the evidence: the seeds, their means, the bound of the
+/// mean, and the published value if it is an accuracy or an error.
 std::string make_claims_page(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&,
-                             const std::string& size);
+                             const std::string& size, const std::string& directory);
 
 }  // namespace posbench

@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <map>
+#include <span>
+#include <string>
 #include <variant>
+#include <vector>
 
 namespace posbench {
 namespace {
@@ -23,7 +28,8 @@ Tone tone(ClaimVerdict verdict) {
   return Tone::plain;
 }
 
-/// Returns a row for each rule. The second column has the name or the statement of the claim, in its first row only.
+/// Returns a row for each rule. The second column has the name or the statement of the claim, in its first row
+/// only.
 Table rule_rows(std::span<const Claim> claims, std::span<const ClaimResult> results, const char* column,
                 std::string (*title)(const Claim&)) {
   Table table{{{"verdict"}, {column}, {"rule"}, {"published", Align::right}, {"found (95 %)", Align::right}}, {}};
@@ -70,12 +76,23 @@ std::string found_text(const RuleResult& result) {
                      result.interval->high);
 }
 
+std::string claim_kinds(std::span<const Claim> claims) {
+  std::vector<std::string> counts;
+  for (const ClaimKind kind : kClaimKinds) {
+    const auto count =
+        std::count_if(claims.begin(), claims.end(), [&](const Claim& claim) { return claim.kind == kind; });
+    if (count > 0) counts.push_back(fmt::format("{} {}", count, to_string(kind)));
+  }
+  return fmt::format("{}", fmt::join(counts, ", "));
+}
+
 Table claim_list(std::span<const Claim> claims, const std::map<std::string, std::string>& verdicts) {
-  Table table{{{"claim"}, {"family"}, {"verdict"}, {"predicted"}, {"statement"}}, {}};
+  Table table{{{"claim"}, {"family"}, {"verdict"}, {"predicted"}, {"kind"}, {"statement"}}, {}};
   for (const Claim& claim : claims) {
     const auto found = verdicts.find(claim.name);
     const std::string verdict = found == verdicts.end() ? to_string(ClaimVerdict::not_run) : found->second;
-    table.rows.push_back({claim.name, claim.family, verdict, claim.expected, claim.statement});
+    table.rows.push_back(
+        {claim.name, claim.family, verdict, claim.expected, to_string(claim.kind), claim.statement});
   }
   return table;
 }
@@ -99,6 +116,7 @@ std::vector<std::string> claim_notes(std::span<const Claim> claims, std::span<co
     if (count > 0) counts.push_back(fmt::format("{} {}", count, to_string(verdict)));
   }
   notes.push_back(fmt::format("{}", fmt::join(counts, ", ")));
+  notes.push_back("kinds: " + claim_kinds(claims));
   for (size_t i = 0; i < claims.size(); ++i) {
     if (!results[i].reason.empty()) notes.push_back(fmt::format("{}: {}", claims[i].name, results[i].reason));
   }

@@ -17,8 +17,11 @@ std::string published_text(const Rule&);
 /// Returns "+0.210 (+0.100 to +0.320)", "6 of 7 seeds", or "-".
 std::string found_text(const RuleResult&);
 
-/// Returns a row for each claim: its name, family, verdict, the verdict that was predicted before any run, and its statement.
-/// `verdicts` has those of the kept runs by the names of the claims; others are "not run".
+/// Returns "29 published number, 3 own statement": the number of claims of each kind.
+std::string claim_kinds(std::span<const Claim>);
+
+/// Returns a row for each claim: name, family, verdict, the verdict that was predicted before any run, kind and
+/// statement. `verdicts` has those of the kept runs by the names of the claims; others are "not run".
 Table claim_list(std::span<const Claim>, const std::map<std::string, std::string>& verdicts);
 
 /// Returns a row for each rule of each claim: verdict, claim, comparison, published and found difference.
@@ -27,7 +30,8 @@ Table claim_table(std::span<const Claim>, std::span<const ClaimResult>);
 /// Returns the same rows for a document: with the statement and its source instead of the claim's name.
 Table claim_statements(std::span<const Claim>, std::span<const ClaimResult>);
 
-/// Returns the text below the table: counts of the verdicts, reasons of open claims, and departures of every claim's runs.
+/// Returns the text below the table: the numbers of claims of each verdict and of each kind, and the reasons of
+/// open claims.
 std::vector<std::string> claim_notes(std::span<const Claim>, std::span<const ClaimResult>);
 
 }  // namespace posbench

@@ -6,7 +6,8 @@
 
 namespace posbench {
 
-/// Returns one HTML file. It has for each task the differences with their 95 % intervals, a line for each encoding and split.
+/// Returns one HTML file. It has for each task the differences with their 95 % intervals, a line for each encoding
+/// and split.
 std::string make_compare_page(const Comparison&);
 
 }  // namespace posbench

@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -48,7 +49,8 @@ Tone tone(Verdict verdict) {
   return Tone::plain;
 }
 
-/// Returns the gain in the last 40 % of training on a side that has not learned. Of two sides, returns the greater gain.
+/// Returns the gain in the last 40 % of training on a side that has not learned. Of two sides, returns the greater
+/// gain.
 std::optional<double> late_gain(const ComparisonRow& row) {
   std::optional<double> gain;
   for (const ComparisonSide* side : {&row.before, &row.after}) {

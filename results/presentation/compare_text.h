@@ -8,8 +8,8 @@
 
 namespace posbench {
 
-/// Returns a row for each task, encoding and split: worse first, then better, undecided, not learned, too few seeds and
-/// same.
+/// Returns a row for each task, encoding and split: worse first, then better, undecided, not learned, too few
+/// seeds and same.
 Table comparison_table(const Comparison&);
 
 /// Returns one table or, if it is wider than the style allows, one table for each task and encoding.

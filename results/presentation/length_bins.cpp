@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "results/statistics/statistics.h"
 
@@ -57,7 +60,8 @@ size_t split_index(const SplitResult& split, const std::vector<std::string>& spl
   return static_cast<size_t>(std::find(splits.begin(), splits.end(), split.name) - splits.begin());
 }
 
-/// Returns the value of one experiment at each length, distance or position, in the first of the splits that tests it.
+/// Returns the value of one experiment at each length, distance or position, in the first of the splits that tests
+/// it.
 std::map<int, Value> values_of(const ExperimentResult& experiment, Axis axis,
                                const std::vector<std::string>& splits) {
   std::map<int, Value> values;

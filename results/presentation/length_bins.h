@@ -12,8 +12,8 @@ namespace posbench {
 
 enum class Axis { length, distance, position };
 
-/// Splits of a task whose sequences have the same range of lengths. Only these share a curve by distance, because in longer
-/// sequences an encoding may fail because of the length.
+/// Splits of a task whose sequences have the same range of lengths. Only these share a curve by distance, because
+/// in longer sequences an encoding may fail because of the length.
 struct LengthGroup {
   int from = 0, to = 0;             // lengths, both included; 0 to 0 where none is recorded
   std::vector<std::string> splits;  // in the order of the task
@@ -21,15 +21,16 @@ struct LengthGroup {
 /// Groups the splits of a task by their range of lengths.
 std::vector<LengthGroup> length_groups(const std::vector<const ExperimentResult*>& of_task);
 
-/// A range of lengths, distances or positions that a plot shows as one point, because single values have few cases.
+/// A range of lengths, distances or positions that a plot shows as one point, because single values have few
+/// cases.
 struct LengthBin {
   int from = 0, to = 0;  // both included
   bool trained = false;  // in distribution
   std::string split;     // the first that covers `from`
 };
 
-/// Returns the bins of some splits of a task, ascending: at most eight for each split. A length or distance that several of the
-/// splits test belongs to the first of them.
+/// Returns the bins of some splits of a task, ascending: at most eight for each split. A length or distance that
+/// several of the splits test belongs to the first of them.
 std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& of_task, Axis,
                                    const std::vector<std::string>& splits);
 
@@ -40,8 +41,8 @@ struct BinValue {
   std::int64_t cases = 0;      // scored positions
 };
 
-/// Returns a value for each bin; empty if no seed has a case in it, or one that has does not have the metric, which is token, loss or
-/// margin. An experiment that did not finish has an accuracy of 0, and no loss or margin.
+/// Returns a value for each bin; empty if no seed has a case in it, or one that has does not have the metric,
+/// which is token, loss or margin. An experiment that did not finish has an accuracy of 0, and no loss or margin.
 std::vector<std::optional<BinValue>> bin_values(const std::vector<LengthBin>&,
                                                 const std::vector<const ExperimentResult*>& of_encoding, Axis,
                                                 const std::vector<std::string>& splits, Metric = Metric::token);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "base/error.h"

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "results/presentation/page_template.h"
 
@@ -22,7 +25,8 @@ Json write_plot(const Plot& plot) {
           {"signals", plot.signals}, {"details", plot.details}, {"size", plot.rows.size()}};
 }
 
-/// Returns a column as a list of its values. If it has texts: each text once, and for each row the index of its text.
+/// Returns a column as a list of its values. If it has texts: each text once, and for each row the index of its
+/// text.
 Json write_column(const Json& rows, size_t column) {
   const bool has_texts =
       std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return row[column].is_string(); });
@@ -86,6 +90,25 @@ std::string documents(const Page& page) {
 }
 
 }  // namespace
+
+std::string short_run_name(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  if (slash == path.npos) return path;
+  const std::string last = path.substr(slash + 1);
+  constexpr std::string_view kReport = "report.json";
+  if (!last.starts_with(kReport)) return last;
+  const std::string folder = path.substr(0, slash);
+  return folder.substr(folder.find_last_of('/') + 1) + last.substr(kReport.size());
+}
+
+Plot make_verdict_plot(std::string title, const Table& table) {
+  Plot plot{.kind = "table", .title = std::move(title)};
+  plot.details["verdicts"] = true;
+  for (const Column& column : table.columns) plot.columns.push_back({column.header, column.header});
+  for (const std::vector<Cell>& cells : table.rows)
+    plot.rows.push_back(write_list(cells, [](const Cell& cell) { return cell.text; }));
+  return plot;
+}
 
 std::string escape_html(std::string_view text) {
   std::string safe;

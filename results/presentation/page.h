@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "results/json/json.h"
+#include "results/presentation/table.h"
 
 namespace posbench {
 
 /// A table and the kind of its plot. The kinds and their columns are
 ///   curve   lines over x: name, x, y, and values, a list with a dot for each seed
 ///   heat    a cell for each row and column: row, column, value. Cells with texts have also text (the rounded value), mark
-///           (a letter next to it), note (shown instead of it, or empty), least and greatest (the ends of a bar in the cell)
+///           (a letter next to it), note (shown instead of it, or empty), least and greatest (the ends of a bar in
+///           the cell)
 ///   dots    values with intervals, a line for each row: row, series, value, low, high
 ///   strip   a dot for each seed and their mean, a line for each row: row, series, mean, values, threshold and need (the
 ///           bound of the mean, and its text), published. The signal labels has a text for each row, at the right
@@ -64,14 +66,22 @@ struct Page {
 
 std::string to_html(const Page&);
 
+/// Returns the last folder or file of a run's path, for titles: "mine" for "runs/mine" and
+/// "runs/mine/report.json".
+std::string short_run_name(const std::string& path);
+
+/// Returns a table with which a page opens. A plot whose details have a row's first cell as `opened_by` is linked
+/// from the row.
+Plot make_verdict_plot(std::string title, const Table&);
+
 /// Escapes a text for HTML: as content, or as a quoted attribute value.
 std::string escape_html(std::string_view);
 
 /// Returns JSON on one line for a <script> element, escaped so that it cannot end the element.
 std::string to_script_json(const Json&);
 
-/// Returns a number as pages show it, with six digits after the point; null if it is not finite. Only 1 is 1: what is less stays
-/// less.
+/// Returns a number as pages show it, with six digits after the point; null if it is not finite. Only 1 is 1: what
+/// is less stays less.
 Json round_for_page(double);
 
 }  // namespace posbench

@@ -66,7 +66,8 @@ std::string range_text(int from, int to) {
   return from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
 }
 
-/// Returns a caption: "Trained at 1 to 20, tested to 100. Baselines: chance 0.50; best trivial predictor (last_token) 0.62."
+/// Returns a caption: "Trained at 1 to 20, tested to 100. Baselines: chance 0.50; best trivial predictor
+/// (last_token) 0.62."
 std::string bins_text(const std::vector<LengthBin>& bins, const Json& levels, Plot& plot) {
   int trained_from = -1, trained_to = -1;
   for (const LengthBin& bin : bins) {
@@ -93,8 +94,8 @@ std::string unit(Axis axis) {
   return axis == Axis::length ? "length" : axis == Axis::distance ? "distance" : "position in the answer";
 }
 
-/// Returns the plot of some splits of a task; without rows if they have a single length, distance or position, or no encoding has
-/// the metric.
+/// Returns the plot of some splits of a task; without rows if they have a single length, distance or position, or
+/// no encoding has the metric.
 Plot metric_plot(const PageSource& source, const std::string& task, Axis axis,
                  const std::vector<std::string>& splits, Metric metric) {
   Plot plot{.title = task,
@@ -150,7 +151,7 @@ Section by_distance(const PageSource& source) {
   Section section{
       "Accuracy against distance",
       "As above, over the distance between the question and its source. Each plot has sequences of the "
-      "same lengths, since in longer ones an encoding may fail by their length.",
+      "same lengths, because an encoding may fail on longer ones due to their length.",
       {}};
   for (const std::string& task : source.tasks) {
     Experiments all;
@@ -248,8 +249,8 @@ std::vector<Section> accuracy_sections(const PageSource& source) {
   return {
       by_length(
           source, "Accuracy against length",
-          "Token accuracy: lines are means over seeds, small dots the seeds. The grey range was trained; dotted "
-          "lines are chance, dashed ones the best predictor that does not read the question. Neighbouring "
+          "Token accuracy: lines are means over seeds, small dots are seeds. The gray range was trained. Dotted "
+          "lines are chance; dashed lines are the best predictor that does not read the question. Neighboring "
           "lengths with few cases are pooled.",
           Axis::length, Metric::token),
       by_distance(source)};
@@ -267,7 +268,7 @@ Section learning_section(const PageSource& source) {
   Section section{
       "Learning curves",
       "Validation accuracy of whole sequences, in distribution unless a split is named, by training step: lines are "
-      "means over seeds, small dots the seeds.",
+      "means over seeds, small dots are seeds.",
       {}};
   for (const std::string& task : source.tasks) {
     Plot plot = learning_plot(task, task);

@@ -28,7 +28,8 @@ std::string mark(const SummaryRow& row) {
   return std::string(row.diverged > 0 ? "d" : "") + (row.failed > 0 ? "f" : "");
 }
 
-/// Returns "not learned (+0.12)": how much sequence accuracy in validation gained late; empty where most seeds have learned.
+/// Returns "not learned (+0.12)": how much validation accuracy rose late in training. Returns an empty text if
+/// most seeds have learned the task.
 std::string not_learned(const SummaryRow& row) {
   if (row.learned.by_majority()) return "";
   return row.learned.late_gain ? fmt::format("not learned ({:+.2f})", *row.learned.late_gain) : "not learned";
@@ -89,11 +90,12 @@ Section map_section(const PageSource& source) {
   const std::string above =
       "Token accuracy, rescaled so that 0 is the best predictor that does not read the question, and 1 is all right.";
   const std::string about = fmt::format(
-      "The bar at the foot of a cell reaches from its worst seed to its best, where the width of the cell is 0 to 1. "
-      "Not learned: most seeds are under {} in distribution, so accuracy out of distribution says little about the "
-      "encoding; the cell's page and the table have it, with what sequence accuracy still gained in the last {:.0f} % of "
-      "training. Cells are rounded, and only 1.00 means that nothing was wrong. After a value, d means that one or more "
-      "seeds diverged, f that they failed; they count as 0. A cell opens its seeds, curves and configuration.",
+      "The bar at the foot of a cell extends from its worst seed to its best, where the width of the cell is 0 to 1. "
+      "Not learned: most seeds are under {} in distribution, so the out-of-distribution accuracy says nothing about the "
+      "encoding. The dialog of the cell and the table have this accuracy, and how much validation accuracy still rose in "
+      "the last {:.0f} % of training. Cells are rounded, and only 1.00 means that nothing was wrong. After a value, d "
+      "means that one or more seeds diverged, f that they failed; they count as 0. A cell opens its seeds, curves and "
+      "configuration.",
       kLearned, 100 * kLateTraining);
   constexpr Kind kIn = &SummaryRow::in_distribution, kOut = &SummaryRow::out_of_distribution;
   constexpr Accuracy kSequence = &SplitSummary::sequence, kAbove = &SplitSummary::above_trivial;
@@ -106,17 +108,18 @@ Section map_section(const PageSource& source) {
 }
 
 Section ranking_section(const PageSource& source) {
-  Plot plot{.kind = "dots",
-            .title = "Mean rank",
-            .about =
-                "By sequence accuracy among the encodings of the same task; 1 is best, equals share the mean of "
-                "their ranks.",
-            .columns = {{"row", "encoding"},
-                        {"series", "splits"},
-                        {"value", "mean rank"},
-                        {"low", "low"},
-                        {"high", "high"},
-                        {"tasks", "tasks"}}};
+  Plot plot{
+      .kind = "dots",
+      .title = "Mean rank",
+      .about =
+          "By sequence accuracy among the encodings of the same task; 1 is best, equal encodings share the mean of "
+          "their ranks.",
+      .columns = {{"row", "encoding"},
+                  {"series", "splits"},
+                  {"value", "mean rank"},
+                  {"low", "low"},
+                  {"high", "high"},
+                  {"tasks", "tasks"}}};
   plot.signals = {{"x_title", "mean rank over tasks"}, {"zero", false}};
   std::map<std::string, const Ranking*> rows;
   for (const Ranking& row : source.summary.ranking) rows[row.encoding] = &row;
@@ -134,7 +137,7 @@ Section ranking_section(const PageSource& source) {
 
 Section threshold_section(const PageSource& source) {
   Plot plot{.kind = "table",
-            .title = "Where accuracy first falls below 90 %",
+            .title = "Length or distance from which accuracy is below 90 %",
             .about =
                 "The first length, or distance, from which the token accuracy of all seeds is below 0.9, with its "
                 "95 % interval by "

@@ -125,7 +125,8 @@ Plot diagram(const std::string& title, const std::string& about, const std::stri
   return plot;
 }
 
-/// Fixes the order of the rows and columns that have cells. The first cells alone do not, because cells may be missing.
+/// Fixes the order of the rows and columns that have cells. The first cells alone do not, because cells may be
+/// missing.
 void set_order(Plot& plot, const std::vector<std::string>& rows, const std::vector<std::string>& columns) {
   const auto with_cells = [&](const std::vector<std::string>& names, size_t place) {
     Json order = Json::array();
@@ -304,7 +305,7 @@ void add_by_encoding(const PageSource& source, const std::vector<const Grid*>& o
 Section phase_section(const PageSource& source) {
   Section section{
       "Phase diagrams",
-      "What the points of the sweep reach: means over seeds. The bar at the foot of a cell reaches from its worst "
+      "Means over seeds at each point of the sweep. The bar at the foot of a cell extends from its worst "
       "seed to its best. After a value, d means that one or more seeds diverged, f that they failed; they count "
       "as 0.",
       {}};

@@ -53,13 +53,13 @@ Section cost_section(const PageSource& source) {
       .kind = "dots",
       .title = "Milliseconds for each training step",
       .about =
-          "Of one thread; an experiment's time, its evaluation and extensions included, over its steps. Points are means "
-          "over seeds.",
+          "The time of an experiment on one thread, including evaluation and extensions, divided by its steps. Points are "
+          "means over seeds.",
       .columns = {{"row", "encoding"},
-                  {"series", "of"},
+                  {"series", "quantity"},
                   {"value", "milliseconds"},
-                  {"low", "least task"},
-                  {"high", "greatest task"},
+                  {"low", "cheapest task"},
+                  {"high", "most expensive task"},
                   {"experiments", "experiments"}}};
   plot.signals = {{"x_title", "milliseconds"}, {"zero", true}};
   const std::map<ExperimentId, double> seconds = read_seconds(source.report.timing);
@@ -84,11 +84,11 @@ Section cost_section(const PageSource& source) {
     plot.rows.push_back({encoding, "mean over tasks", round_for_page(mean(of_tasks)), round_for_page(*low),
                          round_for_page(*high), experiments});
   }
-  return {"Cost",
-          "Lines reach from the cheapest task to the dearest. Compare within one machine only; posbench bench "
-          "measures more "
-          "exactly.",
-          {plot}};
+  return {
+      "Cost",
+      "Lines extend from the cheapest task to the most expensive. Compare within one machine only; posbench bench "
+      "measures more exactly.",
+      {plot}};
 }
 
 Section unfinished_section(const PageSource& source) {
@@ -104,7 +104,7 @@ Section unfinished_section(const PageSource& source) {
     plot.rows.push_back({experiment.id.task, experiment.id.encoding, experiment.id.seed,
                          to_string(experiment.status), experiment.reason});
   }
-  return {"Not finished", "They count as nothing right, above and everywhere.", {plot}};
+  return {"Not finished", "They count as 0 in all tables and plots.", {plot}};
 }
 
 Section seed_section(const PageSource& source) {

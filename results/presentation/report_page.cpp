@@ -7,6 +7,8 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -35,7 +37,7 @@ void add_experiments(PageSource& source) {
     source.experiments[experiment.id.task][experiment.id.encoding].push_back(&experiment);
   }
   for (const TaskBaseline& task : source.report.tasks) {
-    if (source.experiments.count(task.task) > 0) source.tasks.push_back(task.task);
+    if (source.experiments.contains(task.task)) source.tasks.push_back(task.task);
   }
 }
 
@@ -67,7 +69,7 @@ std::string provenance(const NamedReport& run) {
 /// Returns "before, after: 7 position encodings on 7 tasks, 5 seeds".
 std::string page_title(const PageSource& source) {
   std::string names;
-  for (const NamedReport& run : source.runs) names += (names.empty() ? "" : ", ") + run.name;
+  for (const NamedReport& run : source.runs) names += (names.empty() ? "" : ", ") + short_run_name(run.name);
   std::set<std::uint64_t> seeds;
   for (const ExperimentResult& experiment : source.report.experiments) seeds.insert(experiment.id.seed);
   const auto count = [](size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); };

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "results/presentation/accuracy_text.h"
 #include "results/statistics/proportion.h"

@@ -8,9 +8,10 @@
 
 namespace posbench {
 
-/// Returns encodings as rows and tasks as columns. A cell has the mean of the metric over seeds, in / out of distribution.
-/// If most seeds have not learned the task, "not learned" replaces the accuracy out of distribution, which then says
-/// nothing about the encoding. A letter marks that some seeds diverged (d) or failed (f). If all did, the cell is a word.
+/// Returns encodings as rows and tasks as columns. A cell has the mean of the metric over seeds, in / out of
+/// distribution. If most seeds have not learned the task, "not learned" replaces the accuracy out of distribution,
+/// which then says nothing about the encoding. A letter marks that some seeds diverged (d) or failed (f). If all
+/// did, the cell is a word.
 Table accuracy_table(const Summary&, Metric = Metric::sequence);
 
 struct TaskTable {
@@ -18,9 +19,9 @@ struct TaskTable {
   Table table;
 };
 
-/// Returns for each task a table with encodings as rows and splits as columns. A cell has the mean of the metric over seeds,
-/// in brackets if most seeds have not learned the task. The points of a sweep are rows of one table, with a column for each
-/// swept value.
+/// Returns for each task a table with encodings as rows and splits as columns. A cell has the mean of the metric
+/// over seeds, in brackets if most seeds have not learned the task. The points of a sweep are rows of one table,
+/// with a column for each swept value.
 std::vector<TaskTable> split_tables(const Summary&, Metric = Metric::sequence);
 std::vector<std::string> split_notes(const Summary&, Metric = Metric::sequence);
 
@@ -33,10 +34,11 @@ std::vector<std::string> memory_notes(const Report&);
 /// Returns the encodings in the order of their mean rank out of distribution.
 Table ranking_table(const Summary&);
 
-/// Returns all metrics for a spreadsheet or a data frame, with a row for each task, encoding, seed and split. An experiment
-/// that diverged or failed has a row for each split too, with accuracies of 0, as the means count it, and no counts. A sweep
-/// adds the columns swept_task and swept_encoding (the specs without the swept values) and one for each swept value. A run
-/// with extensions adds parent (the encoding of the model that is extended) and further_steps.
+/// Returns all metrics for a spreadsheet or a data frame, with a row for each task, encoding, seed and split. An
+/// experiment that diverged or failed has a row for each split too, with accuracies of 0, as the means count it,
+/// and no counts. A sweep adds the columns swept_task and swept_encoding (the specs without the swept values) and
+/// one for each swept value. A run with extensions adds parent (the encoding of the model that is extended) and
+/// further_steps.
 Table seed_table(const Report&, const Summary&);
 
 /// Returns the experiments that did not finish, with their reasons.

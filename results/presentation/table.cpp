@@ -4,7 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/printable.h"
 #include "base/text.h"
@@ -58,7 +61,7 @@ std::vector<std::string> wrap_text(std::string_view header, int most) {
 /// Breaks a text at spaces into lines no wider than `most` or its widest word.
 std::vector<std::string> break_text(std::string_view text, int most) {
   std::vector<std::string> lines(1);
-  for (const std::string& word : split_list(std::string(text), ' ')) {
+  for (const std::string& word : split_list(text, ' ')) {
     if (!lines.back().empty() && width(lines.back()) + 1 + width(word) > most) lines.emplace_back();
     lines.back() += (lines.back().empty() ? "" : " ") + word;
   }

@@ -35,8 +35,8 @@ struct ConsoleStyle {
   bool color = false;
 };
 
-/// Returns aligned columns under a rule. A header wider than its cells breaks after '_', ':', ',' or a space. Control
-/// characters, which could control a terminal, are replaced by '?'.
+/// Returns aligned columns under a rule. A header wider than its cells breaks after '_', ':', ',' or a space.
+/// Control characters, which could control a terminal, are replaced by '?'.
 std::string to_console_text(const Table&, const ConsoleStyle& = {});
 
 /// Returns a table in GitHub Markdown; markup characters in cells are escaped.

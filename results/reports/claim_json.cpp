@@ -1,10 +1,13 @@
 #include "results/reports/claim_json.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -12,8 +15,11 @@ namespace posbench {
 namespace {
 
 const std::vector<std::string> kExpected = {"reproduced", "contradicted", "inconclusive", "not comparable"};
+const std::string kOwnSource = "this repository";
+const std::vector<std::string> kReadFrom = {"paper text",  "authors' code",  "authors' output",
+                                            "second-hand", "not read again", kOwnSource};
 
-std::string text_or(const Field& field, const char* key, std::string otherwise = "") {
+std::string text_or(const Field& field, const char* key, const std::string& otherwise = "") {
   return field.has(key) ? field[key].text() : otherwise;
 }
 
@@ -47,6 +53,27 @@ Rule read_rule(const Field& field, const ClaimFile& file) {
                    .low = read_cell(low, file),
                    .gap = number_or_nothing(order, "gap", 0, 1),
                    .least = order["least"].number(0, 1)};
+}
+
+ClaimKind read_kind(const Field& claim) {
+  const Field kind = claim["kind"];
+  std::vector<std::string> names;
+  for (const ClaimKind known : kClaimKinds) names.push_back(to_string(known));
+  return kClaimKinds[kind.choice(names)];
+}
+
+/// Reads the kind of a claim and how its source was read. Its published numbers must have been read already.
+void read_origin(const Field& field, Claim& claim) {
+  claim.kind = read_kind(field);
+  claim.read_from = kReadFrom[field["read_from"].choice(kReadFrom)];
+  claim.read_where = field["read_where"].name();
+  const Field kind = field["kind"], read_from = field["read_from"];
+  if (claim.kind == ClaimKind::published_number && claim.published.empty())
+    kind.fail("expected numbers in 'published'");
+  if ((claim.kind == ClaimKind::own_statement) != (claim.read_from == kOwnSource)) {
+    read_from.fail(fmt::format("expected '{}' for the kind '{}', and for no other", kOwnSource,
+                               to_string(ClaimKind::own_statement)));
+  }
 }
 
 ClaimSetting read_setting(const Field& field) {
@@ -105,6 +132,9 @@ Json write_claim(const Claim& claim, const ClaimResult& result) {
   json["statement"] = claim.statement;
   json["family"] = claim.family;
   json["source"] = claim.source;
+  json["kind"] = to_string(claim.kind);
+  json["read_from"] = claim.read_from;
+  json["read_where"] = claim.read_where;
   json["published"] = write_list(claim.published, [](const Published& published) {
     return Json{{"what", published.what}, {"encoding", published.encoding}, {"value", published.value}};
   });
@@ -140,6 +170,7 @@ ClaimFile read_claim(const Json& json, const std::string& name) {
       return Published{item["what"].text(), item["encoding"].name(), item["value"].number(-1e9, 1e9)};
     });
   }
+  read_origin(field, file.claim);
   const Field tasks = field["tasks"], rules = field["rules"];
   for (const auto& [task, specs] : tasks.object().items()) {
     const Field sizes = tasks[task.c_str()];

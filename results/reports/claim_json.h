@@ -26,7 +26,8 @@ struct ClaimFile {
   std::map<ClaimSize, ClaimSetting> settings;
 };
 
-/// Reads a claim. `name` is the name of the claim and of its file, without .json. Throws InputError, with file and JSON path.
+/// Reads a claim. `name` is the name of the claim and of its file, without .json. Throws InputError, with file and
+/// JSON path.
 ClaimFile read_claim(const Json&, const std::string& name);
 
 /// Writes the claims that were judged at one size, their verdicts and the evidence for them.

@@ -12,7 +12,8 @@ struct MeasuredCosts {
   std::string source;  // "posbench bench, size quick, length 64, on Intel Xeon, commit 1a2b3c"
 };
 
-/// Reads the measurements of the first size and length in the file. Throws InputError with the file and the JSON path.
+/// Reads the measurements of the first size and length in the file. Throws InputError with the file and the JSON
+/// path.
 MeasuredCosts read_costs(const Json&, const std::string& file);
 
 }  // namespace posbench

@@ -78,8 +78,8 @@ Count read_count(const Field& json, std::int64_t least_total = 0) {
   return count;
 }
 
-/// A count by length or distance in its compact form, which is a list: its length or distance, then pairs of a number of
-/// right answers and their total.
+/// A count by length or distance in its compact form, which is a list: its length or distance, then pairs of a
+/// number of right answers and their total.
 template <class Field>
 class Integers {
  public:

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -121,7 +123,8 @@ Report read_frame(const Json& json, const std::string& file) {
           .timing = root["timing"].object()};
 }
 
-/// Returns true for parts of a report that are computed from the experiments, such as its summary, and for unknown parts.
+/// Returns true for parts of a report that are computed from the experiments, such as its summary, and for unknown
+/// parts.
 bool is_unread(std::string_view key) {
   constexpr std::string_view kRead[] = {"schema_version", "context", "config", "tasks", "experiments", "timing"};
   return std::find(std::begin(kRead), std::end(kRead), key) == std::end(kRead);

@@ -14,15 +14,15 @@ constexpr int kSchemaVersion = 1;
 /// Computes the summary from the experiments. It is not read back.
 Json to_json(const Report&);
 
-/// Ignores unknown fields and rejects all other errors. Throws InputError with one line that names the file and the JSON
-/// path.
+/// Ignores unknown fields and rejects all other errors. Throws InputError with one line that names the file and
+/// the JSON path.
 Report report_from_json(const Json&, const std::string& file);
 Report read_report(const std::filesystem::path&);
 /// Reads the bytes of a file that gzip may have compressed. Messages call it `file`.
 Report parse_report(std::string_view bytes, const std::string& file);
 
-/// Checks an experiment against its task, which is null if it is not listed. `place` is the location of the experiment in
-/// the file, with a dot: "experiments[3]."; empty if it is the whole. Throws InputError.
+/// Checks an experiment against its task, which is null if it is not listed. `place` is the location of the
+/// experiment in the file, with a dot: "experiments[3]."; empty if it is the whole. Throws InputError.
 void check_experiment(const ExperimentResult&, const TaskBaseline*, const std::string& file,
                       const std::string& place = "");
 

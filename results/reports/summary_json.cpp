@@ -42,8 +42,8 @@ Json write_split(const SplitSummary& split) {
 
 Json integer_or_null(const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); }
 
-/// Writes null if nothing was recorded. The length, or an end of its interval, is null if it lies beyond the tested
-/// lengths.
+/// Writes null if nothing was recorded. The length, or an end of its interval, is null if it lies beyond the
+/// tested lengths.
 Json write_threshold_length(const std::optional<ThresholdLength>& fall) {
   if (!fall) return nullptr;
   Json json;

@@ -3,9 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -50,8 +56,8 @@ void add_tasks(const Report& report, Report& all) {
   }
 }
 
-/// Returns the seconds of a training step, including its share of the tests, as means over seeds, by encoding and task.
-/// Skips entries of another form, since other programs may have written them.
+/// Returns the seconds of a training step, including its share of the tests, as means over seeds, by encoding and
+/// task. Skips entries of another form, since other programs may have written them.
 std::map<std::pair<std::string, std::string>, double> step_seconds(const Report& report) {
   std::map<ExperimentId, int> steps;
   for (const ExperimentResult& e : report.experiments) steps[e.id] = e.steps;
@@ -181,6 +187,17 @@ void find_statuses(std::vector<BoardRow>& rows) {
   }
 }
 
+BoardTaskSummary summarize(const std::vector<BoardRow>& rows) {
+  BoardTaskSummary summary{.encodings = rows.size()};
+  for (const BoardRow& row : rows) {
+    summary.learned += row.learned.by_majority();
+    if (row.status == BoardStatus::not_learned) continue;
+    if (!summary.best || row.mean > summary.best->mean) summary.best = row;
+    if (row.mean >= kKept) summary.keep.push_back(row.encoding);
+  }
+  return summary;
+}
+
 }  // namespace
 
 BoardReport merge_board(std::span<const NamedReport> kept, std::span<const NamedReport> users, const Costs& known,
@@ -225,6 +242,7 @@ Board make_board(const BoardReport& all, const BoardOptions& options) {
       shown.rows.push_back(std::move(row));
     }
     find_statuses(shown.rows);
+    shown.summary = summarize(shown.rows);
     board.tasks.push_back(std::move(shown));
   }
   return board;

@@ -4,6 +4,7 @@
 // their seeds over the kept reports, which must have the same settings. An encoding of the user that the board has too is
 // another row, named with its report.
 #pragma once
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,13 +29,14 @@ struct BoardReport {
   Costs costs;  // those of the kept encodings, and of the user's if they are known
 };
 
-/// Estimates the costs of the user's encodings from their seconds for each step, relative to those of encodings in the same
-/// report whose cost is known. Throws InputError if two reports have the same task with other samples or, unless that is
-/// allowed, another budget.
+/// Estimates the costs of the user's encodings from their seconds for each step, relative to those of encodings in
+/// the same report whose cost is known. Throws InputError if two reports have the same task with other samples or,
+/// unless that is allowed, another budget.
 BoardReport merge_board(std::span<const NamedReport> kept, std::span<const NamedReport> users, const Costs& known,
                         bool allow_different_budget);
 
-/// The accuracy that decides the tiers. `split` is a split, or a kind of splits: "in_distribution" or "out_of_distribution".
+/// The accuracy that decides the tiers. `split` is a split, or a kind of splits: "in_distribution" or
+/// "out_of_distribution".
 struct BoardOptions {
   std::string split = "out_of_distribution";
   Metric metric = Metric::sequence;  // an accuracy
@@ -57,12 +59,22 @@ struct BoardRow {
   std::optional<double> cost;
 };
 
+constexpr double kKept = 0.9;  // the least accuracy that counts as kept
+
+/// Counts all encodings of a task, whichever rows are shown.
+struct BoardTaskSummary {
+  size_t encodings = 0, learned = 0;
+  std::vector<std::string> keep;  // encodings with kKept or more on the split that decides, by their tiers
+  std::optional<BoardRow> best;   // of those that have learned it
+};
+
 struct BoardTask {
   std::string task;
   std::string split;                // as in BoardOptions
   std::vector<std::string> splits;  // whose mean decides
   int steps = 0;               // of the longest training of an experiment; early stopping may end others before
   std::vector<BoardRow> rows;  // by tier and mean; then those with too few seeds, then those that have not learned
+  BoardTaskSummary summary;
 };
 
 struct Board {

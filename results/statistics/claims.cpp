@@ -5,6 +5,11 @@
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "base/error.h"
 #include "results/statistics/permutation.h"
@@ -104,8 +109,8 @@ double choose(int n, int k) {
   return product;
 }
 
-/// Returns the smallest number of seeds of each encoding with which a t-test of this effect has a power of 0.8 at that
-/// level, and with which a permutation test can reach the level at all; empty above 100.
+/// Returns the smallest number of seeds of each encoding with which a t-test of this effect has a power of 0.8 at
+/// that level, and with which a permutation test can reach the level at all; empty above 100.
 std::optional<int> seeds_needed(double effect, double deviation, double level) {
   constexpr int kMax = 100;
   for (int n = kClaimSeeds; n <= kMax; ++n) {
@@ -207,6 +212,12 @@ Evidence find_evidence(const NamedReport& named, const std::string& split, Metri
   }
   evidence.learned = find_learned(report, task, experiments);
   return evidence;
+}
+
+std::string to_string(ClaimKind kind) {
+  constexpr const char* kNames[] = {"published number", "published finding", "other task", "argument",
+                                    "own statement"};
+  return kNames[static_cast<size_t>(kind)];
 }
 
 std::string to_string(ClaimVerdict verdict) {

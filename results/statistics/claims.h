@@ -51,8 +51,22 @@ struct Published {
   double value = 0;
 };
 
+/// The relation of a claim to its source.
+enum class ClaimKind {
+  published_number,   // the source has numbers of this comparison, which `published` lists
+  published_finding,  // the source reports it for this task; the claim quotes no number
+  other_task,         // the source reports it for another task
+  argument,           // the source argues for it and trains nothing
+  own_statement,      // it was made in this repository
+};
+constexpr ClaimKind kClaimKinds[] = {ClaimKind::published_number, ClaimKind::published_finding,
+                                     ClaimKind::other_task, ClaimKind::argument, ClaimKind::own_statement};
+std::string to_string(ClaimKind);  // "published number"
+
 struct Claim {
   std::string name, statement, family, source;
+  ClaimKind kind = ClaimKind::own_statement;
+  std::string read_from, read_where;  // "paper text", "Table 3": the material that was read, and the place in it
   std::vector<Published> published;
   std::string expected;    // before any run: reproduced, contradicted, inconclusive or not comparable
   std::string differs;     // how the chosen size differs from the source
@@ -72,8 +86,8 @@ struct Evidence {
 using AllEvidence = std::map<std::string, Evidence>;
 std::string evidence_key(const ClaimCell&, Metric);
 
-/// Returns the evidence in a report of one task and one encoding, on a split or a kind of splits. Throws InputError
-/// if the report has several tasks or encodings, or no such split.
+/// Returns the evidence in a report of one task and one encoding, on a split or a kind of splits. Throws
+/// InputError if the report has several tasks or encodings, or no such split.
 Evidence find_evidence(const NamedReport&, const std::string& split, Metric);
 
 enum class ClaimVerdict { reproduced, contradicted, inconclusive, not_comparable, not_run };
@@ -88,8 +102,8 @@ struct RuleResult {
   std::optional<double> p_above_least, p_below_zero;  // one-sided, corrected
   // For a level rule:
   std::optional<Count> reached;  // seeds
-  /// The number of seeds of each encoding that would decide with probability 0.8, if the true difference is the one
-  /// that was found; empty if the rule is decided, or if no number would decide it.
+  /// The number of seeds of each encoding that would decide with probability 0.8, if the true difference is the
+  /// one that was found; empty if the rule is decided, or if no number would decide it.
   std::optional<int> seeds_needed;
 };
 
@@ -99,7 +113,8 @@ struct ClaimResult {
   std::vector<RuleResult> rules;  // in the order of the claim
 };
 
-/// Returns the result of each claim, in order. `alpha` is the probability that any of the order rules is decided wrongly.
+/// Returns the result of each claim, in order. `alpha` is the probability that any of the order rules is decided
+/// wrongly.
 std::vector<ClaimResult> judge_claims(std::span<const Claim>, const AllEvidence&, double alpha = 0.05);
 
 }  // namespace posbench

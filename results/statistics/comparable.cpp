@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -115,7 +118,8 @@ void check_own_splits(const NamedReport& baseline, const NamedReport& candidate)
   }
 }
 
-/// Checks splits. A split whose values follow from the trained ones may have changed its meaning from one version to the next.
+/// Checks splits. A split whose values follow from the trained ones may have changed its meaning from one version
+/// to the next.
 void check_split_options(const NamedReport& a, const NamedReport& b, std::vector<std::string>& warnings) {
   for (const TaskBaseline& task : a.report.tasks) {
     const TaskBaseline* other = find(b.report, task.task);

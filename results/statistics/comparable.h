@@ -7,7 +7,8 @@
 
 namespace posbench {
 
-/// Throws InputError with the reason if they may not be compared. Returns warnings about differences that are allowed.
+/// Throws InputError with the reason if they may not be compared. Returns warnings about differences that are
+/// allowed.
 std::vector<std::string> check_comparable(const NamedReport& baseline, const NamedReport& candidate,
                                           bool allow_different_budget);
 

@@ -9,6 +9,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -155,8 +158,8 @@ class Pairing {
     if (!pair.rows.empty()) pairs.push_back(std::move(pair));
   }
 
-  /// Finds the experiments whose seed both sides have if the encoding is the same and there is such a seed, and otherwise all
-  /// experiments.
+  /// Finds the experiments whose seed both sides have if the encoding is the same and there is such a seed, and
+  /// otherwise all experiments.
   ComparedPair find_experiments(const std::string& task, const std::string& encoding, const std::string& partner) {
     ComparedPair pair;
     const auto ours = in_baseline_.find({task, encoding});

@@ -1,23 +1,25 @@
 // Compares runs and decides which differences exceed the noise of the seeds.
 //
-// Seeds of these tasks are bimodal: an experiment solves its task or does not. So the tests assume no distribution. For each task and encoding an exact permutation test, with the largest statistic over all splits,
-// tests whether the labels before and after are exchangeable; p-values are corrected for all tests together
-// (results/statistics/permutation.h). Experiments pair by seed only between two builds of one encoding with a
-// seed in common, whose seeds correlate, and only from six pairs on: five pairs have 32 sign flips, and a p-value of 2 in 32 is too
-// large. Seeds of different encodings do not correlate out of distribution, and count as two independent groups.
+// Results of these tasks are bimodal: an experiment solves its task or does not. So the tests assume no distribution. For
+// each task and encoding, an exact permutation test, with the largest statistic over all splits, tests whether the two
+// runs differ. P-values are corrected for all tests together (results/statistics/permutation.h). Experiments are paired by
+// seed only between two builds of one encoding, whose results correlate by seed, and only from six pairs on: five pairs have
+// 32 sign flips, and a p-value of 2 in 32 is too large. Results of different encodings do not correlate by seed out of
+// distribution, and count as two independent groups.
 //
-// A row is
-//   better, worse  if its corrected p-value is below alpha and the difference is the threshold or more; or if every
-//                  experiment finished on one side and none on the other;
-//   same           if the experiments have the same counts; or if the 95 % interval of the difference lies
-//                  within the threshold on both sides of 0, by the row's own noise and by the moderated one, and as
-//                  many seeds solve the split on both sides;
+// The first rule that applies decides the verdict of a row:
+//   better, worse  every experiment finished on one side and none on the other;
+//   same           both sides have the same counts, learning curves and losses;
 //   not learned    out of distribution, where most seeds of one side have not learned the task in distribution;
-//   too few seeds  with fewer than five on either side;
+//   too few seeds  fewer than five on either side;
+//   better, worse  the corrected p-value is below alpha, and the difference is the threshold or more;
+//   same           the 95 % interval of the difference lies within the threshold on both sides of 0, with the row's own
+//                  variance and with the moderated one, and the same fraction of seeds solves the split on both
+//                  sides;
 //   undecided      otherwise: more seeds may decide.
-// An experiment that diverged or failed counts with an accuracy of 0, as in the summary. If the metric is no accuracy
-// (loss, margin), it counts with the worst value of the row, or that of a uniform guess if that is worse, and the
-// verdict does not depend on what was learned or solved.
+// An experiment that diverged or failed counts with an accuracy of 0, as in the summary. If the metric is not an
+// accuracy (loss, margin), it counts with the worst value of the row, or that of a uniform guess if that is worse,
+// and the verdict does not depend on what was learned or solved.
 #pragma once
 #include <span>
 #include <string>
@@ -28,9 +30,10 @@
 
 namespace posbench {
 
-/// Compares runs. Throws InputError with the reason if the reports are not comparable: a task has another version, or a
-/// split of the user other options; the budget differs (the sections `model` and `training` of the config, the `overrides`
-/// for a task of both, and `evaluation.layout`) and that is not allowed; or they have nothing in common.
+/// Compares runs. Throws InputError with the reason if the reports are not comparable: a task has another version,
+/// or a split of the user other options; the budget differs (the sections `model` and `training` of the config,
+/// the `overrides` for a task of both, and `evaluation.layout`) and that is not allowed; or they have nothing in
+/// common.
 Comparison compare(const NamedReport& baseline, std::span<const NamedReport> candidates,
                    const CompareOptions& = {});
 

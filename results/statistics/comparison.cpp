@@ -1,6 +1,7 @@
 #include "results/statistics/comparison.h"
 
 #include <cstddef>
+#include <string>
 
 namespace posbench {
 

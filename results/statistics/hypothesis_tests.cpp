@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "results/statistics/moderated_variance.h"
 #include "results/statistics/permutation.h"
@@ -25,8 +26,8 @@ bool are_identical(const ExperimentResult& a, const ExperimentResult& b) {
                     });
 }
 
-/// Returns the variance that rounding to counts of right answers adds to an accuracy. A step of 1 / n adds step^2 / 12.
-/// Other metrics are assumed to have steps of 1e-6.
+/// Returns the variance that rounding to counts of right answers adds to an accuracy. A step of 1 / n adds step^2
+/// / 12. Other metrics are assumed to have steps of 1e-6.
 double rounding_variance(const ComparedPair& pair, const ComparisonRow& row, Metric metric) {
   std::int64_t fewest = metric_info(metric).is_accuracy ? 0 : 1'000'000;
   for (const Experiments* side : {&pair.before, &pair.after}) {

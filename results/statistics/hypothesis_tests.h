@@ -16,8 +16,8 @@ struct ComparedPair {
   bool by_seed = false;  // the experiments of both sides correspond, seed by seed
 };
 
-/// Sets the difference, the noise, the intervals and the p-values of all rows. The p-values are corrected for the tests of
-/// all pairs. Returns the number of tests.
+/// Sets the difference, the noise, the intervals and the p-values of all rows. The p-values are corrected for the
+/// tests of all pairs. Returns the number of tests.
 size_t test_hypotheses(std::vector<ComparedPair>&, const CompareOptions&);
 
 }  // namespace posbench

@@ -14,16 +14,16 @@ constexpr double kLateTraining =
 
 struct Learned {
   Count seeds;  // with kLearned or more on every split in distribution, out of all
-  /// The gain of sequence accuracy in validation over the last 40 % of training, as a mean over the experiments that
-  /// have a learning curve; empty if none has.
+  /// The gain of sequence accuracy in validation over the last 40 % of training, as a mean over the experiments
+  /// that have a learning curve; empty if none has.
   std::optional<double> late_gain;
 
   /// Returns true if at least half of the seeds have learned it. Without a split in distribution all have.
   bool by_majority() const { return 2 * seeds.correct >= seeds.total; }
 };
 
-/// Returns the result for experiments of a report on one task with one encoding. Extensions of trained models have learned a task if their
-/// parent has.
+/// Returns the result for experiments of a report on one task with one encoding. Extensions of trained models have
+/// learned a task if their parent has.
 Learned find_learned(const Report&, const TaskBaseline&, std::span<const ExperimentResult* const>);
 
 }  // namespace posbench

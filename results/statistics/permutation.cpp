@@ -8,6 +8,8 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <span>
+#include <vector>
 
 #include "base/random.h"
 #include "results/statistics/statistics.h"
@@ -24,7 +26,8 @@ struct Prepared {
   double offset = 0, scale = 0;
 };
 
-/// Prepares a split of two groups. The chosen values are labelled `after`; the statistic is their mean minus that of the others.
+/// Prepares a split of two groups. The chosen values are labelled `after`; the statistic is their mean minus that
+/// of the others.
 Prepared prepare_groups(const SplitValues& split) {
   Prepared prepared{.values = split.before};
   prepared.values.insert(prepared.values.end(), split.after.begin(), split.after.end());
@@ -38,7 +41,8 @@ Prepared prepare_groups(const SplitValues& split) {
   return prepared;
 }
 
-/// Prepares a split of pairs. The chosen differences change their sign; the mean of all is then (total - 2 chosen) / n.
+/// Prepares a split of pairs. The chosen differences change their sign; the mean of all is then (total - 2 chosen)
+/// / n.
 Prepared prepare_pairs(const SplitValues& split) {
   Prepared prepared;
   double total = 0, squares = 0;

@@ -1,4 +1,5 @@
-// Provides exact permutation tests. If nothing changed, every assignment of the labels before and after was equally likely.
+// Provides exact permutation tests. If nothing changed, every assignment of the labels before and after was
+// equally likely.
 //
 // The null hypothesis is that nothing changed on any split of one task with one encoding. Its statistic is the
 // maximum over the splits of |mean difference| in standard errors, where the variance is that of all values of both
@@ -34,27 +35,28 @@ struct PermutationDistribution {
   double p(double statistic) const;
 };
 
-/// Returns the distribution over relabellings. All splits have the same seeds. In pairs, before and after of one seed stay together, and a relabelling swaps the
-/// two in some pairs. All relabellings if there are at most 10,000, otherwise 10,000 random ones, of which one is
-/// the true labelling (Phipson and Smyth 2010, arXiv:1603.05766).
+/// Returns the distribution over relabellings. All splits have the same seeds. In pairs, before and after of one
+/// seed stay together, and a relabelling swaps the two in some pairs. All relabellings if there are at most
+/// 10,000, otherwise 10,000 random ones, of which one is the true labelling (Phipson and Smyth 2010,
+/// arXiv:1603.05766).
 PermutationDistribution relabel(std::span<const SplitValues>, bool in_pairs);
 
-/// Returns the one-sided p-value of the hypothesis that `high` is at most `shift` above `low`: the probability, over the
-/// relabellings, that the mean of `high` exceeds that of `low` by as much as it does.
+/// Returns the one-sided p-value of the hypothesis that `high` is at most `shift` above `low`: the probability,
+/// over the relabellings, that the mean of `high` exceeds that of `low` by as much as it does.
 double shift_p(std::span<const double> low, std::span<const double> high, double shift);
 
 /// Returns the shifts that no one-sided test rejects at 2.5 %: a 95 % interval of the difference of the means.
 Interval shift_interval(std::span<const double> low, std::span<const double> high);
 
-/// Returns the p-value of the hypothesis that all groups have the same distribution, by the difference between the greatest and
-/// the least of their means, over 1000 relabellings. `stream` names the random ones.
+/// Returns the p-value of the hypothesis that all groups have the same distribution, by the difference between the
+/// greatest and the least of their means, over 1000 relabellings. `stream` names the random ones.
 double range_p(std::span<const std::vector<double>* const> groups, const char* stream);
 
 /// Returns for each hypothesis the corrected p-value of each of its splits.
 std::vector<std::vector<double>> corrected_p(std::span<const PermutationDistribution>);
 
-/// Returns the smallest statistic whose p-value, corrected for all the hypotheses, is alpha or less; infinite if there is
-/// none.
+/// Returns the smallest statistic whose p-value, corrected for all the hypotheses, is alpha or less; infinite if
+/// there is none.
 double critical_statistic(std::span<const PermutationDistribution>, double alpha);
 
 }  // namespace posbench

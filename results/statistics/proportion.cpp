@@ -12,13 +12,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace posbench {
 namespace {
 
-/// Returns Fisher's one-sided p-value: the probability of this many successes or more in the first group, given the total.
+/// Returns Fisher's one-sided p-value: the probability of this many successes or more in the first group, given
+/// the total.
 double fisher(Count a, Count b) {
   const std::int64_t successes = a.correct + b.correct;
   const boost::math::hypergeometric_distribution<> of_first(
@@ -50,8 +52,8 @@ std::vector<double> binomial(std::int64_t n, double rate) {
   return p;
 }
 
-/// Returns the one-sided p-value that the first group succeeds more often: the largest probability, over all common rates of
-/// success, of a table whose p-value by Fisher is at most that of this one.
+/// Returns the one-sided p-value that the first group succeeds more often: the largest probability, over all
+/// common rates of success, of a table whose p-value by Fisher is at most that of this one.
 double one_sided_boschloo(Count a, Count b) {
   const double observed = fisher(a, b) * (1 + 1e-9);
   std::vector<std::pair<std::int64_t, std::int64_t>> extreme;
@@ -85,8 +87,8 @@ const std::vector<std::vector<double>>& uniform_gaps(size_t n) {
   return draws;
 }
 
-/// Returns a lower bound of the mean with probability 0.975. With values z_1 <= ... <= z_n and z_0 = 0 it is the 2.5 %
-/// quantile of sum_i gap_i z_i.
+/// Returns a lower bound of the mean with probability 0.975. With values z_1 <= ... <= z_n and z_0 = 0 it is the
+/// 2.5 % quantile of sum_i gap_i z_i.
 double mean_at_least(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   std::vector<double> sums;

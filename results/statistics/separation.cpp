@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "results/statistics/compare.h"
 #include "results/statistics/permutation.h"

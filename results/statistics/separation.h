@@ -18,8 +18,8 @@ struct Separation {
   int seeds = 0;     // the smallest number of any encoding; below five no pair counts as resolved
 };
 
-/// Compares the mean accuracies over the splits of a kind. A task that fewer than two encodings ran, or with fewer than
-/// two seeds, is skipped.
+/// Compares the mean accuracies over the splits of a kind. A task that fewer than two encodings ran, or with fewer
+/// than two seeds, is skipped.
 std::vector<Separation> find_separations(const Summary&, SplitKind, Metric);
 
 }  // namespace posbench

@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <vector>
 
 namespace posbench {
 namespace {

@@ -1,4 +1,5 @@
-// Provides the statistics of reports: intervals of accuracies and of means over seeds, corrected p-values, the bootstrap.
+// Provides the statistics of reports: intervals of accuracies and of means over seeds, corrected p-values, the
+// bootstrap.
 #pragma once
 #include <optional>
 #include <span>
@@ -14,7 +15,8 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// Returns the 95 % interval of a binomial proportion; [0, 1] without trials. Wilson 1927, without continuity correction.
+/// Returns the 95 % interval of a binomial proportion; [0, 1] without trials. Wilson 1927, without continuity
+/// correction.
 Interval wilson_interval(Count);
 
 /// Returns the mean, or NaN without values.
@@ -29,8 +31,8 @@ std::optional<Interval> t_interval(std::span<const double>);
 /// Returns half of the width of a 95 % interval by Student's t, in standard errors. `freedom` may be infinite.
 double t_half_width(double freedom);
 
-/// Returns the noncentrality, the true effect in standard errors, at which a two-sided t-test that rejects beyond `critical`
-/// finds it with probability 0.8.
+/// Returns the noncentrality, the true effect in standard errors, at which a two-sided t-test that rejects beyond
+/// `critical` finds it with probability 0.8.
 double detectable_noncentrality(double critical, double freedom);
 
 /// Returns p-values corrected for their number, in the order given. Holm 1979.

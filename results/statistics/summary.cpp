@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "results/statistics/proportion.h"
 
@@ -61,19 +64,12 @@ void count_solved(const Spread& sequence, SplitSummary& summary) {
   summary.solved_interval = clopper_pearson_interval(seeds);
 }
 
-double best_trivial(const SplitBaseline& split) {
-  double best = split.chance;
-  for (const auto& [predictor, accuracy] : split.trivial) best = std::max(best, accuracy);
-  return best;
-}
-
 SplitSummary summarize(const SplitBaseline& baseline, const Experiments& experiments) {
   std::vector<double> token, sequence, above;
-  const double trivial = best_trivial(baseline);
   for (const ExperimentResult* experiment : experiments) {
     token.push_back(split_accuracy(*experiment, baseline.name, Metric::token));
     sequence.push_back(split_accuracy(*experiment, baseline.name, Metric::sequence));
-    above.push_back(trivial < 1 ? std::clamp((token.back() - trivial) / (1 - trivial), 0.0, 1.0) : 0);
+    above.push_back(above_trivial(baseline, token.back()));
   }
   SplitSummary summary{.name = baseline.name,
                        .kind = baseline.kind,
@@ -197,6 +193,12 @@ const Spread* SplitSummary::spread(Metric metric) const {
   if (metric == Metric::token) return &token;
   const auto found = others.find(metric);
   return found == others.end() ? nullptr : &found->second;
+}
+
+double above_trivial(const SplitBaseline& split, double token_accuracy) {
+  double trivial = split.chance;
+  for (const auto& [predictor, accuracy] : split.trivial) trivial = std::max(trivial, accuracy);
+  return trivial < 1 ? std::clamp((token_accuracy - trivial) / (1 - trivial), 0.0, 1.0) : 0;
 }
 
 Summary summarize(const Report& report) {

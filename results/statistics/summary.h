@@ -26,8 +26,8 @@ constexpr double kSolved = 0.99;  // the sequence accuracy from which a split is
 struct Spread {
   std::vector<double> values;  // one for each seed, in the order of SummaryRow::seeds
   double mean = 0;
-  // The 95 % interval of the mean; empty with one seed. That of an accuracy holds for any distribution of the seeds. Others
-  // are Student's t.
+  // The 95 % interval of the mean; empty with one seed. That of an accuracy holds for any distribution of the
+  // seeds. Others are Student's t.
   std::optional<Interval> interval;
 };
 
@@ -36,7 +36,7 @@ struct SplitSummary {
   SplitKind kind = SplitKind::in_distribution;
   Spread token, sequence;
   std::map<Metric, Spread> others;  // every other metric that all finished experiments have
-  Spread above_trivial;             // (token accuracy - best trivial one) / (1 - best trivial one), within [0, 1]
+  Spread above_trivial;             // of posbench::above_trivial
   double solved =
       0;  // the fraction of seeds with a sequence accuracy of kSolved or more, on every split of a kind
   Interval solved_interval;  // 95 % of that fraction, by Clopper and Pearson
@@ -54,9 +54,9 @@ struct SummaryRow {
   Learned learned;                                                   // the task, in distribution
   std::vector<SplitSummary> splits;                                  // as the task lists them
   std::optional<SplitSummary> in_distribution, out_of_distribution;  // empty if the task has no such split
-  // Empty if no experiment recorded any. A length that several splits test counts in the first of them, because tasks list
-  // smaller changes before larger ones. Distances are those of splits that are no longer than the first, because in longer
-  // ones an encoding may fail because of the length.
+  // Empty if no experiment recorded any. A length that several splits test counts in the first of them, because
+  // tasks list smaller changes before larger ones. Distances are those of splits that are no longer than the
+  // first, because in longer ones an encoding may fail because of the length.
   std::optional<ThresholdLength> length, distance;
 };
 
@@ -69,6 +69,9 @@ struct Summary {
   std::vector<SummaryRow> rows;  // tasks as the report lists them; encodings by their first experiment
   std::vector<Ranking> ranking;  // encodings by their first experiment
 };
+
+/// Returns (token accuracy - best trivial one) / (1 - best trivial one), within [0, 1].
+double above_trivial(const SplitBaseline&, double token_accuracy);
 
 Summary summarize(const Report&);
 

@@ -1,7 +1,9 @@
 #include "results/statistics/threshold_length.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <vector>
 
 #include "results/statistics/statistics.h"
 
@@ -11,7 +13,8 @@ namespace {
 constexpr int kResamples = 200;
 
 /// Returns the first index at which the decreasing fit of the accuracies is below kThreshold, or counts.size().
-/// The method pools adjacent violators: it merges a value with the one before if it is higher, until no value rises.
+/// The method pools adjacent violators: it merges a value with the one before if it is higher, until no value
+/// rises.
 size_t first_below(const std::vector<Count>& counts) {
   struct Block {
     size_t begin;

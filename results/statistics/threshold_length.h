@@ -13,8 +13,9 @@ constexpr double kThreshold = 0.9;  // the token accuracy below which a length o
 /// Token accuracy by length or by distance, of one seed.
 using Curve = std::map<int, Count>;
 
-/// The length or distance at which accuracy first falls below kThreshold. The accuracy is pooled over seeds and replaced by its
-/// best decreasing fit (isotonic regression), so that a few unlucky examples do not count as a fall.
+/// The length or distance at which accuracy first falls below kThreshold. The accuracy is pooled over seeds and
+/// replaced by its best decreasing fit (isotonic regression), so that a few unlucky examples do not count as a
+/// fall.
 struct ThresholdLength {
   int tested_to = 0;             // the largest length or distance
   std::optional<int> at;         // the first one below; empty if there is none

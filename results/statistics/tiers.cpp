@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "results/statistics/compare.h"
 #include "results/statistics/permutation.h"

@@ -1,5 +1,5 @@
-// Sorts the encodings on one task into tiers. A tier has the best encoding and all that seeds cannot tell from it; the next
-// tier has the same of the rest.
+// Sorts the encodings on one task into tiers. A tier has the best encoding and all that seeds cannot tell from it;
+// the next tier has the same of the rest.
 //
 // An exact permutation test compares the best of what is left with each of the others. The p-values are corrected by
 // Benjamini and Hochberg's method (1995, J. R. Stat. Soc. B 57(1)): of the encodings that are put below a tier, about
@@ -16,8 +16,8 @@ namespace posbench {
 
 constexpr double kTierDifference = 0.02;  // the smallest that matters, as in compare
 
-/// Returns the tier of each encoding, from 1, given values[encoding][seed]; empty with fewer than five seeds (kEnoughSeeds), which are
-/// too few for any test.
+/// Returns the tier of each encoding, from 1, given values[encoding][seed]; empty with fewer than five seeds
+/// (kEnoughSeeds), which are too few for any test.
 std::vector<std::optional<int>> find_tiers(std::span<const std::vector<double>> values);
 
 }  // namespace posbench

@@ -1,6 +1,8 @@
 #include "results/types/experiment_result.h"
 
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace posbench {
 

@@ -63,8 +63,9 @@ struct RateResult {
   bool operator==(const RateResult&) const = default;
 };
 
-// Means over scored positions: `loss` is the cross-entropy in nats, `margin` the logit of the answer minus the greatest
-// other logit that could be predicted. Both are empty if the logits are not known or a mean is not finite.
+// Means over scored positions: `loss` is the cross-entropy in nats, `margin` the logit of the answer minus the
+// greatest other logit that could be predicted. Both are empty if the logits are not known or a mean is not
+// finite.
 
 struct LengthResult {
   int length = 0;  // in the task's unit

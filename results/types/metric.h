@@ -32,8 +32,8 @@ std::string to_string(Metric);  // its name
 /// Returns the metric of a name. Throws InputError.
 Metric parse_metric(const std::string& name);
 
-/// Returns the result on a split of the task, or null if the experiment did not finish. Throws std::out_of_range for an unknown
-/// split.
+/// Returns the result on a split of the task, or null if the experiment did not finish. Throws std::out_of_range
+/// for an unknown split.
 const SplitResult* find_split(const ExperimentResult&, const std::string& split);
 
 /// Returns nothing if the experiment did not finish or its report does not have the metric.
@@ -41,8 +41,9 @@ std::optional<double> split_value(const ExperimentResult&, const std::string& sp
 /// Returns the accuracy on a split, or 0 if the experiment did not finish.
 double split_accuracy(const ExperimentResult&, const std::string& split, Metric);
 
-/// Returns the value of an experiment that did not finish: an accuracy of 0, or for other metrics the worst value of the
-/// finished ones or that of a uniform guess, whichever is worse. `chance` is the accuracy of a uniform guess.
+/// Returns the value of an experiment that did not finish: an accuracy of 0, or for other metrics the worst value
+/// of the finished ones or that of a uniform guess, whichever is worse. `chance` is the accuracy of a uniform
+/// guess.
 double unfinished_value(Metric, double chance, std::span<const double> finished);
 
 }  // namespace posbench

@@ -22,6 +22,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "compositional_mqar",
     .family = "associative_recall",
+    .aspects = {Aspect::recall},
     .definition =
         "The model reads a value for every pair of a first and a second key, then each pair once more among "
         "zeros, and answers its value there.",

@@ -21,6 +21,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "forgetting_mqar",
     .family = "associative_recall",
+    .aspects = {Aspect::recall},
     .definition =
         "The model reads key-value pairs, then some of the keys with new values, then each key once more among "
         "zeros, and answers its last value there.",

@@ -26,6 +26,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "mad_fuzzy_in_context_recall",
     .family = "associative_recall",
+    .aspects = {Aspect::recall},
     .definition =
         "The model reads key-value pairs of several tokens each, in which a key keeps the value of its first "
         "occurrence. It answers every value token of a key seen before, chosen among the ids of values, because "
@@ -89,10 +90,10 @@ class MadFuzzyInContextRecall final : public BasicTask<Options> {
     // The probe still fits behind a pair that starts before this position.
     const int last_start = length - probe_size - longest_pair();
     const int probe_position = uniform(rng, 0, length - 2 * probe_size - longest_pair());
-    while (static_cast<int>(pairs.sequence.size()) < last_start || pairs.last.count(probe) == 0) {
-      const bool due = static_cast<int>(pairs.sequence.size()) >= probe_position && pairs.last.count(probe) == 0;
+    while (static_cast<int>(pairs.sequence.size()) < last_start || !pairs.last.contains(probe)) {
+      const bool due = static_cast<int>(pairs.sequence.size()) >= probe_position && !pairs.last.contains(probe);
       const Ids key = due ? probe : draw_key(rng);
-      if (pairs.value.count(key) == 0) pairs.value[key] = draw_value(rng);
+      if (!pairs.value.contains(key)) pairs.value[key] = draw_value(rng);
       pairs.append(key);
     }
     pairs.append(probe);

@@ -17,6 +17,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "mad_memorization",
     .family = "associative_recall",
+    .aspects = {Aspect::recall},
     .definition =
         "The model reads keys, each followed by a marker, and answers at the marker the value of the key under "
         "one fixed random mapping.",

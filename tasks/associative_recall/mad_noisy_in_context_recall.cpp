@@ -16,6 +16,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "mad_noisy_in_context_recall",
     .family = "associative_recall",
+    .aspects = {Aspect::recall},
     .definition =
         "The model reads key-value pairs whose keys occur again, with noise between the pairs, and answers the "
         "value of every key seen before.",

@@ -22,6 +22,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "mqar",
     .family = "associative_recall",
+    .aspects = {Aspect::recall},
     .definition =
         "The model reads key-value pairs, then each key once more among filler, and answers its value there.",
     .requirement =

@@ -26,6 +26,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "mqmtar",
     .family = "associative_recall",
+    .aspects = {Aspect::recall},
     .definition =
         "The model reads pairs of a key and a value, both of several tokens, among spaces, then keys, and "
         "answers their values in order.",

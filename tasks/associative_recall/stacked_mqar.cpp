@@ -22,6 +22,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "stacked_mqar",
     .family = "associative_recall",
+    .aspects = {Aspect::recall},
     .definition =
         "The model reads pairs of a key and a value, one token each, then every key once more, and answers its "
         "value there.",

@@ -14,6 +14,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "binary_addition",
     .family = "chomsky/context_sensitive",
+    .aspects = {Aspect::arithmetic},
     .definition =
         "The model reads two binary numbers, least significant bit first, and answers their sum, followed by a "
         "terminator.",

@@ -15,6 +15,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "binary_multiplication",
     .family = "chomsky/context_sensitive",
+    .aspects = {Aspect::arithmetic},
     .definition =
         "The model reads two binary numbers, least significant bit first, and answers their product, followed "
         "by a terminator.",

@@ -18,6 +18,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "bucket_sort",
     .family = "chomsky/context_sensitive",
+    .aspects = {Aspect::counting, Aspect::aggregation},
     .definition = "The model reads uniform digits 0..4 and answers them in ascending order.",
     .requirement =
         "The number of times that each digit occurs decides the answer, so the model has to count by content. "

@@ -20,6 +20,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "compute_sqrt",
     .family = "chomsky/context_sensitive",
+    .aspects = {Aspect::arithmetic},
     .definition = "The model reads a binary number and answers its square root, rounded down.",
     .requirement =
         "Every bit of the root depends on all higher bits of the number by their places. "

@@ -16,6 +16,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "cycle_navigation",
     .family = "chomsky/regular",
+    .aspects = {Aspect::state_tracking},
     .definition =
         "The model reads steps left, stay or right on a cycle of five positions and answers the position where "
         "the walk ends.",

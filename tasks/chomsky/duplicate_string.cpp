@@ -13,6 +13,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "duplicate_string",
     .family = "chomsky/context_sensitive",
+    .aspects = {Aspect::copying},
     .definition = "The model reads uniform bits and answers them twice.",
     .requirement =
         "Each answer bit is at a fixed distance from its source, which the length determines. "

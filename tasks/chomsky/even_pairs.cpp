@@ -17,6 +17,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "even_pairs",
     .family = "chomsky/regular",
+    .aspects = {Aspect::state_tracking},
     .definition = "The model reads uniform bits and answers the number of unequal neighbors modulo 2.",
     .requirement =
         "The first and the last bit decide, so attention has to distinguish the first position from all others "

@@ -17,6 +17,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "missing_duplicate_string",
     .family = "chomsky/context_sensitive",
+    .aspects = {Aspect::copying},
     .definition = "The model reads a string of uniform bits twice, with one bit hidden, and answers that bit.",
     .requirement =
         "The answer is at a distance of half the length from the hidden bit. "

@@ -17,6 +17,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "modular_arithmetic",
     .family = "chomsky/regular",
+    .aspects = {Aspect::arithmetic, Aspect::state_tracking},
     .definition = "The model reads digits 0..4 with + - * between them and answers the value modulo 5.",
     .requirement =
         "Products of neighbors come before sums, so order matters between neighbors. "

@@ -18,6 +18,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "modular_arithmetic_brackets",
     .family = "chomsky/deterministic_context_free",
+    .aspects = {Aspect::arithmetic, Aspect::hierarchy},
     .definition =
         "The model reads a bracketed expression of digits 0..4 with + - * and answers its value modulo 5.",
     .requirement =

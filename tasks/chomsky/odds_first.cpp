@@ -14,6 +14,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "odds_first",
     .family = "chomsky/context_sensitive",
+    .aspects = {Aspect::copying, Aspect::order},
     .definition = "The model reads uniform bits and answers every other one of them, then the bits between these.",
     .requirement =
         "Answers come from every other position, first from the odd and then from the even positions, so the "

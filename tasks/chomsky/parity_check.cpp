@@ -15,6 +15,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "parity_check",
     .family = "chomsky/regular",
+    .aspects = {Aspect::state_tracking},
     .definition = "The model reads uniform bits and answers the number of ones modulo 2.",
     .requirement =
         "Every bit changes the answer, so the model has to keep a state, or a count whose parity it can read at "

@@ -15,6 +15,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "reverse_string",
     .family = "chomsky/deterministic_context_free",
+    .aspects = {Aspect::copying, Aspect::order},
     .definition = "The model reads uniform bits and answers them in reverse order.",
     .requirement = "The distance from an answer bit to its source grows by two from each answer bit to the next.",
     .source = kChomskySource,

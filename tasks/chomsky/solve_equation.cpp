@@ -19,6 +19,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "solve_equation",
     .family = "chomsky/deterministic_context_free",
+    .aspects = {Aspect::arithmetic, Aspect::hierarchy},
     .definition = "The model reads an equation modulo 5 with one unknown digit and answers that digit.",
     .requirement =
         "Attention has to match brackets at several depths, and the model has to undo the operations around the "

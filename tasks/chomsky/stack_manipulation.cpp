@@ -20,6 +20,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "stack_manipulation",
     .family = "chomsky/deterministic_context_free",
+    .aspects = {Aspect::state_tracking},
     .definition =
         "The model reads a stack of bits and actions on it, and answers the final stack from its top, followed "
         "by a terminator.",

@@ -22,6 +22,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "common_words",
     .family = "counting",
+    .aspects = {Aspect::counting, Aspect::aggregation},
     .definition =
         "The model reads a list of words, a few of which occur several times, and answers these, in the order "
         "of the vocabulary.",

@@ -20,6 +20,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "counting",
     .family = "counting",
+    .aspects = {Aspect::counting},
     .definition =
         "The model reads a program that sets variables to 0 and increments them, and whose statements are mostly no-ops. It "
         "answers the value of one variable: its increments since its last reset.",

@@ -13,6 +13,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "cumulative_majority",
     .family = "counting",
+    .aspects = {Aspect::counting},
     .definition =
         "The model reads uniform bits and answers after each whether at least half of the bits so far are ones.",
     .requirement =

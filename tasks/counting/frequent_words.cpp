@@ -23,6 +23,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "frequent_words",
     .family = "counting",
+    .aspects = {Aspect::counting, Aspect::aggregation},
     .definition =
         "The model reads words whose frequency falls with a power of their rank. "
         "It answers the three most frequent words after the first, which is always the same token, in order.",

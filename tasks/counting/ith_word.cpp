@@ -23,6 +23,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "ith_word",
     .family = "counting",
+    .aspects = {Aspect::counting, Aspect::order},
     .definition =
         "The model reads words, some of which are nouns, and an index, and answers the noun with that index.",
     .requirement =

@@ -20,6 +20,7 @@ const TaskInfo kInfo{
     .name = "local_count",
     .family = "counting",
     .version = 2,
+    .aspects = {Aspect::counting},
     .definition =
         "The model reads runs of tokens and answers at each position how often its token has been read already "
         "in this run.",

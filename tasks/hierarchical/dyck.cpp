@@ -22,6 +22,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "dyck",
     .family = "hierarchical",
+    .aspects = {Aspect::hierarchy},
     .definition =
         "The model reads well-nested brackets of several types to a bounded depth, and answers the type of "
         "every closing bracket, chosen among the closing ones.",

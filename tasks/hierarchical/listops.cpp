@@ -25,6 +25,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "listops",
     .family = "hierarchical",
+    .aspects = {Aspect::hierarchy, Aspect::arithmetic},
     .definition = "The model reads nested operations on lists of digits and answers their value.",
     .requirement =
         "Attention has to find which arguments belong to which operation, at several depths, and the model has "

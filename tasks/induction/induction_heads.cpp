@@ -20,6 +20,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "induction_heads",
     .family = "induction",
+    .aspects = {Aspect::recall},
     .definition =
         "The model reads uniform tokens with a trigger among them and again at the end, and answers the token "
         "that followed the first trigger.",

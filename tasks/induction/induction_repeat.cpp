@@ -18,6 +18,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "induction_repeat",
     .family = "induction",
+    .aspects = {Aspect::recall},
     .definition =
         "The model reads a block of uniform tokens and the same block again, without a separator, and answers "
         "every token of the second block but its first.",

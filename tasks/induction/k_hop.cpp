@@ -20,6 +20,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "k_hop",
     .family = "induction",
+    .aspects = {Aspect::recall},
     .definition =
         "The model reads a number of hops and tokens, and answers at each position the token where so many "
         "successive induction steps end, or ~ if one of them finds nothing.",

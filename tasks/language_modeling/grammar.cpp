@@ -27,6 +27,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "grammar",
     .family = "language_modeling",
+    .aspects = {Aspect::hierarchy},
     .definition =
         "The model reads sentences of a probabilistic grammar and predicts every next token. "
         "A verb has the number of the first noun of its sentence, with any number of other nouns between them.",

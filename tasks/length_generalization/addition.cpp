@@ -22,6 +22,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "addition",
     .family = "length_generalization",
+    .aspects = {Aspect::arithmetic},
     .definition = "The model reads two decimal numbers and answers their sum, and then its end.",
     .requirement =
         "Each digit of the sum depends on the two digits of its decimal place, whose distance grows with the "

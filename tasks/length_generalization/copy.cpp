@@ -22,6 +22,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "copy",
     .family = "length_generalization",
+    .aspects = {Aspect::copying},
     .definition = "The model reads tokens and answers them again, once or twice, and then their end.",
     .requirement =
         "Each answer token is as far behind its source as the string is long. "

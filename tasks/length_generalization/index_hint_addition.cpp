@@ -26,6 +26,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "index_hint_addition",
     .family = "length_generalization",
+    .aspects = {Aspect::arithmetic},
     .definition =
         "The model reads two numbers, each digit after a hint that names its position, and answers their sum in "
         "the same form, its least significant digit first.",

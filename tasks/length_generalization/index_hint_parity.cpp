@@ -24,6 +24,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "index_hint_parity",
     .family = "length_generalization",
+    .aspects = {Aspect::state_tracking},
     .definition =
         "The model reads bits, each after a hint that names its position, and answers the hint of each bit that "
         "is 1, with the parity so far.",

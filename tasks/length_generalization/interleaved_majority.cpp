@@ -19,6 +19,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "interleaved_majority",
     .family = "length_generalization",
+    .aspects = {Aspect::counting},
     .definition =
         "The model reads the interleaved bits of three strings and answers the more frequent bit of each string.",
     .requirement =
@@ -31,7 +32,10 @@ const TaskInfo kInfo{
         "C-RASP[periodic, local] expresses positions modulo the number of strings, C-RASP without positional "
         "relations does not. Huang et al. publish exact-match accuracies at 51..100 and 101..150 bits of all "
         "strings after training on up to 50: 0.97 and 0.85 with learned positions, shifted at random in "
-        "training; 0.69 and 0.39 with none. Here the ratios are the same at two fifths of the size. "
+        "training; 0.69 and 0.39 with none. With learned positions these are means over the first five runs, which "
+        "all solve every test sample of trained lengths. Without positions they are means over five runs of a model "
+        "of 12 layers, which solve 0.96 of the samples of trained lengths. "
+        "Here the ratios are the same at two fifths of the size. "
         "Begin and end tokens are left out.",
     .length_unit = "bits of each string",
     .splits = splits_to_three_times_the_length(),

@@ -19,6 +19,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "lego",
     .family = "length_generalization",
+    .aspects = {Aspect::recall, Aspect::state_tracking},
     .definition =
         "The model reads clauses that give each variable as plus or minus the one before, and answers the sign "
         "of one variable.",

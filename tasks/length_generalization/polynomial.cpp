@@ -18,6 +18,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "polynomial",
     .family = "length_generalization",
+    .aspects = {Aspect::arithmetic},
     .definition = "The model reads x and the terms of a polynomial, and answers its value modulo 10.",
     .requirement =
         "The model has to compute each term by itself, at any position, and sum all of them modulo ten.",

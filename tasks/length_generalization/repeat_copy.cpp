@@ -17,6 +17,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "repeat_copy",
     .family = "length_generalization",
+    .aspects = {Aspect::copying},
     .definition = "The model reads tokens of two kinds and answers them again, and then their end.",
     .requirement =
         "Each answer token is as far behind its source as the string is long. "
@@ -30,6 +31,8 @@ const TaskInfo kInfo{
         "known, and the task is not in C-RASP[periodic, local]. "
         "Huang et al. publish exact-match accuracies at 51..100 and 101..150 tokens after training on up to 50: "
         "0.26 and 0.00 with learned positions, shifted at random in training; 0.28 and 0.00 with none. "
+        "These are means over the first five runs that solve all test samples of trained lengths; without positions "
+        "the authors' files have six runs, of which five do so. "
         "Here the ratios are the same at two fifths of the size. "
         "The begin token is left out, and one separator serves as both.",
     .length_unit = "tokens",

@@ -17,6 +17,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "reverse",
     .family = "length_generalization",
+    .aspects = {Aspect::copying, Aspect::order},
     .definition = "The model reads tokens and answers them in reverse order, and then their end.",
     .requirement =
         "The distance from an answer token to its source grows by two from each answer token to the next.",

@@ -19,6 +19,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "sorting",
     .family = "length_generalization",
+    .aspects = {Aspect::aggregation},
     .definition = "The model reads items and answers them in ascending order, and then their end.",
     .requirement =
         "Attention has to find the next larger item by content. "

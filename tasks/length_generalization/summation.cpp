@@ -14,6 +14,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "summation",
     .family = "length_generalization",
+    .aspects = {Aspect::arithmetic},
     .definition = "The model reads uniform digits 1..9 and answers their sum modulo 10.",
     .requirement =
         "The sum of all digits modulo ten decides, so the model has to count by content. "

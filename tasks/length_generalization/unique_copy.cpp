@@ -20,6 +20,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "unique_copy",
     .family = "length_generalization",
+    .aspects = {Aspect::copying},
     .definition = "The model reads distinct tokens and answers them again, and then their end.",
     .requirement =
         "No two tokens are equal, so attention finds the last answer by content and reads the token after it.",
@@ -32,6 +33,7 @@ const TaskInfo kInfo{
         "has a short RASP-L program, and it is in C-RASP[periodic, local] but needs its local relation. "
         "Huang et al. publish exact-match accuracies at 51..100 and 101..150 tokens after training on up to 50: "
         "1.00 and 0.99 with learned positions, shifted at random in training; 0.18 and 0.00 with none. "
+        "These are means over the first five runs, which all solve every test sample of trained lengths. "
         "They have 150 different tokens; here the ratios are the same at two fifths of the size. "
         "The begin token is left out, and one separator serves as both.",
     .length_unit = "tokens",

@@ -4,6 +4,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "tasks/parts/examples.h"
 

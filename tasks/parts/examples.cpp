@@ -1,7 +1,10 @@
 #include "tasks/parts/examples.h"
 
 #include <cassert>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace posbench {
 

@@ -1,5 +1,7 @@
 #include "tasks/parts/expressions.h"
 
+#include <vector>
+
 namespace posbench {
 
 int append_expression(Rng& rng, int length, const ExpressionTokens& ids, std::vector<int>& tokens) {

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 

@@ -25,6 +25,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "path_star",
     .family = "planning",
+    .aspects = {Aspect::recall},
     .definition =
         "The model reads the edges of a star-shaped graph in random order, its start and the end of an arm, and "
         "answers the nodes of that arm.",

@@ -24,6 +24,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "index_retrieval",
     .family = "retrieval",
+    .aspects = {Aspect::recall, Aspect::order},
     .definition =
         "The model reads a list of distinct letters, an end of it and an index, and answers the item with that "
         "index counted from there. With query=index it reads an item and answers its index.",

@@ -23,6 +23,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "indirect_indexing",
     .family = "retrieval",
+    .aspects = {Aspect::recall, Aspect::order},
     .definition =
         "The model reads a string of distinct letters, one of them and a shift, and answers the letter that is "
         "that many positions to the left or the right of it.",

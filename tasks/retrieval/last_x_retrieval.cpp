@@ -24,6 +24,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "last_x_retrieval",
     .family = "retrieval",
+    .aspects = {Aspect::recall, Aspect::order},
     .definition =
         "The model reads items of a marker (X or Y) and a payload, and answers the payload of the most recent "
         "X, or of an earlier one (which).",

@@ -18,6 +18,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "n_back",
     .family = "retrieval",
+    .aspects = {Aspect::order},
     .definition = "The model reads uniform tokens and answers at each position the token n positions before.",
     .requirement = "Attention has to reach exactly one fixed distance back, at every position.",
     .source = "Vasylenko et al. 2025, arXiv:2506.16640; code deep-spin/asentmax",

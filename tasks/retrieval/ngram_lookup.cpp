@@ -25,6 +25,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "ngram_lookup",
     .family = "retrieval",
+    .aspects = {Aspect::recall},
     .definition =
         "The model reads a string and, before or after it, a few tokens that occur in it once, and answers the "
         "tokens that follow them in it.",

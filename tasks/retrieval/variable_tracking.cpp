@@ -23,6 +23,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "variable_tracking",
     .family = "retrieval",
+    .aspects = {Aspect::recall},
     .definition =
         "The model reads assignments of values and of variables among noise, then a value, and answers the "
         "variables that got it, in order.",

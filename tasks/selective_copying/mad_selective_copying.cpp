@@ -18,6 +18,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "mad_selective_copying",
     .family = "selective_copying",
+    .aspects = {Aspect::copying},
     .definition =
         "The model reads data tokens with blanks before them and a marker, and answers the data tokens in "
         "order, one at each of as many blanks, without teacher forcing.",

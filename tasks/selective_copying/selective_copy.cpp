@@ -17,6 +17,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "selective_copy",
     .family = "selective_copying",
+    .aspects = {Aspect::copying, Aspect::counting},
     .definition = "The model reads data tokens with blanks among them, and answers the data tokens in order.",
     .requirement =
         "Attention has to find the next data token after any number of blanks: a position in data tokens, not "

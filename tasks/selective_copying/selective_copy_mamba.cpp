@@ -16,6 +16,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "selective_copy_mamba",
     .family = "selective_copying",
+    .aspects = {Aspect::copying},
     .definition =
         "The model reads data tokens with blanks among them, and answers the data tokens in order, one at each "
         "of as many markers, without teacher forcing.",

@@ -22,6 +22,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "count_word_last_sentence",
     .family = "sentence_addressing",
+    .aspects = {Aspect::counting, Aspect::order},
     .definition =
         "The model reads sentences and a word, and answers how often the last sentence contains the word.",
     .requirement =

@@ -21,6 +21,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "ith_last_sentence",
     .family = "sentence_addressing",
+    .aspects = {Aspect::counting, Aspect::order},
     .definition =
         "The model reads sentences of filler words and one topic word each, and answers the topic of the i-th "
         "sentence from the end.",

@@ -15,6 +15,7 @@ const TaskInfo kInfo{
     .name = "cumulative_parity",
     .family = "state_tracking",
     .version = 2,
+    .aspects = {Aspect::state_tracking},
     .definition = "The model reads uniform bits and answers after each whether the number of ones so far is odd.",
     .requirement =
         "Every bit before it changes each answer, so the model has to keep a state, or a count whose parity it "

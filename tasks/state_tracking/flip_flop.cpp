@@ -18,6 +18,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "flip_flop",
     .family = "state_tracking",
+    .aspects = {Aspect::state_tracking, Aspect::recall},
     .definition =
         "The model reads instructions, each followed by a bit: write it, ignore it, or read, whose bit is the "
         "one written last. It answers the bit of every read.",

@@ -21,6 +21,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "group_word",
     .family = "state_tracking",
+    .aspects = {Aspect::state_tracking},
     .definition = "The model reads elements of a group and answers, after each, the product of all so far.",
     .requirement =
         "The model has to compose all elements in their order. "

@@ -22,6 +22,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "navigation_2d",
     .family = "state_tracking",
+    .aspects = {Aspect::state_tracking},
     .definition =
         "The model reads the steps of a walk on a square that wraps around, each followed by what its cell "
         "shows. It answers what a cell shows each time that the walk returns to it.",

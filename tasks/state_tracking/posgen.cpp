@@ -27,6 +27,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "posgen",
     .family = "state_tracking",
+    .aspects = {Aspect::order},
     .definition =
         "The model reads a few uniform tokens and continues them. "
         "Each token is the modular sum of those just before it and of one far back: the token before those, the "

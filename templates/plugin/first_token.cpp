@@ -55,8 +55,8 @@ const RegisterTask<FirstToken> registered{{
                {"ood_length", {{"length", "21/30/40"}}, "longer than trained"}},
 }};
 
-// Computes the answers from what the model reads, by a different method than the generator. `posbench check first_token`
-// compares the two. The oracle is valid for every value of the option `symbols`.
+// Computes the answers from what the model reads, by a different method than the generator. `posbench check
+// first_token` compares the two. The oracle is valid for every value of the option `symbols`.
 const RegisterOracle oracle("first_token", {"symbols"}, [](const Example& e) { return Tokens{e.tokens.front()}; });
 
 }  // namespace

@@ -16,13 +16,14 @@ using namespace posbench;
 
 namespace {
 
-/// One attention layer with random values. Parameters of two encodings are equal if their names end in the same part.
+/// One attention layer with random values. Parameters of two encodings are equal if their names end in the same
+/// part.
 struct Layer {
   Layer(const std::string& spec, const ModelConfig& config, int layer) {
     encoding = make_encoding(Spec::parse(spec), config, layout);
     parameters = Parameters(layout);
     for (const auto& entry : layout.entries()) {
-      Rng rng = make_rng(1, entry.name.substr(entry.name.rfind(".", entry.name.size() - 3) + 1));
+      Rng rng = make_rng(1, entry.name.substr(entry.name.rfind('.', entry.name.size() - 3) + 1));
       fill_normal(rng, 1, parameters[entry.parameter]);
     }
     Rng rng = make_rng(2, "combination");

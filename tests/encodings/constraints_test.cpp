@@ -1,7 +1,6 @@
 // Tests the bounds of learned parameters.
 #include <algorithm>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "encodings/registry.h"

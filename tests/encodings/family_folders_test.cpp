@@ -1,4 +1,5 @@
 // The file of each encoding lies in the folder of its family.
+#include <algorithm>
 #include <filesystem>
 #include <string>
 

@@ -1,4 +1,5 @@
-// Tests that a query gives no attention to the keys that a window or a bias hides, however low its visible keys score.
+// Tests that a query gives no attention to the keys that a window or a bias hides, however low its visible keys
+// score.
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -42,8 +43,8 @@ struct ScaledModel : Fixture {
   const AttentionActivations& first_layer() const { return workspace.activations.blocks[0].attention; }
 };
 
-/// Returns the number of rows of attention whose visible keys have finite scores. Checks that these rows have finite weights, and
-/// that hidden keys have the weight 0 there.
+/// Returns the number of rows of attention whose visible keys have finite scores. Checks that these rows have
+/// finite weights, and that hidden keys have the weight 0 there.
 int check_weights(const ScaledModel& m, bool causal, int window) {
   int rows = 0;
   for (size_t h = 0; h < m.first_layer().attention.size(); ++h) {

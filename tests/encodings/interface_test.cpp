@@ -1,4 +1,5 @@
-// Tests the interface between the transformer and encodings with an encoding that overrides every stage by a simple learned term.
+// Tests the interface between the transformer and encodings with an encoding that overrides every stage by a
+// simple learned term.
 #include <cmath>
 #include <memory>
 #include <string>
@@ -170,7 +171,8 @@ class EveryStage final : public PositionEncoding {
   std::vector<Parameter> score_, mix_, carry_;  // (C, H), (1, H), (1, C), one for each layer
 };
 
-/// Scales the scores of each head. Its parameter has a row for one layer only, but the encoding reads a row for each layer.
+/// Scales the scores of each head. Its parameter has a row for one layer only, but the encoding reads a row for
+/// each layer.
 class ReadsPastParameter final : public PositionEncoding {
  public:
   ReadsPastParameter(const ModelConfig& config, ParameterLayout& layout)

@@ -97,7 +97,8 @@ TEST_CASE("products with relative rows equal Transformer-XL's shift: pad, reshap
     scores.setZero();
     add_row_products(x, {rows, pairs, causal, scratch}, {Side::query, 1}, scores);
 
-    // Pads a column of zeros on the left, reads the same numbers as num_rows + 1 rows of kLength, and drops the first row.
+    // Pads a column of zeros on the left, reads the same numbers as num_rows + 1 rows of kLength, and drops the
+    // first row.
     EigenMatrix padded(kLength, num_rows + 1);
     padded << Eigen::VectorXd::Zero(kLength), EigenMatrix(x * rows.transpose());
     const Eigen::Map<const EigenMatrix> reshaped(padded.data(), num_rows + 1, kLength);

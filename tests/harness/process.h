@@ -14,7 +14,8 @@ namespace posbench {
 
 class Process {
  public:
-  /// Starts posbench in `folder`, after `prepare` in the child; its messages are written to the file `.messages` there.
+  /// Starts posbench in `folder`, after `prepare` in the child; its messages are written to the file `.messages`
+  /// there.
   Process(const std::filesystem::path& folder, std::vector<std::string> words,
           const std::function<void()>& prepare = {})
       : messages_(folder / ".messages") {
@@ -43,7 +44,8 @@ class Process {
     if (pid_ > 0 && waitpid(pid_, &status_, WNOHANG) == pid_) pid_ = 0;
     return pid_ == 0;
   }
-  /// Sends a signal if one is given, and waits for the end. Returns the exit code, or 128 plus the signal that ended it.
+  /// Sends a signal if one is given, and waits for the end. Returns the exit code, or 128 plus the signal that
+  /// ended it.
   int finish(int signal = 0) {
     if (pid_ > 0) {
       if (signal != 0) kill(pid_, signal);

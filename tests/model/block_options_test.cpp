@@ -49,7 +49,8 @@ struct Net {
 
 const std::vector<int> kTokens{1, 4, 2, 0, 6, 3, 5, 2, 1, 0};
 
-/// Changes each token in turn. The logits of a query must change if seen(query, token) and must stay the same otherwise.
+/// Changes each token in turn. The logits of a query must change if seen(query, token) and must stay the same
+/// otherwise.
 template <class Seen>
 void check_what_is_seen(Net& net, Seen seen) {
   const EigenMatrix before = net.logits(kTokens);

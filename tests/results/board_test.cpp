@@ -23,8 +23,8 @@ using Tiers = std::vector<std::optional<int>>;
 
 Tiers tiers(const std::vector<std::vector<double>>& values) { return find_tiers(values); }
 
-/// Encodings 0 to 3 have learned the task: the first two keep it, the third loses it, the fourth has few seeds; encoding
-/// 4 has not learned it.
+/// Encodings 0 to 3 have learned the task: the first two keep it, the third loses it, the fourth has few seeds;
+/// encoding 4 has not learned it.
 double accuracy_of(int, int encoding, int split, int seed) {
   const double noise = 0.001 * seed;
   if (encoding == 4) return split == 0 ? 0.5 + noise : 0.9;

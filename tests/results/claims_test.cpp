@@ -198,6 +198,7 @@ TEST_CASE("verdicts can be found again from the evidence that is written with th
   const Json json =
       parse_json(to_indented_json(to_json(claims, results, all, ClaimSize::reduced, 0.05)), "claims.json");
   CHECK(json.at("claims").at(0).at("verdict") == "inconclusive");
+  CHECK(json.at("claims").at(0).at("kind") == "own statement");
   CHECK(json.at("claims").at(0).at("rules").at(0).at("verdict") == "reproduced");
   CHECK(json.at("claims").at(0).at("rules").at(1).at("reached") == 4);
   const std::string file = "claims.json";
@@ -225,12 +226,23 @@ TEST_CASE("the table of claims has a row for each rule, and notes with the reaso
   CHECK(document.rows[1][1].text.empty());
   CHECK(document.rows[1][4].text == "4 of 7 seeds");
   CHECK(claim_notes(claims, results) ==
-        std::vector<std::string>{"1 inconclusive", "mine: 4 of 7 seeds, neither nine in ten nor one in ten"});
+        std::vector<std::string>{"1 inconclusive", "kinds: 1 own statement",
+                                 "mine: 4 of 7 seeds, neither nine in ten nor one in ten"});
+}
+
+TEST_CASE("claims are counted by kind, in one order, and kinds without claims are left out") {
+  std::vector<Claim> claims(3, claim({order("solves", "fails")}));
+  claims[1].kind = ClaimKind::argument;
+  claims[2].kind = ClaimKind::published_number;
+  claims.push_back(claims[2]);
+  CHECK(claim_kinds(claims) == "2 published number, 1 argument, 1 own statement");
+  CHECK(claim_kinds({}).empty());
 }
 
 TEST_CASE("an invalid claim is refused with its JSON path") {
   const auto read = [](const char* change) {
     Json json = parse_json(R"({"statement": "s", "family": "f", "source": "p", "expected": "reproduced",
+      "kind": "published finding", "read_from": "paper text", "read_where": "Figure 2",
       "tasks": {"t": {"reduced": "copy", "full": "copy"}}, "reduced": {"not_comparable": "no"},
       "full": {"profile": "quick", "config": {}, "seeds": 5},
       "rules": [{"level": {"task": "t", "encoding": "rope", "split": "ood_length", "at_least": 0.9}}]})",
@@ -240,6 +252,22 @@ TEST_CASE("an invalid claim is refused with its JSON path") {
   };
   CHECK(read("{}").settings.at(ClaimSize::full).seeds == 5);
   CHECK(!read("{}").settings.at(ClaimSize::reduced).comparable);
+  CHECK(read("{}").claim.kind == ClaimKind::published_finding);
+  CHECK(read("{}").claim.read_from + ", " + read("{}").claim.read_where == "paper text, Figure 2");
+  CHECK_THROWS_WITH(read(R"({"kind": null})"), Catch::Equals("mine.json: kind is missing"));
+  CHECK_THROWS_WITH(
+      read(R"({"kind": "fact"})"),
+      Catch::Equals("mine.json: kind is \"fact\", expected one of published number, published finding, "
+                    "other task, argument, own statement"));
+  CHECK_THROWS_WITH(read(R"({"kind": "published number"})"),
+                    Catch::Contains("kind is \"published number\", expected numbers in 'published'"));
+  CHECK_THROWS_WITH(read(R"({"read_from": "memory"})"),
+                    Catch::Contains("read_from is \"memory\", expected one of"));
+  CHECK_THROWS_WITH(read(R"({"read_where": ""})"), Catch::Contains("read_where is \"\", expected a name"));
+  CHECK_THROWS_WITH(read(R"({"kind": "own statement"})"),
+                    Catch::Contains("expected 'this repository' for the kind 'own statement', and for no other"));
+  CHECK_THROWS_WITH(read(R"({"read_from": "this repository"})"),
+                    Catch::Contains("expected 'this repository' for the kind 'own statement', and for no other"));
   CHECK_THROWS_WITH(read(R"({"expected": "true"})"), Catch::StartsWith("mine.json: expected is \"true\""));
   CHECK_THROWS_WITH(read(R"({"full": {"seeds": 3}})"), Catch::StartsWith("mine.json: full.seeds is 3"));
   CHECK_THROWS_WITH(read(R"({"rules": []})"), Catch::Contains("expected one rule or more"));
@@ -251,12 +279,18 @@ TEST_CASE(
     "the page of claims has each with its verdict, and the seeds, threshold and published value of what decides") {
   Claim with_numbers = claim({order("solves", "fails"), LevelRule{cell("mixed"), 0.97, {}}});
   with_numbers.statement = "Solving solves.";
+  with_numbers.read_from = "paper text";
+  with_numbers.read_where = "Table 7";
   with_numbers.published = {{"test error in %, task", "solves", 12.5}, {"mean gain in points", "fails", 3}};
   const std::vector<Claim> claims = {with_numbers};
   const AllEvidence all = three_encodings();
-  const std::string page = make_claims_page(claims, judge_claims(claims, all), all, "reduced");
+  const std::string page = make_claims_page(claims, judge_claims(claims, all), all, "reduced", "runs/claims");
+  CHECK(page.find("<title>claims: 1 claim about position encodings</title>") != std::string::npos);
+  CHECK(page.find(R"("title":"All claims")") < page.find(R"("kind":"strip")"));
   CHECK(page.find("Solving solves.") != std::string::npos);
   CHECK(page.find("1 inconclusive, at the reduced size.") != std::string::npos);
+  CHECK(page.find("Kinds of claims: 1 own statement.") != std::string::npos);
+  CHECK(page.find("mine (all, own statement). nowhere (paper text: Table 7).") != std::string::npos);
   CHECK(page.find("Published: test error in %, task: solves 12.5; mean gain in points: fails 3.") !=
         std::string::npos);
   CHECK(page.find("[0.875,null,null]") != std::string::npos);  // the published accuracies of the three rows
@@ -279,5 +313,5 @@ TEST_CASE("writes the page of some claims to the path POSBENCH_WRITE_CLAIMS", "[
     claims[i].differs = "2 layers of width 64, trained for minutes";
   }
   const AllEvidence all = three_encodings();
-  std::ofstream(path) << make_claims_page(claims, judge_claims(claims, all), all, "reduced");
+  std::ofstream(path) << make_claims_page(claims, judge_claims(claims, all), all, "reduced", "runs/claims");
 }

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <ios>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>

@@ -443,7 +443,7 @@ def check_page(name, browser, page, report, width, dark):
     )
     check(
         (inside["top"] == outside["top"] and inside["left"] < outside["left"]) == (width > 1000),
-        f"{name}: the maps stand badly",
+        f"{name}: the maps are not placed as the width allows",
     )
     check_summary(name, [plot for section in seen["sections"] for plot in section["plots"]], report)
     return sum(len(section["plots"]) for section in seen["sections"])
@@ -710,6 +710,106 @@ def check_inspection_link(browser, posbench, run):
         check(links == expected, f"the cell of {encoding} links to {links}, expected {expected}")
 
 
+# Returns the first table, whether it is cut off, and the middle of its right edge below the header.
+EDGE = """(() => {
+  const table = document.querySelector(".results"), scroll = table.parentNode, box = scroll.getBoundingClientRect();
+  scroll.scrollIntoView({block: "start"});
+  const row = table.querySelector("tbody tr:nth-child(2)").getBoundingClientRect(), now = scroll.getBoundingClientRect();
+  return {cut: scroll.scrollWidth > scroll.clientWidth + 1, x: Math.floor(now.right) - 5, y: Math.floor(row.top + scrollY) + 2};
+})()"""
+
+
+def check_edges(browser, name, page, is_cut):
+    """A table that is wider than the window has a shadow at its right edge until it is scrolled to its end."""
+    for dark in (False, True):
+        browser.open(page, 390, 844, dark)
+        edge = browser.run(EDGE)
+        check(edge["cut"] == is_cut, f"{name}: the first table is {'cut off' if edge['cut'] else 'not cut off'}")
+        paper = 0x16 if dark else 0xFF
+        before = browser.pixels(edge["x"], edge["y"], 4, 1)
+        if not is_cut:
+            continue
+        browser.run(
+            "(document.querySelector('.results').parentNode.scrollLeft = 1e6, new Promise(requestAnimationFrame))"
+        )
+        after = browser.pixels(edge["x"], edge["y"], 4, 1)
+        check(
+            all(abs(value - paper) > 8 for value in before) and all(abs(value - paper) <= 2 for value in after),
+            f"{name}: the right edge is {before}, and {after} at the end; the paper is {paper}",
+        )
+
+
+# Returns the texts of plots that are cut off at an edge of their view, and the pairs of x labels that overlap.
+LABELS = """posbench.draw_all().then(() => {
+  const cut = [], overlapping = [], boxes = new Map();
+  for (const plot of posbench.plots.filter(plot => plot.view_node && !plot.node.closest("[hidden]"))) {
+    const svg = plot.view_node.querySelector("svg").getBoundingClientRect();
+    for (const text of plot.view_node.querySelectorAll("svg text")) {
+      const box = text.getBoundingClientRect();
+      if (box.width && (box.left < svg.left - 1 || box.right > svg.right + 1)) cut.push(`${plot.title}: ${text.textContent}`);
+    }
+    if (plot.kind !== "heat") continue;
+    const axis = [...plot.view_node.querySelectorAll(".role-axis")].map(node => [...node.querySelectorAll(".role-axis-label text")])
+      .find(texts => texts.length > 1 && texts[0].getAttribute("transform")?.includes("rotate")) || [];
+    for (const [i, text] of axis.slice(1).entries()) {  // the distance of sloping lines of text, and the height of the letters
+      const numbers = node => node.getAttribute("transform").match(/-?[\\d.]+/g).map(Number);
+      const [x, , angle] = numbers(text), [before] = numbers(axis[i]);
+      const gap = Math.abs(x - before) * Math.abs(Math.sin(angle * Math.PI / 180));
+      if (gap < 1.1 * parseFloat(text.getAttribute("font-size"))) overlapping.push(`${plot.title}: ${text.textContent}`);
+    }
+  }
+  return {cut, overlapping};
+})"""
+
+
+def check_labels(browser, name, page, address=""):
+    """No text of a plot is cut off, and the labels of maps do not overlap."""
+    for width, dark in [(1280, False), (390, True)]:
+        browser.open(page, width, 844, dark, address)
+        labels = browser.run(LABELS)
+        check(not labels["cut"], f"{name}, {width}: cut off are {labels['cut'][:5]} ({len(labels['cut'])})")
+        check(not labels["overlapping"], f"{name}, {width}: {labels['overlapping'][:5]} overlap other labels")
+
+
+def check_opening(browser, name, page, title):
+    """The title names the run without its folders, and the first screen has the first table, also on a phone."""
+    for width in (1280, 390):
+        browser.open(page, width, 844)
+        seen = browser.run("""({title: document.title, filters: document.querySelector("#filters") &&
+          getComputedStyle(document.querySelector("#filters")).position,
+          row: document.querySelector(".results tbody tr")?.getBoundingClientRect().bottom,
+          plot: document.querySelector("figure .view")?.getBoundingClientRect().top})""")
+        check(re.fullmatch(title, seen["title"]), f"{name}: the title is {seen['title']}")
+        check(
+            seen["row"] is not None and seen["row"] < min(500, seen["plot"] or 500),
+            f"{name}, {width}: the first row of the results ends at {seen['row']}, a plot begins at {seen['plot']}",
+        )
+        expected = "sticky" if width == 1280 else "static"
+        check(seen["filters"] in (None, expected), f"{name}, {width}: the filters are {seen['filters']}")
+
+
+def check_compare(browser, posbench, reference, directory):
+    """The page of a comparison opens with the table that the terminal prints; each task has a forest plot."""
+    page, command = os.path.join(directory, "compare.html"), [posbench, "compare", reference, "--between", "cope,rope"]
+    subprocess.run([*command, "-o", page], stdout=subprocess.DEVNULL)  # exits with 1: some results are worse
+    told = json.loads(subprocess.run([*command, "--format", "json"], stdout=subprocess.PIPE).stdout)
+    check_opening(browser, "compare", page, r"reference \(rope\), compared with reference \(cope\)")
+    check_edges(browser, "compare", page, True)
+    check_labels(browser, "compare", page)
+    browser.open(page)
+    seen = browser.run("""posbench.draw_all().then(() => ({problems: posbench.problems,
+      rows: [...document.querySelectorAll(".results tbody tr")].map(row => [...row.cells].map(cell => cell.textContent)),
+      plots: posbench.plots.filter(p => p.kind === "forest").map(p => [p.title, p.rows.map(row => row[0])])}))""")
+    check(not seen["problems"] and not browser.problems, f"compare: {seen['problems']} {browser.problems}")
+    expected = sorted([row["verdict"], row["task"], row["split"]] for row in told["rows"])
+    check(sorted([row[0].split(" (")[0], row[1], row[3]] for row in seen["rows"]) == expected, "compare: the verdicts")
+    check(
+        all(title.endswith(", cope -> rope") and "cope" not in " ".join(rows) for title, rows in seen["plots"]),
+        f"compare: the plots are {seen['plots'][:2]}",
+    )
+    return len(seen["plots"])
+
+
 def check_claims(browser, results_tests, directory):
     """Each claim with something to show has a plot of its seeds, means, thresholds and published values."""
     page = os.path.join(directory, "claims.html")
@@ -739,6 +839,26 @@ def check_claims(browser, results_tests, directory):
                 f"claims: {plot['title']}: marks {plot['marks']}, expected {expected}",
             )
             check(all(plot["signals"]["labels"][row[0]] for row in plot["rows"]), f"claims: {plot['title']}: labels")
+        rows = browser.run(
+            "[...document.querySelectorAll('.results tbody tr')].map(row => [...row.cells].map(c => c.textContent))"
+        )
+        check(
+            [row[:2] for row in rows]
+            == [
+                ["claim-1", "contradicted"],
+                ["claim-2", "inconclusive"],
+                ["claim-0", "reproduced"],
+                ["claim-3", "not run"],
+            ],
+            f"claims: the table has {[row[:2] for row in rows]}",
+        )
+        browser.run(
+            "[...document.querySelectorAll('.results th button')].find(b => b.textContent === 'claim-0').click()"
+        )
+        top = drawn(
+            browser, "posbench.plots.find(p => p.details.opened_by === 'claim-0').node.getBoundingClientRect().top"
+        )
+        check(-5 <= top < 844, f"claims: the plot of a claim is at {top} after a click on its name")
         check(browser.run("posbench.problems.length") == 0 and not browser.problems, f"claims: {browser.problems}")
         check(browser.run("document.documentElement.scrollWidth") <= width, f"claims: wider than {width}")
         check(
@@ -746,6 +866,9 @@ def check_claims(browser, results_tests, directory):
             "claims: markup of a statement is taken for markup",
         )
         plots += len(told)
+    check_opening(browser, "claims", page, "claims: 4 claims about position encodings")
+    check_edges(browser, "claims", page, True)
+    check_labels(browser, "claims", page)
     return plots
 
 
@@ -795,6 +918,10 @@ def check_board(browser, posbench, directory):
     shown = browser.run("""posbench.draw_all().then(() => posbench.plots.filter(p => p.kind === "strip" && p.drawn)
       .map(p => p.view_node.querySelectorAll(".means path").length))""")
     check(set(shown) == {len(rotary)}, f"board: filtered to {set(shown)}, expected {len(rotary)}")
+    subprocess.run([posbench, "board", "-o", page], check=True)
+    check_opening(browser, "board", page, "The board of position encodings")
+    check_edges(browser, "board", page, True)
+    check_labels(browser, "board", page, "open=last_x_retrieval")
     return plots
 
 
@@ -860,6 +987,9 @@ def check_sweep(browser, posbench, directory):
             numbers = [int(name.split()[0]) for name in names if name[0].isdigit()]
             check(numbers == sorted(numbers), f"{plot['title']}: the order of an axis is {names}")
     check(any(len(columns) > 3 for columns, _ in axes), f"the axes are {axes}")
+    check_opening(browser, "sweep", page, "grid: 2 position encodings on 6 tasks, 1 seed")
+    check_edges(browser, "sweep", page, True)
+    check_labels(browser, "sweep", page)
     browser.open(page, address="text=alibi")
     left = drawn(
         browser, "posbench.plots.filter(plot => plot.details.phase && !plot.node.hidden).map(plot => plot.title)"
@@ -949,6 +1079,10 @@ def main(posbench, results_tests, *given):
                 check_table(browser, posbench, path, page)
             if name == "many":
                 check_behaviour(browser, page)
+            if name in given:
+                check_opening(browser, name, page, r"\w+: 7 position encodings on 7 tasks, 5 seeds")
+                check_edges(browser, name, page, True)
+                check_labels(browser, name, page)
             if name == "drawn":
                 check_filters(browser, page, report)
                 check_cell(browser, page, report)
@@ -957,6 +1091,8 @@ def main(posbench, results_tests, *given):
                 check_anonymous(posbench, path, directory)
         plots += check_claims(browser, results_tests, directory)
         plots += check_board(browser, posbench, directory)
+        for file in given:
+            plots += check_compare(browser, posbench, file, directory)
         plots += check_inspection(browser, posbench, directory)
         plots += check_sweep(browser, posbench, directory)
         plots += check_over(browser, posbench, directory)

@@ -1,5 +1,5 @@
-// Trains every encoding and variant for some steps and prints a line with a hash of the parameters' bits for each. Lines of
-// two instruction sets (POSBENCH_ISA) or two processors are equal if the bytes are.
+// Trains every encoding and variant for some steps and prints a line with a hash of the parameters' bits for each.
+// Lines of two instruction sets (POSBENCH_ISA) or two processors are equal if the bytes are.
 //   same_bytes [steps [name of one encoding]]
 //   same_bytes sets          prints the instruction sets of this processor
 

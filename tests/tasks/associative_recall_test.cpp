@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -113,6 +115,54 @@ TEST_CASE("forgetting recall answers the example of Zoology, whose keys are A to
   CHECK(oracles().at("forgetting_mqar")(e) == Tokens{41, 35});
   const TextTask task("forgetting_mqar");
   CHECK(task.answers("k2 v38 k4 v37 k2 v39 _ _ k4 _ k2 _", {8, 10}) == "v37 v39");
+}
+
+TEST_CASE("repeated recall answers the header example with the last value of a key, and with the last but one") {
+  const Example e{.tokens = {0, 33, 1, 34, 0, 35, 0, 36, 1, 37, 0, 38}, .scored = {4, 6, 8, 10}};
+  CHECK(oracles().at("mqrar")(e) == Tokens{33, 35, 34, 36});
+  const Example second{.tokens = e.tokens, .scored = {6, 10}};
+  CHECK(oracles().at("mqrar")(second) == Tokens{33, 35});
+}
+
+TEST_CASE("repeated recall asks at every key that has enough values before, and nowhere else") {
+  for (const int which : {1, 2, 3}) {
+    const TextTask task(fmt::format("mqrar:keys=4,which={}", which));
+    for (int n = 0; n < 100; ++n) {
+      const Example e = task.draw(64, n);
+      std::map<int, Tokens> values;
+      Tokens scored, answers;
+      for (int t = 0; t < 64; t += 2) {
+        Tokens& of_key = values[e.tokens[t]];
+        if (static_cast<int>(of_key.size()) >= which) {
+          scored.push_back(t);
+          answers.push_back(of_key.end()[-which]);
+        }
+        of_key.push_back(e.tokens[t + 1]);
+      }
+      REQUIRE(values.size() <= 4);
+      REQUIRE(e.scored == scored);
+      REQUIRE(scored_answers(e) == answers);
+    }
+  }
+}
+
+TEST_CASE("the mean distance of repeated recall depends on the number of keys, and not on the length") {
+  const auto mean_distance = [](const TextTask& task, int length) {
+    double sum = 0, count = 0;
+    for (int n = 0; n < 200; ++n) {
+      const Example e = task.draw(length, n);
+      for (size_t i = 0; i < e.scored.size(); ++i) {
+        if (e.scored[i] < length / 2) continue;  // the beginning has only near values
+        sum += e.distances[i];
+        ++count;
+      }
+    }
+    return sum / count;
+  };
+  const TextTask task("mqrar:keys=4"), more_keys("mqrar:keys=8");
+  CHECK(std::abs(mean_distance(task, 256) - 7) < 0.3);
+  CHECK(std::abs(mean_distance(task, 512) - 7) < 0.3);
+  CHECK(std::abs(mean_distance(more_keys, 512) - 15) < 0.6);
 }
 
 TEST_CASE("compositional recall answers the example of Zoology") {

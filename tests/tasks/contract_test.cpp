@@ -133,7 +133,8 @@ TEST_CASE("tasks whose answers are tokens of the question tell which ones") {
   }
 }
 
-TEST_CASE("the family of a task is the folder of its file, or the file is directly in tasks/") {
+TEST_CASE(
+    "a task of a family is in its folder and names the aspects that it tests; other files are directly in tasks/") {
   const std::filesystem::path folder = std::filesystem::path(POSBENCH_SOURCE_DIR) / "tasks";
   const std::regex name_line(R"re(\.name = "([^"]+)",)re");
   std::map<std::string, std::filesystem::path> files;  // by the name of the task
@@ -152,5 +153,7 @@ TEST_CASE("the family of a task is the folder of its file, or the file is direct
     const std::filesystem::path of_file = files[name].parent_path();
     const std::string& family = tasks().find(name).info.family;
     CHECK((of_file == folder || of_file.filename() == family.substr(0, family.find('/'))));
+    const bool needs_aspects = of_file != folder && family != "language_modeling";
+    CHECK((!needs_aspects || !tasks().find(name).info.aspects.empty()));
   }
 }

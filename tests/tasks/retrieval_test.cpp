@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -189,5 +190,56 @@ TEST_CASE("last-x retrieval: no other item tells the payload of the queried one"
     CAPTURE(offset);
     const double all = counts.second, chance = 1.0 / 8;
     CHECK(std::abs(counts.first / all - chance) < 5 * std::sqrt(chance * (1 - chance) / all));
+  }
+}
+
+TEST_CASE("a needle: the header example") {
+  CHECK(TextTask("needle").answer("w3 w7 k4 : 2 9 . w1 k2 : 5 0 . w3 w3 ? k2 =", 2) == "5 0");
+  CHECK(TextTask("needle").answer("k4 : 2 9 . w1 k2 : 5 0 . k4 : 7 7 . w3 ? k4 k2 =", 6) == "2 9 7 7 5 0");
+}
+
+TEST_CASE("needles have the forms of RULER and of passkey retrieval") {
+  struct Form {
+    std::string spec;
+    int needles, answers;  // needles in the haystack, digits of the answer
+  };
+  const Form form = GENERATE(values<Form>({{"needle:keys=1", 1, 2},
+                                           {"needle", 4, 2},
+                                           {"needle:keys=16,length=0", 16, 2},
+                                           {"needle:keys=1,values=4", 4, 8},
+                                           {"needle:queries=4", 4, 8},
+                                           {"needle:keys=1,names=1,digits=5,haystack=noise", 1, 5}}));
+  const TextTask task(form.spec);
+  const int colon = task.ids(":").front();
+  for (int n = 0; n < 100; ++n) {
+    const Example e = task.draw(task.task().lengths().max(), n);
+    REQUIRE(std::ranges::count(e.tokens, colon) == form.needles);
+    REQUIRE(static_cast<int>(e.scored.size()) == form.answers);
+    REQUIRE(oracles().at("needle")(e) == scored_answers(e));
+    REQUIRE(oracles().at("needle").distances(e) == e.distances);
+  }
+}
+
+TEST_CASE("a passkey has one key, and the words of its haystack are in a fixed order") {
+  const TextTask task("needle:keys=1,names=1,haystack=noise,words=3");
+  for (int n = 0; n < 50; ++n) {
+    const Example e = task.draw(6, n);
+    std::string words, text = task.question(e);
+    CHECK(text.ends_with("? k0"));
+    for (size_t at = text.find('w'); at != std::string::npos; at = text.find('w', at + 1))
+      words += text.substr(at, 2);
+    CHECK(words == "w0w1w2w0w1w2");
+  }
+}
+
+TEST_CASE("needles are at all depths equally often") {
+  const TextTask task("needle:keys=1");
+  std::map<int, int> counts;
+  for (int n = 0; n < 2000; ++n) ++counts[task.draw(995, n).distances.front()];
+  CHECK(counts.size() == 10);
+  for (const auto& [tenth, count] : counts) {
+    INFO(tenth);
+    CHECK(count > 140);
+    CHECK(count < 260);
   }
 }

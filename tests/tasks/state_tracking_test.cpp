@@ -1,8 +1,13 @@
 // Tests the state-tracking tasks with published and worked examples.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
+#include <regex>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "harness/verify/oracles.h"
 #include "tasks/parts/examples.h"
@@ -124,4 +129,112 @@ TEST_CASE("the group a4 x z5 is pairs of an even permutation of four points and 
 
 TEST_CASE("group words answer the header example") {
   CHECK(TextTask("group_word").answers("begin 23145 21354", {1, 2}) == "23145 13254");
+}
+
+namespace {
+
+/// Returns true if the text is a word of the language.
+bool is_word(const std::string& language, const std::string& text) {
+  const auto matches = [&text](const char* expression) { return std::regex_match(text, std::regex(expression)); };
+  const auto count = [&text](char symbol) { return std::ranges::count(text, symbol); };
+  if (language == "tomita1") return matches("1*");
+  if (language == "tomita2") return matches("(10)*");
+  if (language == "tomita3") return !std::regex_search(text, std::regex("(^|0)1(11)*0(00)*(1|$)"));
+  if (language == "tomita4") return text.find("000") == std::string::npos;
+  if (language == "tomita5") return count('0') % 2 == 0 && count('1') % 2 == 0;
+  if (language == "tomita6") return (count('0') - count('1')) % 3 == 0;
+  if (language == "tomita7") return matches("0*1*0*1*");
+  if (language == "aa_star") return matches("(aa)*");
+  if (language == "aaaa_star") return matches("(aaaa)*");
+  if (language == "abab_star") return matches("(abab)*");
+  if (language == "aa_bb_cc_dd_ee") return matches("a+b+c+d+e+");
+  if (language == "ab_d_bc") return matches("[ab]*d[bc]*");
+  if (language == "012_02") return matches("[012]*02*");
+  int open = 0, deepest = 0, least = 0;  // d2 to d12
+  for (const char symbol : text) {
+    open += symbol == 'a' ? 1 : -1;
+    deepest = std::max(deepest, open);
+    least = std::min(least, open);
+  }
+  return open == 0 && least == 0 && deepest <= std::stoi(language.substr(1));
+}
+
+/// Returns all words of up to `length` symbols and their prefixes.
+std::set<std::string> prefixes_of_words(const std::string& language, const std::string& symbols, size_t length) {
+  std::set<std::string> prefixes;
+  std::vector<std::string> texts{""};
+  for (size_t n = 0; n < texts.size(); ++n) {
+    const std::string text = texts[n];
+    if (is_word(language, text)) {
+      for (size_t end = 0; end <= text.size(); ++end) prefixes.insert(text.substr(0, end));
+    }
+    if (text.size() < length) {
+      for (const char symbol : symbols) texts.push_back(text + symbol);
+    }
+  }
+  return prefixes;
+}
+
+}  // namespace
+
+TEST_CASE("regular languages answer the header examples") {
+  CHECK(TextTask("regular:language=tomita4").answers("tomita4 0 0 1 0", {1, 2, 3, 4}) == "{01$} {1$} {01$} {01$}");
+  CHECK(TextTask("regular").answers("012_02 0 2 1 2", {1, 2, 3, 4}) == "{012$} {012$} {012} {012}");
+}
+
+TEST_CASE("the symbols that may follow a prefix are those that words have there") {
+  const auto [language, symbols, length] =
+      GENERATE(table<std::string, std::string, int>({{"tomita1", "1", 9},
+                                                     {"tomita2", "01", 9},
+                                                     {"tomita3", "01", 9},
+                                                     {"tomita4", "01", 9},
+                                                     {"tomita5", "01", 9},
+                                                     {"tomita6", "01", 9},
+                                                     {"tomita7", "01", 9},
+                                                     {"aa_star", "a", 12},
+                                                     {"aaaa_star", "a", 12},
+                                                     {"abab_star", "ab", 12},
+                                                     {"d2", "ab", 10},
+                                                     {"d3", "ab", 10},
+                                                     {"d4", "ab", 10},
+                                                     {"d12", "ab", 10},
+                                                     {"ab_d_bc", "abcd", 6},
+                                                     {"012_02", "012", 7},
+                                                     {"aa_bb_cc_dd_ee", "abcde", 7}}));
+  INFO(language);
+  const std::set<std::string> prefixes = prefixes_of_words(language, symbols, length);
+  const TextTask task("regular:language=" + language);
+  for (int n = 0; n < 300; ++n) {
+    const Example e = task.draw(4, n);
+    REQUIRE(oracles().at("regular")(e) == scored_answers(e));
+    std::string prefix;
+    for (const int t : e.scored) {
+      prefix += task.text({e.tokens[t]});
+      // A word of this length has room for what must follow.
+      if (language == "aa_bb_cc_dd_ee" && prefix.size() > 2) break;
+      std::string set;
+      for (const char symbol : symbols) set += prefixes.contains(prefix + symbol) ? std::string(1, symbol) : "";
+      set += is_word(language, prefix) ? "$" : "";
+      REQUIRE(task.text({e.targets[t]}) == "{" + set + "}");
+    }
+  }
+}
+
+TEST_CASE("every language draws words of every state, and the oracle agrees at three times the trained length") {
+  const std::map<std::string, size_t> num_answers{
+      {"tomita1", 1}, {"tomita2", 2}, {"tomita3", 2},   {"tomita4", 2},        {"tomita5", 2}, {"tomita6", 2},
+      {"tomita7", 2}, {"aa_star", 2}, {"aaaa_star", 2}, {"abab_star", 3},      {"d2", 3},      {"d3", 3},
+      {"d4", 3},      {"d12", 3},     {"ab_d_bc", 2},   {"aa_bb_cc_dd_ee", 5}, {"012_02", 2}};
+  for (const auto& [language, expected] : num_answers) {
+    INFO(language);
+    const TextTask task("regular:language=" + language);
+    std::set<int> answers;
+    for (int n = 0; n < 100; ++n) {
+      const Example e = task.draw(n % 2 == 0 ? 32 : 96, n);
+      REQUIRE(oracles().at("regular")(e) == scored_answers(e));
+      for (const int answer : scored_answers(e)) answers.insert(answer);
+    }
+    CHECK(answers.size() == expected);
+    CHECK(task.task().answers() == static_cast<int>(expected));
+  }
 }

@@ -1,4 +1,5 @@
-// Runs the commands of docs/tutorial.md in order, with a program that contains its code, and compares their output with the page.
+// Runs the commands of docs/tutorial.md in order, with a program that contains its code, and compares their output
+// with the page.
 #include <fnmatch.h>
 #include <sys/wait.h>
 

@@ -1,4 +1,5 @@
-// Measures the properties that every encoding must have. Compiled in double precision, from the sources that train in float.
+// Measures the properties that every encoding must have. Compiled in double precision, from the sources that train
+// in float.
 #pragma once
 #include <functional>
 #include <string>
@@ -10,9 +11,9 @@
 
 namespace posbench {
 
-/// Compares hand-written gradients with central differences along a random direction of every named parameter and of every argument
-/// of every stage. Inputs are random and without symmetry. With dropout in the shape, the sequence is one of training and the masks
-/// stay the same. An index outside a matrix is an infinite error.
+/// Compares hand-written gradients with central differences along a random direction of every named parameter and
+/// of every argument of every stage. Inputs are random and without symmetry. With dropout in the shape, the
+/// sequence is one of training and the masks stay the same. An index outside a matrix is an infinite error.
 Worst gradient_error(const Spec&, const ModelConfig&, int length);
 /// The same for an encoding without a name.
 Worst gradient_error(const MakeEncoding&, const ModelConfig&, int length);
@@ -30,12 +31,13 @@ ModelConfig fitted(const Spec&, ModelConfig);
 /// Returns true if a change of a token changes no bit of any earlier output.
 bool is_causal(const Spec&, ModelConfig, int length);
 
-/// Returns how much a swap of two neighbors before the last token moves its output of one layer, relative to its norm. This is the
-/// maximum over all neighbors in a few models, since an encoding may see only the nearest tokens.
+/// Returns how much a swap of two neighbors before the last token moves its output of one layer, relative to its
+/// norm. This is the maximum over all neighbors in a few models, since an encoding may see only the nearest
+/// tokens.
 double order_sensitivity(const Spec&, ModelConfig, int length);
 
-/// Returns how much adding five to every position moves the outputs, relative to their norm. If scores depend on relative positions
-/// only, this is rounding error.
+/// Returns how much adding five to every position moves the outputs, relative to their norm. If scores depend on
+/// relative positions only, this is rounding error.
 double shift_sensitivity(const Spec&, const ModelConfig&, int length);
 
 /// Returns true if a sequence of this length gives finite outputs and gradients.

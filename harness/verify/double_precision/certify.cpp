@@ -1,5 +1,5 @@
-// The certificates of an encoding as JSON. This file belongs to the double-precision part of the program, which has a separate
-// namespace. Only standard types and JSON pass between the two parts.
+// The certificates of an encoding as JSON. This file belongs to the double-precision part of the program, which
+// has a separate namespace. Only standard types and JSON pass between the two parts.
 #include "harness/verify/certify.h"
 
 #include <fmt/format.h>

@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <string>
 
 #include "model/numeric.h"
+#include "model/parameters.h"
 
 namespace posbench {
 namespace {
 
-/// Returns |slope of f at 0 - derivative| / size. The slope is a central difference over steps of h, from two points, and from four
-/// if these disagree, for functions with a large curvature. A kink of f between the points makes the difference wrong. A smaller
-/// step rarely includes it, so the smallest disagreement counts. The size has a lower bound, since a derivative far below f itself
-/// is rounding error.
+/// Returns |slope of f at 0 - derivative| / size. The slope is a central difference over steps of h, from two
+/// points, and from four if these disagree, for functions with a large curvature. A kink of f between the points
+/// makes the difference wrong. A smaller step rarely includes it, so the smallest disagreement counts. The size
+/// has a lower bound, since a derivative far below f itself is rounding error.
 double disagreement(const std::function<double(double)>& f, double derivative, double size) {
   constexpr double kEnough = 1e-7;
   double smallest = INFINITY;

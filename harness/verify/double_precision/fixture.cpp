@@ -1,5 +1,8 @@
 #include "harness/verify/double_precision/fixture.h"
 
+#include <cstdint>
+#include <vector>
+
 namespace posbench {
 namespace {
 

@@ -1,4 +1,5 @@
-// A model with one encoding and random parameters, and one random sequence: the situation that certificates measure.
+// A model with one encoding and random parameters, and one random sequence: the situation that certificates
+// measure.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +19,8 @@ using MakeEncoding = std::function<std::unique_ptr<PositionEncoding>(const Model
 /// Small sizes make gradients by finite differences fast.
 constexpr int kCertificateVocabulary = 7;
 
-/// The parameters are moved off their initial values, of which some are zero. With dropout in the shape, the sequence is one of
-/// training.
+/// The parameters are moved off their initial values, of which some are zero. With dropout in the shape, the
+/// sequence is one of training.
 struct Fixture {
   Fixture(const MakeEncoding&, const ModelConfig&, int length, std::uint64_t seed);
 

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "encodings/parts/decorator.h"
 #include "model/attention_layer.h"
@@ -82,8 +85,8 @@ class Layer {
     return !(sequence_.positions == before);
   }
 
-  /// Attends with keys `strength` times as long.
-  void attend(double strength) {
+  /// Computes the scores of keys `strength` times as long.
+  void compute_scores(double strength) {
     const Index T = x_.rows(), D = config_.head_width(), H = config_.heads;
     for (Heads* heads : {&q_, &k_, &v_}) resize(*heads, H, T, D);
     content.clear();
@@ -94,14 +97,19 @@ class Layer {
       const EigenMatrix q = token_ * query_.middleCols(h * D, D), k = token_ * key_.middleCols(h * D, D);
       content.push_back(strength * q.cwiseProduct(k).sum() / std::sqrt(D));
     }
-    for (Heads* heads : {&scores, &attention}) resize(*heads, H, T, T);
-    const AttentionStages& stages = layer_.stages();
-    stages.score(input(), scores);
-    stages.normalize(input(), scores, attention);
+    resize(scores, H, T, T);
+    layer_.stages().score(input(), scores);
   }
 
-  /// Marks the rows of parameters that random gradients of scores and outputs reach. This is the last call for a sequence.
-  void mark_reached(ReachedRows& reached) {
+  /// Computes the attention from the scores.
+  void normalize_scores() {
+    resize(attention, config_.heads, x_.rows(), x_.rows());
+    layer_.stages().normalize(input(), scores, attention);
+  }
+
+  /// Marks the rows of parameters that random gradients of scores and outputs reach. If this is not needed, it only
+  /// draws the gradients, so that positions that are drawn later are the same. This is the last call for a sequence.
+  void mark_reached(ReachedRows& reached, bool is_needed) {
     const Index T = x_.rows(), D = config_.head_width(), H = config_.heads;
     Gradients d_parameters(layout_);
     Heads d_q, d_k, d_v, d_scores, d_attention, d_output;
@@ -112,6 +120,8 @@ class Layer {
       fill_normal(rng_, 1, d_output[h]);
       for (Index i = 0; i < T; ++i) fill_normal(rng_, 1, d_scores[h].row(i).head(i + 1));
     }
+    if (!is_needed) return;
+    normalize_scores();
     Matrices d_tables, d_recurrent_state;
     resize_like(tables_.values, d_tables);
     resize_like(recurrent_state_, d_recurrent_state);
@@ -137,10 +147,17 @@ class Layer {
     }
   }
 
+  /// Returns true if all rows of the encoding's parameters are marked. The projections of the layer do not count,
+  /// since an encoding reads them whole or not at all.
   bool has_reached_all(const ReachedRows& reached) const {
-    size_t rows = 0;
-    for (const auto& entry : layout_.entries()) rows += static_cast<size_t>(entry.parameter.rows);
-    return reached.size() == rows;
+    return std::all_of(layout_.entries().begin(),
+                       layout_.entries().begin() + static_cast<std::ptrdiff_t>(encoding_entries_),
+                       [&](const auto& entry) {
+                         for (Index row = 0; row < entry.parameter.rows; ++row) {
+                           if (!reached.contains({entry.name, row})) return false;
+                         }
+                         return true;
+                       });
   }
 
   Index heads() const { return config_.heads; }
@@ -210,7 +227,8 @@ int distinct_columns(const std::vector<EigenMatrix>& rows) {
   return count;
 }
 
-/// Returns Kendall's rank correlation of attention with distance: -1 if each key gets less than all nearer ones, 0 if no two differ.
+/// Returns Kendall's rank correlation of attention with distance: -1 if each key gets less than all nearer ones, 0
+/// if no two differ.
 double trend(const EigenMatrix& row) {
   const Index T = row.cols();
   int rises = 0;
@@ -292,9 +310,10 @@ Properties measure_properties(const Spec& spec) {
       const int strengths = static_cast<int>(std::size(kStrengths));
       for (int n = 0; n < draws; ++n) {
         if (!layer.draw_positions(length, training) && n >= strengths) break;  // positions are not random
-        layer.attend(kStrengths[n < strengths ? n : strengths - 1 - n % 2]);
+        layer.compute_scores(kStrengths[n < strengths ? n : strengths - 1 - n % 2]);
         for (size_t h = 0; h < ranges.size(); ++h) ranges[h].widen(layer.scores[h], layer.content[h]);
-        if (!layer.has_reached_all(rows)) layer.mark_reached(rows);
+        // Rows beyond the trained length matter only while some row is not trained.
+        layer.mark_reached(rows, !layer.has_reached_all(reached) && !layer.has_reached_all(rows));
       }
     };
     visit(kTrained, true, kPositions, near, reached);
@@ -305,11 +324,13 @@ Properties measure_properties(const Spec& spec) {
     }
 
     layer.draw_positions(kTrained, false);
-    layer.attend(1);
+    layer.compute_scores(1);
+    layer.normalize_scores();
     for (const Matrix& head : layer.attention) near_rows.emplace_back(head.bottomRows(1));
     for (const Matrix& head : layer.scores) p.moved = std::max(p.moved, moved_by_a_segment(head));
     layer.draw_positions(kLongest, false);
-    layer.attend(1);
+    layer.compute_scores(1);
+    layer.normalize_scores();
     for (const Matrix& head : layer.attention) {
       far_rows.emplace_back(head.bottomRows(1));
       const double t = trend(far_rows.back());
@@ -322,7 +343,7 @@ Properties measure_properties(const Spec& spec) {
   p.distinct = distinct_columns(near_rows);
   p.distinct_far = distinct_columns(far_rows);
   p.positional = p.distinct_far > 1;
-  for (const auto& row : reached_far) p.untrained_rows += static_cast<int>(reached.count(row) == 0);
+  for (const auto& row : reached_far) p.untrained_rows += static_cast<int>(!reached.contains(row));
   if (differing > 0) p.falling = static_cast<double>(falling) / differing;
   return p;
 }

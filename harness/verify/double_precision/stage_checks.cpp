@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <string>
 
 #include "model/attention.h"
 #include "model/attention_layer.h"
@@ -78,8 +79,8 @@ class StageChecks {
     if (!config_.causal) return;
     for (Matrix& head : heads) head = head.triangularView<Eigen::Lower>();
   }
-  /// Returns the sum of weights times values. Skips values whose weight is zero, since they may be undefined, and biases that hide
-  /// a key.
+  /// Returns the sum of weights times values. Skips values whose weight is zero, since they may be undefined, and
+  /// biases that hide a key.
   static double sum(const Matrices& weights, const Matrices& values) {
     double sum = 0;
     for (size_t n = 0; n < values.size(); ++n) {

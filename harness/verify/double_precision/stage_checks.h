@@ -7,7 +7,8 @@
 
 namespace posbench {
 
-/// Checks each stage alone, in the last layer of the model. Sets `stage` to the name of the stage that runs, for exceptions.
+/// Checks each stage alone, in the last layer of the model. Sets `stage` to the name of the stage that runs, for
+/// exceptions.
 void check_stages(Fixture&, const ModelConfig&, std::string& stage, Worst&);
 
 }  // namespace posbench

@@ -12,7 +12,8 @@
 namespace posbench {
 namespace {
 
-/// Returns for each scored key the distance back to the value that followed its last occurrence. Keys are at even positions.
+/// Returns for each scored key the distance back to the value that followed its last occurrence. Keys are at even
+/// positions.
 std::vector<int> distances_to_latest(const Example& e) {
   return for_each_scored(e, [&](int t) {
     int before = t - 2;
@@ -117,6 +118,26 @@ const RegisterOracle mqmtar("mqmtar", {"queries", "key", "value", "alphabet"}, [
     for (; *value != 0; ++value) values.push_back(*value);
     key.clear();
   }
+  return values;
+});
+
+/// Returns for each scored key of mqrar the index of the queried value. The first scored key tells which one is
+/// queried: it has as many values before. Keys are at even positions.
+std::vector<int> queried_values(const Example& e) {
+  const auto places = [&e](int t) {
+    std::vector<int> earlier;
+    for (int before = t % 2; before < t; before += 2) {
+      if (e.tokens[before] == e.tokens[t]) earlier.push_back(before + 1);
+    }
+    return earlier;
+  };
+  const size_t which = places(e.scored.front()).size();
+  return for_each_scored(e, [&](int t) { return places(t).end()[-static_cast<std::ptrdiff_t>(which)]; });
+}
+
+const RegisterOracle mqrar("mqrar", {"vocabulary", "which"}, [](const Example& e) {
+  Tokens values = queried_values(e);
+  for (int& value : values) value = e.tokens[value];
   return values;
 });
 

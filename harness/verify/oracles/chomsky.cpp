@@ -12,8 +12,8 @@
 namespace posbench {
 namespace {
 
-/// Returns the value modulo 5 of an expression whose token t is written signs[t]. Uses two stacks (Dijkstra's shunting yard).
-/// A minus without a number before it is a unary minus, written ~ on the stack.
+/// Returns the value modulo 5 of an expression whose token t is written signs[t]. Uses two stacks (Dijkstra's
+/// shunting yard). A minus without a number before it is a unary minus, written ~ on the stack.
 int evaluate(const Tokens& tokens, const std::string& signs) {
   std::vector<int> values;
   std::string pending;

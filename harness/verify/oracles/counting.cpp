@@ -19,8 +19,8 @@ const RegisterOracle common_words("common_words", {"common", "symbols"}, [](cons
   return common;
 });
 
-/// Returns the index of the last statement of a `counting` program that sets the queried variable. The ids are the variables,
-/// then = ; ++; pass; print 0 1 2, and so on.
+/// Returns the index of the last statement of a `counting` program that sets the queried variable. The ids are the
+/// variables, then = ; ++; pass; print 0 1 2, and so on.
 int last_reset(const Example& e) {
   const int queried = e.tokens.back(), equals = e.tokens.end()[-2] - 4;
   int t = static_cast<int>(e.tokens.size()) - 3;

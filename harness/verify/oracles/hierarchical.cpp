@@ -10,7 +10,8 @@
 namespace posbench {
 namespace {
 
-/// Returns the value of ListOps tokens by a stack of lists. The ids are digits, then operations, then the closing bracket.
+/// Returns the value of ListOps tokens by a stack of lists. The ids are digits, then operations, then the closing
+/// bracket.
 int evaluate_lists(const Tokens& tokens) {
   std::vector<Tokens> lists{{}};  // the operation, then its arguments; the first list is the whole
   for (const int token : tokens) {

@@ -5,8 +5,8 @@
 namespace posbench {
 namespace {
 
-/// Returns the position of the subject, the first noun of the sentence that has position t. The ids 1 to 16 are 8 nouns in
-/// singular and plural; 17 and 18 are one verb.
+/// Returns the position of the subject, the first noun of the sentence that has position t. The ids 1 to 16 are 8
+/// nouns in singular and plural; 17 and 18 are one verb.
 int subject_before(const Example& e, int t) {
   while (t > 0 && e.tokens[t - 1] != 0) --t;
   return t;

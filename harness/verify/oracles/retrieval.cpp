@@ -31,7 +31,8 @@ const RegisterOracle index_retrieval(
     },
     [](const Example& e) { return std::vector<int>{item_and_index(e).second + 1}; });
 
-/// Returns the digits at the end of an indirect_indexing question as a number. The ids are letters, ten digits, comma, plus, minus.
+/// Returns the digits at the end of an indirect_indexing question as a number. The ids are letters, ten digits,
+/// comma, plus, minus.
 int shift_of(const Example& e) {
   const Tokens rest = operands(62, question(e)).second;
   int shift = 0;
@@ -64,12 +65,46 @@ const RegisterOracle n_back("n_back", {"symbols"}, [](const Example& e) {
   return answers;
 });
 
-/// Returns the index of the first token after the first occurrence of the key, which is at the end of the question.
+/// Returns the index of the first token after the first occurrence of the key, which is at the end of the
+/// question.
 int after_key(const Example& e) {
   const auto [string, key] = operands(e.tokens[e.scored.front()] - 1, question(e));
   const auto found = std::search(string.begin(), string.end(), key.begin(), key.end());
   return static_cast<int>(found - string.begin() + std::ssize(key));
 }
+
+/// Returns the positions in the haystack of the values that a needle question asks for, without the stop after
+/// each. The ids are ten digits, colon, stop, question mark, equals sign, then keys and words.
+std::vector<std::pair<int, int>> queried_needles(const Example& e) {
+  const auto [haystack, queried] = operands(12, question(e));
+  std::vector<std::pair<int, int>> values;  // from, to
+  for (const int key : queried) {
+    for (size_t t = 0; t + 1 < haystack.size(); ++t) {
+      if (haystack[t] != key || haystack[t + 1] != 10) continue;
+      const auto stop = std::find(haystack.begin() + static_cast<std::ptrdiff_t>(t), haystack.end(), 11);
+      values.emplace_back(t + 2, stop - haystack.begin());
+    }
+  }
+  return values;
+}
+
+const RegisterOracle needle(
+    "needle", {"values", "queries", "digits", "names", "words", "haystack"},
+    [](const Example& e) {
+      Tokens digits;
+      for (const auto& [from, to] : queried_needles(e)) {
+        digits.insert(digits.end(), e.tokens.begin() + from, e.tokens.begin() + to);
+      }
+      return digits;
+    },
+    [](const Example& e) {
+      const auto end = std::ssize(operands(12, question(e)).first);
+      std::vector<int> tenths;
+      for (const auto& [from, to] : queried_needles(e)) {
+        tenths.insert(tenths.end(), to - from, static_cast<int>(10 * (end - from + 1) / end));
+      }
+      return tenths;
+    });
 
 const RegisterOracle ngram_lookup(
     "ngram_lookup", {"key", "answer", "symbols"},
@@ -84,7 +119,7 @@ const RegisterOracle variable_tracking("variable_tracking", [](const Example& e)
   std::set<int> reached{text.back()};
   Tokens variables;
   for (size_t t = 1; t + 2 < text.size(); ++t) {
-    if (text[t] != 36 || reached.count(text[t + 1]) == 0) continue;
+    if (text[t] != 36 || !reached.contains(text[t + 1])) continue;
     reached.insert(text[t - 1]);
     variables.push_back(text[t - 1]);
   }

@@ -1,5 +1,5 @@
-// Computes digit by digit, to check the big-integer arithmetic of the tasks. Numbers are lists of digits, least significant first.
-// Results have no superfluous zeros.
+// Computes digit by digit, to check the big-integer arithmetic of the tasks. Numbers are lists of digits, least
+// significant first. Results have no superfluous zeros.
 #pragma once
 #include <vector>
 

@@ -1,10 +1,12 @@
 // Oracles of the tasks in tasks/state_tracking.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <map>
 #include <numeric>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,8 +16,8 @@
 namespace posbench {
 namespace {
 
-/// Returns the permutations of `points` points in lexicographic order: all, or the even ones. An even permutation has an even
-/// number of cycles of even length.
+/// Returns the permutations of `points` points in lexicographic order: all, or the even ones. An even permutation
+/// has an even number of cycles of even length.
 std::vector<Tokens> permutations_of(int points, bool even_only) {
   std::vector<Tokens> result;
   const int units = static_cast<int>(std::lround(std::pow(10, points - 1)));
@@ -36,8 +38,8 @@ std::vector<Tokens> permutations_of(int points, bool even_only) {
   return result;
 }
 
-/// Returns the index of the observation at the previous visit of each scored position in a world of this size. Returns an empty
-/// list if the scored positions do not fit such a world.
+/// Returns the index of the observation at the previous visit of each scored position in a world of this size.
+/// Returns an empty list if the scored positions do not fit such a world.
 std::vector<int> visits_before(const Example& e, int size) {
   std::map<std::pair<int, int>, int> visited;
   std::pair<int, int> position{0, 0};
@@ -45,7 +47,7 @@ std::vector<int> visits_before(const Example& e, int size) {
   for (size_t t = 0; t < e.tokens.size(); t += 2) {
     int& coordinate = e.tokens[t] < 2 ? position.first : position.second;
     coordinate = (coordinate + (e.tokens[t] % 2 == 0 ? 1 : size - 1)) % size;
-    if (visited.count(position) > 0) {
+    if (visited.contains(position)) {
       scored.push_back(static_cast<int>(t));
       visits.push_back(visited[position]);
     }
@@ -123,7 +125,8 @@ const RegisterOracle navigation_2d(
       return distances;
     });
 
-// With form=recurrent and sums of four, consecutive sums differ by their ends. The farthest token is four positions before the answer.
+// With form=recurrent and sums of four, consecutive sums differ by their ends. The farthest token is four
+// positions before the answer.
 const RegisterOracle posgen(
     "posgen", {},
     [](const Example& e) {
@@ -134,6 +137,74 @@ const RegisterOracle posgen(
       });
     },
     [](const Example& e) { return std::vector<int>(e.scored.size(), 4); });
+
+/// Returns the number of symbols at the end of the word that are `symbol`.
+int trailing(const std::string& word, char symbol) {
+  const size_t other = word.find_last_not_of(symbol);
+  return static_cast<int>(other == std::string::npos ? word.size() : word.size() - 1 - other);
+}
+
+int occurrences(const std::string& word, char symbol) {
+  return static_cast<int>(std::ranges::count(word, symbol));
+}
+
+/// Returns true if an odd run of ones and an odd run of zeros end the word.
+bool ends_in_odd_runs(const std::string& word) {
+  const int zeros = trailing(word, '0');
+  return zeros % 2 == 1 && trailing(word.substr(0, word.size() - zeros), '1') % 2 == 1;
+}
+
+/// Returns the index of the set of symbols that may follow the nonempty prefix of a word, by a property of the
+/// prefix instead of an automaton. The languages have their order in the vocabulary.
+int set_after(int language, const std::string& prefix) {
+  const int a = occurrences(prefix, 'a'), length = static_cast<int>(prefix.size());
+  switch (language) {
+    case 0:  // 1*
+      return 0;
+    case 1:  // (10)*
+      return prefix.back() == '1' ? 1 : 0;
+    case 2:
+      return ends_in_odd_runs(prefix) ? 1 : 0;
+    case 3:  // no three zeros in a row
+      return trailing(prefix, '0') == 2 ? 1 : 0;
+    case 4:  // even numbers of zeros and of ones
+      return length % 2 == 0 && occurrences(prefix, '0') % 2 == 0 ? 0 : 1;
+    case 5:  // the numbers of zeros and of ones differ by a multiple of 3
+      return (length + occurrences(prefix, '0')) % 3 == 0 ? 0 : 1;
+    case 6:  // 0*1*0*1*
+      return prefix.find("10") != std::string::npos && prefix.find('1', prefix.find("10") + 1) != std::string::npos
+                 ? 1
+                 : 0;
+    case 7:  // (aa)*
+      return length % 2 == 0 ? 0 : 1;
+    case 8:  // (aaaa)*
+      return length % 4 == 0 ? 0 : 1;
+    case 9:  // (abab)*
+      return length % 4 == 0 ? 0 : prefix.back() == 'a' ? 1 : 2;
+    case 14:  // aa*bb*cc*dd*ee*
+      return prefix.back() - 'a';
+    case 15:  // {a,b}*d{b,c}*
+      return occurrences(prefix, 'd');
+    case 16: {  // {0,1,2}*02*
+      const size_t last = prefix.find_last_of("01");
+      return last != std::string::npos && prefix[last] == '0' ? 1 : 0;
+    }
+    default: {  // at most 2, 3, 4 or 12 more a than b
+      constexpr std::array<int, 4> kDepths{2, 3, 4, 12};
+      const int open = 2 * a - length;
+      return open == 0 ? 0 : open == kDepths.at(language - 10) ? 2 : 1;
+    }
+  }
+}
+
+// The ids are 5 sets, 8 symbols and a begin token for each language.
+const RegisterOracle regular("regular", {"language"}, [](const Example& e) {
+  std::string prefix;
+  return for_each_scored(e, [&](int t) {
+    prefix += "012abcde"[e.tokens[t] - 5];
+    return set_after(e.tokens.front() - 13, prefix);
+  });
+});
 
 }  // namespace
 }  // namespace posbench

@@ -48,7 +48,7 @@ function show_cell() {
   const runs = [...new Set(rows.map(row => of(row, "run")))];
   dialog.replaceChildren(
     element("h2", {id: "cell"}, `${encoding} on ${task}`),
-    element("p", {class: "about"}, [family_of.get(encoding), note && `${note}: most seeds are under 0.95 in distribution; in brackets, what the last 40 % of training gained`]
+    element("p", {class: "about"}, [family_of.get(encoding), note && `${note}: most seeds are under 0.95 in distribution; in brackets, how much validation accuracy still rose in the last 40 % of training`]
       .filter(Boolean).join("; ")),
     element("p", {}, "Sequence accuracy of each seed:"), seed_table(rows, of),
     element("p", {class: "links"}, ...curve_buttons(encoding, task),

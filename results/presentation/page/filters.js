@@ -33,7 +33,8 @@ function apply(should_draw = () => true) {
     }
     bar.summary.textContent = `Curves of ${shown.size} of ${selection.encodings.size} ${page.item_plural}`;
     bar.legend.replaceChildren(...[...shown].map(name => element("span", {}, legend_symbol(name), name)));
-    document.documentElement.style.scrollPaddingTop = `${bar.node.offsetHeight + 8}px`;
+    const covers = getComputedStyle(bar.node).position === "sticky";  // not on narrow screens
+    document.documentElement.style.scrollPaddingTop = covers ? `${bar.node.offsetHeight + 8}px` : 0;
     bar.none.hidden = selection.encodings.size > 0;
   }
   redraw(should_draw);

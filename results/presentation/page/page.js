@@ -2,8 +2,7 @@
 read_address();
 const main = document.querySelector("main"), contents = document.querySelector("nav ul");
 let plot_number = 0;
-const first_details = page.sections[0]?.plots[0].details || {};
-const opens_with_results = Boolean(first_details.results || first_details.summary);
+const opens_with_results = page.sections.length > 0 && is_first_table(page.sections[0].plots[0]);
 
 /// Shows a section, scrolls to it, and stores it in the address. If it is a task of the board, shows the plots of this task.
 function open_section(index) {
@@ -18,7 +17,7 @@ selection = filter();
 for (const [index, section] of page.sections.entries()) {
   const of_kind = kind => section.plots.every(plot => plot.kind === kind);
   const is_results = opens_with_results && index === 0;
-  const grid = element("div", {class: is_results ? "" : of_kind("heat") && page.names.length && !section.plots[0].details.phase ? "plots maps" : of_kind("heat") || of_kind("curve") ? "plots" : "plots wide"});
+  const grid = element("div", {class: is_results ? "" : of_kind("heat") && page.names.length && !section.plots[0].details.phase ? (page.tasks.length > most_columns ? "plots single" : "plots maps") : of_kind("heat") || of_kind("curve") ? "plots" : "plots wide"});
   for (const plot of section.plots) {
     plot.section = section.title;
     grid.append(figure(with_rows(plot, plot_number++)));

@@ -85,7 +85,16 @@ function set_cell_sizes(spec, plot, width, rows) {
   signal("texts").value = fitting >= 34 || columns <= 12;
   signal("cell").value = signal("texts").value ? Math.max(34, Math.min(64, fitting)) : Math.max(10, fitting);
   signal("row_height").value = signal("texts").value ? 28 : 15;
+  if (!signal("texts").value || width < 480) spec.axes.find(axis => axis.orient === "top").labelAngle = -90;  // sloping labels would overlap or be cut off
   if (signal("texts").value) delete spec.legends;  // the cells have the values as text
+}
+
+/// Sets the width of a plot, and leaves at least half of it to the values.
+function set_width(spec, width) {
+  spec.width = width;
+  for (const axis of spec.axes.filter(axis => axis.orient === "left" && axis.labelLimit)) axis.labelLimit = Math.min(axis.labelLimit, width * 0.4);
+  const has_long_names = spec.data.find(data => data.name === "table").values.some(row => row.series?.length > 15);
+  for (const legend of spec.legends || []) if (width < 420 && legend.columns) legend.columns = has_long_names ? 1 : 2;
 }
 
 const plot_width = plot => Math.max(200, plot.view_node.clientWidth - 4);
@@ -94,7 +103,7 @@ async function draw(plot) {
   plot.drawn = width;
   const spec = specification(plot, rows);
   if (plot.kind === "curve") delete spec.legends;  // the bar at the top has the legend of all plots
-  if (plot.kind === "heat") set_cell_sizes(spec, plot, width, rows); else spec.width = width;
+  if (plot.kind === "heat") set_cell_sizes(spec, plot, width, rows); else set_width(spec, width);
   try {
     if (plot.view) plot.view.finalize();
     const runtime = vega.parse(spec, theme(), {ast: true});
@@ -159,11 +168,28 @@ function redraw(should_draw) {
 
 const text_of = value => value === null ? "" : Array.isArray(value) ? value.join(" ") : String(value);
 
+/// Returns true if the page opens with this table.
+const is_first_table = plot => Boolean(plot.details.results || plot.details.summary || plot.details.verdicts);
+
+/// Returns the parts of a name. A narrow window may break lines between them.
+const breakable = name => name.split(/(?<=[_:])/).flatMap(part => [part, element("wbr")]);
+
+/// Returns a cell of the first table. Only long texts are broken into lines.
+const first_cell = text => element("td", text.length > 40 ? {class: "text"} : {}, text);
+
+/// Returns the rows of a table of verdicts. The name of a row opens its plot, if there is one.
+function verdicts_body(plot) {
+  const has_plot = name => page.sections.some(section => section.plots.some(other => other.details.opened_by === name));
+  const open = name => go_to(plots.find(other => other.details.opened_by === name).node);
+  return element("tbody", {}, ...plot.rows.map(row => element("tr", {}, ...row.map((text, i) =>
+    i ? first_cell(text) : element("th", {scope: "row"}, ...(has_plot(text) ? [button(breakable(text), () => open(text))] : breakable(text)))))));
+}
+
 /// Returns the rows of the summary of the board. A task opens its section.
 function summary_body(plot) {
   const section_of = task => page.sections.findIndex(section => section.title === task);
   return element("tbody", {}, ...plot.rows.map(row => element("tr", {}, ...row.map((text, i) =>
-    i ? element("td", {}, text) : element("th", {scope: "row"}, button(text, () => open_section(section_of(text))))))));
+    i ? first_cell(text) : element("th", {scope: "row"}, button(breakable(text), () => open_section(section_of(text))))))));
 }
 
 /// Returns the rows of the table of results: the legend symbol of each encoding, and cells that open their seeds.
@@ -180,8 +206,8 @@ function table(plot) {
   const cell = (tag, child, i, scope) => element(tag, {...(numeric[i] && {class: "number"}), ...(scope && {scope})}, child);
   const head = element("tr", {}, ...plot.columns.map((column, i) => cell("th", column.title, i, "col")));
   const body = element("tbody");
-  if (plot.details.results || plot.details.summary) {
-    return element("table", {class: "results", "aria-label": plot.title}, element("thead", {}, head), (plot.details.results ? results_body : summary_body)(plot));
+  for (const [kind, make_body] of [["results", results_body], ["summary", summary_body], ["verdicts", verdicts_body]]) {
+    if (plot.details[kind]) return element("table", {class: `results ${kind}`, "aria-label": plot.title}, element("thead", {}, head), make_body(plot));
   }
   for (const row of rows) {
     const link = plot.details.cells && button(text_of(row[0]), () => open_cell(row[0], row[1]));
@@ -206,7 +232,7 @@ function save(name, content, type) {
 /// Returns a view of a plot as it is shown, with title, legend and background, so that it can be saved.
 async function picture(plot) {
   const rows = drawn_rows(plot), spec = specification(plot, rows);
-  if (plot.kind === "heat") set_cell_sizes(spec, plot, plot.drawn, rows); else spec.width = plot.drawn;
+  if (plot.kind === "heat") set_cell_sizes(spec, plot, plot.drawn, rows); else set_width(spec, plot.drawn);
   if (plot.kind === "curve") spec.legends[0].values = [...shown_curves()].map(escape_reserved);
   spec.title = {text: plot.title, color: color("--text"), anchor: "start"};
   const runtime = vega.parse(spec, {...theme(), background: color("--paper")}, {ast: true});
@@ -238,7 +264,7 @@ function result_figure(plot) {
 }
 
 function figure(plot) {
-  if (plot.details.results || plot.details.summary) return result_figure(plot);
+  if (is_first_table(plot)) return result_figure(plot);
   const id = `plot${plots.push(plot)}`, name = plot.title.replace(/[^\w]+/g, "_");
   const node = element("figure", {class: plot.kind, "aria-labelledby": id},
                        element("figcaption", {}, element("h3", {id}, plot.title), element("p", {id: `${id}about`}, plot.about)));
@@ -249,15 +275,15 @@ function figure(plot) {
                              ...(plot.size > most_table_rows ? [element("p", {class: "note"}, `The first ${most_table_rows} rows; the CSV has all ${plot.size}.`)] : []),
                              button("Save as CSV", () => save(`${name}.csv`, csv(plot), "text/csv"))];
   if (!(plot.kind in specifications)) {
-    node.append(...(plot.size > 50 ? [collapsible(`Table (${plot.size} rows)`, whole_table)] : whole_table()));
+    node.append(...(plot.size > 50 ? [collapsible(`Table (${plot.size} ${plot.size === 1 ? "row" : "rows"})`, whole_table)] : whole_table()));
     return node;
   }
   plot.view_node = element("div", {class: "view", tabindex: 0, role: "group", "aria-labelledby": id, "aria-describedby": `${id}about`});
   const spec_text = () => JSON.stringify(specification(plot, plot.rows), null, 1);
   node.append(plot.view_node,
     element("div", {class: "save"}, ...["SVG", "PNG"].map(type => button(`Save as ${type}`, () => save_picture(plot, name, type.toLowerCase())))),
-    ...(page.names.length > most_rows && plot.kind !== "curve" ? [element("p", {class: "note"}, `Drawn are the first ${most_rows} ${page.item_plural}; the filter above finds others, and the table has all.`)] : []),
-    collapsible(`Table (${plot.size} rows)`, whole_table),
+    ...(page.names.length > most_rows && plot.kind !== "curve" ? [element("p", {class: "note"}, `The plot has the first ${most_rows} ${page.item_plural}; the filter above finds others, and the table has all.`)] : []),
+    collapsible(`Table (${plot.size} ${plot.size === 1 ? "row" : "rows"})`, whole_table),
     collapsible("Vega specification", () => [
       scroll(`Specification: ${plot.title}`, element("pre", {}, spec_text())),
       button("Save as JSON", () => save(`${name}.vg.json`, spec_text(), "application/json"))]));

@@ -2,7 +2,7 @@
 // #text=rope&family=rotary&sort=family&show=rope&show=alibi&task=flip_flop&encoding=rope&at=section2&open=counting
 const json = id => JSON.parse(document.getElementById(id).textContent);
 const page = json("page"), specifications = json("specifications");
-const most_curves = 8;
+const most_curves = 8, most_columns = 24;  // a map of more tasks needs the whole width
 const family_of = new Map(page.names.map((name, i) => [name, page.families[i]]));
 
 /// Returns for each name the index of its color, symbol and dash. Names with the same number, such as one encoding with
@@ -71,7 +71,7 @@ function element(tag, attributes = {}, ...children) {
   return node;
 }
 function button(label, action) {
-  const node = element("button", {type: "button"}, label);
+  const node = element("button", {type: "button"}, ...[label].flat());
   node.addEventListener("click", action);
   return node;
 }

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "encodings/registry.h"
 #include "model/attention_layer.h"

@@ -1,6 +1,6 @@
-// Checks encodings against encoding_checks.json: reference values that were computed from the equations in float64 and compared with
-// programs of the authors. One registration for each section of the file lists every field as an input or with the code that checks
-// it. checks_test.cpp fails if a field is missing.
+// Checks encodings against encoding_checks.json: reference values that were computed from the equations in float64
+// and compared with programs of the authors. One registration for each section of the file lists every field as an
+// input or with the code that checks it. checks_test.cpp fails if a field is missing.
 #pragma once
 #include <functional>
 #include <map>
@@ -35,7 +35,8 @@ struct RegisterChecks {
 EigenMatrix matrix(const Json&);
 std::vector<double> numbers(const Json&);
 
-/// Checks that every number agrees to 1e-10, relative to values above 1. null entries of `expected` are not compared.
+/// Checks that every number agrees to 1e-10, relative to values above 1. null entries of `expected` are not
+/// compared.
 void check_close(const In& actual, const Json& expected);
 void check_close(double actual, const Json& expected);
 
@@ -71,7 +72,8 @@ struct Bench {
   mutable Scratch scratch;
 };
 
-/// Returns queries and keys whose scaled products are these logits in every head. A head has as many components as keys.
+/// Returns queries and keys whose scaled products are these logits in every head. A head has as many components as
+/// keys.
 Bench with_logits(const std::string& spec, const Json& logits, int heads);
 /// Returns one head with the queries and keys of the section.
 Bench with_vectors(const std::string& spec, const Json& section, int trained_length = 64);

@@ -18,8 +18,8 @@ Bench cope(const Json& s, const std::string& options) {
   return bench;
 }
 
-/// Returns the clamped positions. They are read from the scores: with the table e[n] = (n, 0), q_i = (1, 1) and gates from the
-/// values, t(i, j) = p(i, j).
+/// Returns the clamped positions. They are read from the scores: with the table e[n] = (n, 0), q_i = (1, 1) and
+/// gates from the values, t(i, j) = p(i, j).
 EigenMatrix positions(const Json& gates, int rows) {
   const EigenMatrix g = matrix(gates);
   const int T = static_cast<int>(g.rows());
@@ -157,8 +157,8 @@ const RegisterChecks dape_v2_checks{
          check_dape_scores(bench, s.at("out"));
        }}}}};
 
-/// Returns the section's vectors in the first of two heads. x holds w in channels 0 and 1, the logits of beta / 2 in channel 2, and
-/// the gate logits of section `fox` in channel 3.
+/// Returns the section's vectors in the first of two heads. x holds w in channels 0 and 1, the logits of beta / 2
+/// in channel 2, and the gate logits of section `fox` in channel 3.
 Bench path(const Json& s, const std::string& encoding) {
   Bench bench(encoding + ":convolution=false", 4, 4, 2, true);
   bench.q[0] = matrix(s.at("q"));

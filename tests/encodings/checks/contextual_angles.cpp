@@ -14,8 +14,8 @@ EigenMatrix angles(const Bench& bench) {
 
 double logit(double p) { return std::log(p / (1 - p)); }
 
-/// Returns the angles of Selective RoPE for the increments of the section. The tokens are unit vectors, and the projections and the
-/// convolution are identities.
+/// Returns the angles of Selective RoPE for the increments of the section. The tokens are unit vectors, and the
+/// projections and the convolution are identities.
 EigenMatrix selective_angles(const Json& s) {
   Bench bench("selective_rope:rank=4,theta=10000", 4, 4, 1, true);
   bench.x = 1e6 * EigenMatrix::Identity(4, 4);  // large compared with the epsilon of its norm

@@ -8,8 +8,9 @@
 namespace posbench {
 namespace {
 
-/// Returns an encoding of one head whose gate logit is channel 0 of x. q and k are zero, so that scores are biases. With `from` = 1,
-/// a token precedes those of the section. Then all of their logits have an effect, since a bias does not contain the key's gate.
+/// Returns an encoding of one head whose gate logit is channel 0 of x. q and k are zero, so that scores are
+/// biases. With `from` = 1, a token precedes those of the section. Then all of their logits have an effect, since
+/// a bias does not contain the key's gate.
 Bench with_gate_logits(const std::string& spec, const std::string& parameter, const Json& logits, int from) {
   const std::vector<double> values = numbers(logits);
   Bench bench(spec, static_cast<int>(values.size()) + from, 4, 1, true);

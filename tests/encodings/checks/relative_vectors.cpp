@@ -59,8 +59,8 @@ const RegisterChecks transformer_xl_checks{
       {"logits_scaled_bidirectional_T4",
        [](const Json& s) { check_close(transformer_xl(s, false), s.at("logits_scaled_bidirectional_T4")); }}}}};
 
-/// Returns DeBERTa's scores for the vectors of the section, which describe head 0 of two. P is the identity, so the projections are
-/// the 4 rows of the section.
+/// Returns DeBERTa's scores for the vectors of the section, which describe head 0 of two. P is the identity, so
+/// the projections are the 4 rows of the section.
 EigenMatrix deberta(const Json& s, const std::string& options) {
   REQUIRE(s.at("scale") == "1/sqrt(3*d_head)");
   Bench bench("deberta:size=" + s.at("k").dump() + options, 4, 4, 2, false);
@@ -73,7 +73,8 @@ EigenMatrix deberta(const Json& s, const std::string& options) {
   return bench.score()[0];
 }
 
-/// Returns the row of P that each pair reads. Row n is n, so the unscaled scores with q = (1, 0) are the row numbers.
+/// Returns the row of P that each pair reads. Row n is n, so the unscaled scores with q = (1, 0) are the row
+/// numbers.
 EigenMatrix row_numbers(const std::string& options, int rows, int length) {
   Bench bench("deberta:" + options, length, 2, 1, false);
   bench.q[0].col(0).setOnes();
@@ -109,8 +110,8 @@ const RegisterChecks deberta_checks{
          }
        }}}}};
 
-/// Returns head 0 of four with the projected positions of the section. With 5 rows, token t reads row t + 1. The normalized rows are
-/// linearly independent, so there are projections that give the values of the section.
+/// Returns head 0 of four with the projected positions of the section. With 5 rows, token t reads row t + 1. The
+/// normalized rows are linearly independent, so there are projections that give the values of the section.
 Bench tupe(const Json& s, const std::string& options) {
   REQUIRE(s.at("scale") == "1/sqrt(2*d_head)");
   const bool reset = options != "reset=never";

@@ -176,8 +176,8 @@ double xpos_score(const Json& s, int m, int n, const Json& scale_base) {
   return bench.score()[0](m, n) * 2;
 }
 
-/// Returns a vector at a position, rotated as a query or as a key. The encoding counts exponents from the middle of the eight
-/// positions, and the section from 0.
+/// Returns a vector at a position, rotated as a query or as a key. The encoding counts exponents from the middle
+/// of the eight positions, and the section from 0.
 EigenMatrix xpos_vector(const Json& s, const Json& vector, int position, bool key) {
   const Bench bench = xpos(s, 8, s.at("scale_base"));
   const Rotations& r = rotations(bench);

@@ -21,7 +21,8 @@ EigenMatrix distances(const Positions& positions) {
   return d;
 }
 
-/// Checks that draws from index `from` on are ascending and distinct, and that all draws together cover the positions up to L - 1.
+/// Checks that draws from index `from` on are ascending and distinct, and that all draws together cover the
+/// positions up to L - 1.
 void check_draws(const std::string& spec, int L, int from) {
   const Bench bench(spec, 4, 4, 1, false, 4);
   Rng rng = make_rng(0, "draws");

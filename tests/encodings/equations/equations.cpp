@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <functional>
+#include <map>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "base/random.h"

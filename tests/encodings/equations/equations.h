@@ -1,5 +1,5 @@
-// Independent implementations of the encodings: the equation of each paper for one head h, query i and key j. FAMILY.cpp has
-// those of the encodings in encodings/FAMILY, each written without reading the code that it tests.
+// Independent implementations of the encodings: the equation of each paper for one head h, query i and key j.
+// FAMILY.cpp has those of the encodings in encodings/FAMILY, each written without reading the code that it tests.
 #pragma once
 #include <cmath>
 #include <functional>
@@ -60,8 +60,8 @@ struct Equation {
 /// Returns the equations by the specs of their encodings.
 std::map<std::string, Equation>& equations();
 
-/// Registers the equation of an encoding: one object for each stage that it replaces. A second one for the same stage ends the
-/// program.
+/// Registers the equation of an encoding: one object for each stage that it replaces. A second one for the same
+/// stage ends the program.
 struct RegisterEquation {
   explicit RegisterEquation(const std::string& spec) { equations()[spec]; }
   RegisterEquation(const std::string& spec, Stage stage, Value value)
@@ -71,9 +71,11 @@ struct RegisterEquation {
 
 double sigmoid(double);
 double softplus(double);
-/// Returns T5's bucket of 32 up to 128 by its thresholds: bucket E + t begins at distance E (128 / E)^(t / (N - E)).
+/// Returns T5's bucket of 32 up to 128 by its thresholds: bucket E + t begins at distance E (128 / E)^(t / (N -
+/// E)).
 int t5_bucket(int distance, bool causal);
-/// Returns the score whose pair n turns by angle(n) from key to query: components 2 n and 2 n + 1, or n and n + D / 2.
+/// Returns the score whose pair n turns by angle(n) from key to query: components 2 n and 2 n + 1, or n and n + D
+/// / 2.
 double turned(const Case&, bool half_split, int h, int i, int j, const std::function<double(int n)>& angle);
 
 }  // namespace posbench::equations

@@ -62,7 +62,8 @@ TEST_CASE("the statistics of one query equal those computed by hand") {
   CHECK(head.by_distance.size() == 4);
   CHECK(head.by_offset.at(-1).value() == Approx(0));
   CHECK(head.by_offset.at(2).value() == Approx(0.25));
-  // Content is the score minus the positional part: 2, 6, 1.5, 2. The only key between the evidence and the query has 1.5.
+  // Content is the score minus the positional part: 2, 6, 1.5, 2. The only key between the evidence and the query
+  // has 1.5.
   CHECK(head.content_margin.value() == Approx(4.5));
   CHECK(*head.position_margin(3) == Approx(0.5));
   CHECK(*head.predicted_reach(3) == Approx(9));

@@ -1,5 +1,8 @@
 // `posbench board`, the embedded reports, and runs of matched compute.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -65,6 +68,54 @@ TEST_CASE("the summary of the board has a row for each task, and fits a terminal
   const Outcome refused = posbench_command(directory, "board --summary --format csv");
   CHECK(refused.code == 2);
   CHECK(refused.error.find("--summary needs --format console or markdown") != std::string::npos);
+}
+
+TEST_CASE("the board of one encoding has one row for each task, best first, and fits a terminal") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = posbench_command(directory, "board -e cope");
+  REQUIRE(outcome.code == 0);
+  const Json json = parse_json(posbench_command(directory, "board -e cope --format json").out, "board");
+  const size_t tasks = json.at("tasks").size();
+  CHECK(outcome.out.starts_with(fmt::format("cope on {} tasks, out of distribution: tier 1 on ", tasks)));
+  CHECK(static_cast<size_t>(std::count(outcome.out.begin(), outcome.out.end(), '\n')) < tasks + 40);
+  std::map<std::string, std::string> rows;  // of each task
+  std::vector<int> tiers;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string task, tier;
+    words >> task >> tier;
+    const Json& all = json.at("tasks");
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const Json& t) { return t.at("task").get<std::string>() == task; });
+    if (same == all.end()) continue;
+    CHECK(line.size() <= 80);
+    CHECK(rows.emplace(task, line).second);
+    const Json& row = same->at("rows").at(0);
+    if (!row.at("tier").is_null()) tiers.push_back(std::stoi(tier));
+    if (!same->at("best").is_null()) CHECK(line.find(same->at("best").get<std::string>()) != std::string::npos);
+  }
+  CHECK(rows.size() == tasks);
+  CHECK(tiers.size() >= 7);
+  CHECK(std::ranges::is_sorted(tiers));
+  const Outcome page = posbench_command(directory, "board -e cope --format markdown");
+  CHECK(page.out.find("| task | tier | mean | worst to best seed | best encoding | its mean |") !=
+        std::string::npos);
+  const Outcome whole = posbench_command(directory, "board -e cope --by-task");
+  CHECK(whole.out.find("\nlast_x_retrieval, out of distribution\n") != std::string::npos);
+  CHECK(whole.out.find("of 69 encodings learn it in distribution") != std::string::npos);
+  CHECK(posbench_command(directory, "board --by-task --summary").code == 2);
+}
+
+TEST_CASE("the summary of selected encodings counts all encodings") {
+  const TemporaryDirectory directory;
+  const std::string flip_flop = "-t flip_flop,last_x_retrieval";
+  CHECK(posbench_command(directory, "board --summary -e cope " + flip_flop).out ==
+        posbench_command(directory, "board --summary " + flip_flop).out);
+  const Json json =
+      parse_json(posbench_command(directory, "board -e cope -t flip_flop --format json").out, "board");
+  CHECK(json.at("tasks").at(0).at("encodings") >= 60);
+  CHECK(json.at("tasks").at(0).at("rows").size() == 1);
 }
 
 TEST_CASE("the rows of an added report have its name if the board has the encoding") {

@@ -187,8 +187,9 @@ TEST_CASE("a dry run's estimate is within 30 % of what the run then takes") {
 TEST_CASE("every command has a help with examples, and the version names its build") {
   const TemporaryDirectory directory;
   for (const std::string level :
-       {"",     "run",  "merge",  "reproduce", "verify", "report", "compare", "board", "separation", "inspect",
-        "list", "show", "sample", "check",     "bench",  "export", "forward", "score", "completion", "help"}) {
+       {"",      "run",       "merge",      "reproduce", "verify",     "report", "compare", "board",
+        "card",  "recommend", "separation", "inspect",   "list",       "show",   "sample",  "check",
+        "bench", "export",    "forward",    "score",     "completion", "help"}) {
     const Outcome help = posbench_command(directory, level + " --help");
     CHECK(help.code == 0);
     CHECK(help.out.find("Examples:") != std::string::npos);
@@ -289,6 +290,9 @@ TEST_CASE("names from papers stand for registered encodings, which reports recor
   CHECK(listed("shaw").error.find("shaw_k, shaw_kv;") != std::string::npos);
   CHECK(listed("stick").error.find("did you mean 'stick_breaking'?") != std::string::npos);
   CHECK(posbench_command(directory, "show none").out.find("also called:    nope, nopos\n") != std::string::npos);
+  const Outcome model = posbench_command(directory, "show llama");
+  CHECK(model.out.starts_with("LLaMA (model) uses this encoding:\n\nrope (encoding, rotary)\n"));
+  CHECK(model.out.find("used in:        RoFormer, GPT-J") != std::string::npos);
   CHECK(posbench_command(directory, "show NoPE").out == posbench_command(directory, "show none").out);
   CHECK(posbench_command(directory, "list encodings").out.find("also nope, nopos; ") != std::string::npos);
   CHECK(posbench_command(directory, "completion bash").out.find(" nope ") != std::string::npos);
@@ -322,6 +326,9 @@ TEST_CASE("show explains splits, settings, metrics and claims") {
   const std::string claim = shown("abacus-addition");
   CHECK(claim.find("McLeish et al. 2024") != std::string::npos);
   CHECK(claim.find("predicted:      reproduced\nverdict:        inconclusive\n") != std::string::npos);
+  CHECK(shown("path-flip-flop")
+            .find("kind:           published number\nsource read:    paper text: section 4.1, Table 1\n") !=
+        std::string::npos);
   CHECK(posbench_command(directory, "show ood_fr4").error.find("did you mean 'ood_far4'?") != std::string::npos);
 }
 

@@ -33,7 +33,7 @@ Outcome posbench_command(const TemporaryDirectory& directory, std::vector<std::s
 
 /// Runs a shard of the suite, or of a variant of it.
 void run_shard(const TemporaryDirectory& directory, const std::string& shard, const std::string& output,
-               std::vector<std::string> more = {}) {
+               const std::vector<std::string>& more = {}) {
   std::vector<std::string> words{"run", "-q", "--save-models", "--shard", shard, "-o", output};
   words.insert(words.end(), kSuite.begin(), kSuite.end());
   REQUIRE(posbench_command(directory, words, more).code == 0);

@@ -322,10 +322,11 @@ class Console(unittest.TestCase):
         self.assertEqual(posbench("compare full full -o change.html", self.folder).returncode, 0)
         page = (self.folder / "change.html").read_text()
         data = json.loads(re.search(r'<script type="application/json" id="page">(.*?)</script>', page, re.S)[1])
-        plots = data["sections"][0]["plots"]
-        self.assertEqual([plot["title"] for plot in plots], ["parity_check", "even_pairs"])
-        self.assertTrue(all(plot["kind"] == "forest" for plot in plots))
-        columns = json.loads(re.search(r'<script type="application/json" id="rows0">(.*?)</script>', page, re.S)[1])
+        verdicts, differences = (section["plots"] for section in data["sections"])
+        self.assertEqual([plot["title"] for plot in verdicts], ["All differences"])
+        self.assertEqual([plot["title"] for plot in differences], ["parity_check", "even_pairs"])
+        self.assertTrue(all(plot["kind"] == "forest" for plot in differences))
+        columns = json.loads(re.search(r'<script type="application/json" id="rows1">(.*?)</script>', page, re.S)[1])
         values = [column["texts"][column["at"][0]] if isinstance(column, dict) else column[0] for column in columns[:3]]
         self.assertEqual(values, ["none, in_distribution", "same", 0])
         kinds = json.loads(

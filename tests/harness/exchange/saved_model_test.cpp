@@ -36,7 +36,7 @@ std::string message(std::string_view bytes) {
   return "";
 }
 
-std::string with_header(std::string header) {
+std::string with_header(const std::string& header) {
   const std::uint64_t size = header.size();
   return std::string(reinterpret_cast<const char*>(&size), sizeof size) + header;
 }

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/suite.h"
+#include "harness/training/options.h"
 #include "results/reports/claim_json.h"
 #include "results/reports/report_json.h"
 #include "tests/catch.h"
@@ -91,6 +92,20 @@ TEST_CASE("every claim's runs can be built, at both sizes, and have the splits o
   }
 }
 
+TEST_CASE("the claims of PaTH's table have its model at full size: one layer of width 64 with two heads") {
+  const ClaimPlan plan =
+      plan_claims({"fox-flip-flop-over-rope", "path-flip-flop", "path-flip-flop-over-rope"}, ClaimSize::full);
+  REQUIRE(plan.runs.size() == 3);  // path, fox and rope
+  for (const ClaimRun& run : plan.runs) {
+    INFO(run.name);
+    const Suite suite = make_suite(run.config);
+    const ModelOptions& model = suite.tasks.front()->options.model;
+    CHECK(model.layers == 1);
+    CHECK(model.width == 64);
+    CHECK(model.heads == 2);
+  }
+}
+
 TEST_CASE("claims of equal settings share their runs, which do not depend on what was chosen") {
   const ClaimPlan both = plan_claims({"cope-counting-1", "learned-counting-more-variables"}, ClaimSize::reduced);
   const ClaimPlan one = plan_claims({"cope-counting-1"}, ClaimSize::reduced);
@@ -111,7 +126,7 @@ TEST_CASE("reproduce --list shows the verdicts of the kept runs") {
     std::istringstream lines(list.out);
     std::string line;
     std::getline(lines, line);
-    CHECK(line.starts_with("claim,family,verdict,predicted,statement"));
+    CHECK(line.starts_with("claim,family,verdict,predicted,kind,statement"));
     size_t rows = 0;
     for (; std::getline(lines, line); ++rows) {
       std::vector<std::string> cells = split_list(line, ',');
@@ -128,6 +143,7 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
   const Outcome list = posbench_command(directory, "reproduce --list");
   CHECK(list.code == 0);
   CHECK(list.out.find("cope-counting-3") != std::string::npos);
+  CHECK(list.out.find("\nkinds: ") != std::string::npos);
   const Outcome unknown = posbench_command(directory, "reproduce cope-counting-4");
   CHECK(unknown.code == 2);
   CHECK(unknown.error.find("unknown claim 'cope-counting-4'; did you mean 'cope-counting-") != std::string::npos);

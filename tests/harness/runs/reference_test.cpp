@@ -1,5 +1,5 @@
-// The report that the repository keeps: this program must still find the same numbers. It may find more than the report
-// has.
+// The report that the repository keeps: this program must still find the same numbers. It may find more than the
+// report has.
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
-// Interrupted runs give the same bytes as uninterrupted ones. kill_test.py kills runs at random moments. Every system call
-// that changes a file fails once in fault_injection_test.py.
+// Interrupted runs give the same bytes as uninterrupted ones. kill_test.py kills runs at random moments. Every
+// system call that changes a file fails once in fault_injection_test.py.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -43,8 +43,8 @@ std::vector<std::string> command(const std::string& jobs, const std::string& che
   return words;
 }
 
-/// Everything that must not depend on interruptions: the report without context and timing, which its page has, too,
-/// and the models.
+/// Everything that must not depend on interruptions: the report without context and timing, which its page has,
+/// too, and the models.
 std::map<std::string, std::string> outcome(const fs::path& run) {
   Json report = read_json(run / "report.json");
   report.erase("context");
@@ -90,8 +90,8 @@ bool wait_for_line(Process& process, const fs::path& run, size_t n) {
   return true;
 }
 
-/// Checks that a run ended with exit code 1 and one message, with the reason and the command that resumes; then resumes
-/// it. `kept`: the message's part about the finished experiments; without it, their number.
+/// Checks that a run ended with exit code 1 and one message, with the reason and the command that resumes; then
+/// resumes it. `kept`: the message's part about the finished experiments; without it, their number.
 void check_failed_and_resumes(Process& process, const fs::path& folder, const std::string& why,
                               std::string kept = "") {
   const int code = process.finish();
@@ -137,7 +137,8 @@ TEST_CASE("a run resumes from the checkpoint of the interrupted one") {
   for (int code = 130, n = 0; code == 130; ++n) {  // until it is through
     REQUIRE(n < 1000);
     Process process(directory / "", command("2", "1000", {"--resume"}));
-    // On a busy machine the start alone may take an eighth of the run, so each try lasts longer than the one before.
+    // On a busy machine the start alone may take an eighth of the run, so each try lasts longer than the one
+    // before.
     std::this_thread::sleep_for(std::chrono::duration<double>(unbroken().seconds * (n + 4) / 32));
     code = process.has_ended() ? process.finish() : process.finish(SIGTERM);
     if (code == 128 + SIGTERM) code = 130;  // the signal came before the run had started

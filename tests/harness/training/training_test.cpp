@@ -272,7 +272,8 @@ TEST_CASE("further training reads samples of its own") {
   config.training.steps = 60;
   const std::vector<ExperimentResult> results = *run_experiment(make_suite(config).experiments.at(0));
   REQUIRE(results.size() == 3);
-  // Training teaches the answer "train", and further training the answer "further_training", so that its loss is high.
+  // Training teaches the answer "train", and further training the answer "further_training", so that its loss is
+  // high.
   CHECK(*results[0].final_loss < 0.5);
   CHECK(*results[2].learning_curve.front().loss > *results[0].final_loss + 1);
 }

@@ -1,0 +1,37 @@
+#include "harness/console/read_board.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/config/embedded_data.h"
+#include "harness/console/status_line.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+
+BoardReport read_board() {
+  const StatusLine status("reading the board");
+  const std::vector<KeptReport> kept = board_reports();
+  std::vector<NamedReport> named;
+  for (const KeptReport& one : kept) named.push_back({one.name, one.report});
+  return merge_board(named, {}, board_costs().costs, /*allow_different_budget=*/false);
+}
+
+std::vector<AspectTasks> tasks_by_aspect(const Report& report) {
+  std::map<Aspect, AspectTasks> by_aspect;
+  for (const TaskBaseline& task : report.tasks) {
+    const std::string name = spec_name(task.task);
+    if (!tasks().contains(name)) continue;
+    for (const Aspect aspect : tasks().find(name).info.aspects) {
+      by_aspect[aspect].aspect = to_string(aspect);
+      by_aspect[aspect].tasks.push_back(task.task);
+    }
+  }
+  std::vector<AspectTasks> aspects;
+  for (auto& [aspect, of_aspect] : by_aspect) aspects.push_back(std::move(of_aspect));
+  return aspects;
+}
+
+}  // namespace posbench

@@ -1,0 +1,113 @@
+#include "results/presentation/encoding_overview.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <tuple>
+
+#include "results/presentation/accuracy_text.h"
+#include "results/presentation/board_text.h"
+#include "results/statistics/compare.h"
+
+namespace posbench {
+namespace {
+
+constexpr BoardStatus kStatuses[] = {BoardStatus::in_tier, BoardStatus::too_few_seeds, BoardStatus::not_learned};
+
+std::string title(BoardStatus status) {
+  switch (status) {
+    case BoardStatus::in_tier:
+      return "In a tier, best first:";
+    case BoardStatus::too_few_seeds:
+      return fmt::format("Fewer than {} seeds, so in no tier, best first:", kEnoughSeeds);
+    case BoardStatus::not_learned:
+      return "Not learned in distribution, best first:";
+  }
+  return "";
+}
+
+/// Returns the tasks on which the encoding has this status, best first.
+std::vector<const BoardTask*> select_tasks(const Board& board, BoardStatus status) {
+  std::vector<const BoardTask*> tasks;
+  for (const BoardTask& task : board.tasks) {
+    if (task.rows.front().status == status) tasks.push_back(&task);
+  }
+  const auto place = [](const BoardTask* task) {
+    const BoardRow& row = task->rows.front();
+    const double shown = row.status == BoardStatus::not_learned ? row.in_distribution.value_or(0) : row.mean;
+    return std::tuple(row.tier.value_or(0), -shown);
+  };
+  std::ranges::stable_sort(tasks, {}, place);
+  return tasks;
+}
+
+Table make_table(const std::vector<const BoardTask*>& tasks, BoardStatus status) {
+  Table table{{{"task"}}, {}};
+  if (status == BoardStatus::in_tier) table.columns.push_back({"tier"});
+  if (status == BoardStatus::not_learned) {
+    table.columns.push_back({"in distribution", Align::right});
+    table.columns.push_back({"learned by", Align::right});
+  } else {
+    table.columns.push_back({"mean", Align::right});
+    table.columns.push_back({"worst to best seed", Align::right});
+  }
+  table.columns.push_back({"best encoding"});
+  table.columns.push_back({"its mean", Align::right});
+  for (const BoardTask* task : tasks) {
+    const BoardRow& row = task->rows.front();
+    std::vector<Cell> cells{task->task};
+    if (status == BoardStatus::in_tier)
+      cells.emplace_back(tier_text(row), row.tier == 1 ? Tone::good : Tone::plain);
+    if (status == BoardStatus::not_learned) {
+      cells.emplace_back(in_distribution_text(row));
+      cells.emplace_back(fmt::format("{} of {}", task->summary.learned, task->summary.encodings));
+    } else {
+      cells.emplace_back(accuracy_text(row.mean));
+      cells.emplace_back(seed_range_text(row));
+    }
+    cells.emplace_back(task->summary.best ? name_text(*task->summary.best) : "-");
+    cells.emplace_back(task->summary.best ? accuracy_text(task->summary.best->mean) : "-");
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+}  // namespace
+
+bool has_one_encoding(const Board& board) {
+  return std::ranges::all_of(board.tasks, [&](const BoardTask& task) {
+    return task.rows.size() == 1 && task.rows.front().encoding == board.tasks.front().rows.front().encoding;
+  });
+}
+
+std::string overview_text(const Board& board) {
+  const BoardRow& first = board.tasks.front().rows.front();
+  const auto count = [&](auto test) {
+    return std::ranges::count_if(board.tasks, [&](const BoardTask& task) { return test(task.rows.front()); });
+  };
+  std::vector<std::string> counts;
+  const auto add = [&](const std::string& what, std::ptrdiff_t tasks) {
+    if (tasks > 0) counts.push_back(fmt::format("{} on {}", what, tasks));
+  };
+  add("tier 1", count([](const BoardRow& row) { return row.tier == 1; }));
+  add("a lower tier", count([](const BoardRow& row) { return row.tier && *row.tier > 1; }));
+  add("too few seeds for a tier",
+      count([](const BoardRow& row) { return row.status == BoardStatus::too_few_seeds; }));
+  add("not learned", count([](const BoardRow& row) { return row.status == BoardStatus::not_learned; }));
+  const std::string cost = cost_text(first);
+  return fmt::format("{} on {} tasks, {}: {}.{}", name_text(first), board.tasks.size(), split_title(board.options),
+                     fmt::join(counts, ", "), cost.empty() ? "" : fmt::format(" Cost: {}.", cost));
+}
+
+std::vector<OverviewTable> overview_tables(const Board& board) {
+  std::vector<OverviewTable> tables;
+  for (const BoardStatus status : kStatuses) {
+    const std::vector<const BoardTask*> tasks = select_tasks(board, status);
+    if (!tasks.empty()) tables.push_back({title(status), make_table(tasks, status)});
+  }
+  return tables;
+}
+
+}  // namespace posbench

@@ -1,0 +1,28 @@
+// Writes how one encoding does on all tasks of a board.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "results/presentation/table.h"
+#include "results/statistics/board.h"
+
+namespace posbench {
+
+/// Tasks on which the encoding has the same status, with a row for each.
+struct OverviewTable {
+  std::string title;
+  Table table;
+};
+
+/// Returns true if each task of the board has just one row, of the same encoding.
+bool has_one_encoding(const Board&);
+
+/// Returns "cope on 65 tasks, out of distribution: tier 1 on 3, a lower tier on 4, ..., not learned on 28. Cost:
+/// 1.9x."
+std::string overview_text(const Board&);
+
+/// Returns a table for each status that occurs: in a tier, too few seeds, not learned. The best task is first, the
+/// worst last. Each row also has the best encoding of its task and the mean of that encoding.
+std::vector<OverviewTable> overview_tables(const Board&);
+
+}  // namespace posbench
