@@ -43,7 +43,7 @@ const TaskInfo kInfo{
         "needle:keys=1,names=1,digits=5,haystack=noise is the passkey, whose key is always the same. "
         "RULER has values of 7 digits, and any order of the answers counts. "
         "Here values have 2 digits, and the order is that of the needles. The splits are ours.",
-    .length_unit = "words",
+    .length_unit = "haystack words",
     .distance_unit = "tenths of the depth",
     .splits = {{"in_distribution", {}, "the trained lengths and keys"},
                {"ood_length2", {{"length", "1x..2x"}}, "up to twice the words between needles"},

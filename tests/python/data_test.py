@@ -10,6 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from checks import raised
+
 try:
     import numpy  # noqa: F401
 
@@ -25,15 +27,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 import posbench  # noqa: E402
 import posbench.data  # noqa: E402
-
-
-def raised(kind, call, *arguments, **named):
-    try:
-        call(*arguments, **named)
-    except kind as error:
-        assert "\n" not in str(error)
-        return str(error)
-    raise AssertionError(f"no {kind.__name__}")
 
 
 def exported(task, split, seed, first, count):

@@ -19,6 +19,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from checks import raised
+
 # The libraries read these when they are imported.
 work = tempfile.TemporaryDirectory(prefix="posbench-log-")
 FOLDER = Path(work.name)
@@ -128,15 +130,6 @@ def check_scalars(found, expected):
     assert counts.keys() == expected.keys(), sorted(counts.keys() ^ expected.keys())[:5]
     for name, metric, step, value in found:
         assert abs(value - expected[name, metric, step]) <= 1e-6 * max(1, abs(value)), (name, metric, step, value)
-
-
-def raised(kind, call, *arguments, **named):
-    try:
-        call(*arguments, **named)
-    except kind as error:
-        assert "\n" not in str(error)
-        return str(error)
-    raise AssertionError(f"no {kind.__name__}")
 
 
 def read_tensorboard(path):

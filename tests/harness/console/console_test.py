@@ -208,8 +208,8 @@ class Console(unittest.TestCase):
             self.assertEqual(shown.split(), posbench(arguments, self.folder).stdout.split(), arguments)
         code, shown = on_terminal("reproduce --list --color never", self.folder, 80)
         self.assertEqual([line for line in shown.splitlines() if len(line) > 80], [])
-        words = {word for word in posbench("reproduce --list --format markdown", self.folder).stdout.split()}
-        plain = {word.replace("\\", "") for word in words}
+        markdown = posbench("reproduce --list --format markdown", self.folder).stdout
+        plain = set(markdown.replace("\\", "").split())
         table = shown.split("verdict: by")[0].split()
         rules = {word for word in table if set(word) == {"-"}}
         self.assertEqual(set(table) - plain - rules, set())

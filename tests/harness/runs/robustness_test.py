@@ -160,13 +160,13 @@ def for_each_command(test):
     @functools.wraps(test)
     def run(self):
         root = self.folder
-        for number, words in enumerate(self.commands):
+        for number, arguments in enumerate(self.commands):
             self.folder = root / str(number)
             self.folder.mkdir()
-            with self.subTest(command=" ".join(words)):
-                words = [str(root / "run") if word == "run" else word for word in words]
-                self.posbench(*words, "-o", "regular")
-                test(self, [*words, "-o"], (self.folder / "regular").read_bytes())
+            with self.subTest(command=" ".join(arguments)):
+                arguments = [str(root / "run") if item == "run" else item for item in arguments]
+                self.posbench(*arguments, "-o", "regular")
+                test(self, [*arguments, "-o"], (self.folder / "regular").read_bytes())
         self.folder = root
 
     return run
