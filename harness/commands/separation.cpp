@@ -30,6 +30,8 @@ struct SeparationRequest {
 };
 
 int separation(const SeparationRequest& request) {
+  if (request.metric == Metric::effective_length)
+    throw InputError("--metric is effective_length, expected a metric of splits; take sequence, or use 'compare'");
   const std::vector<Separation> separations =
       find_separations(summarize(read_run_report(request.report)), request.kind, request.metric);
   if (separations.empty()) {

@@ -48,6 +48,17 @@ struct VerifyRequest {
 
 using Values = std::map<std::string, std::string>;  // as messages show them, by name
 
+void add_counts(const GridResult& grid, Values& counts) {
+  for (const GridPoint& point : grid.points) {
+    const std::string at = fmt::format("{}x the trained {}", point.multiple, grid.option);
+    const Count token = point.token, sequence = point.sequence;
+    counts["at " + at] =
+        fmt::format("{} {}, {} of {} tokens, {} of {} sequences, {} tested", grid.option, point.value,
+                    token.correct, token.total, sequence.correct, sequence.total, point.sequences);
+  }
+  counts[fmt::format("end of the grid by {}", grid.option)] = to_string(grid.end);
+}
+
 /// Returns all counts and accuracies of an experiment. Losses are omitted, since another compiler may round them
 /// differently.
 Values counts(const ExperimentResult& result) {
@@ -87,6 +98,7 @@ Values counts(const ExperimentResult& result) {
     for (const PositionResult& position : split.by_position)
       add(fmt::format("{}, tokens at position {}", split.name, position.position), position.token);
   }
+  for (const GridResult& grid : result.grids) add_counts(grid, counts);
   return counts;
 }
 

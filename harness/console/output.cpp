@@ -47,7 +47,7 @@ void add_metric(CLI::App& command, Metric& metric) {
   add_choice<Metric, Metric>(
       command, "--metric", metric, choices,
       "metric: accuracy by sequence or by token, mean of the accuracies at each length, mean cross-entropy "
-      "(loss), or mean margin of the answer's logit");
+      "(loss), mean margin of the answer's logit, or effective length");
 }
 
 void add_output(CLI::App& command, Output& output) {

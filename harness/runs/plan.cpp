@@ -80,8 +80,23 @@ int validations(int steps, const TrainingOptions& training) {
   return (steps + training.validate_every - 1) / training.validate_every;
 }
 
+/// Returns the multiply-adds of all grids, none of which ends early. `trained` is an example of training.
+double grid_products(const TaskSetup& task, const Model& model, const Example& trained) {
+  const double longest = task.shape.trained_length / static_cast<double>(trained.tokens.size());
+  double products = 0;
+  for (const TaskGrid& grid : task.grids) {
+    for (const TaskGrid::Point& point : grid.points) {
+      const double longer = longest * (grid.option == "length" ? point.multiple : 1);
+      const auto count = [&](size_t size) { return static_cast<Index>(longer * static_cast<double>(size) + 0.5); };
+      products += grid_sequences(task.options.evaluation.grid, point.multiple) *
+                  model.transformer->multiply_adds(count(trained.tokens.size()), count(trained.scored.size()));
+    }
+  }
+  return products;
+}
+
 /// Estimates the seconds of training with an encoding at so many learning rates, each for so many steps, and of
-/// the tests. Splits with long sequences are not measured: their time follows from their multiply-adds.
+/// the tests. Splits with long sequences and grids are not measured: their time follows from their multiply-adds.
 double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int rates, int steps) {
   const TrainingOptions& training = e.task->options.training;
   const Model model = make_model(encoding, e.task->shape);
@@ -90,11 +105,13 @@ double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int 
   const double validated =
       static_cast<double>(rates) * validations(steps, training) * training.validation_sequences;
   double seconds_of_product = 0;  // of a multiply-add
+  double products_of_grids = 0;
   for (size_t split = 0; split < e.task->splits.size(); ++split) {
     const SampleStream samples{*e.task->tasks[split], "estimate", 0}, median = at_median_length(samples);
     const Example example = median(0).example;
     const double products = model.transformer->multiply_adds(static_cast<Index>(example.tokens.size()),
                                                              static_cast<Index>(example.scored.size()));
+    if (split == 0) products_of_grids = grid_products(*e.task, model, example);
     double of_sequence = products * seconds_of_product;
     if (of_sequence < kLongEvaluation) {
       of_sequence = sequence_seconds(model, state, samples, median);
@@ -104,7 +121,7 @@ double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int 
         e.task->options.evaluation.sequences + (split == 0 || training.validate_splits ? validated : 0);
     seconds += sequences * of_sequence;
   }
-  return seconds;
+  return seconds + products_of_grids * seconds_of_product;
 }
 
 /// Estimates the seconds of the whole experiment.

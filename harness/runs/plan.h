@@ -18,8 +18,9 @@ struct Plan {
 };
 
 /// Estimates the time from a calibration of about ten CPU seconds, with as many threads as a run has. If that is
-/// not enough for every pair of a task and an encoding, the others are estimated from the measured ones. Calls
-/// `measured` from any thread, with the number of measured experiments of the calibration.
+/// not enough for every pair of a task and an encoding, the others are estimated from the measured ones. Training
+/// is assumed to use all its steps, and grids all their multiples. Calls `measured` from any thread, with the
+/// number of measured experiments of the calibration.
 Plan make_plan(const Suite&, int jobs, const std::function<void(size_t done, size_t of)>& measured);
 
 }  // namespace posbench

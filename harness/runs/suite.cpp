@@ -67,6 +67,16 @@ double estimate_cost(const TaskSetup& task, const std::vector<Extension>& extens
     if (i == 0 || training.validate_splits)
       cost += forward(*task.tasks[i], false) * validations * training.validation_sequences;
   }
+  for (const TaskGrid& grid : task.grids) {
+    const SampleSize size = measure_size(task.trained(), false);
+    for (const TaskGrid::Point& point : grid.points) {
+      const double longer =
+          (grid.option == "length" ? point.multiple : 1) * task.shape.trained_length / size.length;
+      tests += grid_sequences(evaluation.grid, point.multiple) *
+               transformer.multiply_adds(static_cast<Index>(longer * size.length + 0.5),
+                                         static_cast<Index>(longer * size.targets + 0.5), evaluation.loops);
+    }
+  }
   cost += tests;
   for (const Extension& extension : extensions) {
     cost += tests;

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <stop_token>
 
+#include "base/system.h"
+
 namespace posbench {
 namespace {
 
@@ -22,11 +24,16 @@ double count_steps(const TrainingOptions& training) {
 ExperimentProgress::ExperimentProgress(const Experiment& experiment, ExperimentObserver& observer)
     : experiment_(experiment),
       observer_(observer),
+      start_cpu_seconds_(thread_cpu_seconds()),
       cost_left_(experiment.estimated_cost),
       cost_of_step_(cost_left_ / (1.1 * count_all_steps(experiment))) {}
 
-double ExperimentProgress::seconds() const {
-  return earlier_seconds_ + std::chrono::duration<double>(Clock::now() - start_).count();
+double ExperimentProgress::cpu_seconds() const {
+  return earlier_cpu_seconds_ + thread_cpu_seconds() - start_cpu_seconds_;
+}
+
+double ExperimentProgress::wall_seconds() const {
+  return std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
 void ExperimentProgress::advance(double cost) {
@@ -35,8 +42,8 @@ void ExperimentProgress::advance(double cost) {
 }
 
 void ExperimentProgress::start(const Model& model, LearningRateSweep& sweep) {
-  earlier_seconds_ = observer_.on_start(experiment_, model, sweep);
-  checkpoint_seconds_ = seconds();
+  earlier_cpu_seconds_ = observer_.on_start(experiment_, model, sweep);
+  checkpoint_wall_seconds_ = wall_seconds();
   advance(sweep.state.step * cost_of_step_);
   for (const RateResult& rate : sweep.tried) advance(rate.steps * cost_of_step_);
 }
@@ -48,16 +55,16 @@ bool ExperimentProgress::step(const Model& model, const LearningRateSweep& sweep
   const bool is_trained = sweep.state.step == experiment_.training().steps || sweep.state.stopped_early;
   // The tests, which have no checkpoints, may take long.
   const double between = is_trained ? std::min(observer_.checkpoint_seconds, 5.0) : observer_.checkpoint_seconds;
-  if (stops || seconds() - checkpoint_seconds_ >= between) {
-    observer_.on_checkpoint(experiment_, model, sweep, seconds());
-    checkpoint_seconds_ = seconds();
+  if (stops || wall_seconds() - checkpoint_wall_seconds_ >= between) {
+    observer_.on_checkpoint(experiment_, model, sweep, cpu_seconds());
+    checkpoint_wall_seconds_ = wall_seconds();
   }
   return !stops;
 }
 
 void ExperimentProgress::finish(const std::vector<ExperimentResult>& results) {
   advance(cost_left_);
-  observer_.on_finished(results, seconds());
+  observer_.on_finished(results, cpu_seconds());
 }
 
 void ExperimentProgress::reset() { advance(cost_left_ - experiment_.estimated_cost); }

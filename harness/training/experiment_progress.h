@@ -1,4 +1,4 @@
-// Measures the time and the progress of one experiment, and calls its observer.
+// Measures the CPU time and the progress of one experiment, and calls its observer.
 #pragma once
 #include <chrono>
 #include <stop_token>
@@ -12,6 +12,7 @@ namespace posbench {
 /// Returns the optimizer steps at all learning rates together.
 double count_steps(const TrainingOptions&);
 
+/// The thread that makes the object must run the whole experiment, because the CPU time is that of this thread.
 class ExperimentProgress {
  public:
   /// Both arguments must outlive the object.
@@ -27,14 +28,16 @@ class ExperimentProgress {
  private:
   using Clock = std::chrono::steady_clock;
 
-  double seconds() const;
+  double cpu_seconds() const;
+  double wall_seconds() const;
   void advance(double cost);
 
   const Experiment& experiment_;
   ExperimentObserver& observer_;
   const Clock::time_point start_ = Clock::now();
-  double earlier_seconds_ = 0;     // of former runs
-  double checkpoint_seconds_ = 0;  // at the last checkpoint
+  double start_cpu_seconds_;            // of the thread
+  double earlier_cpu_seconds_ = 0;      // of former runs
+  double checkpoint_wall_seconds_ = 0;  // at the last checkpoint
   double cost_left_, cost_of_step_;
 };
 

@@ -139,6 +139,11 @@ OptimizerOptions TrainingOptions::optimizer_options() const {
 
 void EvaluationOptions::describe(OptionTable& o) {
   o.integer("sequences", sequences, 1, 100'000'000, "number of test sequences of each split");
+  o.integer(
+      "grid", grid, 0, 100'000'000,
+      "number of test sequences at the trained length, and fewer at 1.5 to 16 times that length, from which the "
+      "effective length follows; 0: no such tests");
+  o.omit_default();
   o.choice("layout", layout, {"by_attention", "teacher_forced", "slots"},
            "layout of answers; by_attention is teacher_forced for causal models and slots for bidirectional ones",
            {{"fed_back", "teacher_forced"}});

@@ -59,6 +59,7 @@ struct TrainingOptions {
 
 struct EvaluationOptions {
   int sequences = 512;
+  int grid = 0;  // test sequences at the trained length of each grid; 0: no grid
   AnswerLayout layout = AnswerLayout::by_attention;
   int loops = 0;
   void describe(OptionTable&);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "harness/training/evaluate.h"
+#include "harness/training/evaluate_grids.h"
 #include "harness/training/experiment_progress.h"
 
 namespace posbench {
@@ -25,12 +26,13 @@ void call_or_fail(ExperimentResult& result, F f) {
     result.status = Status::failed;
     result.reason = error.what();
     result.splits.clear();
+    result.grids.clear();
   }
 }
 
-/// Tests on every split. Returns false if a stop was requested.
-bool test_all_splits(const Experiment& e, const Model& model, const Parameters& parameters,
-                     const std::stop_token& stop, ExperimentResult& result) {
+/// Tests on every split and every grid. Returns false if a stop was requested.
+bool test_all(const Experiment& e, const Spec& encoding, const Model& model, const Parameters& parameters,
+              const std::stop_token& stop, ExperimentResult& result) {
   const int sequences = e.task->options.evaluation.sequences;
   for (const TaskInfo::Split& split : e.task->splits) {
     const SampleStream samples = e.task->stream({Purpose::test, split.name, e.seed});
@@ -40,7 +42,10 @@ bool test_all_splits(const Experiment& e, const Model& model, const Parameters& 
     tested.kind = kind(split);
     result.splits.push_back(std::move(tested));
   }
-  return true;
+  std::optional<std::vector<GridResult>> grids =
+      evaluate_grids(*e.task, encoding, e.seed, model, parameters, stop);
+  if (grids) result.grids = std::move(*grids);
+  return grids.has_value();
 }
 
 /// Adds the result of training. Returns false if training diverged.
@@ -112,7 +117,7 @@ std::optional<ExperimentResult> extend(const Experiment& e, const Extension& ext
                           [&](const TrainingState&) { return !stop.stop_requested(); });
       if (!not_stopped || !record_training(state, " of further training", result)) return;
     }
-    not_stopped = test_all_splits(e, model, state.parameters, stop, result);
+    not_stopped = test_all(e, extension.encoding, model, state.parameters, stop, result);
   });
   return not_stopped ? std::optional(result) : std::nullopt;
 }
@@ -134,7 +139,7 @@ std::optional<std::vector<ExperimentResult>> train_and_test(const Experiment& e,
                              [&](const LearningRateSweep& s) { return progress.step(model, s, stop); });
     if (!not_stopped || !record_sweep(sweep, result)) return;
     observer.on_trained(e, model, sweep.best->parameters);
-    not_stopped = test_all_splits(e, model, sweep.best->parameters, stop, result);
+    not_stopped = test_all(e, e.encoding, model, sweep.best->parameters, stop, result);
     for (const Extension& extension : e.extensions) {
       if (!not_stopped) return;
       std::optional<ExperimentResult> one = extend(e, extension, model, *sweep.best, stop);

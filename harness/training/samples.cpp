@@ -23,7 +23,7 @@ std::string StreamId::text() const {
     case Purpose::test:
       break;
   }
-  return "test:" + split;
+  return grid.empty() ? "test:" + split : "grid:" + grid;
 }
 
 SampleStream::SampleStream(const Task& t, const StreamId& id)

@@ -18,9 +18,10 @@ struct StreamId {
   Purpose purpose = Purpose::train;
   std::string split = kInDistribution;  // both kinds of training have this split only
   std::uint64_t seed = 0;
+  std::string grid = "";  // a point of a grid, "length=2x", for a test that belongs to no split
 
-  /// Returns "train", "train:further", "validation", "validation:ood_sparse" or "test:ood_sparse". This text seeds
-  /// the generator, so that it must not change.
+  /// Returns "train", "train:further", "validation", "validation:ood_sparse", "test:ood_sparse" or
+  /// "grid:length=2x". This text seeds the generator, so that it must not change.
   std::string text() const;
 };
 

@@ -190,6 +190,7 @@ TaskSetup make_task_setup(const ExperimentOptions& for_all, const std::string& t
   setup.shape = options.model.shape();
   for (const TaskInfo::Split& split : chosen_splits(setup)) add_split(spec, split, setup);
   setup.shape.vocabulary = setup.trained().vocabulary();
+  if (options.evaluation.grid > 0) setup.grids = make_task_grids(spec, options.layout(), setup.shape.vocabulary);
   setup.extended = make_extended(spec, options.extend, options.layout(), setup.shape.vocabulary);
   if (setup.extended) setup.shape.longest = std::max(setup.shape.longest, longest_sequence(*setup.extended));
   return setup;
@@ -209,6 +210,11 @@ SampleStream TaskSetup::stream(const StreamId& id, std::optional<int> length) co
   const Task& task =
       id.purpose == Purpose::further_training ? further_training_task() : *tasks[find_split(*this, id.split)];
   return make_stream(task, id, length);
+}
+
+SampleStream TaskSetup::grid_stream(const TaskGrid& grid, const TaskGrid::Point& point, std::uint64_t seed) const {
+  return make_stream(*point.task,
+                     {.purpose = Purpose::test, .seed = seed, .grid = point_name(grid.option, point.multiple)});
 }
 
 TrainingStreams TaskSetup::training_streams(Purpose purpose, std::uint64_t seed) const {

@@ -8,6 +8,7 @@
 
 #include "harness/training/options.h"
 #include "harness/training/samples.h"
+#include "harness/training/task_grid.h"
 #include "results/types/experiment_result.h"
 #include "tasks/registry.h"
 
@@ -33,6 +34,7 @@ struct TaskSetup {
   std::vector<TaskInfo::Split> splits;       // in_distribution first, the user's last; no value is relative
   std::vector<std::string> skipped_splits;   // splits that the training settings make impossible: "NAME: reason"
   std::vector<std::unique_ptr<Task>> tasks;  // one for each split
+  std::vector<TaskGrid> grids;               // empty unless evaluation.grid is set
   std::unique_ptr<Task> extended;            // of further training, if extend.length is set
   ModelConfig shape;                         // with the vocabulary and the lengths of this task
 
@@ -43,6 +45,8 @@ struct TaskSetup {
   /// repeats, and predictions are chosen as the options state. `length`: of every example; empty: drawn. The setup
   /// must outlive the stream. Throws InputError if the task has no split of this name.
   SampleStream stream(const StreamId&, std::optional<int> length = std::nullopt) const;
+  /// Returns the test samples of a point of one of `grids`.
+  SampleStream grid_stream(const TaskGrid&, const TaskGrid::Point&, std::uint64_t seed) const;
   /// Returns the streams of a training; the purpose is train or further_training.
   TrainingStreams training_streams(Purpose, std::uint64_t seed) const;
 

@@ -284,9 +284,11 @@ std::string verdict_counts(const Comparison& comparison) {
 }
 
 std::string comparison_legend(const Comparison& comparison) {
+  const bool is_length = comparison.options.metric == Metric::effective_length;
   std::string text = fmt::format(
-      "{}, mean over seeds; differences of {} or more matter. solved: seeds with {} of sequences or more.\n",
-      metric_info(comparison.options.metric).title, comparison.options.threshold, kSolved);
+      "{}, mean over seeds; differences of {} or more matter. solved: seeds with {} of sequences or more{}.\n",
+      metric_info(comparison.options.metric).title, comparison.options.threshold, is_length ? kKept : kSolved,
+      is_length ? " at every tested multiple" : "");
   if (comparison.tests > 0) {
     text += fmt::format(
         "p: exact permutation test over the splits of a task and encoding, corrected for {} {}; alpha {}.\n"

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "results/presentation/accuracy_text.h"
+#include "results/presentation/effective_length_text.h"
 #include "results/statistics/proportion.h"
 
 namespace posbench {
@@ -30,18 +32,27 @@ std::string two_digits(const std::optional<SplitSummary>& split, Metric metric) 
 
 /// Returns true if the accuracy out of distribution says nothing about the encoding.
 bool not_learned(const SummaryRow& row, Metric metric) {
-  return metric_info(metric).is_accuracy && !row.learned.by_majority();
+  return metric_info(metric).needs_learning && !row.learned.by_majority();
 }
 
 bool unfinished(const SummaryRow& row) { return row.diverged + row.failed == static_cast<int>(row.seeds.size()); }
 
 Cell unfinished_cell(const SummaryRow& row) { return {row.failed == 0 ? "diverged" : "failed", Tone::bad}; }
 
-Cell accuracy_cell(const SummaryRow& row, Metric metric) {
+/// Returns the effective length before accuracies in and out of distribution. "not learned" replaces it too.
+std::string effective_prefix(const SummaryRow& row, Metric metric) {
+  const std::string text = effective_length_text(row.effective_length, row.learned);
+  return row.effective_length && not_learned(row, metric) && row.out_of_distribution ? "" : text + " ";
+}
+
+/// Returns the cell of an encoding on a task. `has_effective`: the table has effective lengths.
+Cell accuracy_cell(const SummaryRow& row, Metric metric, bool has_effective) {
   if (unfinished(row)) return unfinished_cell(row);
+  if (metric == Metric::effective_length) return effective_length_text(row.effective_length, row.learned);
   const bool unknown = not_learned(row, metric) && row.out_of_distribution;
   std::string text = fmt::format("{}/{}", two_digits(row.in_distribution, metric),
                                  unknown ? "not learned" : two_digits(row.out_of_distribution, metric));
+  if (has_effective) text.insert(0, effective_prefix(row, metric));
   if (row.diverged + row.failed > 0) text += unknown ? ", " : "";
   if (row.diverged > 0) text += 'd';
   if (row.failed > 0) text += 'f';
@@ -76,23 +87,34 @@ void add_count(const std::optional<Count>& count, std::vector<Cell>& cells) {
   cells.emplace_back(count ? number(interval.high) : "");
 }
 
-/// Returns the cell of the column with this name: a swept value, or the mean on a split.
+constexpr const char *kEffectiveLength = "effective length", *kEffectiveDistance = "effective distance";
+
+/// Returns the cell of the column with this name: an effective length, a swept value, or the mean on a split.
 Cell named_cell(const SummaryRow& row, const std::string& name, Metric metric) {
   for (const auto& [swept, value] : row.swept ? row.swept->values : Values{}) {
     if (swept == name) return value;
   }
+  if (name == kEffectiveLength) return effective_length_text(row.effective_length, row.learned);
+  if (name == kEffectiveDistance) return effective_length_text(row.effective_distance, row.learned);
   for (const SplitSummary& split : row.splits) {
     if (split.name == name) return split_cell(row, split, metric);
   }
   return "-";
 }
 
-/// Returns the metrics that have no separate columns.
+/// Returns the metrics of splits that have no separate columns.
 std::vector<MetricInfo> other_metrics() {
   std::vector<MetricInfo> others = metrics();
-  std::erase_if(others,
-                [](const MetricInfo& m) { return m.metric == Metric::sequence || m.metric == Metric::token; });
+  std::erase_if(others, [](const MetricInfo& m) {
+    return m.metric == Metric::sequence || m.metric == Metric::token || m.metric == Metric::effective_length;
+  });
   return others;
+}
+
+/// Returns the multiple that a seed keeps, and the largest one that it was tested at; empty cells without a grid.
+std::vector<Cell> effective_cells(const std::optional<EffectiveLength>& effective, size_t seed) {
+  if (!effective) return {"", ""};
+  return {number(effective->values[seed]), number(effective->tested_to)};
 }
 
 std::vector<Cell> seed_cells(const SummaryRow& row, const SplitSummary& split, size_t seed,
@@ -153,6 +175,7 @@ std::string rank_text(const std::optional<MeanRank>& rank) {
 
 Table accuracy_table(const Summary& summary, Metric metric) {
   Table table{.columns = {{"encoding"}}};
+  const bool has_effective = has_grids(summary);
   std::map<std::string, size_t> columns, rows;
   for (const SummaryRow& row : summary.rows) {
     if (columns.emplace(row.task, table.columns.size()).second) table.columns.push_back({row.task, Align::right});
@@ -162,7 +185,7 @@ Table accuracy_table(const Summary& summary, Metric metric) {
     table.rows.emplace_back(table.columns.size(), Cell{""}).front().text = ranking.encoding;
   }
   for (const SummaryRow& row : summary.rows) {
-    table.rows[rows.at(row.encoding)][columns.at(row.task)] = accuracy_cell(row, metric);
+    table.rows[rows.at(row.encoding)][columns.at(row.task)] = accuracy_cell(row, metric, has_effective);
   }
   return table;
 }
@@ -183,6 +206,8 @@ std::vector<TaskTable> split_tables(const Summary& summary, Metric metric) {
       if (std::none_of(columns.begin(), columns.end(), same)) columns.push_back({name, Align::right});
     };
     for (const auto& [name, value] : row.swept ? row.swept->values : Values{}) add(name);
+    if (row.effective_length) add(kEffectiveLength);
+    if (row.effective_distance) add(kEffectiveDistance);
     for (const SplitSummary& split : row.splits) add(split.name);
   }
   for (const SummaryRow& row : summary.rows) {
@@ -213,26 +238,38 @@ std::vector<std::string> sign_notes(const Summary& summary, Metric metric) {
   if (any([](const SummaryRow& row) { return row.failed > 0; })) {
     notes.push_back("f: one or more seeds failed; they count as " + counted);
   }
-  const auto lacks = [&](const SplitSummary& split) { return !split.spread(metric); };
+  const auto lacks = [&](const SplitSummary& split) {
+    return metric != Metric::effective_length && !split.spread(metric);
+  };
   if (any([&](const SummaryRow& row) { return std::any_of(row.splits.begin(), row.splits.end(), lacks); })) {
     notes.push_back(fmt::format("-: the report does not have the {}", about.name));
   }
   return notes;
 }
 
-/// Returns true if an encoding has not learned a task.
+/// Returns the definitions of the effective length and of the metric, whose means are over `what`.
+std::vector<std::string> first_notes(const Summary& summary, Metric metric, const char* what) {
+  const MetricInfo& about = metric_info(metric);
+  std::vector<std::string> notes = effective_length_notes(summary);
+  if (metric != Metric::effective_length)
+    notes.push_back(fmt::format("{}, {}{}", about.title, what, about.lower_is_better ? "; less is better" : ""));
+  if (!summary.rows.empty() && !has_grids(summary))
+    notes.emplace_back("no effective length: the report has no grid of lengths (evaluation.grid)");
+  return notes;
+}
+
+/// Returns true if a table has "not learned" or brackets, because an encoding has not learned a task.
 bool any_not_learned(const Summary& summary, Metric metric) {
   return std::any_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& row) {
-    return !unfinished(row) && row.out_of_distribution && not_learned(row, metric);
+    const bool is_gated = row.effective_length || (row.out_of_distribution && not_learned(row, metric));
+    return !unfinished(row) && is_gated && !row.learned.by_majority();
   });
 }
 
 }  // namespace
 
 std::vector<std::string> split_notes(const Summary& summary, Metric metric) {
-  const MetricInfo& about = metric_info(metric);
-  std::vector<std::string> notes = {
-      fmt::format("{}, mean over seeds{}", about.title, about.lower_is_better ? "; less is better" : "")};
+  std::vector<std::string> notes = first_notes(summary, metric, "mean over seeds");
   if (any_not_learned(summary, metric)) {
     notes.push_back(fmt::format(
         "in brackets: most seeds are under {} in distribution, so the out-of-distribution accuracy says nothing about the "
@@ -245,17 +282,20 @@ std::vector<std::string> split_notes(const Summary& summary, Metric metric) {
 
 std::vector<std::string> accuracy_notes(const Summary& summary, Metric metric) {
   const auto any = [&](auto test) { return std::any_of(summary.rows.begin(), summary.rows.end(), test); };
-  const MetricInfo& about = metric_info(metric);
-  std::vector<std::string> notes = {
-      fmt::format("{}, in distribution / out of distribution, mean over seeds and splits{}", about.title,
-                  about.lower_is_better ? "; less is better" : "")};
+  std::vector<std::string> notes =
+      first_notes(summary, metric, "in distribution / out of distribution, mean over seeds and splits");
   if (any_not_learned(summary, metric)) {
     notes.push_back(fmt::format(
-        "not learned: most seeds are under {} in distribution, so the out-of-distribution accuracy says nothing about the "
-        "encoding; train longer, or see every accuracy with 'report --by-split'",
-        kLearned));
+        "not learned: most seeds are under {} in distribution, so the {} nothing about the encoding; train longer, or see "
+        "every accuracy with 'report --by-split'",
+        kLearned,
+        !has_grids(summary)                  ? "out-of-distribution accuracy says"
+        : metric_info(metric).needs_learning ? "effective length and the out-of-distribution accuracy say"
+                                             : "effective length says"));
   }
-  if (any([](const SummaryRow& row) { return !row.in_distribution || !row.out_of_distribution; })) {
+  const bool lacks_split =
+      any([](const SummaryRow& row) { return !row.in_distribution || !row.out_of_distribution; });
+  if (lacks_split && metric != Metric::effective_length) {
     notes.push_back("-: the task has no such split");
   }
   for (std::string& note : sign_notes(summary, metric)) notes.push_back(std::move(note));
@@ -312,6 +352,10 @@ Table seed_table(const Report& report, const Summary& summary) {
   const bool any_extended = std::any_of(summary.rows.begin(), summary.rows.end(),
                                         [](const SummaryRow& row) { return row.extended.has_value(); });
   if (any_extended) table.columns.insert(table.columns.end(), {{"parent"}, {"further_steps", Align::right}});
+  if (has_grids(summary)) {
+    for (const char* header : {"effective_length", "length_tested_to", "effective_distance", "distance_tested_to"})
+      table.columns.push_back({header, Align::right});
+  }
   std::map<ExperimentId, const ExperimentResult*> experiments;
   for (const ExperimentResult& experiment : report.experiments) experiments[experiment.id] = &experiment;
   for (const SummaryRow& row : summary.rows) {
@@ -321,10 +365,15 @@ Table seed_table(const Report& report, const Summary& summary) {
       about.emplace_back(row.extended ? std::to_string(row.extended->steps) : "");
     }
     for (size_t seed = 0; seed < row.seeds.size(); ++seed) {
+      std::vector<Cell> after = about;
+      if (has_grids(summary)) {
+        for (const auto* effective : {&row.effective_length, &row.effective_distance})
+          std::ranges::move(effective_cells(*effective, seed), std::back_inserter(after));
+      }
       const ExperimentResult& experiment = *experiments.at({row.task, row.encoding, row.seeds[seed]});
       for (const SplitSummary& split : row.splits) {
         table.rows.push_back(seed_cells(row, split, seed, experiment));
-        table.rows.back().insert(table.rows.back().end(), about.begin(), about.end());
+        table.rows.back().insert(table.rows.back().end(), after.begin(), after.end());
       }
     }
   }

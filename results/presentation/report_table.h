@@ -8,10 +8,10 @@
 
 namespace posbench {
 
-/// Returns encodings as rows and tasks as columns. A cell has the mean of the metric over seeds, in / out of
-/// distribution. If most seeds have not learned the task, "not learned" replaces the accuracy out of distribution,
-/// which then says nothing about the encoding. A letter marks that some seeds diverged (d) or failed (f). If all
-/// did, the cell is a word.
+/// Returns encodings as rows and tasks as columns. A cell has the effective length, if the report has a grid, and
+/// the mean of the metric over seeds, in / out of distribution. If most seeds have not learned the task, "not
+/// learned" replaces the accuracy out of distribution, which then says nothing about the encoding. A letter marks
+/// that some seeds diverged (d) or failed (f). If all did, the cell is a word.
 Table accuracy_table(const Summary&, Metric = Metric::sequence);
 
 struct TaskTable {
@@ -38,7 +38,8 @@ Table ranking_table(const Summary&);
 /// experiment that diverged or failed has a row for each split too, with accuracies of 0, as the means count it,
 /// and no counts. A sweep adds the columns swept_task and swept_encoding (the specs without the swept values) and
 /// one for each swept value. A run with extensions adds parent (the encoding of the model that is extended) and
-/// further_steps.
+/// further_steps. A report with grids adds the effective length and distance of each seed, and the largest
+/// multiples that were tested.
 Table seed_table(const Report&, const Summary&);
 
 /// Returns the experiments that did not finish, with their reasons.

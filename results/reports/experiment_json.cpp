@@ -78,6 +78,25 @@ Json write_split(const SplitResult& split) {
   return json;
 }
 
+Json write_grid_point(const GridPoint& point) {
+  Json json;
+  json["multiple"] = point.multiple;
+  json["value"] = point.value;
+  json["sequences"] = point.sequences;
+  json["token"] = write_count(point.token);
+  json["sequence"] = write_count(point.sequence);
+  return json;
+}
+
+Json write_grid(const GridResult& grid) {
+  Json json;
+  json["option"] = grid.option;
+  json["points"] = write_list(grid.points, write_grid_point);
+  json["end"] = to_string(grid.end);
+  if (!grid.reason.empty()) json["reason"] = grid.reason;
+  return json;
+}
+
 }  // namespace
 
 Json to_json(const Swept& swept) {
@@ -141,6 +160,7 @@ Json to_json(const ExperimentResult& result) {
   json["learning_curve"] =
       write_list(result.learning_curve, [](const CurvePoint& point) { return to_json(point); });
   json["splits"] = write_list(result.splits, write_split);
+  if (!result.grids.empty()) json["grid"] = write_list(result.grids, write_grid);
   return json;
 }
 

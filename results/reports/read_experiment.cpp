@@ -14,16 +14,11 @@
 
 #include "results/json/simdjson_field.h"
 #include "results/reports/experiment_json.h"
-#include "results/statistics/statistics.h"
+#include "results/reports/read_count.h"
 
 // The readers are templates, for Field and for SimdjsonField.
 namespace posbench {
 namespace {
-
-constexpr std::int64_t kMaxCount =
-    1'000'000'000'000;  // a double holds it, and sums of a whole file's do not overflow
-constexpr int kMaxInt = std::numeric_limits<int>::max();
-constexpr double kMaxNumber = std::numeric_limits<double>::max();
 
 template <class Field>
 Swept read_swept(const Field& json) {
@@ -40,42 +35,6 @@ Extended read_extended(const Field& json) {
           .encoding = json["encoding"].name(),
           .steps = static_cast<int>(json["steps"].integer(0, kMaxInt)),
           .length = json.has("length") ? json["length"].text() : ""};
-}
-
-template <class Field>
-Count read_count(const Field& correct, const Field& total, std::int64_t least_total = 0) {
-  const Count count{correct.integer(0, kMaxCount), total.integer(least_total, kMaxCount)};
-  if (count.correct > count.total) correct.fail(fmt::format("more than its total, {}", count.total));
-  return count;
-}
-
-/// Returns a member, or nothing if it is missing.
-std::optional<Field> find(const Field& json, const char* key) {
-  if (!json.has(key)) return std::nullopt;
-  return json[key];
-}
-std::optional<SimdjsonField> find(const SimdjsonField& json, const char* key) { return json.find(key); }
-
-/// Checks a number that other programs read. It must follow from the count, apart from rounding by `unit`.
-template <class Field>
-void check_derived(const Field& json, const char* key, double expected, double unit, Count count) {
-  const std::optional<Field> given = find(json, key);
-  if (!given || std::abs(given->number(-kMaxNumber, kMaxNumber) - expected) <= 0.5001 * unit) return;
-  given->fail(fmt::format("expected {:.6g}, which follows from {} of {}", expected, count.correct, count.total));
-}
-
-template <class Field>
-Count read_count(const Field& json, std::int64_t least_total = 0) {
-  const Count count = read_count(json["correct"], json["total"], least_total);
-  if (count.total > 0) {
-    check_derived(json, "accuracy", accuracy(count), 1e-6, count);
-  } else if (const std::optional<Field> accuracy = find(json, "accuracy"); accuracy && !accuracy->null()) {
-    accuracy->fail("expected null, as nothing was scored");
-  }
-  const Interval interval = wilson_interval(count);
-  check_derived(json, "low", interval.low, 1e-4, count);
-  check_derived(json, "high", interval.high, 1e-4, count);
-  return count;
 }
 
 /// A count by length or distance in its compact form, which is a list: its length or distance, then pairs of a
@@ -245,12 +204,62 @@ SplitResult read_split(const Field& json) {
     split.by_position =
         read_ascending(json["by_position"], "position", &PositionResult::position, read_position<Field>);
   }
-  if (split.sequence.total > split.sequences) {
-    const Field sequence = json["sequence"];
-    sequence["total"].fail(fmt::format("more than the sequences of its split, {}", split.sequences));
-  }
+  check_sequences(json, split.sequence, split.sequences, "split");
   check_sums(json, split);
   return split;
+}
+
+template <class Field>
+GridPoint read_grid_point(const Field& json) {
+  GridPoint point{.multiple = json["multiple"].number(1, 1e6),
+                  .value = static_cast<int>(json["value"].integer(0, kMaxInt)),
+                  .sequences = json["sequences"].integer(1, kMaxCount),
+                  .token = read_count(json["token"], 1),
+                  .sequence = read_count(json["sequence"], 1)};
+  check_sequences(json, point.sequence, point.sequences, "multiple");
+  return point;
+}
+
+/// Checks that a grid ended where its accuracies say.
+template <class Field>
+void check_end(const Field& json, const GridResult& grid) {
+  const Field end = json["end"];
+  const bool is_limited = grid.end != GridEnd::complete && grid.end != GridEnd::accuracy;
+  if (is_limited && grid.reason.empty()) end.fail("which needs a 'reason'");
+  size_t tested = 0;  // until two in a row are too low
+  for (int low = 0; tested < grid.points.size() && low < 2; ++tested)
+    low = accuracy(grid.points[tested].sequence) < kGridFloor ? low + 1 : 0;
+  if (tested == grid.points.size() && has_failed(grid) == (grid.end == GridEnd::accuracy)) return;
+  end.fail(fmt::format("expected {} exactly after two multiples in a row below {}", to_string(GridEnd::accuracy),
+                       kGridFloor));
+}
+
+template <class Field>
+GridResult read_grid(const Field& json) {
+  GridResult grid{.option = json["option"].name()};
+  const Field points = json["points"];
+  grid.points = read_ascending(points, "multiple", &GridPoint::multiple, read_grid_point<Field>);
+  for (size_t i = 1; i < grid.points.size(); ++i) {
+    if (grid.points[i].value > grid.points[i - 1].value) continue;
+    const Field point = points[i];
+    point["value"].fail(fmt::format("not more than the value before it, {}", grid.points[i - 1].value));
+  }
+  grid.end = static_cast<GridEnd>(json["end"].choice(grid_end_names()));
+  if (json.has("reason")) grid.reason = json["reason"].text();
+  check_end(json, grid);
+  return grid;
+}
+
+/// Reads the grids, which older reports and runs without evaluation.grid do not have.
+template <class Field>
+std::vector<GridResult> read_grids(const Field& json, Status status) {
+  if (!json.has("grid")) return {};
+  const Field list = json["grid"];
+  std::vector<GridResult> grids = read_list<GridResult>(list, read_grid<Field>);
+  if (status != Status::ok && !grids.empty())
+    list.fail(fmt::format("expected no grid, as the experiment is {}", to_string(status)));
+  check_unique(list, grids, "option", &GridResult::option, "the option of an earlier grid too");
+  return grids;
 }
 
 /// Checks the splits of an experiment against its other fields.
@@ -260,12 +269,7 @@ void check_splits(const Field& json, const ExperimentResult& result) {
   if (result.status != Status::ok && !result.splits.empty()) {
     splits.fail(fmt::format("expected an empty one, as the experiment is {}", to_string(result.status)));
   }
-  std::set<std::string> names;
-  for (size_t i = 0; i < result.splits.size(); ++i) {
-    if (names.insert(result.splits[i].name).second) continue;
-    const Field split = splits[i];
-    split["name"].fail("the name of an earlier split too");
-  }
+  check_unique(splits, result.splits, "name", &SplitResult::name, "the name of an earlier split too");
 }
 
 /// Reads the learning rates, which old reports and experiments with one learning rate do not have.
@@ -318,6 +322,7 @@ ExperimentResult read(const Field& json) {
   read_learning_rates(json, result);
   result.learning_curve = read_ascending(json["learning_curve"], "step", &CurvePoint::step, read_point<Field>);
   result.splits = read_list<SplitResult>(json["splits"], read_split<Field>);
+  result.grids = read_grids(json, result.status);
   check_reason(json, result);
   check_splits(json, result);
   return result;

@@ -56,6 +56,17 @@ Json write_threshold_length(const std::optional<ThresholdLength>& fall) {
   return json;
 }
 
+/// Writes a multiple of null if most seeds have not learned the task.
+Json write_effective(const EffectiveLength& effective, bool is_learned) {
+  Json json;
+  json["multiple"] = is_learned ? Json(effective.multiple) : Json(nullptr);
+  json["interval"] = is_learned ? write_interval(effective.interval) : Json(nullptr);
+  json["coverage"] = effective.interval ? Json(rounded(effective.coverage)) : Json(nullptr);
+  json["values"] = effective.values;
+  json["tested_to"] = effective.tested_to;
+  return json;
+}
+
 Json write_rank(const std::optional<MeanRank>& rank) {
   if (!rank) return nullptr;
   Json json;
@@ -91,6 +102,9 @@ Json to_json(const SummaryRow& row) {
   json["splits"] = write_list(row.splits, write_split);
   json["falls_below_0.9"] = {{"length", write_threshold_length(row.length)},
                              {"distance", write_threshold_length(row.distance)}};
+  const bool is_learned = row.learned.by_majority();
+  if (row.effective_length) json["effective_length"] = write_effective(*row.effective_length, is_learned);
+  if (row.effective_distance) json["effective_distance"] = write_effective(*row.effective_distance, is_learned);
   return json;
 }
 

@@ -189,6 +189,9 @@ std::vector<std::string> check_comparable(const NamedReport& baseline, const Nam
   warn(budget);
   warn_of(member(baseline.report.config, "evaluation"), member(candidate.report.config, "evaluation"), "sequences",
           "config.evaluation");
+  const Json before = member(baseline.report.config, "evaluation"),
+             after = member(candidate.report.config, "evaluation");
+  if (before.contains("grid") && after.contains("grid")) warn_of(before, after, "grid", "config.evaluation");
   for (const char* key : {"cpu", "compiler", "flags", "versions"}) {
     warn_of(baseline.report.context, candidate.report.context, key, "context");
   }

@@ -18,6 +18,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "results/statistics/comparable.h"
+#include "results/statistics/compared_place.h"
 #include "results/statistics/hypothesis_tests.h"
 #include "results/statistics/summary.h"
 
@@ -69,7 +70,12 @@ std::vector<double> finished_values(const NamedReport& report, const Experiments
   std::vector<double> values;
   for (const ExperimentResult* experiment : experiments) {
     if (experiment->status != Status::ok) continue;
-    const std::optional<double> value = split_value(*experiment, split, metric);
+    const std::optional<double> value = value_at(*experiment, split, metric);
+    if (!value && metric == Metric::effective_length) {
+      throw InputError(to_printable(fmt::format(
+          "{} has no grid by {} of '{}' by '{}'; run it with --set evaluation.grid=256, or compare by another --metric",
+          report.name, split, experiment->id.task, experiment->id.encoding)));
+    }
     if (!value) {
       throw InputError(to_printable(fmt::format(
           "{} has no {} of split '{}' of '{}' by '{}': an older posbench did not record it, or its answers came without "
@@ -86,19 +92,25 @@ std::vector<double> values_of(const Experiments& experiments, const std::string&
                               double unfinished) {
   std::vector<double> values;
   for (const ExperimentResult* experiment : experiments)
-    values.push_back(split_value(*experiment, split, metric).value_or(unfinished));
+    values.push_back(value_at(*experiment, split, metric).value_or(unfinished));
   return values;
 }
 
+/// Describes experiments of a report except for those that solve a place.
 ComparisonSide describe(const Report& report, const TaskBaseline& task, const Experiments& experiments,
-                        const std::string& split, const std::vector<double>& values) {
+                        const std::vector<double>& values) {
   ComparisonSide side{.mean = mean(values), .values = values, .learned = find_learned(report, task, experiments)};
   for (const ExperimentResult* experiment : experiments) {
     side.seeds.push_back(experiment->id.seed);
     side.unfinished += experiment->status != Status::ok;
-    side.solved += {split_accuracy(*experiment, split, Metric::sequence) >= kSolved, 1};
   }
   return side;
+}
+
+Count count_solved(const Experiments& experiments, const std::string& place, Metric metric) {
+  Count solved;
+  for (const ExperimentResult* experiment : experiments) solved += {is_solved(*experiment, place, metric), 1};
+  return solved;
 }
 
 /// Finds the pairs that a candidate and the baseline have in common, and the experiments of only one side.
@@ -136,24 +148,24 @@ class Pairing {
     ComparedPair pair = find_experiments(task.task, encoding, partner);
     if (pair.before.empty()) return;
     const TaskBaseline& other = find_baseline(candidate_, task.task);
-    for (const SplitBaseline& split : task.splits) {
-      const auto same = [&](const SplitBaseline& s) { return s.name == split.name && s.kind == split.kind; };
-      if (std::none_of(other.splits.begin(), other.splits.end(), same)) continue;
-      const Metric metric = options_.metric;
-      std::vector<double> finished = finished_values(named_baseline_, pair.before, split.name, metric);
-      const std::vector<double> others = finished_values(named_candidate_, pair.after, split.name, metric);
+    const Metric metric = options_.metric;
+    for (const ComparedPlace& place : compared_places(task, other, pair, metric)) {
+      std::vector<double> finished = finished_values(named_baseline_, pair.before, place.name, metric);
+      const std::vector<double> others = finished_values(named_candidate_, pair.after, place.name, metric);
       finished.insert(finished.end(), others.begin(), others.end());
-      const double unfinished = unfinished_value(metric, split.chance, finished);
-      pair.rows.push_back({.candidate = number_,
-                           .task = task.task,
-                           .encoding = encoding,
-                           .candidate_encoding = partner,
-                           .split = split.name,
-                           .kind = split.kind,
-                           .before = describe(baseline_, task, pair.before, split.name,
-                                              values_of(pair.before, split.name, metric, unfinished)),
-                           .after = describe(candidate_, other, pair.after, split.name,
-                                             values_of(pair.after, split.name, metric, unfinished))});
+      const double unfinished = unfinished_value(metric, place.chance, finished);
+      const auto values = [&](const Experiments& side) { return values_of(side, place.name, metric, unfinished); };
+      ComparisonRow& row = pair.rows.emplace_back(
+          ComparisonRow{.candidate = number_,
+                        .task = task.task,
+                        .encoding = encoding,
+                        .candidate_encoding = partner,
+                        .split = place.name,
+                        .kind = place.kind,
+                        .before = describe(baseline_, task, pair.before, values(pair.before)),
+                        .after = describe(candidate_, other, pair.after, values(pair.after))});
+      row.before.solved = count_solved(pair.before, place.name, metric);
+      row.after.solved = count_solved(pair.after, place.name, metric);
     }
     if (!pair.rows.empty()) pairs.push_back(std::move(pair));
   }
@@ -230,7 +242,7 @@ Verdict judge(const ComparisonRow& row, const CompareOptions& options) {
   if (row.identical) return Verdict::same;
   const bool learned = row.before.learned.by_majority() && row.after.learned.by_majority();
   const MetricInfo& metric = metric_info(options.metric);
-  if (metric.is_accuracy && row.kind == SplitKind::out_of_distribution && !learned) return Verdict::not_learned;
+  if (metric.needs_learning && row.kind == SplitKind::out_of_distribution && !learned) return Verdict::not_learned;
   if (!row.p_corrected) return Verdict::too_few_seeds;
   if (*row.p_corrected < options.alpha && std::abs(row.difference) >= options.threshold) {
     return (row.difference < 0) == metric.lower_is_better ? Verdict::better : Verdict::worse;
@@ -238,8 +250,8 @@ Verdict judge(const ComparisonRow& row, const CompareOptions& options) {
   const auto within = [&](const Interval& interval) {
     return interval.low > -options.threshold && interval.high < options.threshold;
   };
-  const bool as_many_solve = !metric.is_accuracy || row.before.solved.correct * row.after.solved.total ==
-                                                        row.after.solved.correct * row.before.solved.total;
+  const bool as_many_solve = !metric.needs_learning || row.before.solved.correct * row.after.solved.total ==
+                                                           row.after.solved.correct * row.before.solved.total;
   return within(*row.interval) && within(*row.unmoderated_interval) && as_many_solve ? Verdict::same
                                                                                      : Verdict::undecided;
 }
@@ -259,6 +271,7 @@ void warn_of_few_seeds(Comparison& comparison) {
 Comparison compare(const NamedReport& baseline, std::span<const NamedReport> candidates,
                    const CompareOptions& options) {
   check_options(options, baseline, candidates);
+  require_grids(baseline, options.metric);
   Comparison comparison{.options = options, .baseline = baseline.name};
   const auto warn_of_unfinished = [&](const NamedReport& run) {
     if (!run.report.so_far.empty())
@@ -268,6 +281,7 @@ Comparison compare(const NamedReport& baseline, std::span<const NamedReport> can
   std::vector<ComparedPair> pairs;
   for (size_t i = 0; i < candidates.size(); ++i) {
     comparison.candidates.push_back(candidates[i].name);
+    require_grids(candidates[i], options.metric);
     warn_of_unfinished(candidates[i]);
     for (std::string& warning : check_comparable(baseline, candidates[i], options.allow_different_budget)) {
       comparison.warnings.push_back(std::move(warning));

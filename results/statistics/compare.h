@@ -17,9 +17,9 @@
 //                  variance and with the moderated one, and the same fraction of seeds solves the split on both
 //                  sides;
 //   undecided      otherwise: more seeds may decide.
-// An experiment that diverged or failed counts with an accuracy of 0, as in the summary. If the metric is not an
-// accuracy (loss, margin), it counts with the worst value of the row, or that of a uniform guess if that is worse,
-// and the verdict does not depend on what was learned or solved.
+// An experiment that diverged or failed counts with an accuracy and an effective length of 0, as in the summary.
+// By loss and margin it counts with the worst value of the row, or that of a uniform guess if that is worse, and
+// the verdict does not depend on what was learned or solved.
 #pragma once
 #include <span>
 #include <string>

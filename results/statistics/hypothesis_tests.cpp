@@ -23,12 +23,14 @@ bool are_identical(const ExperimentResult& a, const ExperimentResult& b) {
                     [](const SplitResult& x, const SplitResult& y) {
                       const bool same_loss = !x.loss || !y.loss || x.loss == y.loss;  // older reports have none
                       return x.name == y.name && x.token == y.token && x.sequence == y.sequence && same_loss;
-                    });
+                    }) &&
+         (a.grids.empty() || b.grids.empty() || a.grids == b.grids);
 }
 
 /// Returns the variance that rounding to counts of right answers adds to an accuracy. A step of 1 / n adds step^2
-/// / 12. Other metrics are assumed to have steps of 1e-6.
+/// / 12. The smallest step of the effective length is 0.5. Other metrics are assumed to have steps of 1e-6.
 double rounding_variance(const ComparedPair& pair, const ComparisonRow& row, Metric metric) {
+  if (metric == Metric::effective_length) return 0.5 * 0.5 / 12;
   std::int64_t fewest = metric_info(metric).is_accuracy ? 0 : 1'000'000;
   for (const Experiments* side : {&pair.before, &pair.after}) {
     for (const ExperimentResult* experiment : *side) {

@@ -169,6 +169,8 @@ SummaryRow summarize(const Report& report, const TaskBaseline& task, const Exper
   row.out_of_distribution = summarize(SplitKind::out_of_distribution, row.splits);
   row.length = find_threshold_length(experiments, by_length);
   row.distance = find_threshold_length(experiments, by_distance);
+  row.effective_length = find_effective_length(experiments, "length");
+  row.effective_distance = find_effective_length(experiments, "distance");
   return row;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "results/statistics/effective_length.h"
 #include "results/statistics/learned.h"
 #include "results/statistics/ranking.h"
 #include "results/statistics/statistics.h"
@@ -58,6 +59,7 @@ struct SummaryRow {
   // tasks list smaller changes before larger ones. Distances are those of splits that are no longer than the
   // first, because in longer ones an encoding may fail because of the length.
   std::optional<ThresholdLength> length, distance;
+  std::optional<EffectiveLength> effective_length, effective_distance;  // empty without such a grid
 };
 
 struct Ranking {

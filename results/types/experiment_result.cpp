@@ -21,6 +21,18 @@ const std::vector<std::string>& split_kind_names() {
   return names;
 }
 
+const std::vector<std::string>& grid_end_names() {
+  static const std::vector<std::string> names{"complete", "accuracy", "task", "encoding", "memory"};
+  return names;
+}
+
+std::string to_string(GridEnd end) { return grid_end_names()[static_cast<size_t>(end)]; }
+
+bool has_failed(const GridResult& grid) {
+  const auto is_low = [](const GridPoint& point) { return accuracy(point.sequence) < kGridFloor; };
+  return grid.points.size() >= 2 && is_low(grid.points.back()) && is_low(*(grid.points.end() - 2));
+}
+
 std::string to_string(Status status) { return status_names()[static_cast<size_t>(status)]; }
 std::string to_string(SplitKind kind) { return split_kind_names()[static_cast<size_t>(kind)]; }
 

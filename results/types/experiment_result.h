@@ -101,6 +101,38 @@ struct SplitResult {
   bool operator==(const SplitResult&) const = default;
 };
 
+/// The multiples of a trained value that a length grid tests, as far as the task, the encoding and the memory
+/// allow.
+inline constexpr double kGridMultiples[] = {1, 1.5, 2, 3, 4, 6, 8, 16};
+/// A grid ends after two multiples in a row with a smaller sequence accuracy.
+inline constexpr double kGridFloor = 0.5;
+
+/// The result at one multiple of a trained value.
+struct GridPoint {
+  double multiple = 1;         // of the greatest trained value
+  int value = 0;               // of the task's option, in its unit
+  std::int64_t sequences = 0;  // evaluated
+  Count token, sequence;       // as in SplitResult
+  bool operator==(const GridPoint&) const = default;
+};
+
+enum class GridEnd { complete, accuracy, task, encoding, memory };
+
+std::string to_string(GridEnd);  // "accuracy"
+const std::vector<std::string>& grid_end_names();
+
+/// The results of a trained model at multiples of the trained length, or of another trained value.
+struct GridResult {
+  std::string option;             // of the task: "length" or "distance"
+  std::vector<GridPoint> points;  // ascending
+  GridEnd end = GridEnd::complete;
+  std::string reason;  // of the end, if it is task, encoding or memory; else empty
+  bool operator==(const GridResult&) const = default;
+};
+
+/// Returns true if the last two points have sequence accuracies below kGridFloor.
+bool has_failed(const GridResult&);
+
 /// The point of an experiment in the grid of a sweep.
 struct Swept {
   std::string task, encoding;                               // specs without the swept options and settings
@@ -134,6 +166,7 @@ struct ExperimentResult {
   std::vector<RateResult> learning_rates;  // the candidates, ascending
   std::vector<CurvePoint> learning_curve;  // ascending in step
   std::vector<SplitResult> splits;         // every split of the task if the status is ok, else none
+  std::vector<GridResult> grids;           // empty without evaluation.grid, or if the status is not ok
   bool operator==(const ExperimentResult&) const = default;
 };
 

@@ -11,7 +11,7 @@
 
 namespace posbench {
 
-enum class Metric { sequence, token, sequence_over_lengths, token_over_lengths, loss, margin };
+enum class Metric { sequence, token, sequence_over_lengths, token_over_lengths, loss, margin, effective_length };
 
 struct MetricInfo {
   Metric metric;
@@ -19,7 +19,11 @@ struct MetricInfo {
   std::string title;        // in sentences
   bool is_accuracy = true;  // a fraction of right answers; else a real number
   bool lower_is_better = false;
-  std::optional<double> (*value)(const SplitResult&) = nullptr;  // empty if the report does not have it
+  bool needs_learning =
+      true;  // out of distribution it says nothing about an encoding that has not learned the task
+  /// Empty if the report does not have it. A split has no effective length, which belongs to the experiment
+  /// (results/statistics/effective_length.h).
+  std::optional<double> (*value)(const SplitResult&) = nullptr;
   std::int64_t (*cases)(const SplitResult&) = nullptr;  // the answers that an accuracy counts; 0 otherwise
   /// Returns the value of a uniform guess whose accuracy is `chance`. Null for accuracies.
   double (*guess)(double chance) = nullptr;

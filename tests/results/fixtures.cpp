@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -96,6 +97,26 @@ Report small_report() {
   report.experiments.push_back(unfinished("rope", 0, Status::failed, "no memory for <b>1e9</b> parameters"));
   report.timing = {{"seconds", 12.5}, {"experiments", {1.25, 2.5}}};
   return report;
+}
+
+GridResult drawn_grid(const std::string& option, const std::vector<double>& accuracies) {
+  GridResult grid{.option = option};
+  for (const double accuracy : accuracies) {
+    const double multiple = kGridMultiples[grid.points.size()];
+    const Count count{std::lround(1000 * accuracy), 1000};
+    grid.points.push_back({.multiple = multiple,
+                           .value = static_cast<int>(10 * multiple),
+                           .sequences = 1000,
+                           .token = count,
+                           .sequence = count});
+  }
+  if (has_failed(grid)) {
+    grid.end = GridEnd::accuracy;
+  } else if (accuracies.size() < std::size(kGridMultiples)) {
+    grid.end = GridEnd::task;
+    grid.reason = "the task has no more items";
+  }
+  return grid;
 }
 
 Report drawn_report(int tasks, int encodings, int seeds, const DrawAccuracy& draw) {

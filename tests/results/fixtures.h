@@ -12,6 +12,9 @@ namespace posbench {
 /// failed.
 Report small_report();
 
+/// Returns a grid that has these sequence accuracies at the first multiples. It has an end that agrees with them.
+GridResult drawn_grid(const std::string& option, const std::vector<double>& accuracies);
+
 /// Sequence accuracy, drawn for a task, an encoding, a split and a seed.
 using DrawAccuracy = std::function<double(int task, int encoding, int split, int seed)>;
 

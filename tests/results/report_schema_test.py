@@ -44,6 +44,13 @@ BROKEN = [
     (["experiments", 5, "splits"], [{}]),
     (["summary", 0, "in_distribution", "solved"], 2),
     (["summary", 0, "falls_below_0.9", "length", "at"], 0.5),
+    (["experiments", 0, "grid", 0, "end"], "tired"),
+    (["experiments", 0, "grid", 1, "reason"], DELETE),
+    (["experiments", 0, "grid", 0, "points", 0, "multiple"], 0.5),
+    (["experiments", 0, "grid", 0, "points", 0, "sequence"], DELETE),
+    (["experiments", 5, "grid"], [{}]),
+    (["summary", 0, "effective_length", "values"], DELETE),
+    (["summary", 0, "effective_distance", "multiple"], "4x"),
     (["ranking", 0, "out_of_distribution", "mean"], 0),
 ]
 

@@ -371,5 +371,9 @@ TEST_CASE("a report finds the baselines of its tasks") {
 TEST_CASE("writes a report to the path POSBENCH_WRITE_REPORT", "[.write_report]") {
   const char* path = std::getenv("POSBENCH_WRITE_REPORT");
   REQUIRE(path != nullptr);
-  std::ofstream(path) << to_indented_json(to_json(small_report()));
+  Report report = small_report();
+  report.experiments[0].grids = {drawn_grid("length", {1, 0.95, 0.4, 0.2}), drawn_grid("distance", {1, 1})};
+  report.experiments[1].grids = {drawn_grid("length", {1, 1, 1, 1, 1, 1, 1, 0.9}),
+                                 drawn_grid("distance", {1, 0.5})};
+  std::ofstream(path) << to_indented_json(to_json(report));
 }

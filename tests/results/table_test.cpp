@@ -112,6 +112,7 @@ TEST_CASE("the table of a run shows accuracy in and out of distribution and mark
   CHECK(accuracy_notes(summary) ==
         std::vector<std::string>{
             "sequence accuracy, in distribution / out of distribution, mean over seeds and splits",
+            "no effective length: the report has no grid of lengths (evaluation.grid)",
             "d: the loss of one or more seeds diverged; they count as 0",
             "f: one or more seeds failed; they count as 0"});
 }
@@ -161,8 +162,8 @@ TEST_CASE(
   CHECK(row(text, 2) == "encoding0  0.92/not learned");
   CHECK(row(text, 3) == "encoding1         0.81/0.60");  // two of three seeds have learned it
   const std::vector<std::string> notes = accuracy_notes(summary);
-  REQUIRE(notes.size() == 2);
-  CHECK(notes[1].starts_with("not learned: most seeds are under 0.95 in distribution, so the"));
+  REQUIRE(notes.size() == 3);
+  CHECK(notes[2].starts_with("not learned: most seeds are under 0.95 in distribution, so the"));
 }
 
 TEST_CASE("a table of splits has brackets around what says nothing, since the task is not learned") {
@@ -191,6 +192,7 @@ TEST_CASE("a table of splits has brackets around what says nothing, since the ta
       split_notes(summarize(report)) ==
       std::vector<std::string>{
           "sequence accuracy, mean over seeds",
+          "no effective length: the report has no grid of lengths (evaluation.grid)",
           "in brackets: most seeds are under 0.95 in distribution, so the out-of-distribution accuracy says nothing about the "
           "encoding"});
 }

@@ -107,8 +107,9 @@ class Layer {
     layer_.stages().normalize(input(), scores, attention);
   }
 
-  /// Marks the rows of parameters that random gradients of scores and outputs reach. If this is not needed, it only
-  /// draws the gradients, so that positions that are drawn later are the same. This is the last call for a sequence.
+  /// Marks the rows of parameters that random gradients of scores and outputs reach. If this is not needed, it
+  /// only draws the gradients, so that positions that are drawn later are the same. This is the last call for a
+  /// sequence.
   void mark_reached(ReachedRows& reached, bool is_needed) {
     const Index T = x_.rows(), D = config_.head_width(), H = config_.heads;
     Gradients d_parameters(layout_);

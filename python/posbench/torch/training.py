@@ -267,7 +267,7 @@ def run(
         files: list[Path] = []
         for task in [Task(spec, flags) for spec in tasks]:
             for seed in range(seeds) if isinstance(seeds, int) else seeds:
-                begun = time.perf_counter()
+                started = time.process_time()
                 model = initial_model(task, encoding, seed).to(device)
                 called = name or model.encoding.report_name()
                 shown = _Progress(f"{called} on {task.spec}, seed {seed}", task) if progress else None
@@ -278,7 +278,7 @@ def run(
                     description=description,
                     trained_as_configured=True,
                     parameters=sum(p.numel() for p in model.parameters()),
-                    seconds=time.perf_counter() - begun,
+                    seconds=time.process_time() - started,
                 )
                 files += _test(model, task, seed, about, Path(folder), len(files))
         return score_files(files, output)

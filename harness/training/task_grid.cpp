@@ -1,0 +1,66 @@
+#include "harness/training/task_grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "results/types/experiment_result.h"
+#include "tasks/registry.h"
+#include "tasks/splits.h"
+
+namespace posbench {
+namespace {
+
+/// Adds the point of a multiple. If the task does not allow it, sets the limit of the grid instead.
+void add_point(const Spec& trained, double multiple, Layout layout, int vocabulary, TaskGrid& grid) {
+  const TaskInfo::Split relative{
+      point_name(grid.option, multiple), {{grid.option, fmt::format("{}x", multiple)}}, ""};
+  TaskGrid::Point point{.multiple = multiple, .value = 0, .task = nullptr};
+  try {
+    const TaskInfo::Split split = resolved(trained, tasks().find(trained.name).options, relative);
+    if (!parse_number(split.options.front().second, point.value)) return;
+    point.task = make_task(trained, split, layout);
+  } catch (const InputError& error) {
+    grid.limit = error.what();
+    return;
+  }
+  if (point.task->vocabulary() != vocabulary) {
+    grid.limit = fmt::format("'{}' changes the vocabulary, which a trained model cannot follow", relative.name);
+    return;
+  }
+  grid.limit.clear();
+  if (!grid.points.empty() && grid.points.back().value == point.value) grid.points.pop_back();
+  grid.points.push_back(std::move(point));
+}
+
+}  // namespace
+
+std::vector<TaskGrid> make_task_grids(const Spec& trained, Layout layout, int vocabulary) {
+  const std::vector<OptionInfo>& options = tasks().find(trained.name).options;
+  std::vector<TaskGrid> grids;
+  for (const char* name : {"length", "distance"}) {
+    const auto is_grid_option = [&](const OptionInfo& o) { return o.name == name && o.type == "integers"; };
+    if (std::none_of(options.begin(), options.end(), is_grid_option)) continue;
+    TaskGrid grid{.option = name, .points = {}, .limit = ""};
+    for (const double multiple : kGridMultiples) add_point(trained, multiple, layout, vocabulary, grid);
+    const bool has_longer = grid.points.size() >= 2 && grid.points.front().multiple == 1;
+    if (has_longer) grids.push_back(std::move(grid));
+  }
+  return grids;
+}
+
+std::string point_name(const std::string& option, double multiple) {
+  return fmt::format("{}={}x", option, multiple);
+}
+
+int grid_sequences(int at_trained, double multiple) {
+  constexpr int kMinSequences = 64;
+  const int fewer = static_cast<int>(std::ceil(at_trained / multiple));
+  return std::max(fewer, std::min(at_trained, kMinSequences));
+}
+
+}  // namespace posbench

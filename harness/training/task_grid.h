@@ -1,0 +1,38 @@
+// Builds a task at multiples of its greatest trained length and distance.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/spec.h"
+#include "tasks/task.h"
+
+namespace posbench {
+
+/// A task at multiples of the greatest trained value of one of its options.
+struct TaskGrid {
+  struct Point {
+    double multiple = 1;
+    int value = 0;  // of the option in every sample
+    std::unique_ptr<Task> task;
+  };
+  std::string option;         // "length" or "distance"
+  std::vector<Point> points;  // ascending, from 1 on
+  std::string
+      limit;  // the reason why the task has no larger multiple; empty if it has the largest of kGridMultiples
+};
+
+/// Returns the grids of a task that is trained with the options of `trained`: by length, and by distance if the
+/// task has an option of this name. A task whose length is fixed has none. A multiple is rounded as tasks/splits.h
+/// describes it; of two multiples that are rounded to one value the larger remains. A multiple that contradicts
+/// other options is missing.
+std::vector<TaskGrid> make_task_grids(const Spec& trained, Layout, int vocabulary);
+
+/// Returns "length=1.5x".
+std::string point_name(const std::string& option, double multiple);
+
+/// Returns the number of test sequences at a multiple: `at_trained` divided by it, but at least 64, or
+/// `at_trained` if that is smaller.
+int grid_sequences(int at_trained, double multiple);
+
+}  // namespace posbench

@@ -1,0 +1,60 @@
+#include "results/presentation/effective_length_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+namespace posbench {
+namespace {
+
+constexpr const char* kNotLearned = "not learned";
+
+bool has_grid(const SummaryRow& row) { return row.effective_length || row.effective_distance; }
+
+/// Returns a note on the intervals and their coverage, by the number of seeds.
+std::string interval_note(const Summary& summary) {
+  std::map<size_t, double> coverages;  // by the number of seeds; 0: no interval
+  for (const SummaryRow& row : summary.rows) {
+    if (row.effective_length) coverages[row.seeds.size()] = row.effective_length->coverage;
+  }
+  std::vector<std::string> parts;
+  for (const auto& [seeds, coverage] : coverages) {
+    if (coverage > 0) parts.push_back(fmt::format("{:.4g} % of {} seeds", 100 * coverage, seeds));
+  }
+  if (parts.empty()) return "no interval, which needs five seeds";
+  return fmt::format("in brackets, its interval over seeds, with a coverage of at least {}",
+                     fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::string multiple_text(double multiple, double tested_to) {
+  if (multiple == 0) return "<1x";
+  return fmt::format("{}{}x", multiple == tested_to ? ">=" : "", multiple);
+}
+
+std::string effective_length_text(const std::optional<EffectiveLength>& effective, const Learned& learned) {
+  if (!effective) return "no grid";
+  if (!learned.by_majority()) return kNotLearned;
+  const auto text = [&](double multiple) { return multiple_text(multiple, effective->tested_to); };
+  if (!effective->interval) return text(effective->multiple);
+  const auto [low, high] = *effective->interval;
+  return fmt::format("{} ({}..{})", text(effective->multiple), text(low), text(high));
+}
+
+bool has_grids(const Summary& summary) { return std::any_of(summary.rows.begin(), summary.rows.end(), has_grid); }
+
+std::vector<std::string> effective_length_notes(const Summary& summary) {
+  if (!has_grids(summary)) return {};
+  std::vector<std::string> notes{fmt::format(
+      "effective length: the largest multiple of the trained length up to which most seeds have {} of the sequences right; "
+      "{}; >=: no larger multiple was tested",
+      kKept, interval_note(summary))};
+  if (!std::all_of(summary.rows.begin(), summary.rows.end(), has_grid))
+    notes.emplace_back("no grid: the length of the task is fixed, or multiples of it were not tested");
+  return notes;
+}
+
+}  // namespace posbench

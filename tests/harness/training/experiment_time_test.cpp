@@ -1,0 +1,43 @@
+// The time of an experiment is the CPU time of its thread.
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "base/system.h"
+#include "harness/runs/suite.h"
+#include "harness/training/run_experiment.h"
+#include "tests/catch.h"
+
+using namespace posbench;
+
+namespace {
+
+/// Sleeps after every step, and keeps the seconds of the experiment.
+class Sleeping final : public ExperimentObserver {
+ public:
+  void on_step(const Experiment&, const LearningRateSweep&) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  void on_finished(const std::vector<ExperimentResult>&, double seconds) override { finished = seconds; }
+
+  double finished = -1;
+};
+
+}  // namespace
+
+TEST_CASE("an experiment takes the CPU time of its thread, without sleep and other threads") {
+  const Suite suite = make_suite(make_config({.profile = "smoke", .tasks = "even_pairs", .encodings = "none"}));
+  std::jthread busy([](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+    }
+  });
+  Sleeping observer;
+  const auto start = std::chrono::steady_clock::now();
+  const double start_cpu = thread_cpu_seconds();
+  REQUIRE(run_experiment(suite.experiments.at(0), observer));
+  const double cpu = thread_cpu_seconds() - start_cpu;
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  CHECK(wall.count() > 1);  // 20 steps
+  CHECK(observer.finished > 0);
+  CHECK(observer.finished <= cpu);
+}

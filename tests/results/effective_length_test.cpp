@@ -1,0 +1,209 @@
+// The effective length: its definition, its interval, its text and its JSON.
+#include "results/statistics/effective_length.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "results/presentation/effective_length_text.h"
+#include "results/presentation/report_table.h"
+#include "results/reports/experiment_json.h"
+#include "results/reports/report_json.h"
+#include "results/statistics/compare.h"
+#include "tests/catch.h"
+#include "tests/results/fixtures.h"
+
+using namespace posbench;
+
+namespace {
+
+// Sequence accuracies at 1, 1.5, 2, 3, 4, 6, 8 and 16 times the trained length.
+const std::vector<double> kTwice{1, 0.97, 0.9, 0.89, 0.95, 0.2, 0.1}, kAll{1, 1, 1, 1, 1, 1, 1, 0.9},
+    kNone{0.85, 0.95, 0.95, 0.95, 0.95, 0.95, 0.95, 0.95}, kSix{1, 1, 1, 1, 1, 0.92, 0.4, 0.3};
+
+/// Returns a report of one task and one encoding with a seed for each list of accuracies.
+Report report_of(const std::vector<std::vector<double>>& seeds, double in_distribution = 1) {
+  Report report = drawn_report(1, 1, static_cast<int>(seeds.size()),
+                               [&](int, int, int split, int) { return split == 0 ? in_distribution : 0.5; });
+  for (size_t seed = 0; seed < seeds.size(); ++seed)
+    report.experiments[seed].grids = {drawn_grid("length", seeds[seed])};
+  return report;
+}
+
+std::string text_of(const Report& report) {
+  const SummaryRow row = summarize(report).rows.at(0);
+  return effective_length_text(row.effective_length, row.learned);
+}
+
+Comparison compare_lengths(const Report& before, const Report& after) {
+  const std::array candidates = {NamedReport{"after.json", after}};
+  return compare({"before.json", before}, candidates, {.metric = Metric::effective_length});
+}
+
+/// Returns the message about the JSON of an experiment with a grid after a change.
+template <class Change>
+std::string message_of(Change change) {
+  ExperimentResult experiment = small_report().experiments[0];
+  experiment.grids = {drawn_grid("length", kTwice)};
+  Json json = to_json(experiment);
+  change(json["grid"][0], json);
+  try {
+    experiment_from_json(json, "a.json");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a seed keeps the largest multiple up to which every multiple has 0.9 of the sequences right") {
+  const auto kept = [](const std::vector<double>& accuracies) {
+    return kept_multiple(drawn_grid("length", accuracies));
+  };
+  CHECK(kept(kTwice) == 2);  // 4x is right again, after 3x was not
+  CHECK(kept(kAll) == 16);
+  CHECK(kept(kNone) == 0);
+  CHECK(kept(kSix) == 6);
+  CHECK(kept({1, 1}) == 1.5);
+}
+
+TEST_CASE("the effective length is the largest multiple that more than half of the seeds keep") {
+  CHECK(text_of(report_of({kAll, kTwice, kSix, kAll, kNone})) == "6x (<1x..>=16x)");
+  CHECK(text_of(report_of({kAll, kAll, kAll, kTwice, kTwice})) == ">=16x (2x..>=16x)");
+  CHECK(text_of(report_of({kAll, kAll, kTwice, kTwice})) == "2x");  // two of four are not more than half
+  CHECK(text_of(report_of({kAll})) == ">=16x");
+  CHECK(text_of(report_of({{1, 1, 1}, {1, 1, 1}, {1, 0.95, 0.7}})) == ">=2x");  // the task has no more
+  CHECK(text_of(report_of({kAll, kAll}, 0.9)) == "not learned");
+  CHECK(text_of(small_report()) == "no grid");
+}
+
+TEST_CASE("an experiment that did not finish keeps no length") {
+  Report report = report_of({kAll, kAll, kTwice});
+  report.experiments[0].status = Status::diverged;
+  report.experiments[0].grids.clear();
+  report.experiments[0].splits.clear();
+  CHECK(summarize(report).rows[0].effective_length->values == std::vector<double>{0, 16, 2});
+  report.experiments[1].grids.clear();  // a finished one without a grid
+  CHECK_FALSE(summarize(report).rows[0].effective_length);
+}
+
+TEST_CASE("the interval of an effective length covers the median with at least nine in ten") {
+  const std::map<size_t, std::pair<size_t, double>> expected{
+      {5, {1, 1 - 2 / 32.0}},  // smallest to largest
+      {6, {1, 1 - 2 / 64.0}},         {7, {1, 1 - 2 / 128.0}},       {8, {2, 1 - 2 * 9 / 256.0}},
+      {10, {2, 1 - 2 * 11 / 1024.0}}, {11, {3, 1 - 2 * 67 / 2048.0}}};
+  for (const auto& [count, interval] : expected) {
+    CAPTURE(count);
+    REQUIRE(find_order_interval(count));
+    CHECK(find_order_interval(count)->k == interval.first);
+    CHECK(find_order_interval(count)->coverage == Approx(interval.second));
+  }
+  for (const size_t count : {0, 1, 2, 3, 4}) CHECK_FALSE(find_order_interval(count));
+}
+
+TEST_CASE("the effective length is the first number of the table and has a note") {
+  const Summary summary = summarize(report_of({kAll, kTwice, kSix, kSix, kNone}));
+  CHECK(to_markdown(accuracy_table(summary)).find("| 6x (&lt;1x..&gt;=16x) 1.00/0.50 |") != std::string::npos);
+  CHECK(to_markdown(accuracy_table(summary, Metric::effective_length)).find("| 6x (&lt;1x..&gt;=16x) |") !=
+        std::string::npos);
+  CHECK(
+      accuracy_notes(summary).front() ==
+      "effective length: the largest multiple of the trained length up to which most seeds have 0.9 of the sequences "
+      "right; in brackets, its interval over seeds, with a coverage of at least 93.75 % of 5 seeds; >=: no larger "
+      "multiple was tested");
+  CHECK(to_markdown(split_tables(summary).at(0).table).starts_with("| encoding | effective length | in_dist"));
+  const Summary few = summarize(report_of({kAll, kTwice}, 0.5));
+  CHECK(to_markdown(accuracy_table(few)).find("| 0.50/not learned |") != std::string::npos);
+  CHECK(accuracy_notes(few).front().find("no interval, which needs five seeds") != std::string::npos);
+  CHECK(accuracy_notes(few).at(2).find("so the effective length and") != std::string::npos);
+}
+
+TEST_CASE("the spreadsheet of seeds has effective lengths only if the report has grids") {
+  const Report with = report_of({kTwice});
+  CHECK(to_csv(seed_table(with, summarize(with))).find(",2,8,,\r\n") != std::string::npos);
+  const Report without = small_report();
+  CHECK(to_csv(seed_table(without, summarize(without))).find("effective") == std::string::npos);
+}
+
+TEST_CASE("the JSON of a report with grids reads back the same, and without grids it has none") {
+  const Report report = report_of({kAll, kTwice, kSix, kSix, kNone});
+  const Json json = to_json(report);
+  CHECK(report_from_json(json, "a.json") == report);
+  CHECK(json.at("summary").at(0).at("effective_length") == Json{{"multiple", 6.0},
+                                                                {"interval", {{"low", 0.0}, {"high", 16.0}}},
+                                                                {"coverage", 0.9375},
+                                                                {"values", {16.0, 2.0, 6.0, 6.0, 0.0}},
+                                                                {"tested_to", 16.0}});
+  CHECK(to_compact_json(to_json(small_report())).find("effective") == std::string::npos);
+  CHECK(to_compact_json(to_json(small_report())).find("grid") == std::string::npos);
+  const Json unlearned = to_json(report_of({kAll}, 0.5)).at("summary").at(0).at("effective_length");
+  CHECK(unlearned.at("multiple").is_null());
+  CHECK(unlearned.at("interval").is_null());
+}
+
+TEST_CASE("a grid whose numbers contradict each other is refused") {
+  CHECK(message_of([](Json& grid, Json&) { grid["points"][1]["multiple"] = 1; }) ==
+        "a.json: grid[0].points[1].multiple is 1, not more than the multiple before it, 1");
+  CHECK(message_of([](Json& grid, Json&) { grid["points"][1]["value"] = 10; }) ==
+        "a.json: grid[0].points[1].value is 10, not more than the value before it, 10");
+  CHECK(message_of([](Json& grid, Json&) { grid["points"][0]["sequence"]["correct"] = 1001; }) ==
+        "a.json: grid[0].points[0].sequence.correct is 1001, more than its total, 1000");
+  CHECK(message_of([](Json& grid, Json&) {
+          grid["points"][0]["sequence"]["accuracy"] = 0.5;
+        }).find("grid[0].points[0].sequence.accuracy is 0.5, expected 1") != std::string::npos);
+  CHECK(message_of([](Json& grid, Json&) { grid["points"][0]["sequences"] = 999; }) ==
+        "a.json: grid[0].points[0].sequence.total is 1000, more than the sequences of its multiple, 999");
+  CHECK(message_of([](Json& grid, Json&) { grid["end"] = "complete"; }) ==
+        "a.json: grid[0].end is \"complete\", expected accuracy exactly after two multiples in a row below 0.5");
+  CHECK(message_of([](Json& grid, Json&) {
+          grid["points"].erase(size_t{6});
+        }).find("grid[0].end is \"accuracy\"") != std::string::npos);
+  CHECK(message_of([](Json& grid, Json&) {
+          grid["points"].erase(size_t{6});
+          grid["end"] = "task";
+        }) == "a.json: grid[0].end is \"task\", which needs a 'reason'");
+  CHECK(message_of([](Json& grid, Json& json) { json["grid"].push_back(Json(grid)); }) ==
+        "a.json: grid[1].option is \"length\", the option of an earlier grid too");
+  CHECK(message_of([](Json&, Json& json) {
+          json["status"] = "failed";
+          json["reason"] = "no memory";
+          json["splits"] = Json::array();
+        }).find("expected no grid, as the experiment is failed") != std::string::npos);
+}
+
+TEST_CASE("compare tests effective lengths, and gives no verdict where a task is not learned") {
+  const Report before = report_of({kTwice, kTwice, kTwice, kTwice, kTwice}),
+               after = report_of({kAll, kAll, kAll, kAll, kAll});
+  const Comparison comparison = compare_lengths(before, after);
+  REQUIRE(comparison.rows.size() == 1);
+  const ComparisonRow& row = comparison.rows[0];
+  CHECK(row.split == "length");
+  CHECK(row.before.mean == 2);
+  CHECK(row.after.mean == 16);
+  CHECK(row.before.solved == Count{0, 5});
+  CHECK(row.after.solved == Count{5, 5});
+  CHECK(row.verdict == Verdict::better);
+  CHECK(compare_lengths(after, before).rows[0].verdict == Verdict::worse);
+  CHECK(compare_lengths(before, report_of({kAll, kAll, kAll, kAll, kAll}, 0.5)).rows[0].verdict ==
+        Verdict::not_learned);
+  CHECK(compare_lengths(before, before).rows[0].verdict == Verdict::same);
+}
+
+TEST_CASE("compare by effective length refuses a report without grids") {
+  const Report with = report_of({kAll, kAll});
+  Report without = with;
+  for (ExperimentResult& experiment : without.experiments) experiment.grids.clear();
+  CHECK_THROWS_WITH(compare_lengths(with, without),
+                    "after.json has no grid of lengths, from which effective lengths follow; run it with --set "
+                    "evaluation.grid=256, or compare by another --metric");
+  Report partly = with;
+  partly.experiments[1].grids.clear();
+  CHECK_THROWS_WITH(compare_lengths(with, partly),
+                    "after.json has no grid by length of 'task0' by 'encoding0'; run it with --set "
+                    "evaluation.grid=256, or compare by another --metric");
+}
