@@ -81,6 +81,24 @@ Real ScoreAdjustment::factor(Index i, Index length) const {
   return static_cast<Real>(config_.logit_scale == LogitScale::log_length ? ratio : std::max(1.0, ratio));
 }
 
+namespace {
+
+/// Multiplies scores by a factor. Hidden keys stay hidden.
+void scale_row(Real* row, Index keys, Real factor) {
+  for (Index j = 0; j < keys; ++j) row[j] = is_hidden(row[j]) ? row[j] : factor * row[j];
+}
+
+}  // namespace
+
+void ScoreAdjustment::scale(Heads& parts) const {
+  if (config_.logit_scale == LogitScale::constant) return;
+  for (Matrix& head : parts) {
+    const Index T = head.rows();
+    for (Index i = 0; i < T; ++i)
+      scale_row(head.row(i).data(), num_visible_keys(i, T, config_.causal), factor(i, T));
+  }
+}
+
 /// Multiplies the entries of each row by its factor and calls hide(row, j) for the keys j that the query does not
 /// see.
 template <class Hide>
@@ -92,7 +110,7 @@ void ScoreAdjustment::for_each_row(Heads& scores, Hide hide) const {
       Real* row = head.row(i).data();
       const Index keys = num_visible_keys(i, T, config_.causal);
       const Real factor = this->factor(i, T);
-      for (Index j = 0; j < keys; ++j) row[j] = is_hidden(row[j]) ? row[j] : factor * row[j];
+      scale_row(row, keys, factor);
       if (!hides()) continue;
       const KeyRange seen = near_keys(config_, i, T);
       for (Index j = config_.sinks; j < seen.first; ++j) hide(row, j);

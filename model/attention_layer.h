@@ -46,6 +46,8 @@ class ScoreAdjustment {
 
   /// Multiplies scores by their factor and hides keys outside of the window or segment. Hidden keys stay hidden.
   void apply(Heads& scores) const;
+  /// Multiplies parts of scores by the factor of the scores.
+  void scale(Heads& parts) const;
   /// Turns the gradient of the adjusted scores into that of the scores of the encoding.
   void apply_backward(Heads& d_scores) const;
 
@@ -95,6 +97,14 @@ struct AttentionWorkspace {
   Scratch scratch;
 };
 
+/// Queries and keys as the sums of a part from token embeddings and a part from positions that were added to
+/// these.
+struct QueryKeyParts {
+  Heads content_q, content_k, position_q, position_k;  // H x (T, D)
+  bool has_positions =
+      false;  // false: no positions were added; all is content, and the parts of positions are empty
+};
+
 /// The arguments that forward and backward of an attention layer share, for one sequence.
 struct AttentionContext {
   const SequenceInput& input;
@@ -136,9 +146,11 @@ class AttentionLayer {
   /// with a causal pair counted once.
   double multiply_adds(Index length, Index rows) const;
 
-  /// Returns maps of the last sequence of forward: "score", "positional part" (the score minus q k^T / sqrt(D)),
-  /// "attention", the maps of the encoding, and the four terms of content and position if the scores have them.
-  std::vector<AttentionMap> inspect(const SequenceInput&, AttentionActivations&, AttentionWorkspace&) const;
+  /// Returns maps of the last sequence of forward: "score", "content", "positional part", "attention", the maps of
+  /// the encoding, and the four terms of content and position if the scores have them. `input_positions` (T, C) is
+  /// the summand of the layer's input that comes from positions; it is empty if there is none.
+  std::vector<AttentionMap> inspect(const SequenceInput&, const Matrix& input_positions, AttentionActivations&,
+                                    AttentionWorkspace&) const;
 
   /// Returns the stages, for measurements of single stages.
   const AttentionStages& stages() const { return stages_; }
@@ -148,6 +160,7 @@ class AttentionLayer {
     return !c.input.rows && !c.activations.recurrent_state.empty();
   }
   AttentionInput input(const SequenceInput&, AttentionActivations&, Scratch&) const;
+  QueryKeyParts split_parts(const Parameters&, const AttentionActivations&, const Matrix& input_positions) const;
   void normalize_heads(const Parameters&, AttentionActivations&) const;
   void normalize_heads_backward(const Parameters&, AttentionActivations&, AttentionWorkspace&, Gradients&) const;
   void split_heads(const Matrix& qkv, AttentionActivations&) const;

@@ -103,9 +103,10 @@ double Block::multiply_adds(Index length, Index rows) const {
   return attention_.multiply_adds(length, rows) + (feed_forward_ ? feed_forward_->multiply_adds(rows) : 0);
 }
 
-std::vector<AttentionMap> Block::inspect(const SequenceInput& s, BlockActivations& a,
+std::vector<AttentionMap> Block::inspect(const SequenceInput& s, Matrix x_positions, BlockActivations& a,
                                          BlockWorkspace& workspace) const {
-  return attention_.inspect(s, a.attention, workspace.attention);
+  if (config_.pre_norm) norm_summand(s.parameters, norm1_, a.norm1, x_positions);
+  return attention_.inspect(s, x_positions, a.attention, workspace.attention);
 }
 
 std::unique_ptr<Block> make_block(const ModelConfig& config, const PositionEncoding& encoding, int layer,

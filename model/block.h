@@ -66,7 +66,8 @@ class Block {
   double multiply_adds(Index length, Index rows) const;
 
   /// Returns the attention maps of the last sequence of forward.
-  std::vector<AttentionMap> inspect(const SequenceInput&, BlockActivations&, BlockWorkspace&) const;
+  std::vector<AttentionMap> inspect(const SequenceInput&, Matrix x_positions, BlockActivations&,
+                                    BlockWorkspace&) const;
 
  protected:
   /// x (R, C), the sum of the block's input and its attention, becomes the block's output.

@@ -76,6 +76,13 @@ void norm(const Parameters& p, const NormParameters& w, const Matrix& x, NormAct
   layer_norm(x, p[w.gain], a.no_bias, a.normalized, a.rstd, y);
 }
 
+void norm_summand(const Parameters& p, const NormParameters& w, const NormActivations& a, Matrix& summand) {
+  for (Index t = 0; t < summand.rows(); ++t) {
+    const Real mean = w.kind == NormKind::layer_norm ? summand.row(t).mean() : 0;
+    summand.row(t).array() = a.rstd(t, 0) * (summand.row(t).array() - mean) * p[w.gain].row(0).array();
+  }
+}
+
 void norm_backward(const Parameters& p, const NormParameters& w, NormActivations& a, const Matrix& d_y,
                    Matrix& d_x, Gradients& d) {
   if (w.kind == NormKind::rms_norm) {

@@ -60,6 +60,10 @@ void norm(const Parameters&, const NormParameters&, const Matrix& x, NormActivat
 void norm_backward(const Parameters&, const NormParameters&, NormActivations&, const Matrix& d_y, Matrix& d_x,
                    Gradients&);
 
+/// Replaces a summand of x, the input of norm, by its share of y: with the statistics of x, y is a sum of such
+/// shares and of the bias.
+void norm_summand(const Parameters&, const NormParameters&, const NormActivations&, Matrix& summand);
+
 /// y = GELU(x) in its tanh form (Hendrycks and Gimpel 2016, arXiv:1606.08415):
 /// x / 2 (1 + tanh(u)) = x sigmoid(2 u) with u = sqrt(2 / pi) (x + 0.044715 x^3).
 /// x is overwritten by the derivative dy / dx, which is all that the backward needs: d_x = derivative * d_y.

@@ -17,6 +17,10 @@ void PositionEncoding::score(const AttentionInput& in, Heads& scores) const {
   for (size_t h = 0; h < scores.size(); ++h) dot_product(in.q[h], in.k[h], scale(), config_.causal, scores[h]);
 }
 
+void PositionEncoding::content(const AttentionInput& in, Heads& content) const {
+  PositionEncoding::score(in, content);
+}
+
 void PositionEncoding::score_backward(const AttentionInput& in, const Heads& d_scores,
                                       AttentionGradient& d) const {
   for (size_t h = 0; h < d_scores.size(); ++h) {

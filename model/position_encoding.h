@@ -121,7 +121,15 @@ struct AttentionGradient {
 
 /// A value for each pair of query and key in one layer, for plots and statistics.
 struct AttentionMap {
-  enum class Kind { other, score, positional_part, attention, count };
+  enum class Kind {
+    other,
+    score,
+    content,
+    positional_part,    // the score minus the content term
+    position_position,  // of a layer whose input is a sum of token embeddings and positions
+    attention,
+    count
+  };
 
   std::string name;  // as it is displayed
   Heads values;      // H x (T, T), row = query; if causal, entries of later keys are undefined
@@ -190,6 +198,11 @@ class PositionEncoding {
   /// Returns H' if the first H' heads have a penalty that grows with distance and the other heads have
   /// none.   Default: 0.
   virtual Index num_penalized_heads() const { return 0; }
+
+  /// Computes the content term of the scores, H x (T, T), for plots and statistics: the product of query and key
+  /// with the scale of the encoding, as if both had the same position, without terms that the encoding adds. The
+  /// rest of a score is its positional part.   Default: q k^T / sqrt(D).
+  virtual void content(const AttentionInput&, Heads& content) const;
 
   /// Returns intermediate values of the scores, for plots.   Default: none.
   virtual std::vector<AttentionMap> inspect(const AttentionInput&) const { return {}; }

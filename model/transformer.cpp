@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -79,7 +80,16 @@ void Transformer::finish_tables(const Parameters& p, StepCache& step, Gradients*
 std::vector<AttentionMap> Transformer::inspect(const Parameters& p, const Sequence& s, const Tables& tables,
                                                int layer, SequenceWorkspace& a) const {
   const size_t application = a.blocks.size() - blocks_.size() + static_cast<size_t>(layer);
-  return block(application).inspect(input(p, s, tables, /*last=*/false), a.blocks[application], a.workspace);
+  Matrix positions;  // the summand of the block's input that comes from positions
+  if (application == 0) {
+    Matrices recurrent_state;
+    positions = a.embedded;
+    encoding_.embed(s, p, tables, positions, recurrent_state);
+    positions -= a.embedded;
+    if ((positions.array() == 0).all()) positions.resize(0, 0);
+  }
+  return block(application)
+      .inspect(input(p, s, tables, /*last=*/false), std::move(positions), a.blocks[application], a.workspace);
 }
 
 void Transformer::forward(const Parameters& p, const Sequence& s, const StepCache& step, Rng* rng,

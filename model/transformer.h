@@ -61,7 +61,8 @@ class Transformer {
   /// Projects parameters back into their range, before training and after every update.
   void constrain(Parameters& parameters) const { encoding_.constrain(parameters); }
 
-  /// Returns AttentionLayer::inspect of a layer in the last loop, for the last sequence of forward.
+  /// Returns AttentionLayer::inspect of a layer in the last loop, for the last sequence of forward. The input of
+  /// the first layer is the sum of the token embeddings and of what the encoding added to them.
   std::vector<AttentionMap> inspect(const Parameters&, const Sequence&, const Tables&, int layer,
                                     SequenceWorkspace&) const;
 

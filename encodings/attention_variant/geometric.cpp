@@ -56,11 +56,11 @@ class Geometric final : public PositionEncoding {
   }
 
   void score(const AttentionInput& in, Heads& scores) const override {
-    const Real alpha = in.parameters[alphas_[in.layer]](0, 0), beta = in.parameters[betas_[in.layer]](0, 0);
+    const Real beta = in.parameters[betas_[in.layer]](0, 0);
     Matrix& direction = in.scratch(in.length(), weights_[in.layer].cols);
     linear(in.x, in.parameters[weights_[in.layer]], in.parameters[biases_[in.layer]], direction);
+    content(in, scores);
     for (size_t h = 0; h < scores.size(); ++h) {
-      dot_product(in.q[h], in.k[h], alpha, config_.causal, scores[h]);
       for (Index i = 0; i < in.length(); ++i) {
         auto row = scores[h].row(i).array();
         row.head(i) += beta + direction(i, left(h));
@@ -88,6 +88,11 @@ class Geometric final : public PositionEncoding {
     d.parameters[betas_[in.layer]](0, 0) += kernels().sum(d_direction.data(), d_direction.size());
     linear_backward(in.x, in.parameters[weights_[in.layer]], d_direction, d.x, d.parameters[weights_[in.layer]],
                     d.parameters[biases_[in.layer]]);
+  }
+
+  void content(const AttentionInput& in, Heads& content) const override {
+    const Real alpha = in.parameters[alphas_[in.layer]](0, 0);
+    for (size_t h = 0; h < content.size(); ++h) dot_product(in.q[h], in.k[h], alpha, config_.causal, content[h]);
   }
 
   void normalize(const AttentionInput& in, const Heads& scores, Heads& attention) const override {

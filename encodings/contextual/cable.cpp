@@ -68,7 +68,7 @@ class Cable final : public PositionEncoding {
   }
 
   void score(const AttentionInput& in, Heads& scores) const override {
-    for (size_t h = 0; h < scores.size(); ++h) dot_product(in.q[h], in.k[h], content_scale(), true, scores[h]);
+    content(in, scores);
     if (options_.form == Form::code) return gate_[0].add(in, 1, scores);
     const Published f(*this, in);
     for (size_t h = 0; h < scores.size(); ++h) {
@@ -106,6 +106,10 @@ class Cable final : public PositionEncoding {
     cumsum_over_columns_backward(d_sums);
     d_logits = (f.step_logits.array() > Real(0)).select(d_sums.transpose().array(), Real(0));
     logits_backward(steps_[in.layer], in, d_logits, d);
+  }
+
+  void content(const AttentionInput& in, Heads& content) const override {
+    for (size_t h = 0; h < content.size(); ++h) dot_product(in.q[h], in.k[h], content_scale(), true, content[h]);
   }
 
  private:

@@ -77,8 +77,8 @@ class Cope final : public PositionEncoding {
     const Index T = in.length();
     const Matrix* projected = projected_gate_keys(in);
     Matrix &gates = in.scratch(T, T), &position_scores = position_score_scratch(in);
+    content(in, scores);
     for (size_t h = 0; h < scores.size(); ++h) {
-      dot_product(in.q[h], in.k[h], content_scale(), true, scores[h]);
       compute_gates(in, projected, h, scores[h], gates);
       multiply_by_table(in, h, position_scores);
       for (Index i = 0; i < T; ++i)
@@ -113,6 +113,10 @@ class Cope final : public PositionEncoding {
       linear_backward(in.x, in.parameters[gate_weights_[in.layer]], d_projected, d.x,
                       d.parameters[gate_weights_[in.layer]], d.parameters[gate_biases_[in.layer]]);
     }
+  }
+
+  void content(const AttentionInput& in, Heads& content) const override {
+    for (size_t h = 0; h < content.size(); ++h) dot_product(in.q[h], in.k[h], content_scale(), true, content[h]);
   }
 
   std::vector<AttentionMap> inspect(const AttentionInput& in) const override {

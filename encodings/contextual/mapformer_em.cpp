@@ -109,6 +109,15 @@ class MapFormerEm final : public PositionEncoding {
     path_.angles_backward(in, d_angles, d);
   }
 
+  /// Two tokens at the same position have the score of positions q0_h . k0_h / sqrt(D).
+  void content(const AttentionInput& in, Heads& content) const override {
+    PositionEncoding::content(in, content);
+    for (size_t h = 0; h < content.size(); ++h) {
+      const Index row = static_cast<Index>(h);
+      content[h] *= scale() * dot(in.parameters[query_].row(row), in.parameters[key_].row(row));
+    }
+  }
+
  private:
   static constexpr Pairing kPairing = Pairing::interleaved;
 

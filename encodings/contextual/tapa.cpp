@@ -67,10 +67,9 @@ class Tapa final : public PositionEncoding {
     const Index T = in.length(), D = config_.head_width(), rest = D - amplitude_;
     const Matrix& pace = in.tables.constants<Constants>().pace;
     Matrix &b = in.scratch(T, T), &cosine = in.scratch(1, T);
+    content(in, scores);
     for (size_t h = 0; h < scores.size(); ++h) {
-      const Matrix &q = in.q[h], &k = in.k[h];
-      dot_product(q.leftCols(amplitude_), k.leftCols(amplitude_), amplitude_scale(), config_.causal, scores[h]);
-      dot_product(q.rightCols(rest), k.rightCols(rest), phase_scale(), config_.causal, b);
+      dot_product(in.q[h].rightCols(rest), in.k[h].rightCols(rest), phase_scale(), config_.causal, b);
       for (Index i = 0; i < T; ++i) {
         const Index keys = num_visible_keys(i, T, config_.causal);
         auto phase = b.row(i).head(keys);
@@ -104,6 +103,13 @@ class Tapa final : public PositionEncoding {
                            d.q[h].leftCols(amplitude_), d.k[h].leftCols(amplitude_));
       dot_product_backward(q.rightCols(rest), k.rightCols(rest), phase_scale(), config_.causal, d_b,
                            d.q[h].rightCols(rest), d.k[h].rightCols(rest));
+    }
+  }
+
+  void content(const AttentionInput& in, Heads& content) const override {
+    for (size_t h = 0; h < content.size(); ++h) {
+      dot_product(in.q[h].leftCols(amplitude_), in.k[h].leftCols(amplitude_), amplitude_scale(), config_.causal,
+                  content[h]);
     }
   }
 

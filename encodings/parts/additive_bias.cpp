@@ -15,9 +15,14 @@ void AdditiveBias::tables_backward(const Parameters& p, const Positions& positio
   if (learned()) bias_backward(p, positions, d_bias, d);
 }
 
+void AdditiveBias::content(const AttentionInput& in, Heads& content) const {
+  for (size_t h = 0; h < content.size(); ++h)
+    dot_product(in.q[h], in.k[h], content_scale(), config_.causal, content[h]);
+}
+
 void AdditiveBias::score(const AttentionInput& in, Heads& scores) const {
+  content(in, scores);
   for (size_t h = 0; h < scores.size(); ++h) {
-    dot_product(in.q[h], in.k[h], content_scale(), config_.causal, scores[h]);
     const Matrix& bias = bias_of(in.tables, in.layer, h);
     for (Index i = 0; i < in.length(); ++i) {
       const Index keys = num_visible_keys(i, in.length(), config_.causal);

@@ -35,6 +35,7 @@ class AdditiveBias : public PositionEncoding {
                        Gradients&) const final;
   void score(const AttentionInput&, Heads& scores) const final;
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const final;
+  void content(const AttentionInput&, Heads& content) const final;
 
  protected:
   virtual Real content_scale() const { return scale(); }  // s

@@ -198,12 +198,16 @@ struct DapeNetwork::LayerNetwork {
   Matrix& outputs;                       // (taps H, columns), tap by tap
 };
 
-void DapeNetwork::content(const AttentionInput& in, Heads& scores) const {
+void DapeNetwork::adapted_scores(const AttentionInput& in, Heads& scores) const {
   bias_ ? PositionEncoding::score(in, scores) : inner().score(in, scores);
 }
 
+void DapeNetwork::content(const AttentionInput& in, Heads& content) const {
+  bias_ ? PositionEncoding::content(in, content) : inner().content(in, content);
+}
+
 void DapeNetwork::score(const AttentionInput& in, Heads& scores) const {
-  content(in, scores);
+  adapted_scores(in, scores);
   LayerNetwork network(*this, in);
   const Index next_tap = network.H * network.outputs.cols() + 1;  // from the output of a tap to the next tap's
   network.for_each_block([&](const Block& b) {
@@ -230,7 +234,7 @@ std::vector<AttentionMap> DapeNetwork::inspect(const AttentionInput& in) const {
   AttentionMap before{"bias before the network", {}}, after{"bias after the network", {}};
   Heads content(config_.heads, Matrix(T, T));
   after.values = content;
-  this->content(in, content);
+  adapted_scores(in, content);
   score(in, after.values);
   for (size_t h = 0; h < content.size(); ++h) {
     after.values[h] -= content[h];
@@ -331,7 +335,7 @@ void DapeNetwork::score_backward(const AttentionInput& in, const Heads& d_scores
     for (Matrix& head : *heads) head.refer_to(in.scratch(T, T));
   }
   LayerGradient gradient(network, d);
-  this->content(in, content);
+  adapted_scores(in, content);
   for (Index h = 0; h < H; ++h) d_content[h] = d_scores[h];
   network.for_each_block([&](const Block& b) {
     network.forward(b, content);

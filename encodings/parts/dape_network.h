@@ -36,13 +36,14 @@ class DapeNetwork : public Decorator {
 
   void score(const AttentionInput&, Heads& scores) const override;
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const override;
+  void content(const AttentionInput&, Heads& content) const override;
   std::vector<AttentionMap> inspect(const AttentionInput&) const override;
 
  private:
   struct LayerNetwork;
   struct LayerGradient;
 
-  void content(const AttentionInput&, Heads& scores) const;  // A
+  void adapted_scores(const AttentionInput&, Heads& scores) const;  // A
 
   Options options_;
   const AdditiveBias* bias_;  // the inner encoding; null if it is no bias

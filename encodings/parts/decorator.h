@@ -62,6 +62,7 @@ class Decorator : public PositionEncoding {
                       Heads& d_attention, Matrix& d_feed_forward, AttentionGradient& d) const override {
     inner_->carry_backward(in, attention, feed_forward, d_attention, d_feed_forward, d);
   }
+  void content(const AttentionInput& in, Heads& content) const override { inner_->content(in, content); }
   std::vector<AttentionMap> inspect(const AttentionInput& in) const override { return inner_->inspect(in); }
 
  protected:

@@ -97,6 +97,11 @@ Real RelativeSinusoids::score_scale(const AttentionInput& in) const {
   return conventions_.learned_scale ? in.parameters[scales_[in.layer]](0, 0) : scale();
 }
 
+void RelativeSinusoids::content(const AttentionInput& in, Heads& content) const {
+  for (size_t h = 0; h < content.size(); ++h)
+    dot_product(in.q[h], in.k[h], score_scale(in), config_.causal, content[h]);
+}
+
 void RelativeSinusoids::score(const AttentionInput& in, Heads& scores) const {
   const Index D = config_.head_width();
   const Real s = score_scale(in);

@@ -32,6 +32,7 @@ class RelativeSinusoids : public PositionEncoding {
                        Gradients&) const final;
   void score(const AttentionInput&, Heads& scores) const override;
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const override;
+  void content(const AttentionInput&, Heads& content) const final;
 
  private:
   const Parameter& of_layer(const std::vector<Parameter>& p, int layer) const {

@@ -103,6 +103,7 @@ void Rotary::rotations(const Positions& positions, const Spectrum& spectrum, Rot
   const Index pairs = static_cast<Index>(spectrum.frequencies.size());
   rotations.cosine.resize(positions.size(), pairs);
   rotations.sine.resize(positions.size(), pairs);
+  rotations.amplitude = static_cast<Real>(spectrum.amplitude);
   rotations.keys_differ = false;
   for (Index t = 0; t < positions.size(); ++t) {
     for (Index n = 0; n < pairs; ++n) {  // in double precision, because positions may be large
@@ -121,6 +122,16 @@ void Rotary::score(const AttentionInput& in, Heads& scores) const {
     rotate(in.q[h], r.cosine.topRows(T), r.sine.topRows(T), pairing_, q);
     rotate(in.k[h], r.of_keys_cosine().topRows(T), r.of_keys_sine().topRows(T), pairing_, k);
     dot_product(q, k, scale(), config_.causal, scores[h]);
+  }
+}
+
+void Rotary::content(const AttentionInput& in, Heads& content) const {
+  const Rotations& r = in.tables.constants<Rotations>();
+  Matrix& q = in.scratch(in.length(), config_.head_width());
+  for (size_t h = 0; h < content.size(); ++h) {
+    q = in.q[h];
+    q.leftCols(2 * r.cosine.cols()) *= r.amplitude * r.amplitude;
+    dot_product(q, in.k[h], scale(), config_.causal, content[h]);
   }
 }
 

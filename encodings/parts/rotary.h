@@ -41,6 +41,7 @@ struct Spectrum {
 /// The cosines and sines that rotate queries and keys, (T, pairs) each.
 struct Rotations {
   Matrix cosine, sine;
+  Real amplitude = 1;           // of the spectrum that they are computed from
   bool keys_differ = false;     // keys have their own cosines and sines
   Matrix key_cosine, key_sine;  // (T, pairs) if keys differ
   const Matrix& of_keys_cosine() const { return keys_differ ? key_cosine : cosine; }
@@ -66,6 +67,7 @@ class Rotary : public PositionEncoding {
   }
   void score(const AttentionInput&, Heads& scores) const final;
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const final;
+  void content(const AttentionInput&, Heads& content) const final;
 
  private:
   Pairing pairing_;

@@ -9,6 +9,15 @@ namespace posbench {
 
 void ScaledScores::score(const AttentionInput& in, Heads& scores) const {
   inner().score(in, scores);
+  multiply_by_factors(in, scores);
+}
+
+void ScaledScores::content(const AttentionInput& in, Heads& content) const {
+  inner().content(in, content);
+  multiply_by_factors(in, content);
+}
+
+void ScaledScores::multiply_by_factors(const AttentionInput& in, Heads& scores) const {
   const Matrix& factors = this->factors(in);
   for (size_t h = 0; h < scores.size(); ++h) {
     for (Index i = 0; i < in.length(); ++i) {

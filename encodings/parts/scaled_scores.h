@@ -16,6 +16,11 @@ class ScaledScores : public Decorator {
 
   void score(const AttentionInput&, Heads& scores) const final;
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const final;
+  void content(const AttentionInput&, Heads& content) const final;
+
+ private:
+  /// Multiplies each row of scores, or of content terms, by its factor.
+  void multiply_by_factors(const AttentionInput&, Heads& scores) const;
 };
 
 }  // namespace posbench

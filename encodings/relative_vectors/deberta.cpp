@@ -96,8 +96,8 @@ class Deberta final : public PositionEncoding {
 
   void score(const AttentionInput& in, Heads& scores) const override {
     const Real s = score_scale();
+    content(in, scores);
     for (size_t h = 0; h < scores.size(); ++h) {
-      dot_product(in.q[h], in.k[h], s, config_.causal, scores[h]);
       add_row_products(in.q[h], content_to_position(in, h), {Side::query, s}, scores[h]);
       add_row_products(in.k[h], position_to_content(in, h), {Side::key, s}, scores[h]);
     }
@@ -111,6 +111,11 @@ class Deberta final : public PositionEncoding {
       add_row_products_backward(in.k[h], position_to_content(in, h), {Side::key, s}, d_scores[h], d.k[h],
                                 of_head(d.tables[query_rows(in.layer)], h));
     }
+  }
+
+  void content(const AttentionInput& in, Heads& content) const override {
+    for (size_t h = 0; h < content.size(); ++h)
+      dot_product(in.q[h], in.k[h], score_scale(), config_.causal, content[h]);
   }
 
   /// The values are P W_K and P W_Q + b for each layer, (N, C), where N is the number of rows of P that are read.

@@ -135,6 +135,16 @@ class Pope final : public PositionEncoding {
     }
   }
 
+  void content(const AttentionInput& in, Heads& content) const override {
+    const Index T = in.length(), D = config_.head_width();
+    Matrix &q = in.scratch(T, D), &k = in.scratch(T, D);
+    for (size_t h = 0; h < content.size(); ++h) {
+      softplus(in.q[h], q);
+      softplus(in.k[h], k);
+      dot_product(q, k, scale(), config_.causal, content[h]);
+    }
+  }
+
  private:
   static constexpr double kMin = -2 * std::numbers::pi;
 

@@ -95,6 +95,15 @@ class HeadGroups final : public Composition {
     });
   }
 
+  void content(const AttentionInput& in, Heads& content) const override {
+    for_each_group(in, [&](const Part& part, const PositionEncoding& encoding) {
+      with_input(part, in, [&](const AttentionInput& in_part) {
+        Heads heads_of_part = group(content, part);
+        encoding.content(in_part, heads_of_part);
+      });
+    });
+  }
+
  private:
   static std::vector<ModelConfig> member_configs(const Options& options, ModelConfig config) {
     const std::vector<Spec> specs = options.members();

@@ -89,6 +89,9 @@ class Layers final : public Composition {
       member(in).mix_backward(in_part, attention, d_output, d_attention, d_part);
     });
   }
+  void content(const AttentionInput& in, Heads& content) const override {
+    with_input(part(in), in, [&](const AttentionInput& in_part) { member(in).content(in_part, content); });
+  }
   std::vector<AttentionMap> inspect(const AttentionInput& in) const override {
     std::vector<AttentionMap> maps;
     with_input(part(in), in, [&](const AttentionInput& in_part) { maps = member(in).inspect(in_part); });

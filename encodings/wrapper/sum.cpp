@@ -83,20 +83,10 @@ class Sum final : public Composition {
   }
 
   void score(const AttentionInput& in, Heads& scores) const override {
-    Heads part = scratch_like(in, scores), content = scratch_like(in, scores);
-    with_input({0, in.layer}, in,
-               [&](const AttentionInput& in_part) { members()[0].encoding->score(in_part, scores); });
-    PositionEncoding::score(in, content);
-    for (size_t n = 1; n < members().size(); ++n) {
-      with_input({n, in.layer}, in,
-                 [&](const AttentionInput& in_part) { members()[n].encoding->score(in_part, part); });
-      for (size_t h = 0; h < scores.size(); ++h) {
-        for (Index i = 0; i < in.length(); ++i) {
-          const Index keys = num_visible_keys(i, in.length(), config_.causal);
-          scores[h].row(i).head(keys) += part[h].row(i).head(keys) - content[h].row(i).head(keys);
-        }
-      }
-    }
+    add_members(&PositionEncoding::score, in, scores);
+  }
+  void content(const AttentionInput& in, Heads& content) const override {
+    add_members(&PositionEncoding::content, in, content);
   }
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
     for (size_t n = 0; n < members().size(); ++n) {
@@ -194,6 +184,28 @@ class Sum final : public Composition {
   void for_each_embedding(F f) const {
     for (size_t n = 0; n < members().size(); ++n) {
       if (members()[n].replaces.embed) f(n);
+    }
+  }
+
+  /// Sets `result` to q k^T / sqrt(D) plus the difference of each member's value from it. `stage` computes the
+  /// value: the score or its content term.
+  void add_members(void (PositionEncoding::*stage)(const AttentionInput&, Heads&) const, const AttentionInput& in,
+                   Heads& result) const {
+    Heads part = scratch_like(in, result), plain = scratch_like(in, result);
+    const auto compute = [&](size_t n, Heads& value) {
+      with_input({n, in.layer}, in,
+                 [&](const AttentionInput& in_part) { (members()[n].encoding.get()->*stage)(in_part, value); });
+    };
+    compute(0, result);
+    PositionEncoding::score(in, plain);
+    for (size_t n = 1; n < members().size(); ++n) {
+      compute(n, part);
+      for (size_t h = 0; h < result.size(); ++h) {
+        for (Index i = 0; i < in.length(); ++i) {
+          const Index keys = num_visible_keys(i, in.length(), config_.causal);
+          result[h].row(i).head(keys) += part[h].row(i).head(keys) - plain[h].row(i).head(keys);
+        }
+      }
     }
   }
 

@@ -18,6 +18,30 @@ struct Mean {
   double value() const { return sum / static_cast<double>(count); }  // NaN without values
 };
 
+/// States at which distances the position term of a head is greater.
+enum class Locality { none, local, anti_local, mixed };
+/// Returns "-", "local", "anti-local" or "mixed".
+std::string to_string(Locality);
+
+/// The position term of a head: its mean for each distance |i - j|. The term is the positional part of the score.
+/// In a layer whose input is a sum of token embeddings and positions it is the position-position term.
+class PositionTerm {
+ public:
+  /// Returns the map that has the position terms of a layer.
+  static const AttentionMap& map_of(const std::vector<AttentionMap>& maps);
+
+  /// Adds one query, which sees the keys 0 .. keys - 1. Keys that the encoding hides have no value.
+  void add(const Matrix& term, Index query, Index keys);
+
+  /// Compares the means of all pairs of distances. If they differ, `local` has the greater mean at the smaller
+  /// distance in at least three quarters of the pairs, and `anti_local` at the greater distance. A distance at
+  /// which all keys are hidden is below all others. Without two means that differ the result is `none`.
+  Locality locality() const;
+
+ private:
+  std::map<Index, Mean> by_distance_;
+};
+
 /// One query of a sequence.
 struct Query {
   Index at = 0;
@@ -29,7 +53,7 @@ struct Query {
 /// Statistics of one head. Distances are the query's position minus the key's, in tokens.
 struct HeadStatistics {
   struct AtDistance {
-    Mean attention, positional;  // positional: the score minus q k / sqrt(D), of keys that are not hidden
+    Mean attention, positional;  // positional: the score minus its content term, of keys that are not hidden
   };
   /// Means of a part of the scores, or of another map of the encoding, at the evidence and at the other keys of
   /// the query. Hidden keys are left out.
@@ -42,7 +66,8 @@ struct HeadStatistics {
   Mean entropy;                       // of the attention of a query, in nats
   Mean on_evidence, nearer, farther;  // attention on the evidence, on keys nearer to the query, and on the rest
   std::map<Index, Mean> by_offset;    // attention by key - evidence, to kMaxOffset either way
-  Mean content_margin;                // q k / sqrt(D): the evidence minus the mean of the nearer keys
+  Mean content_margin;                // the content term of the evidence minus the mean of the nearer keys
+  PositionTerm position_term;
   std::map<std::string, Part> parts;
   std::map<int, std::vector<double>> counts;  // CoPE's count at the evidence, by the distance in the task's unit
 

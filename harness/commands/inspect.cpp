@@ -20,7 +20,9 @@
 #include "harness/analysis/head_report.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/inspect_over.h"
+#include "harness/commands/inspection.h"
 #include "harness/config/user_files.h"
+#include "harness/console/help.h"
 #include "harness/console/lines.h"
 #include "harness/console/output.h"
 #include "harness/exchange/saved_model.h"
@@ -42,24 +44,6 @@ struct InspectRequest {
   std::optional<int> query;   // position whose row the tables show; empty: the last scored one
   std::optional<int> over;    // number of samples; empty: one example
   Output output;
-};
-
-constexpr Index kMaxTokens = 160;  // on a page, whose maps have a cell for every pair
-
-/// The content of the output for one model and one example.
-struct Inspection {
-  ExperimentId id;
-  std::string split;
-  bool causal = true;
-  std::vector<std::string> tokens;              // (T)
-  std::vector<int> scored;                      // positions of the answers
-  std::vector<std::string> expected, answered;  // (scored)
-  std::vector<std::vector<AttentionMap>> layers;
-  std::string unfinished_run;  // "runs/mine: 10 of 18 experiments"; empty if the run has finished
-
-  Index length() const { return static_cast<Index>(tokens.size()); }
-  Index keys(Index query) const { return causal ? query + 1 : length(); }
-  std::string position_text(Index t) const { return fmt::format("{} {}", t, tokens[static_cast<size_t>(t)]); }
 };
 
 /// Returns "runs/mine: 10 of 18 experiments", or an empty text if the run has finished.
@@ -108,20 +92,11 @@ Inspection inspect_example(const InspectRequest& request) {
   return inspection;
 }
 
-template <class F>
-void for_each_map(const Inspection& inspection, F f) {
-  for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
-    for (size_t head = 0; head < inspection.layers[layer].front().values.size(); ++head) {
-      for (const AttentionMap& map : inspection.layers[layer]) f(layer, head, map.name, map.values[head]);
-    }
-  }
-}
-
 /// Returns a caption and a table for each layer and head, with a row for each key that the query sees.
 std::vector<std::pair<std::string, Table>> make_tables(const Inspection& inspection, Index query) {
   std::vector<std::pair<std::string, Table>> tables;
   for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
-    for (size_t head = 0; head < inspection.layers[layer].front().values.size(); ++head) {
+    for (size_t head = 0; head < inspection.num_heads(layer); ++head) {
       Table table{.columns = {{"key"}}};
       for (const AttentionMap& map : inspection.layers[layer]) table.columns.push_back({map.name, Align::right});
       for (Index key = 0; key < inspection.keys(query); ++key) {
@@ -137,37 +112,49 @@ std::vector<std::pair<std::string, Table>> make_tables(const Inspection& inspect
   return tables;
 }
 
-/// Returns one table of all layers and heads. The scores of hidden keys are empty.
+/// Returns the names of the maps of all layers, in the order of their first layers.
+std::vector<std::string> map_names(const Inspection& inspection) {
+  std::vector<std::string> names;
+  for (const std::vector<AttentionMap>& maps : inspection.layers) {
+    for (const AttentionMap& map : maps)
+      if (std::ranges::find(names, map.name) == names.end()) names.push_back(map.name);
+  }
+  return names;
+}
+
+/// Returns one table of all layers and heads. Scores of hidden keys, and maps that a layer does not have, are
+/// empty.
 Table make_long_table(const Inspection& inspection, Index query) {
   Table all{.columns = {{"layer"}, {"head"}, {"query"}, {"key"}, {"word"}}};
-  for (const AttentionMap& map : inspection.layers.front()) all.columns.push_back({map.name});
+  const std::vector<std::string> names = map_names(inspection);
+  for (const std::string& name : names) all.columns.push_back({name});
+  all.columns.push_back({"position term"});
   for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
-    for (size_t head = 0; head < inspection.layers[layer].front().values.size(); ++head) {
+    for (size_t head = 0; head < inspection.num_heads(layer); ++head) {
+      const Locality sign = inspection.locality(layer, head);
+      const std::string locality = sign == Locality::none ? "" : to_string(sign);
       for (Index key = 0; key < inspection.keys(query); ++key) {
         all.rows.push_back({fmt::format("{}", layer), fmt::format("{}", head), fmt::format("{}", query),
                             fmt::format("{}", key), inspection.tokens[static_cast<size_t>(key)]});
-        for (const AttentionMap& map : inspection.layers[layer]) {
-          const Real value = map.values[head](query, key);
+        for (const std::string& name : names) {
+          const auto map = std::ranges::find(inspection.layers[layer], name, &AttentionMap::name);
+          const double value = map == inspection.layers[layer].end() ? NAN : map->values[head](query, key);
           all.rows.back().push_back(std::isfinite(value) ? fmt::format("{:.6g}", value) : "");
         }
+        all.rows.back().push_back(locality);
       }
     }
   }
   return all;
 }
 
-std::vector<std::string> make_notes(const Inspection& inspection) {
-  std::vector<std::string> notes{fmt::format("{} on {}, seed {}, an example of {}", inspection.id.encoding,
-                                             inspection.id.task, inspection.id.seed, inspection.split)};
-  if (!inspection.unfinished_run.empty()) notes.push_back(inspection.unfinished_run);
-  for (size_t n = 0; n < inspection.scored.size(); ++n) {
-    notes.push_back(fmt::format("at {}: the answer is {}, the model predicts {}",
-                                inspection.position_text(inspection.scored[n]), inspection.expected[n],
-                                inspection.answered[n]));
+Table head_table(const Inspection& inspection) {
+  Table table{.columns = {{"head"}, {"position term"}}};
+  for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
+    for (size_t head = 0; head < inspection.num_heads(layer); ++head)
+      table.rows.push_back({head_name(layer, head), to_string(inspection.locality(layer, head))});
   }
-  notes.push_back(
-      "score = q k / sqrt(D) + positional part. Positions that enter with the embeddings or that scale q k affect both.");
-  return notes;
+  return table;
 }
 
 Json to_json(const Inspection& inspection) {
@@ -181,80 +168,34 @@ Json to_json(const Inspection& inspection) {
   json["expected"] = inspection.expected;
   json["answered"] = inspection.answered;
   json["maps"] = Json::array();
-  for_each_map(inspection, [&](size_t layer, size_t head, const std::string& name, const Matrix& values) {
+  for_each_map(inspection, [&](size_t layer, size_t head, const AttentionMap& map, const Matrix& values) {
     Json rows = Json::array();
     for (Index i = 0; i < inspection.length(); ++i) {
       Json row = Json::array();
       for (Index j = 0; j < inspection.keys(i); ++j) row.push_back(round_for_page(values(i, j)));
       rows.push_back(std::move(row));
     }
-    json["maps"].push_back({{"layer", layer}, {"head", head}, {"name", name}, {"values", std::move(rows)}});
+    json["maps"].push_back({{"layer", layer}, {"head", head}, {"name", map.name}, {"values", std::move(rows)}});
   });
-  return json;
-}
-
-/// Returns the values of the first and the last color of a map. Early queries have all their attention on few
-/// keys, so the largest hundredth of the attention is ignored.
-std::pair<double, double> color_range(const std::string& name, std::vector<double> values) {
-  if (name == "gate") return {0, 1};
-  std::sort(values.begin(), values.end());
-  if (values.empty()) return {0, 1};
-  const double low = name == "attention" ? 0 : values.front();
-  const double high = name == "attention" ? values[(values.size() - 1) * 99 / 100] : values.back();
-  return low < high ? std::pair(low, high) : std::pair(low - 0.5, low + 0.5);
-}
-
-Plot make_plot(const Inspection& inspection, size_t layer, size_t head, const std::string& name,
-               const Matrix& values) {
-  Plot plot{.kind = "heat",
-            .title = fmt::format("Layer {}, head {}: {}", layer, head, name),
-            .columns = {{"row", "query"}, {"column", "key"}, {"value", name}}};
-  std::vector<double> finite;
-  for (Index i = 0; i < inspection.length(); ++i) {
-    for (Index j = 0; j < inspection.keys(i); ++j) {
-      if (std::isfinite(values(i, j))) finite.push_back(values(i, j));
-      plot.rows.push_back(
-          {inspection.position_text(i), inspection.position_text(j), round_for_page(values(i, j))});
-    }
-  }
-  const auto [low, high] = color_range(name, std::move(finite));
-  if (name == "attention") plot.about = fmt::format("Values from {:.2f} on have one color.", high);
-  plot.signals = {{"labels", false},
-                  {"domain", {round_for_page(low), round_for_page(high)}},
-                  {"x_title", "key"},
-                  {"y_title", "query"}};
-  return plot;
-}
-
-std::string make_page(const Inspection& inspection) {
-  if (inspection.length() > kMaxTokens) {
-    throw InputError(
-        fmt::format("the example has {} tokens, more than the {} of a page; choose another --example, --split or "
-                    "--length, or --format json",
-                    inspection.length(), kMaxTokens));
-  }
-  Page page{.title = fmt::format("Scores and attention of {}", inspection.id.encoding),
-            .notes = make_notes(inspection)};
+  json["heads"] = Json::array();
   for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
-    for (size_t n = 0; n < inspection.layers[layer].size(); ++n) {
-      const AttentionMap& map = inspection.layers[layer][n];
-      Section section{fmt::format("Layer {}: {}", layer, map.name), "", {}};
-      for (size_t head = 0; head < map.values.size(); ++head) {
-        section.plots.push_back(make_plot(inspection, layer, head, map.name, map.values[head]));
-      }
-      page.sections.push_back(std::move(section));
+    for (size_t head = 0; head < inspection.num_heads(layer); ++head) {
+      json["heads"].push_back(
+          {{"layer", layer}, {"head", head}, {"position_term", locality_json(inspection.locality(layer, head))}});
     }
   }
-  return to_html(page);
+  return json;
 }
 
 std::string format_inspection(const Inspection& inspection, Format format, Index query,
                               const ConsoleStyle& style) {
-  if (format == Format::html) return make_page(inspection);
+  if (format == Format::html) return make_page(inspection, query);
   if (format == Format::json) return to_indented_json(to_json(inspection));
   if (format == Format::csv) return to_csv(make_long_table(inspection, query));
   std::string text;
-  for (const auto& [caption, table] : make_tables(inspection, query)) {
+  std::vector<std::pair<std::string, Table>> tables = make_tables(inspection, query);
+  tables.emplace_back("sign of the position term", head_table(inspection));
+  for (const auto& [caption, table] : tables) {
     text += format == Format::markdown
                 ? fmt::format("{}\n\n{}\n", escape_markdown(caption), to_markdown(table))
                 : fmt::format("{}\n{}\n", to_printable(caption), to_console_text(table, style));
@@ -276,9 +217,9 @@ void inspect_over(const InspectRequest& request) {
   write_path(output.file);
 }
 
-/// Prints the maps of each layer and head: the scores, their positional part, the attention and maps of the
-/// encoding. The console, Markdown and CSV show one query; JSON and HTML show all. Throws InputError if the model
-/// or a requested name does not exist.
+/// Prints the maps of each layer and head: the scores, their content and positional part, the attention and maps
+/// of the encoding. The console, Markdown and CSV show one query; JSON and HTML show all. Throws InputError if the
+/// model or a requested name does not exist.
 void inspect(const InspectRequest& request) {
   output_format(request.output);  // rejects an invalid output before the computation
   if (request.over) return inspect_over(request);
@@ -310,7 +251,8 @@ void add_inspect(CLI::App& app, Invocation&) {
   command->add_option("--length", request->length, "length of the example, in the task's unit")
       ->default_str("drawn by the task")
       ->check(CLI::Range(1, 100000));
-  command->add_option("--query", request->query, "query position that the tables show")
+  command
+      ->add_option("--query", request->query, "query position that the tables, and the plots of one query, show")
       ->default_str("the last scored one")
       ->check(CLI::Range(0, 1000000));
   command
@@ -323,11 +265,11 @@ void add_inspect(CLI::App& app, Invocation&) {
       ->excludes("--example")
       ->excludes("--query");
   add_output(*command, request->output);
-  command->footer(
-      "Examples:\n"
-      "  posbench inspect runs/mine flip_flop cope --seed 1\n"
-      "  posbench inspect runs/mine flip_flop cope --split ood_sparse -o cope.html\n"
-      "  posbench inspect runs/mine flip_flop cope --split ood_sparse --over 256 -o cope.html");
+  set_footer(*command,
+             {{"posbench inspect runs/mine flip_flop cope --seed 1", ""},
+              {"posbench inspect runs/mine flip_flop cope --split ood_sparse -o cope.html", ""},
+              {"posbench inspect runs/mine flip_flop cope --split ood_sparse --over 256 -o cope.html", ""}},
+             {kLocalityRule});
   command->callback([request] { inspect(*request); });
 }
 

@@ -12,18 +12,24 @@
 #include <vector>
 
 #include "base/printable.h"
+#include "harness/commands/inspection.h"
 #include "results/presentation/page.h"
 #include "results/presentation/table.h"
 
 namespace posbench {
 namespace {
 
-constexpr const char *kAttention = "attention", *kPositional = "positional part";  // columns
+constexpr const char *kAttention = "attention", *kPositional = "positional part",
+                     *kPositionTerm = "position term";  // columns
 
-std::string head_name(const MeasuredHead& head) { return fmt::format("layer {}, head {}", head.layer, head.head); }
+std::string head_name(const MeasuredHead& head) {
+  return posbench::head_name(static_cast<size_t>(head.layer), static_cast<size_t>(head.head));
+}
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.3f}", value) : "-"; }
 std::string number(const Mean& mean) { return mean.count > 0 ? number(mean.value()) : "-"; }
+/// Returns a number of a CSV table; empty without values.
+std::string csv_number(const Mean& mean) { return mean.count > 0 ? fmt::format("{:.6g}", mean.value()) : ""; }
 std::string number(const std::optional<double>& value) { return value ? number(*value) : "-"; }
 Json json_number(const Mean& mean) { return mean.count > 0 ? round_for_page(mean.value()) : Json(nullptr); }
 Json json_number(const std::optional<double>& value) { return value ? round_for_page(*value) : Json(nullptr); }
@@ -54,7 +60,7 @@ std::vector<std::string> make_notes(const HeadReport& report, const std::string&
   if (!unfinished_run.empty()) notes.push_back(unfinished_run);
   notes.push_back(
       "Means over the queries whose answers are scored. Distances are in tokens from the key to the query; "
-      "score = q k / sqrt(D) + positional part.");
+      "score = content + positional part.");
   const std::optional<MeasuredHead> best = report.most_on_evidence();
   notes.push_back(best ? describe_best_head(report, *best)
                        : "The task does not name the token that holds an answer, so the right key is unknown.");
@@ -62,14 +68,14 @@ std::vector<std::string> make_notes(const HeadReport& report, const std::string&
 }
 
 Table head_table(const HeadReport& report) {
-  Table table{.columns = {{"head"}, {"entropy", Align::right}}};
+  Table table{.columns = {{"head"}, {kPositionTerm}, {"entropy", Align::right}}};
   if (report.has_evidence()) {
     for (const char* column : {"right key", "nearer", "farther", "content margin", "position margin", "ratio"})
       table.columns.push_back({column, Align::right});
   }
   for (const MeasuredHead& head : report.heads) {
     const HeadStatistics& s = head.statistics;
-    table.rows.push_back({head_name(head), number(s.entropy)});
+    table.rows.push_back({head_name(head), to_string(s.position_term.locality()), number(s.entropy)});
     if (!report.has_evidence()) continue;
     for (const std::string& cell :
          {number(s.on_evidence), number(s.nearer), number(s.farther), number(s.content_margin),
@@ -109,13 +115,15 @@ double deviation(const std::vector<double>& values) {
 
 /// Returns a row for each head and distance.
 Table distance_table(const HeadReport& report) {
-  Table table{.columns = {{"layer"}, {"head"}, {"distance"}, {"pairs"}, {kAttention}, {kPositional}}};
+  Table table{
+      .columns = {{"layer"}, {"head"}, {"distance"}, {"pairs"}, {kAttention}, {kPositional}, {kPositionTerm}}};
   for (const MeasuredHead& head : report.heads) {
+    const Locality sign = head.statistics.position_term.locality();
+    const std::string locality = sign == Locality::none ? "" : to_string(sign);
     for (const auto& [distance, at] : head.statistics.by_distance) {
       table.rows.push_back({fmt::format("{}", head.layer), fmt::format("{}", head.head),
                             fmt::format("{}", distance), fmt::format("{}", at.attention.count),
-                            fmt::format("{:.6g}", at.attention.value()),
-                            fmt::format("{:.6g}", at.positional.value())});
+                            csv_number(at.attention), csv_number(at.positional), locality});
     }
   }
   return table;
@@ -124,6 +132,7 @@ Table distance_table(const HeadReport& report) {
 Json to_json(const HeadReport& report, const MeasuredHead& head) {
   const HeadStatistics& s = head.statistics;
   Json json{{"layer", head.layer}, {"head", head.head}, {"entropy", json_number(s.entropy)}};
+  json["position_term"] = locality_json(s.position_term.locality());
   json["by_distance"] = Json::array();
   for (const auto& [distance, at] : s.by_distance) {
     json["by_distance"].push_back({{"distance", distance},
@@ -199,6 +208,7 @@ Plot distance_plot(const HeadReport& report, const std::string& title, Mean Head
       range.count += (at.*value).count;
     }
     for (const auto& [range, mean] : ranges) {
+      if (mean.count == 0) continue;  // all keys of these distances are hidden
       smallest = std::min(smallest, mean.value());
       largest = std::max(largest, mean.value());
       plot.rows.push_back({head_name(head), 0.5 * static_cast<double>(range.first + range.second),
@@ -294,9 +304,10 @@ std::string make_page(const HeadReport& report, std::vector<std::string> notes) 
        {table_plot(
            "Heads",
            "Entropy is in nats. The columns 'right key', 'nearer' and 'farther' are the attention on the right key, on "
-           "nearer keys and on the rest. The content margin is q k / sqrt(D) of the right key minus its mean over the "
+           "nearer keys and on the rest. The content margin is the content term of the right key minus its mean over the "
            "keys between it and the query. The position margin is the fall of the positional part with each token. "
-           "Their ratio is in tokens.",
+           "Their ratio is in tokens. " +
+               std::string(kLocalityRule),
            head_table(report))}});
   page.sections.push_back(
       {"By distance",

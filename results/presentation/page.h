@@ -35,7 +35,9 @@ struct Plot {
   std::vector<Column> columns;
   Json rows = Json::array();      // each row a list: a text, a number, a list of numbers or null for each column
   Json signals = Json::object();  // values of the signals of the specification
-  Json details = Json::object();  // for page.js: task, of a plot of one task; splits, whose counts are in it
+  Json details =
+      Json::object();  // for page.js: task, of a plot of one task; splits, whose counts are in it; pairs, of a map
+                       // of queries and keys, whose rows are not the names
 };
 
 struct Section {

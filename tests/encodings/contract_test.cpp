@@ -9,22 +9,13 @@
 #include "harness/verify/double_precision/certificate.h"
 #include "harness/verify/double_precision/properties.h"
 #include "tests/catch.h"
+#include "tests/encodings/all_specs.h"
 
 using namespace posbench;
 
 namespace {
 
 constexpr double kMaxError = 1e-6;
-
-/// Returns every encoding with its defaults, and with the variants of its registration.
-std::vector<std::string> all_specs() {
-  std::vector<std::string> specs;
-  for (const std::string& name : encodings().names()) {
-    specs.push_back(name);
-    for (const std::string& options : encodings().find(name).info.variants) specs.push_back(name + ":" + options);
-  }
-  return specs;
-}
 
 }  // namespace
 

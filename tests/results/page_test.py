@@ -629,6 +629,63 @@ def check_anonymous(posbench, path, directory):
     )
 
 
+def map_title(told_map):
+    return f"Layer {told_map['layer']}, head {told_map['head']}: {told_map['name']}"
+
+
+def check_query_plots(page, plots, told):
+    """The plots of one query have the values of the JSON for the last scored query: a curve for each head, drawn in full."""
+    query = told["scored"][-1]
+    curves = {title: plot for title, plot in plots.items() if plot["kind"] == "curve"}
+    layers = {told_map["layer"] for told_map in told["maps"]}
+    check(
+        len(curves) == 2 * len(layers) and not any("[object" in title for title in curves),
+        f"{page}: the plots of a query are {sorted(curves)}",
+    )
+    for title, plot in curves.items():
+        name = next(name for name in ("positional part", "position-position", "attention") if f": {name} of" in title)
+        expected = {
+            (f"layer {told_map['layer']}, head {told_map['head']}", key): value
+            for told_map in told["maps"]
+            if told_map["name"] == name and title.startswith(f"Layer {told_map['layer']}:")
+            for key, value in enumerate(told_map["values"][query])
+            if value is not None
+        }
+        check(
+            {(row[0], row[1]): row[2] for row in plot["rows"]} == expected
+            and plot["marks"] == len(plot["rows"]) == plot["alone"],
+            f"{page}: {title}: {plot['marks']} marks of {len(expected)}",
+        )
+    return len(curves)
+
+
+def check_long_inspection(browser, posbench, run, directory):
+    """The page of an example of more than 160 tokens has the position term of one query by key, and no maps."""
+    page = os.path.join(directory, "long.html")
+    command = [posbench, "inspect", run, "last_x_retrieval", "alibi", "--length", "200"]
+    subprocess.run([*command, "-o", page], check=True)
+    told = json.loads(subprocess.run([*command, "--format", "json"], check=True, stdout=subprocess.PIPE).stdout)
+    sections = look_at(browser, page, "heads")
+    plots = {plot["title"]: plot for plots in sections.values() for plot in plots}
+    query = told["scored"][-1]
+    check(query > 160, f"{page}: the query is {query}")
+    check(not any(plot["kind"] == "heat" for plot in plots.values()), f"{page}: the plots are {sorted(plots)}")
+    check(
+        all(row[1] == "local" for row in plots["Heads"]["cells"])
+        and len(plots["Heads"]["cells"]) == len(told["heads"]),
+        f"{page}: the signs are {plots['Heads']['cells']}",
+    )
+    bias = next(plot for title, plot in plots.items() if ": positional part of query" in title)
+    heads = sum(told_head["layer"] == 0 for told_head in told["heads"])
+    slopes = {f"layer 0, head {head}": 2 ** (-8 * (head + 1) / heads) for head in range(heads)}
+    check(
+        len(bias["rows"]) == heads * (query + 1)
+        and all(abs(row[2] + slopes[row[0]] * (query - row[1])) < 1e-3 for row in bias["rows"]),
+        f"{page}: the bias of query {query} is {bias['rows'][:3]}",
+    )
+    return check_query_plots(page, plots, told)
+
+
 def check_inspection(browser, posbench, directory):
     """The maps of `posbench inspect` have a cell for every pair of a query and a key that it sees, as its JSON has."""
     run = os.path.join(directory, "run")
@@ -641,7 +698,7 @@ def check_inspection(browser, posbench, directory):
             "-t",
             "last_x_retrieval",
             "-e",
-            "cope,dape",
+            "cope,dape,sinusoidal,alibi",
             "-q",
             "-o",
             run,
@@ -654,6 +711,7 @@ def check_inspection(browser, posbench, directory):
     for encoding, names in [
         ("cope", {"gate", "contextual position"}),
         ("dape", {"bias before the network", "bias after the network"}),
+        ("sinusoidal", {"content-content", "position-position"}),
     ]:
         page = os.path.join(directory, f"{encoding}.html")
         command = [posbench, "inspect", run, "last_x_retrieval", encoding]
@@ -670,17 +728,20 @@ def check_inspection(browser, posbench, directory):
         )
         plots = {plot["title"]: plot for section in seen["sections"] for plot in section["plots"]}
         check(
-            len(plots) == len(told["maps"]) and names < {m["name"] for m in told["maps"]},
+            {title for title, plot in plots.items() if plot["kind"] == "heat"}
+            == {map_title(told_map) for told_map in told["maps"]}
+            and names < {told_map["name"] for told_map in told["maps"]},
             f"{page}: the maps are {sorted(plots)}",
         )
+        count += check_query_plots(page, plots, told)
         for told_map in told["maps"]:
-            plot = plots[f"Layer {told_map['layer']}, head {told_map['head']}: {told_map['name']}"]
+            plot = plots[map_title(told_map)]
             low, high = plot["colors"]
+            values = [value for row in told_map["values"] for value in row]
             check(
-                low == -high if any(value < 0 for row in told_map["values"] for value in row) else low >= 0,
+                low == -high if min(values) < 0 or len(set(values)) == 1 else low >= 0,
                 f"{page}: {plot['title']}: the colours reach from {low} to {high}",
             )
-            values = [value for row in told_map["values"] for value in row]
             check(
                 [row[2] for row in plot["rows"]] == values
                 and plot["marks"] == len(values) == plot["alone"]
@@ -688,6 +749,7 @@ def check_inspection(browser, posbench, directory):
                 f"{page}: {plot['title']}: {plot['marks']} marks of {len(values)}",
             )
             count += 1
+    count += check_long_inspection(browser, posbench, run, directory)
     check_inspection_link(browser, posbench, run)
     return count
 

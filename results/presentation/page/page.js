@@ -17,7 +17,7 @@ selection = filter();
 for (const [index, section] of page.sections.entries()) {
   const of_kind = kind => section.plots.every(plot => plot.kind === kind);
   const is_results = opens_with_results && index === 0;
-  const grid = element("div", {class: is_results ? "" : of_kind("heat") && page.names.length && !section.plots[0].details.phase ? (page.tasks.length > most_columns ? "plots single" : "plots maps") : of_kind("heat") || of_kind("curve") ? "plots" : "plots wide"});
+  const grid = element("div", {class: is_results ? "" : of_kind("heat") && page.names.length && !section.plots[0].details.phase && !section.plots[0].details.pairs ? (page.tasks.length > most_columns ? "plots single" : "plots maps") : of_kind("heat") || of_kind("curve") ? "plots" : "plots wide"});
   for (const plot of section.plots) {
     plot.section = section.title;
     grid.append(figure(with_rows(plot, plot_number++)));

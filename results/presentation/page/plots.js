@@ -52,7 +52,7 @@ function drawn_rows(plot) {
     const shown = shown_curves();
     return plot.rows.filter(row => shown.has(row[0]) && selection.cell(row[0], plot.details.task));
   }
-  if (!page.names.length || plot.details.phase) return plot.rows;
+  if (!page.names.length || plot.details.phase || plot.details.pairs) return plot.rows;
   if (plot.kind === "strip") return plot.rows.filter(row => selection.cell(row[0], plot.details.task)).slice(0, most_rows);
   const is_map = plot.details.cells, by_name = new Map();
   for (const row of plot.rows) {
@@ -282,7 +282,7 @@ function figure(plot) {
   const spec_text = () => JSON.stringify(specification(plot, plot.rows), null, 1);
   node.append(plot.view_node,
     element("div", {class: "save"}, ...["SVG", "PNG"].map(type => button(`Save as ${type}`, () => save_picture(plot, name, type.toLowerCase())))),
-    ...(page.names.length > most_rows && plot.kind !== "curve" ? [element("p", {class: "note"}, `The plot has the first ${most_rows} ${page.item_plural}; the filter above finds others, and the table has all.`)] : []),
+    ...(page.names.length > most_rows && plot.kind !== "curve" && !plot.details.pairs ? [element("p", {class: "note"}, `The plot has the first ${most_rows} ${page.item_plural}; the filter above finds others, and the table has all.`)] : []),
     collapsible(`Table (${plot.size} ${plot.size === 1 ? "row" : "rows"})`, whole_table),
     collapsible("Vega specification", () => [
       scroll(`Specification: ${plot.title}`, element("pre", {}, spec_text())),

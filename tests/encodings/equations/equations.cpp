@@ -17,7 +17,7 @@
 
 namespace posbench::equations {
 
-Case::Case(const std::string& spec, bool causal) : causal(causal) {
+Case::Case(const std::string& spec, bool causal, Learned learned) : causal(causal) {
   config.vocabulary = 7;
   config.layers = 2;
   config.heads = H;
@@ -34,6 +34,7 @@ Case::Case(const std::string& spec, bool causal) : causal(causal) {
   };
   for (const auto& entry : layout.entries()) {
     parameters[entry.parameter] += 0.3 * random(entry.parameter.rows, entry.parameter.cols);
+    if (learned == Learned::zero) parameters[entry.parameter].setZero();
   }
   encoding->constrain(parameters);
   sequence.tokens = uniform_tokens(rng, T, 0, 6);
@@ -47,9 +48,11 @@ Case::Case(const std::string& spec, bool causal) : causal(causal) {
   for (Heads* side : {&q, &k, &v}) {
     for (int h = 0; h < H; ++h) side->push_back(random(T, D));
   }
-  for (Heads* square : {&scores, &attention}) resize(*square, H, T, T);
+  for (Heads* square : {&content, &scores, &attention}) resize(*square, H, T, T);
   resize(output, H, T, D);
   const AttentionInput in{sequence, parameters, tables, recurrent_state, layer, x, q, k, v, scratch};
+  encoding->content(in, content);
+  scratch.release();
   AttentionStages(*encoding).attend(in, scores, attention, output);
 }
 

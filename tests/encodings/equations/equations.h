@@ -12,9 +12,12 @@
 
 namespace posbench::equations {
 
+/// The values of the parameters of a case.
+enum class Learned { random, zero };
+
 /// A random attention layer with an encoding, and the values that an equation may use. It is layer 1 of 2.
 struct Case {
-  Case(const std::string& spec, bool causal);
+  Case(const std::string& spec, bool causal, Learned = Learned::random);
 
   double dot(int h, int i, int j) const { return q[h].row(i).dot(k[h].row(j)) / std::sqrt(D); }
   /// Returns an entry of the parameter of this name.
@@ -37,7 +40,7 @@ struct Case {
   Tables tables;
   Matrices recurrent_state;
   Matrix x, embedded;  // (T, C): before and after stage 2
-  Heads q, k, v, scores, attention, output;
+  Heads q, k, v, content, scores, attention, output;
   Scratch scratch;
 };
 

@@ -26,10 +26,24 @@ std::vector<AttentionMap> maps() {
   return {{"score", one_row({0.5, 5, 1, 2}), Kind::score},
           {"positional part", one_row({-1.5, -1, -0.5, 0}), Kind::positional_part},
           {"attention", one_row({0, 0.5, 0.25, 0.25}), Kind::attention},
-          {"contextual position", one_row({4, 3, 2, 1}), Kind::count}};
+          {"contextual position", one_row({4, 3, 2, 1}), Kind::count},
+          {"content", one_row({2, 6, 1.5, 2}), Kind::content}};
 }
 
 constexpr Query kQuery{.at = 3, .keys = 4, .evidence = 1, .distance = 7};
+
+/// Returns the locality of a head whose term is f(i - j) for each query i and key j of a sequence.
+template <class F>
+Locality locality(F f, bool causal = true) {
+  constexpr Index kLength = 12;
+  Matrix term(kLength, kLength);
+  for (Index i = 0; i < kLength; ++i) {
+    for (Index j = 0; j < kLength; ++j) term(i, j) = static_cast<Real>(f(static_cast<double>(i - j)));
+  }
+  PositionTerm head;
+  for (Index i = 0; i < kLength; ++i) head.add(term, i, causal ? i + 1 : kLength);
+  return head.locality();
+}
 
 }  // namespace
 
@@ -62,8 +76,7 @@ TEST_CASE("the statistics of one query equal those computed by hand") {
   CHECK(head.by_distance.size() == 4);
   CHECK(head.by_offset.at(-1).value() == Approx(0));
   CHECK(head.by_offset.at(2).value() == Approx(0.25));
-  // Content is the score minus the positional part: 2, 6, 1.5, 2. The only key between the evidence and the query
-  // has 1.5.
+  // The only key between the evidence and the query has a content term of 1.5.
   CHECK(head.content_margin.value() == Approx(4.5));
   CHECK(*head.position_margin(3) == Approx(0.5));
   CHECK(*head.predicted_reach(3) == Approx(9));
@@ -112,4 +125,38 @@ TEST_CASE("no reach is predicted without a positional part that falls") {
   CHECK_FALSE(none.predicted_reach(3));
   CHECK(*rising.position_margin(3) == Approx(-0.5));
   CHECK_FALSE(rising.predicted_reach(3));
+}
+
+TEST_CASE("a head is local if its position term is greater for near keys, and anti-local if for far keys") {
+  CHECK(locality([](double d) { return -0.25 * d; }) == Locality::local);
+  CHECK(locality([](double d) { return 0.25 * d; }) == Locality::anti_local);
+  CHECK(locality([](double d) { return -0.25 * std::abs(d); }, /*causal=*/false) == Locality::local);
+  CHECK(locality([](double d) { return std::sqrt(std::abs(d)); }, /*causal=*/false) == Locality::anti_local);
+  CHECK(locality([](double d) { return d < 2 ? 0 : kHidden; }) == Locality::local);  // far keys are hidden
+  CHECK(locality([](double d) { return d < 6 ? d : 11 - d; }) == Locality::mixed);
+  CHECK(locality([](double) { return 0.3; }) == Locality::none);
+  CHECK(locality([](double d) { return 0.3 - 1e-7 * d; }) == Locality::none);  // rounding
+  CHECK(to_string(Locality::local) == "local");
+  CHECK(to_string(Locality::anti_local) == "anti-local");
+  CHECK(to_string(Locality::mixed) == "mixed");
+  CHECK(to_string(Locality::none) == "-");
+}
+
+TEST_CASE("three quarters of the pairs of distances decide the sign of a position term") {
+  // The means of the distances 0 to 11 fall by 1 from 0 up to `last`. Beyond it they fall too, but are greater
+  // than all before.
+  const auto rising_beyond = [](double last) { return [last](double d) { return d <= last ? -d : 20 - d; }; };
+  CHECK(locality(rising_beyond(10)) == Locality::local);  // 11 of 66 pairs rise
+  CHECK(locality(rising_beyond(9)) == Locality::mixed);   // 20 of 66 pairs rise
+}
+
+TEST_CASE("the position term of a layer is the position-position term if positions are in the embeddings") {
+  using Kind = AttentionMap::Kind;
+  std::vector<AttentionMap> of_layer = maps();
+  CHECK(PositionTerm::map_of(of_layer).name == "positional part");
+  of_layer.push_back({"position-position", one_row({0, 0.25, 0.5, 1}), Kind::position_position});
+  CHECK(PositionTerm::map_of(of_layer).name == "position-position");
+  HeadStatistics head;
+  head.add(of_layer, 0, kQuery);
+  CHECK(head.position_term.locality() == Locality::local);
 }

@@ -5,9 +5,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "harness/exchange/saved_model.h"
 #include "results/json/json.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
@@ -41,7 +43,7 @@ const TemporaryDirectory& trained() {
   static const TemporaryDirectory directory;
   static const Outcome outcome = posbench_command(
       directory,
-      "run --profile smoke -t last_x_retrieval,parity_check -e none,alibi,cope:positions=5,dape,txl,shaw_k -q -o out --save-models");
+      "run --profile smoke -t last_x_retrieval,parity_check -e none,alibi,cope:positions=5,dape,txl,shaw_k,deberta,sinusoidal,t5_bias -q -o out --save-models");
   INFO(outcome.error);
   REQUIRE(outcome.code == 0);
   return directory;
@@ -61,7 +63,7 @@ Json inspected(const std::string& encoding) {
 TEST_CASE("the parts of a trained encoding's scores agree with its equation") {
   SECTION("attention weights sum to one, and scores without positions have no positional part") {
     const auto seen = maps(inspected("none"), 0, 0);
-    CHECK(seen.size() == 3);
+    CHECK(seen.size() == 4);
     for (const std::vector<double>& row : seen.at("attention")) {
       CHECK(std::accumulate(row.begin(), row.end(), 0.0) == Approx(1).margin(1e-4));
     }
@@ -70,7 +72,7 @@ TEST_CASE("the parts of a trained encoding's scores agree with its equation") {
   }
   SECTION("ALiBi's positional part falls with the distance") {
     const Json json = inspected("alibi");
-    const size_t heads = json.at("maps").size() / 3;
+    const size_t heads = json.at("heads").size();
     for (size_t head = 0; head < heads; ++head) {
       const Map bias = maps(json, 0, static_cast<int>(head)).at("positional part");
       const double slope = std::exp2(-8.0 * static_cast<double>(head + 1) / static_cast<double>(heads));
@@ -114,6 +116,88 @@ TEST_CASE("the parts of a trained encoding's scores agree with its equation") {
   }
 }
 
+TEST_CASE("the positional part of DeBERTa is the sum of its terms with positions") {
+  const auto seen = maps(inspected("deberta"), 0, 0);
+  for_each_pair(seen.at("positional part"), [&](size_t i, size_t j) {
+    const double sum =
+        seen.at("content-position")[i][j] + seen.at("position-content")[i][j] + seen.at("position-position")[i][j];
+    CHECK(seen.at("positional part")[i][j] == Approx(sum).margin(1e-5));
+    CHECK(seen.at("content")[i][j] == Approx(seen.at("content-content")[i][j]).margin(1e-5));
+  });
+}
+
+TEST_CASE("inspect shows the four terms of layer 0 of an absolute encoding") {
+  const auto seen = maps(inspected("sinusoidal"), 0, 1);
+  double largest = 0;
+  for_each_pair(seen.at("score"), [&](size_t i, size_t j) {
+    const double sum = seen.at("content-content")[i][j] + seen.at("content-position")[i][j] +
+                       seen.at("position-content")[i][j] + seen.at("position-position")[i][j];
+    CHECK(sum == Approx(seen.at("score")[i][j]).margin(1e-5));
+    largest = std::max(largest, std::abs(seen.at("position-position")[i][j]));
+  });
+  CHECK(largest > 1e-3);
+  const Outcome console = posbench_command(trained(), "inspect out last_x_retrieval sinusoidal");
+  CHECK(console.out.find("position-position") != std::string::npos);
+  CHECK(console.out.find("In layer 0 the four terms are those of E and P") != std::string::npos);
+}
+
+TEST_CASE("inspect states for each head if its position term favors near keys") {
+  const TemporaryDirectory& directory = trained();
+  const auto signs = [&](const std::string& arguments) {
+    const Outcome outcome =
+        posbench_command(directory, "inspect out last_x_retrieval " + arguments + " --format json");
+    INFO(outcome.error);
+    REQUIRE(outcome.code == 0);
+    std::set<std::string> signs;
+    const Json json = Json::parse(outcome.out);
+    for (const Json& head : json.at("heads")) {
+      const Json& sign = head.at("position_term");
+      signs.insert(sign.is_null() ? "null" : sign.get<std::string>());
+    }
+    return signs;
+  };
+  using Signs = std::set<std::string>;
+  CHECK(signs("alibi") == Signs{"local"});
+  CHECK(signs("alibi --over 4") == Signs{"local"});
+  CHECK(signs("none") == Signs{"null"});
+  CHECK(signs("none --over 4") == Signs{"null"});
+
+  // A bias that rises with the bucket of the distance is planted into a saved model.
+  const std::filesystem::path file = find_model(directory / "out", "last_x_retrieval", "t5_bias", 0);
+  SavedModel saved = load_model(file);
+  for (const auto& entry : saved.model.layout.entries()) {
+    if (entry.name != "t5_bias.table") continue;
+    for (Index bucket = 0; bucket < entry.parameter.rows; ++bucket)
+      saved.parameters[entry.parameter].row(bucket).setConstant(static_cast<Real>(bucket));
+  }
+  save_model(file, saved.experiment, saved.model, saved.parameters);
+  CHECK(signs("t5_bias") == Signs{"anti-local"});
+  CHECK(signs("t5_bias --over 4") == Signs{"anti-local"});
+  const std::string arguments = "inspect out last_x_retrieval t5_bias ";
+  for (const char* format : {"console", "markdown", "csv"}) {
+    for (const char* samples : {"", " --over 4"}) {
+      CAPTURE(format, samples);
+      const std::string out = posbench_command(directory, arguments + "--format " + format + samples).out;
+      CHECK(out.find("anti-local") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("means over samples leave out distances whose keys are all hidden") {
+  const TemporaryDirectory directory;
+  const Outcome run = posbench_command(
+      directory, "run --profile smoke -t last_x_retrieval -e alibi --set model.window=4 -q -o out --save-models");
+  INFO(run.error);
+  REQUIRE(run.code == 0);
+  const std::string inspect = "inspect out last_x_retrieval alibi --over 4 ";
+  const Outcome csv = posbench_command(directory, inspect + "--format csv");
+  REQUIRE(csv.code == 0);
+  CHECK(csv.out.find("nan") == std::string::npos);
+  CHECK(csv.out.find("0,1,3,4,0,") == std::string::npos);            // a visible distance has attention
+  CHECK(csv.out.find("0,1,4,4,0,,local\r\n") != std::string::npos);  // a hidden distance has no positional part
+  CHECK(posbench_command(directory, inspect + "-o page.html").code == 0);
+}
+
 TEST_CASE("inspect prints every format and refuses unknown names") {
   const TemporaryDirectory& directory = trained();
   SECTION("a table shows one query, and a page shows all") {
@@ -123,16 +207,21 @@ TEST_CASE("inspect prints every format and refuses unknown names") {
     CHECK(console.out.find("the model predicts") != std::string::npos);
     const Outcome csv =
         posbench_command(directory, "inspect out last_x_retrieval none --query 2 --length 9 --format csv");
-    CHECK(csv.out.starts_with("layer,head,query,key,word,score,positional part,attention\r\n0,0,2,0,"));
+    CHECK(csv.out.starts_with(
+        "layer,head,query,key,word,score,content,positional part,attention,position term\r\n0,0,2,0,"));
     CHECK(posbench_command(directory, "inspect out last_x_retrieval dape -o page.html").code == 0);
     CHECK(read_whole(directory / "page.html").find("Layer 0: bias after the network") != std::string::npos);
+    CHECK(posbench_command(directory, "inspect out last_x_retrieval alibi --length 400 -o long.html").code == 0);
+    const std::string page = read_whole(directory / "long.html");
+    CHECK(page.find("Layer 0: positional part of query") != std::string::npos);
+    CHECK(page.find("Layer 0, head 0: score") == std::string::npos);
+    CHECK(page.find("The maps of all queries are shown for up to 160 tokens") != std::string::npos);
   }
   SECTION("unknown names are refused") {
-    for (const std::string wrong :
-         {"nowhere last_x_retrieval cope:positions=5", "out flip_flop cope:positions=5",
-          "out last_x_retrieval cope", "out last_x_retrieval none --seed 7",
-          "out last_x_retrieval none --split ood", "out last_x nope", "out last_x_retrieval none --query 100000",
-          "out last_x_retrieval none --length 1000 -o page.html"}) {
+    for (const std::string wrong : {"nowhere last_x_retrieval cope:positions=5", "out flip_flop cope:positions=5",
+                                    "out last_x_retrieval cope", "out last_x_retrieval none --seed 7",
+                                    "out last_x_retrieval none --split ood", "out last_x nope",
+                                    "out last_x_retrieval none --query 100000"}) {
       CAPTURE(wrong);
       const Outcome outcome = posbench_command(directory, "inspect " + wrong);
       CHECK(outcome.code == 2);
@@ -174,7 +263,7 @@ TEST_CASE("an inspection over many samples prints means in every format") {
     CHECK(posbench_command(directory, over + "--format markdown").out.find("| layer 0, head 0 | ") !=
           std::string::npos);
     CHECK(posbench_command(directory, over + "--format csv")
-              .out.starts_with("layer,head,distance,pairs,attention,positional part"));
+              .out.starts_with("layer,head,distance,pairs,attention,positional part,position term"));
     CHECK(posbench_command(directory, over + "-o over.html").code == 0);
     CHECK(read_whole(directory / "over.html").find("Contextual position of the right key") != std::string::npos);
     CHECK(Json::parse(posbench_command(directory, over + "--format json").out)["heads"][0]["counts"].size() > 1);

@@ -1,0 +1,144 @@
+// Compares the content term of every encoding and variant with an independent equation, and with the scores of the
+// encoding without its learned values.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "encodings/parts/decorator.h"
+#include "model/attention.h"
+#include "tests/catch.h"
+#include "tests/encodings/all_specs.h"
+#include "tests/encodings/equations/equations.h"
+
+namespace posbench::equations {
+namespace {
+
+/// Returns the product of the first `components` components of q_i and k_j, each mapped by f, over the root of
+/// their number.
+template <class F>
+double mapped_dot(const Case& c, int h, int i, int j, int components, F f) {
+  double sum = 0;
+  for (int e = 0; e < components; ++e) sum += f(c.q[h](i, e)) * f(c.k[h](j, e));
+  return sum / std::sqrt(components);
+}
+double identity(double x) { return x; }
+
+double num_keys(const Case& c, int i) { return static_cast<double>(num_visible_keys(i, c.T, c.causal)); }
+
+double asentmax_factor(const Case& c, int h, int i, int first_scaled, double range) {
+  if (h < first_scaled) return 1;
+  const double gamma = range * std::tanh(c.x_dot("asentmax.gamma.1", i, h - first_scaled));
+  return 1 +
+         softplus(c.x_dot("asentmax.beta.1", i, h - first_scaled)) * std::pow(std::log(num_keys(c, i) + 1), gamma);
+}
+
+/// The content terms that are not q_i . k_j / sqrt(D), by a part of the spec. The first that fits counts.
+const std::vector<std::pair<std::string, Value>>& other_contents() {
+  const double root = std::sqrt(Case::D);
+  static const std::vector<std::pair<std::string, Value>> contents{
+      {"scaled=false", [=](const Case& c, int h, int i, int j) { return root * c.dot(h, i, j); }},
+      {"scaling=none", [=](const Case& c, int h, int i, int j) { return root * c.dot(h, i, j); }},
+      {"deberta", [](const Case& c, int h, int i, int j) { return c.dot(h, i, j) / std::sqrt(3); }},
+      {"tupe_", [](const Case& c, int h, int i, int j) { return c.dot(h, i, j) / std::sqrt(2); }},
+      {"learned_scale=true",
+       [=](const Case& c, int h, int i, int j) {
+         return c.learned("rel_sin_bidir.scale.1", 0, 0) * root * c.dot(h, i, j);
+       }},
+      {"geometric", [=](const Case& c, int h, int i,
+                        int j) { return c.learned("geometric.1.alpha", 0, 0) * root * c.dot(h, i, j); }},
+      {"theta=0.25", [](const Case& c, int h, int i, int j) { return mapped_dot(c, h, i, j, 1, identity); }},
+      {"tapa", [](const Case& c, int h, int i, int j) { return mapped_dot(c, h, i, j, 2, identity); }},
+      {"pope", [](const Case& c, int h, int i, int j) { return mapped_dot(c, h, i, j, c.D, softplus); }},
+      {"mapformer_em",
+       [=](const Case& c, int h, int i, int j) {
+         const double of_position = c.matrix("mapformer_em.query").row(h).dot(c.matrix("mapformer_em.key").row(h));
+         return c.dot(h, i, j) * of_position / root;
+       }},
+      {"method=yarn",
+       [](const Case& c, int h, int i, int j) {
+         const double amplitude = 0.1 * std::log(4.0) + 1;
+         return amplitude * amplitude * c.dot(h, i, j);
+       }},
+      {"asentmax:base=rope",
+       [](const Case& c, int h, int i, int j) { return asentmax_factor(c, h, i, 0, 1) * c.dot(h, i, j); }},
+      {"asentmax:base=alibi",
+       [](const Case& c, int h, int i, int j) { return asentmax_factor(c, h, i, 0, 2) * c.dot(h, i, j); }},
+      {"asentmax",
+       [](const Case& c, int h, int i, int j) { return asentmax_factor(c, h, i, 2, 2) * c.dot(h, i, j); }},
+      {"factor=log_ratio_beyond",
+       [](const Case& c, int h, int i, int j) {
+         return std::max(1.0, std::log(num_keys(c, i)) / std::log(5)) * c.dot(h, i, j);
+       }},
+      {"factor=log_ratio",
+       [](const Case& c, int h, int i, int j) { return std::log(num_keys(c, i)) / std::log(5) * c.dot(h, i, j); }},
+      {"factor=log", [](const Case& c, int h, int i, int j) { return std::log(num_keys(c, i)) * c.dot(h, i, j); }},
+      {"ssmax", [](const Case& c, int h, int i, int j) {
+         return c.learned("ssmax.scale.1", 0, h) * std::log(num_keys(c, i)) * c.dot(h, i, j);
+       }}};
+  return contents;
+}
+
+Value content_of(const std::string& spec) {
+  for (const auto& [part, value] : other_contents())
+    if (spec.find(part) != std::string::npos) return value;
+  return [](const Case& c, int h, int i, int j) { return c.dot(h, i, j); };
+}
+
+/// Calls f(spec, causal) for all encodings that a Case can be built with.
+template <class F>
+void for_each_encoding(F f) {
+  for (const std::string& spec : all_specs()) {
+    if (spec.find("shared_projections") != std::string::npos) continue;  // reads parameters of a whole model
+    for (const bool causal : {true, false})
+      if (is_defined(Spec::parse(spec), causal)) f(spec, causal);
+  }
+}
+
+/// Returns the largest difference between the scores and their content terms at the query's own key.
+double positional_part_of_own_key(const Case& c) {
+  double largest = 0;
+  for (int h = 0; h < c.H; ++h) {
+    for (int t = 0; t < c.T; ++t) {
+      const double difference = std::abs(c.scores[h](t, t) - c.content[h](t, t));
+      if (!(difference <= largest)) largest = difference;
+    }
+  }
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE("the content term of every encoding is that of its equation") {
+  for_each_encoding([](const std::string& spec, bool causal) {
+    DYNAMIC_SECTION(spec << (causal ? ", causal" : ", bidirectional")) {
+      const Case c(spec, causal);
+      const Value content = content_of(spec);
+      for (int h = 0; h < c.H; ++h) {
+        for (int i = 0; i < c.T; ++i) {
+          for (int j = 0; j < num_visible_keys(i, c.T, causal); ++j) {
+            INFO("head " << h << ", query " << i << ", key " << j);
+            REQUIRE(c.content[h](i, j) == Approx(content(c, h, i, j)).margin(1e-9));
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("without learned values no encoding adds to the score of a query's own key") {
+  // These have a value other than 0 at distance 0: the vector P(0), the distance 1e-5, and the Fourier
+  // coefficients.
+  const std::vector<std::string> exceptions{"wavelet", "bam", "fope"};
+  for_each_encoding([&](const std::string& spec, bool causal) {
+    const auto is_in_spec = [&](const std::string& name) { return spec.find(name) != std::string::npos; };
+    DYNAMIC_SECTION(spec << (causal ? ", causal" : ", bidirectional")) {
+      const double added = positional_part_of_own_key(Case(spec, causal, Learned::zero));
+      INFO(added);
+      CHECK((added < 1e-9) == std::ranges::none_of(exceptions, is_in_spec));
+    }
+  });
+}
+
+}  // namespace posbench::equations
