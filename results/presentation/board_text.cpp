@@ -14,6 +14,7 @@
 
 #include "results/presentation/accuracy_text.h"
 #include "results/statistics/compare.h"
+#include "results/statistics/learned.h"
 #include "results/statistics/tiers.h"
 
 namespace posbench {

@@ -19,6 +19,7 @@
 #include "base/printable.h"
 #include "results/json/json.h"
 #include "results/presentation/accuracy_text.h"
+#include "results/statistics/learned.h"
 #include "results/statistics/proportion.h"
 #include "results/statistics/summary.h"
 
@@ -54,7 +55,7 @@ Tone tone(Verdict verdict) {
 std::optional<double> late_gain(const ComparisonRow& row) {
   std::optional<double> gain;
   for (const ComparisonSide* side : {&row.before, &row.after}) {
-    if (!side->learned.by_majority()) gain = std::max(gain, side->learned.late_gain);
+    if (!side->learned.by_half_the_seeds()) gain = std::max(gain, side->learned.late_gain);
   }
   return gain;
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "results/statistics/learned.h"
+
 namespace posbench {
 namespace {
 
@@ -37,7 +39,7 @@ std::string multiple_text(double multiple, double tested_to) {
 
 std::string effective_length_text(const std::optional<EffectiveLength>& effective, const Learned& learned) {
   if (!effective) return "no grid";
-  if (!learned.by_majority()) return kNotLearned;
+  if (!learned.by_half_the_seeds()) return kNotLearned;
   const auto text = [&](double multiple) { return multiple_text(multiple, effective->tested_to); };
   if (!effective->interval) return text(effective->multiple);
   const auto [low, high] = *effective->interval;

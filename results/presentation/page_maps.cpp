@@ -31,7 +31,7 @@ std::string mark(const SummaryRow& row) {
 /// Returns "not learned (+0.12)": how much validation accuracy rose late in training. Returns an empty text if
 /// most seeds have learned the task.
 std::string not_learned(const SummaryRow& row) {
-  if (row.learned.by_majority()) return "";
+  if (row.learned.by_half_the_seeds()) return "";
   return row.learned.late_gain ? fmt::format("not learned ({:+.2f})", *row.learned.late_gain) : "not learned";
 }
 

@@ -32,7 +32,7 @@ std::string two_digits(const std::optional<SplitSummary>& split, Metric metric) 
 
 /// Returns true if the accuracy out of distribution says nothing about the encoding.
 bool not_learned(const SummaryRow& row, Metric metric) {
-  return metric_info(metric).needs_learning && !row.learned.by_majority();
+  return metric_info(metric).needs_learning && !row.learned.by_half_the_seeds();
 }
 
 bool unfinished(const SummaryRow& row) { return row.diverged + row.failed == static_cast<int>(row.seeds.size()); }
@@ -262,7 +262,7 @@ std::vector<std::string> first_notes(const Summary& summary, Metric metric, cons
 bool any_not_learned(const Summary& summary, Metric metric) {
   return std::any_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& row) {
     const bool is_gated = row.effective_length || (row.out_of_distribution && not_learned(row, metric));
-    return !unfinished(row) && is_gated && !row.learned.by_majority();
+    return !unfinished(row) && is_gated && !row.learned.by_half_the_seeds();
   });
 }
 

@@ -102,7 +102,7 @@ Json to_json(const SummaryRow& row) {
   json["splits"] = write_list(row.splits, write_split);
   json["falls_below_0.9"] = {{"length", write_threshold_length(row.length)},
                              {"distance", write_threshold_length(row.distance)}};
-  const bool is_learned = row.learned.by_majority();
+  const bool is_learned = row.learned.by_half_the_seeds();
   if (row.effective_length) json["effective_length"] = write_effective(*row.effective_length, is_learned);
   if (row.effective_distance) json["effective_distance"] = write_effective(*row.effective_distance, is_learned);
   return json;

@@ -43,7 +43,7 @@ std::map<std::string, TaskResult> task_results(const Report& report, const std::
       continue;
     TaskResult& result = results[name];
     for (const ExperimentResult* experiment : of_task) result.values.push_back(score_seed(task, *experiment));
-    result.learned = find_learned(report, task, of_task).by_majority();
+    result.learned = find_learned(report, task, of_task).by_half_the_seeds();
   }
   return results;
 }

@@ -157,7 +157,7 @@ BoardRow make_row(const Report& report, const TaskBaseline& task, const std::vec
   const bool out = std::any_of(task.splits.begin(), task.splits.end(), [&](const SplitBaseline& split) {
     return split.kind == SplitKind::out_of_distribution && split.name == splits.front();
   });
-  if (out && !row.learned.by_majority()) row.status = BoardStatus::not_learned;
+  if (out && !row.learned.by_half_the_seeds()) row.status = BoardStatus::not_learned;
   return row;
 }
 
@@ -190,7 +190,7 @@ void find_statuses(std::vector<BoardRow>& rows) {
 BoardTaskSummary summarize(const std::vector<BoardRow>& rows) {
   BoardTaskSummary summary{.encodings = rows.size()};
   for (const BoardRow& row : rows) {
-    summary.learned += row.learned.by_majority();
+    summary.learned += row.learned.by_half_the_seeds();
     if (row.status == BoardStatus::not_learned) continue;
     if (!summary.best || row.mean > summary.best->mean) summary.best = row;
     if (row.mean >= kKept) summary.keep.push_back(row.encoding);

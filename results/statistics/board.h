@@ -59,8 +59,6 @@ struct BoardRow {
   std::optional<double> cost;
 };
 
-constexpr double kKept = 0.9;  // the least accuracy that counts as kept
-
 /// Counts all encodings of a task, whichever rows are shown.
 struct BoardTaskSummary {
   size_t encodings = 0, learned = 0;

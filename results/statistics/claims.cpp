@@ -37,7 +37,7 @@ std::string why_not(const ClaimCell& cell, const Evidence& evidence) {
   if (evidence.values.size() < kClaimSeeds) {
     return fmt::format("{} has {} seeds, fewer than {}", name(cell), evidence.values.size(), kClaimSeeds);
   }
-  if (!out_of_distribution(cell) || evidence.learned.by_majority()) return "";
+  if (!out_of_distribution(cell) || evidence.learned.by_half_the_seeds()) return "";
   const Count seeds = evidence.learned.seeds;
   std::string text =
       fmt::format("{} is not learned in distribution ({} of {} seeds)", name(cell), seeds.correct, seeds.total);

@@ -240,7 +240,7 @@ Verdict judge(const ComparisonRow& row, const CompareOptions& options) {
   if (row.before.unfinished == 0 && none_finished(row.after)) return Verdict::worse;
   if (row.after.unfinished == 0 && none_finished(row.before)) return Verdict::better;
   if (row.identical) return Verdict::same;
-  const bool learned = row.before.learned.by_majority() && row.after.learned.by_majority();
+  const bool learned = row.before.learned.by_half_the_seeds() && row.after.learned.by_half_the_seeds();
   const MetricInfo& metric = metric_info(options.metric);
   if (metric.needs_learning && row.kind == SplitKind::out_of_distribution && !learned) return Verdict::not_learned;
   if (!row.p_corrected) return Verdict::too_few_seeds;

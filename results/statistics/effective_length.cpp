@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "results/statistics/learned.h"
+
 namespace posbench {
 
 double kept_multiple(const GridResult& grid) {

@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "results/statistics/learned.h"
 #include "results/statistics/statistics.h"
 #include "results/types/experiment_result.h"
 
 namespace posbench {
-
-constexpr double kKept = 0.9;  // the sequence accuracy from which a seed keeps a multiple
 
 /// Returns the largest multiple of the grid up to which the sequence accuracy is kKept or more at every multiple;
 /// 0 if it is less at the first one.

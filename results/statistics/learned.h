@@ -8,6 +8,7 @@
 
 namespace posbench {
 
+constexpr double kKept = 0.9;      // the accuracy from which a longer length, or a split, counts as kept
 constexpr double kLearned = 0.95;  // the sequence accuracy in distribution from which a seed has learned its task
 constexpr double kLateTraining =
     0.4;  // the last fraction of training, whose gain shows whether learning had ended
@@ -19,7 +20,7 @@ struct Learned {
   std::optional<double> late_gain;
 
   /// Returns true if at least half of the seeds have learned it. Without a split in distribution all have.
-  bool by_majority() const { return 2 * seeds.correct >= seeds.total; }
+  bool by_half_the_seeds() const { return 2 * seeds.correct >= seeds.total; }
 };
 
 /// Returns the result for experiments of a report on one task with one encoding. Extensions of trained models have

@@ -63,7 +63,7 @@ TEST_CASE("a summary has the number of seeds that learned their task, and the ga
   report.experiments[1].learning_curve = {{100, 1, 0, 1}};  // one point has no gain
   const Learned learned = summarize(report).rows[0].learned;
   CHECK(learned.seeds == Count{2, 3});
-  CHECK(learned.by_majority());
+  CHECK(learned.by_half_the_seeds());
   CHECK(*learned.late_gain == Approx(0.8 - (0.2 + 0.6 / 5)));  // from step 60, between two points
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("an extension has learned its task if the model that it extends has") 
   Report report = drawn_report(1, 2, 3, [](int, int encoding, int split, int seed) {
     return split > 0 ? 0.8 : encoding == 0 ? (seed == 0 ? 0.5 : 1.0) : 0.3;
   });
-  CHECK(!summarize(report).rows[1].learned.by_majority());
+  CHECK(!summarize(report).rows[1].learned.by_half_the_seeds());
   for (ExperimentResult& experiment : report.experiments) {
     if (experiment.id.encoding == "encoding1")
       experiment.extended = Extended{.parent = "encoding0", .encoding = "none"};

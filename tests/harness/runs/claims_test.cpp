@@ -29,7 +29,7 @@ using namespace posbench;
 namespace {
 
 /// The runs of all claims at the reduced size, and what `posbench reproduce` made of them.
-const std::filesystem::path kKept = std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/data/claims/runs";
+const std::filesystem::path kKeptRuns = std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/data/claims/runs";
 /// The same of the claims that were run at the published size.
 const std::filesystem::path kKeptFull = std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/data/claims/full";
 
@@ -168,7 +168,7 @@ TEST_CASE("a claim's runs are resumed, it is judged by their results, and they r
   for (const ClaimRun& run : plan_claims({"none-bidirectional-order"}, ClaimSize::reduced).runs) {
     INFO(run.name);
     const Report made = read_report(find_report(directory / ("claims/" + run.name)));
-    const Report kept = read_report(find_report(kKept / run.name));
+    const Report kept = read_report(find_report(kKeptRuns / run.name));
     REQUIRE(made.experiments.size() == kept.experiments.size());
     for (size_t e = 0; e < made.experiments.size(); ++e) {
       const ExperimentResult &mine = made.experiments[e], &theirs = kept.experiments[e];
@@ -183,7 +183,7 @@ TEST_CASE("a claim's runs are resumed, it is judged by their results, and they r
 }
 
 TEST_CASE("the kept verdicts follow from the kept runs, which have five seeds or more") {
-  check_kept_verdicts(plan_claims({}, ClaimSize::reduced), ClaimSize::reduced, kKept);
+  check_kept_verdicts(plan_claims({}, ClaimSize::reduced), ClaimSize::reduced, kKeptRuns);
 }
 
 TEST_CASE("the kept verdicts on induction heads follow from the full-size runs") {
