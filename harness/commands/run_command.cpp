@@ -1,9 +1,12 @@
 // `posbench run`: the training and test of encodings on tasks.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +15,7 @@
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/run.h"
+#include "harness/config/names.h"
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
 #include "harness/console/message.h"
@@ -30,29 +34,61 @@ struct Request : RunRequest {
   bool list_only = false, show_config = false;
 };
 
-/// Removes the names that `use` refuses, with a warning.
+/// The tasks or the encodings of a run. One that only a pattern of the command line selects may be left out.
+struct Selection {
+  std::vector<std::string>& specs;
+  std::string list;                // of the command line
+  std::vector<std::string> named;  // without a pattern
+
+  Selection(std::vector<std::string>& of_config, const std::optional<std::string>& of_user, const char* kind)
+      : specs(of_config), list(of_user.value_or("")), named(of_user ? named_specs(*of_user, kind) : of_config) {}
+
+  bool is_named(const std::string& spec) const { return std::ranges::find(named, spec) != named.end(); }
+  bool has_patterns() const {
+    return !std::ranges::all_of(specs, [&](const auto& s) { return is_named(s); });
+  }
+};
+
+/// Leaves out the specs that `use` refuses: with --keep-going any, with a warning for each, and otherwise those of
+/// patterns, with one note. Throws the error of another.
 template <class Use>
-void remove_refused(std::vector<std::string>& names, Use use) {
-  std::vector<std::string> accepted;
-  for (const std::string& name : names) {
+void leave_out_refused(const Selection& selection, bool keep_going, Use use) {
+  std::vector<std::string> accepted, left_out;
+  std::string reason;
+  for (const std::string& spec : selection.specs) {
     try {
-      use(name);
-      accepted.push_back(name);
+      use(spec);
+      accepted.push_back(spec);
     } catch (const InputError& error) {
-      write_error(fmt::format("skipped: {}", error.what()));
+      if (!keep_going && selection.is_named(spec)) throw;
+      if (keep_going) write_error(fmt::format("skipped: {}", error.what()));
+      if (left_out.empty()) reason = error.what();
+      left_out.push_back(spec);
     }
   }
   if (accepted.empty())
     throw InputError("all experiments are skipped; change the settings, the tasks or the encodings");
-  names = std::move(accepted);
+  selection.specs = std::move(accepted);
+  if (left_out.empty() || keep_going || is_quiet()) return;
+  write_message(fmt::format("note: '{}' leaves out {}, because these settings exclude {}: {}\n", selection.list,
+                            fmt::join(left_out, ", "), left_out.size() == 1 ? "it" : "them", reason));
 }
 
-/// Removes the tasks that cannot be trained with these settings, and the encodings that cannot be used on one of
-/// the remaining tasks.
-void remove_incompatible(RunConfig& config) {
+/// Leaves out the tasks that these settings or an encoding named by the user exclude, and then the encodings that
+/// cannot be used on one of the remaining tasks.
+void leave_out_incompatible(RunConfig& config, const Request& request) {
+  const Selection tasks(config.tasks, request.config.tasks, "task");
+  const Selection encodings(config.encodings, request.config.encodings, "encoding");
+  if (!request.keep_going && !tasks.has_patterns() && !encodings.has_patterns()) return;
   std::vector<ModelConfig> shapes;
-  remove_refused(config.tasks, [&](const std::string& task) { shapes.push_back(setup_task(config, task).shape); });
-  remove_refused(config.encodings, [&](const std::string& encoding) {
+  leave_out_refused(tasks, request.keep_going, [&](const std::string& task) {
+    const ModelConfig shape = setup_task(config, task).shape;
+    for (const std::string& encoding : config.encodings) {
+      if (!request.keep_going && encodings.is_named(encoding)) make_model(Spec::parse(encoding), shape);
+    }
+    shapes.push_back(shape);
+  });
+  leave_out_refused(encodings, request.keep_going, [&](const std::string& encoding) {
     for (const ModelConfig& shape : shapes) make_model(Spec::parse(encoding), shape);
   });
 }
@@ -86,7 +122,7 @@ int run(Request& request) {
   request.existing = request.resume ? Existing::resume : request.force ? Existing::replace : Existing::refuse;
   request.verbosity = is_quiet() ? Verbosity::quiet : request.verbose ? Verbosity::verbose : Verbosity::normal;
   RunConfig config = continues_stored_run(request) ? read_stored_run(request) : make_config(request.config);
-  if (request.keep_going) remove_incompatible(config);
+  leave_out_incompatible(config, request);
   if (request.show_config) {
     fmt::print("{}\n", to_json(config).dump(2));
     return 0;
@@ -141,7 +177,8 @@ void add_variations(CLI::App& command, Request& request) {
           "--shard", [&request](const std::string& text) { request.shard = Shard::parse(text); },
           "part of the experiments, K/N: every N-th from the K-th on; 'posbench merge' joins the N runs")
       ->default_str("1/1");
-  command.add_flag("--keep-going", request.keep_going, "skip incompatible tasks and encodings with a warning");
+  command.add_flag("--keep-going", request.keep_going,
+                   "skip incompatible tasks and encodings with a warning, also if they are named");
 }
 
 void add_directory(CLI::App& command, Request& request) {

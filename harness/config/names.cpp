@@ -8,6 +8,7 @@
 #include <cctype>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -24,6 +25,8 @@ bool same_but_for_case(const std::string& a, const std::string& b) {
 }
 
 Spec named_encoding(Spec spec);
+
+bool is_pattern(const std::string& item) { return item == "all" || item.find_first_of("*?[") < item.find(':'); }
 
 template <class Entry>
 std::string registered(const Registry<Entry>& registry, const std::string& text) {
@@ -58,6 +61,19 @@ Spec named_encoding(Spec spec) {
     }
   }
   return spec;
+}
+
+/// Returns the specs that an item of a list selects, among all names of its kind.
+std::vector<std::string> selected_by(const std::string& item, const std::string& kind) {
+  const bool of_tasks = kind == "task";
+  if (!is_pattern(item)) return {of_tasks ? read_task(item).text() : read_encoding(item).text()};
+  const std::vector<std::string> names = of_tasks ? tasks().names() : encodings().names();
+  std::vector<std::string> matches = item == "all" ? names : matching(item, names);
+  if (matches.empty()) {
+    throw InputError(
+        fmt::format("'{0}' matches no {1} ('posbench list {1}s' shows all {2})", item, kind, names.size()));
+  }
+  return matches;
 }
 
 }  // namespace
@@ -105,25 +121,11 @@ std::vector<std::string> matching(const std::string& pattern, const std::vector<
 }
 
 std::vector<std::string> select(const std::string& list, const std::string& kind) {
-  const bool of_tasks = kind == "task";
-  const std::vector<std::string> names = of_tasks ? tasks().names() : encodings().names();
   std::vector<std::string> selected;
   for (std::string item : split_specs(list)) {
     const bool exclude = item.starts_with('-');
     if (exclude) item.erase(0, 1);
-    std::vector<std::string> matches;
-    if (item == "all") {
-      matches = names;
-    } else if (item.find_first_of("*?[") < item.find(':')) {
-      matches = matching(item, names);
-      if (matches.empty()) {
-        throw InputError(
-            fmt::format("'{0}' matches no {1} ('posbench list {1}s' shows all {2})", item, kind, names.size()));
-      }
-    } else {
-      matches.push_back(of_tasks ? read_task(item).text() : read_encoding(item).text());
-    }
-    for (const std::string& match : matches) {
+    for (const std::string& match : selected_by(item, kind)) {
       const auto found = std::find(selected.begin(), selected.end(), match);
       if (exclude && found != selected.end()) selected.erase(found);
       if (!exclude && found == selected.end()) selected.push_back(match);
@@ -131,6 +133,15 @@ std::vector<std::string> select(const std::string& list, const std::string& kind
   }
   if (selected.empty()) throw InputError(fmt::format("'{}' selects no {}", list, kind));
   return selected;
+}
+
+std::vector<std::string> named_specs(const std::string& list, const std::string& kind) {
+  std::vector<std::string> specs;
+  for (const std::string& item : split_specs(list)) {
+    if (item.starts_with('-') || is_pattern(item)) continue;
+    for (std::string& spec : selected_by(item, kind)) specs.push_back(std::move(spec));
+  }
+  return specs;
 }
 
 }  // namespace posbench

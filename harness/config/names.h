@@ -29,4 +29,7 @@ std::vector<std::string> matching(const std::string& pattern, const std::vector<
 /// "all,-dape*". `kind` is "task" or "encoding". Throws InputError if a name is unknown or nothing is selected.
 std::vector<std::string> select(const std::string& list, const std::string& kind);
 
+/// Returns the specs that such a list names itself, without a pattern.
+std::vector<std::string> named_specs(const std::string& list, const std::string& kind);
+
 }  // namespace posbench

@@ -50,7 +50,7 @@ TEST_CASE("each metric stands at its enumerator, under a name that is read back"
   CHECK_THROWS_WITH(
       parse_metric("perplexity"),
       "metric 'perplexity': expected one of sequence, token, sequence_over_lengths, token_over_lengths, "
-      "loss, margin");
+      "loss, margin, effective_length");
 }
 
 TEST_CASE("a mean over lengths weighs every length alike, however many sequences have it") {

@@ -1,0 +1,59 @@
+// The tasks and encodings that `posbench run` selects by patterns.
+#include <algorithm>
+#include <string>
+
+#include "harness/config/embedded_data.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+
+using namespace posbench;
+
+TEST_CASE("all tasks and all encodings run in every profile") {
+  const TemporaryDirectory directory;
+  for (const auto& [profile, text] : profiles()) {
+    INFO(profile);
+    const Outcome outcome = posbench_command(directory, "run -t all -e all -s 1 --list-only --profile " + profile);
+    CHECK(outcome.code == 0);
+    CHECK(std::ranges::count(outcome.out, '\n') > 1000);
+    CHECK(std::ranges::count(outcome.error, '\n') <= 2);  // a note for tasks, and one for encodings
+  }
+}
+
+TEST_CASE("a pattern leaves out what the settings exclude, with one note that states the reason") {
+  const TemporaryDirectory directory;
+  const std::string run = "run --list-only -s 1 --set model.attention=bidirectional -t ";
+  const Outcome encodings = posbench_command(directory, run + "reverse_string -e 'rop*,pat*'");
+  CHECK(encodings.code == 0);
+  CHECK(encodings.out.find("path") == std::string::npos);
+  CHECK(encodings.error.starts_with(
+      "note: 'rop*,pat*' leaves out path, because these settings exclude it: encoding 'path' is defined for "));
+  CHECK(posbench_command(directory, run + "reverse_string -e 'rop*,pat*' -q").error.empty());
+
+  const Outcome tasks = posbench_command(directory, run + "'reverse_string,flip_flo*' -e none");
+  CHECK(tasks.code == 0);
+  CHECK(tasks.out == "reverse_string none 0\n");
+  CHECK(tasks.error.starts_with("note: 'reverse_string,flip_flo*' leaves out flip_flop, because "));
+}
+
+TEST_CASE("a name that the settings exclude is refused, also if a pattern selects it too") {
+  const TemporaryDirectory directory;
+  const std::string run = "run --list-only -s 1 --set model.attention=bidirectional ";
+  for (const char* selection : {"-t reverse_string -e 'rop*,path'", "-t reverse_string -e 'path,pa*'",
+                                "-t flip_flop -e 'rop*'", "-t 'flip_flo*' -e rope"}) {
+    INFO(selection);
+    const Outcome outcome = posbench_command(directory, run + selection);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.error.starts_with("posbench: "));
+  }
+}
+
+TEST_CASE("a pattern of tasks leaves out those that a named encoding excludes") {
+  const TemporaryDirectory directory;
+  const Outcome outcome =
+      posbench_command(directory, "run --list-only -s 1 -t 'counting,flip_*' -e randomized:max=40");
+  CHECK(outcome.code == 2);  // counting is named
+  const Outcome pattern = posbench_command(directory, "run --list-only -s 1 -t all -e randomized:max=300");
+  CHECK(pattern.code == 0);
+  CHECK(pattern.error.find("encoding 'randomized': max is 300, less than") != std::string::npos);
+}
