@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -37,32 +38,62 @@ Json options_json(const std::vector<OptionInfo>& options) {
   return list;
 }
 
+struct Line {
+  std::string family, name, text;
+};
+
+/// Returns the text before the first separator.
+std::string first_part(const std::string& text, const char* separator) {
+  return text.substr(0, text.find(separator));
+}
+
+std::vector<Line> task_lines() {
+  std::vector<Line> lines;
+  for (const std::string& name : tasks().names()) {
+    const TaskInfo& info = tasks().find(name).info;
+    lines.push_back({info.family, name, first_part(info.definition + " ", ". ")});
+  }
+  return lines;
+}
+
+std::vector<Line> encoding_lines() {
+  std::vector<Line> lines;
+  for (const std::string& name : encodings().names()) {
+    const EncodingInfo& info = encodings().find(name).info;
+    const std::vector<std::string> aliases = aliases_of(name);
+    const std::string called = aliases.empty() ? "" : fmt::format("also {}; ", fmt::join(aliases, ", "));
+    const std::string causal = info.causal_only ? "causal only; " : "";
+    lines.push_back({to_string(info.family), name, causal + called + first_part(info.source, "; ")});
+  }
+  return lines;
+}
+
+/// Returns the lines of each family under its name.
+std::string grouped_text(std::vector<Line> lines, int width) {
+  std::ranges::stable_sort(lines, {}, &Line::family);
+  size_t widest = 0;
+  for (const Line& line : lines) widest = std::max(widest, line.name.size());
+  std::string text, family;
+  for (const Line& line : lines) {
+    if (line.family != family) text += fmt::format("{}{}\n", text.empty() ? "" : "\n", line.family);
+    family = line.family;
+    text += two_columns(fmt::format("  {:<{}}  ", line.name, widest), line.text, width);
+  }
+  return text;
+}
+
 std::string list_text(const std::string& kind, int width) {
-  const auto line = [&](const std::string& left, const std::string& right) {
-    return two_columns(left, right, width);
-  };
+  if (kind == "tasks") return grouped_text(task_lines(), width);
+  if (kind == "encodings") return grouped_text(encoding_lines(), width);
   std::string text;
-  if (kind == "tasks") {
-    for (const std::string& name : tasks().names()) {
-      const TaskInfo& info = tasks().find(name).info;
-      text += line(fmt::format("{:<28} {:<26} ", name, info.family), info.definition);
-    }
-  } else if (kind == "encodings") {
-    for (const std::string& name : encodings().names()) {
-      const EncodingInfo& info = encodings().find(name).info;
-      const std::vector<std::string> aliases = aliases_of(name);
-      const std::string called = aliases.empty() ? "" : fmt::format("also {}; ", fmt::join(aliases, ", "));
-      text += line(fmt::format("{:<18} {:<18} {:<21} ", name, to_string(info.family),
-                               info.causal_only ? "causal" : "causal, bidirectional"),
-                   called + info.source);
-    }
-  } else if (kind == "profiles") {
+  if (kind == "profiles") {
     for (const auto& [name, json] : profiles()) {
-      text += line(fmt::format("{:<12} ", name), Json::parse(json).value("description", ""));
+      text += two_columns(fmt::format("{:<12} ", name), Json::parse(json).value("description", ""), width);
     }
   } else {
     for (const OptionInfo& o : all_settings()) {
-      text += line(fmt::format("{:<32} {:<14} ", o.name, o.value), fmt::format("{}; {}", o.help, o.expected));
+      text += two_columns(fmt::format("{:<32} {:<14} ", o.name, o.value),
+                          fmt::format("{}; {}", o.help, o.expected), width);
     }
   }
   return text;
@@ -163,7 +194,7 @@ void add_list(CLI::App& app, Invocation&) {
       ->add_flag("--markdown", request->markdown,
                  "Markdown page of the tasks or the encodings, with their measured properties")
       ->excludes(json);
-  set_footer(*command, {{"posbench list encodings", "name, family, kinds of models, source"},
+  set_footer(*command, {{"posbench list encodings", "by family, with other names and the source"},
                         {"posbench list settings", "every setting of 'run --set' with its default and range"},
                         {"posbench list tasks --json", ""}});
   command->callback([request] { print_list(*request); });

@@ -105,7 +105,7 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
       accuracies += fmt::format("; entropy {:.4f} nats, the smallest possible loss", *split.entropy);
     text += two_columns(fmt::format("  {:<20} ", split.name), accuracies, list_width());
   }
-  text += fmt::format("\nfraction of test samples that are also among {} training samples:\n",
+  text += fmt::format("\nfraction of test samples that also occur in {} training samples:\n",
                       baseline.training_samples.value_or(0));
   for (const SplitBaseline& split : baseline.splits)
     text += fmt::format("  {:<20} {:.3f}\n", split.name, split.seen_in_training.value_or(0));

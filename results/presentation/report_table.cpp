@@ -309,12 +309,12 @@ std::vector<std::string> memory_notes(const Report& report) {
     std::vector<std::string> splits;
     for (const SplitBaseline& split : task.splits) {
       if (split.seen_in_training.value_or(0) > kMany)
-        splits.push_back(fmt::format("{} in {}", accuracy_text(*split.seen_in_training), split.name));
+        splits.push_back(fmt::format("{} {}", split.name, accuracy_text(*split.seen_in_training)));
     }
     if (splits.empty()) continue;
     notes.push_back(fmt::format(
-        "{}: {} of the test samples are also among {} training samples, so that accuracy there may be memory",
-        task.task, fmt::join(splits, ", "), task.training_samples.value_or(0)));
+        "{}: many test samples also occur in {} training samples ({}), so accuracy there may be memory", task.task,
+        task.training_samples.value_or(0), fmt::join(splits, ", ")));
   }
   return notes;
 }

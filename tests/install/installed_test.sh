@@ -78,8 +78,8 @@ cp -r prefix/share/posbench/templates/plugin/. plugin/
 build plugin
 mine=plugin/build/libmine.so
 
-prints '^mine ' "$posbench" --plugin $mine list encodings
-POSBENCH_PLUGINS=$work/$mine prints '^first_token ' "$posbench" list tasks
+prints '^  mine ' "$posbench" --plugin $mine list encodings
+POSBENCH_PLUGINS=$work/$mine prints '^  first_token ' "$posbench" list tasks
 prints 'answers the first' "$posbench" show first_token --plugin $mine  # --plugin after the command
 prints . "$posbench" --plugin $mine sample first_token
 prints '^pass mine ' "$posbench" --plugin $mine check mine first_token

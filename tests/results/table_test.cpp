@@ -259,10 +259,11 @@ TEST_CASE("a note names the splits of which more than a fifth of the samples are
   report.tasks[0].training_samples = 20000;
   report.tasks[0].splits[0].seen_in_training = 0.53;
   report.tasks[0].splits[1].seen_in_training = 0.2;
-  CHECK(memory_notes(report) ==
-        std::vector<std::string>{
-            "flip_flop:length=9: 0.53 in in_distribution of the test samples are also among 20000 "
-            "training samples, so that accuracy there may be memory"});
+  CHECK(
+      memory_notes(report) ==
+      std::vector<std::string>{
+          "flip_flop:length=9: many test samples also occur in 20000 training samples (in_distribution 0.53), so "
+          "accuracy there may be memory"});
 }
 
 TEST_CASE("what did not finish is listed with its reason") {

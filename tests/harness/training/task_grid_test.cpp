@@ -107,7 +107,7 @@ TEST_CASE("a grid has the multiples of the greatest trained length that the task
   CHECK(even_pairs.limit.empty());
   CHECK(even_pairs.points[1].task->lengths().max() == 30);
   const TaskGrid letters = grid_of("index_retrieval:length=4..10,farthest=4", "length");
-  CHECK(points_of(letters) == Points{{1, 10}, {1.5, 15}, {2, 20}});
+  CHECK(points_of(letters) == Points{{1, 10}, {1.5, 15}, {2, 20}, {3, 30}, {4, 40}});  // there are 52 letters
   CHECK(letters.limit.find("length") != std::string::npos);
   const TaskGrid distances = grid_of("last_x_retrieval", "distance");
   CHECK(points_of(distances) == Points{{1, 7}, {1.5, 11}, {2, 15}, {3, 23}, {4, 31}});
