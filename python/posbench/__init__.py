@@ -10,17 +10,24 @@
 from . import log
 from ._program import InputError, PosbenchError, ProgramError, program_path
 from .data import datasets
+from .plots import Plot, Plots
 from .report import Report, run, score, table
 from .samples import Batches, Samples, Task, task
+from .views import View, board, compare
 
 __all__ = [
     "Batches",
     "InputError",
+    "Plot",
+    "Plots",
     "PosbenchError",
     "ProgramError",
     "Report",
     "Samples",
     "Task",
+    "View",
+    "board",
+    "compare",
     "datasets",
     "log",
     "program_path",

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._program import InputError, Settings, call, configuration
+from .plots import Plots
 from .samples import Samples
+from .views import View
 
 if TYPE_CHECKING:
     import pandas
@@ -126,6 +128,15 @@ class Report:
         about = {key: self.data[key] for key in ("schema_version", "config", "context") if key in self.data}
         rows_to_parquet(self.rows(), about, path)
 
+    def plots(self, encodings: Sequence[str] | None = None) -> Plots:
+        """Returns the plots of `posbench report -o page.html`. Jupyter draws them, and `plots().save(folder)` writes them
+        as figures of a paper. Curves are those of the given encodings, or else of the first eight of the page."""
+        return View("report", [self]).plots(encodings)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """Returns the tables for Jupyter."""
+        return {"text/markdown": View("report", [self]).markdown, "text/plain": repr(self)}
+
     def __repr__(self) -> str:
         def counted(key: str) -> str:
             count = len({e[key] for e in self.experiments})
@@ -143,11 +154,7 @@ class Report:
 
 def table(*reports: Report) -> str:
     """Returns the tables of reports next to each other, as `posbench report` prints them."""
-    with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
-        paths = [Path(folder) / f"{n}.json" for n in range(1, len(reports) + 1)]
-        for report, path in zip(reports, paths):
-            report.save(path)
-        return call(["report", *paths]).replace(f"{folder}/", "")
+    return View("report", reports).write("console")
 
 
 def run(

@@ -71,6 +71,11 @@ def save_parameters(
 ) -> None:
     """Writes a model in the program's format. If the program has the encoding, `posbench forward` and
     `posbench inspect` read it. `manifest` is that of its task; `encoding` a spec, the encoding's own without it."""
+    if model.mixer_name:
+        raise InputError(
+            f"the program has no mixer '{model.mixer_name}', so that it cannot read such a file; "
+            "torch.save(model.state_dict(), path) writes one for PyTorch"
+        )
     arrays = {}
     for name, (parameter, transposed) in model.file_parameters().items():
         values = parameter.detach().cpu().float().numpy()

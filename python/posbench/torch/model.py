@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Callable
 
@@ -11,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .encoding import Attention, Encoding, Shape
+from .modules import MakeModule, Model, call_module, make_module, mask_of, name_of
 
 
 def _linear(inputs: int, outputs: int, biases: bool = True) -> nn.Linear:
@@ -38,19 +38,22 @@ class Norm(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention and feed-forward, each normalized before it (pre-norm) or after its sum with x (post-norm)."""
+    """Attention and feed-forward, each normalized before it (pre-norm) or after its sum with x (post-norm). A mixer may
+    replace attention, together with its linear layers."""
 
-    def __init__(self, shape: Shape):
+    def __init__(self, shape: Shape, mixer: nn.Module | None = None):
         super().__init__()
         self.shape = shape
+        self.mixer = mixer
         self.norm1, self.norm2 = (Norm(shape.width, shape.norm_kind, shape.biases) for _ in range(2))
-        self.qkv = _linear(shape.width, 3 * shape.width, shape.biases)
-        self.out = _linear(shape.width, shape.width, shape.biases)
+        if mixer is None:
+            self.qkv = _linear(shape.width, 3 * shape.width, shape.biases)
+            self.out = _linear(shape.width, shape.width, shape.biases)
         self.up = _linear(shape.width, shape.inner_width, shape.biases)
         self.down = _linear(shape.inner_width, shape.width, shape.biases)
         if shape.activation == "swiglu":
             self.gate = _linear(shape.width, shape.inner_width, shape.biases)
-        if shape.qk_norm:
+        if shape.qk_norm and mixer is None:
             self.q_norm, self.k_norm = (Norm(shape.head_width, "rms_norm") for _ in range(2))
         self.dropout = nn.Dropout(shape.dropout)
 
@@ -93,31 +96,36 @@ class Block(nn.Module):
         ratio = seen.sum(-1, keepdim=True).clamp(min=1).to(dtype).log() / longest.to(dtype).log()
         return ratio if self.shape.logit_scale == "log_length" else ratio.clamp(min=1)
 
-    def forward(self, x: Tensor, encoding: Encoding, attend: Callable[..., Attention]) -> Tensor:
-        pre = self.shape.pre_norm
-        given = self.norm1(x) if pre else x
-        a = attend(given, *self.heads(given))
+    def attention(self, x: Tensor, encoding: Encoding, attend: Callable[..., Attention]) -> Tensor:
+        a = attend(x, *self.heads(x))
         windowed = replace(a, visible=self.seen(a.visible))
         attention = encoding.normalize(windowed, encoding.score(a) * self.logit_scale(windowed.visible))
-        joined = encoding.mix(a, attention).transpose(1, 2).flatten(2)
-        x = x + self.dropout(self.out(joined))
+        mixed: Tensor = self.out(encoding.mix(a, attention).transpose(1, 2).flatten(2))
+        return mixed
+
+    def forward(self, x: Tensor, mix: Callable[[Block, Tensor], Tensor]) -> Tensor:
+        pre = self.shape.pre_norm
+        x = x + self.dropout(mix(self, self.norm1(x) if pre else x))
         if not pre:
             x = self.norm1(x)
         x = x + self.dropout(self.feed_forward(self.norm2(x) if pre else x))
         return x if pre else self.norm2(x)
 
 
-class Transformer(nn.Module):
-    """The model of the program, batched. The encoding is the module `self.encoding`."""
+class Transformer(Model):
+    """The model of the program, batched. The encoding is the module `self.encoding`. `make_mixer` makes a module
+    (B, T, C) to (B, T, C) for each layer, which replaces attention."""
 
-    def __init__(self, shape: Shape, encoding: Encoding):
+    def __init__(self, shape: Shape, encoding: Encoding, make_mixer: MakeModule | None = None):
         super().__init__()
         if shape.width % shape.heads != 0:
             raise ValueError(f"width {shape.width} is not a multiple of heads {shape.heads}")
         self.shape = shape
         self.encoding = encoding
         self.embedding = nn.Embedding(shape.vocabulary, shape.width)
-        self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
+        mixers = [make_module(make_mixer, shape, "mixer") if make_mixer else None for _ in range(shape.layers)]
+        self.mixer_name = name_of(make_mixer, mixers[0]) if make_mixer and mixers[0] is not None else ""
+        self.blocks = nn.ModuleList(Block(shape, mixer) for mixer in mixers)
         self.final_norm = Norm(shape.width, shape.norm_kind, shape.biases) if shape.pre_norm else nn.Identity()
         self.output = _linear(shape.width, shape.vocabulary, shape.biases)
         if shape.tied_embeddings:
@@ -141,6 +149,7 @@ class Transformer(nn.Module):
         """Returns logits (B, T, vocabulary) of tokens (B, T), padded at the end where mask (B, T) is False."""
         mask = torch.ones_like(tokens, dtype=torch.bool) if mask is None else mask
         visible = self.visible(mask)
+        module_mask = mask_of(self.shape, mask, tokens)
         positions = self.encoding.positions(tokens, segments).to(self.embedding.weight.dtype)
         x = self.dropout(self.encoding.embed(self.embedding(tokens), positions))
         for layer, block in [*enumerate(self.blocks)] * self.shape.loops:
@@ -148,23 +157,34 @@ class Transformer(nn.Module):
             def attend(given: Tensor, q: Tensor, k: Tensor, v: Tensor, layer: int = layer) -> Attention:
                 return Attention(layer, given, q, k, v, visible, positions, tokens, segments, digit_positions)
 
-            x = block(x, self.encoding, attend)
+            def mix(block: Block, given: Tensor, attend: Callable[..., Attention] = attend) -> Tensor:
+                if block.mixer is None:
+                    return block.attention(given, self.encoding, attend)
+                about = f"the mixer '{self.mixer_name}'"
+                return call_module(block.mixer, given, module_mask, tuple(given.shape), about)
+
+            x = block(x, mix)
         x = self.final_norm(x)
         if self.shape.tied_embeddings:
             logits = x @ self.embedding.weight.T / self.shape.width**0.5
             return logits if self.output.bias is None else logits + self.output.bias
         return self.output(x)
 
-    def decaying_parameters(self) -> Iterator[tuple[nn.Parameter, bool]]:
-        """Returns all parameters, and true for those that weight decay shrinks: matrices with more than one row and
-        column, except for embeddings and parameters that an encoding excludes (`Encoding.learn`)."""
-        excluded = {"embedding.weight"} | {f"encoding.{name}" for name in self.encoding.without_decay}
-        for name, parameter in self.named_parameters():
-            yield parameter, parameter.ndim >= 2 and min(parameter.shape[-2:]) > 1 and name not in excluded
+    def constrain(self) -> None:
+        self.encoding.constrain()
+
+    def report_name(self) -> str:
+        return self.mixer_name or self.encoding.report_name()
+
+    def without_decay(self) -> set[str]:
+        """Returns the names of matrices that weight decay does not shrink: embeddings, except for those of an encoding,
+        which excludes parameters with `Encoding.learn`."""
+        embeddings = {name for name in super().without_decay() if not name.startswith("encoding.")}
+        return embeddings | {f"encoding.{name}" for name in self.encoding.without_decay}
 
     def file_parameters(self) -> dict[str, tuple[nn.Parameter, bool]]:
         """Returns parameters under their names in files of the program, and true for those that are transposed there:
-        the weights of linear layers are (inputs, outputs)."""
+        the weights of linear layers are (inputs, outputs). Parameters of a mixer have no names there."""
         named: dict[str, tuple[nn.Parameter, bool]] = {"embedding.weight": (self.embedding.weight, False)}
 
         def add(name: str, module: nn.Module, transposed: bool) -> None:
@@ -176,15 +196,12 @@ class Transformer(nn.Module):
         for n, block in enumerate(self.blocks):
             for norm in ("norm1", "norm2"):
                 add(f"blocks.{n}.{norm}", getattr(block, norm), False)
-            for name in ("q_norm", "k_norm") if self.shape.qk_norm else ():
+            for name in ("q_norm", "k_norm") if self.shape.qk_norm and block.mixer is None else ():
                 add(f"blocks.{n}.attention.{name}", getattr(block, name), False)
-            for name, layer in (
-                ("attention.qkv", block.qkv),
-                ("attention.out", block.out),
-                ("feed_forward.up", block.up),
-                ("feed_forward.down", block.down),
-            ):
-                add(f"blocks.{n}.{name}", layer, True)
+            for name in ("qkv", "out") if block.mixer is None else ():
+                add(f"blocks.{n}.attention.{name}", getattr(block, name), True)
+            for name in ("up", "down"):
+                add(f"blocks.{n}.feed_forward.{name}", getattr(block, name), True)
             if self.shape.activation == "swiglu":
                 add(f"blocks.{n}.feed_forward.gate", block.gate, True)
         add("final_norm", self.final_norm, False)

@@ -22,9 +22,11 @@ from ..samples import Samples, Task
 from .encoding import Encoding, Shape
 from .files import load_parameters
 from .model import Transformer
+from .modules import AnyModel, MakeModule, Model, check_module, make_module, name_of
 
 MakeEncoding = Callable[[Shape], Encoding]
 _TEST_BATCH = 128
+_OF_ATTENTION = {"window": 0, "segment": 0, "sinks": 0, "qk_norm": False, "logit_scale": "constant"}  # without effect
 _ONLY = {"optimizer": "adamw", "outputs": "vocabulary"}  # settings that are supported with this value only
 
 
@@ -84,13 +86,20 @@ def shape_of(task: Task) -> Shape:
     )
 
 
-def initial_model(task: Task, make_encoding: MakeEncoding, seed: int = 0) -> Transformer:
+def initial_model(
+    task: Task, make_encoding: MakeEncoding = Encoding, seed: int = 0, *, mixer: MakeModule | None = None
+) -> Transformer:
     """Returns the model before training, with the initial values of the program. If the program does not have the
-    encoding (`Encoding.spec`), the parameters of the encoding are drawn with `seed` instead."""
+    encoding (`Encoding.spec`), the parameters of the encoding are drawn with `seed` instead, as those of a mixer."""
+    shape = shape_of(task)
+    for name, value in _OF_ATTENTION.items() if mixer else ():
+        if getattr(shape, name) != value:
+            raise InputError(
+                f"model.{name} is {getattr(shape, name)}; a mixer replaces attention, so leave it at {value}"
+            )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        shape = shape_of(task)
-        model = Transformer(shape, make_encoding(shape))
+        model = Transformer(shape, make_encoding(shape), mixer)
     spec = model.encoding.spec
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
         config, path = Path(folder) / "config.json", Path(folder) / "initial.safetensors"
@@ -98,8 +107,17 @@ def initial_model(task: Task, make_encoding: MakeEncoding, seed: int = 0) -> Tra
         call(["forward", config, task.spec, spec, "--initial", "--seed", seed, "--model-output", path])
         load_parameters(model, path, only_shared=spec == "none")
     with torch.no_grad():
-        model.encoding.constrain()
+        model.constrain()
     return model
+
+
+def any_model(task: Task, make: MakeModule, seed: int = 0) -> AnyModel:
+    """Returns a model from tokens to logits before training; `seed` draws its initial values."""
+    shape = shape_of(task)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        module = make_module(make, shape, "model")
+    return AnyModel(shape, module, name_of(make, module))
 
 
 def tensors(samples: Samples, device: torch.device | str) -> dict[str, Tensor]:
@@ -114,22 +132,21 @@ def tensors(samples: Samples, device: torch.device | str) -> dict[str, Tensor]:
     return {name: value.to(device) for name, value in given.items()}
 
 
-def loss_of(model: Transformer, samples: Samples) -> Tensor:
+def loss_of(model: Model, samples: Samples) -> Tensor:
     """Returns the mean cross-entropy of all positions with a target."""
-    device = model.embedding.weight.device
-    logits = model(**tensors(samples, device))
-    targets = torch.from_numpy(samples.targets.astype(np.int64)).to(device)
+    logits = model(**tensors(samples, model.device))
+    targets = torch.from_numpy(samples.targets.astype(np.int64)).to(model.device)
     return functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-1)
 
 
-def scored_logits(model: Transformer, samples: Samples) -> np.ndarray:
+def scored_logits(model: Model, samples: Samples) -> np.ndarray:
     """Returns the logits at the scored positions, (N, S, vocabulary)."""
     model.eval()
     pieces = []
     with torch.no_grad():
         for first in range(0, len(samples), _TEST_BATCH):
             part = samples[first : first + _TEST_BATCH]
-            logits = model(**tensors(part, model.embedding.weight.device)).float().cpu().numpy()
+            logits = model(**tensors(part, model.device)).float().cpu().numpy()
             pieces.append(part.at_scored(logits))
     return np.concatenate(pieces)
 
@@ -167,7 +184,7 @@ def clip(parameters: Sequence[Tensor], most: float) -> Tensor:
     return norm
 
 
-def make_optimizer(model: Transformer, options: Mapping[str, Any]) -> torch.optim.Optimizer:
+def make_optimizer(model: Model, options: Mapping[str, Any]) -> torch.optim.Optimizer:
     decay = options["weight_decay"]
     every = options.get("decayed_parameters", "matrices") == "all"
     groups: dict[bool, list[torch.nn.Parameter]] = {True: [], False: []}
@@ -182,7 +199,7 @@ def make_optimizer(model: Transformer, options: Mapping[str, Any]) -> torch.opti
 
 
 def train(
-    model: Transformer,
+    model: Model,
     task: Task,
     seed: int = 0,
     steps: int | None = None,
@@ -218,7 +235,7 @@ def train(
             group["lr"] = rate * schedule(options["decay"], training.steps, total, warm_up)
         optimizer.step()
         with torch.no_grad():
-            model.encoding.constrain()
+            model.constrain()
         training.steps += 1
         training.losses.append(loss.item())
         since.append(loss.item())
@@ -243,9 +260,11 @@ def train(
 
 
 def run(
-    encoding: MakeEncoding,
-    tasks: Iterable[str],
+    encoding: MakeEncoding | None = None,
+    tasks: Iterable[str] = (),
     *,
+    mixer: MakeModule | None = None,
+    model: MakeModule | None = None,
     seeds: int | Sequence[int] = 1,
     profile: str | None = None,
     settings: Settings = (),
@@ -258,9 +277,16 @@ def run(
 ) -> Report:
     """Trains a model with this encoding (a class, or a function of Shape) on each task and seed, tests it on every
     split, and has the program write the report: that of `posbench run` with the same profile and settings, so that
-    the two may be compared. `seeds` is their number, or a list of them. It runs on a GPU if there is one."""
-    if isinstance(tasks, str):
-        tasks = [tasks]
+    the two may be compared. `seeds` is their number, or a list of them. It runs on a GPU if there is one.
+
+    Instead of an encoding: `mixer` makes a module from (batch, tokens, channels) to the same shape, which replaces
+    attention in every layer; `model` makes a whole model, from tokens to logits (batch, tokens, vocabulary). Both are
+    classes or functions of Shape. The report calls them by the name of the function or of the class, or `name`."""
+    tasks = [tasks] if isinstance(tasks, str) else list(tasks)
+    if not tasks:
+        raise InputError("there are no tasks; expected their names, as in tasks=['flip_flop']")
+    if sum(given is not None for given in (encoding, mixer, model)) != 1:
+        raise InputError("run trains one thing; expected an encoding, mixer=... or model=...")
     flags = tuple(configuration(profile, settings, config))
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
@@ -268,23 +294,33 @@ def run(
         for task in [Task(spec, flags) for spec in tasks]:
             for seed in range(seeds) if isinstance(seeds, int) else seeds:
                 started = time.process_time()
-                model = initial_model(task, encoding, seed).to(device)
-                called = name or model.encoding.report_name()
+                made = _make_model(task, seed, encoding, mixer, model).to(device)
+                if encoding is None:
+                    check_module(made, f"the {'mixer' if mixer else 'model'} '{made.report_name()}'")
+                called = name or made.report_name()
                 shown = _Progress(f"{called} on {task.spec}, seed {seed}", task) if progress else None
-                training = train(model, task, seed, on_validation=shown)
+                training = train(made, task, seed, on_validation=shown)
                 about = dict(
                     training.model(),
                     name=called,
                     description=description,
-                    trained_as_configured=True,
-                    parameters=sum(p.numel() for p in model.parameters()),
+                    trained_as_configured=isinstance(
+                        made, Transformer
+                    ),  # the configuration has the sizes of no other model
+                    parameters=sum(p.numel() for p in made.parameters()),
                     seconds=time.process_time() - started,
                 )
-                files += _test(model, task, seed, about, Path(folder), len(files))
+                files += _test(made, task, seed, about, Path(folder), len(files))
         return score_files(files, output)
 
 
-def _test(model: Transformer, task: Task, seed: int, about: Mapping[str, Any], folder: Path, number: int) -> list[Path]:
+def _make_model(
+    task: Task, seed: int, encoding: MakeEncoding | None, mixer: MakeModule | None, model: MakeModule | None
+) -> Model:
+    return any_model(task, model, seed) if model else initial_model(task, encoding or Encoding, seed, mixer=mixer)
+
+
+def _test(model: Model, task: Task, seed: int, about: Mapping[str, Any], folder: Path, number: int) -> list[Path]:
     files: list[Path] = []
     count = task.manifest["settings"]["evaluation"]["sequences"]
     for split in task.splits:

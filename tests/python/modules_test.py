@@ -1,0 +1,240 @@
+"""Tests posbench.torch.run with mixers and models: those of PyTorch, and those of x-transformers and transformers.
+
+modules_test.py PROGRAM                 with PyTorch alone
+modules_test.py PROGRAM LIBRARY         with x_transformers or transformers; skipped if it is missing
+"""
+
+import importlib
+import os
+import re
+import sys
+from pathlib import Path
+
+from checks import raised
+
+LIBRARY = sys.argv[2] if len(sys.argv) > 2 else "torch"
+os.environ.update(POSBENCH_PROGRAM=str(Path(sys.argv[1]).resolve()), HF_HUB_OFFLINE="1")
+try:
+    import torch
+    from torch import nn
+    from torch.nn import functional
+
+    importlib.import_module(LIBRARY)
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import posbench  # noqa: E402
+import posbench.torch as pt  # noqa: E402
+from posbench.torch.training import any_model, make_optimizer, scored_logits  # noqa: E402
+
+torch.set_num_threads(1)
+SETTINGS = {
+    "model.width": 16,
+    "model.heads": 2,
+    "model.layers": 2,
+    "training.steps": 6,
+    "training.batch": 4,
+    "training.validation_sequences": 8,
+    "evaluation.sequences": 8,
+}
+
+
+def run(**named):
+    settings = {**SETTINGS, **named.pop("settings", {})}
+    return pt.run(
+        tasks=named.pop("tasks", "flip_flop:length=16"), profile="smoke", progress=False, settings=settings, **named
+    )
+
+
+def refused(**named):
+    return raised(posbench.InputError, run, **named)
+
+
+def lstm(shape):
+    return nn.LSTM(shape.width, shape.width, batch_first=True)
+
+
+class WordModel(nn.Module):
+    """A model that knows nothing of posbench: an embedding, an LSTM and an output layer, which shares the embedding's weight."""
+
+    def __init__(self, shape):
+        super().__init__()
+        self.words = nn.Embedding(shape.vocabulary, 8)
+        self.lstm = nn.LSTM(8, 8, batch_first=True)
+        self.output = nn.Linear(8, shape.vocabulary)
+        self.output.weight = self.words.weight
+
+    def forward(self, tokens):
+        return self.output(self.lstm(self.words(tokens))[0])
+
+
+def from_docs(name):
+    """Returns a class or function of docs/mixers.md."""
+    text = (ROOT / "docs/mixers.md").read_text()
+    [block] = [
+        b
+        for b in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+        if re.search(rf"^(class|def) {name}\b", b, re.M)
+    ]
+    names = {"torch": torch, "functional": functional}
+    exec(compile(block[: re.search(r"^reports", block, re.M).start()], "docs/mixers.md", "exec"), names)
+    return names[name]
+
+
+def test_torch_mixer_replaces_attention_in_every_layer():
+    task = posbench.task("flip_flop:length=16", profile="smoke", settings=SETTINGS)
+    model = pt.initial_model(task, mixer=lstm)
+    plain = pt.initial_model(task)
+    own = {name for name, _ in model.named_parameters() if ".mixer." in name}
+    shared = {name for name, _ in model.named_parameters()} - own
+    replaced = {name for name, _ in plain.named_parameters()} - shared
+    assert {name.split(".")[1] for name in own} == {"0", "1"}
+    assert {name.split(".")[2] for name in replaced} == {"qkv", "out"}
+    values = dict(plain.named_parameters())
+    assert all(torch.equal(values[name], p) for name, p in model.named_parameters() if name in shared)
+    first, second = (model.blocks[n].mixer.weight_hh_l0 for n in range(2))
+    assert not torch.equal(first, second), "the layers share a mixer"
+    tokens = torch.randint(task.vocabulary, (2, 16))
+    x = model.embedding(tokens)
+    for block in model.blocks:
+        x = x + block.mixer(block.norm1(x))[0]
+        x = x + block.down(functional.gelu(block.up(block.norm2(x)), approximate="tanh"))
+    assert torch.allclose(model(tokens), model.output(model.final_norm(x)), atol=1e-6)
+
+
+def test_torch_mixer_is_reported_like_an_encoding():
+    report = run(mixer=lstm, seeds=2)
+    assert [(e["encoding"], e["seed"], e["steps"]) for e in report.experiments] == [("lstm", 0, 6), ("lstm", 1, 6)]
+    assert report.data["config"]["model"]["width"] == 16
+    assert run(mixer=lstm, seeds=2).rows() == report.rows()
+    [first] = run(mixer=lambda shape: lstm(shape)).experiments
+    assert first["encoding"] == "lstm", "a lambda gets the name of the module's class"
+    [named] = run(mixer=lstm, name="recurrent").experiments
+    assert named["encoding"] == "recurrent" and named["splits"] == first["splits"]
+    ours = posbench.run(
+        tasks=["flip_flop:length=16"], encodings=["rope"], profile="smoke", settings=SETTINGS, progress=False
+    )
+    assert re.search(r"^lstm ", posbench.table(ours, report), re.M)
+
+
+def test_torch_mixer_learns():
+    settings = {"training.steps": 150, "training.batch": 16, "training.learning_rate": 0.01}
+    [e] = run(mixer=lstm, settings={**settings, "training.validate_every": 50}).experiments
+    losses = [point["loss"] for point in e["learning_curve"]]
+    assert losses[-1] < losses[0] / 3, losses
+
+
+def test_torch_gated_delta_net_is_its_equation():
+    GatedDeltaNet = from_docs("GatedDeltaNet")
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(2, 5, 3, 4) for _ in range(3))
+    a, b = torch.rand(2, 5, 3), torch.rand(2, 5, 3)
+    found = GatedDeltaNet.recur(q, k, v, a, b)
+    for n in range(2):
+        for h in range(3):
+            S = torch.zeros(4, 4)
+            for t in range(5):
+                key, value = k[n, t, h], v[n, t, h]
+                S = S @ (a[n, t, h] * (torch.eye(4) - b[n, t, h] * torch.outer(key, key)))
+                S = S + b[n, t, h] * torch.outer(value, key)
+                assert torch.allclose(found[n, t, h], S @ q[n, t, h], atol=1e-4)
+    [e] = run(mixer=GatedDeltaNet).experiments
+    assert e["encoding"] == "gated_delta_net" and e["status"] == "ok"
+
+
+def test_torch_models_are_trained_and_reported():
+    [e] = run(model=WordModel, seeds=[3]).experiments
+    assert (e["encoding"], e["seed"], e["steps"], e["status"]) == ("word_model", 3, 6, "ok")
+    task = posbench.task("flip_flop:length=16", profile="smoke", settings=SETTINGS)
+    model = any_model(task, WordModel, seed=3)
+    assert e["parameters"] == sum(p.numel() for p in model.parameters())
+    pt.train(model, task, seed=3)
+    samples = task.samples("test:in_distribution", seed=3, count=8)
+    right = (scored_logits(model, samples).argmax(-1) == samples.at_scored(samples.targets))[
+        samples.scored_positions >= 0
+    ]
+    assert right.sum() == e["splits"][0]["token"]["correct"]
+    decayed, kept = (
+        group["params"] for group in make_optimizer(model, task.manifest["settings"]["training"]).param_groups
+    )
+    assert {p.shape for p in decayed} == {(32, 8)}  # of the LSTM
+    assert any(p is model.module.words.weight for p in kept)
+
+
+def test_torch_wrong_shapes_are_refused_with_one_line():
+    class Narrow(nn.Linear):
+        def __init__(self, shape):
+            super().__init__(shape.width, 3)
+
+    said = refused(mixer=Narrow)
+    assert "the mixer 'narrow' returns floats of shape (2, " in said and ", 3)" in said and "expected floats" in said, (
+        said
+    )
+    said = refused(model=lambda shape: nn.Sequential(nn.Embedding(shape.vocabulary, 4)))
+    assert "the model 'sequential' returns floats of shape (2, " in said and ", 4)" in said, said
+    said = refused(mixer=lambda shape: nn.Linear(5, 5))
+    assert "the mixer 'linear' fails on sequences of" in said and "shapes cannot be multiplied" in said, said
+    said = refused(model=lambda shape: nn.Embedding(3, shape.vocabulary))
+    assert "the model 'embedding' fails" in said and "index out of range" in said, said
+    said = refused(model=lambda shape: nn.Flatten())
+    assert "the model 'flatten' has no parameters" in said, said
+
+
+def test_torch_wrong_arguments_are_refused():
+    assert "mixer is a module" in refused(mixer=nn.Linear(16, 16))
+    assert "mixer gives a value of type int" in refused(mixer=lambda shape: 3)
+    assert "an encoding, mixer=... or model=..." in refused(mixer=lstm, model=WordModel)
+    assert "an encoding, mixer=... or model=..." in refused()
+    assert "there are no tasks" in raised(posbench.InputError, pt.run, mixer=lstm)
+    assert "model.window is 4" in refused(mixer=lstm, settings={"model.window": 4})
+    task = posbench.task("flip_flop:length=16", profile="smoke", settings=SETTINGS)
+    model = pt.initial_model(task, mixer=lstm)
+    assert "no mixer 'lstm'" in raised(posbench.InputError, pt.save_parameters, model, "x.safetensors", task.manifest)
+
+
+def test_torch_modules_that_read_later_tokens_or_padding_are_refused():
+    def both_directions(shape):
+        return nn.LSTM(shape.width, shape.width // 2, batch_first=True, bidirectional=True)
+
+    assert "'both_directions' depend on later tokens" in refused(mixer=both_directions)
+
+    class Mean(nn.Linear):
+        def __init__(self, shape):
+            super().__init__(shape.width, shape.width)
+
+        def forward(self, x, mask):
+            kept = mask[:, :, None].float() if self.careful else torch.ones_like(x[:, :, :1])
+            return super().forward(x + (x * kept).sum(1, keepdim=True) / kept.sum(1, keepdim=True))
+
+    bidirectional = {"tasks": "parity_check", "settings": {"model.attention": "bidirectional"}}
+    Mean.careful = False
+    assert "depend on padding" in refused(mixer=Mean, **bidirectional)
+    Mean.careful = True
+    assert run(mixer=Mean, **bidirectional).experiments[0]["encoding"] == "mean"
+
+
+def test_x_transformers_attention_is_a_mixer():
+    [e] = run(mixer=from_docs("gated_attention")).experiments
+    assert (e["encoding"], e["status"]) == ("gated_attention", "ok")
+    from x_transformers.x_transformers import Attention
+
+    assert "depend on later tokens" in refused(mixer=lambda shape: Attention(shape.width, heads=2, dim_head=8))
+
+
+def test_transformers_llama_is_a_model():
+    llama = from_docs("llama")
+    [e] = run(model=llama).experiments
+    assert (e["encoding"], e["status"], e["steps"]) == ("llama", "ok", 6)
+    task = posbench.task("flip_flop:length=16", profile="smoke", settings=SETTINGS)
+    model = llama(pt.training.shape_of(task))
+    assert e["parameters"] == sum(p.numel() for p in model.parameters())
+
+
+for name, test in list(globals().items()):
+    if name.startswith(f"test_{LIBRARY}_"):
+        test()
+        print(f"passed: {name}", flush=True)
