@@ -134,6 +134,12 @@ std::unique_ptr<PositionEncoding> make_encoding(const Spec& spec, const ModelCon
         "encoding '{}' is defined for causal models only; set model.attention to causal or leave it out",
         spec.name));
   }
+  if (config.is_recurrent() && !entry.info.without_attention) {
+    throw InputError(fmt::format(
+        "encoding '{}' acts on attention, which model.block={} does not have; use the encoding 'none' or choose "
+        "another model.block",
+        spec.name, to_string(config.block)));
+  }
   return entry.make(spec, config, layout);
 }
 

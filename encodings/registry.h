@@ -95,6 +95,7 @@ struct EncodingInfo {
   bool causal_only = false;            // defined for causal models only
   bool permutation_invariant = false;  // bidirectional models cannot distinguish orders of tokens
   bool learned = false;                // has its own parameters
+  bool without_attention = false;      // also defined for models whose blocks have no attention
   TakesPositions takes_positions = TakesPositions::no;
   Qualified<Extrapolation> extrapolates = Extrapolation::no;
   Qualified<Relative> relative = Relative::no;

@@ -1,5 +1,6 @@
 // Attention alone, without feed-forward, as in the models of two layers of Olsson et al. 2022 (arXiv:2209.11895)
-// and of Gu and Dao 2023 (arXiv:2312.00752, induction heads).
+// and of Gu and Dao 2023 (arXiv:2312.00752, induction heads). With model.block=lstm, an LSTM layer is in place of
+// the attention.
 //
 //   pre-norm    x += attention(norm(x))
 //   post-norm   x = norm(x + attention(x))
@@ -22,7 +23,7 @@ class AttentionBlock final : public Block {
   void after_attention_backward(const BlockContext& c, Matrix& d_x, LayerGradient& d) const override {
     post_norm_backward(c, norm1_, c.activations.norm1, d_x, d);
     Matrix none;
-    attention_.carry_backward(c.attention(), none, none, d);
+    carry_backward(c, none, none, d);
   }
 };
 

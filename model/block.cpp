@@ -8,27 +8,96 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+
 namespace posbench {
 namespace {
 
 std::string name_of(int layer) { return fmt::format("blocks.{}", layer); }
 
+/// Throws InputError if a setting of the model has no meaning for its recurrent blocks.
+void check_recurrent(const ModelConfig& config) {
+  if (!config.causal) {
+    throw InputError(fmt::format(
+        "model.block={} is defined for causal models only; set model.attention to causal or leave it out",
+        to_string(config.block)));
+  }
+  const auto refuse = [&](const std::string& setting, const std::string& neutral) {
+    throw InputError(fmt::format(
+        "model.{} acts on attention, which model.block={} does not have; set it to {} or choose another model.block",
+        setting, to_string(config.block), neutral));
+  };
+  if (config.qk_norm) refuse("qk_norm=true", "false");
+  if (config.logit_scale != LogitScale::constant) refuse("logit_scale", "constant");
+  if (config.window > 0) refuse(fmt::format("window={}", config.window), "0");
+  if (config.segment > 0) refuse(fmt::format("segment={}", config.segment), "0");
+}
+
+std::unique_ptr<RecurrentLayer> make_recurrent_layer(const ModelConfig& config, int layer,
+                                                     ParameterLayout& layout) {
+  check_recurrent(config);
+  const std::string name = fmt::format("{}.{}", name_of(layer), to_string(config.block));
+  return config.block == BlockKind::lstm ? make_lstm_layer(config, name, layout)
+                                         : make_gated_delta_layer(config, name, layout);
+}
+
 }  // namespace
+
+const char* to_string(BlockKind kind) {
+  switch (kind) {
+    case BlockKind::sequential:
+      return "sequential";
+    case BlockKind::parallel:
+      return "parallel";
+    case BlockKind::attention:
+      return "attention";
+    case BlockKind::lstm:
+      return "lstm";
+    case BlockKind::gated_delta:
+      return "gated_delta";
+  }
+  return "";
+}
+
+void require_attention(const ModelConfig& config) {
+  if (!config.is_recurrent()) return;
+  throw InputError(fmt::format(
+      "the model has model.block={}, which has neither scores nor attention weights; choose a model with attention",
+      to_string(config.block)));
+}
 
 Block::Block(const ModelConfig& config, const PositionEncoding& encoding, int layer, ParameterLayout& layout)
     : config_(config),
       norm1_(add_norm(layout, name_of(layer) + ".norm1", config.width, config.norm_kind, config.biases)),
-      norm2_(config.block == BlockKind::sequential
+      norm2_(config.block == BlockKind::sequential || config.block == BlockKind::gated_delta
                  ? add_norm(layout, name_of(layer) + ".norm2", config.width, config.norm_kind, config.biases)
-                 : NormParameters{}),
-      attention_(config, encoding, layer, name_of(layer) + ".attention", layout) {
-  if (config.block != BlockKind::attention)
-    feed_forward_.emplace(config, name_of(layer) + ".feed_forward", layout);
+                 : NormParameters{}) {
+  if (config.is_recurrent()) {
+    recurrent_ = make_recurrent_layer(config, layer, layout);
+  } else {
+    attention_.emplace(config, encoding, layer, name_of(layer) + ".attention", layout);
+  }
+  if (config.has_feed_forward()) feed_forward_.emplace(config, name_of(layer) + ".feed_forward", layout);
 }
 
 void Block::pack(const Parameters& p, bool backward, BlockWeights& weights) const {
-  attention_.pack(p, backward, weights.attention);
+  if (attention_) attention_->pack(p, backward, weights.attention);
+  if (recurrent_) recurrent_->pack(p, backward, weights.recurrent);
   if (feed_forward_) feed_forward_->pack(p, backward, weights.feed_forward);
+}
+
+void Block::mix_tokens(const BlockContext& c, Matrix& result) const {
+  if (attention_) return attention_->forward(c.attention(), result);
+  recurrent_->forward(c.recurrent(), result);
+  select_rows(c.input.rows, c.workspace.rows, result);
+}
+
+void Block::mix_tokens_backward(const BlockContext& c, Matrix& d_result, LayerGradient& d) const {
+  if (attention_) return attention_->backward(c.attention(), d_result, d);
+  Matrix& d_input = c.workspace.attention.d_input;
+  d_input.resize(c.activations.attention.input.rows(), config_.width);
+  select_rows_backward(c.input.rows, d_input.rows(), c.workspace.rows, d_result);
+  recurrent_->backward(c.recurrent(), d_result, d_input, d.parameters);
 }
 
 void Block::forward(const BlockContext& c, Rng* rng, Matrix& x, Matrices& recurrent_state) const {
@@ -40,22 +109,22 @@ void Block::forward(const BlockContext& c, Rng* rng, Matrix& x, Matrices& recurr
   } else {
     a.attention.input = x;
   }
-  attention_.forward(c.attention(), contribution);
+  mix_tokens(c, contribution);
   if (drops(c)) dropout(config_.dropout, *rng, a.attention_mask, contribution);
   select_rows(c.input.rows, c.workspace.rows, x);
   x += contribution;
   after_attention(c, rng, x);
-  attention_.carry(c.attention(), a.feed_forward.output, recurrent_state);
+  if (attention_) attention_->carry(c.attention(), a.feed_forward.output, recurrent_state);
 }
 
 void Block::backward(const BlockContext& c, Matrix& d_x, LayerGradient& d) const {
   BlockActivations& a = c.activations;
   Matrix &d_contribution = c.workspace.d_contribution, &d_input = c.workspace.attention.d_input;
-  attention_.start_backward(c.attention());
+  if (attention_) attention_->start_backward(c.attention());
   after_attention_backward(c, d_x, d);
   d_contribution = d_x;
   if (drops(c)) d_contribution.array() *= a.attention_mask.array();
-  attention_.backward(c.attention(), d_contribution, d);
+  mix_tokens_backward(c, d_contribution, d);
   attention_input_backward(c);
   select_rows_backward(c.input.rows, d_input.rows(), c.workspace.rows, d_x);
   if (config_.pre_norm) {
@@ -63,6 +132,11 @@ void Block::backward(const BlockContext& c, Matrix& d_x, LayerGradient& d) const
   } else {
     d_x += d_input;
   }
+}
+
+void Block::carry_backward(const BlockContext& c, const Matrix& feed_forward, Matrix& d_feed_forward,
+                           LayerGradient& d) const {
+  if (attention_) attention_->carry_backward(c.attention(), feed_forward, d_feed_forward, d);
 }
 
 void Block::add_feed_forward(const BlockContext& c, Rng* rng, Matrix& x) const {
@@ -76,7 +150,7 @@ void Block::add_feed_forward_backward(const BlockContext& c, const Matrix& d_x, 
   BlockActivations& a = c.activations;
   Matrix& d_output = c.workspace.d_contribution;
   d_output = d_x;
-  attention_.carry_backward(c.attention(), a.feed_forward.output, d_output, d);
+  carry_backward(c, a.feed_forward.output, d_output, d);
   if (drops(c)) d_output.array() *= a.feed_forward_mask.array();
   feed_forward_->backward(c.weights.feed_forward, a.feed_forward, d_output, c.workspace.feed_forward,
                           c.workspace.d_branch, d.parameters);
@@ -100,23 +174,27 @@ void Block::post_norm_backward(const BlockContext& c, const NormParameters& para
 }
 
 double Block::multiply_adds(Index length, Index rows) const {
-  return attention_.multiply_adds(length, rows) + (feed_forward_ ? feed_forward_->multiply_adds(rows) : 0);
+  return (attention_ ? attention_->multiply_adds(length, rows) : recurrent_->multiply_adds(length)) +
+         (feed_forward_ ? feed_forward_->multiply_adds(rows) : 0);
 }
 
 std::vector<AttentionMap> Block::inspect(const SequenceInput& s, Matrix x_positions, BlockActivations& a,
                                          BlockWorkspace& workspace) const {
+  require_attention(config_);
   if (config_.pre_norm) norm_summand(s.parameters, norm1_, a.norm1, x_positions);
-  return attention_.inspect(s, x_positions, a.attention, workspace.attention);
+  return attention_->inspect(s, x_positions, a.attention, workspace.attention);
 }
 
 std::unique_ptr<Block> make_block(const ModelConfig& config, const PositionEncoding& encoding, int layer,
                                   ParameterLayout& layout) {
   switch (config.block) {
     case BlockKind::sequential:
+    case BlockKind::gated_delta:
       return make_sequential_block(config, encoding, layer, layout);
     case BlockKind::parallel:
       return make_parallel_block(config, encoding, layer, layout);
     case BlockKind::attention:
+    case BlockKind::lstm:
       return make_attention_block(config, encoding, layer, layout);
   }
   return nullptr;

@@ -1,6 +1,6 @@
 // Defines a block of the transformer: attention and feed-forward around a residual stream. The class has the
-// skeleton that all kinds of blocks share; each kind has a file for its part after the attention, and a name in
-// ModelConfig::block.
+// skeleton that all kinds of blocks share; each kind has a file for its part after the attention, or for the
+// recurrent layer that replaces the attention, and a name in ModelConfig::block.
 #pragma once
 #include <memory>
 #include <optional>
@@ -9,13 +9,15 @@
 
 #include "model/attention_layer.h"
 #include "model/feed_forward.h"
+#include "model/recurrent_layer.h"
 
 namespace posbench {
 
 /// The values that forward stores for the backward of one block; each kind uses those that it needs. R is the
 /// number of rows that are read after the block: T, or after the last block the number of target positions.
 struct BlockActivations {
-  AttentionActivations attention;
+  AttentionActivations attention;  // its input is also that of a recurrent layer
+  Matrices recurrent;              // RecurrentContext::values
   FeedForwardActivations feed_forward;
   NormActivations norm1, norm2;
   Matrix attention_mask, feed_forward_mask;  // dropout masks (R, C): 0 or 1 / (1 - dropout); empty without dropout
@@ -33,6 +35,7 @@ struct BlockWorkspace {
 /// The weights of a block in the order in which products read them.
 struct BlockWeights {
   AttentionWeights attention;
+  RecurrentWeights recurrent;
   FeedForwardWeights feed_forward;
 };
 
@@ -46,11 +49,16 @@ struct BlockContext {
   AttentionContext attention() const {
     return {input, weights.attention, activations.attention, workspace.attention};
   }
+  RecurrentContext recurrent() const {
+    return {input.parameters, weights.recurrent, activations.attention.input, activations.recurrent,
+            workspace.attention.scratch};
+  }
 };
 
 class Block {
  public:
-  /// Adds the parameters of norms, attention and feed-forward layer to the layout, as far as the kind has them.
+  /// Adds the parameters of norms, attention or recurrent layer, and feed-forward layer to the layout, as far as
+  /// the kind has them. Throws InputError if a recurrent layer does not have an option of the configuration.
   Block(const ModelConfig&, const PositionEncoding&, int layer, ParameterLayout&);
   virtual ~Block() = default;
 
@@ -65,12 +73,12 @@ class Block {
   /// Returns the multiply-adds of one forward over T tokens of which R are read afterwards.
   double multiply_adds(Index length, Index rows) const;
 
-  /// Returns the attention maps of the last sequence of forward.
+  /// Returns the attention maps of the last sequence of forward. Throws as require_attention does.
   std::vector<AttentionMap> inspect(const SequenceInput&, Matrix x_positions, BlockActivations&,
                                     BlockWorkspace&) const;
 
  protected:
-  /// x (R, C), the sum of the block's input and its attention, becomes the block's output.
+  /// x (R, C), the sum of the block's input and its attention or recurrent layer, becomes the block's output.
   virtual void after_attention(const BlockContext&, Rng* rng, Matrix& x) const = 0;
   /// d_x (R, C), the gradient of the block's output, becomes that of the sum.
   virtual void after_attention_backward(const BlockContext&, Matrix& d_x, LayerGradient&) const = 0;
@@ -82,27 +90,41 @@ class Block {
   /// workspace.d_branch = the gradient of the feed-forward layer's input. d_x is only read.
   void add_feed_forward_backward(const BlockContext&, const Matrix& d_x, LayerGradient&) const;
 
+  /// Calls carry_backward of the attention, if the block has one.
+  void carry_backward(const BlockContext&, const Matrix& feed_forward, Matrix& d_feed_forward,
+                      LayerGradient&) const;
+
   /// x = norm(x), for the norm at the end of a post-norm block. Does nothing in a pre-norm block.
   void post_norm(const BlockContext&, const NormParameters&, NormActivations&, Matrix& x) const;
   void post_norm_backward(const BlockContext&, const NormParameters&, NormActivations&, Matrix& d_x,
                           LayerGradient&) const;
 
   ModelConfig config_;
-  NormParameters norm1_, norm2_;  // norm2_: of a sequential block
-  AttentionLayer attention_;
-  std::optional<FeedForward> feed_forward_;  // none in a block of attention alone
+  NormParameters norm1_, norm2_;               // norm2_: of a sequential block
+  std::optional<AttentionLayer> attention_;    // none in a recurrent block
+  std::unique_ptr<RecurrentLayer> recurrent_;  // none in a block with attention
+  std::optional<FeedForward> feed_forward_;    // none in a block of attention or of an LSTM layer alone
 
  private:
+  /// result (R, C) = that of the attention or of the recurrent layer for activations.attention.input.
+  void mix_tokens(const BlockContext&, Matrix& result) const;
+  /// Writes the gradient of the input to workspace.attention.d_input. d_result (R, C) may become (T, C).
+  void mix_tokens_backward(const BlockContext&, Matrix& d_result, LayerGradient&) const;
   bool drops(const BlockContext& c) const { return c.input.sequence.training && config_.dropout > 0; }
 };
+
+/// Throws InputError if the blocks of a model have no attention, and thus neither scores nor attention weights.
+void require_attention(const ModelConfig&);
 
 /// Returns a block of the kind ModelConfig::block. The encoding must outlive it.
 std::unique_ptr<Block> make_block(const ModelConfig&, const PositionEncoding&, int layer, ParameterLayout&);
 
+/// Attention, or the gated delta rule, then feed-forward.
 std::unique_ptr<Block> make_sequential_block(const ModelConfig&, const PositionEncoding&, int layer,
                                              ParameterLayout&);
 std::unique_ptr<Block> make_parallel_block(const ModelConfig&, const PositionEncoding&, int layer,
                                            ParameterLayout&);
+/// Attention, or an LSTM layer, without feed-forward.
 std::unique_ptr<Block> make_attention_block(const ModelConfig&, const PositionEncoding&, int layer,
                                             ParameterLayout&);
 

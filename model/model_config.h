@@ -3,8 +3,11 @@
 
 namespace posbench {
 
-/// Attention, then feed-forward; both in parallel, from the same input; or attention alone.
-enum class BlockKind { sequential, parallel, attention };
+/// Attention, then feed-forward; both in parallel, from the same input; attention alone; an LSTM layer in place of
+/// attention, without feed-forward; or the gated delta rule in place of attention, then feed-forward.
+enum class BlockKind { sequential, parallel, attention, lstm, gated_delta };
+/// Returns the name that model.block has for it.
+const char* to_string(BlockKind);
 /// Layer normalization (Ba et al. 2016, arXiv:1607.06450), or RMSNorm (Zhang and Sennrich 2019, arXiv:1910.07467).
 enum class NormKind { layer_norm, rms_norm };
 /// Linear, GELU or ReLU, linear; or SwiGLU (Shazeer 2020, arXiv:2002.05202): linear(silu(gate) * up).
@@ -39,6 +42,8 @@ struct ModelConfig {
   int loops = 1;        // passes through the layers
   int model_heads = 0;  // heads of the model, if `heads` are those that an encoding serves; 0: `heads`
 
+  bool is_recurrent() const { return block == BlockKind::lstm || block == BlockKind::gated_delta; }
+  bool has_feed_forward() const { return block != BlockKind::attention && block != BlockKind::lstm; }
   int head_width() const { return width / (model_heads > 0 ? model_heads : heads); }  // D
   int inner_width() const {
     if (feed_forward > 0) return feed_forward;

@@ -1,5 +1,5 @@
 // Attention, then feed-forward (Vaswani et al. 2017, arXiv:1706.03762; pre-norm: Xiong et al. 2020,
-// arXiv:2002.04745).
+// arXiv:2002.04745). With model.block=gated_delta, the gated delta rule is in place of the attention.
 //
 //   pre-norm    x += attention(norm1(x)),        x += feed_forward(norm2(x))
 //   post-norm   x = norm1(x + attention(x)),     x = norm2(x + feed_forward(x))

@@ -16,6 +16,7 @@ const EncodingInfo kInfo{
         "baseline. The code of the second paper omits 1 / sqrt(D), which T5's initializer absorbs. It is "
         "kept here, so that encodings differ only in position.",
     .permutation_invariant = true,
+    .without_attention = true,
     .extrapolates = Extrapolation::yes,
     .relative = Relative::not_applicable,
     .content_dependent = "no",

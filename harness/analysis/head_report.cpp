@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/training/evaluate.h"
+#include "model/block.h"
 
 namespace posbench {
 namespace {
@@ -53,6 +54,7 @@ std::optional<Index> HeadReport::breakdown_distance() const {
 HeadReport measure_heads(const SavedModel& saved, const std::string& split, std::optional<int> length,
                          int samples) {
   const Model& model = saved.model;
+  require_attention(model.shape);
   const SampleStream stream = saved.task->stream({Purpose::test, split, saved.experiment.seed}, length);
   HeadReport report{.id = saved.experiment.id(),
                     .split = split,

@@ -25,6 +25,7 @@
 #include "harness/exchange/saved_model.h"
 #include "harness/runs/run_record.h"
 #include "harness/runs/suite.h"
+#include "model/block.h"
 #include "model/denormals.h"
 
 namespace posbench {
@@ -199,6 +200,7 @@ void forward(const ForwardRequest& request) {
   const auto [saved, config] =
       request.initial ? make_initial(request) : read_user_files([&] { return find_saved(request); });
   find_split(*saved.task, request.split);
+  if (request.attention) require_attention(saved.model.shape);
   if (request.model_output) save_model(*request.model_output, saved.experiment, saved.model, saved.parameters);
   const StatusLine status("computing logits");
   if (request.output) write_logits(request, config, saved);

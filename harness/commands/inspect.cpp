@@ -28,6 +28,7 @@
 #include "harness/exchange/saved_model.h"
 #include "harness/runs/run_record.h"
 #include "harness/training/evaluate.h"
+#include "model/block.h"
 #include "results/presentation/page.h"
 #include "results/presentation/table.h"
 
@@ -66,6 +67,7 @@ Inspection inspect_example(const InspectRequest& request) {
   const size_t split = find_split(*saved.task, request.split);
   const Task& task = *saved.task->tasks[split];
   const Model& model = saved.model;
+  require_attention(model.shape);
   const SampleStream samples = saved.task->stream({Purpose::test, request.split, request.seed}, request.length);
   const PreparedSample drawn =
       draw_batch(samples, *model.encoding, /*training=*/false, request.example, 1).front();

@@ -15,7 +15,7 @@ namespace posbench {
 void ModelOptions::describe(OptionTable& o) {
   o.integer("layers", layers, 1, 64, "number of blocks of attention and feed-forward layers");
   o.integer("width", width, 1, 8192, "channels of the residual stream; a multiple of the number of heads");
-  o.integer("heads", heads, 1, 128, "number of attention heads");
+  o.integer("heads", heads, 1, 128, "number of heads of the attention or of the gated delta rule; lstm has none");
   o.integer("feed_forward", feed_forward, 0, 65536, "inner channels of the feed-forward layers; 0: 4 x width");
   o.choice("attention", attention, {"causal", "bidirectional"},
            "tokens that a token sees: itself and earlier ones, or all");
@@ -28,8 +28,8 @@ void ModelOptions::describe(OptionTable& o) {
            "probability of zeroing an entry of the embeddings and of each sublayer's output in training");
   o.flag("tied_embeddings", tied_embeddings, "use of the token embeddings as the output layer");
   o.choice(
-      "block", block, {"sequential", "parallel", "attention"},
-      "kind of block: attention, then feed-forward; both from the same input, as in GPT-J; or attention alone");
+      "block", block, {"sequential", "parallel", "attention", "lstm", "gated_delta"},
+      "kind of block: attention, then feed-forward; both from the same input, as in GPT-J; attention alone; or, with the encoding none in causal models only, an LSTM layer alone, or the gated delta rule, then feed-forward");
   o.omit_default();
   o.choice("norm_kind", norm_kind, {"layer_norm", "rms_norm"},
            "kind of normalization: layer normalization, or RMSNorm, which neither centers nor shifts");
@@ -74,10 +74,10 @@ ModelConfig ModelOptions::shape() const {
   shape.segment = segment;
   shape.sinks = sinks;
   shape.loops = loops;
-  if (feed_forward > 0 && block == BlockKind::attention) {
+  if (feed_forward > 0 && !shape.has_feed_forward()) {
     throw InputError(fmt::format(
-        "model.feed_forward is {}, and model.block=attention has no feed-forward layers; leave out one of them",
-        feed_forward));
+        "model.feed_forward is {}, and model.block={} has no feed-forward layers; leave out one of them",
+        feed_forward, to_string(block)));
   }
   if (sinks > 0 && window == 0 && segment == 0) {
     throw InputError(fmt::format(

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/error.h"
 #include "encodings/parts/decorator.h"
 #include "harness/verify/double_precision/certificate.h"
 #include "harness/verify/double_precision/properties.h"
@@ -73,6 +74,53 @@ TEST_CASE("every gradient agrees with finite differences in parallel blocks and 
       }
     }
   }
+}
+
+TEST_CASE("every gradient of recurrent blocks agrees with finite differences") {
+  const BlockKind block = GENERATE(BlockKind::lstm, BlockKind::gated_delta);
+  for (const auto& [heads, length, pre_norm, dropout] : std::vector<std::tuple<int, int, bool, double>>{
+           {1, 1, true, 0}, {1, 6, false, 0.3}, {2, 13, false, 0}, {3, 7, true, 0.3}, {4, 20, true, 0}}) {
+    ModelConfig config = small_shape(heads, /*causal=*/true, pre_norm);
+    config.block = block;
+    config.dropout = dropout;
+    const Worst worst = gradient_error(Spec{"none", {}}, config, length);
+    INFO(to_string(block) << ": " << worst.where << ", heads " << heads << ", length " << length
+                          << (pre_norm ? ", pre" : ", post") << ", dropout " << dropout);
+    CHECK(worst.error <= kMaxError);
+  }
+}
+
+TEST_CASE("recurrent blocks are causal to the bit, depend on the order of tokens and are finite at any length") {
+  const BlockKind block = GENERATE(BlockKind::lstm, BlockKind::gated_delta);
+  ModelConfig config = small_shape(4, /*causal=*/true, /*pre_norm=*/true);
+  config.block = block;
+  const Spec none{"none", {}};
+  INFO(to_string(block));
+  CHECK(is_causal(none, config, 20));
+  CHECK(order_sensitivity(none, config, 9) > 1e-6);
+  CHECK(shift_sensitivity(none, config, 9) == 0);
+  CHECK(is_finite(none, config, 1));
+  CHECK(is_finite(none, config, 4 * config.trained_length));
+}
+
+TEST_CASE("recurrent blocks refuse every encoding that acts on attention") {
+  ModelConfig config = small_shape(4, /*causal=*/true, /*pre_norm=*/true);
+  config.block = BlockKind::gated_delta;
+  std::vector<std::string> accepted;
+  for (const std::string& name : encodings().names()) {
+    ParameterLayout layout;
+    try {
+      make_encoding(Spec{name, {}}, config, layout);
+      accepted.push_back(name);
+    } catch (const InputError& error) {
+      CHECK(
+          std::string(error.what()) ==
+          "encoding '" + name +
+              "' acts on attention, which model.block=gated_delta does not have; use the encoding 'none' or choose "
+              "another model.block");
+    }
+  }
+  CHECK(accepted == std::vector<std::string>{"none"});
 }
 
 TEST_CASE("no output of a causal model depends on later tokens, to the bit") {

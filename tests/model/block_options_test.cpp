@@ -1,10 +1,13 @@
 // Tests what the options of blocks compute. contract_test.cpp tests their gradients with all encodings.
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "harness/verify/double_precision/certificate.h"
 #include "model/training_step.h"
 #include "tests/catch.h"
@@ -86,6 +89,71 @@ TEST_CASE("every option of blocks has correct gradients, causal and bidirectiona
       }
     }
   }
+}
+
+TEST_CASE("options that do not act on attention have correct gradients in recurrent blocks") {
+  const std::vector<std::string> apply{"norm_kind=rms_norm", "activation=swiglu", "biases=false", "loops=3"};
+  int applied = 0;
+  for (const BlockOptions& options : block_options()) {
+    if (std::ranges::find(apply, options.name) == apply.end()) continue;
+    for (const bool pre_norm : {true, false}) {
+      for (const BlockKind block : {BlockKind::lstm, BlockKind::gated_delta}) {
+        ModelConfig config = small_shape(2, /*causal=*/true, pre_norm);
+        config.tied_embeddings = !pre_norm;
+        config.dropout = pre_norm ? 0.2 : 0;
+        config.block = block;
+        options.set(config);
+        const Worst worst = gradient_error(Spec{"none", {}}, config, 9);
+        INFO(options.name << ", " << to_string(block) << ": " << worst.where);
+        CHECK(worst.error <= 1e-6);
+        ++applied;
+      }
+    }
+  }
+  CHECK(applied == 16);
+}
+
+TEST_CASE("recurrent blocks refuse options that act on attention, and bidirectional models, in one line") {
+  const auto refusal = [](BlockKind block, const std::function<void(ModelConfig&)>& set) {
+    ModelConfig config = small_shape(2, true, true);
+    config.block = block;
+    set(config);
+    try {
+      const Net net(config);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("not refused");
+  };
+  CHECK(refusal(BlockKind::lstm, [](ModelConfig& c) { c.qk_norm = true; }) ==
+        "model.qk_norm=true acts on attention, which model.block=lstm does not have; set it to false or choose "
+        "another model.block");
+  CHECK(refusal(BlockKind::gated_delta, [](ModelConfig& c) { c.window = 4; }) ==
+        "model.window=4 acts on attention, which model.block=gated_delta does not have; set it to 0 or choose "
+        "another model.block");
+  CHECK(refusal(BlockKind::lstm, [](ModelConfig& c) { c.segment = 3; }) ==
+        "model.segment=3 acts on attention, which model.block=lstm does not have; set it to 0 or choose another "
+        "model.block");
+  CHECK(refusal(BlockKind::gated_delta, [](ModelConfig& c) { c.logit_scale = LogitScale::log_length; }) ==
+        "model.logit_scale acts on attention, which model.block=gated_delta does not have; set it to constant or "
+        "choose another model.block");
+  CHECK(refusal(BlockKind::lstm, [](ModelConfig& c) { c.causal = false; }) ==
+        "model.block=lstm is defined for causal models only; set model.attention to causal or leave it out");
+}
+
+TEST_CASE(
+    "an LSTM block has one normalization and no feed-forward, and a block of the gated delta rule has both") {
+  ModelConfig config = small_shape(2, true, true);
+  config.block = BlockKind::lstm;
+  CHECK(Net(config).has("blocks.1.lstm.hidden.weight"));
+  CHECK_FALSE(Net(config).has("attention"));
+  CHECK_FALSE(Net(config).has("norm2"));
+  CHECK_FALSE(Net(config).has("feed_forward"));
+  config.block = BlockKind::gated_delta;
+  CHECK(Net(config).has("blocks.1.gated_delta.out.weight"));
+  CHECK_FALSE(Net(config).has("attention"));
+  CHECK(Net(config).has("blocks.0.norm2"));
+  CHECK(Net(config).has("blocks.0.feed_forward"));
 }
 
 TEST_CASE("a block of attention alone has no feed-forward and one normalization") {

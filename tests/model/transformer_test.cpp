@@ -44,8 +44,10 @@ std::pair<EigenMatrix, Vector> logits_and_gradient(const ModelConfig& config, co
 }  // namespace
 
 TEST_CASE("the logits at a position, and their gradient, do not depend on the other target positions") {
-  const BlockKind block = GENERATE(BlockKind::sequential, BlockKind::parallel, BlockKind::attention);
+  const BlockKind block = GENERATE(BlockKind::sequential, BlockKind::parallel, BlockKind::attention,
+                                   BlockKind::lstm, BlockKind::gated_delta);
   for (const bool causal : {true, false}) {
+    if (!causal && ModelConfig{.block = block}.is_recurrent()) continue;
     for (const bool pre_norm : {true, false}) {
       INFO((causal ? "causal" : "bidirectional")
            << (pre_norm ? ", pre-norm" : ", post-norm") << ", block " << static_cast<int>(block));

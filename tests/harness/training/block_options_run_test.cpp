@@ -1,4 +1,5 @@
 // Options of blocks in a run: checkpoints, loops in testing, saved models, refusals.
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,12 +31,8 @@ ExperimentResult run(const RunConfig& config) {
   return run_experiment(suite.experiments[0])->front();
 }
 
-}  // namespace
-
-TEST_CASE("a model with all options of blocks resumes from its checkpoint to the same bytes") {
-  const TemporaryDirectory directory;
-  const Suite suite = make_suite(modern({"model.dropout=0.1"}));
-  const Experiment& e = suite.experiments[0];
+/// Trains a model at once, and in two parts with a checkpoint between them, and compares the parameters.
+void check_resumed(const Experiment& e, const std::filesystem::path& checkpoint) {
   const Model model = make_model(e.encoding, e.task->shape);
   const TrainingOptions& options = e.task->options.training;
   LearningRateSweep whole(model, options, e.seed), part = whole, again = whole;
@@ -43,13 +40,32 @@ TEST_CASE("a model with all options of blocks resumes from its checkpoint to the
   sweep_learning_rates(model, streams, options, whole);
   sweep_learning_rates(model, streams, options, part, [&](const LearningRateSweep& s) {
     if (s.state.step < options.steps / 2) return true;
-    write_checkpoint(directory / "c.safetensors", e, model, s, 1);
+    write_checkpoint(checkpoint, e, model, s, 1);
     return false;
   });
-  read_checkpoint(directory / "c.safetensors", e, model, again);
+  read_checkpoint(checkpoint, e, model, again);
   sweep_learning_rates(model, streams, options, again);
   CHECK(again.best->parameters.flat == whole.best->parameters.flat);
   CHECK(again.best->curve == whole.best->curve);
+}
+
+}  // namespace
+
+TEST_CASE("a model with all options of blocks resumes from its checkpoint to the same bytes") {
+  const TemporaryDirectory directory;
+  const Suite suite = make_suite(modern({"model.dropout=0.1"}));
+  check_resumed(suite.experiments[0], directory / "c.safetensors");
+}
+
+TEST_CASE("a model with recurrent blocks resumes from its checkpoint to the same bytes") {
+  const std::string block = GENERATE("lstm", "gated_delta");
+  const TemporaryDirectory directory;
+  const Suite suite = make_suite(make_config({.profile = "smoke",
+                                              .tasks = "parity_check",
+                                              .encodings = "none",
+                                              .seeds = "2",
+                                              .settings = {"model.block=" + block, "model.dropout=0.1"}}));
+  check_resumed(suite.experiments[0], directory / "c.safetensors");
 }
 
 TEST_CASE("evaluation.loops changes what is tested, and neither training nor validation") {
@@ -73,6 +89,48 @@ TEST_CASE("saved models with options of blocks and combined encodings are read b
   const Outcome seen = posbench_command(directory, "inspect r flip_flop " + encoding + " --format json");
   CHECK(seen.code == 0);
   CHECK(read_whole(directory / "r/report.json").find("\"window\"") != std::string::npos);
+}
+
+TEST_CASE("saved models with recurrent blocks give logits; inspect and forward --attention refuse them") {
+  const std::string block = GENERATE("lstm", "gated_delta");
+  const TemporaryDirectory directory;
+  REQUIRE(posbench_command(directory,
+                           "run --profile smoke -t parity_check -e none --set model.layers=2 -q "
+                           "--save-models -o r --set model.block=" +
+                               block)
+              .code == 0);
+  CHECK(posbench_command(directory, "forward r parity_check none -n 4 -o logits.npz").code == 0);
+  const std::string expected = "the model has model.block=" + block +
+                               ", which has neither scores nor attention weights; choose a model with attention";
+  for (const std::string command : {"inspect r parity_check none", "inspect r parity_check none --over 4",
+                                    "forward r parity_check none -n 4 --attention -o maps.npz"}) {
+    const Outcome refused = posbench_command(directory, command);
+    INFO(command << ": " << refused.error);
+    CHECK(refused.code == 2);
+    CHECK(refused.error.find(expected) != std::string::npos);
+  }
+  CHECK_FALSE(std::filesystem::exists(directory / "maps.npz"));
+}
+
+TEST_CASE(
+    "recurrent blocks refuse encodings, bidirectional models and settings of attention before a run starts") {
+  const TemporaryDirectory directory;
+  for (const auto& [arguments, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"-e rope",
+            "encoding 'rope' acts on attention, which model.block=lstm does not have; use the encoding "
+            "'none' or choose another model.block"},
+           {"-e none --set model.attention=bidirectional", "model.block=lstm is defined for causal models only"},
+           {"-e none --set model.window=4", "model.window=4 acts on attention"},
+           {"-e none --set model.feed_forward=8",
+            "model.feed_forward is 8, and model.block=lstm has no feed-forward"},
+           {"-e none --set extend.encodings=rope", "encoding 'rope' acts on attention"}}) {
+    const Outcome refused = posbench_command(
+        directory, "run --profile smoke -t parity_check --set model.block=lstm -o r " + arguments);
+    INFO(arguments << ": " << refused.error);
+    CHECK(refused.code == 2);
+    CHECK(refused.error.find(expected) != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(directory / "r"));
+  }
 }
 
 TEST_CASE("options of blocks that exclude each other are refused in one line") {
