@@ -30,6 +30,8 @@
 #include "results/presentation/board_page.h"
 #include "results/presentation/board_text.h"
 #include "results/presentation/encoding_overview.h"
+#include "results/presentation/over_tasks_text.h"
+#include "results/statistics/over_tasks.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -179,30 +181,53 @@ std::string markdown_page(const Board& board, const BoardTexts& words) {
   return text;
 }
 
-/// Returns the tables of one encoding on several tasks.
-std::string encoding_text(const Board& board, bool markdown, const ConsoleStyle& style) {
-  const int width = style.width == 0 ? kPipedWidth : style.width;
-  const auto lines = [&](const std::string& line) {
-    return (markdown ? escape_markdown(line) : wrap_text(to_printable(line), 0, width)) + "\n\n";
-  };
-  std::string text = lines(overview_text(board));
-  for (const OverviewTable& part : overview_tables(board)) {
-    text += lines(part.title) + (markdown ? to_markdown(part.table) : to_console_text(part.table, style)) + "\n";
+std::string latex_tables(const Board& board, const BoardTexts& words) {
+  std::string text;
+  for (const BoardTask& task : board.tasks) {
+    const std::string caption = fmt::format("{}, {}: {} {}", task.task, split_title(task), words.about(task.task),
+                                            task_summary_text(task, board.options));
+    text += line_text(caption, Format::latex, {}) + "\n" + table_text(board_table(task), Format::latex, {}) + "\n";
   }
-  return text + lines("The flag --by-task prints every task with its definition and tiers.");
+  return text;
 }
 
-/// Returns what the format and the flags select, without notes.
+/// Returns the tables of one encoding on several tasks.
+std::string encoding_text(const Board& board, Format format, const ConsoleStyle& style) {
+  std::string text = line_text(overview_text(board), format, style) + "\n\n";
+  for (const OverviewTable& part : overview_tables(board))
+    text += line_text(part.title, format, style) + "\n\n" + table_text(part.table, format, style) + "\n";
+  return text + line_text("The flag --by-task prints every task with its definition and tiers.", format, style) +
+         "\n\n";
+}
+
+std::string notes_text(const std::vector<std::string>& notes, Format format, const ConsoleStyle& style) {
+  std::string text;
+  for (const std::string& note : notes)
+    text += line_text(note, format, style, 2) + (format == Format::markdown ? "\n\n" : "\n");
+  return text;
+}
+
+/// Returns a row for each task; then, for several tasks, a row for each encoding over all of them.
+std::string summary_text(const Board& board, Format format, const ConsoleStyle& style) {
+  std::string text = table_text(board_summary(board, /*with_names=*/format == Format::markdown), format, style) +
+                     "\n" + notes_text(board_summary_notes(board), format, style);
+  if (board.tasks.size() < 2) return text;
+  const OverTasks over = summarize_over_tasks(board);
+  if (format == Format::console) text += "\n";
+  if (!over.rows.empty()) text += table_text(over_tasks_table(over), format, style) + "\n";
+  return text + notes_text(over_tasks_notes(over, board.options), format, style);
+}
+
+/// Returns what the format and the flags select, with notes.
 std::string tables_text(const BoardRequest& request, const Board& board, const BoardTexts& words) {
-  const bool markdown = output_format(request.output) == Format::markdown;
+  const Format format = output_format(request.output);
   const ConsoleStyle style = console_style(request.output);
-  if (request.summary) {
-    const Table table = board_summary(board, /*with_names=*/markdown);
-    return (markdown ? to_markdown(table) : to_console_text(table, style)) + "\n";
-  }
+  if (request.summary) return summary_text(board, format, style);
+  const std::string notes = notes_text(board_notes(board, words), format, style);
   if (!request.by_task && board.tasks.size() > 1 && has_one_encoding(board))
-    return encoding_text(board, markdown, style);
-  return markdown ? markdown_page(board, words) : console_text(board, words, style);
+    return encoding_text(board, format, style) + notes;
+  if (format == Format::console) return console_text(board, words, style) + notes;
+  return (format == Format::markdown ? markdown_page(board, words) : latex_tables(board, words)) + notes;
 }
 
 std::string board_text(const BoardRequest& request, const BoardReport& all, const BoardTexts& words) {
@@ -230,25 +255,20 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
   if (board.tasks.empty())
     throw InputError("the board has no result of these tasks, encodings and family; select others");
   if (chosen == Format::csv) return to_csv(board_csv(board, words));
-  if (chosen == Format::json) return to_indented_json(to_json(board, words, all.warnings));
-  std::string text = tables_text(request, board, words);
-  std::vector<std::string> notes = request.summary ? board_summary_notes(board) : board_notes(board, words);
-  notes.insert(notes.end(), all.warnings.begin(), all.warnings.end());
-  const ConsoleStyle style = console_style(request.output);
-  for (const std::string& note : notes) {
-    text += (chosen == Format::markdown ? escape_markdown(note) + "\n"
-                                        : wrap_text(to_printable(note), 2, style.width)) +
-            "\n";
+  if (chosen == Format::json) {
+    Json json = to_json(board, words, all.warnings);
+    if (board.tasks.size() > 1) json["over_tasks"] = to_json(summarize_over_tasks(board));
+    return to_indented_json(json);
   }
-  return text;
+  return tables_text(request, board, words) + notes_text(all.warnings, chosen, console_style(request.output));
 }
 
 void board(const BoardRequest& request) {
   const Format chosen = output_format(request.output);  // refuses an invalid format before anything is read
   if (request.summary && request.by_task)
     throw InputError("--summary and --by-task exclude each other; give one of them");
-  if (request.summary && chosen != Format::console && chosen != Format::markdown)
-    throw InputError("--summary needs --format console or markdown; JSON has its numbers without it");
+  if (request.summary && !is_text(chosen))
+    throw InputError("--summary needs --format console, markdown or latex; JSON has its numbers without it");
   const std::vector<Report> own = read_run_reports(request.reports);
   const std::vector<KeptReport> kept = [] {
     const StatusLine status("reading the board");
@@ -290,7 +310,7 @@ void add_board(CLI::App& app, Invocation&) {
   command->add_flag(
       "--summary", request->summary,
       "one row for each task: training steps, number of encodings that learn it, number with at least "
-      "0.90, and the best");
+      "0.90, and the best; then one row for each encoding that ran all of them: interquartile mean over tasks and seeds");
   command->add_flag("--by-task", request->by_task,
                     "print every task in full if a single encoding is selected, instead of one row for each task");
   command->add_flag("--only-own", request->only_own,
@@ -299,7 +319,7 @@ void add_board(CLI::App& app, Invocation&) {
                     "add reports even if their model or training settings differ from those of the board");
   add_output(*command, request->output);
   set_footer(*command,
-             {{"posbench board --summary", "every task in one row"},
+             {{"posbench board --summary", "every task in one row, and encodings over all tasks"},
               {"posbench board -t flip_flop", "all encodings on one task, with their costs"},
               {"posbench board -t last_x_retrieval --split ood_far4", "at four times the trained distance"},
               {"posbench board -e cope", "one encoding on all tasks, in one row for each"},

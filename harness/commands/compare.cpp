@@ -71,6 +71,8 @@ std::string comparison_text(const Comparison& comparison, Format format, const C
       return to_indented_json(to_json(comparison));
     case Format::html:
       return make_compare_page(comparison);
+    case Format::latex:
+      return to_latex(comparison);
   }
   return "";
 }

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/printable.h"
 #include "base/text.h"
 #include "encodings/registry.h"
 #include "harness/analysis/head_report.h"
@@ -198,12 +197,11 @@ std::string format_inspection(const Inspection& inspection, Format format, Index
   std::vector<std::pair<std::string, Table>> tables = make_tables(inspection, query);
   tables.emplace_back("sign of the position term", head_table(inspection));
   for (const auto& [caption, table] : tables) {
-    text += format == Format::markdown
-                ? fmt::format("{}\n\n{}\n", escape_markdown(caption), to_markdown(table))
-                : fmt::format("{}\n{}\n", to_printable(caption), to_console_text(table, style));
+    text += line_text(caption, format, {}) + (format == Format::markdown ? "\n\n" : "\n") +
+            table_text(table, format, style) + "\n";
   }
   for (const std::string& note : make_notes(inspection)) {
-    text += (format == Format::markdown ? escape_markdown(note) + "\n\n" : to_printable(note) + "\n");
+    text += line_text(note, format, {}) + (format == Format::markdown ? "\n\n" : "\n");
   }
   return text;
 }

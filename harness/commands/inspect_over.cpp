@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/printable.h"
 #include "harness/commands/inspection.h"
 #include "results/presentation/page.h"
 #include "results/presentation/table.h"
@@ -342,10 +341,9 @@ std::string format_head_report(const HeadReport& report, const std::string& unfi
   std::string text;
   std::vector<Table> tables{head_table(report)};
   if (report.has_evidence()) tables.push_back(part_table(report));
-  for (const Table& table : tables)
-    text += (format == Format::markdown ? to_markdown(table) : to_console_text(table, style)) + "\n";
+  for (const Table& table : tables) text += table_text(table, format, style) + "\n";
   for (const std::string& note : notes)
-    text += format == Format::markdown ? escape_markdown(note) + "\n\n" : to_printable(note) + "\n";
+    text += line_text(note, format, {}) + (format == Format::markdown ? "\n\n" : "\n");
   return text;
 }
 

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/printable.h"
 #include "harness/commands/commands.h"
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
@@ -88,13 +87,12 @@ std::string report_text(const ReportRequest& request, const std::vector<NamedRep
   }
   std::string text;
   const auto add = [&](const Table& table) {
-    if (!table.rows.empty())
-      text += (format == Format::markdown ? to_markdown(table) : to_console_text(table, style)) + '\n';
+    if (!table.rows.empty()) text += table_text(table, format, style) + '\n';
   };
   std::vector<std::string> notes;
   if (request.by_split) {
     for (const auto& [task, table] : split_tables(summary, metric)) {
-      text += format == Format::markdown ? fmt::format("`{}`\n\n", task) : to_printable(task) + "\n";
+      text += format == Format::markdown ? fmt::format("`{}`\n\n", task) : line_text(task, format, {}) + "\n";
       add(table);
     }
     notes = split_notes(summary, metric);
@@ -106,10 +104,7 @@ std::string report_text(const ReportRequest& request, const std::vector<NamedRep
   add(unfinished_table(all.report));
   for (std::string& note : memory_notes(all.report)) notes.push_back(std::move(note));
   notes.insert(notes.end(), all.warnings.begin(), all.warnings.end());
-  for (const std::string& note : notes) {
-    text += (format == Format::markdown ? escape_markdown(note) : wrap_text(to_printable(note), 0, style.width)) +
-            '\n';
-  }
+  for (const std::string& note : notes) text += line_text(note, format, style) + '\n';
   return text;
 }
 
@@ -142,12 +137,13 @@ void write_report(const ReportRequest& request, const std::vector<NamedReport>& 
 /// Reports once. With --keep-going, skips unreadable reports, unless all are.
 void report(const ReportRequest& request) {
   const Format chosen = output_format(request.output);  // refuses an invalid format before anything is read
-  if (request.by_split && chosen != Format::console && chosen != Format::markdown) {
+  if (request.by_split && !is_text(chosen)) {
     throw InputError(
-        "--by-split needs --format console or markdown; csv, json and html have every split without it");
+        "--by-split needs --format console, markdown or latex; csv, json and html have every split without it");
   }
-  if (request.sort != "run" && chosen != Format::console && chosen != Format::markdown)
-    throw InputError("--sort needs --format console or markdown; csv, json and html have the order of the run");
+  if (request.sort != "run" && !is_text(chosen))
+    throw InputError(
+        "--sort needs --format console, markdown or latex; csv, json and html have the order of the run");
   std::vector<std::filesystem::path> paths;
   std::vector<Report> reports;
   for (const std::filesystem::path& path : request.runs) {
@@ -227,7 +223,8 @@ void add_report(CLI::App& app, Invocation&) {
        {"posbench report runs/mine -o mine.csv", "a row for each task, encoding, seed and split"},
        {"posbench report runs/mine --watch -o now.html", "a page that follows a run; the browser reloads it"},
        {"posbench report before after -o both.html", "two runs on one page"},
-       {"posbench report before after --format markdown", "tables for a pull request"}},
+       {"posbench report before after --format markdown", "tables for a pull request"},
+       {"posbench report runs/mine -o mine.tex", "tables for a paper"}},
       {"The page is one file, which works offline: accuracy by length and distance, maps of encodings and tasks, "
        "learning curves, ranks and costs. Below each plot are its values as a table and as CSV, and its Vega "
        "specification.",

@@ -47,21 +47,24 @@ struct ReproduceRequest {
   std::vector<std::string> command;
 };
 
-std::string formatted(const Table& table, Format format, bool color) {
-  switch (format) {
-    case Format::markdown:
-      return to_markdown(table);
-    case Format::csv:
-      return to_csv(table);
-    default:
-      return to_console_text(table, {console_width(), color});
-  }
+/// Returns an object for each row, with the headers as keys.
+Json to_json(const Table& table) {
+  return write_list(table.rows, [&](const std::vector<Cell>& cells) {
+    Json row;
+    for (size_t column = 0; column < cells.size(); ++column)
+      row[table.columns[column].header] = cells[column].text;
+    return row;
+  });
 }
 
 /// Prints the claims with the verdicts of the kept runs.
 void print_claims(const ClaimPlan& plan, const ReproduceRequest& request, bool color) {
   const Table table = claim_list(plan.claims, kept_verdicts(to_string(request.size)));
-  fmt::print("{}", formatted(table, request.format, color));
+  if (request.format == Format::json) {
+    fmt::print("{}", to_indented_json(to_json(table)));
+    return;
+  }
+  fmt::print("{}", table_text(table, request.format, {console_width(), color}));
   if (request.format == Format::console) {
     fmt::print(
         "\nverdict: by the kept runs of this size\npredicted: the verdict that was expected before any run\n{}\n",
@@ -137,7 +140,8 @@ int reproduce(const ReproduceRequest& request) {
   AllEvidence evidence = collect_evidence(plan, directory);
   for (const fs::path& other : request.with) evidence.merge(collect_evidence(plan, other));
   const std::vector<ClaimResult> results = judge_claims(plan.claims, evidence, kAlpha);
-  const std::string json = to_indented_json(to_json(plan.claims, results, evidence, request.size, kAlpha));
+  const std::string json =
+      to_indented_json(posbench::to_json(plan.claims, results, evidence, request.size, kAlpha));
   if (!request.judge_only) write_file(directory / "claims.json", json);
   const std::optional<fs::path> page =
       request.page || request.judge_only ? request.page : std::optional(directory / "claims.html");
@@ -149,13 +153,14 @@ int reproduce(const ReproduceRequest& request) {
     fmt::print("{}", json);
     return 0;
   }
-  const bool document = request.format == Format::markdown;
+  const bool document = request.format == Format::markdown || request.format == Format::latex;
   const Table table = document ? claim_statements(plan.claims, results) : claim_table(plan.claims, results);
-  fmt::print("{}", formatted(table, request.format, color));
+  fmt::print("{}", table_text(table, request.format, {console_width(), color}));
   if (request.format == Format::csv) return 0;
   fmt::print("\n");
   for (const std::string& note : claim_notes(plan.claims, results)) {
-    fmt::print("{}\n", document ? "* " + escape_markdown(note) : note);
+    const char* bullet = request.format == Format::markdown ? "* " : "";
+    fmt::print("{}{}\n", bullet, line_text(note, request.format, {}));
   }
   if (!request.judge_only) fmt::print("\nclaims: {}\n", (directory / "claims.json").string());
   if (page) fmt::print("{}page: {}\n", request.judge_only ? "\n" : "", page->string());
@@ -199,8 +204,12 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
   command->add_flag("--judge-only", request->judge_only, "judge by the finished runs and train nothing");
   add_choice<Format, Format>(
       *command, "--format", request->format,
-      {{"console", Format::console}, {"markdown", Format::markdown}, {"csv", Format::csv}, {"json", Format::json}},
-      "format of the output; Markdown also has the statements of the claims and their sources");
+      {{"console", Format::console},
+       {"markdown", Format::markdown},
+       {"csv", Format::csv},
+       {"json", Format::json},
+       {"latex", Format::latex}},
+      "format of the output; Markdown and LaTeX also have the statements of the claims and their sources");
   add_color(*command, request->color);
   set_footer(
       *command,

@@ -7,13 +7,17 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/printable.h"
 #include "harness/console/help.h"
 #include "harness/console/terminal.h"
+#include "results/presentation/latex.h"
 
 namespace posbench {
 
@@ -53,14 +57,15 @@ void add_metric(CLI::App& command, Metric& metric) {
 void add_output(CLI::App& command, Output& output) {
   command
       .add_option("-o,--output", output.file,
-                  "output file, whose extension selects the format: .html, .md, .csv, .json or .txt")
+                  "output file, whose extension selects the format: .html, .md, .csv, .json, .tex or .txt")
       ->default_str("standard output");
   add_choice<std::optional<Format>, Format>(command, "--format", output.format,
                                             {{"console", Format::console},
                                              {"markdown", Format::markdown},
                                              {"csv", Format::csv},
                                              {"json", Format::json},
-                                             {"html", Format::html}},
+                                             {"html", Format::html},
+                                             {"latex", Format::latex}},
                                             "format of the output")
       ->default_str("that of the file's extension, or console");
   add_color(command, output.color);
@@ -75,21 +80,46 @@ bool wants_color(const std::string& color) {
 Format output_format(const Output& output) {
   if (output.format) return *output.format;
   if (!output.file) return Format::console;
-  static const std::map<std::string, Format> formats{{".html", Format::html},
-                                                     {".md", Format::markdown},
-                                                     {".csv", Format::csv},
-                                                     {".json", Format::json},
-                                                     {".txt", Format::console}};
+  static const std::map<std::string, Format> formats{{".html", Format::html}, {".md", Format::markdown},
+                                                     {".csv", Format::csv},   {".json", Format::json},
+                                                     {".tex", Format::latex}, {".txt", Format::console}};
   const auto found = formats.find(output.file->extension().string());
   if (found != formats.end()) return found->second;
   throw InputError(
-      fmt::format("'{}' does not end in .html, .md, .csv, .json or .txt; use one of these, or add --format",
+      fmt::format("'{}' does not end in .html, .md, .csv, .json, .tex or .txt; use one of these, or add --format",
                   output.file->string()));
+}
+
+bool is_text(Format format) {
+  return format == Format::console || format == Format::markdown || format == Format::latex;
 }
 
 ConsoleStyle console_style(const Output& output) {
   if (output.file) return {kPipedWidth, output.color == "always"};
   return {console_width(), wants_color(output.color)};
+}
+
+std::string table_text(const Table& table, Format format, const ConsoleStyle& style) {
+  switch (format) {
+    case Format::console:
+      return to_console_text(table, style);
+    case Format::markdown:
+      return to_markdown(table);
+    case Format::csv:
+      return to_csv(table);
+    case Format::latex:
+      return to_latex(table);
+    case Format::json:
+    case Format::html:
+      break;
+  }
+  throw std::logic_error("JSON and pages have no table as text");
+}
+
+std::string line_text(const std::string& text, Format format, const ConsoleStyle& style, size_t indent) {
+  if (format == Format::markdown) return escape_markdown(text);
+  if (format == Format::latex) return escape_latex(text) + "\n";  // a blank line ends a paragraph
+  return style.width == 0 ? to_printable(text) : wrap_text(to_printable(text), indent, style.width);
 }
 
 void write_output(const Output& output, const std::string& text) {

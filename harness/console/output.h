@@ -1,6 +1,7 @@
 // Adds options for the configuration of a run and for the format and the file of a result.
 #pragma once
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
@@ -13,7 +14,7 @@
 
 namespace posbench {
 
-enum class Format { console, markdown, csv, json, html };
+enum class Format { console, markdown, csv, json, html, latex };
 
 struct Output {
   std::optional<std::filesystem::path> file;  // empty: standard output
@@ -36,8 +37,16 @@ bool wants_color(const std::string& color);
 /// Returns the given format, or that of the file's extension, or console without a file. Throws InputError if the
 /// extension is not that of a format.
 Format output_format(const Output&);
+/// Returns true for the formats that consist of tables and lines of text: console, Markdown and LaTeX.
+bool is_text(Format);
 /// Returns the width of the terminal and its colors. The width of a file and of a pipe is constant.
 ConsoleStyle console_style(const Output&);
+
+/// Returns a table for the console, as Markdown, as CSV or for LaTeX. JSON and pages have forms of their own.
+std::string table_text(const Table&, Format, const ConsoleStyle&);
+/// Returns a text without an end of line: as Markdown, as a paragraph of LaTeX, or for the console. There its lines have
+/// at most the width of the style, and all but the first are indented. The width 0 is no limit.
+std::string line_text(const std::string& text, Format, const ConsoleStyle&, size_t indent = 0);
 
 void write_output(const Output&, const std::string& text);
 

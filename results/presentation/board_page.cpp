@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "results/presentation/accuracy_text.h"
+#include "results/presentation/over_tasks_text.h"
 #include "results/presentation/page_sections.h"
+#include "results/statistics/over_tasks.h"
 
 namespace posbench {
 namespace {
@@ -95,8 +97,14 @@ std::string make_board_page(
   }
   Report shown = all.report;
   std::erase_if(shown.experiments, [&](const ExperimentResult& e) { return !shows(e.id.task, e.id.encoding); });
-  const Board board = make_board(all, options);
+  Board board = make_board(all, options);
   sections.insert(sections.begin(), summary_section(board, sections));
+  for (BoardTask& task : board.tasks)
+    std::erase_if(task.rows, [&](const BoardRow& row) { return !shows(task.task, row.encoding); });
+  std::erase_if(board.tasks, [](const BoardTask& task) { return task.rows.empty(); });
+  Section over_tasks = over_tasks_section(summarize_over_tasks(board), options);
+  if (board.tasks.size() > 1 && !over_tasks.plots.empty())
+    sections.insert(sections.begin() + 1, std::move(over_tasks));
   Page page{.title = "The board of position encodings", .legend = board_notes(board, words)};
   page.legend.push_back("In each plot a dot is a seed, and a bar the mean. The cost is at the right of a row.");
   for (const std::string& warning : all.warnings) page.notes.push_back("Note: " + warning);

@@ -158,7 +158,9 @@ Table board_table(const BoardTask& task) {
   for (const BoardRow& row : task.rows) {
     const bool unknown = row.status == BoardStatus::not_learned;
     const Tone tone = unknown ? Tone::faint : row.tier == 1 ? Tone::good : Tone::plain;
-    std::vector<Cell> cells{Cell{tier_text(row), tone}, name_text(row), unknown ? "-" : accuracy_text(row.mean),
+    const Tone best = row.tier == 1 ? Tone::good : Tone::plain;
+    std::vector<Cell> cells{Cell{tier_text(row), tone}, Cell{name_text(row), best},
+                            Cell{unknown ? "-" : accuracy_text(row.mean), best},
                             unknown ? "-" : seed_range_text(row)};
     if (differ) cells.push_back(fmt::format("{}", seeds(row)));
     cells.push_back(in_distribution_text(row));

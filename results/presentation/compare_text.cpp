@@ -19,6 +19,7 @@
 #include "base/printable.h"
 #include "results/json/json.h"
 #include "results/presentation/accuracy_text.h"
+#include "results/presentation/latex.h"
 #include "results/statistics/learned.h"
 #include "results/statistics/proportion.h"
 #include "results/statistics/summary.h"
@@ -332,6 +333,17 @@ std::string to_markdown(const Comparison& comparison) {
                         to_markdown(folded));
   }
   return text + "\n" + comparison_legend(comparison) + lists(comparison, escape_markdown);
+}
+
+std::string to_latex(const Comparison& comparison) {
+  std::string text = to_latex(comparison_table(comparison)) + "\n";
+  std::string legend = comparison_legend(comparison);
+  std::ranges::replace(legend, '\n', ' ');
+  std::vector<std::string> notes{fmt::format("{}: {}", comparison_title(comparison), verdict_counts(comparison)),
+                                 std::move(legend)};
+  for (std::string& remark : comparison_remarks(comparison)) notes.push_back(std::move(remark));
+  for (const std::string& note : notes) text += escape_latex(note) + "\n\n";
+  return text;
 }
 
 Json to_json(const Comparison& comparison) {

@@ -16,6 +16,8 @@ Table comparison_table(const Comparison&);
 std::string to_console_text(const Comparison&, const ConsoleStyle& = {});
 /// Returns Markdown for a pull request, in which the rows with verdict 'same' are collapsed.
 std::string to_markdown(const Comparison&);
+/// Returns the table with the paragraphs that explain it.
+std::string to_latex(const Comparison&);
 Json to_json(const Comparison&);
 
 // Texts of the tables and of the page:

@@ -57,14 +57,14 @@ Table make_table(const std::vector<const BoardTask*>& tasks, BoardStatus status)
   table.columns.push_back({"its mean", Align::right});
   for (const BoardTask* task : tasks) {
     const BoardRow& row = task->rows.front();
-    std::vector<Cell> cells{task->task};
-    if (status == BoardStatus::in_tier)
-      cells.emplace_back(tier_text(row), row.tier == 1 ? Tone::good : Tone::plain);
+    const Tone tone = row.tier == 1 ? Tone::good : Tone::plain;
+    std::vector<Cell> cells{Cell{task->task, tone}};
+    if (status == BoardStatus::in_tier) cells.emplace_back(tier_text(row), tone);
     if (status == BoardStatus::not_learned) {
       cells.emplace_back(in_distribution_text(row));
       cells.emplace_back(fmt::format("{} of {}", task->summary.learned, task->summary.encodings));
     } else {
-      cells.emplace_back(accuracy_text(row.mean));
+      cells.emplace_back(accuracy_text(row.mean), tone);
       cells.emplace_back(seed_range_text(row));
     }
     cells.emplace_back(task->summary.best ? name_text(*task->summary.best) : "-");

@@ -67,7 +67,34 @@ TEST_CASE("the summary of the board has a row for each task, and fits a terminal
   CHECK(page.out.find("| encodings with 0.90 or more |") != std::string::npos);
   const Outcome refused = posbench_command(directory, "board --summary --format csv");
   CHECK(refused.code == 2);
-  CHECK(refused.error.find("--summary needs --format console or markdown") != std::string::npos);
+  CHECK(refused.error.find("--summary needs --format console, markdown or latex") != std::string::npos);
+}
+
+TEST_CASE("the summary of the board summarizes encodings over all tasks, and names what it leaves out") {
+  const TemporaryDirectory directory;
+  const Json over = parse_json(posbench_command(directory, "board --format json").out, "board").at("over_tasks");
+  REQUIRE(over.at("encodings").size() >= 8);
+  CHECK(over.at("tasks").size() + over.at("unlearned").size() >= 60);
+  double above = 1;
+  for (const Json& row : over.at("encodings")) {
+    const Json& mean = row.at("interquartile_mean");
+    CHECK(mean.at("value") <= above);
+    CHECK(mean.at("low") <= mean.at("value"));
+    CHECK(mean.at("value") <= mean.at("high"));
+    above = mean.at("value");
+  }
+  const Outcome outcome = posbench_command(directory, "board --summary");
+  REQUIRE(outcome.code == 0);
+  const std::string best = over.at("encodings").at(0).at("encoding");
+  CHECK(outcome.out.find("\n" + best + " ") != std::string::npos);
+  std::string notes = outcome.out.substr(outcome.out.find("\nOver "));
+  for (size_t at = 0; (at = notes.find("\n  ", at)) != notes.npos;) notes.replace(at, 3, " ");  // wrapped lines
+  for (const char* key : {"tasks", "unlearned", "incomplete"}) {
+    for (const Json& name : over.at(key)) CHECK(notes.find(name.get<std::string>()) != std::string::npos);
+  }
+  CHECK(notes.find("has not learned counts with the accuracy that it has") != std::string::npos);
+  const Outcome one = posbench_command(directory, "board --summary -t flip_flop");
+  CHECK(one.out.find("interquartile") == std::string::npos);
 }
 
 TEST_CASE("the board of one encoding has one row for each task, best first, and fits a terminal") {
@@ -109,9 +136,13 @@ TEST_CASE("the board of one encoding has one row for each task, best first, and 
 
 TEST_CASE("the summary of selected encodings counts all encodings") {
   const TemporaryDirectory directory;
-  const std::string flip_flop = "-t flip_flop,last_x_retrieval";
-  CHECK(posbench_command(directory, "board --summary -e cope " + flip_flop).out ==
-        posbench_command(directory, "board --summary " + flip_flop).out);
+  const auto tasks = [&](const std::string& selection) {
+    const std::string text =
+        posbench_command(directory, "board --summary -t flip_flop,last_x_retrieval " + selection).out;
+    return text.substr(0, text.find("\n0.90 or more, best: "));
+  };
+  CHECK(tasks("").find("\nflip_flop ") != std::string::npos);
+  CHECK(tasks("-e cope") == tasks(""));
   const Json json =
       parse_json(posbench_command(directory, "board -e cope -t flip_flop --format json").out, "board");
   CHECK(json.at("tasks").at(0).at("encodings") >= 60);

@@ -1,8 +1,10 @@
 // `posbench card`.
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "harness/config/embedded_data.h"
 #include "results/json/json.h"
@@ -46,7 +48,87 @@ TEST_CASE("a card refuses names that are no encoding and formats that it does no
   CHECK(unknown.error.find("unknown encoding 'ropes'; did you mean 'rope'?") != std::string::npos);
   const Outcome csv = posbench_command(directory, "card rope --format csv");
   CHECK(csv.code == 2);
-  CHECK(csv.error.find("a card needs --format console, markdown or json") != std::string::npos);
+  CHECK(csv.error.find("a card needs --format console, markdown, latex, json or html") != std::string::npos);
+}
+
+TEST_CASE("a card is a page too, and states that the board has no effective lengths") {
+  const TemporaryDirectory directory;
+  REQUIRE(posbench_command(directory, "card rope -o rope.html").code == 0);
+  const std::string page = read_whole(directory / "rope.html");
+  CHECK(page.find("<title>rope (encoding, rotary)</title>") != std::string::npos);
+  const bool has_lengths =
+      !Json::parse(posbench_command(directory, "card rope --format json").out)["effective_lengths"].empty();
+  CHECK((page.find("Effective lengths: none") == std::string::npos) == has_lengths);
+}
+
+TEST_CASE("recommend with a length lists only encodings that keep it, and names the splits that decide") {
+  const TemporaryDirectory directory;
+  const Outcome text = posbench_command(directory, "recommend --aspects recall --length 4x");
+  REQUIRE(text.code == 0);
+  CHECK(text.out.find("recall at 4x: ") != std::string::npos);
+  const Json found =
+      Json::parse(posbench_command(directory, "recommend --aspects recall --length 4 --format json").out);
+  const Json all = Json::parse(posbench_command(directory, "recommend --aspects recall --format json").out);
+  CHECK(found["encodings"].size() < all["encodings"].size());
+  for (const Json& encoding : found["encodings"]) {
+    const Json& at = encoding["scores"][0]["at_length"];
+    CHECK(2 * at["kept"].get<size_t>() >= at["tasks"].size());
+    for (const Json& task : at["tasks"]) {
+      std::vector<double> values = task["values"];
+      std::ranges::sort(values);
+      if (task["from"] == "splits") CHECK(task["kept"] == (values[(values.size() - 1) / 2] >= 0.9));
+    }
+  }
+  const auto refusal = [&](const std::string& arguments) {
+    const Outcome outcome = posbench_command(directory, "recommend --aspects recall " + arguments);
+    CHECK(outcome.code == 2);
+    return outcome.error;
+  };
+  CHECK(refusal("--length four")
+            .find("--length is 'four', expected a multiple of the trained length from 1 to 1000") !=
+        std::string::npos);
+  CHECK(refusal("--length 100").find("lower --length") != std::string::npos);
+  CHECK(refusal("--length 4 --share 1").find("the closest is") != std::string::npos);
+  CHECK(refusal("--share 1").find("--length") != std::string::npos);
+}
+
+TEST_CASE("every command with tables writes them for LaTeX") {
+  const TemporaryDirectory directory;
+  const std::string data = POSBENCH_SOURCE_DIR "/results/data/", reference = data + "reference/report.json";
+  const std::string arguments = GENERATE_COPY(
+      "report " + reference, "report " + reference + " --by-split",
+      "compare " + reference + " --between rope,alibi", "board -t flip_flop,counting",
+      "board --summary -t flip_flop,counting", "board -e rope", "card rope",
+      "reproduce --judge-only -o " + data + "claims/runs", "reproduce --list", "recommend --aspects counting");
+  INFO(arguments);
+  const Outcome outcome = posbench_command(directory, arguments + " --format latex");
+  INFO(outcome.error);
+  REQUIRE(outcome.code == 0);
+  std::istringstream lines(outcome.out);
+  std::ptrdiff_t columns = 0, tables = 0, rows = 0;
+  for (std::string line, before; std::getline(lines, line); before = line) {
+    if (line.starts_with("\\begin{tabular}")) {
+      CHECK(before == "% needs \\usepackage{booktabs}");
+      REQUIRE(columns == 0);
+      ++tables;
+      std::getline(lines, line);
+      CHECK(line == "\\toprule");
+      std::getline(lines, line);
+      columns = std::count(line.begin(), line.end(), '&') - std::ptrdiff_t(line.find("\\&") != line.npos) + 1;
+    } else if (line == "\\end{tabular}") {
+      CHECK(before == "\\bottomrule");
+      columns = 0;
+    } else if (columns > 0 && !line.ends_with("rule")) {
+      ++rows;
+      std::ptrdiff_t cells = 1;
+      for (size_t at = 0; at < line.size(); ++at) cells += line[at] == '&' && line[at - 1] != '\\';
+      CHECK(cells == columns);
+      CHECK(line.ends_with(" \\\\"));
+    }
+  }
+  CHECK(columns == 0);
+  CHECK(tables > 0);
+  CHECK(rows > 0);
 }
 
 TEST_CASE("recommend sorts the encodings that ran every task of the aspects, and keeps the cost") {

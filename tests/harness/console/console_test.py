@@ -401,7 +401,7 @@ class Console(unittest.TestCase):
         self.assertEqual([name for name in order("run") if name != ":--"], encodings)
         self.assertEqual([name for name in order("name") if name != ":--"], sorted(encodings))
         self.assertEqual([name for name in order("accuracy") if name != ":--"][0], "cope")
-        self.refused("report full --sort name --format csv", "--sort needs --format console or markdown")
+        self.refused("report full --sort name --format csv", "--sort needs --format console, markdown or latex")
 
     def test_two_encodings_of_one_report_are_compared(self):
         def difference(row):

@@ -1,0 +1,275 @@
+#include "results/presentation/encoding_card.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "results/presentation/accuracy_text.h"
+#include "results/presentation/effective_length_text.h"
+#include "results/presentation/encoding_overview.h"
+#include "results/presentation/page.h"
+
+namespace posbench {
+namespace {
+
+constexpr int kFewTasks = 3;  // encodings that share fewer tasks are not called equal
+
+constexpr const char* kAboutScores =
+    "Scores by aspect: token accuracy out of distribution, rescaled so that the best trivial predictor has 0 and the "
+    "right answers have 1, mean over tasks. Tasks that were not learned count with their accuracy. The interval is a "
+    "bootstrap over tasks and seeds.";
+constexpr const char* kNoLengths =
+    "Effective lengths: none, because the reports of this encoding on the board have no grid of lengths "
+    "(evaluation.grid).";
+constexpr const char* kAboutClaims = "Claims about it, with the verdicts of the kept runs:";
+
+/// Returns the encodings that share at least kFewTasks tiers with this one and are in no other tier on any task.
+std::vector<std::string> find_equal(const Board& board, const std::string& encoding) {
+  std::map<std::string, std::pair<int, int>> shared;  // tasks on which both have a tier, and the same tier
+  for (const BoardTask& task : board.tasks) {
+    const auto own = std::ranges::find(task.rows, encoding, &BoardRow::encoding);
+    if (own == task.rows.end() || !own->tier) continue;
+    for (const BoardRow& row : task.rows) {
+      if (row.encoding == encoding || !row.tier) continue;
+      auto& [both, same] = shared[row.encoding];
+      ++both;
+      same += row.tier == own->tier ? 1 : 0;
+    }
+  }
+  std::vector<std::string> equal;
+  for (const auto& [name, counts] : shared) {
+    if (counts.first >= kFewTasks && counts.first == counts.second) equal.push_back(name);
+  }
+  return equal;
+}
+
+/// Returns the summary of one encoding, or nothing if its experiments have no grid.
+std::optional<Summary> summarize_lengths(const Report& report, const std::string& encoding) {
+  Report part;
+  for (const ExperimentResult& experiment : report.experiments) {
+    if (experiment.id.encoding == encoding) part.experiments.push_back(experiment);
+  }
+  if (std::ranges::all_of(part.experiments, [](const ExperimentResult& e) { return e.grids.empty(); }))
+    return std::nullopt;
+  for (const TaskBaseline& task : report.tasks) {
+    if (std::ranges::any_of(part.experiments, [&](const auto& e) { return e.id.task == task.task; }))
+      part.tasks.push_back(task);
+  }
+  return summarize(part);
+}
+
+Table aspect_table(const std::vector<AspectScore>& scores) {
+  Table table{{{"aspect"},
+               {"score", Align::right},
+               {"95 %", Align::right},
+               {"tasks", Align::right},
+               {"learned", Align::right}},
+              {}};
+  for (const AspectScore& score : scores) {
+    table.rows.push_back({score.aspect, accuracy_text(score.mean),
+                          fmt::format("{:.2f} to {:.2f}", score.interval.low, score.interval.high),
+                          fmt::format("{}", score.tasks), fmt::format("{}", score.learned)});
+  }
+  return table;
+}
+
+/// Returns the effective lengths, the greatest first; then the tasks that were not learned or have no grid.
+Table length_table(const Summary& lengths) {
+  Table table{{{"task"}, {"effective length", Align::right}, {"effective distance", Align::right}}, {}};
+  std::vector<const SummaryRow*> rows;
+  for (const SummaryRow& row : lengths.rows) rows.push_back(&row);
+  std::ranges::stable_sort(rows, {}, [](const SummaryRow* row) {
+    const double multiple = row->effective_length ? row->effective_length->multiple : -1;
+    return std::tuple(!row->effective_length, !row->learned.by_half_the_seeds(), -multiple);
+  });
+  for (const SummaryRow* row : rows) {
+    table.rows.push_back({row->task, effective_length_text(row->effective_length, row->learned),
+                          effective_length_text(row->effective_distance, row->learned)});
+  }
+  return table;
+}
+
+Table claims_table(const std::vector<CardClaim>& claims) {
+  Table table{{{"claim"}, {"verdict"}, {"statement"}}, {}};
+  for (const CardClaim& claim : claims) table.rows.push_back({claim.name, claim.verdict, claim.statement});
+  return table;
+}
+
+std::string title(const EncodingCard& card) {
+  return fmt::format("{} (encoding, {})", card.about.name, card.about.family);
+}
+
+std::string no_result_text(const EncodingCard& card) {
+  return fmt::format("The board has no result of it. 'posbench run -e {}' makes some.", card.about.name);
+}
+
+std::string equal_text(const EncodingCard& card) {
+  return fmt::format("In the same tier on every task that both have: {}.", fmt::join(card.equal, ", "));
+}
+
+/// Returns the definition of the effective length, or the reason why there is none.
+std::string lengths_text(const EncodingCard& card) {
+  return card.lengths ? fmt::format("{}.", fmt::join(effective_length_notes(*card.lengths), ". ")) : kNoLengths;
+}
+
+Plot table_plot(std::string title, std::string about, const Table& table) {
+  Plot plot = make_verdict_plot(std::move(title), table);
+  plot.details = Json::object();
+  plot.about = std::move(about);
+  return plot;
+}
+
+Plot aspect_plot(const EncodingCard& card) {
+  Plot plot{.kind = "dots",
+            .title = "Scores by aspect",
+            .about = kAboutScores,
+            .columns = {{"row", "aspect"},
+                        {"series", "quantity"},
+                        {"value", "score"},
+                        {"low", "low"},
+                        {"high", "high"},
+                        {"tasks", "tasks"},
+                        {"learned", "learned"}}};
+  plot.signals = {{"x_title", "score"}, {"zero", true}};
+  for (const AspectScore& score : card.aspects) {
+    plot.rows.push_back({score.aspect, "score and 95 % interval", round_for_page(score.mean),
+                         round_for_page(score.interval.low), round_for_page(score.interval.high), score.tasks,
+                         score.learned});
+  }
+  return plot;
+}
+
+/// Returns a plot of the learned tasks, the best first.
+Plot task_plot(const EncodingCard& card) {
+  Plot plot{
+      .kind = "dots",
+      .title = "Accuracy on the learned tasks",
+      .about =
+          "Sequence accuracy out of distribution. A dot is the mean over seeds; its line extends from the worst "
+          "seed to the best.",
+      .columns = {{"row", "task"}, {"series", "standing"}, {"value", "mean"}, {"low", "worst"}, {"high", "best"}}};
+  plot.signals = {{"x_title", "sequence accuracy"}, {"zero", true}};
+  std::vector<const BoardTask*> tasks;
+  for (const BoardTask& task : card.board.tasks) {
+    if (task.rows.front().status != BoardStatus::not_learned) tasks.push_back(&task);
+  }
+  std::ranges::stable_sort(tasks, {}, [](const BoardTask* task) { return -task->rows.front().mean; });
+  for (const BoardTask* task : tasks) {
+    const BoardRow& row = task->rows.front();
+    const auto [worst, best] = std::ranges::minmax(row.values);
+    plot.rows.push_back({task->task, row.tier ? row.tier == 1 ? "tier 1" : "lower tier" : "few seeds",
+                         round_for_page(row.mean), round_for_page(worst), round_for_page(best)});
+  }
+  return plot;
+}
+
+}  // namespace
+
+EncodingCard make_card(EncodingDescription about, const BoardReport& all, const std::vector<AspectTasks>& aspects,
+                       std::vector<CardClaim> claims) {
+  const std::string name = about.name;
+  EncodingCard card{.about = std::move(about),
+                    .aspects = score_aspects(all.report, name, aspects),
+                    .board = make_board(all),
+                    .lengths = summarize_lengths(all.report, name),
+                    .equal = {},
+                    .claims = std::move(claims)};
+  card.equal = find_equal(card.board, name);
+  for (BoardTask& task : card.board.tasks)
+    std::erase_if(task.rows, [&](const BoardRow& row) { return row.encoding != name; });
+  std::erase_if(card.board.tasks, [](const BoardTask& task) { return task.rows.empty(); });
+  return card;
+}
+
+std::vector<CardPart> card_parts(const EncodingCard& card) {
+  std::vector<CardPart> parts{{title(card), card.about.equation, {}}, {"Source: " + card.about.source, "", {}}};
+  if (!card.about.used_in.empty())
+    parts.push_back({fmt::format("Used in: {}.", fmt::join(card.about.used_in, ", ")), "", {}});
+  if (card.board.tasks.empty()) {
+    parts.push_back({no_result_text(card), "", {}});
+  } else {
+    parts.push_back({kAboutScores, "", aspect_table(card.aspects)});
+    parts.push_back({lengths_text(card), "", card.lengths ? length_table(*card.lengths) : Table{}});
+    parts.push_back({overview_text(card.board), "", {}});
+    for (OverviewTable& part : overview_tables(card.board))
+      parts.push_back({part.title, "", std::move(part.table)});
+    if (!card.equal.empty()) parts.push_back({equal_text(card), "", {}});
+  }
+  if (!card.claims.empty()) parts.push_back({kAboutClaims, "", claims_table(card.claims)});
+  return parts;
+}
+
+Json to_json(const EncodingCard& card, const BoardTexts& texts) {
+  Json json;
+  json["encoding"] = card.about.name;
+  json["family"] = card.about.family;
+  json["equation"] = card.about.equation;
+  json["source"] = card.about.source;
+  json["used_in"] = card.about.used_in;
+  json["aspects"] = write_list(card.aspects, [](const AspectScore& score) {
+    return Json{{"aspect", score.aspect},      {"score", score.mean},  {"low", score.interval.low},
+                {"high", score.interval.high}, {"tasks", score.tasks}, {"learned", score.learned}};
+  });
+  json["effective_lengths"] = Json::array();
+  for (const SummaryRow& row : card.lengths ? card.lengths->rows : std::vector<SummaryRow>{}) {
+    if (!row.effective_length) continue;
+    const EffectiveLength& effective = *row.effective_length;
+    json["effective_lengths"].push_back(
+        {{"task", row.task},
+         {"multiple", effective.multiple},
+         {"low", effective.interval ? Json(effective.interval->low) : Json(nullptr)},
+         {"high", effective.interval ? Json(effective.interval->high) : Json(nullptr)},
+         {"tested_to", effective.tested_to},
+         {"learned", row.learned.by_half_the_seeds()}});
+  }
+  json["board"] = to_json(card.board, texts, {});
+  json["equal"] = card.equal;
+  json["claims"] = write_list(card.claims, [](const CardClaim& claim) {
+    return Json{{"claim", claim.name}, {"verdict", claim.verdict}, {"statement", claim.statement}};
+  });
+  return json;
+}
+
+std::string make_card_page(const EncodingCard& card) {
+  Page page{.title = title(card)};
+  page.notes = split_list(card.about.equation, '\n');
+  page.notes.push_back("Source: " + card.about.source);
+  if (!card.about.used_in.empty())
+    page.notes.push_back(fmt::format("Used in: {}.", fmt::join(card.about.used_in, ", ")));
+  if (card.board.tasks.empty()) {
+    page.notes.push_back(no_result_text(card));
+  } else {
+    page.notes.push_back(overview_text(card.board));
+    if (!card.equal.empty()) page.notes.push_back(equal_text(card));
+    page.sections.push_back({"Aspects", "", {aspect_plot(card)}});
+    if (card.lengths) {
+      page.sections.push_back(
+          {"Lengths", "", {table_plot("Effective lengths", lengths_text(card), length_table(*card.lengths))}});
+    } else {
+      page.notes.emplace_back(kNoLengths);
+    }
+    Section tasks{"Tasks", "", {}};
+    if (Plot plot = task_plot(card); !plot.rows.empty()) tasks.plots.push_back(std::move(plot));
+    for (OverviewTable& part : overview_tables(card.board))
+      tasks.plots.push_back(table_plot(part.title.substr(0, part.title.size() - 1), "", part.table));
+    page.sections.push_back(std::move(tasks));
+  }
+  if (!card.claims.empty()) {
+    page.sections.push_back(
+        {"Claims",
+         "",
+         {table_plot("Claims about it", "The verdicts are those of the kept runs.", claims_table(card.claims))}});
+  }
+  return to_html(page);
+}
+
+}  // namespace posbench

@@ -1,0 +1,156 @@
+#include "results/presentation/over_tasks_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/presentation/accuracy_text.h"
+#include "results/presentation/board_text.h"
+#include "results/statistics/learned.h"
+#include "results/types/metric.h"
+
+namespace posbench {
+namespace {
+
+constexpr size_t kHalf = 10, kNinety = 18;  // of profile_thresholds()
+
+std::string estimate_text(const Estimate& estimate) {
+  return fmt::format("{} ({:.2f} to {:.2f})", accuracy_text(estimate.value), estimate.interval.low,
+                     estimate.interval.high);
+}
+
+std::string name_text(const OverTasksRow& row) { return row.is_users ? row.encoding + " *" : row.encoding; }
+
+Json write_estimate(const Estimate& estimate) {
+  return {{"value", round_for_page(estimate.value)},
+          {"low", round_for_page(estimate.interval.low)},
+          {"high", round_for_page(estimate.interval.high)}};
+}
+
+/// Returns a plot of one estimate for each row that has it.
+template <class Get>
+Plot dots(const OverTasks& over, const char* title, const std::string& about, Get get) {
+  Plot plot{
+      .kind = "dots",
+      .title = title,
+      .about = about,
+      .columns = {
+          {"row", "encoding"}, {"series", "quantity"}, {"value", "value"}, {"low", "low"}, {"high", "high"}}};
+  plot.signals = {{"x_title", title}, {"zero", true}};
+  for (const OverTasksRow& row : over.rows) {
+    const std::optional<Estimate> estimate = get(row);
+    if (!estimate) continue;
+    plot.rows.push_back({row.encoding, title, round_for_page(estimate->value),
+                         round_for_page(estimate->interval.low), round_for_page(estimate->interval.high)});
+  }
+  return plot;
+}
+
+Plot profiles(const OverTasks& over) {
+  Plot plot{
+      .kind = "curve",
+      .title = "Performance profiles",
+      .about =
+          "The fraction of seeds whose value is above a threshold, as the mean over tasks; without intervals.",
+      .columns = {{"name", "encoding"}, {"x", "threshold"}, {"y", "fraction above"}, {"values", "of each seed"}}};
+  plot.signals = {{"x_title", "threshold"}, {"y_title", "fraction above"}};
+  const std::vector<double> thresholds = profile_thresholds();
+  for (const OverTasksRow& row : over.rows) {
+    for (size_t n = 0; n < thresholds.size(); ++n)
+      plot.rows.push_back({row.encoding, thresholds[n], round_for_page(row.profile[n]), Json::array()});
+  }
+  return plot;
+}
+
+}  // namespace
+
+Table over_tasks_table(const OverTasks& over) {
+  const std::vector<double> thresholds = profile_thresholds();
+  Table table{{{"encoding"},
+               {"interquartile mean", Align::right},
+               {"first is better", Align::right},
+               {fmt::format("above {:.2f}", thresholds[kHalf]), Align::right},
+               {fmt::format("above {:.2f}", thresholds[kNinety]), Align::right},
+               {"learned", Align::right}},
+              {}};
+  for (const OverTasksRow& row : over.rows) {
+    table.rows.push_back({name_text(row), estimate_text(row.interquartile_mean),
+                          row.loss ? estimate_text(*row.loss) : "-", accuracy_text(row.profile[kHalf]),
+                          accuracy_text(row.profile[kNinety]),
+                          fmt::format("{} of {}", row.learned, over.tasks.size())});
+  }
+  return table;
+}
+
+std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOptions& options) {
+  std::vector<std::string> notes{fmt::format("Over {} tasks, {}, {}, a value for each seed: {}.",
+                                             over.tasks.size(), metric_info(options.metric).title,
+                                             split_title(options), fmt::join(over.tasks, ", "))};
+  if (!over.unlearned.empty())
+    notes.push_back(fmt::format("Left out, because no encoding of the board has learned them: {}.",
+                                fmt::join(over.unlearned, ", ")));
+  if (!over.incomplete.empty()) {
+    notes.push_back(fmt::format(
+        "Left out, because they did not run all of these tasks ('-t' selects tasks that they ran): {}.",
+        fmt::join(over.incomplete, ", ")));
+  }
+  if (over.rows.empty()) return notes;
+  notes.push_back(fmt::format(
+      "learned: tasks of which most seeds have {} or more in distribution. A task that an encoding has not "
+      "learned counts with the accuracy that it has, so a low value may only mean too little training. "
+      "Experiments that did not finish count as 0.",
+      kLearned));
+  notes.push_back(
+      "interquartile mean: of the middle half of all values of an encoding. first is better: probability that a seed of "
+      "the first encoding has a higher value than one of this encoding on the same task. In brackets, 95 % by "
+      "resampling the seeds of each task; the first encoding is chosen by the same values, which the interval does not "
+      "cover.");
+  notes.push_back(
+      "above: fraction of seeds with a higher value, mean over tasks (a point of the performance profile), without an "
+      "interval. All by Agarwal et al. 2021, arXiv:2108.13264.");
+  return notes;
+}
+
+Section over_tasks_section(const OverTasks& over, const BoardOptions& options) {
+  Section section{"Over all tasks", "", {}};
+  for (const std::string& note : over_tasks_notes(over, options))
+    section.about += (section.about.empty() ? "" : " ") + note;
+  if (over.rows.empty()) return section;
+  section.plots.push_back(dots(over, "Interquartile mean", "Lines are 95 % intervals over seeds.",
+                               [](const OverTasksRow& row) { return std::optional(row.interquartile_mean); }));
+  if (over.rows.size() > 1) {
+    section.plots.push_back(
+        dots(over, "Probability that the first is better",
+             fmt::format("The first is {}. Lines are 95 % intervals over seeds.", over.rows[0].encoding),
+             [](const OverTasksRow& row) { return row.loss; }));
+  }
+  section.plots.push_back(profiles(over));
+  return section;
+}
+
+Json to_json(const OverTasks& over) {
+  Json json;
+  json["tasks"] = over.tasks;
+  json["unlearned"] = over.unlearned;
+  json["incomplete"] = over.incomplete;
+  json["thresholds"] = profile_thresholds();
+  json["encodings"] = write_list(over.rows, [](const OverTasksRow& row) {
+    Json item;
+    item["encoding"] = row.encoding;
+    item["own"] = row.is_users;
+    item["learned"] = row.learned;
+    item["interquartile_mean"] = write_estimate(row.interquartile_mean);
+    item["first_is_better"] = row.loss ? write_estimate(*row.loss) : Json(nullptr);
+    item["profile"] = write_list(row.profile, round_for_page);
+    return item;
+  });
+  return json;
+}
+
+}  // namespace posbench

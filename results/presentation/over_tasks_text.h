@@ -1,0 +1,25 @@
+// Writes the summary over tasks as a table, JSON and a section of a page.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "results/json/json.h"
+#include "results/presentation/page.h"
+#include "results/presentation/table.h"
+#include "results/statistics/over_tasks.h"
+
+namespace posbench {
+
+/// Returns a row for each encoding: interquartile mean, the probability that the first is better, the fractions of
+/// seeds above two thresholds, and the number of learned tasks.
+Table over_tasks_table(const OverTasks&);
+
+/// Returns the definitions of the columns, the names of the tasks, and the tasks and encodings that are left out.
+std::vector<std::string> over_tasks_notes(const OverTasks&, const BoardOptions&);
+
+/// Returns plots of the interquartile means, the probabilities and the performance profiles.
+Section over_tasks_section(const OverTasks&, const BoardOptions&);
+
+Json to_json(const OverTasks&);
+
+}  // namespace posbench

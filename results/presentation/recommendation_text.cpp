@@ -1,0 +1,190 @@
+#include "results/presentation/recommendation_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/presentation/accuracy_text.h"
+#include "results/statistics/learned.h"
+
+namespace posbench {
+namespace {
+
+std::string score_text(const AspectScore& score) {
+  return fmt::format("{} ({:.2f} to {:.2f})", accuracy_text(score.mean), score.interval.low, score.interval.high);
+}
+
+/// Returns "7 of 11, 0.83".
+std::string kept_text(const AtLength& at) {
+  return fmt::format("{} of {}, {}", at.kept, at.tasks.size(), accuracy_text(at.mean));
+}
+
+/// Returns "dyck (ood_length4), flip_flop (grid of lengths)".
+std::string basis_text(const LengthTasks& tasks) {
+  std::vector<std::string> texts;
+  for (const LengthTask& task : tasks.tested) {
+    std::vector<std::string> parts;
+    if (task.has_grid) parts.emplace_back("grid of lengths");
+    parts.insert(parts.end(), task.splits.begin(), task.splits.end());
+    texts.push_back(fmt::format("{} ({})", task.task, fmt::join(parts, ", ")));
+  }
+  return texts.empty() ? "no task" : fmt::format("{}", fmt::join(texts, ", "));
+}
+
+bool has_grid(const Recommendations& found) {
+  return std::ranges::any_of(found.lengths, [](const LengthTasks& tasks) {
+    return std::ranges::any_of(tasks.tested, &LengthTask::has_grid);
+  });
+}
+
+/// Returns the rule for the length, and for each aspect the tasks and splits that decide and those that are left out.
+std::vector<std::string> length_notes(const Recommendations& found, const Need& need) {
+  std::vector<std::string> notes{fmt::format(
+      "At {0}x: tasks on which more than half of the seeds have {1:.2f} or more of the sequences right at {0} times the "
+      "trained length and beyond, and the mean accuracy there over tasks and seeds, without an interval. The encodings "
+      "keep {2:.0f} % or more of the tasks of each aspect.",
+      *need.length, kKept, 100 * need.share)};
+  notes.emplace_back(
+      has_grid(found)
+          ? "The effective length decides where a report has a grid of lengths, and elsewhere the splits in brackets."
+          : "No report has a grid of lengths (evaluation.grid), so the splits in brackets decide.");
+  for (size_t n = 0; n < need.aspects.size(); ++n) {
+    const LengthTasks& tasks = found.lengths[n];
+    std::string text = fmt::format("{} at {}x: {}.", need.aspects[n].aspect, *need.length, basis_text(tasks));
+    if (!tasks.too_short.empty())
+      text += fmt::format(" Left out, because they were not tested there: {}.", fmt::join(tasks.too_short, ", "));
+    if (!tasks.unlearned.empty())
+      text +=
+          fmt::format(" Left out, because no encoding has learned them: {}.", fmt::join(tasks.unlearned, ", "));
+    notes.push_back(std::move(text));
+  }
+  return notes;
+}
+
+Json write_length(const AtLength& at, const LengthTasks& tasks) {
+  Json json;
+  json["kept"] = at.kept;
+  json["mean"] = at.mean;
+  json["tasks"] = Json::array();
+  for (size_t n = 0; n < at.tasks.size(); ++n) {
+    const std::optional<KeptLength>& kept = at.tasks[n];
+    json["tasks"].push_back({{"task", tasks.tested[n].task},
+                             {"kept", kept && kept->is_kept},
+                             {"from", !kept                  ? "not tested"
+                                      : kept->splits.empty() ? "grid"
+                                                             : "splits"},
+                             {"splits", kept ? Json(kept->splits) : Json::array()},
+                             {"values", kept ? Json(kept->values) : Json::array()}});
+  }
+  return json;
+}
+
+}  // namespace
+
+Table recommendation_table(const Recommendations& found, const Need& need) {
+  Table table{{{"encoding"}}, {}};
+  for (const AspectTasks& aspect : need.aspects) {
+    table.columns.push_back({aspect.aspect, Align::right});
+    if (need.length)
+      table.columns.push_back({fmt::format("{} at {}x", aspect.aspect, *need.length), Align::right});
+  }
+  table.columns.push_back({"cost", Align::right});
+  for (const Recommendation& one : found.encodings) {
+    if (!one.keeps_length) continue;
+    std::vector<Cell> cells{one.encoding};
+    for (size_t n = 0; n < one.scores.size(); ++n) {
+      cells.emplace_back(score_text(one.scores[n]));
+      if (need.length) cells.emplace_back(kept_text(one.at_length[n]));
+    }
+    cells.emplace_back(one.cost ? fmt::format("{:.1f}x", *one.cost) : "-");
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+std::vector<std::string> recommendation_notes(const Recommendations& found, const Need& need) {
+  std::vector<std::string> notes{
+      "Score: token accuracy out of distribution, rescaled so that the best trivial predictor has 0 and the right answers "
+      "have 1, mean over tasks; in brackets, 95 % by bootstrap over tasks and seeds. Encodings are sorted by the mean of "
+      "the scores. Encodings that did not run every task are left out.",
+      "Cost: core time of a training step, plain attention is 1."};
+  for (const AspectTasks& aspect : need.aspects)
+    notes.push_back(fmt::format("{}: {}", aspect.aspect, fmt::join(aspect.tasks, ", ")));
+  if (!need.length) return notes;
+  for (std::string& note : length_notes(found, need)) notes.push_back(std::move(note));
+  return notes;
+}
+
+std::string no_recommendation_text(const Recommendations& found, const Need& need) {
+  if (found.encodings.empty())
+    return "no encoding of the board ran every task of these aspects at this cost; choose fewer or raise --cost";
+  for (size_t n = 0; n < found.lengths.size(); ++n) {
+    if (found.lengths[n].tested.empty()) {
+      return fmt::format(
+          "no task of the aspect '{}' that an encoding has learned was tested at {} times the trained length; "
+          "lower --length",
+          need.aspects[n].aspect, *need.length);
+    }
+  }
+  const auto kept = [](const Recommendation& one) {
+    double share = 1;
+    for (const AtLength& at : one.at_length)
+      share = std::min(share, at.kept / static_cast<double>(at.tasks.size()));
+    return share;
+  };
+  const Recommendation& best = *std::ranges::max_element(found.encodings, {}, kept);
+  std::vector<std::string> counts;
+  for (size_t n = 0; n < need.aspects.size(); ++n) {
+    counts.push_back(fmt::format("{} on {} of {} tasks", need.aspects[n].aspect, best.at_length[n].kept,
+                                 best.at_length[n].tasks.size()));
+  }
+  return fmt::format(
+      "no encoding keeps {}x on {:.0f} % of the tasks of each aspect at this cost; the closest is {}: {}; "
+      "lower --length or --share",
+      *need.length, 100 * need.share, best.encoding, fmt::join(counts, ", "));
+}
+
+Json to_json(const Recommendations& found, const Need& need) {
+  Json json;
+  json["aspects"] = write_list(need.aspects, [](const AspectTasks& aspect) {
+    return Json{{"aspect", aspect.aspect}, {"tasks", aspect.tasks}};
+  });
+  if (need.length) {
+    json["length"] = *need.length;
+    json["share"] = need.share;
+    for (size_t n = 0; n < found.lengths.size(); ++n) {
+      Json& aspect = json["aspects"][n];
+      aspect["at_length"] = write_list(found.lengths[n].tested, [](const LengthTask& task) {
+        return Json{{"task", task.task}, {"grid", task.has_grid}, {"splits", task.splits}};
+      });
+      aspect["too_short"] = found.lengths[n].too_short;
+      aspect["unlearned"] = found.lengths[n].unlearned;
+    }
+  }
+  json["encodings"] = Json::array();
+  for (const Recommendation& one : found.encodings) {
+    if (!one.keeps_length) continue;
+    Json scores = Json::array();
+    for (size_t n = 0; n < one.scores.size(); ++n) {
+      const AspectScore& score = one.scores[n];
+      scores.push_back({{"score", score.mean},
+                        {"low", score.interval.low},
+                        {"high", score.interval.high},
+                        {"learned", score.learned}});
+      if (need.length) scores.back()["at_length"] = write_length(one.at_length[n], found.lengths[n]);
+    }
+    json["encodings"].push_back({{"encoding", one.encoding},
+                                 {"cost", one.cost ? Json(*one.cost) : Json(nullptr)},
+                                 {"scores", std::move(scores)}});
+  }
+  return json;
+}
+
+}  // namespace posbench

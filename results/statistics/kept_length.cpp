@@ -1,0 +1,87 @@
+#include "results/statistics/kept_length.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/statistics/effective_length.h"
+#include "results/statistics/learned.h"
+#include "results/statistics/statistics.h"
+
+namespace posbench {
+namespace {
+
+constexpr double kRounding = 1e-9;  // of a multiple
+
+/// Returns the greatest length of the splits in distribution; 0 if the report has no accuracies by length.
+int trained_length(const ExperimentResult& experiment) {
+  int greatest = 0;
+  for (const SplitResult& split : experiment.splits) {
+    if (split.kind != SplitKind::in_distribution) continue;
+    for (const LengthResult& length : split.by_length) greatest = std::max(greatest, length.length);
+  }
+  return greatest;
+}
+
+/// Returns the sequences of a split that have these lengths.
+Count count_long(const SplitResult& split, double least) {
+  Count count;
+  for (const LengthResult& length : split.by_length) {
+    if (length.length >= least) count += length.sequence;
+  }
+  return count;
+}
+
+/// Returns the result by the splits, which are those that the first finished experiment has.
+std::optional<KeptLength> by_splits(std::span<const ExperimentResult* const> experiments, double multiple) {
+  KeptLength found;
+  for (const ExperimentResult* experiment : experiments) {
+    std::vector<double> accuracies;
+    std::vector<std::string> splits;
+    const double least = multiple * trained_length(*experiment) - kRounding;
+    for (const SplitResult& split : experiment->splits) {
+      if (split.kind != SplitKind::out_of_distribution || least <= 0) continue;
+      const Count count = count_long(split, least);
+      if (count.total == 0) continue;
+      splits.push_back(split.name);
+      accuracies.push_back(accuracy(count));
+    }
+    found.values.push_back(accuracies.empty() ? 0 : mean(accuracies));
+    if (found.splits.empty()) found.splits = splits;
+  }
+  if (found.splits.empty()) return std::nullopt;
+  std::vector<double> ascending = found.values;
+  std::ranges::sort(ascending);
+  found.is_kept = ascending[(ascending.size() - 1) / 2] >= kKept;
+  return found;
+}
+
+/// Returns the accuracy at the first multiple that is large enough. Returns 0 if the grid ended before, because of the
+/// accuracy.
+double grid_accuracy(const GridResult* grid, double multiple) {
+  if (!grid) return 0;
+  const auto point = std::ranges::find_if(
+      grid->points, [&](const GridPoint& tested) { return tested.multiple >= multiple - kRounding; });
+  return point == grid->points.end() ? 0 : accuracy(point->sequence);
+}
+
+}  // namespace
+
+std::optional<KeptLength> find_kept_length(std::span<const ExperimentResult* const> experiments, double multiple) {
+  const std::optional<EffectiveLength> effective = find_effective_length(experiments, "length");
+  if (!effective) return by_splits(experiments, multiple);
+  KeptLength found;
+  bool is_tested = effective->tested_to >= multiple - kRounding;
+  for (const ExperimentResult* experiment : experiments) {
+    const GridResult* grid = find_grid(*experiment, "length");
+    is_tested = is_tested || (grid && grid->end == GridEnd::accuracy);
+    found.values.push_back(grid_accuracy(grid, multiple));
+  }
+  if (!is_tested) return std::nullopt;
+  found.is_kept = effective->multiple >= multiple - kRounding;
+  return found;
+}
+
+}  // namespace posbench

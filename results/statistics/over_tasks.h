@@ -1,0 +1,37 @@
+// Summarizes the encodings of a board over its tasks.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/statistics/aggregate.h"
+#include "results/statistics/board.h"
+
+namespace posbench {
+
+/// The thresholds of performance profiles: 0, 0.05, ..., 0.95.
+std::vector<double> profile_thresholds();
+
+/// One encoding over all tasks of the summary. A task that it has not learned counts with its accuracy.
+struct OverTasksRow {
+  std::string encoding;
+  bool is_users = false;
+  size_t learned = 0;            // tasks
+  Estimate interquartile_mean;   // of BoardRow::values of all tasks
+  std::optional<Estimate> loss;  // the probability that the first row has a higher value; empty in the first row
+  std::vector<double> profile;   // at profile_thresholds()
+};
+
+struct OverTasks {
+  std::vector<std::string> tasks;       // those that an encoding of the board has learned
+  std::vector<std::string> unlearned;   // the others, which are left out
+  std::vector<std::string> incomplete;  // encodings that lack one of the tasks, which are left out
+  std::vector<OverTasksRow> rows;       // the highest interquartile mean first
+};
+
+/// Summarizes the rows of the board. The tasks do not depend on the rows that are shown, because
+/// BoardTaskSummary counts all encodings.
+OverTasks summarize_over_tasks(const Board&);
+
+}  // namespace posbench

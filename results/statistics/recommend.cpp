@@ -1,0 +1,115 @@
+#include "results/statistics/recommend.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/statistics/learned.h"
+#include "results/statistics/statistics.h"
+
+namespace posbench {
+namespace {
+
+/// By task and encoding.
+using ExperimentIndex = std::map<std::string, std::map<std::string, std::vector<const ExperimentResult*>>>;
+
+ExperimentIndex index_experiments(const Report& report) {
+  ExperimentIndex index;
+  for (const ExperimentResult& experiment : report.experiments)
+    index[experiment.id.task][experiment.id.encoding].push_back(&experiment);
+  return index;
+}
+
+/// Sorts the tasks of an aspect by what the encodings of the board show at a multiple of the trained length.
+LengthTasks find_length_tasks(const BoardReport& all, const ExperimentIndex& index, const AspectTasks& aspect,
+                              double multiple) {
+  LengthTasks tasks;
+  for (const std::string& name : aspect.tasks) {
+    LengthTask task{.task = name, .splits = {}};
+    bool is_learned = false, is_tested = false;
+    const auto of_task = index.find(name);
+    if (of_task == index.end()) continue;
+    for (const auto& [encoding, experiments] : of_task->second) {
+      is_learned =
+          is_learned || find_learned(all.report, find_baseline(all.report, name), experiments).by_half_the_seeds();
+      const std::optional<KeptLength> kept = find_kept_length(experiments, multiple);
+      if (!kept) continue;
+      is_tested = true;
+      task.has_grid = task.has_grid || kept->splits.empty();
+      if (task.splits.empty()) task.splits = kept->splits;
+    }
+    if (!is_tested) {
+      tasks.too_short.push_back(name);
+    } else if (!is_learned) {
+      tasks.unlearned.push_back(name);
+    } else {
+      tasks.tested.push_back(std::move(task));
+    }
+  }
+  return tasks;
+}
+
+/// Measures an encoding that ran all of the tasks.
+AtLength measure(const ExperimentIndex& index, const LengthTasks& tasks, const std::string& encoding,
+                 double multiple) {
+  AtLength at;
+  std::vector<double> means;
+  for (const LengthTask& task : tasks.tested) {
+    at.tasks.push_back(find_kept_length(index.at(task.task).at(encoding), multiple));
+    const std::optional<KeptLength>& kept = at.tasks.back();
+    means.push_back(kept ? mean(kept->values) : 0);
+    at.kept += kept && kept->is_kept ? 1 : 0;
+  }
+  at.mean = means.empty() ? 0 : mean(means);
+  return at;
+}
+
+}  // namespace
+
+double Recommendation::mean_score() const {
+  double sum = 0;
+  for (const AspectScore& score : scores) sum += score.mean;
+  return sum / static_cast<double>(scores.size());
+}
+
+Recommendations recommend(const BoardReport& all, const Need& need) {
+  const ExperimentIndex index = index_experiments(all.report);
+  std::set<std::string> encodings;
+  for (const ExperimentResult& experiment : all.report.experiments) encodings.insert(experiment.id.encoding);
+  Recommendations found;
+  for (const AspectTasks& aspect : need.aspects) {
+    if (need.length) found.lengths.push_back(find_length_tasks(all, index, aspect, *need.length));
+  }
+  for (const std::string& encoding : encodings) {
+    const auto ran = [&](const AspectTasks& aspect) {
+      return std::ranges::all_of(aspect.tasks, [&](const std::string& task) {
+        return index.contains(task) && index.at(task).contains(encoding);
+      });
+    };
+    const auto cost = all.costs.find(encoding);
+    const bool is_affordable = !need.cost || (cost != all.costs.end() && cost->second <= *need.cost);
+    if (!is_affordable || !std::ranges::all_of(need.aspects, ran)) continue;
+    Recommendation one{.encoding = encoding,
+                       .scores = score_aspects(all.report, encoding, need.aspects),
+                       .at_length = {},
+                       .cost = cost == all.costs.end() ? std::nullopt : std::optional(cost->second)};
+    if (one.scores.size() != need.aspects.size()) continue;  // an aspect has no split out of distribution
+    for (const LengthTasks& tasks : found.lengths) {
+      const AtLength& at = one.at_length.emplace_back(measure(index, tasks, encoding, *need.length));
+      const double least = need.share * static_cast<double>(tasks.tested.size());
+      one.keeps_length = one.keeps_length && !tasks.tested.empty() && at.kept >= least;
+    }
+    found.encodings.push_back(std::move(one));
+  }
+  std::ranges::stable_sort(found.encodings, std::greater<>(), [](const Recommendation& one) {
+    return std::pair(one.keeps_length, one.mean_score());
+  });
+  return found;
+}
+
+}  // namespace posbench

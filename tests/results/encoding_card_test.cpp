@@ -1,0 +1,67 @@
+// The card of an encoding.
+#include "results/presentation/encoding_card.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/catch.h"
+#include "tests/results/golden_board.h"
+
+using namespace posbench;
+
+namespace {
+
+EncodingCard rope_card(const BoardReport& all) {
+  return make_card(
+      {"rope", "rotary", "score_h(i, j) = R(i) q . R(j) k\nR(t): rotation by t", "Su et al. 2021", {"LLaMA"}}, all,
+      golden_aspects(), {{"rope-fails", "reproduced", "rope fails on task2 & <others>"}});
+}
+
+std::string card_text(const EncodingCard& card) {
+  std::string text;
+  for (const CardPart& part : card_parts(card)) {
+    text += part.text + "\n\n";
+    if (!part.equation.empty()) text += part.equation + "\n\n";
+    if (!part.table.columns.empty()) text += to_console_text(part.table) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("the card of a small board has this text") {
+  CHECK(card_text(rope_card(golden_board())) == golden_text("card_rope.txt"));
+}
+
+TEST_CASE("the card of a small board with grids has effective lengths") {
+  BoardReport all = golden_board();
+  add_grids(all);
+  const EncodingCard card = rope_card(all);
+  CHECK(card_text(card) == golden_text("card_rope_grids.txt"));
+  const Json json = to_json(card, {});
+  REQUIRE(json["effective_lengths"].size() == 3);
+  CHECK(json["effective_lengths"][0]["multiple"] == 2);
+  CHECK(json["effective_lengths"][0]["high"] == 8);
+  CHECK(json["effective_lengths"][2]["learned"] == false);
+}
+
+TEST_CASE("the page of a card is whole, escapes texts, and states if there are no effective lengths") {
+  const std::string page = make_card_page(rope_card(golden_board()));
+  CHECK(page.starts_with("<!DOCTYPE html>"));
+  CHECK(page.find("<title>rope (encoding, rotary)</title>") != std::string::npos);
+  CHECK(page.find("Effective lengths: none") != std::string::npos);
+  CHECK(page.find("<others>") == std::string::npos);
+  CHECK(page.find("\\u003cothers\\u003e") != std::string::npos);
+  BoardReport all = golden_board();
+  add_grids(all);
+  const std::string with_grids = make_card_page(rope_card(all));
+  CHECK(with_grids.find("Effective lengths: none") == std::string::npos);
+  CHECK(with_grids.find("2x (2x..8x)") != std::string::npos);
+}
+
+TEST_CASE("the card of an encoding without results names the command that makes some") {
+  const EncodingCard card = make_card({"mine", "absolute", "x", "y", {}}, golden_board(), golden_aspects(), {});
+  CHECK(card_text(card).find("'posbench run -e mine' makes some.") != std::string::npos);
+  CHECK(make_card_page(card).find("makes some.") != std::string::npos);
+}

@@ -1,0 +1,90 @@
+// The summary of a board over its tasks.
+#include "results/statistics/over_tasks.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "results/presentation/over_tasks_text.h"
+#include "results/statistics/board.h"
+#include "tests/catch.h"
+#include "tests/results/fixtures.h"
+
+using namespace posbench;
+
+namespace {
+
+/// Four tasks, three encodings. No encoding learns task 3, and encoding 2 does not learn task 2. Out of distribution
+/// encoding 0 has 0.9, encoding 1 has 0.5, encoding 2 has 0.1.
+BoardReport drawn_board() {
+  BoardReport all;
+  all.report = drawn_report(4, 3, 4, [](int task, int encoding, int split, int) {
+    if (split == 0) return task == 3 || (task == 2 && encoding == 2) ? 0.5 : 1.0;
+    return 0.9 - 0.4 * encoding;
+  });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the summary over tasks has the tasks that an encoding has learned, and names the others") {
+  const OverTasks over = summarize_over_tasks(make_board(drawn_board()));
+  CHECK(over.tasks == std::vector<std::string>{"task0", "task1", "task2"});
+  CHECK(over.unlearned == std::vector<std::string>{"task3"});
+  CHECK(over.incomplete.empty());
+  REQUIRE(over.rows.size() == 3);
+  CHECK(over.rows[0].encoding == "encoding0");
+  CHECK(over.rows[0].interquartile_mean.value == Approx(0.9));
+  CHECK(!over.rows[0].loss);
+  CHECK(over.rows[2].interquartile_mean.value == Approx(0.1));
+  CHECK(over.rows[2].learned == 2);
+  CHECK(over.rows[2].loss->value == 1);
+  CHECK(over.rows[1].profile[9] == 1);   // above 0.45
+  CHECK(over.rows[1].profile[10] == 0);  // not above 0.5
+}
+
+TEST_CASE("an encoding that lacks a task is left out of the summary over tasks by name") {
+  BoardReport all = drawn_board();
+  std::erase_if(all.report.experiments, [](const ExperimentResult& experiment) {
+    return experiment.id.encoding == "encoding1" && experiment.id.task == "task0";
+  });
+  const OverTasks over = summarize_over_tasks(make_board(all));
+  CHECK(over.incomplete == std::vector<std::string>{"encoding1"});
+  CHECK(over.rows.size() == 2);
+  const std::vector<std::string> notes = over_tasks_notes(over, {});
+  CHECK(notes[0] ==
+        "Over 3 tasks, sequence accuracy, out of distribution, a value for each seed: task0, task1, task2.");
+  CHECK(notes[1] == "Left out, because no encoding of the board has learned them: task3.");
+  CHECK(notes[2].ends_with("of these tasks ('-t' selects tasks that they ran): encoding1."));
+  CHECK(notes[3].find("counts with the accuracy that it has") != std::string::npos);
+}
+
+TEST_CASE("the rows that a board shows do not change the tasks of the summary") {
+  Board board = make_board(drawn_board());
+  for (BoardTask& task : board.tasks)
+    std::erase_if(task.rows, [](const BoardRow& row) { return row.encoding != "encoding2"; });
+  const OverTasks over = summarize_over_tasks(board);
+  CHECK(over.tasks.size() == 3);
+  REQUIRE(over.rows.size() == 1);
+  CHECK(over.rows[0].interquartile_mean.value == Approx(0.1));
+}
+
+TEST_CASE("the table, the JSON and the page of the summary over tasks have the same numbers") {
+  const OverTasks over = summarize_over_tasks(make_board(drawn_board()));
+  CHECK(to_markdown(over_tasks_table(over)) ==
+        "| encoding | interquartile mean | first is better | above 0.50 | above 0.90 | learned |\n"
+        "| :-- | --: | --: | --: | --: | --: |\n"
+        "| encoding0 | 0.90 (0.90 to 0.90) | - | 1.00 | 0.00 | 3 of 3 |\n"
+        "| encoding1 | 0.50 (0.50 to 0.50) | 1.00 (1.00 to 1.00) | 0.00 | 0.00 | 3 of 3 |\n"
+        "| encoding2 | 0.10 (0.10 to 0.10) | 1.00 (1.00 to 1.00) | 0.00 | 0.00 | 2 of 3 |\n");
+  const Json json = to_json(over);
+  CHECK(json["encodings"][1]["interquartile_mean"]["value"] == 0.5);
+  CHECK(json["encodings"][0]["first_is_better"].is_null());
+  CHECK(json["encodings"][2]["profile"].size() == json["thresholds"].size());
+  const Section section = over_tasks_section(over, {});
+  REQUIRE(section.plots.size() == 3);
+  CHECK(section.plots[0].rows[1][2] == 0.5);
+  CHECK(section.plots[1].rows.size() == 2);
+  CHECK(section.plots[2].rows.size() == 3 * profile_thresholds().size());
+}

@@ -1,0 +1,115 @@
+// The recommendation of encodings for aspects, a length and a cost.
+#include "results/statistics/recommend.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "results/presentation/recommendation_text.h"
+#include "results/statistics/kept_length.h"
+#include "tests/catch.h"
+#include "tests/results/golden_board.h"
+
+using namespace posbench;
+
+namespace {
+
+std::string recommend_text(const BoardReport& all, const Need& need) {
+  const Recommendations found = recommend(all, need);
+  std::string text = to_console_text(recommendation_table(found, need)) + "\n";
+  for (const std::string& note : recommendation_notes(found, need)) text += note + "\n";
+  return text;
+}
+
+std::vector<const ExperimentResult*> experiments(const BoardReport& all, const std::string& task,
+                                                 const std::string& encoding) {
+  std::vector<const ExperimentResult*> found;
+  for (const ExperimentResult& experiment : all.report.experiments) {
+    if (experiment.id.task == task && experiment.id.encoding == encoding) found.push_back(&experiment);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("the recommendation of a small board has this text") {
+  CHECK(recommend_text(golden_board(), {.aspects = golden_aspects()}) == golden_text("recommend.txt"));
+  CHECK(recommend_text(golden_board(), {.aspects = golden_aspects(), .length = 4}) ==
+        golden_text("recommend_4x.txt"));
+  BoardReport all = golden_board();
+  add_grids(all);
+  CHECK(recommend_text(all, {.aspects = golden_aspects(), .cost = 1.5, .length = 4}) ==
+        golden_text("recommend_4x_grids.txt"));
+}
+
+TEST_CASE("a length is kept if more than half of the seeds have 0.90 at that length and beyond") {
+  BoardReport all = golden_board();
+  const auto kept = [&](const char* task, const char* encoding, double multiple) {
+    return find_kept_length(experiments(all, task, encoding), multiple);
+  };
+  CHECK(kept("task0", "alibi", 4)->is_kept);
+  CHECK(kept("task0", "alibi", 4)->values == std::vector<double>(5, 0.95));
+  CHECK(kept("task0", "alibi", 4)->splits == std::vector<std::string>{"ood_far"});
+  CHECK(!kept("task1", "alibi", 4)->is_kept);
+  CHECK(kept("task1", "alibi", 2)->values[0] == Approx((98 + 40) / 200.0));
+  CHECK(!kept("task0", "alibi", 4.5));
+  int changed = 0;
+  for (ExperimentResult& experiment : all.report.experiments) {
+    if (experiment.id.task != "task0" || experiment.id.encoding != "alibi") continue;
+    if (changed == 2) CHECK(kept("task0", "alibi", 4)->is_kept);
+    experiment.splits[1].by_length[1].sequence = {89, 100};
+    if (++changed == 3) break;
+  }
+  CHECK(!kept("task0", "alibi", 4)->is_kept);
+}
+
+TEST_CASE("a grid decides on the length before the splits") {
+  BoardReport all = golden_board();
+  add_grids(all);
+  const auto kept = [&](const char* encoding, double multiple) {
+    return find_kept_length(experiments(all, "task0", encoding), multiple);
+  };
+  CHECK(kept("rope", 2)->is_kept);
+  CHECK(!kept("rope", 3)->is_kept);
+  CHECK(kept("rope", 2)->splits.empty());
+  CHECK(kept("rope", 3)->values == std::vector<double>{0.7, 0.7, 0.7, 0.98, 0.7});
+  CHECK(kept("cope", 8)->is_kept);
+  CHECK(!kept("cope", 16)->is_kept);
+  for (ExperimentResult& experiment : all.report.experiments) {
+    experiment.grids[0].points.resize(3);
+    experiment.grids[0].end = GridEnd::task;
+  }
+  CHECK(!kept("cope", 3));
+}
+
+TEST_CASE("if no encoding meets the need, the closest one is named") {
+  const BoardReport all = golden_board();
+  const auto refusal = [&](const Need& need) {
+    const Recommendations found = recommend(all, need);
+    CHECK((found.encodings.empty() || !found.encodings.front().keeps_length));
+    return no_recommendation_text(found, need);
+  };
+  CHECK(
+      refusal({.aspects = golden_aspects(), .length = 4, .share = 1}) ==
+      "no encoding keeps 4x on 100 % of the tasks of each aspect at this cost; the closest is cope: recall on 2 of 2 tasks, "
+      "counting on 1 of 2 tasks; lower --length or --share");
+  CHECK(
+      refusal({.aspects = golden_aspects(), .length = 5}) ==
+      "no task of the aspect 'recall' that an encoding has learned was tested at 5 times the trained length; lower "
+      "--length");
+  CHECK(refusal({.aspects = golden_aspects(), .cost = 0.5}) ==
+        "no encoding of the board ran every task of these aspects at this cost; choose fewer or raise --cost");
+}
+
+TEST_CASE("the JSON of a recommendation has the accuracy of each seed at the length, and its source") {
+  const Need need{.aspects = golden_aspects(), .length = 4};
+  const Json json = to_json(recommend(golden_board(), need), need);
+  CHECK(json["length"] == 4);
+  CHECK(json["aspects"][0]["at_length"][0]["splits"] == Json{"ood_far"});
+  REQUIRE(json["encodings"].size() == 1);
+  const Json& at = json["encodings"][0]["scores"][1]["at_length"];
+  CHECK(at["kept"] == 1);
+  CHECK(at["tasks"][1]["from"] == "splits");
+  CHECK(at["tasks"][1]["values"].size() == 5);
+  CHECK(at["tasks"][1]["kept"] == false);
+}
