@@ -1,45 +1,78 @@
 #!/usr/bin/env python3
-"""Writes a large report for measurements of time and memory. It repeats the experiments of a report under other seeds.
+"""Writes a large report for measurements of time and memory. It repeats the experiments of a report.
 
-Example: scripts/make_large_report.py results/data/reference/report.json large.json --megabytes 100
+The copies have other seeds, so that each task and encoding has more of them, or other names of their encodings.
+
+Examples:
+    scripts/make_large_report.py results/data/reference/report.json large.json --copies 20 --repeat encodings
+    scripts/make_large_report.py results/data/reference/report.json many_seeds.json --copies 20 --repeat seeds
+    scripts/make_large_report.py results/data/reference/report.json varied.json --copies 20 --repeat encodings --vary
 """
 
 import argparse
 import json
+import random
 from pathlib import Path
+
+
+def vary_count(count: dict, change: int) -> None:
+    """Changes the number of right answers, and removes the numbers that follow from it."""
+    count["correct"] = min(max(count["correct"] + change, 0), count["total"])
+    for derived in ("accuracy", "low", "high"):
+        count.pop(derived, None)
+
+
+def vary(experiment: dict, rng: random.Random) -> dict:
+    """Returns the experiment with other counts on each split, so that no two copies have the same accuracies."""
+    varied = json.loads(json.dumps(experiment))
+    for split in varied["splits"]:
+        for kind in ("token", "sequence"):
+            total = split[kind]["total"]
+            vary_count(split[kind], rng.randint(-total // 50, total // 50))
+        split["by_length"], split["by_distance"] = [], []  # their counts would have to add up to those of the split
+        split.pop("by_position", None)
+    return varied
+
+
+def copies_of(experiments: list[dict], number: int, repeat: str) -> list[dict]:
+    """Returns the experiments with the seeds or the names of their copy. Copy 0 is the original."""
+    if repeat == "seeds":
+        seeds = max(experiment["seed"] for experiment in experiments) + 1
+        return [experiment | {"seed": experiment["seed"] + number * seeds} for experiment in experiments]
+    if number == 0:
+        return experiments
+    return [experiment | {"encoding": f"{experiment['encoding']}-{number}"} for experiment in experiments]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("report", type=Path, help="report whose experiments are repeated")
     parser.add_argument("output", type=Path, help="file to write")
+    parser.add_argument("--copies", type=int, default=20, help="number of copies, with the original (default: 20)")
     parser.add_argument(
-        "--megabytes", type=float, default=100, help="smallest size of the output in units of 10^6 bytes (default: 100)"
+        "--repeat", choices=["encodings", "seeds"], default="encodings", help="what differs between the copies"
+    )
+    parser.add_argument(
+        "--vary", action="store_true", help="change the counts of each copy, and omit those by length and distance"
     )
     options = parser.parse_args()
 
     report = json.loads(options.report.read_text(encoding="utf-8"))
     experiments = report.pop("experiments")
-    seeds = max(experiment["seed"] for experiment in experiments) + 1
-    report |= {
-        "experiments": [],
-        "summary": [],
-        "ranking": [],
-        "timing": {},
-    }  # the summary and the ranking are not read
+    report |= {"experiments": [], "summary": [], "ranking": [], "timing": {}}  # summary and ranking are not read
     head, tail = json.dumps(report).split('"experiments": []')
 
+    rng = random.Random(1)
+    written = 0
     with options.output.open("w", encoding="utf-8") as file:
-        size = file.write(head + '"experiments": [\n')
-        copy = 0
-        while size + len(tail) < options.megabytes * 1e6:
-            for number, experiment in enumerate(experiments):
-                repeated = experiment | {"seed": experiment["seed"] + copy * seeds}
-                separator = "" if copy == 0 and number == 0 else ",\n"
-                size += file.write(separator + json.dumps(repeated, ensure_ascii=True))
-            copy += 1
+        file.write(head + '"experiments": [\n')
+        for copy in range(options.copies):
+            for experiment in copies_of(experiments, copy, options.repeat):
+                file.write(",\n" if written else "")
+                file.write(json.dumps(vary(experiment, rng) if options.vary else experiment))
+                written += 1
         file.write("\n]" + tail)
-    print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB, {copy * len(experiments)} experiments")
+    print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB, {written} experiments")
 
 
 if __name__ == "__main__":

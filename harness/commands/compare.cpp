@@ -134,14 +134,30 @@ Comparison compare_between(const CompareRequest& request) {
   return read_user_files([&] { return compare(baseline, {&candidate, 1}, options); });
 }
 
+/// Reads a report without the counts that no comparison by the metric uses. They are most of a long report.
+Report read_compared(const std::filesystem::path& path, Metric metric) {
+  Report report = read_run_report(path);
+  const bool needs_lengths = metric == Metric::sequence_over_lengths || metric == Metric::token_over_lengths;
+  for (ExperimentResult& experiment : report.experiments) {
+    for (SplitResult& split : experiment.splits) {
+      if (!needs_lengths) std::vector<LengthResult>().swap(split.by_length);
+      std::vector<DistanceResult>().swap(split.by_distance);
+      std::vector<PositionResult>().swap(split.by_position);
+    }
+  }
+  return report;
+}
+
 Comparison compare_reports(const CompareRequest& request) {
   if (request.between) return compare_between(request);
   if (request.candidates.empty())
     throw InputError(
         "only one report is given; add the report to compare, or --between A,B for two of its encodings");
-  const Report baseline = read_run_report(request.baseline);
+  const Metric metric = request.options.metric;
+  const Report baseline = read_compared(request.baseline, metric);
   const NamedReport named_baseline{request.baseline.string(), baseline};
-  const std::vector<Report> reports = read_run_reports(request.candidates);
+  std::vector<Report> reports;
+  for (const std::filesystem::path& path : request.candidates) reports.push_back(read_compared(path, metric));
   const std::vector<NamedReport> candidates = name_reports(request.candidates, reports);
   CompareOptions options = request.options;
   for (const std::string& match : request.match)

@@ -30,7 +30,7 @@
 #include "harness/runs/run_reader.h"
 #include "results/presentation/merged_report.h"
 #include "results/presentation/report_table.h"
-#include "results/reports/report_json.h"
+#include "results/reports/summary_json.h"
 
 namespace posbench {
 namespace {
@@ -80,10 +80,10 @@ std::string report_text(const ReportRequest& request, const std::vector<NamedRep
   sort_encodings(summary, request.sort, metric);
   if (format == Format::csv) return to_csv(seed_table(all.report, summary));
   if (format == Format::json) {
-    Json whole = to_json(all.report);
-    return to_indented_json({{"summary", std::move(whole["summary"])},
-                             {"ranking", std::move(whole["ranking"])},
-                             {"notes", all.warnings}});
+    return to_indented_json(
+        {{"summary", write_list(summary.rows, [](const SummaryRow& row) { return to_json(row); })},
+         {"ranking", write_list(summary.ranking, [](const Ranking& ranking) { return to_json(ranking); })},
+         {"notes", all.warnings}});
   }
   std::string text;
   const auto add = [&](const Table& table) {

@@ -24,6 +24,7 @@
 #include "harness/runs/page_options.h"
 #include "results/json/difference.h"
 #include "results/reports/report_json.h"
+#include "results/reports/report_text.h"
 
 namespace posbench {
 namespace {
@@ -275,7 +276,7 @@ Report RunDirectory::write_report(const std::vector<TaskBaseline>& tasks, Json c
   check_lines(record_, path_, tasks);
   Report report = make_report(record_, tasks, std::move(context));
   report.so_far.clear();
-  write_file(path_ / kReportFile, to_indented_json(posbench::to_json(report)));
+  write_file(path_ / kReportFile, to_report_text(report));
   write_page(page(report));
   return report;
 }

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "results/json/stream_json.h"
 
 namespace posbench {
 namespace {
@@ -62,6 +64,24 @@ std::string to_indented_json(const Json& value) {
   std::string text;
   write(value, 0, text);
   return text + '\n';
+}
+
+std::string to_indented_json(const Json& frame, const std::string& key, size_t count,
+                             const std::function<Json(size_t index)>& item) {
+  std::string text;
+  for (const auto& [name, value] : frame.items()) {
+    text += fmt::format("{}\n {}: ", text.empty() ? "{" : ",", dump(name));
+    if (name != key || count == 0) {
+      write(value, 1, text);
+      continue;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      text += i == 0 ? "[\n  " : ",\n  ";
+      write(item(i), 2, text);
+    }
+    text += "\n ]";
+  }
+  return text + "\n}\n";
 }
 
 std::string describe_json(const Json& value) {

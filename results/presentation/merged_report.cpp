@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -57,38 +59,47 @@ void add_times(const Json& timing, const std::map<std::string, std::string>& nam
   }
 }
 
+/// Adds the experiments and times of a run. An encoding of several runs is named with its run.
+void add_run(const NamedReport& run, const std::map<std::string, int>& counts, std::set<ExperimentId>& seen,
+             Report& all) {
+  add_tasks(run, all);
+  std::map<std::string, std::string> names;
+  for (ExperimentResult experiment : run.report.experiments) {
+    std::string& name = names[experiment.id.encoding];
+    name = counts.at(experiment.id.encoding) == 1 ? experiment.id.encoding
+                                                  : fmt::format("{} ({})", experiment.id.encoding, run.name);
+    if (experiment.swept && name != experiment.id.encoding)
+      experiment.swept->encoding = fmt::format("{} ({})", experiment.swept->encoding, run.name);
+    experiment.id.encoding = name;
+    if (!seen.insert(experiment.id).second) {
+      throw InputError(
+          to_printable(fmt::format("{}: '{}' on '{}' is also in an earlier run under the same name; "
+                                   "give each run once",
+                                   run.name, name, experiment.id.task)));
+    }
+    all.experiments.push_back(std::move(experiment));
+  }
+  add_times(run.report.timing, names, all.timing["experiments"]);
+}
+
 }  // namespace
 
 MergedReport merge_reports(std::span<const NamedReport> runs) {
-  MergedReport all;
-  all.report.timing["experiments"] = Json::array();
-  const std::map<std::string, int> counts = count_runs(runs);
-  std::set<ExperimentId> seen;
+  std::vector<std::string> warnings;
   for (const NamedReport& run : runs) {
     for (std::string& warning : check_comparable(runs.front(), run, /*allow_different_budget=*/true)) {
-      all.warnings.push_back(std::move(warning));
+      warnings.push_back(std::move(warning));
     }
-    if (!run.report.so_far.empty()) all.warnings.push_back(fmt::format("{}: {}", run.name, run.report.so_far));
-    add_tasks(run, all.report);
-    std::map<std::string, std::string> names;
-    for (ExperimentResult experiment : run.report.experiments) {
-      std::string& name = names[experiment.id.encoding];
-      name = counts.at(experiment.id.encoding) == 1 ? experiment.id.encoding
-                                                    : fmt::format("{} ({})", experiment.id.encoding, run.name);
-      if (experiment.swept && name != experiment.id.encoding)
-        experiment.swept->encoding = fmt::format("{} ({})", experiment.swept->encoding, run.name);
-      experiment.id.encoding = name;
-      if (!seen.insert(experiment.id).second) {
-        throw InputError(
-            to_printable(fmt::format("{}: '{}' on '{}' is also in an earlier run under the same name; "
-                                     "give each run once",
-                                     run.name, name, experiment.id.task)));
-      }
-      all.report.experiments.push_back(std::move(experiment));
-    }
-    add_times(run.report.timing, names, all.report.timing["experiments"]);
+    if (!run.report.so_far.empty()) warnings.push_back(fmt::format("{}: {}", run.name, run.report.so_far));
   }
-  return all;
+  if (runs.size() == 1) return {.joined = nullptr, .report = runs.front().report, .warnings = std::move(warnings)};
+  auto joined = std::make_unique<Report>();
+  joined->timing["experiments"] = Json::array();
+  const std::map<std::string, int> counts = count_runs(runs);
+  std::set<ExperimentId> seen;
+  for (const NamedReport& run : runs) add_run(run, counts, seen, *joined);
+  const Report& report = *joined;
+  return {.joined = std::move(joined), .report = report, .warnings = std::move(warnings)};
 }
 
 }  // namespace posbench

@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "results/presentation/page_sections.h"
+#include "results/presentation/page_template.h"
 #include "results/presentation/report_table.h"
 
 namespace posbench {
@@ -89,34 +92,149 @@ void add_names(const PageSource& source, Page& page) {
 /// Returns the last component of a path.
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-}  // namespace
+/// The part of a report that its page shows.
+struct PagePart {
+  size_t encodings = 0;      // the first in the order of the page
+  bool single_seeds = true;  // with the results of each seed, in addition to those over seeds
+};
 
-std::string make_report_page(std::span<const NamedReport> runs, const PageOptions& options) {
-  const MergedReport all = merge_reports(runs);
-  const Summary summary = summarize(all.report);
-  PageSource source{all.report, summary, runs, options, by_rank(summary), {}, {}};
-  add_experiments(source);
-  Page page{.title = page_title(source), .tasks = source.tasks};
-  add_names(source, page);
-  for (const NamedReport& run : runs) {
-    page.notes.push_back(provenance(run));
-    page.documents.push_back({fmt::format("configuration{}", page.runs.size()),
-                              fmt::format("Configuration: {}", run.name), run.report.config});
-    page.documents.push_back(
-        {fmt::format("context{}", page.runs.size()), fmt::format("Context: {}", run.name), run.report.context});
-    page.runs.push_back(run.name);
-  }
-  for (std::string& note : memory_notes(all.report)) page.notes.push_back(std::move(note));
-  for (const std::string& warning : all.warnings) page.notes.push_back("Note: " + warning);
+/// Returns the sections of a report's page except for that of single seeds.
+std::vector<Section> report_sections(const PageSource& source) {
   std::vector<Section> sections{result_section(source), phase_section(source)};
   for (Section& section : accuracy_sections(source)) sections.push_back(std::move(section));
   for (Section& section : loss_sections(source)) sections.push_back(std::move(section));
-  for (const auto make : {map_section, ranking_section, threshold_section, learning_section, unfinished_section,
-                          cost_section, seed_section}) {
+  for (const auto make :
+       {map_section, ranking_section, threshold_section, learning_section, unfinished_section, cost_section}) {
     sections.push_back(make(source));
   }
-  add_sections(sections, page);
-  return to_html(page);
+  return sections;
+}
+
+/// Removes the values of each seed, which are in the last column of a curve.
+void remove_seeds(std::vector<Section>& sections) {
+  for (Section& section : sections) {
+    for (Plot& plot : section.plots) {
+      if (std::string_view(plot.kind) != "curve") continue;
+      for (Json& row : plot.rows) row.back() = Json::array();
+    }
+  }
+}
+
+/// Returns a note with what the page leaves out, and the commands that show it.
+std::string left_out_note(const PageSource& whole, const PagePart& part, size_t max_size) {
+  const size_t count = whole.encodings.size(), missing = count - part.encodings;
+  const std::string run = whole.runs.size() == 1 ? whole.runs.front().name : "RUNS";
+  const double megabytes = static_cast<double>(max_size) / 1e6;
+  if (missing == 0) {
+    return fmt::format(
+        "Note: This page leaves out the results of single seeds, because it would have more than {:g} MB with them. "
+        "'posbench report {} -o seeds.csv' writes them.",
+        megabytes, run);
+  }
+  return fmt::format(
+      "Note: This page leaves out {} of {} encodings, which have the worst mean ranks, and the results of single seeds, "
+      "because it would have more than {:g} MB with them. 'posbench report {} -e ENCODING -o page.html' makes a page of "
+      "chosen encodings, and 'posbench report {} -o seeds.csv' writes all results.",
+      missing, count, megabytes, run, run);
+}
+
+/// Returns the experiments of these encodings.
+Report select_encodings(const Report& report, const std::set<std::string>& encodings) {
+  Report selected{.tasks = report.tasks, .timing = report.timing};
+  for (const ExperimentResult& experiment : report.experiments) {
+    if (encodings.contains(experiment.id.encoding)) selected.experiments.push_back(experiment);
+  }
+  return selected;
+}
+
+/// Returns the rows of these encodings, with their ranks among all encodings.
+Summary select_encodings(Summary summary, const std::set<std::string>& encodings) {
+  const auto is_left_out = [&](const auto& row) { return !encodings.contains(row.encoding); };
+  std::erase_if(summary.rows, is_left_out);
+  std::erase_if(summary.ranking, is_left_out);
+  return summary;
+}
+
+/// Makes pages of parts of one report.
+class ReportPage {
+ public:
+  ReportPage(const PageSource& whole, std::span<const std::string> warnings, size_t max_size)
+      : whole_(whole), warnings_(warnings), max_size_(max_size) {}
+
+  std::string to_html(const PagePart& part) const {
+    if (part.encodings == whole_.encodings.size()) return to_html(whole_, part);
+    const std::vector<std::string> names(whole_.encodings.begin(),
+                                         whole_.encodings.begin() + static_cast<std::ptrdiff_t>(part.encodings));
+    const std::set<std::string> encodings(names.begin(), names.end());
+    const Report report = select_encodings(whole_.report, encodings);
+    const Summary summary = select_encodings(whole_.summary, encodings);
+    PageSource source{report, summary, whole_.runs, whole_.options, names, {}, {}};
+    add_experiments(source);
+    return to_html(source, part);
+  }
+
+  /// Returns the page of the largest part that fits, or that of one encoding.
+  std::string fitting_html() const {
+    constexpr size_t kFew = 32;  // encodings whose page shows how much an encoding needs
+    const size_t all = whole_.encodings.size(), most = max_size_;
+    PagePart part{.encodings = std::min(all, kFew)};
+    std::string html = to_html(part);
+    if (part.encodings < all && num_fitting(html, part) >= all) {
+      part.encodings = all;
+      html = to_html(part);
+    }
+    if (part.encodings == all && (html.size() <= most || all == 0)) return html;
+    part = {.encodings = std::min(all, kFew), .single_seeds = false};
+    html = to_html(part);
+    part.encodings = std::clamp<size_t>(num_fitting(html, part), 1, all);
+    for (html = to_html(part); html.size() > most && part.encodings > 1; html = to_html(part)) {
+      part.encodings = std::clamp<size_t>(num_fitting(html, part), 1, part.encodings - 1);
+    }
+    return html;
+  }
+
+ private:
+  /// Estimates from the page of a part how many encodings fit.
+  size_t num_fitting(const std::string& html, const PagePart& part) const {
+    const size_t fixed = kPageTemplate.size(), most = max_size_;
+    return most < fixed ? 0 : (most - fixed) * part.encodings / std::max<size_t>(html.size() - fixed, 1);
+  }
+
+  std::string to_html(const PageSource& source, const PagePart& part) const {
+    Page page{.title = page_title(whole_), .tasks = source.tasks};
+    add_names(source, page);
+    for (const NamedReport& run : source.runs) {
+      page.notes.push_back(provenance(run));
+      page.documents.push_back({fmt::format("configuration{}", page.runs.size()),
+                                fmt::format("Configuration: {}", run.name), run.report.config});
+      page.documents.push_back(
+          {fmt::format("context{}", page.runs.size()), fmt::format("Context: {}", run.name), run.report.context});
+      page.runs.push_back(run.name);
+    }
+    if (!part.single_seeds) page.notes.push_back(left_out_note(whole_, part, max_size_));
+    for (std::string& note : memory_notes(source.report)) page.notes.push_back(std::move(note));
+    for (const std::string& warning : warnings_) page.notes.push_back("Note: " + warning);
+    std::vector<Section> sections = report_sections(source);
+    // A page of fewer encodings with single seeds is only an estimate, for which the curves suffice.
+    if (part.single_seeds && &source == &whole_) sections.push_back(seed_section(source));
+    add_sections(sections, page);
+    if (!part.single_seeds) remove_seeds(page.sections);
+    return posbench::to_html(page);
+  }
+
+  const PageSource& whole_;
+  std::span<const std::string> warnings_;
+  size_t max_size_;
+};
+
+}  // namespace
+
+std::string make_report_page(std::span<const NamedReport> runs, const PageOptions& options, size_t max_size) {
+  const MergedReport all = merge_reports(runs);
+  const Summary summary = summarize(all.report);
+  PageSource whole{all.report, summary, runs, options, by_rank(summary), {}, {}};
+  add_experiments(whole);
+  return ReportPage(whole, all.warnings, max_size).fitting_html();
 }
 
 std::string make_page(const Report& report, Page page, std::vector<Section> sections, const PageOptions& options) {

@@ -1,5 +1,6 @@
 // Writes a report as a page.
 #pragma once
+#include <cstddef>
 #include <span>
 #include <string>
 
@@ -8,9 +9,13 @@
 
 namespace posbench {
 
-/// Returns one HTML file for one run, or for several next to each other. Throws InputError if they cannot be shown
-/// together.
-std::string make_report_page(std::span<const NamedReport>, const PageOptions& = {});
+constexpr std::size_t kMaxPage = 15'000'000;  // bytes
+
+/// Returns one HTML file for one run, or for several next to each other. If it would have more than `max_size` bytes,
+/// it leaves out single seeds, then the encodings with the worst mean ranks except for one, and a note states that.
+/// Throws InputError if the runs cannot be shown together.
+std::string make_report_page(std::span<const NamedReport>, const PageOptions& = {},
+                             std::size_t max_size = kMaxPage);
 
 /// Removes the host, the path and the command of a run.
 void make_anonymous(Report&);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -13,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "results/json/stream_json.h"
 #include "results/reports/experiment_json.h"
+#include "results/reports/report_text.h"
 #include "results/reports/summary_json.h"
 
 namespace posbench {
@@ -154,20 +157,32 @@ Report read_streamed(const std::string& file, Read read) {
   return report;
 }
 
-}  // namespace
-
-Json to_json(const Report& report) {
+/// Returns the JSON of a report with an empty list of experiments.
+Json write_frame(const Report& report) {
   Json json;
   json["schema_version"] = kSchemaVersion;
   json["context"] = report.context;
   json["config"] = report.config;
   json["tasks"] = write_list(report.tasks, write_task);
-  json["experiments"] = write_list(report.experiments, [](const ExperimentResult& e) { return to_json(e); });
+  json["experiments"] = Json::array();
   const Summary summary = summarize(report);
   json["summary"] = write_list(summary.rows, [](const SummaryRow& row) { return to_json(row); });
   json["ranking"] = write_list(summary.ranking, [](const Ranking& ranking) { return to_json(ranking); });
   json["timing"] = report.timing;
   return json;
+}
+
+}  // namespace
+
+Json to_json(const Report& report) {
+  Json json = write_frame(report);
+  json["experiments"] = write_list(report.experiments, [](const ExperimentResult& e) { return to_json(e); });
+  return json;
+}
+
+std::string to_report_text(const Report& report) {
+  return to_indented_json(write_frame(report), "experiments", report.experiments.size(),
+                          [&](size_t i) { return to_json(report.experiments[i]); });
 }
 
 Report report_from_json(const Json& json, const std::string& file) {

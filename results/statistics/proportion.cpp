@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <boost/math/distributions/binomial.hpp>
-#include <boost/math/distributions/hypergeometric.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/tools/minima.hpp>
 #include <cassert>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <span>
 #include <utility>
@@ -19,30 +17,60 @@
 namespace posbench {
 namespace {
 
-/// Returns Fisher's one-sided p-value: the probability of this many successes or more in the first group, given
-/// the total.
-double fisher(Count a, Count b) {
-  const std::int64_t successes = a.correct + b.correct;
-  const boost::math::hypergeometric_distribution<> of_first(
-      static_cast<unsigned>(successes), static_cast<unsigned>(a.total), static_cast<unsigned>(a.total + b.total));
-  double p = 0;
-  for (std::int64_t k = a.correct; k <= std::min(a.total, successes); ++k) {
-    p += pdf(of_first, static_cast<unsigned>(k));
-  }
-  return p;
+/// Returns log(0!), ..., log(n!). The long double leaves probabilities with errors far below one_sided_boschloo's
+/// tolerance.
+std::vector<long double> log_factorials(std::int64_t n) {
+  std::vector<long double> logs{0};
+  for (std::int64_t i = 1; i <= n; ++i) logs.push_back(logs.back() + std::log(static_cast<long double>(i)));
+  return logs;
 }
 
-/// Returns the maximum of f over [0, 1]: the best point of a grid, refined.
-double maximum(const std::function<double(double)>& f) {
-  constexpr int kGrid = 200;
-  int best = 0;
-  for (int i = 1; i <= kGrid; ++i) {
-    if (f(i / double{kGrid}) > f(best / double{kGrid})) best = i;
+/// Computes Fisher's one-sided p-value of tables with the same totals: the probability of this many successes or
+/// more in the first group, given the successes of both.
+class FisherTest {
+ public:
+  FisherTest(std::int64_t first, std::int64_t second)
+      : first_(first), second_(second), log_factorials_(log_factorials(first + second)) {}
+
+  double p(std::int64_t of_first, std::int64_t of_second) const {
+    const std::int64_t all = of_first + of_second;
+    const std::int64_t mode = (all + 1) * (first_ + 1) / (first_ + second_ + 2);
+    // The sum is over the side without the mode. Its terms fall, so a term of 0 ends it.
+    double sum = 0;
+    if (of_first > mode) {
+      double term = probability(of_first, all);
+      for (std::int64_t k = of_first; k <= std::min(first_, all) && term > 0; ++k) {
+        sum += term;
+        term *= ratio((first_ - k) * (all - k), (k + 1) * (second_ - all + k + 1));
+      }
+      return sum;
+    }
+    const std::int64_t least = std::max<std::int64_t>(0, all - second_);
+    double term = of_first > least ? probability(of_first - 1, all) : 0;
+    for (std::int64_t k = of_first - 1; k >= least && term > 0; --k) {
+      sum += term;
+      term *= ratio(k * (second_ - all + k), (first_ - k + 1) * (all - k + 1));
+    }
+    return 1 - sum;
   }
-  const double low = std::max(0, best - 1) / double{kGrid}, high = std::min(kGrid, best + 1) / double{kGrid};
-  const auto negative = [&](double x) { return -f(x); };
-  return -boost::math::tools::brent_find_minima(negative, low, high, 40).second;
-}
+
+ private:
+  static double ratio(std::int64_t a, std::int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
+
+  long double log_choices(std::int64_t n, std::int64_t k) const {
+    const auto log_factorial = [&](std::int64_t i) { return log_factorials_[static_cast<size_t>(i)]; };
+    return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
+  }
+
+  /// Returns the probability of exactly k successes in the first group, given those of both.
+  double probability(std::int64_t k, std::int64_t all) const {
+    return static_cast<double>(
+        std::exp(log_choices(first_, k) + log_choices(second_, all - k) - log_choices(first_ + second_, all)));
+  }
+
+  std::int64_t first_, second_;
+  std::vector<long double> log_factorials_;
+};
 
 /// Returns the probabilities of 0 .. n successes.
 std::vector<double> binomial(std::int64_t n, double rate) {
@@ -52,54 +80,141 @@ std::vector<double> binomial(std::int64_t n, double rate) {
   return p;
 }
 
-/// Returns the one-sided p-value that the first group succeeds more often: the largest probability, over all
-/// common rates of success, of a table whose p-value by Fisher is at most that of this one.
-double one_sided_boschloo(Count a, Count b) {
-  const double observed = fisher(a, b) * (1 + 1e-9);
-  std::vector<std::pair<std::int64_t, std::int64_t>> extreme;
-  for (std::int64_t x = 0; x <= a.total; ++x) {
-    for (std::int64_t y = 0; y <= b.total; ++y) {
-      if (fisher({x, a.total}, {y, b.total}) <= observed) extreme.emplace_back(x, y);
-    }
+constexpr int kGrid = 200;
+using GridRow = std::array<double, kGrid + 1>;  // a value at each rate 0 / kGrid, ..., kGrid / kGrid
+
+/// Returns the probabilities of 0 .. n successes, each at all rates of the grid. The reference is valid until the
+/// thread ends.
+const std::vector<GridRow>& binomial_on_grid(std::int64_t n) {
+  thread_local std::map<std::int64_t, std::vector<GridRow>> known;
+  std::vector<GridRow>& rows = known[n];
+  if (!rows.empty()) return rows;
+  rows.resize(static_cast<size_t>(n) + 1);
+  for (size_t i = 0; i <= kGrid; ++i) {
+    const std::vector<double> p = binomial(n, static_cast<double>(i) / kGrid);
+    for (size_t k = 0; k < p.size(); ++k) rows[k][i] = p[k];
   }
-  return maximum([&](double rate) {
-    const std::vector<double> of_a = binomial(a.total, rate), of_b = binomial(b.total, rate);
-    double p = 0;
-    for (const auto& [x, y] : extreme) p += of_a[static_cast<size_t>(x)] * of_b[static_cast<size_t>(y)];
-    return p;
-  });
+  return rows;
 }
 
-/// Draws the n + 1 gaps between n ordered uniform numbers and the ends of [0, 1] many times, always the same.
-const std::vector<std::vector<double>>& uniform_gaps(size_t n) {
-  constexpr int kDraws = 10000;
-  thread_local std::map<size_t, std::vector<std::vector<double>>> known;
-  std::vector<std::vector<double>>& draws = known[n];
-  if (!draws.empty()) return draws;
-  Rng rng = make_rng(n, "bounded mean");
-  for (int draw = 0; draw < kDraws; ++draw) {
-    std::vector<double> gaps(n + 1);
-    double sum = 0;
-    for (double& gap : gaps) sum += gap = -std::log1p(-uniform_real(rng));
-    for (double& gap : gaps) gap /= sum;
-    draws.push_back(std::move(gaps));
+/// The tables that are at least as extreme as the observed one: of x successes in the first group those with fewer
+/// than fewer_than[x] in the second.
+struct ExtremeTables {
+  std::vector<size_t> fewer_than;
+
+  /// Calls f with the successes of both groups of each table.
+  template <class F>
+  void each(F f) const {
+    for (size_t x = 0; x < fewer_than.size(); ++x) {
+      for (size_t y = 0; y < fewer_than[x]; ++y) f(x, y);
+    }
   }
-  return draws;
+};
+
+/// Finds the tables whose p-value by Fisher is at most that of the observed one. The p-value rises with the
+/// successes of the second group and falls with those of the first, so a walk along the border finds them.
+ExtremeTables find_extreme_tables(Count a, Count b) {
+  const FisherTest test(a.total, b.total);
+  const double observed = test.p(a.correct, b.correct) * (1 + 1e-9);
+  ExtremeTables tables;
+  std::int64_t y = 0;
+  for (std::int64_t x = 0; x <= a.total; ++x) {
+    while (y <= b.total && test.p(x, y) <= observed) ++y;
+    tables.fewer_than.push_back(static_cast<size_t>(y));
+  }
+  return tables;
+}
+
+/// Returns the one-sided p-value that the first group succeeds more often: the largest probability, over all
+/// common rates of success, of a table whose p-value by Fisher is at most that of this one. It is the best point
+/// of a grid, refined.
+double one_sided_boschloo(Count a, Count b) {
+  const ExtremeTables extreme = find_extreme_tables(a, b);
+  const std::vector<GridRow>&on_grid_a = binomial_on_grid(a.total), &on_grid_b = binomial_on_grid(b.total);
+  GridRow sums{};
+  extreme.each([&](size_t x, size_t y) {
+    for (size_t i = 0; i <= kGrid; ++i) sums[i] += on_grid_a[x][i] * on_grid_b[y][i];
+  });
+  const auto best = static_cast<int>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+  const auto negative = [&](double rate) {
+    const std::vector<double> of_a = binomial(a.total, rate), of_b = binomial(b.total, rate);
+    double p = 0;
+    extreme.each([&](size_t x, size_t y) { p += of_a[x] * of_b[y]; });
+    return -p;
+  };
+  const double low = std::max(0, best - 1) / double{kGrid}, high = std::min(kGrid, best + 1) / double{kGrid};
+  return -boost::math::tools::brent_find_minima(negative, low, high, 40).second;
+}
+
+constexpr size_t kDraws = 10000;
+
+/// Draws n ordered uniform numbers many times, always the same. They and the ends of [0, 1] have n + 1 gaps. Tail i
+/// is the sum of all gaps but the first i + 1.
+class GapTails {
+ public:
+  explicit GapTails(size_t n) : tails_(n * kDraws) {
+    Rng rng = make_rng(n, "bounded mean");
+    std::vector<double> gaps(n + 1);
+    for (size_t draw = 0; draw < kDraws; ++draw) {
+      double sum = 0, tail = 0;
+      for (double& gap : gaps) sum += gap = -std::log1p(-uniform_real(rng));
+      for (size_t i = n; i-- > 0;) tails_[i * kDraws + draw] = tail += gaps[i + 1] / sum;
+    }
+  }
+  /// Returns tail i of each draw.
+  std::span<const double> operator[](size_t i) const { return std::span(tails_).subspan(i * kDraws, kDraws); }
+
+ private:
+  std::vector<double> tails_;
+};
+
+/// Returns the tails for n numbers. The reference is valid until the next call.
+const GapTails& gap_tails(size_t n) {
+  constexpr size_t kMaxNumbers = 1600;  // 128 MB
+  thread_local std::map<size_t, GapTails> known;
+  thread_local size_t numbers = 0;
+  if (const auto found = known.find(n); found != known.end()) return found->second;
+  if (numbers + n > kMaxNumbers) known.clear(), numbers = 0;
+  numbers += n;
+  return known.emplace(n, GapTails(n)).first->second;
+}
+
+/// Returns the value of this rank, counted from 0, in ascending order.
+double value_of_rank(std::vector<double>& values, size_t rank) {
+  const auto nth = [](std::vector<double>& x, size_t n) {
+    const auto at = x.begin() + static_cast<std::ptrdiff_t>(n);
+    std::nth_element(x.begin(), at, x.end());
+    return *at;
+  };
+  // Most values are above a bound from the first tenth, which has the rank with certainty almost always.
+  const size_t part = values.size() / 10;
+  std::vector<double> some(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(part));
+  const double bound = nth(some, std::min(part - 1, rank / 10 + 20));
+  std::vector<double> low(values.size());
+  size_t count = 0;
+  for (const double value : values) {
+    low[count] = value;
+    count += value <= bound;
+  }
+  if (count <= rank) return nth(values, rank);
+  low.resize(count);
+  return nth(low, rank);
 }
 
 /// Returns a lower bound of the mean with probability 0.975. With values z_1 <= ... <= z_n and z_0 = 0 it is the
-/// 2.5 % quantile of sum_i gap_i z_i.
-double mean_at_least(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  std::vector<double> sums;
-  for (const std::vector<double>& gaps : uniform_gaps(values.size())) {
-    double sum = 0;
-    for (size_t i = 0; i < values.size(); ++i) sum += gaps[i + 1] * values[i];
-    sums.push_back(sum);
+/// 2.5 % quantile of sum_i gap_i z_i, which is the sum of (z_i - z_{i-1}) tail_{i-1}: equal values need one term.
+double mean_at_least(std::span<const double> ascending) {
+  const GapTails& tails = gap_tails(ascending.size());
+  std::vector<double> sums(kDraws);
+  double before = 0;
+  for (size_t i = 0; i < ascending.size(); ++i) {
+    const double rise = ascending[i] - before;
+    if (rise == 0) continue;
+    const std::span<const double> tail = tails[i];
+    for (size_t draw = 0; draw < kDraws; ++draw) sums[draw] += rise * tail[draw];
+    before = ascending[i];
   }
-  const auto quantile = sums.begin() + static_cast<std::ptrdiff_t>(0.025 * static_cast<double>(sums.size()));
-  std::nth_element(sums.begin(), quantile, sums.end());
-  return *quantile;
+  return value_of_rank(sums, kDraws / 40);
 }
 
 }  // namespace
@@ -123,9 +238,21 @@ double boschloo_test(Count a, Count b) {
 
 Interval bounded_mean_interval(std::span<const double> values) {
   assert(values.size() >= 2);
+  std::vector<double> ascending(values.begin(), values.end());
+  std::sort(ascending.begin(), ascending.end());
+  // Many splits have the same values: every answer right, or none.
+  constexpr size_t kMaxKnown = 1 << 21;  // values: 16 MB
+  thread_local std::map<std::vector<double>, Interval> known;
+  thread_local size_t num_values = 0;
+  if (const auto found = known.find(ascending); found != known.end()) return found->second;
   std::vector<double> wrong;
-  for (const double value : values) wrong.push_back(1 - value);
-  return {mean_at_least({values.begin(), values.end()}), 1 - mean_at_least(std::move(wrong))};
+  for (const double value : ascending) wrong.push_back(1 - value);
+  std::reverse(wrong.begin(), wrong.end());
+  const Interval interval{mean_at_least(ascending), 1 - mean_at_least(wrong)};
+  num_values += ascending.size();
+  if (num_values > kMaxKnown) known.clear(), num_values = ascending.size();
+  known.emplace(std::move(ascending), interval);
+  return interval;
 }
 
 }  // namespace posbench

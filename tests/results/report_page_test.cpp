@@ -127,13 +127,18 @@ Report grid_report() {
   return report;
 }
 
-/// The plots of a section, from the data of the page.
-Json plots_of(const std::string& page, const std::string& section) {
+/// The data of the page without the rows of its plots.
+Json data_of(const std::string& page) {
   const std::string opening = "<script type=\"application/json\" id=\"page\">";
   const size_t begin = page.find(opening);
   REQUIRE(begin != page.npos);
   const size_t data = begin + opening.size();
-  const Json content = Json::parse(page.substr(data, page.find("</script>", data) - data));
+  return Json::parse(page.substr(data, page.find("</script>", data) - data));
+}
+
+/// The plots of a section, from the data of the page.
+Json plots_of(const std::string& page, const std::string& section) {
+  const Json content = data_of(page);
   for (const Json& each : content["sections"]) {
     if (each["title"] == section) return each["plots"];
   }
@@ -279,4 +284,33 @@ TEST_CASE("runs that do not stand side by side are refused, with the reason") {
   CHECK(refusal(other_splits, "b") ==
         "b: task 'flip_flop:length=9' has other splits than in a run before it; report the runs one by one");
   CHECK(refusal(before, "a").find("give each run once") != std::string::npos);
+}
+
+TEST_CASE("a page that would be too large leaves out single seeds, then the worst encodings, and states it") {
+  const Report report =
+      drawn_report(2, 50, 3, [](int, int encoding, int, int seed) { return 0.01 * encoding + 0.001 * seed; });
+  const NamedReport run{"runs/mine", report};
+  const std::string whole = make_report_page({&run, 1});
+  CHECK(whole.find("leaves out") == whole.npos);
+  CHECK(make_report_page({&run, 1}, {}, whole.size()) == whole);
+
+  const std::string no_seeds = make_report_page({&run, 1}, {}, whole.size() - 1);
+  CHECK(no_seeds.size() < whole.size());
+  CHECK(no_seeds.find("Note: This page leaves out the results of single seeds, because it would have more than") !=
+        no_seeds.npos);
+  CHECK(plots_of(whole, "Seeds").size() == 1);
+  CHECK(plots_of(no_seeds, "Seeds").empty());
+  CHECK(data_of(no_seeds)["names"] == data_of(whole)["names"]);
+  CHECK(plots_of(no_seeds, "Ranking") == plots_of(whole, "Ranking"));
+
+  const size_t limit = kPageTemplate.size() + (no_seeds.size() - kPageTemplate.size()) / 2;
+  const std::string part = make_report_page({&run, 1}, {}, limit);
+  CHECK(part.size() <= limit);
+  const Json names = data_of(part)["names"], all_names = data_of(whole)["names"];
+  REQUIRE(names.size() > 10);
+  REQUIRE(names.size() < 50);
+  CHECK(names == Json(std::vector<Json>(all_names.begin(), all_names.begin() + static_cast<int>(names.size()))));
+  CHECK(part.find(fmt::format("Note: This page leaves out {} of 50 encodings, which have the worst mean ranks",
+                              50 - names.size())) != part.npos);
+  CHECK(data_of(make_report_page({&run, 1}, {}, 1))["names"].size() == 1);
 }

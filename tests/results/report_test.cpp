@@ -10,6 +10,7 @@
 
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
+#include "results/reports/report_text.h"
 #include "results/statistics/statistics.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
@@ -191,6 +192,15 @@ TEST_CASE("a report that is written and read is the same") {
   const File file(to_indented_json(to_json(report)));
   CHECK(read_report(file.path()) == report);
   CHECK(read_report(File(to_indented_json(to_json(Report{}))).path()) == Report{});
+}
+
+TEST_CASE("the text of a report is that of its JSON, with and without experiments") {
+  Report report = small_report();
+  CHECK(to_report_text(report) == to_indented_json(to_json(report)));
+  report.experiments.resize(1);
+  CHECK(to_report_text(report) == to_indented_json(to_json(report)));
+  report.experiments.clear();
+  CHECK(to_report_text(report) == to_indented_json(to_json(report)));
 }
 
 TEST_CASE("the fractions of samples seen in training are read back, and older reports have none") {

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "results/json/json.h"
@@ -20,6 +23,58 @@ namespace {
 const Json& reference() {
   static const Json json = read_json(POSBENCH_SOURCE_DIR "/tests/results/statistics_reference.json");
   return json;
+}
+
+/// Returns the lower bound of bounded_mean_interval by its definition: the 2.5 % quantile of sum_i gap_i z_i.
+double slow_lower_bound(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  Rng rng = make_rng(values.size(), "bounded mean");
+  std::vector<double> sums(10000);
+  for (double& sum : sums) {
+    std::vector<double> gaps(values.size() + 1);
+    for (double& gap : gaps) gap = -std::log1p(-uniform_real(rng));
+    const double all = std::accumulate(gaps.begin(), gaps.end(), 0.0);
+    for (size_t i = 0; i < values.size(); ++i) sum += gaps[i + 1] / all * values[i];
+  }
+  std::sort(sums.begin(), sums.end());
+  return sums[250];
+}
+
+double log_choices(std::int64_t n, std::int64_t k) {
+  const auto log_factorial = [](std::int64_t i) { return std::lgamma(static_cast<double>(i) + 1); };
+  return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
+}
+
+/// Returns Fisher's one-sided p-value as a sum over all tables.
+double slow_fisher(Count a, Count b) {
+  const std::int64_t all = a.correct + b.correct;
+  double p = 0;
+  for (std::int64_t k = std::max(a.correct, all - b.total); k <= std::min(a.total, all); ++k)
+    p += std::exp(log_choices(a.total, k) + log_choices(b.total, all - k) - log_choices(a.total + b.total, all));
+  return p;
+}
+
+/// Returns the one-sided p-value of Boschloo's test from all tables and 2000 rates.
+double slow_boschloo(Count a, Count b) {
+  const double observed = slow_fisher(a, b) * (1 + 1e-9);
+  std::vector<Count> extreme;  // successes of both groups
+  for (std::int64_t x = 0; x <= a.total; ++x) {
+    for (std::int64_t y = 0; y <= b.total; ++y) {
+      if (slow_fisher({x, a.total}, {y, b.total}) <= observed) extreme.push_back({x, y});
+    }
+  }
+  double greatest = 0;
+  for (int i = 1; i < 2000; ++i) {
+    const double rate = i / 2000.0;
+    double p = 0;
+    for (const auto [x, y] : extreme) {
+      const auto right = static_cast<double>(x + y), wrong = static_cast<double>(a.total + b.total - x - y);
+      p += std::exp(log_choices(a.total, x) + log_choices(b.total, y) + right * std::log(rate) +
+                    wrong * std::log1p(-rate));
+    }
+    greatest = std::max(greatest, p);
+  }
+  return greatest;
 }
 
 auto near(double value) { return Approx(value).epsilon(1e-9).margin(1e-12); }
@@ -95,6 +150,42 @@ TEST_CASE("the interval of a mean is Clopper and Pearson's if every value is 0 o
   const Interval equal = bounded_mean_interval(std::vector{0.5, 0.5, 0.5});
   CHECK(equal.low < 0.3);
   CHECK(equal.high > 0.7);
+}
+
+TEST_CASE("Boschloo's test equals a slow computation over all tables") {
+  const std::pair<Count, Count> pairs[] = {{{0, 5}, {5, 5}},   {{2, 5}, {4, 6}},     {{7, 9}, {3, 12}},
+                                           {{12, 12}, {9, 9}}, {{31, 40}, {17, 38}}, {{0, 30}, {1, 30}}};
+  for (const auto& [a, b] : pairs) {
+    INFO(a.correct << " of " << a.total << ", " << b.correct << " of " << b.total);
+    const double expected = std::min(1.0, 2 * std::min(slow_boschloo(a, b), slow_boschloo(b, a)));
+    CHECK(boschloo_test(a, b) == Approx(expected).epsilon(1e-4));
+    CHECK(boschloo_test(a, b) >= expected * (1 - 1e-9));  // the best rate of a finer search
+  }
+}
+
+TEST_CASE("Boschloo's test of hundreds of seeds is computed, and has no p-value of 0 for nearly equal groups") {
+  CHECK(boschloo_test({250, 300}, {250, 300}) > 0.9);
+  CHECK(boschloo_test({0, 300}, {0, 300}) > 0.9);
+  CHECK(boschloo_test({300, 300}, {0, 300}) < 1e-100);
+}
+
+TEST_CASE("the interval of a mean equals a slow computation, with ties, zeros and ones, in any order of calls") {
+  Rng rng = make_rng(2, "test");
+  for (const int count : {5, 2, 40, 5, 300, 3}) {
+    std::vector<double> values, wrong;
+    for (int i = 0; i < count; ++i) {
+      values.push_back(bernoulli(rng, 0.3) ? uniform(rng, 0, 1) : uniform(rng, 0, 64) / 64.0);
+      wrong.push_back(1 - values.back());
+    }
+    CAPTURE(values);
+    const Interval interval = bounded_mean_interval(values);
+    CHECK(interval.low == Approx(slow_lower_bound(values)).epsilon(1e-12));
+    CHECK(interval.high == Approx(1 - slow_lower_bound(wrong)).epsilon(1e-12));
+    CHECK(bounded_mean_interval(values) == interval);
+  }
+  const Interval none = bounded_mean_interval(std::vector(7, 0.0));
+  CHECK(none.low == 0);
+  CHECK(none.high == Approx(1 - slow_lower_bound(std::vector(7, 1.0))).epsilon(1e-12));
 }
 
 TEST_CASE("the interval of a mean has at least its nominal coverage, with three bimodal seeds") {
