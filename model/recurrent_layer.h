@@ -39,8 +39,8 @@ class RecurrentLayer {
 
 /// Adds NAME.input and NAME.hidden to the layout.
 std::unique_ptr<RecurrentLayer> make_lstm_layer(const ModelConfig&, const std::string& name, ParameterLayout&);
-/// Adds NAME.qkv, NAME.convolution, NAME.rates, NAME.decay_speed, NAME.step_bias, NAME.norm, NAME.gate and NAME.out
-/// to the layout.
+/// Adds NAME.qkv, NAME.convolution, NAME.rates, NAME.decay_speed, NAME.step_bias, NAME.norm, NAME.gate and
+/// NAME.out to the layout.
 std::unique_ptr<RecurrentLayer> make_gated_delta_layer(const ModelConfig&, const std::string& name,
                                                        ParameterLayout&);
 

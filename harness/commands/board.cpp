@@ -82,7 +82,7 @@ class Selection {
     if (!list) return;
     std::vector<std::string> chosen, known;
     for (const std::string& name : names) add(spec_name(name), known);
-    for (const std::string& given : split_list(*list, ',')) {
+    for (const std::string& given : split_specs(*list)) {
       const std::string item = std::string_view(kind) == "encoding" ? encoding_name(given) : given;
       const size_t before = chosen.size();
       for (const std::string& name : names) {
@@ -309,8 +309,8 @@ void add_board(CLI::App& app, Invocation&) {
                              "metric: accuracy by sequence or by token");
   command->add_flag(
       "--summary", request->summary,
-      "one row for each task: training steps, number of encodings that learn it, number with at least "
-      "0.90, and the best; then one row for each encoding that ran all of them: interquartile mean over tasks and seeds");
+      "a row for each task (steps, encodings that learn it, encodings with at least 0.90, the best), and a row for "
+      "each encoding that ran all tasks");
   command->add_flag("--by-task", request->by_task,
                     "print every task in full if a single encoding is selected, instead of one row for each task");
   command->add_flag("--only-own", request->only_own,

@@ -209,10 +209,13 @@ void add_compare(CLI::App& app, Invocation& invocation) {
       ->add_option("--alpha", request->options.alpha,
                    "probability of any verdict 'better' or 'worse' in a comparison of equal runs")
       ->check(CLI::Range(1e-9, 0.5));
-  command
-      ->add_option("--threshold", request->options.threshold,
-                   "smallest relevant difference of the metric; smaller ones are 'same'")
-      ->check(CLI::Range(0.0, 1e6));
+  CLI::Option* threshold =
+      command
+          ->add_option("--threshold", request->options.threshold,
+                       "smallest relevant difference of the metric; smaller ones are 'same'")
+          ->check(CLI::Range(0.0, 1e6))
+          ->default_str(fmt::format("{}, of the effective length {}", default_threshold(Metric::sequence),
+                                    default_threshold(Metric::effective_length)));
   add_metric(*command, request->options.metric);
   command
       ->add_option(
@@ -238,7 +241,10 @@ void add_compare(CLI::App& app, Invocation& invocation) {
        "out of distribution, and rows of fewer than five seeds have no verdict (docs/reading.md).",
        "Options -t, -e and --split select rows. The p-values stay corrected for all tests of the comparison.",
        "The comparison of a run that is in progress or was interrupted uses its finished experiments."});
-  command->callback([request, &invocation] { invocation.exit_code = compare(*request); });
+  command->callback([request, threshold, &invocation] {
+    if (threshold->count() == 0) request->options.threshold = default_threshold(request->options.metric);
+    invocation.exit_code = compare(*request);
+  });
 }
 
 }  // namespace posbench

@@ -132,8 +132,8 @@ Table make_long_table(const Inspection& inspection, Index query) {
   all.columns.push_back({"position term"});
   for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
     for (size_t head = 0; head < inspection.num_heads(layer); ++head) {
-      const Locality sign = inspection.locality(layer, head);
-      const std::string locality = sign == Locality::none ? "" : to_string(sign);
+      const Locality measured = inspection.locality(layer, head);
+      const std::string locality = measured == Locality::none ? "" : to_string(measured);
       for (Index key = 0; key < inspection.keys(query); ++key) {
         all.rows.push_back({fmt::format("{}", layer), fmt::format("{}", head), fmt::format("{}", query),
                             fmt::format("{}", key), inspection.tokens[static_cast<size_t>(key)]});
@@ -195,7 +195,7 @@ std::string format_inspection(const Inspection& inspection, Format format, Index
   if (format == Format::csv) return to_csv(make_long_table(inspection, query));
   std::string text;
   std::vector<std::pair<std::string, Table>> tables = make_tables(inspection, query);
-  tables.emplace_back("sign of the position term", head_table(inspection));
+  tables.emplace_back("position term of each head", head_table(inspection));
   for (const auto& [caption, table] : tables) {
     text += line_text(caption, format, {}) + (format == Format::markdown ? "\n\n" : "\n") +
             table_text(table, format, style) + "\n";

@@ -117,8 +117,8 @@ Table distance_table(const HeadReport& report) {
   Table table{
       .columns = {{"layer"}, {"head"}, {"distance"}, {"pairs"}, {kAttention}, {kPositional}, {kPositionTerm}}};
   for (const MeasuredHead& head : report.heads) {
-    const Locality sign = head.statistics.position_term.locality();
-    const std::string locality = sign == Locality::none ? "" : to_string(sign);
+    const Locality measured = head.statistics.position_term.locality();
+    const std::string locality = measured == Locality::none ? "" : to_string(measured);
     for (const auto& [distance, at] : head.statistics.by_distance) {
       table.rows.push_back({fmt::format("{}", head.layer), fmt::format("{}", head.head),
                             fmt::format("{}", distance), fmt::format("{}", at.attention.count),

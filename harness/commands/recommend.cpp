@@ -42,6 +42,8 @@ std::vector<AspectTasks> choose_aspects(const std::string& list, const std::vect
     }
     chosen.push_back(*found);
   }
+  if (chosen.empty())
+    throw InputError(fmt::format("--aspects is empty, expected names from {}", fmt::join(names, ", ")));
   return chosen;
 }
 
@@ -91,7 +93,7 @@ void add_recommend(CLI::App& app, Invocation&) {
   command
       ->add_option_function<std::string>(
           "--length", [request](const std::string& text) { request->need.length = parse_length(text); },
-          "multiple of the trained length, as in 4x, that the encodings keep: 0.90 of the sequences of most seeds")
+          "multiple of the trained length, as in 4x, at which more than half of the seeds must have 0.90 of the sequences right")
       ->default_str("any");
   command
       ->add_option("--share", request->need.share,

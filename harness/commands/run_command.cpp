@@ -49,8 +49,8 @@ struct Selection {
   }
 };
 
-/// Leaves out the specs that `use` refuses: with --keep-going any, with a warning for each, and otherwise those of
-/// patterns, with one note. Throws the error of another.
+/// Removes the specs that `use` refuses. With --keep-going each has a warning. Without it one note names them, and
+/// the error of a spec is thrown if the user named it, or if no spec remains.
 template <class Use>
 void leave_out_refused(const Selection& selection, bool keep_going, Use use) {
   std::vector<std::string> accepted, left_out;
@@ -66,8 +66,11 @@ void leave_out_refused(const Selection& selection, bool keep_going, Use use) {
       left_out.push_back(spec);
     }
   }
-  if (accepted.empty())
-    throw InputError("all experiments are skipped; change the settings, the tasks or the encodings");
+  if (accepted.empty()) {
+    throw InputError(
+        keep_going ? "all experiments are skipped; change the settings, the tasks or the encodings"
+                   : fmt::format("'{}' selects nothing that these settings allow: {}", selection.list, reason));
+  }
   selection.specs = std::move(accepted);
   if (left_out.empty() || keep_going || is_quiet()) return;
   write_message(fmt::format("note: '{}' leaves out {}, because these settings exclude {}: {}\n", selection.list,

@@ -44,8 +44,8 @@ ConsoleStyle console_style(const Output&);
 
 /// Returns a table for the console, as Markdown, as CSV or for LaTeX. JSON and pages have forms of their own.
 std::string table_text(const Table&, Format, const ConsoleStyle&);
-/// Returns a text without an end of line: as Markdown, as a paragraph of LaTeX, or for the console. There its lines have
-/// at most the width of the style, and all but the first are indented. The width 0 is no limit.
+/// Returns a text without an end of line: as Markdown, as a paragraph of LaTeX, or for the console. There its
+/// lines have at most the width of the style, and all but the first are indented. The width 0 is no limit.
 std::string line_text(const std::string& text, Format, const ConsoleStyle&, size_t indent = 0);
 
 void write_output(const Output&, const std::string& text);

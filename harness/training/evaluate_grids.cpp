@@ -25,7 +25,7 @@ int longest_sample(const SampleStream& samples, int count) {
 /// Sets the end of the grid if the model cannot read so many tokens. Returns true if it can.
 bool allows_length(const Spec& encoding, const ModelConfig& shape, int tokens, GridResult& grid) {
   if (tokens <= shape.longest) return true;
-  if (static_cast<double>(shape.layers) * shape.heads * tokens * tokens > kMaxScores) {
+  if (!shape.is_recurrent() && static_cast<double>(shape.layers) * shape.heads * tokens * tokens > kMaxScores) {
     grid.end = GridEnd::memory;
     grid.reason = fmt::format("the attention scores of {} tokens take more than 512 MiB", tokens);
     return false;

@@ -29,7 +29,7 @@ void ModelOptions::describe(OptionTable& o) {
   o.flag("tied_embeddings", tied_embeddings, "use of the token embeddings as the output layer");
   o.choice(
       "block", block, {"sequential", "parallel", "attention", "lstm", "gated_delta"},
-      "kind of block: attention, then feed-forward; both from the same input, as in GPT-J; attention alone; or, with the encoding none in causal models only, an LSTM layer alone, or the gated delta rule, then feed-forward");
+      "kind of block. sequential: attention, then feed-forward; parallel: both from the same input, as in GPT-J; attention: no feed-forward; lstm: an LSTM layer only; gated_delta: the gated delta rule, then feed-forward. The last two need a causal model and the encoding none");
   o.omit_default();
   o.choice("norm_kind", norm_kind, {"layer_norm", "rms_norm"},
            "kind of normalization: layer normalization, or RMSNorm, which neither centers nor shifts");
@@ -141,8 +141,8 @@ void EvaluationOptions::describe(OptionTable& o) {
   o.integer("sequences", sequences, 1, 100'000'000, "number of test sequences of each split");
   o.integer(
       "grid", grid, 0, 100'000'000,
-      "number of test sequences at the trained length, and fewer at 1.5 to 16 times that length, from which the "
-      "effective length follows; 0: no such tests");
+      "number of test sequences at the trained length, for the effective length; 1.5 to 16 times the length are "
+      "tested with fewer; 0: no such tests");
   o.omit_default();
   o.choice("layout", layout, {"by_attention", "teacher_forced", "slots"},
            "layout of answers; by_attention is teacher_forced for causal models and slots for bidirectional ones",

@@ -18,8 +18,8 @@ struct TaskGrid {
   };
   std::string option;         // "length" or "distance"
   std::vector<Point> points;  // ascending, from 1 on
-  std::string
-      limit;  // the reason why the task has no larger multiple; empty if it has the largest of kGridMultiples
+  /// The reason why the task has no larger multiple; empty if it has the largest of kGridMultiples.
+  std::string limit;
 };
 
 /// Returns the grids of a task that is trained with the options of `trained`: by length, and by distance if the

@@ -107,6 +107,7 @@ class Plots(Sequence[Plot]):
     ) -> list[Path]:
         """Writes each plot as a file of each format, and returns the files. `width` is that of the figures in inches, as
         the paper's line width, and `font_size` that of their labels in points. Needs pip install 'posbench[figures]'."""
+        formats = [formats] if isinstance(formats, str) else formats
         _check_sizes(formats, width, font_size)
         folder, files = Path(folder), []
         folder.mkdir(parents=True, exist_ok=True)
@@ -120,7 +121,7 @@ class Plots(Sequence[Plot]):
 
 
 def _check_sizes(formats: Sequence[str], width: float, font_size: float) -> None:
-    for form in [formats] if isinstance(formats, str) else formats:
+    for form in formats:
         if form not in _FORMATS:
             raise InputError(f"the format is '{form}', expected one of {', '.join(_FORMATS)}")
     if not 1 <= width <= 100:

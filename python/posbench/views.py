@@ -22,7 +22,7 @@ class View:
         self._command, self._reports, self._flags = command, tuple(reports), tuple(flags)
 
     def write(self, form: str) -> str:
-        """Returns the output in a format of the program: console, markdown, csv, json or html."""
+        """Returns the output in a format of the program: console, markdown, latex, csv, json or html."""
         with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
             paths = [Path(folder) / f"{n}.json" for n in range(1, len(self._reports) + 1)]
             for report, path in zip(self._reports, paths):

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "results/json/stream_json.h"
 
 namespace posbench {
 namespace {

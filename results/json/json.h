@@ -42,6 +42,10 @@ Json parse_json(std::string_view bytes, const std::string& file,
 
 /// Returns indented JSON that suits `diff`. Small values, and lists and objects of scalars, have one line each.
 std::string to_indented_json(const Json&);
+/// Returns the same text for the object `frame` with a list of `count` items under `key`, where the frame has an empty
+/// list. `item` returns an item, which is an object with a list, by its index, so that not all are in memory as JSON.
+std::string to_indented_json(const Json& frame, const std::string& key, size_t count,
+                             const std::function<Json(size_t index)>& item);
 /// Returns JSON on one line, without a newline. Bytes that are not UTF-8 become U+FFFD, here and in
 /// to_indented_json().
 std::string to_compact_json(const Json&);

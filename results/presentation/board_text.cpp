@@ -214,7 +214,8 @@ Table board_csv(const Board& board, const BoardTexts& words) {
 
 std::vector<std::string> board_summary_notes(const Board& board) {
   return {"steps: of training, at most; a task that none has learned may need more.",
-          fmt::format("learned by: encodings of which most seeds have {} or more in distribution.", kLearned),
+          fmt::format("learned by: encodings of which at least half of the seeds have {} or more in distribution.",
+                      kLearned),
           fmt::format("{:.2f} or more, best: of those, by {}, {}, mean over seeds and splits.", kKept,
                       metric_info(board.options.metric).title, split_title(board.options))};
 }

@@ -83,23 +83,23 @@ std::string p_text(const std::optional<double>& p) {
   return *p < 0.0001 ? "<0.0001" : fmt::format("{:.4f}", *p);
 }
 
-std::string detectable_text(const std::optional<double>& difference) {
+std::string detectable_text(const std::optional<double>& difference, Metric metric) {
   if (!difference) return "-";
-  return *difference > 1 ? ">1" : fmt::format("{:.3f}", *difference);
+  return metric_info(metric).is_accuracy && *difference > 1 ? ">1" : fmt::format("{:.3f}", *difference);
 }
 
 constexpr const char* kNumbers[] = {"baseline", "candidate", "difference (95%)", "solved", "p", "detectable"};
 
-std::vector<std::string> numbers(const ComparisonRow& row) {
+std::vector<std::string> numbers(const ComparisonRow& row, Metric metric) {
   return {mean_text(row.before), mean_text(row.after),    difference_text(row),
-          solved_text(row),      p_text(row.p_corrected), detectable_text(row.detectable)};
+          solved_text(row),      p_text(row.p_corrected), detectable_text(row.detectable, metric)};
 }
 
 std::vector<Cell> cells(const Comparison& comparison, const ComparisonRow& row) {
   std::vector<Cell> cells = {{verdict_text(row), tone(row.verdict)}};
   if (comparison.candidates.size() > 1) cells.emplace_back(comparison.candidates[row.candidate]);
   for (std::string text : {row.task, encoding_text(row), row.split}) cells.emplace_back(std::move(text));
-  for (std::string& text : numbers(row)) cells.emplace_back(std::move(text));
+  for (std::string& text : numbers(row, comparison.options.metric)) cells.emplace_back(std::move(text));
   return cells;
 }
 
@@ -184,7 +184,8 @@ std::string grouped(const Comparison& comparison, const ConsoleStyle& style) {
       for (const char* header : kNumbers) table.columns.push_back({header, Align::right});
     }
     table.rows.push_back({row.split, {verdict_text(row), tone(row.verdict)}});
-    for (std::string& number : numbers(row)) table.rows.back().emplace_back(std::move(number));
+    for (std::string& number : numbers(row, comparison.options.metric))
+      table.rows.back().emplace_back(std::move(number));
   }
   std::string text;
   for (const auto& [group, table] : groups) {

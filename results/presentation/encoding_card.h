@@ -1,5 +1,5 @@
-// Describes one encoding on one page: its equation, its scores by aspect, its results on every task of the board, its
-// effective lengths, the encodings like it and the claims about it.
+// Describes one encoding on one page: its equation, its scores by aspect, its results on every task of the board,
+// its effective lengths, the encodings like it and the claims about it.
 #pragma once
 #include <optional>
 #include <string>

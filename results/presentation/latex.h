@@ -7,8 +7,8 @@
 
 namespace posbench {
 
-/// Returns a tabular of the package booktabs. Cells that the console prints in green are bold: the best tier, what is
-/// solved, better or reproduced. A column of long texts breaks its lines.
+/// Returns a tabular of the package booktabs. Cells that the console prints in green are bold: the best tier, what
+/// is solved, better or reproduced. A column of long texts breaks its lines.
 std::string to_latex(const Table&);
 
 /// Returns a text in which no character is a command of LaTeX.

@@ -16,8 +16,8 @@ struct MergedReport {
 };
 
 /// Merges the experiments of all runs into one report. An encoding that occurs in more than one run is named with
-/// its run: "cope (runs/before)". Throws InputError if a task has another version or other splits in two
-/// runs, since their accuracies are then not comparable. The report of a single run is not copied and must outlive the
+/// its run: "cope (runs/before)". Throws InputError if a task has another version or other splits in two runs,
+/// since their accuracies are then not comparable. The report of a single run is not copied and must outlive the
 /// result.
 MergedReport merge_reports(std::span<const NamedReport>);
 

@@ -81,14 +81,16 @@ Table over_tasks_table(const OverTasks& over) {
               {}};
   for (const OverTasksRow& row : over.rows) {
     table.rows.push_back({name_text(row), estimate_text(row.interquartile_mean),
-                          row.loss ? estimate_text(*row.loss) : "-", accuracy_text(row.profile[kHalf]),
-                          accuracy_text(row.profile[kNinety]),
+                          row.first_is_better ? estimate_text(*row.first_is_better) : "-",
+                          accuracy_text(row.profile[kHalf]), accuracy_text(row.profile[kNinety]),
                           fmt::format("{} of {}", row.learned, over.tasks.size())});
   }
   return table;
 }
 
 std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOptions& options) {
+  if (over.tasks.empty())
+    return {"No encoding has learned any of these tasks, so there is no summary over tasks."};
   std::vector<std::string> notes{fmt::format("Over {} tasks, {}, {}, a value for each seed: {}.",
                                              over.tasks.size(), metric_info(options.metric).title,
                                              split_title(options), fmt::join(over.tasks, ", "))};
@@ -102,12 +104,12 @@ std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOpti
   }
   if (over.rows.empty()) return notes;
   notes.push_back(fmt::format(
-      "learned: tasks of which most seeds have {} or more in distribution. A task that an encoding has not "
+      "learned: tasks on which at least half of the seeds have {} or more in distribution. A task that an encoding has not "
       "learned counts with the accuracy that it has, so a low value may only mean too little training. "
       "Experiments that did not finish count as 0.",
       kLearned));
   notes.push_back(
-      "interquartile mean: of the middle half of all values of an encoding. first is better: probability that a seed of "
+      "interquartile mean: mean of the middle half of all values of an encoding. first is better: probability that a seed of "
       "the first encoding has a higher value than one of this encoding on the same task. In brackets, 95 % by "
       "resampling the seeds of each task; the first encoding is chosen by the same values, which the interval does not "
       "cover.");
@@ -128,7 +130,7 @@ Section over_tasks_section(const OverTasks& over, const BoardOptions& options) {
     section.plots.push_back(
         dots(over, "Probability that the first is better",
              fmt::format("The first is {}. Lines are 95 % intervals over seeds.", over.rows[0].encoding),
-             [](const OverTasksRow& row) { return row.loss; }));
+             [](const OverTasksRow& row) { return row.first_is_better; }));
   }
   section.plots.push_back(profiles(over));
   return section;
@@ -146,7 +148,7 @@ Json to_json(const OverTasks& over) {
     item["own"] = row.is_users;
     item["learned"] = row.learned;
     item["interquartile_mean"] = write_estimate(row.interquartile_mean);
-    item["first_is_better"] = row.loss ? write_estimate(*row.loss) : Json(nullptr);
+    item["first_is_better"] = row.first_is_better ? write_estimate(*row.first_is_better) : Json(nullptr);
     item["profile"] = write_list(row.profile, round_for_page);
     return item;
   });

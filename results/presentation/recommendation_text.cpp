@@ -44,12 +44,13 @@ bool has_grid(const Recommendations& found) {
   });
 }
 
-/// Returns the rule for the length, and for each aspect the tasks and splits that decide and those that are left out.
+/// Returns the rule for the length, and for each aspect the tasks and splits that decide and those that are left
+/// out.
 std::vector<std::string> length_notes(const Recommendations& found, const Need& need) {
   std::vector<std::string> notes{fmt::format(
-      "At {0}x: tasks on which more than half of the seeds have {1:.2f} or more of the sequences right at {0} times the "
-      "trained length and beyond, and the mean accuracy there over tasks and seeds, without an interval. The encodings "
-      "keep {2:.0f} % or more of the tasks of each aspect.",
+      "At {0}x: the number of tasks that are kept, then the mean sequence accuracy at {0} times the trained length and "
+      "beyond, over tasks and seeds, without an interval. A task is kept if more than half of the seeds have {1:.2f} or "
+      "more there. The encodings keep {2:.0f} % or more of the tasks of each aspect.",
       *need.length, kKept, 100 * need.share)};
   notes.emplace_back(
       has_grid(found)

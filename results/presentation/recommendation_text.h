@@ -9,11 +9,12 @@
 
 namespace posbench {
 
-/// Returns a row for each encoding that meets the need: its score on each aspect, the tasks on which it keeps the length,
-/// and its cost.
+/// Returns a row for each encoding that meets the need: its score on each aspect, the tasks on which it keeps the
+/// length, and its cost.
 Table recommendation_table(const Recommendations&, const Need&);
 
-/// Returns the definitions of the columns, the tasks of each aspect, and the splits or grids that decide on the length.
+/// Returns the definitions of the columns, the tasks of each aspect, and the splits or grids that decide on the
+/// length.
 std::vector<std::string> recommendation_notes(const Recommendations&, const Need&);
 
 /// Returns why no encoding meets the need, and what comes closest.

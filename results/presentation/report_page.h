@@ -11,9 +11,9 @@ namespace posbench {
 
 constexpr std::size_t kMaxPage = 15'000'000;  // bytes
 
-/// Returns one HTML file for one run, or for several next to each other. If it would have more than `max_size` bytes,
-/// it leaves out single seeds, then the encodings with the worst mean ranks except for one, and a note states that.
-/// Throws InputError if the runs cannot be shown together.
+/// Returns one HTML file for one run, or for several next to each other. If it would have more than `max_size`
+/// bytes, it leaves out single seeds, then the encodings with the worst mean ranks except for one, and a note
+/// states that. Throws InputError if the runs cannot be shown together.
 std::string make_report_page(std::span<const NamedReport>, const PageOptions& = {},
                              std::size_t max_size = kMaxPage);
 

@@ -18,8 +18,8 @@
 
 namespace posbench {
 
-inline constexpr std::int64_t kMaxCount =
-    1'000'000'000'000;  // a double holds it, and sums of a whole file's do not overflow
+/// A double holds this count, and the sums of a whole file do not overflow.
+inline constexpr std::int64_t kMaxCount = 1'000'000'000'000;
 inline constexpr int kMaxInt = std::numeric_limits<int>::max();
 inline constexpr double kMaxNumber = std::numeric_limits<double>::max();
 

@@ -230,8 +230,8 @@ void check_end(const Field& json, const GridResult& grid) {
   for (int low = 0; tested < grid.points.size() && low < 2; ++tested)
     low = accuracy(grid.points[tested].sequence) < kGridFloor ? low + 1 : 0;
   if (tested == grid.points.size() && has_failed(grid) == (grid.end == GridEnd::accuracy)) return;
-  end.fail(fmt::format("expected {} exactly after two multiples in a row below {}", to_string(GridEnd::accuracy),
-                       kGridFloor));
+  end.fail(fmt::format("expected '{}' if the last two multiples are below {}, and another end if they are not",
+                       to_string(GridEnd::accuracy), kGridFloor));
 }
 
 template <class Field>

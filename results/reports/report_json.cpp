@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "results/json/stream_json.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_text.h"
 #include "results/reports/summary_json.h"

@@ -1,5 +1,5 @@
-// Summarizes encodings over tasks as in Agarwal et al. 2021, arXiv:2108.13264: the interquartile mean, the probability of
-// improvement and performance profiles, with stratified bootstrap intervals.
+// Summarizes encodings over tasks as in Agarwal et al. 2021, arXiv:2108.13264: the interquartile mean, the
+// probability of improvement and performance profiles, with stratified bootstrap intervals.
 #pragma once
 #include <span>
 #include <vector>
@@ -16,12 +16,13 @@ struct Estimate {
   Interval interval;  // 95 %, by resampling seeds within each task
 };
 
-/// Returns the mean of the middle half of all scores. It cuts floor(n / 4) scores at each end, as scipy's trim_mean does.
+/// Returns the mean of the middle half of all scores. It cuts floor(n / 4) scores at each end, as scipy's
+/// trim_mean does.
 double interquartile_mean(const TaskScores&);
 Estimate estimate_interquartile_mean(const TaskScores&);
 
-/// Returns the probability that a seed of `first` has a higher score than one of `second` on the same task, as the mean over
-/// tasks. Equal scores count half. Both have the same tasks.
+/// Returns the probability that a seed of `first` has a higher score than one of `second` on the same task, as the
+/// mean over tasks. Equal scores count half. Both have the same tasks.
 double probability_of_improvement(const TaskScores& first, const TaskScores& second);
 Estimate estimate_probability_of_improvement(const TaskScores& first, const TaskScores& second);
 

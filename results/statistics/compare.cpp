@@ -268,6 +268,8 @@ void warn_of_few_seeds(Comparison& comparison) {
 
 }  // namespace
 
+double default_threshold(Metric metric) { return metric == Metric::effective_length ? 0.5 : 0.02; }
+
 Comparison compare(const NamedReport& baseline, std::span<const NamedReport> candidates,
                    const CompareOptions& options) {
   check_options(options, baseline, candidates);

@@ -17,7 +17,7 @@ struct ComparedPlace {
   double chance = 0;
 };
 
-/// Returns the places at which an experiment of both sides may have the metric.
+/// Returns the places at which an experiment of either side may have the metric.
 std::vector<ComparedPlace> compared_places(const TaskBaseline& before, const TaskBaseline& after,
                                            const ComparedPair&, Metric);
 

@@ -28,6 +28,10 @@ struct CompareOptions {
   std::vector<std::pair<std::string, std::string>> match;
 };
 
+/// Returns the threshold of a metric if the user gives none: 0.5 for the effective length, which is the smallest
+/// step of its multiples, and 0.02 for others.
+double default_threshold(Metric);
+
 enum class Verdict { better, worse, same, not_learned, too_few_seeds, undecided };
 std::string to_string(Verdict);  // "too few seeds"
 

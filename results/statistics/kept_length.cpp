@@ -58,8 +58,8 @@ std::optional<KeptLength> by_splits(std::span<const ExperimentResult* const> exp
   return found;
 }
 
-/// Returns the accuracy at the first multiple that is large enough. Returns 0 if the grid ended before, because of the
-/// accuracy.
+/// Returns the accuracy at the first multiple that is large enough. Returns 0 if the grid ended before, because of
+/// the accuracy.
 double grid_accuracy(const GridResult* grid, double multiple) {
   if (!grid) return 0;
   const auto point = std::ranges::find_if(
@@ -72,14 +72,13 @@ double grid_accuracy(const GridResult* grid, double multiple) {
 std::optional<KeptLength> find_kept_length(std::span<const ExperimentResult* const> experiments, double multiple) {
   const std::optional<EffectiveLength> effective = find_effective_length(experiments, "length");
   if (!effective) return by_splits(experiments, multiple);
-  KeptLength found;
-  bool is_tested = effective->tested_to >= multiple - kRounding;
-  for (const ExperimentResult* experiment : experiments) {
-    const GridResult* grid = find_grid(*experiment, "length");
-    is_tested = is_tested || (grid && grid->end == GridEnd::accuracy);
-    found.values.push_back(grid_accuracy(grid, multiple));
-  }
+  // The seeds that decide were tested up to there, or failed before.
+  const bool is_tested =
+      effective->tested_to >= multiple - kRounding || effective->multiple < effective->tested_to - kRounding;
   if (!is_tested) return std::nullopt;
+  KeptLength found;
+  for (const ExperimentResult* experiment : experiments)
+    found.values.push_back(grid_accuracy(find_grid(*experiment, "length"), multiple));
   found.is_kept = effective->multiple >= multiple - kRounding;
   return found;
 }

@@ -1,5 +1,5 @@
-// Finds out if an encoding keeps its accuracy at a multiple of the trained length: by a grid of lengths, or by the splits
-// that have such lengths.
+// Finds out if an encoding keeps its accuracy at a multiple of the trained length: by a grid of lengths, or by the
+// splits that have such lengths.
 #pragma once
 #include <optional>
 #include <span>
@@ -13,11 +13,11 @@ namespace posbench {
 /// One encoding on one task, at a multiple of the trained length and beyond.
 struct KeptLength {
   std::vector<std::string> splits;  // whose sequences of these lengths count; empty: a grid decides
-  /// The sequence accuracy of each seed at these lengths, as a mean over splits, or at the first such multiple of the
-  /// grid. Experiments that did not finish have 0.
+  /// The sequence accuracy of each seed at these lengths, as a mean over splits, or at the first such multiple of
+  /// the grid. Experiments that did not finish have 0.
   std::vector<double> values;
-  bool is_kept =
-      false;  // by more than half of the seeds: the accuracy is kKept or more, up to there if there is a grid
+  /// True if more than half of the seeds have kKept or more, at every multiple up to there if there is a grid.
+  bool is_kept = false;
 };
 
 /// Returns nothing if the experiments, which are of one task and encoding, were not tested at such lengths.

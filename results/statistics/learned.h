@@ -10,8 +10,8 @@ namespace posbench {
 
 constexpr double kKept = 0.9;      // the accuracy from which a longer length, or a split, counts as kept
 constexpr double kLearned = 0.95;  // the sequence accuracy in distribution from which a seed has learned its task
-constexpr double kLateTraining =
-    0.4;  // the last fraction of training, whose gain shows whether learning had ended
+/// The last fraction of training, whose gain shows whether learning had ended.
+constexpr double kLateTraining = 0.4;
 
 struct Learned {
   Count seeds;  // with kLearned or more on every split in distribution, out of all

@@ -50,14 +50,14 @@ OverTasks summarize_over_tasks(const Board& board) {
                          .is_users = of_encoding.is_users,
                          .learned = of_encoding.learned,
                          .interquartile_mean = estimate_interquartile_mean(of_encoding.scores),
-                         .loss = std::nullopt,
+                         .first_is_better = std::nullopt,
                          .profile = performance_profile(of_encoding.scores, thresholds)});
   }
   std::ranges::stable_sort(over.rows, std::greater<>(),
                            [](const OverTasksRow& row) { return row.interquartile_mean.value; });
   for (size_t n = 1; n < over.rows.size(); ++n) {
-    over.rows[n].loss = estimate_probability_of_improvement(results.at(over.rows[0].encoding).scores,
-                                                            results.at(over.rows[n].encoding).scores);
+    over.rows[n].first_is_better = estimate_probability_of_improvement(results.at(over.rows[0].encoding).scores,
+                                                                       results.at(over.rows[n].encoding).scores);
   }
   return over;
 }

@@ -17,10 +17,11 @@ std::vector<double> profile_thresholds();
 struct OverTasksRow {
   std::string encoding;
   bool is_users = false;
-  size_t learned = 0;            // tasks
-  Estimate interquartile_mean;   // of BoardRow::values of all tasks
-  std::optional<Estimate> loss;  // the probability that the first row has a higher value; empty in the first row
-  std::vector<double> profile;   // at profile_thresholds()
+  size_t learned = 0;           // tasks
+  Estimate interquartile_mean;  // of BoardRow::values of all tasks
+  /// The probability that the first row has a higher value; empty in the first row.
+  std::optional<Estimate> first_is_better;
+  std::vector<double> profile;  // at profile_thresholds()
 };
 
 struct OverTasks {

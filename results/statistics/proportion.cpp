@@ -148,8 +148,8 @@ double one_sided_boschloo(Count a, Count b) {
 
 constexpr size_t kDraws = 10000;
 
-/// Draws n ordered uniform numbers many times, always the same. They and the ends of [0, 1] have n + 1 gaps. Tail i
-/// is the sum of all gaps but the first i + 1.
+/// Draws n ordered uniform numbers many times, always the same. They and the ends of [0, 1] have n + 1 gaps. Tail
+/// i is the sum of all gaps but the first i + 1.
 class GapTails {
  public:
   explicit GapTails(size_t n) : tails_(n * kDraws) {

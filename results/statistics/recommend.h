@@ -35,8 +35,8 @@ struct LengthTasks {
 struct AtLength {
   int kept = 0;     // tasks
   double mean = 0;  // of the accuracies at that length, over tasks and seeds
-  std::vector<std::optional<KeptLength>>
-      tasks;  // as LengthTasks::tested; empty: that encoding was not tested there
+  /// One for each of LengthTasks::tested; empty if the encoding was not tested there.
+  std::vector<std::optional<KeptLength>> tasks;
 };
 
 struct Recommendation {

@@ -27,7 +27,7 @@ done
 [ $options -ge 40 ] || { echo "only $options options found in --help"; exit 1; }
 
 for kind in encodings tasks; do
-  mapfile -t names < <("$program" list $kind | cut -d' ' -f1)
+  mapfile -t names < <("$program" list $kind | sed -n 's/^  \([a-z][^ ]*\).*/\1/p')
   [ ${#names[@]} -ge 40 ] || { echo "only ${#names[@]} $kind"; exit 1; }
   for name in "${names[@]}"; do
     expect "posbench run --$kind " "$name"

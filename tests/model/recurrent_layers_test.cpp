@@ -1,5 +1,5 @@
-// Tests what recurrent layers compute, by a second implementation of their equations that loops over single numbers.
-// contract_test.cpp and block_options_test.cpp test the gradients.
+// Tests what recurrent layers compute, by a second implementation of their equations that loops over single
+// numbers. contract_test.cpp and block_options_test.cpp test the gradients.
 #include <algorithm>
 #include <cmath>
 #include <memory>

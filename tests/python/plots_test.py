@@ -163,7 +163,7 @@ def test_vl_convert_command_writes_every_format():
     done = figures(path, "-o", FOLDER / "figures", "--plots", "ranking", "--width", 3.25)
     files = sorted(FOLDER.glob("figures/*"))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == sorted(done.stdout.split(), key=done.stdout.index) and len(files) == 3
+    assert sorted(done.stdout.split()) == [str(file) for file in files], done.stdout
     assert [file.name for file in files] == [f"01_ranking_mean_rank.{form}" for form in ("pdf", "png", "svg")]
     for arguments, said in (
         (["--plots", "x y z"], "no plot has 'x y z'"),

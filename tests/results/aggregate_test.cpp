@@ -1,5 +1,5 @@
-// Summaries over tasks. The package rliable (PyPI) gives the same values for this example: aggregate_iqm 0.38333, its interval
-// 0.23333 to 0.53333, probability_of_improvement 0.5.
+// Summaries over tasks. The package rliable (PyPI) gives the same values for this example: aggregate_iqm 0.38333,
+// its interval 0.23333 to 0.53333, probability_of_improvement 0.5.
 #include "results/statistics/aggregate.h"
 
 #include <array>

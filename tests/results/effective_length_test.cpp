@@ -159,7 +159,8 @@ TEST_CASE("a grid whose numbers contradict each other is refused") {
   CHECK(message_of([](Json& grid, Json&) { grid["points"][0]["sequences"] = 999; }) ==
         "a.json: grid[0].points[0].sequence.total is 1000, more than the sequences of its multiple, 999");
   CHECK(message_of([](Json& grid, Json&) { grid["end"] = "complete"; }) ==
-        "a.json: grid[0].end is \"complete\", expected accuracy exactly after two multiples in a row below 0.5");
+        "a.json: grid[0].end is \"complete\", expected 'accuracy' if the last two multiples "
+        "are below 0.5, and another end if they are not");
   CHECK(message_of([](Json& grid, Json&) {
           grid["points"].erase(size_t{6});
         }).find("grid[0].end is \"accuracy\"") != std::string::npos);

@@ -15,8 +15,8 @@ using namespace posbench;
 
 namespace {
 
-/// Four tasks, three encodings. No encoding learns task 3, and encoding 2 does not learn task 2. Out of distribution
-/// encoding 0 has 0.9, encoding 1 has 0.5, encoding 2 has 0.1.
+/// Four tasks, three encodings. No encoding learns task 3, and encoding 2 does not learn task 2. Out of
+/// distribution encoding 0 has 0.9, encoding 1 has 0.5, encoding 2 has 0.1.
 BoardReport drawn_board() {
   BoardReport all;
   all.report = drawn_report(4, 3, 4, [](int task, int encoding, int split, int) {
@@ -36,10 +36,10 @@ TEST_CASE("the summary over tasks has the tasks that an encoding has learned, an
   REQUIRE(over.rows.size() == 3);
   CHECK(over.rows[0].encoding == "encoding0");
   CHECK(over.rows[0].interquartile_mean.value == Approx(0.9));
-  CHECK(!over.rows[0].loss);
+  CHECK(!over.rows[0].first_is_better);
   CHECK(over.rows[2].interquartile_mean.value == Approx(0.1));
   CHECK(over.rows[2].learned == 2);
-  CHECK(over.rows[2].loss->value == 1);
+  CHECK(over.rows[2].first_is_better->value == 1);
   CHECK(over.rows[1].profile[9] == 1);   // above 0.45
   CHECK(over.rows[1].profile[10] == 0);  // not above 0.5
 }

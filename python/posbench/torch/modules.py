@@ -126,9 +126,8 @@ def check_module(model: Model, about: str) -> None:
     length = max(4, shape.longest_length)
     half = length // 2
     was_training = model.training
-    with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(0)
-        tokens = torch.randint(shape.vocabulary, (2, length))
+    with torch.no_grad():
+        tokens = torch.randint(shape.vocabulary, (2, length), generator=torch.Generator().manual_seed(0))
         tokens[1, :half] = tokens[0, :half]
         mask = torch.ones_like(tokens, dtype=torch.bool)
         mask[:, half:] = shape.causal
@@ -142,6 +141,8 @@ def check_module(model: Model, about: str) -> None:
                 f"{about} fails on sequences of {length} tokens, the longest of the task: {message}"
             ) from error
     model.train(was_training)
+    if not logits.isfinite().all():
+        raise InputError(f"the logits of {about} are not finite before training")
     difference = (logits[0] - logits[1]).abs().max().item()
     if not difference <= _CAUSAL_TOLERANCE * (1 + logits.abs().max().item()):
         raise InputError(

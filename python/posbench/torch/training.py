@@ -86,17 +86,22 @@ def shape_of(task: Task) -> Shape:
     )
 
 
+def refuse_attention_settings(shape: Shape, what: str) -> None:
+    for name, value in _OF_ATTENTION.items():
+        if getattr(shape, name) != value:
+            raise InputError(
+                f"model.{name} is {getattr(shape, name)}; {what} replaces attention, so leave it at {value}"
+            )
+
+
 def initial_model(
     task: Task, make_encoding: MakeEncoding = Encoding, seed: int = 0, *, mixer: MakeModule | None = None
 ) -> Transformer:
     """Returns the model before training, with the initial values of the program. If the program does not have the
     encoding (`Encoding.spec`), the parameters of the encoding are drawn with `seed` instead, as those of a mixer."""
     shape = shape_of(task)
-    for name, value in _OF_ATTENTION.items() if mixer else ():
-        if getattr(shape, name) != value:
-            raise InputError(
-                f"model.{name} is {getattr(shape, name)}; a mixer replaces attention, so leave it at {value}"
-            )
+    if mixer:
+        refuse_attention_settings(shape, "a mixer")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = Transformer(shape, make_encoding(shape), mixer)
@@ -114,6 +119,7 @@ def initial_model(
 def any_model(task: Task, make: MakeModule, seed: int = 0) -> AnyModel:
     """Returns a model from tokens to logits before training; `seed` draws its initial values."""
     shape = shape_of(task)
+    refuse_attention_settings(shape, "the model")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         module = make_module(make, shape, "model")
@@ -259,6 +265,14 @@ def train(
     return training
 
 
+def without_grid(flags: Sequence[str]) -> list[str]:
+    """Adds the setting that there is no grid of lengths, which a profile may have. Refuses a grid of the user."""
+    grids = [flag for flag in flags if flag.startswith("evaluation.grid=")]
+    if any(grid != "evaluation.grid=0" for grid in grids):
+        raise InputError(f"{grids[-1]}: posbench.torch tests no grid of lengths; leave it out")
+    return [*flags, "--set", "evaluation.grid=0"]
+
+
 def run(
     encoding: MakeEncoding | None = None,
     tasks: Iterable[str] = (),
@@ -287,7 +301,7 @@ def run(
         raise InputError("there are no tasks; expected their names, as in tasks=['flip_flop']")
     if sum(given is not None for given in (encoding, mixer, model)) != 1:
         raise InputError("run trains one thing; expected an encoding, mixer=... or model=...")
-    flags = tuple(configuration(profile, settings, config))
+    flags = tuple(without_grid(configuration(profile, settings, config)))
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
         files: list[Path] = []

@@ -26,7 +26,7 @@ TEST_CASE("a pattern leaves out what the settings exclude, with one note that st
   CHECK(encodings.code == 0);
   CHECK(encodings.out.find("path") == std::string::npos);
   CHECK(encodings.error.starts_with(
-      "note: 'rop*,pat*' leaves out path, because these settings exclude it: encoding 'path' is defined for "));
+      "note: 'rop*,pat*' leaves out path, path_fox, because these settings exclude them: encoding 'path' is "));
   CHECK(posbench_command(directory, run + "reverse_string -e 'rop*,pat*' -q").error.empty());
 
   const Outcome tasks = posbench_command(directory, run + "'reverse_string,flip_flo*' -e none");
@@ -56,4 +56,13 @@ TEST_CASE("a pattern of tasks leaves out those that a named encoding excludes") 
   const Outcome pattern = posbench_command(directory, "run --list-only -s 1 -t all -e randomized:max=300");
   CHECK(pattern.code == 0);
   CHECK(pattern.error.find("encoding 'randomized': max is 300, less than") != std::string::npos);
+}
+
+TEST_CASE("if the settings exclude everything that a pattern selects, the error states the first reason") {
+  const TemporaryDirectory directory;
+  const Outcome outcome = posbench_command(
+      directory, "run --list-only -t 'reverse_s*,bucket_*' -e path --set model.attention=bidirectional");
+  CHECK(outcome.code == 2);
+  CHECK(outcome.error.starts_with("posbench: 'reverse_s*,bucket_*' selects nothing that these settings allow: "));
+  CHECK(outcome.error.find("encoding 'path' is defined for causal models only") != std::string::npos);
 }

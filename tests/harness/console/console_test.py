@@ -294,7 +294,7 @@ class Console(unittest.TestCase):
                     self.assertRegex(entry, r"\[(default: .+|required)\]", f"{command}: {entry}")
         report = re.sub(r"\s+", " ", posbench("report --help", self.folder).stdout)
         self.assertIn(
-            "--format WORD format of the output; one of console, markdown, csv, json, html [default: that of the file's "
+            "--format WORD format of the output; one of console, markdown, csv, json, html, latex [default: that of the file's "
             "extension, or console]",
             report,
         )
