@@ -80,21 +80,6 @@ int validations(int steps, const TrainingOptions& training) {
   return (steps + training.validate_every - 1) / training.validate_every;
 }
 
-/// Returns the multiply-adds of all grids, none of which ends early. `trained` is an example of training.
-double grid_products(const TaskSetup& task, const Model& model, const Example& trained) {
-  const double longest = task.shape.trained_length / static_cast<double>(trained.tokens.size());
-  double products = 0;
-  for (const TaskGrid& grid : task.grids) {
-    for (const TaskGrid::Point& point : grid.points) {
-      const double longer = longest * (grid.option == "length" ? point.multiple : 1);
-      const auto count = [&](size_t size) { return static_cast<Index>(longer * static_cast<double>(size) + 0.5); };
-      products += grid_sequences(task.options.evaluation.grid, point.multiple) *
-                  model.transformer->multiply_adds(count(trained.tokens.size()), count(trained.scored.size()));
-    }
-  }
-  return products;
-}
-
 /// Estimates the seconds of training with an encoding at so many learning rates, each for so many steps, and of
 /// the tests. Splits with long sequences and grids are not measured: their time follows from their multiply-adds.
 double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int rates, int steps) {
@@ -111,7 +96,10 @@ double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int 
     const Example example = median(0).example;
     const double products = model.transformer->multiply_adds(static_cast<Index>(example.tokens.size()),
                                                              static_cast<Index>(example.scored.size()));
-    if (split == 0) products_of_grids = grid_products(*e.task, model, example);
+    if (split == 0) {
+      products_of_grids = grid_products(*e.task, *model.transformer, static_cast<double>(example.tokens.size()),
+                                        static_cast<double>(example.scored.size()));
+    }
     double of_sequence = products * seconds_of_product;
     if (of_sequence < kLongEvaluation) {
       of_sequence = sequence_seconds(model, state, samples, median);

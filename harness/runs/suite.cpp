@@ -67,15 +67,9 @@ double estimate_cost(const TaskSetup& task, const std::vector<Extension>& extens
     if (i == 0 || training.validate_splits)
       cost += forward(*task.tasks[i], false) * validations * training.validation_sequences;
   }
-  for (const TaskGrid& grid : task.grids) {
+  if (!task.grids.empty()) {
     const SampleSize size = measure_size(task.trained(), false);
-    for (const TaskGrid::Point& point : grid.points) {
-      const double longer =
-          (grid.option == "length" ? point.multiple : 1) * task.shape.trained_length / size.length;
-      tests += grid_sequences(evaluation.grid, point.multiple) *
-               transformer.multiply_adds(static_cast<Index>(longer * size.length + 0.5),
-                                         static_cast<Index>(longer * size.targets + 0.5), evaluation.loops);
-    }
+    tests += grid_products(task, transformer, size.length, size.targets);
   }
   cost += tests;
   for (const Extension& extension : extensions) {
@@ -102,6 +96,21 @@ void check_parents(const ExtendOptions& extend, const std::vector<SweptSpec>& en
 }
 
 }  // namespace
+
+double grid_products(const TaskSetup& task, const Transformer& transformer, double tokens, double targets) {
+  const double longest = task.shape.trained_length / tokens;
+  const EvaluationOptions& evaluation = task.options.evaluation;
+  double products = 0;
+  for (const TaskGrid& grid : task.grids) {
+    for (const TaskGrid::Point& point : grid.points) {
+      const double longer = longest * (grid.option == "length" ? point.multiple : 1);
+      products += grid_sequences(evaluation.grid, point.multiple) *
+                  transformer.multiply_adds(static_cast<Index>(longer * tokens + 0.5),
+                                            static_cast<Index>(longer * targets + 0.5), evaluation.loops);
+    }
+  }
+  return products;
+}
 
 std::string Shard::text() const { return fmt::format("{}/{}", index, of); }
 

@@ -20,15 +20,7 @@ os.environ["POSBENCH_PROGRAM"] = sys.argv[1]
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 import posbench  # noqa: E402
-
-
-def raised(kind, call, *arguments, **named) -> str:
-    try:
-        call(*arguments, **named)
-    except kind as error:
-        assert "\n" not in str(error)
-        return str(error)
-    raise AssertionError(f"no {kind.__name__}")
+from checks import raised  # noqa: E402
 
 
 def test_samples_are_those_of_the_program():
