@@ -101,8 +101,9 @@ struct AttentionWorkspace {
 /// these.
 struct QueryKeyParts {
   Heads content_q, content_k, position_q, position_k;  // H x (T, D)
-  bool has_positions =
-      false;  // false: no positions were added; all is content, and the parts of positions are empty
+
+  /// False if no positions were added: the parts of positions are empty then.
+  bool has_positions = false;
 };
 
 /// The arguments that forward and backward of an attention layer share, for one sequence.
