@@ -1,33 +1,23 @@
+// Tests the rows and the verdicts of comparisons.
 #include "results/statistics/compare.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "results/json/json.h"
-#include "results/presentation/compare_page.h"
 #include "results/presentation/compare_text.h"
-#include "results/presentation/page.h"
 #include "results/statistics/permutation.h"
 #include "tests/catch.h"
+#include "tests/results/comparisons.h"
 #include "tests/results/fixtures.h"
 
 using namespace posbench;
 
 namespace {
-
-Comparison compare_one(const Report& baseline, const Report& candidate, const CompareOptions& options = {}) {
-  const std::array candidates = {NamedReport{"after.json", candidate}};
-  return compare({"before.json", baseline}, candidates, options);
-}
 
 /// Accuracies that differ between cells and seeds, and by `noise` (a standard deviation) between draws of the
 /// stream; in distribution all have learned their task.
@@ -39,20 +29,10 @@ Report noisy_report(Rng& rng, int seeds, double noise, const DrawAccuracy& shift
   });
 }
 
-Report constant_report(int encodings, int seeds, double accuracy) {
-  return drawn_report(1, encodings, seeds, [&](int, int, int, int) { return accuracy; });
-}
-
 /// One task, one encoding, one value for each seed on every split.
 Report valued_report(const std::vector<double>& accuracies) {
   return drawn_report(1, 1, static_cast<int>(accuracies.size()),
                       [&](int, int, int, int seed) { return accuracies[static_cast<size_t>(seed)]; });
-}
-
-void rename_encoding(Report& report, const std::string& from, const std::string& to) {
-  for (ExperimentResult& experiment : report.experiments) {
-    if (experiment.id.encoding == from) experiment.id.encoding = to;
-  }
 }
 
 void fail(ExperimentResult& experiment) {
@@ -349,243 +329,4 @@ TEST_CASE("several candidates are compared with one baseline, with one correctio
   CHECK(*comparison.rows[0].p_corrected >= *comparison.rows[0].p);
   CHECK(comparison.rows[5].candidate == 1);
   CHECK(comparison.rows[5].verdict == Verdict::same);
-}
-
-TEST_CASE("reports that are not comparable are refused with the reason") {
-  const Report before = small_report();
-  Report other = before;
-  other.tasks[1].version = 3;
-  CHECK_THROWS_WITH(
-      compare_one(before, other),
-      "before.json and after.json cannot be compared: task 'counting' has version 2 in the first and 3 in "
-      "the second, so its samples are others");
-  CHECK_THROWS_AS(compare_one(before, other, {.allow_different_budget = true}), std::runtime_error);
-
-  other = before;
-  other.config["training"]["steps"] = 400;
-  CHECK_THROWS_WITH(
-      compare_one(before, other),
-      "before.json and after.json cannot be compared: config.training.steps is 200 in before.json and 400 "
-      "in after.json (--allow-different-budget compares what was trained in different ways)");
-  CHECK(compare_one(before, other, {.allow_different_budget = true}).warnings.at(0) ==
-        "config.training.steps is 200 in before.json and 400 in after.json");
-
-  other = before;
-  other.config["training"]["learning_rate"] = "0.001,0.003";
-  CHECK_THROWS_WITH(
-      compare_one(before, other),
-      "before.json and after.json cannot be compared: config.training.learning_rate is 0.001 in before.json and "
-      "\"0.001,0.003\" in after.json (--allow-different-budget compares what was trained in different ways)");
-
-  other = before;
-  other.config["model"].erase("layers");
-  CHECK_THROWS_WITH(
-      compare_one(before, other),
-      "before.json and after.json cannot be compared: config.model.layers is 2 in before.json and missing "
-      "in after.json (--allow-different-budget compares what was trained in different ways)");
-
-  other = before;
-  other.config["overrides"] = {{"parity_check", {{"training.steps", 50}}},
-                               {"counting", {{"training.steps", 400}}}};
-  CHECK_THROWS_WITH(
-      compare_one(before, other),
-      "before.json and after.json cannot be compared: config.overrides.counting is missing in before.json "
-      "and an object in after.json (--allow-different-budget compares what was trained in different ways)");
-  other.config["overrides"].erase("counting");
-  CHECK_NOTHROW(compare_one(before, other));  // neither has that task
-
-  other = before;
-  other.config["evaluation"]["layout"] = "slots";
-  CHECK_THROWS_AS(compare_one(before, other), std::runtime_error);
-
-  Report own = before;
-  own.config["splits"] = {{"flip_flop", {{"ood_mine", {{"length", "64"}}}, {"ood_more", {{"length", "9"}}}}}};
-  other = before;
-  other.config["splits"] = {{"flip_flop", {{"ood_mine", {{"length", "65"}}}}}};
-  CHECK_THROWS_WITH(
-      compare_one(own, other),
-      "before.json and after.json cannot be compared: config.splits.flip_flop.ood_mine.length is \"64\" in "
-      "before.json and \"65\" in after.json");
-  CHECK_NOTHROW(compare_one(before, other));
-  other.config["splits"] = {{"flip_flop", {{"ood_far", {{"length", "65"}}}}}};  // another than the task's own
-  CHECK_THROWS_WITH(
-      compare_one(before, other),
-      "before.json and after.json cannot be compared: config.splits.flip_flop.ood_far is missing in before.json "
-      "and an object in after.json");
-  const auto of_spec = [&](const std::string& key) {
-    Report report = before;
-    report.config["splits"] = {{key, {{"ood_far", {{"length", "65"}}}}}};
-    return report;
-  };
-  CHECK_NOTHROW(compare_one(of_spec("flip_flop"), of_spec("flip_flop:length=9")));  // the key may be either
-
-  other = before;
-  for (ExperimentResult& experiment : other.experiments) experiment.id.encoding += "_renamed";
-  CHECK_THROWS_WITH(compare_one(before, other),
-                    "before.json and after.json cannot be compared: they have no task and encoding in common");
-  CHECK_THROWS_WITH(compare({"before.json", before}, {}), "there is no candidate to compare with the baseline");
-  CHECK_THROWS_WITH(compare_one(before, before, {.alpha = 0}),
-                    "--alpha is 0, expected a number above 0 and below 1");
-  CHECK_THROWS_WITH(compare_one(before, before, {.threshold = -1}),
-                    "--threshold is -1, expected a number from 0 to 1");
-}
-
-TEST_CASE("the order in which a config lists its members is no difference") {
-  Report other = small_report();
-  other.config["training"] = {{"learning_rate", 0.001}, {"batch", 32}, {"steps", 200}};
-  CHECK_NOTHROW(compare_one(small_report(), other));
-}
-
-TEST_CASE("differences of machines, seeds and splits are warnings") {
-  Report other = small_report();
-  other.context["cpu"] = "c";
-  other.context["host"] = "another name means nothing";
-  other.context["versions"]["eigen"] = "3.5";
-  other.config["evaluation"]["sequences"] = 10;
-  for (TaskBaseline& task : other.tasks) task.splits[1].name = "ood_near";
-  for (ExperimentResult& experiment : other.experiments) {
-    if (experiment.id.seed == 7) experiment.id.seed = 8;
-    if (experiment.status == Status::ok) experiment.splits[1].name = "ood_near";
-  }
-  CHECK(compare_one(small_report(), other).warnings ==
-        std::vector<std::string>{
-            "config.evaluation.sequences is 640 in before.json and 10 in after.json",
-            "context.cpu is \"b\" in before.json and \"c\" in after.json",
-            "context.versions.eigen is \"3.4\" in before.json and \"3.5\" in after.json",
-            "split 'ood_far' of task 'flip_flop:length=9' is in before.json only",
-            "split 'ood_far' of task 'counting' is in before.json only",
-            "split 'ood_near' of task 'flip_flop:length=9' is in after.json only",
-            "split 'ood_near' of task 'counting' is in after.json only", "seeds in before.json only: 7",
-            "seeds in after.json only: 8",
-            std::string("4 of 4 rows have fewer than 5 seeds on a side, and no verdict: seeds solve a task ") +
-                "or do not, and so few could differ as much by chance; run with -s 5"});
-}
-
-namespace {
-
-/// Five seeds; the first encoding got worse, the second is the same, the third has another option.
-Comparison example() {
-  static const Report before = drawn_report(1, 3, 5, [](int, int encoding, int split, int seed) {
-    if (split == 0) return 1.0;
-    return encoding == 0 && split == 1 ? 0.9 + 0.01 * (seed % 2) : 0.5;
-  });
-  static const Report after = [] {
-    Report report = drawn_report(1, 3, 5, [](int, int encoding, int split, int seed) {
-      if (split == 0) return 1.0;
-      return encoding == 0 && split == 1 ? 0.6 + 0.001 * seed : 0.5;
-    });
-    rename_encoding(report, "encoding2", "encoding2:a=<b>|");
-    return report;
-  }();
-  return compare_one(before, after);
-}
-
-}  // namespace
-
-TEST_CASE("the console shows verdicts, worst first, and their statistics") {
-  CHECK(
-      to_console_text(example()) ==
-      "after.json, compared with before.json: 1 worse, 5 same\n"
-      "\n"
-      "                                                                    difference\n"
-      "verdict  task   encoding   split            baseline  candidate          (95%)      solved       p  detectable\n"
-      "--------------------------------------------------------------------------------------------------------------\n"
-      "worse    task0  encoding0  ood_far             0.904      0.602  -0.302 ±0.005  0/5 -> 0/5  0.0079       0.007\n"
-      "same     task0  encoding0  in_distribution     1.000      1.000  +0.000 ±0.000  5/5 -> 5/5  1.0000       0.001\n"
-      "same     task0  encoding0  ood_sparse          0.500      0.500  +0.000 ±0.000  0/5 -> 0/5  1.0000       0.001\n"
-      "same     task0  encoding1  in_distribution     1.000      1.000  +0.000 ±0.000  5/5 -> 5/5  1.0000       0.001\n"
-      "same     task0  encoding1  ood_far             0.500      0.500  +0.000 ±0.000  0/5 -> 0/5  1.0000       0.001\n"
-      "same     task0  encoding1  ood_sparse          0.500      0.500  +0.000 ±0.000  0/5 -> 0/5  1.0000       0.001\n"
-      "\n"
-      "sequence accuracy, mean over seeds; differences of 0.02 or more matter. solved: seeds with 0.99 of sequences or "
-      "more.\n"
-      "p: exact permutation test over the splits of a task and encoding, corrected for 2 tests; alpha 0.05.\n"
-      "detectable: smallest detectable difference (80 % power), assuming normal noise.\n"
-      "\n"
-      "On one side only:\n"
-      "\n"
-      "- task0 / encoding2, seeds 0, 1, 2, 3, 4: in before.json only\n"
-      "- task0 / encoding2:a=<b>|, seeds 0, 1, 2, 3, 4: in after.json only\n"
-      "- to compare the two: --match encoding2=encoding2:a=<b>|\n");
-  CHECK(to_console_text(example(), {.color = true}).find("\033[31mworse  \033[0m") != std::string::npos);
-}
-
-TEST_CASE("Markdown collapses rows without a difference and escapes markup") {
-  const std::string text = to_markdown(example());
-  CHECK(text.starts_with(
-      "**after.json, compared with before.json**: 1 worse, 5 same\n"
-      "\n"
-      "| verdict | task | encoding | split | baseline | candidate | difference (95%) | solved | p | detectable |\n"
-      "| :-- | :-- | :-- | :-- | --: | --: | --: | --: | --: | --: |\n"
-      "| worse | task0 | encoding0 | ood_far | 0.904 | 0.602 | -0.302 ±0.005 | 0/5 -&gt; 0/5 | 0.0079 | 0.007 |\n"
-      "\n"
-      "<details><summary>5 same</summary>\n"
-      "\n"
-      "| verdict |"));
-  CHECK(
-      text.ends_with("- task0 / encoding2, seeds 0, 1, 2, 3, 4: in before.json only\n"
-                     "- task0 / encoding2:a=&lt;b&gt;\\|, seeds 0, 1, 2, 3, 4: in after.json only\n"
-                     "- to compare the two: --match encoding2=encoding2:a=&lt;b&gt;\\|\n"));
-}
-
-TEST_CASE("several candidates each have their name in a row") {
-  const Report report = constant_report(1, 5, 0.5);
-  const std::array candidates = {NamedReport{"a.json", report}, NamedReport{"b.json", report}};
-  const Table table = comparison_table(compare({"before.json", report}, candidates, {}));
-  CHECK(table.columns[1].header == "candidate");
-  CHECK(table.rows.at(0).at(1).text == "a.json");
-  CHECK(table.rows.at(5).at(1).text == "b.json");
-}
-
-TEST_CASE("a comparison as JSON holds every number") {
-  const Json json = to_json(example());
-  CHECK(json.at("baseline") == "before.json");
-  CHECK(json.at("candidates") == Json::array({"after.json"}));
-  CHECK(to_compact_json(json.at("options")) ==
-        R"({"alpha":0.05,"threshold":0.02,"metric":"sequence","allow_different_budget":false,"match":[]})");
-  CHECK(json.at("regression") == true);
-  CHECK(json.at("rows").size() == 6);
-  const Json& row = json.at("rows").at(1);
-  CHECK(row.at("split") == "ood_far");
-  std::string keys;
-  for (const auto& [key, value] : row.items()) keys += key + " ";
-  CHECK(keys ==
-        "candidate task encoding candidate_encoding split kind before after in_pairs identical difference noise "
-        "interval solved_p p p_corrected detectable verdict ");
-  keys.clear();
-  for (const auto& [key, value] : row.at("after").items()) keys += key + " ";
-  CHECK(keys == "seeds unfinished mean solved solved_interval learned late_gain ");
-  CHECK(row.at("verdict") == "worse");
-  CHECK(row.at("difference").get<double>() == Approx(-0.302));
-  CHECK(row.at("interval").at("low").get<double>() == Approx(-0.3074089177));
-  const Json& alone = json.at("one_sided").at(0);
-  CHECK(alone.at("only_in") == "baseline");
-  CHECK(alone.at("encoding") == "encoding2");
-  CHECK(to_compact_json(alone.at("seeds")) == "[0,1,2,3,4]");
-  CHECK(json.at("warnings").empty());
-}
-
-TEST_CASE("a comparison that is wider than the terminal becomes a table for each task and encoding") {
-  const Comparison comparison = example();
-  const std::string whole = to_console_text(comparison), narrow = to_console_text(comparison, {.width = 80});
-  std::istringstream lines(narrow);
-  for (std::string line; std::getline(lines, line) && !line.starts_with("sequence accuracy");)
-    CHECK(line.size() <= 82);
-  for (const ComparisonRow& row : comparison.rows) {
-    CHECK(narrow.find(fmt::format("{}, {}\n", row.task, encoding_text(row))) != narrow.npos);
-  }
-  CHECK(to_console_text(comparison, {.width = 200}) == whole);
-}
-
-TEST_CASE("the page of a comparison has all verdicts, and a forest plot for each task with a line for each row") {
-  const Comparison comparison = example();
-  const std::string page = make_compare_page(comparison);
-  CHECK(page.find(R"("kind":"forest")") != page.npos);
-  for (const ComparisonRow& row : comparison.rows) {
-    CHECK(page.find(fmt::format("\"title\":\"{}", row.task)) != page.npos);
-    CHECK(page.find(to_script_json(encoding_text(row))) != page.npos);
-    CHECK(page.find(to_script_json(row.split)) != page.npos);
-  }
-  const size_t verdicts = page.find(R"("title":"All differences")");
-  CHECK(verdicts < page.find(R"("kind":"forest")"));
 }

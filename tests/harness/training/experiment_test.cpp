@@ -1,57 +1,28 @@
-#include <algorithm>
+// Tests the settings, the samples and the results of experiments.
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <new>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <stop_token>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "encodings/registry.h"
 #include "harness/config/embedded_data.h"
-#include "harness/runs/checkpoint.h"
 #include "harness/runs/suite.h"
 #include "harness/training/baselines.h"
 #include "harness/training/evaluate.h"
 #include "harness/training/run_experiment.h"
 #include "harness/training/tally.h"
-#include "results/reports/experiment_json.h"
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
-#include "tests/harness/temporary.h"
+#include "tests/harness/training/small_runs.h"
 
 using namespace posbench;
 
 namespace {
-
-/// Adds log(a) of a learned a that training drives below zero: an encoding whose loss stops being finite.
-class Diverging final : public PositionEncoding {
- public:
-  using Options = NoOptions;
-  Diverging(const Options&, const ModelConfig& shape, ParameterLayout& layout)
-      : PositionEncoding(shape), a_(layout.constant("test_diverging.a", 1, shape.width, 2e-3)) {}
-  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Matrices&) const override {
-    for (Index c = 0; c < x.cols(); ++c) x.col(c).array() += std::log(p[a_](0, c));
-  }
-  void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix&, const Matrices&,
-                      Matrix& d_x, Matrices&, Gradients& d) const override {
-    for (Index c = 0; c < d_x.cols(); ++c) d[a_](0, c) += d_x.col(c).sum() / p[a_](0, c);
-  }
-
- private:
-  Parameter a_;
-};
-
-const RegisterEncoding<Diverging> registered{
-    {.name = "test_diverging", .family = Family::absolute, .equation = "x += log(a)", .source = "this test"}};
 
 /// Every fiftieth example has a token outside the vocabulary.
 class Faulty final : public Task {
@@ -81,34 +52,6 @@ const RegisterTask<Faulty> registered_task{{.name = "test_faulty",
                                             .definition = "-",
                                             .source = "-",
                                             .splits = {{"in_distribution", {}, ""}}}};
-
-RunConfig small_config(const std::string& tasks, const std::string& encodings) {
-  return make_config({.profile = "smoke", .tasks = tasks, .encodings = encodings});
-}
-
-ExperimentResult run_alone(const RunConfig& config) {
-  const Suite suite = make_suite(config);
-  REQUIRE(suite.experiments.size() == 1);
-  return run_experiment(suite.experiments[0])->front();
-}
-
-/// Collects the results of a suite.
-class Results final : public ExperimentObserver {
- public:
-  void on_finished(const std::vector<ExperimentResult>& results, double) override {
-    const std::lock_guard lock(mutex_);
-    for (const ExperimentResult& result : results) {
-      in_order.push_back(result);
-      by_id[result.id] = result;
-    }
-  }
-
-  std::vector<ExperimentResult> in_order;
-  std::map<ExperimentId, ExperimentResult> by_id;
-
- private:
-  std::mutex mutex_;
-};
 
 }  // namespace
 
@@ -160,21 +103,6 @@ TEST_CASE("outputs=answers predicts only answers, and lengths=same gives a batch
   CHECK(predicted_token(Matrix(logits), 0, {}, 3) == 2);
   // Loss of a uniform guess among two answers, not three tokens.
   CHECK(*result.learning_curve[0].loss < std::log(3.0));
-}
-
-TEST_CASE("a loss that is not finite ends its experiment with the step, and the others continue") {
-  RunConfig config = small_config("parity_check", "test_diverging,none");
-  config.training.learning_rates = {0.01};
-  const Suite suite = make_suite(config);
-  Results observer;
-  run_suite(suite.experiments, 1, std::stop_source(), observer);
-  const std::vector<ExperimentResult>& results = observer.in_order;
-  REQUIRE(results.size() == 2);
-  CHECK(results[0].status == Status::diverged);
-  REQUIRE(results[0].diverged_step);
-  CHECK(*results[0].diverged_step == results[0].steps);
-  CHECK(results[0].splits.empty());
-  CHECK(results[1].status == Status::ok);
 }
 
 TEST_CASE("every profile can be run") {
@@ -269,81 +197,6 @@ TEST_CASE("a thread flushes denormal numbers to zero while it trains, and not af
   CHECK(taken() > 0);
 }
 #endif
-
-TEST_CASE("early stopping depends on the validation stream only and is recorded") {
-  RunConfig config = small_config("even_pairs:length=1", "none");  // the answer is always 0
-  config.training.steps = 200;
-  config.training.learning_rates = {0.01};
-  config.training.early_stop = 2;
-  const ExperimentResult result = run_alone(config);
-  CHECK(result.stopped_early);
-  CHECK(result.steps < 200);
-  CHECK(result.learning_curve.back().validation_sequence == 1);
-}
-
-TEST_CASE("the learning rate that is best in validation is tested as if it were the only one") {
-  RunConfig config = small_config("last_x_retrieval", "rope");
-  config.training.steps = 60;
-  config.training.batch = 16;
-  const std::vector<double> rates = GENERATE(std::vector<double>{1e-6, 1e-2}, std::vector<double>{1e-3, 1e-2, 0.9},
-                                             std::vector<double>{1e-7, 2e-7});  // the last differ in loss alone
-  config.training.learning_rates = rates;
-  const ExperimentResult result = run_alone(config);
-  REQUIRE(result.status == Status::ok);
-  REQUIRE(result.learning_rates.size() == rates.size());
-  REQUIRE(result.learning_rate);
-  std::vector<std::tuple<double, double, double>> ranks;
-  std::optional<ExperimentResult> chosen;
-  for (size_t n = 0; n < rates.size(); ++n) {
-    config.training.learning_rates = {rates[n]};
-    const ExperimentResult alone = run_alone(config);
-    CHECK_FALSE(alone.learning_rate);
-    CHECK(alone.learning_rates.empty());
-    const CurvePoint& last = alone.learning_curve.back();
-    CHECK(result.learning_rates[n] == RateResult{.learning_rate = rates[n],
-                                                 .steps = 60,
-                                                 .final_loss = last.loss,
-                                                 .validation_token = last.validation_token,
-                                                 .validation_sequence = last.validation_sequence});
-    ranks.emplace_back(last.validation_sequence, last.validation_token, -*last.loss);
-    if (rates[n] == *result.learning_rate) chosen = alone;
-  }
-  REQUIRE(chosen);
-  CHECK(*result.learning_rate ==
-        rates[static_cast<size_t>(std::max_element(ranks.begin(), ranks.end()) - ranks.begin())]);
-  chosen->learning_rate = result.learning_rate;
-  chosen->learning_rates = result.learning_rates;
-  CHECK(result == *chosen);
-}
-
-TEST_CASE("a learning rate that diverges is not chosen, and if all diverge so does the experiment") {
-  RunConfig config = small_config("parity_check", "test_diverging");
-  config.training.learning_rates = {1e-6, 0.01};
-  const ExperimentResult one = run_alone(config);
-  CHECK(one.status == Status::ok);
-  CHECK(one.learning_rate == 1e-6);
-  CHECK(one.learning_rates.at(1).diverged_step == one.learning_rates.at(1).steps);
-  CHECK_FALSE(one.learning_rates.at(1).final_loss);
-  config.training.learning_rates = {0.001, 0.01};
-  const ExperimentResult both = run_alone(config);
-  CHECK(both.status == Status::diverged);
-  CHECK(both.learning_rate == 0.001);  // which came further
-  CHECK(both.diverged_step == both.learning_rates.at(0).diverged_step);
-  CHECK(*both.diverged_step > *both.learning_rates.at(1).diverged_step);
-  CHECK(both.splits.empty());
-}
-
-TEST_CASE("each learning rate may stop early") {
-  RunConfig config = small_config("even_pairs:length=1", "none");  // the answer is always 0
-  config.training.steps = 200;
-  config.training.early_stop = 2;
-  config.training.learning_rates = {1e-7, 0.01, 0.02};
-  const ExperimentResult result = run_alone(config);
-  CHECK(result.learning_rates.at(1).steps < 200);
-  CHECK(result.learning_rates.at(2).steps < 200);
-  CHECK(result.stopped_early);
-  CHECK(*result.learning_rate > 1e-7);
-}
 
 TEST_CASE("incompatible settings are refused before anything runs") {
   RunConfig config = small_config("parity_check", "cope");
@@ -463,60 +316,4 @@ TEST_CASE("few training samples are memorized: their loss falls below that of fr
     return *run_experiment(make_suite(config).experiments[0])->front().final_loss;
   };
   CHECK(final_loss(4) < 0.5 * final_loss(0));
-}
-
-TEST_CASE("validation on the splits changes nothing but the learning curve") {
-  const RunConfig plain = small_config("flip_flop", "rope");
-  RunConfig with_splits = plain;
-  with_splits.training.validate_splits = true;
-  CHECK(!to_json(plain)["training"].contains("validate_splits"));
-  CHECK(to_json(with_splits)["training"]["validate_splits"] == true);
-  const ExperimentResult without = run_alone(plain), with = run_alone(with_splits);
-  REQUIRE(with.learning_curve.size() == 2);
-  for (size_t n = 0; n < 2; ++n) {
-    const std::vector<SplitAccuracy>& splits = with.learning_curve[n].splits;
-    REQUIRE(splits.size() == 4);
-    CHECK(splits[0].split == "ood_dense");
-    CHECK(splits[3].split == "ood_sparse_length");
-  }
-  CHECK(without.learning_curve[1].splits.empty());
-  ExperimentResult stripped = with;
-  for (CurvePoint& point : stripped.learning_curve) point.splits.clear();
-  CHECK(stripped == without);
-  const ExperimentResult read = experiment_from_json(to_json(with), "test");
-  CHECK(read == with);
-}
-
-TEST_CASE("training with validation on the splits is the same whether it was interrupted or not") {
-  const TemporaryDirectory directory;
-  RunConfig config = small_config("flip_flop", "rope");
-  config.training.validate_splits = true;
-  const Suite suite = make_suite(config);
-  const Experiment& e = suite.experiments[0];
-  const ExperimentResult whole = run_alone(config);
-  std::stop_source stop;
-  /// Stops in the middle of training with a checkpoint, or resumes from it.
-  class Checkpoint final : public ExperimentObserver {
-   public:
-    Checkpoint(std::filesystem::path path, std::stop_source& stop) : path_(std::move(path)), stop_(stop) {}
-    double on_start(const Experiment& experiment, const Model& model, LearningRateSweep& sweep) override {
-      return resumes ? read_checkpoint(path_, experiment, model, sweep) : 0;
-    }
-    void on_step(const Experiment&, const LearningRateSweep& sweep) override {
-      if (!resumes && sweep.state.step == 15) stop_.request_stop();
-    }
-    void on_checkpoint(const Experiment& experiment, const Model& model, const LearningRateSweep& sweep,
-                       double seconds) override {
-      if (!resumes) write_checkpoint(path_, experiment, model, sweep, seconds);
-    }
-    bool resumes = false;
-
-   private:
-    std::filesystem::path path_;
-    std::stop_source& stop_;
-  };
-  Checkpoint observer(directory / "checkpoint", stop);
-  CHECK(!run_experiment(e, observer, stop.get_token()));
-  observer.resumes = true;
-  CHECK(run_experiment(e, observer)->front() == whole);
 }

@@ -122,7 +122,7 @@ TEST_CASE("further training continues from the trained parameters, on new sample
 
 TEST_CASE("an extension of a diverged model has its status and names it") {
   const RunConfig config =
-      extended("test_diverging", "none", {"training.learning_rate=0.01"});  // of experiment_test.cpp
+      extended("test_diverging", "none", {"training.learning_rate=0.01"});  // of learning_rates_test.cpp
   const std::vector<ExperimentResult> found = results(config);
   REQUIRE(found.size() == 2);
   REQUIRE(found[0].status == Status::diverged);

@@ -1,0 +1,131 @@
+// Tests experiments with several learning rates, and the ends of training: early stopping and divergence.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "encodings/registry.h"
+#include "harness/runs/suite.h"
+#include "harness/training/run_experiment.h"
+#include "tests/catch.h"
+#include "tests/harness/training/small_runs.h"
+
+using namespace posbench;
+
+namespace {
+
+/// Adds log(a) of a learned a that training drives below zero: an encoding whose loss stops being finite.
+class Diverging final : public PositionEncoding {
+ public:
+  using Options = NoOptions;
+  Diverging(const Options&, const ModelConfig& shape, ParameterLayout& layout)
+      : PositionEncoding(shape), a_(layout.constant("test_diverging.a", 1, shape.width, 2e-3)) {}
+  void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Matrices&) const override {
+    for (Index c = 0; c < x.cols(); ++c) x.col(c).array() += std::log(p[a_](0, c));
+  }
+  void embed_backward(const Sequence&, const Parameters& p, const Tables&, const Matrix&, const Matrices&,
+                      Matrix& d_x, Matrices&, Gradients& d) const override {
+    for (Index c = 0; c < d_x.cols(); ++c) d[a_](0, c) += d_x.col(c).sum() / p[a_](0, c);
+  }
+
+ private:
+  Parameter a_;
+};
+
+const RegisterEncoding<Diverging> registered{
+    {.name = "test_diverging", .family = Family::absolute, .equation = "x += log(a)", .source = "this test"}};
+
+}  // namespace
+
+TEST_CASE("early stopping depends on the validation stream only and is recorded") {
+  RunConfig config = small_config("even_pairs:length=1", "none");  // the answer is always 0
+  config.training.steps = 200;
+  config.training.learning_rates = {0.01};
+  config.training.early_stop = 2;
+  const ExperimentResult result = run_alone(config);
+  CHECK(result.stopped_early);
+  CHECK(result.steps < 200);
+  CHECK(result.learning_curve.back().validation_sequence == 1);
+}
+
+TEST_CASE("a loss that is not finite ends its experiment with the step, and the others continue") {
+  RunConfig config = small_config("parity_check", "test_diverging,none");
+  config.training.learning_rates = {0.01};
+  const Suite suite = make_suite(config);
+  Results observer;
+  run_suite(suite.experiments, 1, std::stop_source(), observer);
+  const std::vector<ExperimentResult>& results = observer.in_order;
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].status == Status::diverged);
+  REQUIRE(results[0].diverged_step);
+  CHECK(*results[0].diverged_step == results[0].steps);
+  CHECK(results[0].splits.empty());
+  CHECK(results[1].status == Status::ok);
+}
+
+TEST_CASE("the learning rate that is best in validation is tested as if it were the only one") {
+  RunConfig config = small_config("last_x_retrieval", "rope");
+  config.training.steps = 60;
+  config.training.batch = 16;
+  const std::vector<double> rates = GENERATE(std::vector<double>{1e-6, 1e-2}, std::vector<double>{1e-3, 1e-2, 0.9},
+                                             std::vector<double>{1e-7, 2e-7});  // the last differ in loss alone
+  config.training.learning_rates = rates;
+  const ExperimentResult result = run_alone(config);
+  REQUIRE(result.status == Status::ok);
+  REQUIRE(result.learning_rates.size() == rates.size());
+  REQUIRE(result.learning_rate);
+  std::vector<std::tuple<double, double, double>> ranks;
+  std::optional<ExperimentResult> chosen;
+  for (size_t n = 0; n < rates.size(); ++n) {
+    config.training.learning_rates = {rates[n]};
+    const ExperimentResult alone = run_alone(config);
+    CHECK_FALSE(alone.learning_rate);
+    CHECK(alone.learning_rates.empty());
+    const CurvePoint& last = alone.learning_curve.back();
+    CHECK(result.learning_rates[n] == RateResult{.learning_rate = rates[n],
+                                                 .steps = 60,
+                                                 .final_loss = last.loss,
+                                                 .validation_token = last.validation_token,
+                                                 .validation_sequence = last.validation_sequence});
+    ranks.emplace_back(last.validation_sequence, last.validation_token, -*last.loss);
+    if (rates[n] == *result.learning_rate) chosen = alone;
+  }
+  REQUIRE(chosen);
+  CHECK(*result.learning_rate ==
+        rates[static_cast<size_t>(std::max_element(ranks.begin(), ranks.end()) - ranks.begin())]);
+  chosen->learning_rate = result.learning_rate;
+  chosen->learning_rates = result.learning_rates;
+  CHECK(result == *chosen);
+}
+
+TEST_CASE("a learning rate that diverges is not chosen, and if all diverge so does the experiment") {
+  RunConfig config = small_config("parity_check", "test_diverging");
+  config.training.learning_rates = {1e-6, 0.01};
+  const ExperimentResult one = run_alone(config);
+  CHECK(one.status == Status::ok);
+  CHECK(one.learning_rate == 1e-6);
+  CHECK(one.learning_rates.at(1).diverged_step == one.learning_rates.at(1).steps);
+  CHECK_FALSE(one.learning_rates.at(1).final_loss);
+  config.training.learning_rates = {0.001, 0.01};
+  const ExperimentResult both = run_alone(config);
+  CHECK(both.status == Status::diverged);
+  CHECK(both.learning_rate == 0.001);  // which came further
+  CHECK(both.diverged_step == both.learning_rates.at(0).diverged_step);
+  CHECK(*both.diverged_step > *both.learning_rates.at(1).diverged_step);
+  CHECK(both.splits.empty());
+}
+
+TEST_CASE("each learning rate may stop early") {
+  RunConfig config = small_config("even_pairs:length=1", "none");  // the answer is always 0
+  config.training.steps = 200;
+  config.training.early_stop = 2;
+  config.training.learning_rates = {1e-7, 0.01, 0.02};
+  const ExperimentResult result = run_alone(config);
+  CHECK(result.learning_rates.at(1).steps < 200);
+  CHECK(result.learning_rates.at(2).steps < 200);
+  CHECK(result.stopped_early);
+  CHECK(*result.learning_rate > 1e-7);
+}

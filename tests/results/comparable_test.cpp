@@ -1,0 +1,129 @@
+// Tests which reports can be compared, and the warnings about their differences.
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "results/statistics/compare.h"
+#include "tests/catch.h"
+#include "tests/results/comparisons.h"
+#include "tests/results/fixtures.h"
+
+using namespace posbench;
+
+TEST_CASE("reports that are not comparable are refused with the reason") {
+  const Report before = small_report();
+  Report other = before;
+  other.tasks[1].version = 3;
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      "before.json and after.json cannot be compared: task 'counting' has version 2 in the first and 3 in "
+      "the second, so its samples are others");
+  CHECK_THROWS_AS(compare_one(before, other, {.allow_different_budget = true}), std::runtime_error);
+
+  other = before;
+  other.config["training"]["steps"] = 400;
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      "before.json and after.json cannot be compared: config.training.steps is 200 in before.json and 400 "
+      "in after.json (--allow-different-budget compares what was trained in different ways)");
+  CHECK(compare_one(before, other, {.allow_different_budget = true}).warnings.at(0) ==
+        "config.training.steps is 200 in before.json and 400 in after.json");
+
+  other = before;
+  other.config["training"]["learning_rate"] = "0.001,0.003";
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      "before.json and after.json cannot be compared: config.training.learning_rate is 0.001 in before.json and "
+      "\"0.001,0.003\" in after.json (--allow-different-budget compares what was trained in different ways)");
+
+  other = before;
+  other.config["model"].erase("layers");
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      "before.json and after.json cannot be compared: config.model.layers is 2 in before.json and missing "
+      "in after.json (--allow-different-budget compares what was trained in different ways)");
+
+  other = before;
+  other.config["overrides"] = {{"parity_check", {{"training.steps", 50}}},
+                               {"counting", {{"training.steps", 400}}}};
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      "before.json and after.json cannot be compared: config.overrides.counting is missing in before.json "
+      "and an object in after.json (--allow-different-budget compares what was trained in different ways)");
+  other.config["overrides"].erase("counting");
+  CHECK_NOTHROW(compare_one(before, other));  // neither has that task
+
+  other = before;
+  other.config["evaluation"]["layout"] = "slots";
+  CHECK_THROWS_AS(compare_one(before, other), std::runtime_error);
+
+  other = before;
+  for (ExperimentResult& experiment : other.experiments) experiment.id.encoding += "_renamed";
+  CHECK_THROWS_WITH(compare_one(before, other),
+                    "before.json and after.json cannot be compared: they have no task and encoding in common");
+}
+
+TEST_CASE("a split that both reports have must have the same definition") {
+  const Report before = small_report();
+  Report with_splits = before;
+  with_splits.config["splits"] = {
+      {"flip_flop", {{"ood_mine", {{"length", "64"}}}, {"ood_more", {{"length", "9"}}}}}};
+  Report other = before;
+  other.config["splits"] = {{"flip_flop", {{"ood_mine", {{"length", "65"}}}}}};
+  CHECK_THROWS_WITH(
+      compare_one(with_splits, other),
+      "before.json and after.json cannot be compared: config.splits.flip_flop.ood_mine.length is \"64\" in "
+      "before.json and \"65\" in after.json");
+  CHECK_NOTHROW(compare_one(before, other));
+  other.config["splits"] = {{"flip_flop", {{"ood_far", {{"length", "65"}}}}}};  // another than the task's own
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      "before.json and after.json cannot be compared: config.splits.flip_flop.ood_far is missing in before.json "
+      "and an object in after.json");
+  const auto of_spec = [&](const std::string& key) {
+    Report report = before;
+    report.config["splits"] = {{key, {{"ood_far", {{"length", "65"}}}}}};
+    return report;
+  };
+  CHECK_NOTHROW(compare_one(of_spec("flip_flop"), of_spec("flip_flop:length=9")));  // the key may be either
+}
+
+TEST_CASE("a comparison without a candidate, or with an option out of its range, is refused") {
+  const Report before = small_report();
+  CHECK_THROWS_WITH(compare({"before.json", before}, {}), "there is no candidate to compare with the baseline");
+  CHECK_THROWS_WITH(compare_one(before, before, {.alpha = 0}),
+                    "--alpha is 0, expected a number above 0 and below 1");
+  CHECK_THROWS_WITH(compare_one(before, before, {.threshold = -1}),
+                    "--threshold is -1, expected a number from 0 to 1");
+}
+
+TEST_CASE("the order in which a config lists its members is no difference") {
+  Report other = small_report();
+  other.config["training"] = {{"learning_rate", 0.001}, {"batch", 32}, {"steps", 200}};
+  CHECK_NOTHROW(compare_one(small_report(), other));
+}
+
+TEST_CASE("differences of machines, seeds and splits are warnings") {
+  Report other = small_report();
+  other.context["cpu"] = "c";
+  other.context["host"] = "another name means nothing";
+  other.context["versions"]["eigen"] = "3.5";
+  other.config["evaluation"]["sequences"] = 10;
+  for (TaskBaseline& task : other.tasks) task.splits[1].name = "ood_near";
+  for (ExperimentResult& experiment : other.experiments) {
+    if (experiment.id.seed == 7) experiment.id.seed = 8;
+    if (experiment.status == Status::ok) experiment.splits[1].name = "ood_near";
+  }
+  CHECK(compare_one(small_report(), other).warnings ==
+        std::vector<std::string>{
+            "config.evaluation.sequences is 640 in before.json and 10 in after.json",
+            "context.cpu is \"b\" in before.json and \"c\" in after.json",
+            "context.versions.eigen is \"3.4\" in before.json and \"3.5\" in after.json",
+            "split 'ood_far' of task 'flip_flop:length=9' is in before.json only",
+            "split 'ood_far' of task 'counting' is in before.json only",
+            "split 'ood_near' of task 'flip_flop:length=9' is in after.json only",
+            "split 'ood_near' of task 'counting' is in after.json only", "seeds in before.json only: 7",
+            "seeds in after.json only: 8",
+            std::string("4 of 4 rows have fewer than 5 seeds on a side, and no verdict: seeds solve a task ") +
+                "or do not, and so few could differ as much by chance; run with -s 5"});
+}
