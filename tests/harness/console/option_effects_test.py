@@ -1,0 +1,170 @@
+"""Tests the effects of options, and the files that commands write.
+
+option_effects_test.py POSBENCH
+"""
+
+import csv
+import io
+import json
+import re
+import unittest
+
+from console_case import REFERENCE, RUN, Console, posbench
+
+
+class OptionEffects(Console):
+    def test_lists_add_up_and_numbers_have_exponents(self):
+        once = posbench("run -e cope,rope -t flip_flop,parity_check --show-config", self.folder).stdout
+        twice = posbench("run -e cope -e rope -t flip_flop -t parity_check --show-config", self.folder).stdout
+        self.assertEqual(once, twice)
+        steps = posbench("run --set training.steps=1e3 --show-config", self.folder)
+        self.assertEqual(json.loads(steps.stdout)["training"]["steps"], 1000)
+        self.refused("run --set training.steps=1e-3", "training: steps is '1e-3', expected an integer")
+
+    def test_a_file_extension_of_no_format_is_refused_with_a_message(self):
+        for command in ("report full", "compare full full", "inspect full parity_check rope"):
+            self.refused(f"{command} -o x.pdf", "'x.pdf' does not end in .html, .md,", "--format")
+            self.refused(f"{command} -o plain", "'plain' does not end in .html, .md,")
+            self.assertFalse((self.folder / "x.pdf").exists())
+        self.assertEqual(posbench("report full -o x.pdf --format markdown", self.folder).returncode, 0)
+        self.assertTrue((self.folder / "x.pdf").read_text().startswith("| encoding |"))
+        (self.folder / "x.pdf").unlink()
+
+    def test_a_comparison_has_a_page(self):
+        self.assertEqual(posbench("compare full full -o change.html", self.folder).returncode, 0)
+        page = (self.folder / "change.html").read_text()
+        data = json.loads(re.search(r'<script type="application/json" id="page">(.*?)</script>', page, re.S)[1])
+        verdicts, differences = (section["plots"] for section in data["sections"])
+        self.assertEqual([plot["title"] for plot in verdicts], ["All differences"])
+        self.assertEqual([plot["title"] for plot in differences], ["parity_check", "even_pairs"])
+        self.assertTrue(all(plot["kind"] == "forest" for plot in differences))
+        columns = json.loads(re.search(r'<script type="application/json" id="rows1">(.*?)</script>', page, re.S)[1])
+        values = [column["texts"][column["at"][0]] if isinstance(column, dict) else column[0] for column in columns[:3]]
+        self.assertEqual(values, ["none, in_distribution", "same", 0])
+        kinds = json.loads(
+            re.search(r'<script type="application/json" id="specifications">(.*?)</script>', page, re.S)[1]
+        )
+        self.assertIn("forest", kinds)
+
+    def test_sample_names_its_stream_and_prints_its_samples(self):
+        def tokens(stream):
+            outcome = posbench(f"sample flip_flop -n 2 --seed 3 --json --split {stream}", self.folder)
+            return [sample["tokens"] for sample in json.loads(outcome.stdout)["samples"]]
+
+        def exported(split, option="--split"):
+            outcome = posbench(f"export flip_flop -n 2 --seed 3 {option} {split}", self.folder)
+            return [json.loads(line)["tokens"] for line in outcome.stdout.splitlines()]
+
+        for split in ("train", "validation", "in_distribution", "ood_sparse"):
+            self.assertEqual(tokens(split), exported(split))
+        self.assertEqual(tokens("ood_sparse"), exported("test:ood_sparse", "--purpose"))
+        self.assertNotEqual(tokens("train"), tokens("validation"))
+        for stream, said in (
+            ("train", "stream train of flip_flop, seed 0: the samples that a run trains on"),
+            ("ood_sparse", "stream test:ood_sparse of flip_flop, seed 0: the samples that a run tests on"),
+        ):
+            self.assertTrue(posbench(f"sample flip_flop --stream {stream}", self.folder).stdout.startswith(said))
+        self.refused("sample flip_flop --stream sparse", "train, validation, and its splits:")
+
+    def test_the_means_of_the_rows_of_csv_are_those_of_the_report(self):
+        rows = list(csv.DictReader(io.StringIO(posbench("report full --format csv", self.folder).stdout)))
+        report = json.loads((self.folder / "full/report.json").read_text())
+        splits = sum(len(experiment["splits"]) for experiment in report["experiments"])
+        self.assertEqual(len(rows), splits)
+        for row in report["summary"]:
+            of = [
+                float(r["sequence"])
+                for r in rows
+                if (r["task"], r["encoding"]) == (row["task"], row["encoding"]) and r["split"] == "in_distribution"
+            ]
+            self.assertEqual(len(of), 2)
+            self.assertAlmostEqual(sum(of) / 2, row["in_distribution"]["sequence"]["mean"], 5)
+
+    def test_report_selects_tasks_encodings_and_splits(self):
+        rows = self.rows("report full -t parity_check -e 'r*' --split ood_length".replace("'", ""))
+        self.assertEqual({(row["task"], row["encoding"]) for row in rows}, {("parity_check", "rope")})
+        self.assertEqual({row["split"] for row in rows}, {"in_distribution", "ood_length"})
+        whole = self.rows("report full")
+        self.assertEqual(rows, [row for row in whole if row in rows])
+        self.assertEqual(self.rows("report full -e all,-none"), [row for row in whole if row["encoding"] == "rope"])
+        self.refused("report full -e ropee", "the reports have no encoding 'ropee'; did you mean 'rope'?")
+        self.refused("report full -t flip_flop", "the reports have no task 'flip_flop'")
+        self.refused("report full --split near", "the reports have no split 'near'", "ood_length")
+
+    def test_report_sorts_encodings(self):
+        def order(sort):
+            table = posbench(
+                f"report {REFERENCE} -t last_x_retrieval --by-split --format markdown --sort {sort}", self.folder
+            )
+            return [
+                line.split("|")[1].strip().replace("\\", "") for line in table.stdout.splitlines() if line[:2] == "| "
+            ][1:]
+
+        encodings = ["none", "sinusoidal", "learned_abs", "shaw_k", "rope", "alibi", "cope"]
+        self.assertEqual([name for name in order("run") if name != ":--"], encodings)
+        self.assertEqual([name for name in order("name") if name != ":--"], sorted(encodings))
+        self.assertEqual([name for name in order("accuracy") if name != ":--"][0], "cope")
+        self.refused("report full --sort name --format csv", "--sort needs --format console, markdown or latex")
+
+    def test_two_encodings_of_one_report_are_compared(self):
+        def difference(row):
+            return float(re.search(r"[+-][\d.]+", row["difference (95%)"])[0])
+
+        rows = self.rows(f"compare {REFERENCE} --between cope,rope")
+        self.assertEqual({row["encoding"] for row in rows}, {"cope -> rope"})
+        self.assertNotIn("same", {row["verdict"] for row in rows if row["task"] == "last_x_retrieval"})
+        one = self.rows(f"compare {REFERENCE} --between cope,rope -t last_x_retrieval --split ood_far4")
+        self.assertEqual(one, [row for row in rows if (row["task"], row["split"]) == ("last_x_retrieval", "ood_far4")])
+        self.assertEqual(len(one), 1)
+        losses = [difference(row) for row in self.rows(f"compare {REFERENCE} --between cope,rope --sort difference")]
+        self.assertEqual(sorted(losses), sorted(difference(row) for row in rows))
+        for verdict in {row["verdict"] for row in rows}:
+            of_verdict = [
+                difference(row)
+                for row in self.rows(f"compare {REFERENCE} --between cope,rope --sort difference")
+                if row["verdict"] == verdict
+            ]
+            self.assertEqual(of_verdict, sorted(of_verdict))
+        self.refused(f"compare {REFERENCE} --between cope,ropee", "has no encoding 'ropee'; did you mean 'rope'?")
+        self.refused(f"compare {REFERENCE} --between cope", "expected two encodings of one report")
+        self.refused(f"compare {REFERENCE}", "only one report is given", "--between")
+        self.refused("compare full full -e ropee", "did you mean 'rope'?")
+
+    def test_a_written_file_is_named(self):
+        for arguments, path in (
+            ("report full -o named.md", "named.md"),
+            ("compare full full -o named.csv", "named.csv"),
+            ("inspect full parity_check rope -o named.json", "named.json"),
+            ("inspect full parity_check rope --over 4 -o over.md", "over.md"),
+        ):
+            outcome = posbench(arguments, self.folder)
+            self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stderr)
+            self.assertIn(f"written: {path}\n", outcome.stderr)
+            self.assertNotIn("written", posbench(arguments + " -q", self.folder).stderr)
+            self.assertTrue((self.folder / path).exists())
+        self.assertNotIn("written", posbench("report full", self.folder).stderr)
+
+    def test_keep_going_skips_incompatible_names_with_a_warning(self):
+        settings = "run -s 1 -t flip_flop,reverse_string -e none,path --set model.attention=bidirectional"
+        self.refused(f"{settings} --list-only")
+        kept = posbench(f"{settings} --list-only --keep-going", self.folder)
+        self.assertEqual(kept.returncode, 0, kept.stderr)
+        self.assertTrue(all(line.startswith("reverse_string ") for line in kept.stdout.splitlines()), kept.stdout)
+        self.assertIn("skipped: ", kept.stderr)
+        self.assertEqual(kept.stdout.count("\n") + kept.stderr.count("skipped: encoding"), 2, kept.stderr)
+        self.assertEqual(posbench("report full missing", self.folder).returncode, 2)
+        read = posbench("report full missing --keep-going", self.folder)
+        self.assertEqual(read.returncode, 0)
+        self.assertIn("skipped: missing", read.stderr)
+        self.assertEqual(posbench("report missing --keep-going", self.folder).returncode, 2)
+
+    def test_list_only_lists_the_experiments_and_runs_nothing(self):
+        listed = posbench(f"{RUN} --list-only -o nothing", self.folder)
+        self.assertEqual(len(listed.stdout.splitlines()), 8)
+        self.assertEqual(listed.stdout.splitlines()[0], "parity_check none 0")
+        self.assertFalse((self.folder / "nothing").exists())
+        self.assertEqual(len(posbench(f"{RUN} --list-only --shard 1/4", self.folder).stdout.splitlines()), 2)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

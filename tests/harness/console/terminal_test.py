@@ -1,0 +1,120 @@
+"""Tests the texts on a terminal: widths, colors and progress.
+
+terminal_test.py POSBENCH
+"""
+
+import json
+import re
+import unittest
+
+from console_case import RUN, Console, on_terminal, posbench
+
+
+class Terminal(Console):
+    def test_tables_and_lists_fit_the_terminal_and_pipes_have_a_constant_width(self):
+        for arguments in (
+            "report full",
+            "compare full full",
+            "list encodings",
+            "list tasks",
+            "list settings",
+            "run --help",
+        ):
+            code, shown = on_terminal(arguments + (" --color never" if "full" in arguments else ""), self.folder, 80)
+            self.assertEqual(code, 0, shown)
+            wide = [
+                line for line in shown.split("\nExamples:")[0].splitlines() if len(line) > 80
+            ]  # examples are not wrapped
+            self.assertEqual(wide, [], arguments)
+            piped = posbench(arguments, self.folder, COLUMNS="60").stdout
+            self.assertEqual(piped, posbench(arguments, self.folder, COLUMNS="200").stdout)
+        listed = [
+            line.split()[0] for line in posbench("list encodings", self.folder).stdout.splitlines() if line[:2] == "  "
+        ]
+        names = [
+            encoding["id"]
+            for encoding in json.loads(posbench("list encodings --json", self.folder).stdout)["encodings"]
+        ]
+        self.assertEqual(sorted(listed), sorted(names))
+        columns = max(map(len, posbench("report full", self.folder).stdout.splitlines()))
+        self.assertLessEqual(columns, 100)
+
+    def test_definitions_and_lists_fit_eighty_columns_and_break_no_word(self):
+        for arguments in (
+            "show cope",
+            "show rope",
+            "show flip_flop",
+            "show addition",
+            "show reverse_string:length=1..10",
+            "list encodings",
+            "list tasks",
+            "list settings",
+            "list profiles",
+        ):
+            code, shown = on_terminal(arguments, self.folder, 80)
+            self.assertEqual(code, 0, shown)
+            self.assertEqual([line for line in shown.splitlines() if len(line) > 80], [], arguments)
+            self.assertEqual(shown.split(), posbench(arguments, self.folder).stdout.split(), arguments)
+        code, shown = on_terminal("reproduce --list --color never", self.folder, 80)
+        self.assertEqual([line for line in shown.splitlines() if len(line) > 80], [])
+        markdown = posbench("reproduce --list --format markdown", self.folder).stdout
+        plain = set(markdown.replace("\\", "").split())
+        table = shown.split("verdict: by")[0].split()
+        rules = {word for word in table if set(word) == {"-"}}
+        self.assertEqual(set(table) - plain - rules, set())
+
+    def test_progress_fits_eighty_columns_and_breaks_no_word(self):
+        suite = (
+            "run --profile smoke -t reverse_string:length=1..10 -e learned_abs,cope:positions=16,gates=separate -s 1"
+        )
+        code, shown = on_terminal(f"{suite} --set training.learning_rate=3e-4,1e-3 -o narrow", self.folder, 80)
+        self.assertEqual(code, 0, shown)
+        lines = re.split(r"\n|\r|\x1b\[K", shown)
+        self.assertEqual([line for line in lines if len(line) > 80], [])
+        finished = re.sub(r"\s+", " ", shown)
+        for encoding in ("learned_abs", "cope:positions=16,gates=separate"):
+            self.assertRegex(
+                finished,
+                rf"\[\d/2\] {encoding} on reverse_string:length=1..10, seed 0: \S+ in distribution, worst OOD split \S+",
+            )
+
+    def test_the_table_of_one_seed_says_that_it_decides_nothing(self):
+        note = "one seed decides nothing"
+        one = posbench("run --profile smoke -t parity_check -e none,rope -s 1 -q -o one_seed", self.folder)
+        self.assertIn(note, one.stdout)
+        self.assertIn(note, posbench("report one_seed", self.folder).stdout)
+        self.assertNotIn(note, posbench("report full", self.folder).stdout)
+
+    def test_color_and_quiet(self):
+        # No encoding solves parity_check here, so the only colored text is that of a failed experiment.
+        run = self.cut("colored", 0)
+        line = json.loads(self.lines[0])
+        line.update(status="failed", reason="set by the test", splits=[], learning_curve=[], final_loss=None)
+        line.pop("crc32")
+        (run / "experiments.jsonl").write_text(json.dumps(line) + "\n")
+        self.assertIn("\x1b[31m", on_terminal("report colored", self.folder, 80)[1])
+        self.assertNotIn("\x1b[31m", on_terminal("report colored --color never", self.folder, 80)[1])
+        self.assertIn("\x1b[31m", posbench("report colored --color always", self.folder).stdout)
+        self.assertIn("\x1b[31m", posbench("report colored --color always", self.folder, NO_COLOR="1").stdout)
+        loud = posbench(f"{RUN} -o loud", self.folder)
+        self.assertIn("[8/8]", loud.stderr)
+        for quiet in (f"--quiet {RUN} -o quiet1", f"{RUN} -o quiet2 -q"):
+            self.assertEqual(posbench(quiet, self.folder).stderr, "")
+        self.refused("run -q -v", "exclude each other")
+        self.assertIn("step ", posbench(f"{RUN} -o verbose -v", self.folder).stderr)
+
+    def test_a_dry_run_of_more_than_two_seconds_shows_its_progress(self):
+        long = (
+            "run -t selective_copy,reverse_string,counting,flip_flop,last_x_retrieval,bucket_sort -s 1 -j 1 --dry-run "
+            "-e cope,rope,alibi,shaw_k,fire,kerple_log,dape,fox,path,txl"
+        )
+        outcome = posbench(long, self.folder)
+        self.assertRegex(outcome.stderr, r"measuring how long experiments take, \d+ of 60, \d+ s\n")
+        code, shown = on_terminal(long, self.folder, 80)
+        self.assertEqual(code, 0)
+        self.assertIn("\r\x1b[Kmeasuring how long experiments take", shown)
+        self.assertEqual(posbench(long + " -q", self.folder).stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,135 @@
+"""Tests runs that are not finished, or have failed experiments.
+
+unfinished_runs_test.py POSBENCH
+"""
+
+import json
+import shutil
+import signal
+import subprocess
+import unittest
+
+from console_case import POSBENCH, RUN, Console, posbench, text_of, until
+
+
+class UnfinishedRuns(Console):
+    def test_an_unfinished_run_is_reported_compared_and_inspected(self):
+        self.cut("three", 3)
+        for form in ("console", "markdown", "json", "html"):
+            outcome = posbench(f"report three --format {form}", self.folder)
+            self.assertEqual(outcome.returncode, 0, outcome.stderr)
+            self.assertIn("three: 3 of 8 experiments", outcome.stdout)
+        self.assertNotIn("of 8 experiments", posbench("report full", self.folder).stdout)
+        compared = posbench("compare full three --format json", self.folder)
+        self.assertIn("three: 3 of 8 experiments", json.loads(compared.stdout)["warnings"])
+        finished = json.loads(self.lines[0])
+        shutil.copytree(self.folder / "full/models", self.folder / "three/models")
+        inspect = f"inspect three {finished['task']} {finished['encoding']} --seed {finished['seed']}"
+        self.assertIn("three: 3 of 8 experiments", posbench(inspect, self.folder).stdout)
+        shutil.rmtree(self.folder / "three/models")
+        self.refused(inspect, "three: 3 of 8 experiments")
+        self.cut("none_yet", 0)
+        self.assertIn("none_yet: 0 of 8 experiments", posbench("report none_yet", self.folder).stdout)
+
+    def test_an_interrupted_run_is_reported_with_its_finished_experiments(self):
+        run = subprocess.Popen(
+            [POSBENCH, *f"{RUN} -j 1 -q -o broken --set training.steps=300".split()],
+            cwd=self.folder,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.assertTrue(until(lambda: text_of(self.folder / "broken/experiments.jsonl").count("\n") >= 1))
+        running = posbench("report broken", self.folder)
+        self.assertRegex(running.stdout, r"broken: [1-8] of 8 experiments")
+        run.send_signal(signal.SIGINT)
+        _, error = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130, error)
+        finished = text_of(self.folder / "broken/experiments.jsonl").count("\n")
+        self.assertIn(f"broken: {finished} of 8 experiments", posbench("report broken", self.folder).stdout)
+
+    def test_watch_follows_a_run_until_it_is_finished(self):
+        run, page = self.cut("watched", 3), self.folder / "now.html"
+        watch = subprocess.Popen(
+            [POSBENCH, "report", "watched", "--watch", "-o", "now.html"],
+            cwd=self.folder,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.assertTrue(until(lambda: "watched: 3 of 8 experiments" in text_of(page)))
+        self.assertIn('http-equiv="refresh"', text_of(page))
+        (run / "experiments.jsonl").write_text("".join(self.lines[:5]))
+        self.assertTrue(until(lambda: "watched: 5 of 8 experiments" in text_of(page)))
+        shutil.copy(self.folder / "full/experiments.jsonl", run)
+        shutil.copy(self.folder / "full/report.json", run)
+        self.assertEqual(watch.wait(60), 0)
+        self.assertNotIn('http-equiv="refresh"', text_of(page))
+        self.assertNotIn("of 8 experiments", text_of(page))
+        watch.stderr.close()
+        self.refused("report full/report.json --watch", "--watch needs directories of runs")
+
+    def test_a_live_run_keeps_its_page_current(self):
+        page = self.folder / "live/report.html"
+        run = subprocess.Popen(
+            [POSBENCH, *f"{RUN} -q -o live --live --set training.steps=100".split()],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.assertTrue(until(lambda: "of 8 experiments" in text_of(page)))
+        self.assertIn('http-equiv="refresh"', text_of(page))
+        run.communicate()
+        self.assertEqual(run.returncode, 0)
+        self.assertNotIn('http-equiv="refresh"', text_of(page))
+        self.assertNotIn("of 8 experiments", text_of(page))
+
+    def with_a_failure(self, name, status="failed"):
+        """Makes a finished run whose first experiment has failed."""
+        run = self.folder / name
+        shutil.copytree(self.folder / "full", run)
+        line = json.loads(self.lines[0])
+        line.update(status=status, reason="set by the test", splits=[], learning_curve=[], final_loss=None)
+        line.pop("crc32")
+        (run / "experiments.jsonl").write_text(json.dumps(line) + "\n" + "".join(self.lines[1:]))
+        return run
+
+    def test_rerun_failed_runs_only_the_failed_experiments_again(self):
+        run = self.with_a_failure("failed")
+        kept = posbench(f"{RUN} -o failed --save-models --resume", self.folder)
+        self.assertEqual(kept.returncode, 1, kept.stderr)
+        self.assertIn("0 of 8 experiments to run", kept.stderr)
+        again = posbench(f"{RUN} -o failed --save-models --resume --rerun-failed", self.folder)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("1 of 8 experiments to run", again.stderr)
+        whole = {
+            key: value
+            for key, value in json.loads((run / "report.json").read_text()).items()
+            if key not in ("context", "timing")
+        }
+        full = json.loads((self.folder / "full/report.json").read_text())
+        self.assertEqual(whole, {key: full[key] for key in whole})
+        self.assertEqual(text_of(run / "experiments.jsonl").count("\n"), 9)  # the line that failed stays
+        self.assertEqual(posbench(f"{RUN} -q -o failed --save-models --resume", self.folder).returncode, 0)
+        self.refused(f"{RUN} -o other --rerun-failed", "--resume")
+
+    def test_fail_fast_stops_at_the_first_experiment_that_diverges(self):
+        diverging = (
+            f"{RUN} -j 1 --set training.optimizer=sgd --set training.learning_rate=1 --set training.momentum=0.999 "
+            "--set training.clip=1e8 --set training.steps=60"
+        )
+        slow = posbench(f"{diverging} -q -o all_diverge", self.folder)
+        statuses = [
+            json.loads(line)["status"] for line in text_of(self.folder / "all_diverge/experiments.jsonl").splitlines()
+        ]
+        self.assertEqual(len(statuses), 8)
+        self.assertIn("diverged", statuses, slow.stderr)
+        first = statuses.index("diverged") + 1
+        self.assertLess(first, 8)
+        fast = posbench(f"{diverging} -o fast --fail-fast", self.folder)
+        self.assertEqual(fast.returncode, 1)
+        self.assertIn("--fail-fast", fast.stderr)
+        self.assertEqual(text_of(self.folder / "fast/experiments.jsonl").count("\n"), first)
+        self.assertIn(f"{first} of 8 experiments", posbench("report fast", self.folder).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

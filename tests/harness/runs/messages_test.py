@@ -1,0 +1,107 @@
+"""Gives the program invalid input, and checks that each error is one short line.
+
+messages_test.py POSBENCH [TEST...]
+"""
+
+import json
+import subprocess
+
+from program_case import PROGRAM, TINY, Case, run_tests
+
+
+class Messages(Case):
+    def test_whatever_is_given_an_error_is_one_short_printable_line(self):
+        (self.folder / "long.json").write_text(json.dumps({"tasks": "x" * 5_000_000}))
+        (self.folder / "bad.json").write_bytes(b'{"tasks": "a\\nb\\u001b[31m\xff"}')
+        (self.folder / "key.json").write_text(json.dumps({"x\n\x1b[2J" * 1000: 1}))
+        for words in (
+            ["run", "-e", "ro\np\x1b[31m"],
+            ["run", "-e", b"\xff\xfe"],
+            ["run", "-t", "x" * 100_000],
+            ["run", "--config", "long.json"],
+            ["run", "--config", "bad.json"],
+            ["run", "--config", "key.json"],
+            ["run", "--set", "model.\nwidth=3"],
+            ["run", "--set", "model.width=\n\x9b"],
+            ["run", "-s", "1\n2"],
+            ["show", "a\nb"],
+            ["sample", "parity_check", "--split", "a\x07b"],
+            ["no\nsuch"],
+            ["run", "--profile", "\x1b]0;title\x07"],
+            ["report", "missing\n.json"],
+            ["check", "\u202ecope"],
+            ["merge", "a\nb", "-o", "out"],
+            ["run", "--shard", "1\n/2"],
+        ):
+            with self.subTest(words=[w[:60] for w in words]):
+                self.posbench(*words, code=2)
+
+    def test_an_option_without_its_value_does_not_take_the_next_option(self):
+        for words in (
+            ["reproduce", "-o", "--list"],
+            ["reproduce", "--page", "--list"],
+            ["run", "-o", "--resume"],
+            ["run", "-o", "-q"],
+            ["run", "-e", "--dry-run"],
+            ["run", "-s", "--dry-run"],
+            ["run", "--config", "-v"],
+            ["report", "run", "-o", "--watch"],
+            ["export", "flip_flop", "--manifest", "-n"],
+            ["merge", "-o", "--force"],
+        ):
+            with self.subTest(words=words):
+                done = self.posbench(*words, code=2)
+                self.assertIn(f"has no value, but is followed by '{words[-1]}'".encode(), done.stderr)
+                self.assertEqual(list(self.folder.iterdir()), [])
+        words = ["run", "-e", "-cope,none", "--list-only", "-t", "flip_flop", "-s", "1"]
+        self.assertEqual(self.posbench(*words).stdout, b"flip_flop none 0\n")
+        self.posbench("export", "flip_flop", "-n", "1", "--format", "jsonl", "-o", "./--list")
+        self.assertTrue((self.folder / "--list").exists())
+
+    def test_an_option_that_is_set_twice_is_refused(self):
+        done = self.posbench("run", "-e", "cope:positions=4,positions=16", "--dry-run", code=2)
+        self.assertIn(b"sets positions twice", done.stderr)
+
+    def test_a_program_name_that_is_not_utf8_is_no_failure(self):
+        command = [
+            b"\xff\xfeposbench",
+            "run",
+            "--profile",
+            "smoke",
+            "-t",
+            "parity_check",
+            "-e",
+            "none",
+            "-q",
+            "-o",
+            "run",
+        ]
+        subprocess.run(command, executable=PROGRAM, cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
+        command = [b"\xff\xfeposbench", "bench", "-e", "none", "--sizes", "tiny", "-r", "1", "--json"]
+        done = subprocess.run(command, executable=PROGRAM, cwd=self.folder, stdout=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0)
+        json.loads(done.stdout)
+
+    def test_merge_recommends_only_what_it_has(self):
+        self.posbench(*TINY, "-e", "none", "-q", "-o", "run")
+        self.posbench(*TINY, "-e", "none", "-q", "-o", "other")
+        done = self.posbench("merge", "run", "-o", "other", code=2)
+        self.assertEqual(done.stderr, b"posbench: other exists; add --force to replace it, or use another -o\n")
+
+    def test_the_types_of_a_configuration_are_strict(self):
+        for section, value in (
+            ("model", {"width": "64"}),
+            ("model", {"tied_embeddings": "true"}),
+            ("training", {"steps": 2.5}),
+            ("training", {"learning_rate": "1e-3"}),
+            ("model", {"norm": 1}),
+            ("model", {"tied_embeddings": 1}),
+        ):
+            (self.folder / "config.json").write_text(json.dumps({"profile": "smoke", section: value}))
+            with self.subTest(value=value):
+                done = self.posbench("run", "--config", "config.json", "--show-config", code=2)
+                self.assertIn(b"expected", done.stderr)
+
+
+if __name__ == "__main__":
+    run_tests()

@@ -1,0 +1,84 @@
+"""Replaces, moves and deletes folders of runs, and checks which files remain.
+
+run_folders_test.py POSBENCH [TEST...]
+"""
+
+import resource
+import shutil
+
+from program_case import LONG, TINY, Case, limit, run_tests
+
+
+class Force(Case):
+    OLD = TINY + ["-e", "none,rope", "--save-models", "-q", "-o", "run"]
+    NEW = TINY + ["-e", "alibi", "-s", "5", "-q", "-o", "run", "--force"]
+
+    def test_a_run_that_cannot_be_replaced_is_still_there(self):
+        self.posbench(*self.OLD)
+        before = self.files("run")
+        done = self.posbench(*self.NEW, code=1, preexec_fn=limit(resource.RLIMIT_FSIZE, 200))
+        self.check_one_line(done.stderr)
+        self.assertEqual(self.files("run"), before)
+        self.posbench(*self.OLD, "--resume")
+
+    def test_models_that_are_missing_are_not_passed_over(self):
+        self.posbench(*self.OLD)
+        for model in (self.folder / "run/models").iterdir():
+            model.unlink()
+        done = self.posbench(*self.OLD, "--resume", code=2)
+        self.assertIn(b"is missing", done.stderr)
+
+    def test_a_strangers_folder_is_not_replaced(self):
+        for manifest in ("{}", "[]", '{"name": "app", "config": {}}', ""):
+            with self.subTest(manifest=manifest):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                for folder in ("models", "checkpoints"):
+                    (self.folder / "run" / folder).mkdir(parents=True)
+                    (self.folder / "run" / folder / "precious").write_text("precious")
+                (self.folder / "run/manifest.json").write_text(manifest)
+                (self.folder / "run/report.json").write_text("theirs")
+                before = self.files("run")
+                done = self.posbench(*self.NEW, code=2)
+                self.assertIn(b"is not a run directory", done.stderr)
+                self.assertEqual(self.files("run"), before)
+
+    def test_only_what_a_run_lists_is_deleted(self):
+        self.posbench(*self.OLD)
+        theirs = {"notes.txt": b"notes", "models/mine.bin": b"mine", "checkpoints/deep/mine.bin": b"mine"}
+        for name, text in theirs.items():
+            (self.folder / "run" / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / "run" / name).write_bytes(text)
+        self.posbench(*self.NEW)
+        after = self.files("run")
+        for name, text in theirs.items():
+            self.assertEqual(after.pop(name), text)
+        self.assertEqual(sorted(after), ["experiments.jsonl", "manifest.json", "report.html", "report.json"])
+        self.assertEqual([line["encoding"] for line in self.lines()], ["alibi"] * 5)
+
+
+class Folders(Case):
+    def test_a_run_whose_folder_was_made_again_leaves_the_new_run_alone(self):
+        first = self.start(*LONG)
+        self.wait_for(lambda: len(self.lines()) >= 1, first)
+        shutil.move(self.folder / "run", self.folder / "gone")
+        shutil.rmtree(self.folder / "gone")
+        self.posbench(*TINY, "-e", "none,cope", "-s", "2", "-q", "-o", "run")
+        before = self.files("run")
+        message = first.stderr.read().decode()
+        self.assertEqual(first.wait(), 1, message)
+        self.assertIn("the run directory no longer exists", message)
+        self.assertEqual(self.files("run"), before)
+        self.posbench(*TINY, "-e", "none,cope", "-s", "2", "-q", "-o", "run", "--resume")
+
+    def test_a_run_whose_folder_vanished_does_not_say_that_anything_is_kept(self):
+        first = self.start(*LONG)
+        self.wait_for(lambda: len(self.lines()) >= 1, first)
+        shutil.move(self.folder / "run", self.folder / "gone")
+        message = first.stderr.read().decode()
+        self.assertEqual(first.wait(), 1, message)
+        self.assertNotIn("are stored", message)
+        self.assertFalse((self.folder / "run").exists())
+
+
+if __name__ == "__main__":
+    run_tests()

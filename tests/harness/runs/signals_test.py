@@ -1,0 +1,55 @@
+"""Sends signals to runs.
+
+signals_test.py POSBENCH [TEST...]
+"""
+
+import shutil
+import signal
+import time
+
+from program_case import LONG, Case, run_tests
+
+
+class Signals(Case):
+    def test_the_first_signal_ends_a_run_that_measures_baselines(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=number):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                process = self.start(
+                    "run",
+                    "--profile",
+                    "smoke",
+                    "-t",
+                    "counting:length=2000",
+                    "-e",
+                    "none",
+                    "--set",
+                    "training.steps=1",
+                    "--set",
+                    "training.batch=1",
+                    "--set",
+                    "training.validation_sequences=1",
+                    "--set",
+                    "evaluation.sequences=1",
+                    "-q",
+                    "-o",
+                    "run",
+                )
+                self.wait_for(lambda: len(self.lines()) == 1, process)
+                process.send_signal(number)
+                start = time.monotonic()
+                message = process.stderr.read().decode()
+                self.assertEqual(process.wait(), 130, message)
+                self.assertLess(time.monotonic() - start, 5)
+                self.assertTrue(message.startswith("interrupted; 1 of 1 experiments are stored."), message)
+
+    def test_a_signal_that_the_caller_ignores_stays_ignored(self):
+        words = [word.replace("none,cope", "none").replace("6000", "2000") for word in LONG]
+        process = self.start(*words, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.wait_for(lambda: len(self.lines()) >= 1, process)
+        process.send_signal(signal.SIGHUP)
+        self.assertEqual(process.wait(), 0)
+
+
+if __name__ == "__main__":
+    run_tests()

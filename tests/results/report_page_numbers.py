@@ -1,0 +1,166 @@
+"""Checks that the plots of the page of a report show the numbers of the report."""
+
+from page_checks import check, close, two_digits
+
+
+def check_summary(name, plots, report):
+    """The maps and the ranking agree with the summary of the report."""
+    kinds = [
+        ("in_distribution", "sequence"),
+        ("out_of_distribution", "sequence"),
+        ("in_distribution", "above_trivial"),
+        ("out_of_distribution", "above_trivial"),
+    ]
+    maps = [plot for plot in plots if plot["kind"] == "heat"]
+    check(len(maps) == len(kinds), f"{name}: {len(maps)} maps")
+    for plot, (kind, metric) in zip(maps, kinds):
+        rows = {(row["encoding"], row["task"]): row for row in report["summary"] if row[kind]}
+        check(
+            len(plot["rows"]) == len(rows), f"{name}: {plot['title']}: {len(plot['rows'])} cells, expected {len(rows)}"
+        )
+        for encoding, task, value, least, greatest, low, high, solved, seeds, mark, _, note in plot["rows"]:
+            row = rows[encoding, task]
+            gain, hidden = (
+                row["learned"]["late_gain"],
+                kind.startswith("out") and 2 * row["learned"]["seeds"] < row["learned"]["of"],
+            )
+            expected = "" if not hidden else "not learned" if gain is None else f"not learned ({gain:+.2f})"
+            check(
+                note == expected,
+                f"{name}: {plot['title']}: the cell of {encoding}, {task} says '{note}', expected '{expected}'",
+            )
+            check(
+                close(least, min(row[kind][metric]["values"])) and close(greatest, max(row[kind][metric]["values"])),
+                f"{name}: {plot['title']}: the seeds of {encoding}, {task}",
+            )
+            spread, interval = row[kind][metric], row[kind][metric]["interval"] or {"low": None, "high": None}
+            check(
+                close(value, spread["mean"])
+                and close(low, interval["low"])
+                and close(high, interval["high"])
+                and close(solved, row[kind]["solved"])
+                and seeds == len(row["seeds"])
+                and mark == "d" * (row["diverged"] > 0) + "f" * (row["failed"] > 0),
+                f"{name}: {plot['title']}: the cell of {encoding}, {task}",
+            )
+    ranking = {row["encoding"]: row for row in report["ranking"]}
+    for encoding, kind, mean, low, high, tasks in next(p for p in plots if p["title"] == "Mean rank")["rows"]:
+        rank = ranking[encoding][kind.replace(" ", "_")]
+        check(
+            close(mean, rank["mean"])
+            and close(low, rank["interval"]["low"])
+            and close(high, rank["interval"]["high"])
+            and tasks == rank["tasks"],
+            f"{name}: the rank of {encoding}",
+        )
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def check_levels(name, section, plot, report):
+    """The lines of a plot are chance and the best trivial predictor of its splits, where they are tested."""
+    task = next(task for task in report["tasks"] if task["task"] == plot["details"]["task"])
+    splits = {split["name"]: split for split in task["splits"]}
+    levels = plot["signals"]["levels"]
+    for level in levels:
+        split = splits[level["split"]]
+        best = max(split["trivial"].values(), default=0)
+        check(
+            close(level["y"], split["chance"] if level["what"] == "chance" else best) and level["from"] <= level["to"],
+            f"{name}: {section}: {plot['title']}: the line {level}",
+        )
+    for split in {level["split"] for level in levels}:
+        best = max(splits[split]["trivial"].values(), default=0)
+        kinds = [level["what"] == "chance" for level in levels if level["split"] == split]
+        check(
+            kinds == [True, False] if best > splits[split]["chance"] else kinds == [True],
+            f"{name}: {section}: {plot['title']}: lines of {split}",
+        )
+    trained = {split["name"] for split in task["splits"] if split["kind"] == "in_distribution"}
+    check(
+        plot["lines"] == len(levels) > 0, f"{name}: {section}: {plot['title']}: {plot['lines']} lines of {len(levels)}"
+    )
+    check(
+        (plot["trained"] > 0) == bool(trained & set(plot["details"]["splits"])),
+        f"{name}: {section}: {plot['title']}: the trained range",
+    )
+
+
+def check_curves(name, section, plots, report):
+    """Curves are means over the experiments of the report, computed here again."""
+    for plot in plots:
+        if section != "Learning curves":
+            check_levels(name, section, plot, report)
+        for row in plot["rows"]:
+            encoding, x, y, *rest, seeds = row
+            experiments = [
+                e for e in report["experiments"] if (e["task"], e["encoding"]) == (plot["details"]["task"], encoding)
+            ]
+            if section == "Learning curves":
+                points = [p for e in experiments for p in e["learning_curve"] if p["step"] == x]
+                values = [p["validation_sequence"] for p in points]
+                check(
+                    close(rest[0], mean([p["validation_token"] for p in points])),
+                    f"{name}: {section}: {plot['title']}: {row}",
+                )
+            else:
+                unit = section.split()[-1]
+                first, last, cases = rest
+                values, total = [], 0
+                for experiment in experiments:
+                    places = {}
+                    for split in experiment["splits"]:
+                        if split["name"] not in plot["details"]["splits"]:
+                            continue
+                        for item in split[f"by_{unit}"]:
+                            if isinstance(item, list):
+                                item = {unit: item[0], "token": {"correct": item[1], "total": item[2]}}
+                            places.setdefault(item[unit], item["token"])
+                    chosen = [places[place] for place in places if first <= place <= last]
+                    total += sum(count["total"] for count in chosen)
+                    if experiment["status"] != "ok":
+                        values.append(0)
+                    elif sum(count["total"] for count in chosen):
+                        values.append(
+                            sum(count["correct"] for count in chosen) / sum(count["total"] for count in chosen)
+                        )
+                check(cases == total and x == (first + last) / 2, f"{name}: {section}: {plot['title']}: {row}")
+            check(
+                len(seeds) == len(values) and all(map(close, seeds, values)),
+                f"{name}: {section}: {plot['title']}: the seeds {row}",
+            )
+            check(
+                close(y, mean(values)),
+                f"{name}: {section}: {plot['title']}: {y} at {x} of {encoding}, expected {mean(values)}",
+            )
+
+
+def check_distances(name, plots, report):
+    """No curve by distance has splits of different lengths."""
+    for plot in plots:
+        lengths = set()
+        for experiment in report["experiments"]:
+            if experiment["task"] != plot["details"]["task"]:
+                continue
+            for split in experiment["splits"]:
+                if split["name"] in plot["details"]["splits"]:
+                    places = [item[0] if isinstance(item, list) else item["length"] for item in split["by_length"]]
+                    lengths.add((split["name"], min(places), max(places)))
+        ranges = [
+            (min(low for n, low, _ in lengths if n == split), max(high for n, _, high in lengths if n == split))
+            for split in {n for n, _, _ in lengths}
+        ]
+        check(len(set(ranges)) == 1, f"{name}: {plot['title']} pools the lengths {ranges}")
+
+
+def check_cells(name, plot, width):
+    """The cells of a map have the expected texts, and bars from the worst seed to the best."""
+    bars = sum(row[4] > row[3] and not row[11] for row in plot["rows"])
+    check(plot["bars"] == bars, f"{name}: {plot['title']}: {plot['bars']} bars, expected {bars}")
+    if len({row[1] for row in plot["rows"]}) > 12:
+        return
+    for row, text in zip(plot["rows"], plot["texts"]):
+        expected = ["notlearned"] if row[11] else {two_digits(row[2]) + row[9], two_digits(row[2] + 1e-9) + row[9]}
+        check(text in expected, f"{name}: {plot['title']}: the cell of {row[:3]} says {text}, expected {expected}")
