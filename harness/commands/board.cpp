@@ -47,9 +47,9 @@ struct BoardRequest {
 };
 
 /// Selects the tasks and encodings that are shown.
-class Selection {
+class BoardSelection {
  public:
-  Selection(const BoardRequest& request, const Board& board) : family_(request.family) {
+  BoardSelection(const BoardRequest& request, const Board& board) : family_(request.family) {
     for (const BoardTask& task : board.tasks) {
       add(task.task, tasks_);
       for (const BoardRow& row : task.rows) add(row.encoding, encodings_);
@@ -239,7 +239,7 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
                                  did_you_mean(request.options.split, known), fmt::join(known, ", ")));
   }
   check_split(request, all, board);
-  const Selection selection(request, board);
+  const BoardSelection selection(request, board);
   if (chosen == Format::html) {
     return make_board_page(all, request.options, words, [&](const std::string& task, const std::string& encoding) {
       return selection.has_task(task) && selection.has_encoding(encoding);

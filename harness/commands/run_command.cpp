@@ -35,12 +35,12 @@ struct Request : RunRequest {
 };
 
 /// The tasks or the encodings of a run. One that only a pattern of the command line selects may be left out.
-struct Selection {
+struct SelectedSpecs {
   std::vector<std::string>& specs;
   std::string list;                // of the command line
   std::vector<std::string> named;  // without a pattern
 
-  Selection(std::vector<std::string>& of_config, const std::optional<std::string>& of_user, const char* kind)
+  SelectedSpecs(std::vector<std::string>& of_config, const std::optional<std::string>& of_user, const char* kind)
       : specs(of_config), list(of_user.value_or("")), named(of_user ? named_specs(*of_user, kind) : of_config) {}
 
   bool is_named(const std::string& spec) const { return std::ranges::find(named, spec) != named.end(); }
@@ -52,7 +52,7 @@ struct Selection {
 /// Removes the specs that `use` refuses. With --keep-going each has a warning. Without it one note names them, and
 /// the error of a spec is thrown if the user named it, or if no spec remains.
 template <class Use>
-void leave_out_refused(const Selection& selection, bool keep_going, Use use) {
+void leave_out_refused(const SelectedSpecs& selection, bool keep_going, Use use) {
   std::vector<std::string> accepted, left_out;
   std::string reason;
   for (const std::string& spec : selection.specs) {
@@ -80,8 +80,8 @@ void leave_out_refused(const Selection& selection, bool keep_going, Use use) {
 /// Leaves out the tasks that these settings or an encoding named by the user exclude, and then the encodings that
 /// cannot be used on one of the remaining tasks.
 void leave_out_incompatible(RunConfig& config, const Request& request) {
-  const Selection tasks(config.tasks, request.config.tasks, "task");
-  const Selection encodings(config.encodings, request.config.encodings, "encoding");
+  const SelectedSpecs tasks(config.tasks, request.config.tasks, "task");
+  const SelectedSpecs encodings(config.encodings, request.config.encodings, "encoding");
   if (!request.keep_going && !tasks.has_patterns() && !encodings.has_patterns()) return;
   std::vector<ModelConfig> shapes;
   leave_out_refused(tasks, request.keep_going, [&](const std::string& task) {

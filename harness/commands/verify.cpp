@@ -115,14 +115,14 @@ std::string first_difference(const Values& before, const Values& now) {
   return "";
 }
 
-/// The result of comparing an experiment or a task.
-struct Comparison {
+/// The result of repeating an experiment, or the baselines of a task, or the summary.
+struct Repetition {
   std::string name, difference;  // the difference is empty if all values agree
   size_t values = 0;
 };
 
 /// Trains and tests an experiment again. A report may omit the counts by length, distance and position.
-Comparison compare_experiment(const std::string& name, const ExperimentResult& reported,
+Repetition compare_experiment(const std::string& name, const ExperimentResult& reported,
                               const Experiment& experiment) {
   ExperimentResult again = run_experiment(experiment)->back();
   for (size_t n = 0; n < std::min(reported.splits.size(), again.splits.size()); ++n) {
@@ -148,7 +148,7 @@ Values task_values(const TaskBaseline& task) {
 }
 
 /// Measures the baselines of a task again. Reports of older versions lack some values.
-Comparison compare_task(const TaskBaseline& reported, const TaskSetup& setup) {
+Repetition compare_task(const TaskBaseline& reported, const TaskSetup& setup) {
   const Values before = task_values(reported);
   Values now = task_values(measure_baselines(setup));
   std::erase_if(now, [&](const auto& value) { return !before.contains(value.first); });
@@ -157,7 +157,7 @@ Comparison compare_task(const TaskBaseline& reported, const TaskSetup& setup) {
 
 /// Compares numbers and texts of a report's summary with those that follow from its experiments. Members that only
 /// one of them has are skipped, as other versions have other members.
-void compare_summary(const Json& given, const Json& computed, const std::string& place, Comparison& result) {
+void compare_summary(const Json& given, const Json& computed, const std::string& place, Repetition& result) {
   if (!result.difference.empty()) return;
   if (given.is_object() && computed.is_object()) {
     for (const auto& [key, value] : given.items()) {
@@ -180,8 +180,8 @@ void compare_summary(const Json& given, const Json& computed, const std::string&
 
 /// Reads the summary and the ranking of a report, which no other command reads, and computes them again. Compares
 /// nothing if the run has no report.json.
-Comparison compare_summary(const std::filesystem::path& path, const Report& report) {
-  Comparison result{.name = "summary and ranking", .difference = ""};
+Repetition compare_summary(const std::filesystem::path& path, const Report& report) {
+  Repetition result{.name = "summary and ranking", .difference = ""};
   const std::filesystem::path file = std::filesystem::is_directory(path) ? find_report(path) : path;
   if (!std::filesystem::is_regular_file(file)) return result;  // a pipe cannot be read twice
   const auto is_unused = [](std::string_view key) { return key != "summary" && key != "ranking"; };
@@ -261,7 +261,7 @@ std::optional<Experiment> find_experiment(const Suite& suite, const ExperimentId
 }
 
 /// Runs the experiments with these indices again, and measures the baselines of their tasks.
-std::vector<Comparison> repeat(const Report& report, const Suite& suite, const std::vector<size_t>& chosen,
+std::vector<Repetition> repeat(const Report& report, const Suite& suite, const std::vector<size_t>& chosen,
                                int jobs) {
   std::vector<Experiment> experiments;
   std::vector<const TaskSetup*> tasks;
@@ -270,21 +270,21 @@ std::vector<Comparison> repeat(const Report& report, const Suite& suite, const s
     const TaskSetup* task = experiments.back().task;
     if (std::ranges::find(tasks, task) == tasks.end()) tasks.push_back(task);
   }
-  std::vector<Comparison> comparisons(experiments.size() + tasks.size());
+  std::vector<Repetition> repetitions(experiments.size() + tasks.size());
   StatusLine status("running again");
   std::atomic<size_t> done{0};
-  parallel_for(comparisons.size(), jobs, [&](size_t n) {
+  parallel_for(repetitions.size(), jobs, [&](size_t n) {
     if (n < experiments.size()) {
       const ExperimentResult& reported = report.experiments[chosen[n]];
-      comparisons[n] = compare_experiment(name(reported.id), reported, experiments[n]);
+      repetitions[n] = compare_experiment(name(reported.id), reported, experiments[n]);
     } else {
       const TaskSetup& task = *tasks[n - experiments.size()];
-      comparisons[n] = compare_task(find_baseline(report, task.spec), task);
+      repetitions[n] = compare_task(find_baseline(report, task.spec), task);
     }
-    status.set_progress(++done, comparisons.size());
+    status.set_progress(++done, repetitions.size());
   });
   status.clear();
-  return comparisons;
+  return repetitions;
 }
 
 /// Returns the exit code: 1 if a value differs or experiments are missing.
@@ -304,15 +304,15 @@ int verify(const VerifyRequest& request) {
   fmt::print("running {} of {} experiments again (--seed {} chooses the same)\n", chosen.size(),
              report.experiments.size(), seed);
   std::fflush(stdout);
-  std::vector<Comparison> comparisons =
+  std::vector<Repetition> repetitions =
       repeat(report, suite, chosen, request.jobs > 0 ? request.jobs : count_cores());
-  Comparison summary = compare_summary(request.report, report);
-  if (summary.values > 0) comparisons.push_back(std::move(summary));
+  Repetition summary = compare_summary(request.report, report);
+  if (summary.values > 0) repetitions.push_back(std::move(summary));
 
   size_t agreeing = 0;
   bool all_agree = missing.empty();
-  for (size_t n = 0; n < comparisons.size(); ++n) {
-    const auto& [name, difference, values] = comparisons[n];
+  for (size_t n = 0; n < repetitions.size(); ++n) {
+    const auto& [name, difference, values] = repetitions[n];
     agreeing += n < chosen.size() && difference.empty();
     all_agree = all_agree && difference.empty();
     fmt::print("{}  {}: {}\n", difference.empty() ? "same   " : "DIFFERS", name,

@@ -69,7 +69,7 @@ std::vector<std::string> break_text(std::string_view text, int most) {
 }
 
 /// A column as the console shows it.
-struct Layout {
+struct ConsoleColumn {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> cells;  // lines of each
   int width = 0;
@@ -83,16 +83,16 @@ struct Layout {
   }
 };
 
-Layout lay_out(const Table& table, size_t column) {
-  Layout layout;
+ConsoleColumn lay_out(const Table& table, size_t column) {
+  ConsoleColumn shown;
   int widest = 0;
   for (const std::vector<Cell>& row : table.rows) {
-    layout.cells.push_back({to_printable(row[column].text)});
-    widest = std::max(widest, width(layout.cells.back().front()));
+    shown.cells.push_back({to_printable(row[column].text)});
+    widest = std::max(widest, width(shown.cells.back().front()));
   }
-  layout.header = wrap_text(to_printable(table.columns[column].header), widest);
-  layout.find_width();
-  return layout;
+  shown.header = wrap_text(to_printable(table.columns[column].header), widest);
+  shown.find_width();
+  return shown;
 }
 
 std::string without_trailing_space(std::string line) {
@@ -103,7 +103,7 @@ std::string without_trailing_space(std::string line) {
 class ConsoleTable {
  public:
   ConsoleTable(const Table& table, const ConsoleStyle& style) : table_(table), style_(style) {
-    for (size_t column = 0; column < table.columns.size(); ++column) layouts_.push_back(lay_out(table, column));
+    for (size_t column = 0; column < table.columns.size(); ++column) columns_.push_back(lay_out(table, column));
     if (style.width > 0) break_wide_cells();
   }
 
@@ -120,24 +120,24 @@ class ConsoleTable {
   /// Breaks the texts of columns that are wider than the space next to the first column.
   void break_wide_cells() {
     constexpr int kLeast = 20;
-    const int most = std::max(kLeast, style_.width - layouts_[0].width - kGap);
-    for (size_t column = 1; column < layouts_.size(); ++column) {
-      Layout& layout = layouts_[column];
-      if (layout.width <= most || table_.columns[column].align == Align::right) continue;
-      for (std::vector<std::string>& cell : layout.cells) cell = break_text(cell.front(), most);
-      layout.find_width();
+    const int most = std::max(kLeast, style_.width - columns_[0].width - kGap);
+    for (size_t column = 1; column < columns_.size(); ++column) {
+      ConsoleColumn& shown = columns_[column];
+      if (shown.width <= most || table_.columns[column].align == Align::right) continue;
+      for (std::vector<std::string>& cell : shown.cells) cell = break_text(cell.front(), most);
+      shown.find_width();
     }
   }
 
   /// The columns of each block: the first one, and as many of the others as fit.
   std::vector<std::vector<size_t>> blocks() const {
     std::vector<std::vector<size_t>> blocks = {{0}};
-    int used = layouts_[0].width;
-    for (size_t column = 1; column < layouts_.size(); ++column) {
-      const int more = kGap + layouts_[column].width;
+    int used = columns_[0].width;
+    for (size_t column = 1; column < columns_.size(); ++column) {
+      const int more = kGap + columns_[column].width;
       if (style_.width > 0 && used + more > style_.width && blocks.back().size() > 1) {
         blocks.push_back({0});
-        used = layouts_[0].width;
+        used = columns_[0].width;
       }
       blocks.back().push_back(column);
       used += more;
@@ -149,15 +149,15 @@ class ConsoleTable {
     size_t lines = 0;
     int total = -kGap;
     for (const size_t column : columns) {
-      lines = std::max(lines, layouts_[column].header.size());
-      total += kGap + layouts_[column].width;
+      lines = std::max(lines, columns_[column].header.size());
+      total += kGap + columns_[column].width;
     }
     std::string text;
     for (size_t line = 0; line < lines; ++line) {
       text += joined(columns, [&](size_t column) {  // headers are aligned at the bottom, on the rule
-        const std::vector<std::string>& header = layouts_[column].header;
+        const std::vector<std::string>& header = columns_[column].header;
         const size_t blank = lines - header.size();
-        return padded(line < blank ? "" : header[line - blank], layouts_[column].width,
+        return padded(line < blank ? "" : header[line - blank], columns_[column].width,
                       table_.columns[column].align);
       });
     }
@@ -168,13 +168,13 @@ class ConsoleTable {
 
   std::string row_text(const std::vector<size_t>& columns, size_t row) const {
     size_t lines = 0;
-    for (const size_t column : columns) lines = std::max(lines, layouts_[column].cells[row].size());
+    for (const size_t column : columns) lines = std::max(lines, columns_[column].cells[row].size());
     std::string text;
     for (size_t line = 0; line < lines; ++line) {
       text += joined(columns, [&](size_t column) {
-        const std::vector<std::string>& cell = layouts_[column].cells[row];
+        const std::vector<std::string>& cell = columns_[column].cells[row];
         const std::string padded_line =
-            padded(line < cell.size() ? cell[line] : "", layouts_[column].width, table_.columns[column].align);
+            padded(line < cell.size() ? cell[line] : "", columns_[column].width, table_.columns[column].align);
         return style_.color ? colored(padded_line, table_.rows[row][column].tone) : padded_line;
       });
     }
@@ -190,7 +190,7 @@ class ConsoleTable {
 
   const Table& table_;
   const ConsoleStyle& style_;
-  std::vector<Layout> layouts_;
+  std::vector<ConsoleColumn> columns_;
 };
 
 std::string markdown_line(const std::vector<std::string>& cells) {

@@ -40,9 +40,9 @@ Extended read_extended(const Field& json) {
 /// A count by length or distance in its compact form, which is a list: its length or distance, then pairs of a
 /// number of right answers and their total.
 template <class Field>
-class Integers {
+class CompactCounts {
  public:
-  Integers(const Field& json, size_t size, const char* what) : json_(json) {
+  CompactCounts(const Field& json, size_t size, const char* what) : json_(json) {
     if (json.size() != size) json.fail(fmt::format("with {} values, expected {}: {}", json.size(), size, what));
   }
   int first() const { return static_cast<int>(json_[size_t{0}].integer(0, kMaxInt)); }
@@ -119,14 +119,14 @@ PositionResult read_position(const Field& json) {
 
 template <class Field>
 LengthResult read_compact_length(const Field& json) {
-  const Integers integers(json, 5, "length, tokens right, tokens, sequences right, sequences");
-  return {.length = integers.first(), .token = integers.count(1), .sequence = integers.count(3)};
+  const CompactCounts counts(json, 5, "length, tokens right, tokens, sequences right, sequences");
+  return {.length = counts.first(), .token = counts.count(1), .sequence = counts.count(3)};
 }
 
 template <class Field>
 DistanceResult read_compact_distance(const Field& json) {
-  const Integers integers(json, 3, "distance, tokens right, tokens");
-  return {.distance = integers.first(), .token = integers.count(1)};
+  const CompactCounts counts(json, 3, "distance, tokens right, tokens");
+  return {.distance = counts.first(), .token = counts.count(1)};
 }
 
 /// Returns true if the first item of a list in an object is a list.

@@ -16,23 +16,23 @@ constexpr int kResamples = 200;
 /// The method pools adjacent violators: it merges a value with the one before if it is higher, until no value
 /// rises.
 size_t first_below(const std::vector<Count>& counts) {
-  struct Block {
+  struct Pool {
     size_t begin;
     Count count;
   };
-  std::vector<Block> blocks;
+  std::vector<Pool> pools;
   for (size_t i = 0; i < counts.size(); ++i) {
     if (counts[i].total == 0) continue;
-    Block block{i, counts[i]};
-    while (!blocks.empty() && accuracy(blocks.back().count) < accuracy(block.count)) {
-      block = {blocks.back().begin, block.count += blocks.back().count};
-      blocks.pop_back();
+    Pool pool{i, counts[i]};
+    while (!pools.empty() && accuracy(pools.back().count) < accuracy(pool.count)) {
+      pool = {pools.back().begin, pool.count += pools.back().count};
+      pools.pop_back();
     }
-    blocks.push_back(block);
+    pools.push_back(pool);
   }
-  const auto below = [](const Block& block) { return accuracy(block.count) < kThreshold; };
-  const auto found = std::find_if(blocks.begin(), blocks.end(), below);
-  return found == blocks.end() ? counts.size() : found->begin;
+  const auto below = [](const Pool& pool) { return accuracy(pool.count) < kThreshold; };
+  const auto found = std::find_if(pools.begin(), pools.end(), below);
+  return found == pools.end() ? counts.size() : found->begin;
 }
 
 size_t first_below(const std::vector<std::vector<Count>>& seeds, const std::vector<int>& chosen) {
