@@ -306,12 +306,12 @@ void add_check(CLI::App& app, Invocation& invocation) {
   const auto request = std::make_shared<CheckRequest>();
   CLI::App* command =
       app.add_subcommand("check",
-                         "Verify encodings (gradients, causality, properties) and tasks (samples, answers)")
+                         "Check encodings (gradients, causality, properties) and tasks (samples, answers)")
           ->group(kExplore);
   command->add_option("names", request->names, "encodings and tasks: names, specs and globs; without names all");
   command->add_flag(
       "--variants", request->variants,
-      "verify each encoding also with its registered options and with each option of the blocks, and sum, layers "
+      "check each encoding also with its registered options and with each option of the blocks, and sum, layers "
       "and heads over every pair of encodings");
   command->add_option("-j,--jobs", request->jobs, "number of certificates at once, one thread each")
       ->default_str("all cores")
