@@ -169,7 +169,7 @@ std::vector<double> sample_times(const Task& task, int length, int count) {
   return times;
 }
 
-Spread spread(std::vector<double> values) {
+MedianAndRange median_and_range(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return {values.front(), values[values.size() / 2], values.back()};
 }

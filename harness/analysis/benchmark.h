@@ -68,9 +68,9 @@ Throughput measure_throughput(const Spec& encoding, const BenchmarkSize&, int jo
 /// Returns the microseconds that each of `count` samples takes, in ascending order.
 std::vector<double> sample_times(const Task&, int length, int count);
 
-struct Spread {
+struct MedianAndRange {
   double low, median, high;
 };
-Spread spread(std::vector<double> values);
+MedianAndRange median_and_range(std::vector<double> values);
 
 }  // namespace posbench

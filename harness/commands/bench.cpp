@@ -117,12 +117,13 @@ std::function<void()> memory_user(const Spec& encoding, const BenchmarkSize& siz
   };
 }
 
-Json to_json(const Spread& s) { return {{"min", s.low}, {"median", s.median}, {"max", s.high}}; }
+Json to_json(const MedianAndRange& s) { return {{"min", s.low}, {"median", s.median}, {"max", s.high}}; }
 
 Json to_json(const BenchmarkedModel& m, const BenchmarkSize& size) {
-  const Spread step = spread(m.step_seconds), evaluation = spread(m.evaluation_seconds);
-  const Spread fraction = spread(m.peak_fractions), relative = spread(m.relative),
-               relative_evaluation = spread(m.relative_evaluation);
+  const MedianAndRange step = median_and_range(m.step_seconds),
+                       evaluation = median_and_range(m.evaluation_seconds);
+  const MedianAndRange fraction = median_and_range(m.peak_fractions), relative = median_and_range(m.relative),
+                       relative_evaluation = median_and_range(m.relative_evaluation);
   return {{"size", size.name},
           {"length", size.length},
           {"encoding", m.spec.text()},
@@ -185,17 +186,17 @@ std::vector<Column> step_columns() {
 }
 
 std::vector<Cell> step_row(const BenchmarkedModel& m, const BenchmarkSize& size) {
-  const double step = spread(m.step_seconds).median;
+  const double step = median_and_range(m.step_seconds).median;
   return {size.name,
           fmt::format("{}", size.length),
           m.spec.text(),
           fmt::format("{:.2f}", step * 1e3),
           fmt::format("{:.0f}", m.tokens() / step),
           fmt::format("{:.1f}", m.gflop() / step),
-          fmt::format("{:.0f} %", 100 * spread(m.peak_fractions).median),
-          fmt::format("{:.2f}", spread(m.relative).median),
-          fmt::format("{:.0f}", m.tokens() / spread(m.evaluation_seconds).median),
-          fmt::format("{:.2f}", spread(m.relative_evaluation).median),
+          fmt::format("{:.0f} %", 100 * median_and_range(m.peak_fractions).median),
+          fmt::format("{:.2f}", median_and_range(m.relative).median),
+          fmt::format("{:.0f}", m.tokens() / median_and_range(m.evaluation_seconds).median),
+          fmt::format("{:.2f}", median_and_range(m.relative_evaluation).median),
           fmt::format("{:.1f}", static_cast<double>(m.memory) / (1 << 20))};
 }
 
@@ -245,7 +246,7 @@ void bench_steps(const BenchRequest& request) {
       for (const auto& model : models) {
         result["benchmarks"].push_back(to_json(*model, size));
         growth[{size.name, model->spec.text()}][size.length] =
-            1e3 * spread(model->step_seconds).median / size.batch;
+            1e3 * median_and_range(model->step_seconds).median / size.batch;
         table.rows.push_back(step_row(*model, size));
       }
     }
@@ -307,8 +308,8 @@ void bench_samples(const BenchRequest& request) {
     const StatusLine status("drawing samples");
     for (const std::string& name : tasks().names()) {
       if (!tasks().find(name).info.family.starts_with("chomsky/")) continue;
-      const Spread times =
-          spread(sample_times(*tasks().find(name).make(Spec{name, {}}, Layout::slots), kLength, kSamples));
+      const MedianAndRange times = median_and_range(
+          sample_times(*tasks().find(name).make(Spec{name, {}}, Layout::slots), kLength, kSamples));
       list.push_back({{"task", name}, {"length", kLength}, {"microseconds", to_json(times)}});
       table.rows.push_back({name, fmt::format("{}", kLength), fmt::format("{:.1f}", times.median),
                             fmt::format("{:.1f}", times.high)});
