@@ -261,6 +261,8 @@ TEST_CASE("an invalid claim is refused with its JSON path") {
                     "other task, argument, own statement"));
   CHECK_THROWS_WITH(read(R"({"kind": "published number"})"),
                     Catch::Contains("kind is \"published number\", expected numbers in 'published'"));
+  CHECK(read(R"({"kind": "published number", "published": [{"what": "w", "encoding": "rope", "value": 0.5}]})")
+            .claim.published.size() == 1);
   CHECK_THROWS_WITH(read(R"({"read_from": "memory"})"),
                     Catch::Contains("read_from is \"memory\", expected one of"));
   CHECK_THROWS_WITH(read(R"({"read_where": ""})"), Catch::Contains("read_where is \"\", expected a name"));
