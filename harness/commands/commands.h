@@ -38,6 +38,7 @@ void add_check(CLI::App&, Invocation&);
 void add_bench(CLI::App&, Invocation&);
 
 void add_export(CLI::App&, Invocation&);
+void add_golden(CLI::App&, Invocation&);
 void add_forward(CLI::App&, Invocation&);
 void add_score(CLI::App&, Invocation&);
 

@@ -34,7 +34,8 @@ struct ScalarNames {
   std::int64_t size;
 };
 const ScalarNames& names(Scalar scalar) {
-  static const ScalarNames names[] = {{"|b1", "BOOL", 1}, {"<i4", "I32", 4}, {"<i8", "I64", 8}, {"<f4", "F32", 4}};
+  static const ScalarNames names[] = {
+      {"|b1", "BOOL", 1}, {"<i4", "I32", 4}, {"<i8", "I64", 8}, {"<f4", "F32", 4}, {"<f8", "F64", 8}};
   return names[static_cast<size_t>(scalar)];
 }
 

@@ -16,7 +16,7 @@ namespace posbench {
 
 enum class ArrayFormat { npz, safetensors };
 
-enum class Scalar { boolean, int32, int64, float32 };
+enum class Scalar { boolean, int32, int64, float32, float64 };
 std::int64_t size_of(Scalar);  // bytes
 
 struct ArrayInfo {

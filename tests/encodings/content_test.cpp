@@ -34,6 +34,19 @@ double asentmax_factor(const Case& c, int h, int i, int first_scaled, double ran
          softplus(c.x_dot("asentmax.beta.1", i, h - first_scaled)) * std::pow(std::log(num_keys(c, i) + 1), gamma);
 }
 
+/// Returns the product of q_i and k_j of the first head of a pair. In the second head, q_i is turned by -pi / 2.
+/// Pair n consists of the components n `stride` and n `stride` + `offset`.
+double rope_pp_content(const Case& c, int h, int i, int j, int stride, int offset) {
+  const int first_head = h / 2 * 2;
+  if (h == first_head) return c.dot(h, i, j);
+  double sum = 0;
+  for (int n = 0; n < c.D / 2; ++n) {
+    const int a = n * stride, b = a + offset;
+    sum += c.q[first_head](i, b) * c.k[first_head](j, a) - c.q[first_head](i, a) * c.k[first_head](j, b);
+  }
+  return sum / std::sqrt(c.D);
+}
+
 /// The content terms that are not q_i . k_j / sqrt(D), by a part of the spec. The first that fits counts.
 const std::vector<std::pair<std::string, Value>>& other_contents() {
   const double root = std::sqrt(Case::D);
@@ -51,16 +64,27 @@ const std::vector<std::pair<std::string, Value>>& other_contents() {
       {"theta=0.25", [](const Case& c, int h, int i, int j) { return mapped_dot(c, h, i, j, 1, identity); }},
       {"tapa", [](const Case& c, int h, int i, int j) { return mapped_dot(c, h, i, j, 2, identity); }},
       {"pope", [](const Case& c, int h, int i, int j) { return mapped_dot(c, h, i, j, c.D, softplus); }},
+      {"tra",
+       [](const Case& c, int h, int i, int j) {
+         const double q = c.q[h].row(i).squaredNorm() / c.D + 1e-6, k = c.k[h].row(j).squaredNorm() / c.D + 1e-6;
+         return std::max(c.dot(h, i, j) / std::sqrt(q * k), 0.0);
+       }},
       {"mapformer_em",
        [=](const Case& c, int h, int i, int j) {
          const double of_position = c.matrix("mapformer_em.query").row(h).dot(c.matrix("mapformer_em.key").row(h));
          return c.dot(h, i, j) * of_position / root;
        }},
+      {"rope_pp:base=100,pairing=half_split",
+       [](const Case& c, int h, int i, int j) { return rope_pp_content(c, h, i, j, 1, c.D / 2); }},
+      {"rope_pp", [](const Case& c, int h, int i, int j) { return rope_pp_content(c, h, i, j, 2, 1); }},
       {"method=yarn",
        [](const Case& c, int h, int i, int j) {
          const double amplitude = 0.1 * std::log(4.0) + 1;
          return amplitude * amplitude * c.dot(h, i, j);
        }},
+      {"attention_factor=1.2", [](const Case& c, int h, int i, int j) { return 1.2 * 1.2 * c.dot(h, i, j); }},
+      {"method=longrope",
+       [](const Case& c, int h, int i, int j) { return (1 + std::log(4) / std::log(6)) * c.dot(h, i, j); }},
       {"asentmax:base=rope",
        [](const Case& c, int h, int i, int j) { return asentmax_factor(c, h, i, 0, 1) * c.dot(h, i, j); }},
       {"asentmax:base=alibi",
@@ -128,9 +152,9 @@ TEST_CASE("the content term of every encoding is that of its equation") {
 }
 
 TEST_CASE("without learned values no encoding adds to the score of a query's own key") {
-  // These have a value other than 0 at distance 0: the vector P(0), the distance 1e-5, and the Fourier
-  // coefficients.
-  const std::vector<std::string> exceptions{"wavelet", "bam", "fope"};
+  // These have a value other than 0 at distance 0: the vector P(0), the distance 1e-5, the Fourier coefficients,
+  // and the count, which includes the query's own key.
+  const std::vector<std::string> exceptions{"wavelet", "bam", "fope", "tra"};
   for_each_encoding([&](const std::string& spec, bool causal) {
     const auto is_in_spec = [&](const std::string& name) { return spec.find(name) != std::string::npos; };
     DYNAMIC_SECTION(spec << (causal ? ", causal" : ", bidirectional")) {

@@ -96,7 +96,18 @@ TEST_CASE("randomized draws new ascending positions for every sequence in traini
 }
 
 TEST_CASE("options that contradict the model or each other are refused in one line") {
-  CHECK(refusal("interpolated:resonance=true").find("take method ntk, ntk_dynamic or yarn") != std::string::npos);
+  CHECK(refusal("interpolated:resonance=true").find("leave out resonance, or take another method") !=
+        std::string::npos);
+  CHECK(refusal("interpolated:method=llama3,low_freq_factor=4") ==
+        "encoding 'interpolated': high_freq_factor is 4, expected more than low_freq_factor, 4");
+  for (const std::string factors : {"1/2/3", "1/0", "1/x", "-1"}) {
+    CHECK(refusal("interpolated:method=longrope,long_factor=" + factors) ==
+          "encoding 'interpolated': long_factor is '" + factors +
+              "', expected a positive number, or 2 as in 1/1.2/3.5, one for each pair");
+  }
+  CHECK(refusal("interpolated:method=longrope,short_factor=").find("short_factor is ''") != std::string::npos);
+  CHECK(refusal("interpolated:method=longrope,scale=4,original=1").find("set original to 2 or more") !=
+        std::string::npos);
   CHECK(refusal("hard_alibi:heads=3") == "encoding 'hard_alibi': heads is 3, more than the heads of the model, 2");
   CHECK(refusal("wavelet:scales=3") == "encoding 'wavelet': scales is 3, expected a divisor of the head width, 4");
   CHECK(refusal("grape_ap:width=3") == "encoding 'grape_ap': width is 3, expected an even number");
@@ -226,10 +237,12 @@ TEST_CASE("a learned table in randomized has a row for every position") {
   CHECK(layout.entries()[0].parameter.rows == 77);
 }
 
-TEST_CASE("dynamic NTK computes tables for every length, and other encodings reuse the leading block") {
+TEST_CASE(
+    "dynamic NTK and LongRoPE compute tables for every length, and other encodings reuse the leading block") {
   const ModelConfig config = small_shape(2, true, true);
-  for (const auto& [spec, shared] :
-       {std::pair{"interpolated:method=ntk_dynamic", false}, {"interpolated:method=ntk", true}}) {
+  for (const auto& [spec, shared] : {std::pair{"interpolated:method=ntk_dynamic", false},
+                                     {"interpolated:method=longrope", false},
+                                     {"interpolated:method=ntk", true}}) {
     ParameterLayout layout;
     const auto encoding = make_encoding(Spec::parse(spec), config, layout);
     const Transformer model(config, layout, *encoding);

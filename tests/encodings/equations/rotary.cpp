@@ -92,6 +92,50 @@ double interpolated_by_3(const Case& c, int h, int i, int j) {
 }
 const RegisterEquation row_interpolated_by_3("interpolated:scale=3", Stage::score, interpolated_by_3);
 
+/// Llama's rule by wavelengths of 2 pi and 200 pi, L = 12 and s = 4. A wavelength above L / 1 is multiplied by s, one
+/// below L / high stays, and the frequency of one in between is a mixture.
+double interpolated_llama3(const Case& c, int h, int i, int j, double high) {
+  return turned(c, false, h, i, j, [&](int n) {
+    const double wavelength = 2 * std::acos(-1.0) * std::pow(100.0, n), L = 12;
+    double w = 1 / std::pow(100.0, n);
+    if (wavelength > L) {
+      w /= 4;
+    } else if (wavelength > L / high) {
+      const double smooth = (L / wavelength - 1) / (high - 1);
+      w = (1 - smooth) * w / 4 + smooth * w;
+    }
+    return (i - j) * w;
+  });
+}
+const RegisterEquation row_interpolated_llama3("interpolated:method=llama3,scale=4", Stage::score,
+                                               [](const Case& c, int h, int i, int j) {
+                                                 return interpolated_llama3(c, h, i, j, 4);
+                                               });
+const RegisterEquation row_interpolated_llama3_fast("interpolated:method=llama3,scale=4,high_freq_factor=1.5",
+                                                    Stage::score, [](const Case& c, int h, int i, int j) {
+                                                      return interpolated_llama3(c, h, i, j, 1.5);
+                                                    });
+
+/// LongRoPE with s = 4. The frequencies 1 and 0.01 are divided by these factors. Both sides are multiplied by
+/// sqrt(1 + ln 4 / ln L).
+double interpolated_longrope(const Case& c, int h, int i, int j, double L, double fast, double slow) {
+  const double score =
+      turned(c, false, h, i, j, [&](int n) { return (i - j) * (n == 0 ? 1 / fast : 0.01 / slow); });
+  return score * (1 + std::log(4) / std::log(L));
+}
+const RegisterEquation row_interpolated_longrope_long(
+    "interpolated:method=longrope,scale=4,original=6,short_factor=7,long_factor=2/5", Stage::score,
+    [](const Case& c, int h, int i, int j) { return interpolated_longrope(c, h, i, j, 6, 2, 5); });
+const RegisterEquation row_interpolated_longrope_short(
+    "interpolated:method=longrope,scale=4,short_factor=1.5/2,long_factor=7", Stage::score,
+    [](const Case& c, int h, int i, int j) { return interpolated_longrope(c, h, i, j, 12, 1.5, 2); });
+
+// The ramp of YaRN leaves the first of the two pairs unchanged and slows down the second by s.
+const RegisterEquation row_interpolated_longrope("interpolated:method=longrope,scale=4,original=6", Stage::score,
+                                                 [](const Case& c, int h, int i, int j) {
+                                                   return interpolated_longrope(c, h, i, j, 6, 1, 4);
+                                                 });
+
 const RegisterEquation pope("pope", Stage::score, [](const Case& c, int h, int i, int j) {
   double sum = 0;
   for (int e = 0; e < c.D; ++e) {

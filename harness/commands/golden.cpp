@@ -1,0 +1,377 @@
+// `posbench golden`: reference vectors of an encoding for the unit tests of other programs, and the comparison of
+// their arrays with them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "encodings/registry.h"
+#include "harness/commands/commands.h"
+#include "harness/config/build.h"
+#include "harness/config/commit.h"
+#include "harness/config/names.h"
+#include "harness/config/user_files.h"
+#include "harness/console/help.h"
+#include "harness/exchange/array_file.h"
+#include "harness/exchange/sample_set.h"
+#include "harness/verify/golden_vectors.h"
+#include "results/json/json.h"
+
+namespace posbench {
+namespace {
+
+using posbench_double::GoldenArray;
+using posbench_double::GoldenRequest;
+using Arrays = std::vector<GoldenArray>;
+
+constexpr const char* kFormat = "posbench golden 1";
+
+struct GoldenCommand {
+  GoldenRequest request;
+  std::optional<std::string> positions, arrays;  // comma-separated
+  std::optional<int> length;
+  std::optional<std::filesystem::path> inputs, against, output;
+  double tolerance = 1e-5;
+};
+
+const GoldenArray* find_array(const Arrays& arrays, const std::string& name) {
+  const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const auto& a) { return a.name == name; });
+  return found == arrays.end() ? nullptr : &*found;
+}
+
+std::string names_of(const Arrays& arrays) {
+  std::vector<std::string> names;
+  for (const GoldenArray& array : arrays) names.push_back(array.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Appends a number, or the numbers of nested lists of equal length. `axis` is the depth of the value. null is the
+/// score of a hidden key.
+void append_values(const std::string& file, const Json& value, size_t axis, GoldenArray& array) {
+  if (value.is_array()) {
+    if (axis == array.shape.size() && array.values.empty())
+      array.shape.push_back(static_cast<std::int64_t>(value.size()));
+    if (axis >= array.shape.size() || array.shape[axis] != static_cast<std::int64_t>(value.size()))
+      throw_json_error(file, array.name, value, "expected lists of equal length");
+    for (const Json& item : value) append_values(file, item, axis + 1, array);
+    return;
+  }
+  if (axis != array.shape.size() || !(value.is_number() || value.is_null()))
+    throw_json_error(file, array.name, value, "expected a number, or nested lists of numbers");
+  array.values.push_back(value.is_null() ? -std::numeric_limits<double>::infinity() : value.get<double>());
+}
+
+Arrays read_json_arrays(const std::filesystem::path& path) {
+  const std::string file = path.string();
+  const Json json = read_json(path);
+  const Field root(json, file);
+  const Json& object = root.has("arrays") ? root["arrays"].object() : root.object();
+  Arrays arrays;
+  for (const auto& [name, value] : object.items()) {
+    GoldenArray array{name, {}, {}, {}};
+    append_values(file, value, 0, array);
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
+
+/// Reads the arrays of a .json, .npz or .safetensors file. A single number has the shape (1). Throws InputError.
+Arrays read_arrays(const std::filesystem::path& path) {
+  Arrays arrays;
+  if (path.extension() == ".json") {
+    arrays = read_json_arrays(path);
+  } else {
+    const ArrayReader reader(path);
+    for (const auto& [name, view] : reader.arrays()) {
+      if (!view.is_integer() && !view.is_float())
+        throw InputError(fmt::format("{}: '{}' has type {}, expected numbers", path.string(), name, view.type()));
+      GoldenArray array{name, {}, view.shape, {}};
+      std::int64_t count = 1;
+      for (const std::int64_t size : view.shape) count *= size;
+      for (std::int64_t n = 0; n < count; ++n)
+        array.values.push_back(view.is_float() ? view.number(n) : static_cast<double>(view.integer(n)));
+      arrays.push_back(std::move(array));
+    }
+  }
+  for (GoldenArray& array : arrays) {
+    if (array.shape.empty()) array.shape = {1};
+  }
+  return arrays;
+}
+
+/// Describes an encoding and, after it, those that it wraps.
+void describe_encodings(const Spec& spec, Json& list) {
+  const EncodingEntry& entry = encodings().find(spec.name);
+  Json options = Json::object();
+  for (const OptionInfo& option : entry.options) options[option.name] = option.value;
+  for (const auto& [name, value] : spec.options) options[name] = value;
+  list.push_back({{"encoding", spec.text()},
+                  {"equation", entry.info.equation},
+                  {"source", entry.info.source},
+                  {"notes", entry.info.notes},
+                  {"options", options}});
+  for (const Spec& member : entry.members(spec)) describe_encodings(member, list);
+}
+
+Json manifest(const GoldenRequest& request, const Arrays& arrays) {
+  Json described = Json::array(), axes = Json::object();
+  describe_encodings(Spec::parse(request.encoding), described);
+  for (const GoldenArray& array : arrays) axes[array.name] = array.axes;
+  return {{"format", kFormat},
+          {"posbench", {{"version", kBuildVersion}, {"commit", kBuildCommit}}},
+          {"encoding", request.encoding},
+          {"encodings", described},
+          {"heads", request.heads},
+          {"head_width", request.head_width},
+          {"attention", request.causal ? "causal" : "bidirectional"},
+          {"length", request.length},
+          {"trained_length", request.trained_length},
+          {"longest_length", request.longest},
+          {"seed", request.seed},
+          {"axes", axes}};
+}
+
+/// Returns an array as nested lists. `at` is the index of its next value.
+Json nested_lists(const GoldenArray& array, size_t axis, size_t& at) {
+  Json list = Json::array();
+  for (std::int64_t n = 0; n < array.shape[axis]; ++n) {
+    if (axis + 1 < array.shape.size()) {
+      list.push_back(nested_lists(array, axis + 1, at));
+    } else {
+      const double value = array.values[at++];
+      list.push_back(array.whole ? Json(static_cast<std::int64_t>(value)) : Json(value));
+    }
+  }
+  return list;
+}
+
+std::string to_json_text(Json about, const Arrays& arrays) {
+  Json lists = Json::object();
+  for (const GoldenArray& array : arrays) {
+    size_t at = 0;
+    lists[array.name] = nested_lists(array, 0, at);
+  }
+  about["arrays"] = std::move(lists);
+  return to_indented_json(about);
+}
+
+void write_arrays(const std::filesystem::path& path, ArrayFormat format, const Json& about, const Arrays& arrays) {
+  std::vector<ArrayInfo> infos;
+  for (const GoldenArray& array : arrays)
+    infos.push_back({array.name, array.whole ? Scalar::int64 : Scalar::float64, array.shape});
+  ArrayWriter file(path, format, infos, {{"manifest", to_compact_json(about)}});
+  for (size_t n = 0; n < arrays.size(); ++n) {
+    const std::vector<double>& values = arrays[n].values;
+    arrays[n].whole ? file.append(n, std::vector<std::int64_t>(values.begin(), values.end()))
+                    : file.append(n, values);
+  }
+  file.finish();
+  if (!is_special(path)) write_file(manifest_path(path), to_indented_json(about));
+}
+
+/// Throws InputError if the extension is none of a format.
+void check_extension(const std::filesystem::path& path) {
+  for (const char* known : {".json", ".npz", ".safetensors"}) {
+    if (path.extension() == known) return;
+  }
+  throw InputError(
+      fmt::format("'{}' does not end in .json, .npz or .safetensors; use one of these", path.string()));
+}
+
+void write(const GoldenCommand& command, const Arrays& arrays) {
+  const Json about = manifest(command.request, arrays);
+  if (!command.output) {
+    fmt::print("{}", to_json_text(about, arrays));
+  } else if (command.output->extension() == ".json") {
+    write_file(*command.output, to_json_text(about, arrays));
+  } else {
+    const bool is_npz = command.output->extension() == ".npz";
+    write_arrays(*command.output, is_npz ? ArrayFormat::npz : ArrayFormat::safetensors, about, arrays);
+  }
+}
+
+/// Returns the indices of a value, as in "head 0, query 3, key 1".
+std::string place(const GoldenArray& reference, size_t at) {
+  std::vector<std::string> parts(reference.shape.size());
+  auto rest = static_cast<std::int64_t>(at);
+  for (size_t axis = parts.size(); axis-- > 0; rest /= reference.shape[axis])
+    parts[axis] = fmt::format("{} {}", reference.axes[axis], rest % reference.shape[axis]);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Prints the result for one array. Returns true if no value differs by more than the tolerance.
+bool compare(const GoldenCommand& command, const GoldenArray& theirs, const GoldenArray& reference) {
+  const bool has_later_keys = command.request.causal && reference.axes.back() == "key";
+  const auto keys = static_cast<size_t>(reference.shape.back());
+  size_t first = 0, count = 0, compared = 0;
+  double largest = 0;
+  for (size_t n = 0; n < reference.values.size(); ++n) {
+    if (has_later_keys && n % keys > n / keys % keys) continue;  // the key is after the query
+    ++compared;
+    const double a = theirs.values[n], b = reference.values[n];
+    if (a == b) continue;  // also infinite
+    const double difference = std::abs(a - b) / std::max(1.0, std::abs(b));
+    if (!(difference <= largest)) largest = difference;
+    if (difference <= command.tolerance) continue;
+    if (count++ == 0) first = n;
+  }
+  if (count == 0) {
+    fmt::print("same       {}: {} values, the largest difference is {:.1e}\n", reference.name, compared, largest);
+    return true;
+  }
+  fmt::print(
+      "DIFFERENT  {}: the first difference is at {}: theirs {:.9g}, reference {:.9g}; {} of {} values differ "
+      "by more than {:g}, the largest difference is {:.1e}\n",
+      reference.name, place(reference, first), theirs.values[first], reference.values[first], count, compared,
+      command.tolerance, largest);
+  return false;
+}
+
+/// Throws InputError if an array has no counterpart of the same shape. Otherwise compares the arrays of the file with
+/// the reference. Returns true if all agree.
+bool compare_all(const GoldenCommand& command, const Arrays& reference) {
+  const std::string file = command.against->string();
+  const Arrays theirs = read_user_files([&] { return read_arrays(*command.against); });
+  if (theirs.empty())
+    throw InputError(fmt::format("{} has no arrays, expected some of {}", file, names_of(reference)));
+  if (!command.arrays) {
+    for (const GoldenArray& array : theirs) {
+      if (find_array(reference, array.name)) continue;
+      throw InputError(fmt::format("{}: the reference has no array '{}', but {}; --arrays selects arrays", file,
+                                   array.name, names_of(reference)));
+    }
+  }
+  std::vector<std::pair<const GoldenArray*, const GoldenArray*>> pairs;
+  for (const GoldenArray& array : reference) {
+    const GoldenArray* found = find_array(theirs, array.name);
+    if (!found && !command.arrays) continue;
+    if (!found) throw InputError(fmt::format("{} has no array '{}', but {}", file, array.name, names_of(theirs)));
+    if (found->shape != array.shape) {
+      throw InputError(fmt::format("{}: '{}' has shape ({}), expected ({}) for {}", file, array.name,
+                                   fmt::join(found->shape, ", "), fmt::join(array.shape, ", "),
+                                   fmt::join(array.axes, ", ")));
+    }
+    pairs.emplace_back(found, &array);
+  }
+  bool same = true;
+  for (const auto& [found, array] : pairs) same = compare(command, *found, *array) && same;
+  return same;
+}
+
+/// Sets the positions and the length of the request, and reads the inputs.
+void complete(GoldenCommand& command) {
+  GoldenRequest& request = command.request;
+  request.encoding = read_encoding(request.encoding).text();
+  request.length = command.length.value_or(request.length);
+  if (command.positions) {
+    for (const std::string& text : split_list(*command.positions, ',')) {
+      double& position = request.positions.emplace_back();
+      if (!parse_number(text, position) || position < 0 || position > 1e9)
+        throw InputError(fmt::format("position '{}', expected a number from 0 to 1e9", text));
+    }
+    const int count = static_cast<int>(request.positions.size());
+    if (command.length && *command.length != count)
+      throw InputError(fmt::format("--length is {}, and --positions lists {}", *command.length, count));
+    request.length = count;
+  }
+  const int longest = std::max(request.length, request.trained_length);
+  if (request.longest == 0) request.longest = longest;
+  if (request.longest < longest)
+    throw InputError(
+        fmt::format("--longest is {}, expected {} or more, the length of the sequence and of training",
+                    request.longest, longest));
+  if (command.inputs) request.inputs = read_user_files([&] { return read_arrays(*command.inputs); });
+}
+
+/// Keeps the arrays that --arrays lists.
+void select_arrays(const std::string& list, Arrays& arrays) {
+  Arrays selected;
+  for (const std::string& name : split_list(list, ',')) {
+    const GoldenArray* found = find_array(arrays, name);
+    if (!found) throw InputError(fmt::format("unknown array '{}', expected {}", name, names_of(arrays)));
+    selected.push_back(*found);
+  }
+  arrays = std::move(selected);
+}
+
+/// Returns the exit code.
+int golden(GoldenCommand command) {
+  if (command.output) check_extension(*command.output);
+  complete(command);
+  Arrays arrays = posbench_double::golden_vectors(command.request);
+  if (command.arrays) select_arrays(*command.arrays, arrays);
+  bool same = true;
+  if (command.against) same = compare_all(command, arrays);
+  if (command.output || !command.against) write(command, arrays);
+  return same ? 0 : 1;
+}
+
+void add_model_options(CLI::App& app, GoldenCommand& command) {
+  GoldenRequest& request = command.request;
+  app.add_option("--heads", request.heads, "number of heads")->check(CLI::Range(1, 256));
+  app.add_option("--head-width", request.head_width, "width of a head")->check(CLI::Range(1, 1024));
+  app.add_option("-n,--length", command.length, "number of tokens")->default_str("16")->check(CLI::Range(1, 8192));
+  app.add_option("--positions", command.positions,
+                 "comma-separated positions of the tokens, ascending, for encodings that take other positions")
+      ->default_str("those of the encoding, mostly 0, 1, ...");
+  add_choice<bool, bool>(app, "--attention", request.causal, {{"causal", true}, {"bidirectional", false}},
+                         "keys that a query sees");
+  app.add_option("--trained-length", request.trained_length,
+                 "length of training, which some encodings read, such as interpolated")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("--longest", request.longest, "longest length of any split, which some encodings read")
+      ->default_str("the greater of both lengths")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("-s,--seed", request.seed, "seed of the inputs and of the parameters");
+}
+
+}  // namespace
+
+void add_golden(CLI::App& app, Invocation& invocation) {
+  const auto golden_command = std::make_shared<GoldenCommand>();
+  CLI::App* command =
+      app.add_subcommand("golden", "Write reference vectors of an encoding for unit tests of other programs")
+          ->group(kExchange);
+  command->add_option("encoding", golden_command->request.encoding, "encoding, with or without options")
+      ->required();
+  add_model_options(*command, *golden_command);
+  command
+      ->add_option("--inputs", golden_command->inputs,
+                   ".json, .npz or .safetensors file with q, k, v, x or parameters to use")
+      ->default_str("drawn from the seed");
+  command->add_option("--arrays", golden_command->arrays, "comma-separated arrays to write or compare")
+      ->default_str("all, or those of the compared file");
+  command->add_option("-o,--output", golden_command->output, ".json, .npz or .safetensors file for the vectors")
+      ->default_str("standard output, as JSON, unless --against is given");
+  command
+      ->add_option("--against", golden_command->against,
+                   ".json, .npz or .safetensors file whose arrays are compared with those of the same name")
+      ->default_str("none");
+  command->add_option("--tolerance", golden_command->tolerance, "largest difference, relative to values above 1")
+      ->check(CLI::Range(0.0, 1.0));
+  set_footer(
+      *command,
+      {{"posbench golden rope:pairing=half_split -o rope.npz", ""},
+       {"posbench golden interpolated:method=llama3,scale=8,original=8192 --head-width 128 -o llama3.npz", ""},
+       {"posbench golden alibi --heads 12 --arrays distances,bias", "as JSON, to read"},
+       {"posbench golden rope:pairing=half_split --against rope.npz", "compares the arrays of the file"}},
+      {"All values are those of one attention layer in double precision. docs/golden.md explains the arrays. Exit "
+       "code 1: an array differs."});
+  command->callback([golden_command, &invocation] { invocation.exit_code = golden(*golden_command); });
+}
+
+}  // namespace posbench

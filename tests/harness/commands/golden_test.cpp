@@ -1,0 +1,233 @@
+// posbench golden: its arrays follow from its inputs, its three formats have the same values, and a comparison finds
+// what differs.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "encodings/registry.h"
+#include "harness/exchange/array_file.h"
+#include "results/json/json.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+#include "tests/harness/temporary.h"
+
+using namespace posbench;
+
+namespace {
+
+Json golden(const TemporaryDirectory& directory, const std::string& arguments) {
+  const Outcome outcome = posbench_command(directory, "golden " + arguments);
+  INFO(outcome.error);
+  REQUIRE(outcome.code == 0);
+  return parse_json(outcome.out, "output");
+}
+
+/// Writes a file with some arrays and compares it.
+Outcome against(const TemporaryDirectory& directory, const std::string& arguments, const Json& arrays) {
+  directory.write("theirs.json", arrays.dump());
+  return posbench_command(directory, "golden " + arguments + " --against theirs.json");
+}
+
+double at(const Json& array, const std::vector<size_t>& index) {
+  const Json* value = &array;
+  for (const size_t n : index) value = &value->at(n);
+  return value->get<double>();
+}
+
+/// Checks that scores are the products of rotated queries and keys over sqrt(D).
+void check_products(const Json& arrays) {
+  const Json &q = arrays["rotated_q"], &k = arrays["rotated_k"], &scores = arrays["scores"];
+  for (size_t h = 0; h < q.size(); ++h) {
+    for (size_t i = 0; i < q[h].size(); ++i) {
+      for (size_t j = 0; j <= i; ++j) {
+        double sum = 0;
+        for (size_t e = 0; e < q[h][i].size(); ++e) sum += at(q, {h, i, e}) * at(k, {h, j, e});
+        CHECK(std::abs(sum / std::sqrt(q[h][i].size()) - at(scores, {h, i, j})) < 1e-12);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("golden rotates queries and keys by angles that are position times inverse frequency") {
+  const TemporaryDirectory directory;
+  const std::string pairing = GENERATE("interleaved", "half_split");
+  const Json json = golden(directory, "rope:pairing=" + pairing + " --positions 0,1,5,1000.5 --head-width 6");
+  const Json& arrays = json["arrays"];
+  for (size_t n = 0; n < 3; ++n) {
+    const double w = std::pow(10000, -static_cast<double>(n) / 3);
+    CHECK(std::abs(at(arrays["inv_freq"], {n}) / w - 1) < 1e-12);
+    CHECK(std::abs(at(arrays["angles"], {3, n}) - 1000.5 * w) < 1e-9);
+    CHECK(std::abs(at(arrays["cos"], {3, n}) - std::cos(1000.5 * w)) < 1e-9);
+    const size_t a = pairing == "interleaved" ? 2 * n : n, b = pairing == "interleaved" ? 2 * n + 1 : n + 3;
+    const double angle = 5 * w, first = at(arrays["q"], {1, 2, a}), second = at(arrays["q"], {1, 2, b});
+    CHECK(std::abs(at(arrays["rotated_q"], {1, 2, a}) - first * std::cos(angle) + second * std::sin(angle)) <
+          1e-12);
+    CHECK(std::abs(at(arrays["rotated_q"], {1, 2, b}) - first * std::sin(angle) - second * std::cos(angle)) <
+          1e-12);
+  }
+  check_products(arrays);
+  CHECK(json["encodings"][0]["equation"].get<std::string>().find("R(p) rotates") != std::string::npos);
+  CHECK(json["axes"]["rotated_q"] == Json({"head", "position", "channel"}));
+}
+
+TEST_CASE("golden reports the attention factor of interpolated, and the frequencies of the length") {
+  const TemporaryDirectory directory;
+  const std::string spec =
+      "interpolated:method=longrope,scale=4,original=8,long_factor=3/5 --head-width 4 --length ";
+  const Json shorter = golden(directory, spec + "8")["arrays"], longer = golden(directory, spec + "9")["arrays"];
+  CHECK(std::abs(at(longer["attention_factor"], {0}) - std::sqrt(1 + std::log(4) / std::log(8))) < 1e-12);
+  CHECK(std::abs(at(shorter["inv_freq"], {1}) - 0.01) < 1e-12);
+  CHECK(std::abs(at(longer["inv_freq"], {0}) - 1.0 / 3) < 1e-12);
+  CHECK(std::abs(at(longer["inv_freq"], {1}) - 0.01 / 5) < 1e-12);
+  check_products(longer);
+}
+
+TEST_CASE("golden has the arrays that an encoding has, for every encoding and variant") {
+  const TemporaryDirectory directory;
+  for (const std::string& name : encodings().names()) {
+    if (name.starts_with("test_")) continue;  // of other tests
+    std::vector<std::string> specs{name};
+    for (const std::string& options : encodings().find(name).info.variants) specs.push_back(name + ":" + options);
+    for (const std::string& spec : specs) {
+      CAPTURE(spec);
+      const Json arrays = golden(directory, "'" + spec + "' --heads 4 --head-width 4 --length 7")["arrays"];
+      CHECK(arrays["scores"].size() == 4);
+      CHECK(arrays["scores"][0].size() == 7);
+      CHECK(arrays["output"][3][6].size() == 4);
+      CHECK(arrays.contains("inv_freq") == arrays.contains("angles"));
+    }
+  }
+  const auto has = [&](const std::string& spec, const std::string& array) {
+    return golden(directory, "'" + spec + "'")["arrays"].contains(array);
+  };
+  CHECK(has("alibi", "bias"));
+  CHECK(has("alibi", "distances"));
+  CHECK_FALSE(has("rope", "bias"));
+  CHECK_FALSE(has("none", "inv_freq"));
+  CHECK(has("xpos", "key_cos"));
+  CHECK(has("sinusoidal", "embedded"));
+  CHECK(has("randomized:base=rope", "rotated_k"));
+  CHECK(has("t5_bias", "parameters.t5_bias.table"));
+  CHECK(has("cope", "inspect.gate"));
+}
+
+TEST_CASE("golden writes the same values as JSON, npz and safetensors, for the same seed") {
+  const TemporaryDirectory directory;
+  const std::string command = "golden t5_bias --heads 3 -s 5 -o ";
+  for (const std::string file : {"a.json", "b.npz", "c.safetensors"})
+    REQUIRE(posbench_command(directory, command + file).code == 0);
+  const Json json = read_json(directory / "a.json");
+  for (const std::string file : {"b.npz", "c.safetensors"}) {
+    const ArrayReader reader(directory / file);
+    CHECK(reader.arrays().size() == json["arrays"].size());
+    CHECK(reader.arrays().at("bias").type() == "float64");
+    CHECK(reader.arrays().at("tokens").type() == "int64");
+    CHECK(reader.arrays().at("bias").number(3) == 0);  // key 3 of query 0
+    CHECK(reader.arrays().at("bias").number(16) == at(json["arrays"]["bias"], {0, 1, 0}));
+    Json manifest = json;
+    manifest.erase("arrays");
+    CHECK(read_json(directory / (file + ".manifest.json")) == manifest);
+    const Outcome same = posbench_command(directory, "golden t5_bias --heads 3 -s 5 --against " + file);
+    CHECK(same.code == 0);
+    CHECK(same.out.find("DIFFERENT") == std::string::npos);
+    const Outcome other = posbench_command(directory, "golden t5_bias --heads 3 -s 6 --against " + file);
+    CHECK(other.code == 1);
+    CHECK(other.out.find("DIFFERENT  q: the first difference is at head 0, position 0, channel 0: theirs ") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("golden computes with the inputs of a file") {
+  const TemporaryDirectory directory;
+  const Json drawn = golden(directory, "alibi -s 3")["arrays"];
+  directory.write("inputs.json", Json{{"q", drawn["q"]}, {"k", drawn["k"]}}.dump());
+  const Json given = golden(directory, "alibi -s 4 --inputs inputs.json")["arrays"];
+  CHECK(given["scores"] == drawn["scores"]);
+  CHECK(given["output"] != drawn["output"]);  // v is of seed 4
+  directory.write("inputs.json", Json{{"parameters.t5_bias.table", Json(32, Json{0.5, 2})}}.dump());
+  const Json learned = golden(directory, "t5_bias --inputs inputs.json")["arrays"];
+  CHECK(at(learned["bias"], {0, 5, 2}) == 0.5);
+  CHECK(at(learned["bias"], {1, 5, 2}) == 2);
+}
+
+TEST_CASE("golden finds the first difference and its size, and compares no keys that a causal model hides") {
+  const TemporaryDirectory directory;
+  const Json arrays = golden(directory, "rope")["arrays"];
+  Json theirs{{"scores", arrays["scores"]}, {"inv_freq", arrays["inv_freq"]}};
+  theirs["scores"][0][2][3] = 100;
+  theirs["inv_freq"][3] = at(arrays["inv_freq"], {3}) + 5e-6;
+  CHECK(against(directory, "rope", theirs).code == 0);
+  CHECK(against(directory, "rope --attention bidirectional --arrays scores", theirs).code == 1);
+  const Outcome strict = against(directory, "rope --tolerance 1e-6", theirs);
+  CHECK(strict.code == 1);
+  CHECK(strict.out.find("same       scores: 272 values, the largest difference is 0.0e+00\n") !=
+        std::string::npos);
+  CHECK(strict.out.find(
+            "DIFFERENT  inv_freq: the first difference is at pair 3: theirs 0.001005, reference 0.001; 1 "
+            "of 4 values differ by more than 1e-06, the largest difference is 5.0e-06\n") != std::string::npos);
+  theirs["scores"][1][9][4] = 100;
+  const Outcome outcome = against(directory, "rope", theirs);
+  CHECK(outcome.code == 1);
+  CHECK(outcome.out.find("DIFFERENT  scores: the first difference is at head 1, query 9, key 4: theirs 100,") !=
+        std::string::npos);
+}
+
+TEST_CASE("golden compares scores of hidden keys, which are null in JSON") {
+  const TemporaryDirectory directory;
+  const std::string spec = "alibi:sides=split --attention bidirectional";
+  const Json arrays = golden(directory, spec)["arrays"];
+  CHECK(arrays["scores"][0][3][5].is_null());
+  Json theirs{{"scores", arrays["scores"]}};
+  CHECK(against(directory, spec, theirs).code == 0);
+  theirs["scores"][0][3][5] = -1e4;
+  CHECK(against(directory, spec, theirs).code == 1);
+}
+
+TEST_CASE("golden refuses files and options that do not fit, in one line with exit code 2") {
+  const TemporaryDirectory directory;
+  const Json arrays = golden(directory, "rope")["arrays"];
+  const auto message = [](const Outcome& outcome) {
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
+    return outcome.error;
+  };
+  CHECK(message(against(directory, "rope --arrays inv_freq,cos", {{"inv_freq", arrays["inv_freq"]}})) ==
+        "posbench: theirs.json has no array 'cos', but inv_freq\n");
+  CHECK(message(against(directory, "rope --head-width 16", {{"inv_freq", arrays["inv_freq"]}})) ==
+        "posbench: theirs.json: 'inv_freq' has shape (4), expected (8) for pair\n");
+  CHECK(message(against(directory, "rope", {{"freqs", {1}}}))
+            .find("theirs.json: the reference has no array 'freqs', but q, k, ") != std::string::npos);
+  CHECK(message(against(directory, "rope", Json::object())).find("has no arrays, expected some of") !=
+        std::string::npos);
+  CHECK(message(against(directory, "rope", {{"cos", {{1, 2}, {3}}}})).find("expected lists of equal length") !=
+        std::string::npos);
+  CHECK(message(against(directory, "rope", {{"cos", {"a"}}})).find("expected a number, or nested lists") !=
+        std::string::npos);
+  const auto refused = [&](const std::string& arguments) {
+    return message(posbench_command(directory, "golden " + arguments));
+  };
+  CHECK(refused("rope --against missing.npz").find("missing.npz") != std::string::npos);
+  CHECK(refused("rope -o a.txt").find("does not end in .json, .npz or .safetensors") != std::string::npos);
+  CHECK(refused("rope --arrays bias").find("unknown array 'bias', expected ") != std::string::npos);
+  CHECK(refused("rop").find("did you mean 'rope'?") != std::string::npos);
+  CHECK(refused("rope --positions 1,x").find("position 'x', expected a number") != std::string::npos);
+  CHECK(refused("rope --positions 1,1").find("position 1 follows 1") != std::string::npos);
+  CHECK(refused("rope --positions 1,2 -n 3").find("--length is 3, and --positions lists 2") != std::string::npos);
+  CHECK(refused("rope --longest 8").find("--longest is 8, expected 16 or more") != std::string::npos);
+  CHECK(refused("cope --positions 1,2").find("does not take its positions from outside") != std::string::npos);
+  CHECK(refused("learned_abs --positions 1,16").find("position 16: encoding 'learned_abs' has one row") !=
+        std::string::npos);
+  directory.write("inputs.json", R"({"q": [[[1]]]})");
+  CHECK(refused("rope --inputs inputs.json")
+            .find("input 'q' has shape (1, 1, 1), expected (2, 16, 8) for head, position, channel; correct") !=
+        std::string::npos);
+  directory.write("inputs.json", R"({"y": [1]})");
+  CHECK(refused("rope --inputs inputs.json").find("unknown input 'y', expected q, k, v, x") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(directory / "a.txt"));
+}
