@@ -101,6 +101,7 @@ TEST_CASE("hidden keys have no weight in any encoding, also if all parameters ar
 
 TEST_CASE("a change of a hidden token does not change the output of a layer") {
   for (const Spec& spec : all_specs()) {
+    if (spec.name == "deltaformer") continue;  // a visible value depends on the values of all earlier tokens
     for (const bool causal : {true, false}) {
       if (!is_defined(spec, causal)) continue;
       DYNAMIC_SECTION(spec.text() << (causal ? ", causal" : ", bidirectional")) {

@@ -52,6 +52,30 @@ const RegisterChecks stick_breaking_checks{
          check_close(d_scores[0], s.at("grad_logits_strict"));
        }}}}};
 
+/// Returns the output of DeltaFormer with one head, where the strength of each token is channel 0 of x.
+EigenMatrix deltaformer(const Json& s, const std::string& options) {
+  Bench bench = with_vectors("deltaformer" + options, s);
+  bench.v[0] = matrix(s.at("v"));
+  if (options.find("strength=one") == std::string::npos) {
+    bench.learned("deltaformer.strength.0.weight") = EigenMatrix::Identity(4, 1);
+    bench.x.col(0) = matrix(s.at("beta")).transpose();
+  }
+  return bench.mix()[0];
+}
+
+const RegisterChecks deltaformer_checks{
+    "deltaformer",
+    {{"q", "k", "v", "beta"},
+     {{"output", [](const Json& s) { check_close(deltaformer(s, ""), s.at("output")); }},
+      {"output_without_rotation",
+       [](const Json& s) { check_close(deltaformer(s, ":rotary=false"), s.at("output_without_rotation")); }},
+      {"output_by_queries",
+       [](const Json& s) { check_close(deltaformer(s, ":similarity=queries"), s.at("output_by_queries")); }},
+      {"output_by_queries_without_rotation_with_beta_one", [](const Json& s) {
+         check_close(deltaformer(s, ":rotary=false,similarity=queries,strength=one"),
+                     s.at("output_by_queries_without_rotation_with_beta_one"));
+       }}}}};
+
 Bench geometric(const Json& s) {
   Bench bench = with_identity_keys("geometric", s.at("logits_after_scale_and_direction_bias"), false);
   bench.learned("geometric.0.direction.weight").setZero();

@@ -57,6 +57,38 @@ const RegisterChecks fox_checks{
          }
        }}}}};
 
+/// Returns wall attention with one head whose gate logits are x plus the biases of the section.
+Bench wall(const Json& s, const std::string& spec) {
+  Bench bench = with_vectors(spec, s);
+  bench.learned("wall.gate.0.weight").setIdentity();
+  bench.learned("wall.gate.0.bias") = matrix(s.at("gate_bias"));
+  bench.x = matrix(s.at("gate_logits_without_bias"));
+  return bench;
+}
+
+/// Returns the gradients of q, k and x from the gradient of the scores.
+Bench wall_gradients(const Json& s) {
+  Bench bench = wall(s, "wall");
+  Heads upstream(1);
+  upstream[0] = Matrix(matrix(s.at("upstream_grad")));
+  bench.score_backward(upstream);
+  return bench;
+}
+
+const RegisterChecks wall_checks{
+    "wall",
+    {{"q", "k", "gate_logits_without_bias", "gate_bias", "upstream_grad", "scalar_gate_weight"},
+     {{"scores", [](const Json& s) { check_close(wall(s, "wall").score()[0], s.at("scores")); }},
+      {"grad_q", [](const Json& s) { check_close(wall_gradients(s).d_q[0], s.at("grad_q")); }},
+      {"grad_k", [](const Json& s) { check_close(wall_gradients(s).d_k[0], s.at("grad_k")); }},
+      {"grad_gate_logits", [](const Json& s) { check_close(wall_gradients(s).d_x, s.at("grad_gate_logits")); }},
+      {"scores_with_scalar_gate", [](const Json& s) {
+         Bench bench = wall(s, "wall:scalar_gate=true");
+         bench.learned("wall.scalar.gate.0.weight") = matrix(s.at("scalar_gate_weight")).transpose();
+         bench.learned("wall.scalar.gate.0.bias").setZero();
+         check_close(bench.score()[0], s.at("scores_with_scalar_gate"));
+       }}}}};
+
 const RegisterChecks cable_checks{
     "cable",
     {{"u"},
@@ -116,6 +148,42 @@ const RegisterChecks grape_checks{
       {"bias_keygated", [](const Json& s) { check_gates(s, "keygated"); }},
       {"bias_querygated", [](const Json& s) { check_gates(s, "querygated"); }},
       {"bias_querykeygated", [](const Json& s) { check_gates(s, "querykeygated"); }}}}};
+
+Bench tra(const Json& s) {
+  Bench bench = with_vectors("tra", s);
+  bench.v[0] = matrix(s.at("v"));
+  bench.x = matrix(s.at("x"));
+  bench.learned("tra.gate.0.weight") = matrix(s.at("w"));
+  bench.learned("tra.gate.0.bias") = matrix(s.at("b"));
+  return bench;
+}
+
+Bench with_tra_gradients(const Json& s) {
+  Bench bench = tra(s);
+  Heads upstream(1);
+  upstream[0] = Matrix(matrix(s.at("upstream_on_scores")));
+  bench.score_backward(upstream);
+  return bench;
+}
+
+EigenMatrix tra_parameter_gradient(const Json& s, const std::string& name) {
+  Bench bench = with_tra_gradients(s);
+  bench.parameters = bench.d_parameters;
+  return bench.learned("tra.gate.0." + name);
+}
+
+const RegisterChecks tra_checks{
+    "tra",
+    {{"q", "k", "v", "x", "w", "b", "upstream_on_scores"},
+     {{"scores_of_unmasked_keys",
+       [](const Json& s) { check_close(tra(s).score()[0], s.at("scores_of_unmasked_keys")); }},
+      {"attention", [](const Json& s) { check_close(tra(s).attend()[0], s.at("attention")); }},
+      {"output", [](const Json& s) { check_close(tra(s).mix()[0], s.at("output")); }},
+      {"grad_q", [](const Json& s) { check_close(with_tra_gradients(s).d_q[0], s.at("grad_q")); }},
+      {"grad_k", [](const Json& s) { check_close(with_tra_gradients(s).d_k[0], s.at("grad_k")); }},
+      {"grad_x", [](const Json& s) { check_close(with_tra_gradients(s).d_x, s.at("grad_x")); }},
+      {"grad_w", [](const Json& s) { check_close(tra_parameter_gradient(s, "weight"), s.at("grad_w")); }},
+      {"grad_b", [](const Json& s) { check_close(tra_parameter_gradient(s, "bias"), s.at("grad_b")); }}}}};
 
 }  // namespace
 }  // namespace posbench

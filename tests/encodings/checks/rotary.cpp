@@ -342,5 +342,35 @@ const RegisterChecks algebraic_checks{
                        s.at("initial_angles_head_width_8").at(static_cast<size_t>(n)));
        }}}}};
 
+/// Returns two heads. The queries, keys and values of the second are ones, which have no effect.
+Bench rope_pp(const Json& s) {
+  Bench bench("rope_pp:pairing=half_split", 5, 8, 2, true);
+  for (Heads* side : {&bench.q, &bench.k, &bench.v}) (*side)[1].setOnes();
+  bench.q[0] = matrix(s.at("q"));
+  bench.k[0] = matrix(s.at("k"));
+  bench.v[0] = matrix(s.at("v"));
+  return bench;
+}
+
+Bench with_rope_pp_gradients(const Json& s) {
+  Bench bench = rope_pp(s);
+  Heads upstream(2);
+  upstream[0] = Matrix(matrix(s.at("upstream_on_real")));
+  upstream[1] = Matrix(matrix(s.at("upstream_on_imaginary")));
+  bench.score_backward(upstream);
+  CHECK((bench.d_q[1].isZero(0) && bench.d_k[1].isZero(0)));
+  return bench;
+}
+
+const RegisterChecks rope_pp_checks{
+    "rope_pp",
+    {{"q", "k", "v", "upstream_on_real", "upstream_on_imaginary"},
+     {{"scores_real", [](const Json& s) { check_close(rope_pp(s).score()[0], s.at("scores_real")); }},
+      {"scores_imaginary", [](const Json& s) { check_close(rope_pp(s).score()[1], s.at("scores_imaginary")); }},
+      {"output_real", [](const Json& s) { check_close(rope_pp(s).mix()[0], s.at("output_real")); }},
+      {"output_imaginary", [](const Json& s) { check_close(rope_pp(s).mix()[1], s.at("output_imaginary")); }},
+      {"grad_q", [](const Json& s) { check_close(with_rope_pp_gradients(s).d_q[0], s.at("grad_q")); }},
+      {"grad_k", [](const Json& s) { check_close(with_rope_pp_gradients(s).d_k[0], s.at("grad_k")); }}}}};
+
 }  // namespace
 }  // namespace posbench

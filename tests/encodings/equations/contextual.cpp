@@ -276,5 +276,50 @@ const RegisterEquation tape("tape", Stage::score, [](const Case& c, int h, int i
   return sum / std::sqrt(c.D);
 });
 
+/// Returns the product of q_i and k_j, both divided by their root mean squares, over sqrt(D).
+double tra_product(const Case& c, int h, int i, int j) {
+  const double of_query = std::sqrt(c.q[h].row(i).squaredNorm() / c.D + 1e-6);
+  const double of_key = std::sqrt(c.k[h].row(j).squaredNorm() / c.D + 1e-6);
+  return c.dot(h, i, j) / (of_query * of_key);
+}
+
+double tra_score(const Case& c, int h, int i, int j) {
+  if (tra_product(c, h, i, j) <= 0) return i == j ? 0 : -INFINITY;
+  int distance = 0;
+  for (int m = j; m <= i; ++m) distance += tra_product(c, h, i, m) > 0;
+  const double gate = sigmoid(c.x_dot("tra.gate.1.weight", i, h) + c.learned("tra.gate.1.bias", 0, h));
+  return tra_product(c, h, i, j) + distance * std::log(gate);
+}
+const RegisterEquation row_tra_score("tra", Stage::score, tra_score);
+
+double tra_normalize(const Case& c, int h, int i, int j) {
+  double sum = 0;
+  for (int m = 0; m <= i; ++m)
+    if (tra_product(c, h, i, m) > 0) sum += std::exp(c.scores[h](i, m));
+  return tra_product(c, h, i, j) > 0 ? std::exp(c.scores[h](i, j)) / sum : 0;
+}
+const RegisterEquation row_tra_normalize("tra", Stage::normalize, tra_normalize);
+
+/// Each channel of q_i k_j has the product of its own gates of the tokens j + 1, ..., i as a factor.
+double wall(const Case& c, int h, int i, int j) {
+  double sum = 0;
+  for (int n = h * c.D; n < (h + 1) * c.D; ++n) {
+    double kept = 1;
+    for (int s = j + 1; s <= i; ++s)
+      kept *= sigmoid(c.x_dot("wall.gate.1.weight", s, n) + c.learned("wall.gate.1.bias", 0, n));
+    sum += c.q[h](i, n - h * c.D) * kept * c.k[h](j, n - h * c.D);
+  }
+  return sum / std::sqrt(c.D);
+}
+const RegisterEquation row_wall("wall", Stage::score, wall);
+
+double wall_with_scalar_gate(const Case& c, int h, int i, int j) {
+  double bias = 0;
+  for (int s = j + 1; s <= i; ++s)
+    bias -= softplus(-c.x_dot("wall.scalar.gate.1.weight", s, h) - c.learned("wall.scalar.gate.1.bias", 0, h));
+  return wall(c, h, i, j) + bias;
+}
+const RegisterEquation row_wall_scalar("wall:scalar_gate=true", Stage::score, wall_with_scalar_gate);
+
 }  // namespace
 }  // namespace posbench::equations

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/random.h"
+#include "model/attention.h"
 #include "tests/encodings/equations/equations.h"
 
 namespace posbench::equations {
@@ -178,6 +179,38 @@ double rope_partial(const Case& c, int h, int i, int j) {
   return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
 }
 const RegisterEquation row_rope_partial("rope_partial", Stage::score, rope_partial);
+
+/// Returns q_i conj(k_j) exp(i (i - j) w), summed over the pairs of the head whose queries and keys head h reads.
+std::complex<double> rope_pp_product(const Case& c, int h, int i, int j, double base, int stride, int offset) {
+  const Matrix &q = c.q[h - h % 2], &k = c.k[h - h % 2];
+  std::complex<double> sum = 0;
+  for (int n = 0; n < c.D / 2; ++n) {
+    const int a = n * stride, b = a + offset;
+    const std::complex<double> of_query(q(i, a), q(i, b)), of_key(k(j, a), k(j, b));
+    sum += of_query * std::conj(of_key) * std::polar(1.0, (i - j) * std::pow(base, -2.0 * n / c.D));
+  }
+  return sum;
+}
+
+double rope_pp_score(const Case& c, int h, int i, int j) {
+  const std::complex<double> z = rope_pp_product(c, h, i, j, 10000, 2, 1);
+  return (h % 2 == 0 ? z.real() : z.imag()) / std::sqrt(c.D);
+}
+double rope_pp_halves_score(const Case& c, int h, int i, int j) {
+  const std::complex<double> z = rope_pp_product(c, h, i, j, 100, 1, c.D / 2);
+  return (h % 2 == 0 ? z.real() : z.imag()) / std::sqrt(c.D);
+}
+double rope_pp_mix(const Case& c, int h, int i, int channel) {
+  double sum = 0;
+  for (Index j = 0; j < num_visible_keys(i, c.T, c.causal); ++j)
+    sum += c.attention[h](i, j) * c.v[h - h % 2](j, channel);
+  return sum;
+}
+const std::string kRopePpHalves = "rope_pp:base=100,pairing=half_split";
+const RegisterEquation row_rope_pp_score("rope_pp", Stage::score, rope_pp_score);
+const RegisterEquation row_rope_pp_mix("rope_pp", Stage::mix, rope_pp_mix);
+const RegisterEquation row_rope_pp_halves_score(kRopePpHalves, Stage::score, rope_pp_halves_score);
+const RegisterEquation row_rope_pp_halves_mix(kRopePpHalves, Stage::mix, rope_pp_mix);
 
 const RegisterEquation xpos("xpos", Stage::score, [](const Case& c, int h, int i, int j) {
   double sum = 0;
