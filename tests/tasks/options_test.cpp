@@ -82,6 +82,15 @@ TEST_CASE("options that contradict each other are refused with a message that sa
        "task 'last_x_retrieval': which 33 needs as many items, not 32; lower it or lengthen length"},
       {"listops:length=16",
        "task 'listops': depth 4 may hold only 15 operations, not 16; raise it or lower length"},
+      {"random_automaton:symbols=13",
+       "task 'random_automaton': symbols 13 is more than vocabulary 12; lower it or raise vocabulary"},
+      {"random_automaton:edges=1..6,symbols=6",
+       "task 'random_automaton': edges 6 needs as many symbols and one more state, but there are 6 symbols and 6 "
+       "states; lower it or raise symbols or states"},
+      {"random_automaton:edges=2..3",
+       "task 'random_automaton': edges 2..3 leaves no state with a certain next symbol; let it begin with 1"},
+      {"random_automaton:context=10",
+       "task 'random_automaton': context 10 needs a string of 11 symbols, not 10; lower it or raise string"},
       {"last_x_retrieval:length=8,distance=3..8",
        "task 'last_x_retrieval': distance 3..8 needs more than 8 items; shorten it or lengthen length"},
   }));

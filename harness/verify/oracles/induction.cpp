@@ -45,5 +45,21 @@ const RegisterOracle k_hop(
       });
     });
 
+// The separator of strings is 0. The last two symbols are compared with all pairs of earlier strings. Answers that
+// differ give -1.
+const RegisterOracle random_automaton("random_automaton", {"edges", "vocabulary", "loss"}, [](const Example& e) {
+  return for_each_scored(e, [&](int t) {
+    int begin = t;
+    while (begin > 0 && e.tokens[begin - 1] != 0) --begin;
+    const Tokens last{e.tokens[t - 1], e.tokens[t]}, earlier(e.tokens.begin(), e.tokens.begin() + begin);
+    Tokens after;
+    auto found = std::ranges::search(earlier, last).begin();
+    for (; found != earlier.end(); found = std::search(found + 1, earlier.end(), last.begin(), last.end())) {
+      if (found[2] != 0) after.push_back(found[2]);
+    }
+    return count(after, after.at(0)) == static_cast<int>(after.size()) ? after[0] : -1;
+  });
+});
+
 }  // namespace
 }  // namespace posbench
