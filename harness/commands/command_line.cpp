@@ -173,10 +173,10 @@ int run_command_line(int argc, char** argv) {
        "Ctrl-C, SIGKILL)."});
   add_global_options(app);
   Invocation invocation{.arguments = {argv, argv + argc}};
-  for (const auto add : {add_run,     add_merge,  add_reproduce,  add_verify,     add_report,  add_compare,
-                         add_board,   add_card,   add_recommend,  add_separation, add_inspect, add_list,
-                         add_show,    add_sample, add_check,      add_bench,      add_export,  add_golden,
-                         add_forward, add_score,  add_completion, add_help}) {
+  for (const auto add :
+       {add_run,       add_merge,  add_reproduce,  add_verify,  add_report, add_compare,    add_board,  add_card,
+        add_recommend, add_site,   add_separation, add_inspect, add_list,   add_show,       add_sample, add_check,
+        add_bench,     add_export, add_golden,     add_forward, add_score,  add_completion, add_help}) {
     add(app, invocation);
   }
   for (CLI::App* command : app.get_subcommands({})) {

@@ -9,6 +9,7 @@
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/over_tasks_text.h"
 #include "results/presentation/page_sections.h"
+#include "results/presentation/report_page.h"
 #include "results/statistics/over_tasks.h"
 
 namespace posbench {
@@ -38,7 +39,6 @@ Plot strip(const BoardTask& task, const BoardOptions& options) {
   }
   plot.signals = {{"x_title", metric_info(options.metric).title}, {"labels", std::move(labels)}};
   plot.details["task"] = task.task;
-  plot.details["screen"] = true;
   return plot;
 }
 
@@ -78,21 +78,34 @@ BoardReport of_task(const BoardReport& all, const TaskBaseline& task) {
   return one;
 }
 
-}  // namespace
+using Shows = std::function<bool(const std::string& task, const std::string& encoding)>;
 
-std::string make_board_page(
-    const BoardReport& all, const BoardOptions& options, const BoardTexts& words,
-    const std::function<bool(const std::string& task, const std::string& encoding)>& shows) {
+std::vector<Plot> seed_plots(const BoardReport& all, const TaskBaseline& task, const BoardOptions& options,
+                             const Shows& shows) {
+  const BoardReport one = of_task(all, task);
+  std::vector<Plot> plots;
+  for (const BoardOptions& split : shown_splits(task, options)) {
+    Board board = make_board(one, split);
+    if (board.tasks.empty()) continue;
+    std::erase_if(board.tasks[0].rows, [&](const BoardRow& row) { return !shows(task.task, row.encoding); });
+    if (!board.tasks[0].rows.empty()) plots.push_back(strip(board.tasks[0], split));
+  }
+  return plots;
+}
+
+/// The page of the board without the sections that make_page adds.
+struct BoardPage {
+  Report shown;
+  Page page;
+  std::vector<Section> sections;
+};
+
+BoardPage begin_board_page(const BoardReport& all, const BoardOptions& options, const BoardTexts& words,
+                           const Shows& shows) {
   std::vector<Section> sections;
   for (const TaskBaseline& task : all.report.tasks) {
-    const BoardReport one = of_task(all, task);
-    Section section{task.task, words.about ? words.about(task.task) : "", {}};
-    for (const BoardOptions& split : shown_splits(task, options)) {
-      Board board = make_board(one, split);
-      if (board.tasks.empty()) continue;
-      std::erase_if(board.tasks[0].rows, [&](const BoardRow& row) { return !shows(task.task, row.encoding); });
-      if (!board.tasks[0].rows.empty()) section.plots.push_back(strip(board.tasks[0], split));
-    }
+    Section section{task.task, words.about ? words.about(task.task) : "", seed_plots(all, task, options, shows)};
+    for (Plot& plot : section.plots) plot.details["screen"] = true;
     if (!section.plots.empty()) sections.push_back(std::move(section));
   }
   Report shown = all.report;
@@ -108,8 +121,33 @@ std::string make_board_page(
   Page page{.title = "The board of position encodings", .legend = board_notes(board, words)};
   page.legend.push_back("In each plot a dot is a seed, and a bar the mean. The cost is at the right of a row.");
   for (const std::string& warning : all.warnings) page.notes.push_back("Note: " + warning);
-  return make_page(shown, std::move(page), std::move(sections),
-                   PageOptions{.family = words.family, .style = words.style, .inspections = {}});
+  return {std::move(shown), std::move(page), std::move(sections)};
+}
+
+PageOptions page_options(const BoardTexts& words) {
+  return {.family = words.family, .style = words.style, .inspections = {}};
+}
+
+bool show_all(const std::string&, const std::string&) { return true; }
+
+}  // namespace
+
+std::string make_board_page(
+    const BoardReport& all, const BoardOptions& options, const BoardTexts& words,
+    const std::function<bool(const std::string& task, const std::string& encoding)>& shows) {
+  BoardPage begun = begin_board_page(all, options, words, shows);
+  return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(words));
+}
+
+std::string make_board_page(const BoardReport& all, const BoardOptions& options, const BoardTexts& words,
+                            const SitePart& site) {
+  BoardPage begun = begin_board_page(all, options, words, show_all);
+  return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(words),
+                   AddedSections::board, site);
+}
+
+std::vector<Plot> seed_plots(const BoardReport& all, const TaskBaseline& task, const BoardOptions& options) {
+  return seed_plots(all, task, options, show_all);
 }
 
 }  // namespace posbench

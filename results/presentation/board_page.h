@@ -2,8 +2,11 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "results/presentation/board_text.h"
+#include "results/presentation/page.h"
+#include "results/statistics/summary.h"
 
 namespace posbench {
 
@@ -13,5 +16,12 @@ namespace posbench {
 std::string make_board_page(
     const BoardReport&, const BoardOptions&, const BoardTexts&,
     const std::function<bool(const std::string& task, const std::string& encoding)>& shows);
+
+/// Returns the page of a site for the whole board.
+std::string make_board_page(const BoardReport&, const BoardOptions&, const BoardTexts&, const SitePart&);
+
+/// Returns plots of the seeds of every encoding on one task of the board, by tier and with their costs: for the mean
+/// out of distribution and for each split.
+std::vector<Plot> seed_plots(const BoardReport&, const TaskBaseline&, const BoardOptions&);
 
 }  // namespace posbench

@@ -114,7 +114,32 @@ std::string about(const Claim& claim, const ClaimResult& result) {
   return text;
 }
 
-Plot strip(const Claim& claim, const ClaimResult& result, const AllEvidence& all) {
+/// Returns the claims in the order of the sections of the page; then those without a plot.
+Table verdict_table(std::span<const Claim> claims, std::span<const ClaimResult> results) {
+  Table table{
+      {{"claim"}, {"verdict"}, {"statement"}, {"found (95 %) and published"}, {"family"}, {"kind"}, {"predicted"}},
+      {}};
+  std::vector<ClaimVerdict> order(std::begin(kPlotted), std::end(kPlotted));
+  order.insert(order.end(), {ClaimVerdict::not_comparable, ClaimVerdict::not_run});
+  for (const ClaimVerdict verdict : order) {
+    for (size_t i = 0; i < claims.size(); ++i) {
+      if (results[i].verdict != verdict) continue;
+      table.rows.push_back({claims[i].name, to_string(verdict), claims[i].statement,
+                            findings(claims[i], results[i]), claims[i].family, to_string(claims[i].kind),
+                            claims[i].expected});
+    }
+  }
+  return table;
+}
+
+std::string capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+}  // namespace
+
+Plot claim_plot(const Claim& claim, const ClaimResult& result, const AllEvidence& all) {
   Plot plot{.kind = "strip",
             .title = claim.statement,
             .about = about(claim, result),
@@ -154,31 +179,6 @@ Plot strip(const Claim& claim, const ClaimResult& result, const AllEvidence& all
   return plot;
 }
 
-/// Returns the claims in the order of the sections of the page; then those without a plot.
-Table verdict_table(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  Table table{
-      {{"claim"}, {"verdict"}, {"statement"}, {"found (95 %) and published"}, {"family"}, {"kind"}, {"predicted"}},
-      {}};
-  std::vector<ClaimVerdict> order(std::begin(kPlotted), std::end(kPlotted));
-  order.insert(order.end(), {ClaimVerdict::not_comparable, ClaimVerdict::not_run});
-  for (const ClaimVerdict verdict : order) {
-    for (size_t i = 0; i < claims.size(); ++i) {
-      if (results[i].verdict != verdict) continue;
-      table.rows.push_back({claims[i].name, to_string(verdict), claims[i].statement,
-                            findings(claims[i], results[i]), claims[i].family, to_string(claims[i].kind),
-                            claims[i].expected});
-    }
-  }
-  return table;
-}
-
-std::string capital(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
-}
-
-}  // namespace
-
 std::string make_claims_page(std::span<const Claim> claims, std::span<const ClaimResult> results,
                              const AllEvidence& all, const std::string& size, const std::string& directory) {
   Page page{
@@ -197,7 +197,7 @@ std::string make_claims_page(std::span<const Claim> claims, std::span<const Clai
   for (const ClaimVerdict verdict : kPlotted) {
     Section section{capital(to_string(verdict)), "", {}};
     for (size_t i = 0; i < claims.size(); ++i) {
-      if (results[i].verdict == verdict) section.plots.push_back(strip(claims[i], results[i], all));
+      if (results[i].verdict == verdict) section.plots.push_back(claim_plot(claims[i], results[i], all));
     }
     if (!section.plots.empty()) page.sections.push_back(std::move(section));
   }

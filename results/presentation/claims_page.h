@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 
+#include "results/presentation/page.h"
 #include "results/statistics/claims.h"
 
 namespace posbench {
@@ -12,5 +13,8 @@ namespace posbench {
 /// mean, and the published value if it is an accuracy or an error.
 std::string make_claims_page(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&,
                              const std::string& size, const std::string& directory);
+
+/// Returns the statement, the source and the verdict of a claim, and a plot of its evidence.
+Plot claim_plot(const Claim&, const ClaimResult&, const AllEvidence&);
 
 }  // namespace posbench

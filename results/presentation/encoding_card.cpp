@@ -67,37 +67,6 @@ std::optional<Summary> summarize_lengths(const Report& report, const std::string
   return summarize(part);
 }
 
-Table aspect_table(const std::vector<AspectScore>& scores) {
-  Table table{{{"aspect"},
-               {"score", Align::right},
-               {"95 %", Align::right},
-               {"tasks", Align::right},
-               {"learned", Align::right}},
-              {}};
-  for (const AspectScore& score : scores) {
-    table.rows.push_back({score.aspect, accuracy_text(score.mean),
-                          fmt::format("{:.2f} to {:.2f}", score.interval.low, score.interval.high),
-                          fmt::format("{}", score.tasks), fmt::format("{}", score.learned)});
-  }
-  return table;
-}
-
-/// Returns the effective lengths, the greatest first; then the tasks that were not learned or have no grid.
-Table length_table(const Summary& lengths) {
-  Table table{{{"task"}, {"effective length", Align::right}, {"effective distance", Align::right}}, {}};
-  std::vector<const SummaryRow*> rows;
-  for (const SummaryRow& row : lengths.rows) rows.push_back(&row);
-  std::ranges::stable_sort(rows, {}, [](const SummaryRow* row) {
-    const double multiple = row->effective_length ? row->effective_length->multiple : -1;
-    return std::tuple(!row->effective_length, !row->learned.by_half_the_seeds(), -multiple);
-  });
-  for (const SummaryRow* row : rows) {
-    table.rows.push_back({row->task, effective_length_text(row->effective_length, row->learned),
-                          effective_length_text(row->effective_distance, row->learned)});
-  }
-  return table;
-}
-
 Table claims_table(const std::vector<CardClaim>& claims) {
   Table table{{{"claim"}, {"verdict"}, {"statement"}}, {}};
   for (const CardClaim& claim : claims) table.rows.push_back({claim.name, claim.verdict, claim.statement});
@@ -114,11 +83,6 @@ std::string no_result_text(const EncodingCard& card) {
 
 std::string equal_text(const EncodingCard& card) {
   return fmt::format("In the same tier on every task that both have: {}.", fmt::join(card.equal, ", "));
-}
-
-/// Returns the definition of the effective length, or the reason why there is none.
-std::string lengths_text(const EncodingCard& card) {
-  return card.lengths ? fmt::format("{}.", fmt::join(effective_length_notes(*card.lengths), ". ")) : kNoLengths;
 }
 
 Plot table_plot(std::string title, std::string about, const Table& table) {
@@ -174,12 +138,55 @@ Plot task_plot(const EncodingCard& card) {
 
 }  // namespace
 
+std::string scores_text() { return kAboutScores; }
+
+Table aspect_table(const std::vector<AspectScore>& scores) {
+  Table table{{{"aspect"},
+               {"score", Align::right},
+               {"95 %", Align::right},
+               {"tasks", Align::right},
+               {"learned", Align::right}},
+              {}};
+  for (const AspectScore& score : scores) {
+    table.rows.push_back({score.aspect, accuracy_text(score.mean),
+                          fmt::format("{:.2f} to {:.2f}", score.interval.low, score.interval.high),
+                          fmt::format("{}", score.tasks), fmt::format("{}", score.learned)});
+  }
+  return table;
+}
+
+/// Returns the effective lengths, the greatest first; then the tasks that were not learned or have no grid.
+Table length_table(const Summary& lengths) {
+  Table table{{{"task"}, {"effective length", Align::right}, {"effective distance", Align::right}}, {}};
+  std::vector<const SummaryRow*> rows;
+  for (const SummaryRow& row : lengths.rows) rows.push_back(&row);
+  std::ranges::stable_sort(rows, {}, [](const SummaryRow* row) {
+    const double multiple = row->effective_length ? row->effective_length->multiple : -1;
+    return std::tuple(!row->effective_length, !row->learned.by_half_the_seeds(), -multiple);
+  });
+  for (const SummaryRow* row : rows) {
+    table.rows.push_back({row->task, effective_length_text(row->effective_length, row->learned),
+                          effective_length_text(row->effective_distance, row->learned)});
+  }
+  return table;
+}
+
+/// Returns the definition of the effective length, or the reason why there is none.
+std::string lengths_text(const EncodingCard& card) {
+  return card.lengths ? fmt::format("{}.", fmt::join(effective_length_notes(*card.lengths), ". ")) : kNoLengths;
+}
+
 EncodingCard make_card(EncodingDescription about, const BoardReport& all, const std::vector<AspectTasks>& aspects,
                        std::vector<CardClaim> claims) {
+  return make_card(std::move(about), all, make_board(all), aspects, std::move(claims));
+}
+
+EncodingCard make_card(EncodingDescription about, const BoardReport& all, Board board,
+                       const std::vector<AspectTasks>& aspects, std::vector<CardClaim> claims) {
   const std::string name = about.name;
   EncodingCard card{.about = std::move(about),
                     .aspects = score_aspects(all.report, name, aspects),
-                    .board = make_board(all),
+                    .board = std::move(board),
                     .lengths = summarize_lengths(all.report, name),
                     .equal = {},
                     .claims = std::move(claims)};
@@ -206,6 +213,13 @@ std::vector<CardPart> card_parts(const EncodingCard& card) {
   }
   if (!card.claims.empty()) parts.push_back({kAboutClaims, "", claims_table(card.claims)});
   return parts;
+}
+
+std::vector<Plot> card_plots(const EncodingCard& card) {
+  if (card.board.tasks.empty()) return {};
+  std::vector<Plot> plots{aspect_plot(card)};
+  if (Plot plot = task_plot(card); !plot.rows.empty()) plots.push_back(std::move(plot));
+  return plots;
 }
 
 Json to_json(const EncodingCard& card, const BoardTexts& texts) {

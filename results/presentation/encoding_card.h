@@ -7,6 +7,7 @@
 
 #include "results/json/json.h"
 #include "results/presentation/board_text.h"
+#include "results/presentation/page.h"
 #include "results/presentation/table.h"
 #include "results/statistics/aspect_scores.h"
 #include "results/statistics/board.h"
@@ -37,6 +38,10 @@ struct EncodingCard {
 EncodingCard make_card(EncodingDescription, const BoardReport&, const std::vector<AspectTasks>&,
                        std::vector<CardClaim>);
 
+/// Does the same, given the board of the report, for cards of several encodings.
+EncodingCard make_card(EncodingDescription, const BoardReport&, Board, const std::vector<AspectTasks>&,
+                       std::vector<CardClaim>);
+
 /// A paragraph, and lines of an equation or a table below it if there are any.
 struct CardPart {
   std::string text, equation;
@@ -50,5 +55,12 @@ Json to_json(const EncodingCard&, const BoardTexts&);
 
 /// Returns one HTML file with plots of the scores and of the accuracies on all tasks, and the tables of the text.
 std::string make_card_page(const EncodingCard&);
+
+// Parts of a card. The plots are those of the scores and of the accuracies on the learned tasks.
+std::string scores_text();  // explains the scores by aspect
+Table aspect_table(const std::vector<AspectScore>&);
+std::string lengths_text(const EncodingCard&);  // explains effective lengths, or why there are none
+Table length_table(const Summary&);             // the first column has the tasks
+std::vector<Plot> card_plots(const EncodingCard&);
 
 }  // namespace posbench

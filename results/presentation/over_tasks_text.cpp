@@ -20,11 +20,6 @@ namespace {
 
 constexpr size_t kHalf = 10, kNinety = 18;  // of profile_thresholds()
 
-std::string estimate_text(const Estimate& estimate) {
-  return fmt::format("{} ({:.2f} to {:.2f})", accuracy_text(estimate.value), estimate.interval.low,
-                     estimate.interval.high);
-}
-
 std::string name_text(const OverTasksRow& row) { return row.is_users ? row.encoding + " *" : row.encoding; }
 
 Json write_estimate(const Estimate& estimate) {
@@ -69,6 +64,11 @@ Plot profiles(const OverTasks& over) {
 }
 
 }  // namespace
+
+std::string estimate_text(const Estimate& estimate) {
+  return fmt::format("{} ({:.2f} to {:.2f})", accuracy_text(estimate.value), estimate.interval.low,
+                     estimate.interval.high);
+}
 
 Table over_tasks_table(const OverTasks& over) {
   const std::vector<double> thresholds = profile_thresholds();

@@ -6,6 +6,7 @@
 #include "results/json/json.h"
 #include "results/presentation/page.h"
 #include "results/presentation/table.h"
+#include "results/statistics/aggregate.h"
 #include "results/statistics/over_tasks.h"
 
 namespace posbench {
@@ -21,5 +22,8 @@ std::vector<std::string> over_tasks_notes(const OverTasks&, const BoardOptions&)
 Section over_tasks_section(const OverTasks&, const BoardOptions&);
 
 Json to_json(const OverTasks&);
+
+/// Returns "0.85 (0.80 to 0.90)": the value and its interval.
+std::string estimate_text(const Estimate&);
 
 }  // namespace posbench

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "results/presentation/page_template.h"
+#include "results/presentation/site_template.h"
 
 namespace posbench {
 namespace {
@@ -65,6 +66,16 @@ Json write_section(const Section& section) {
   return {{"title", section.title}, {"about", section.about}, {"plots", write_list(section.plots, write_plot)}};
 }
 
+std::string data(const Page& page) {
+  return to_script_json({{"item_plural", page.item_plural},
+                         {"names", page.names},
+                         {"families", page.families},
+                         {"styles", page.styles},
+                         {"tasks", page.tasks},
+                         {"runs", page.runs},
+                         {"sections", write_list(page.sections, write_section)}});
+}
+
 std::string head(const Page& page) {
   std::string text;
   for (const std::string& note : page.notes) text += fmt::format("<p>{}</p>\n", escape_html(note));
@@ -87,6 +98,30 @@ std::string documents(const Page& page) {
         escape_html(document.id), escape_html(document.title), escape_html(json));
   }
   return text;
+}
+
+/// Returns the data of a page of a site, and the scripts that draw its plots.
+std::string site_scripts(const Page& page, const std::string& root) {
+  if (page.sections.empty()) return "";
+  return fmt::format(
+      "<script type=\"application/json\" id=\"page\">{}</script>\n{}<script src=\"{}files/vega.js\"></script>\n"
+      "<script src=\"{}files/plots.js\"></script>",
+      data(page), rows(page), root, root);
+}
+
+using Parts = std::map<std::string_view, std::function<std::string()>>;
+
+/// Replaces each {{part}} of a template. The texts of the parts are not searched for parts.
+std::string fill_in(std::string_view rest, const Parts& parts) {
+  std::string text;
+  for (size_t begin = rest.find("{{"); begin != rest.npos; begin = rest.find("{{")) {
+    const std::string_view after = rest.substr(begin + 2);
+    const auto part = parts.find(after.substr(0, after.find("}}")));
+    text += rest.substr(0, begin);
+    text += part == parts.end() ? "{{" : part->second();
+    rest = part == parts.end() ? after : after.substr(part->first.size() + 2);
+  }
+  return text += rest;
 }
 
 }  // namespace
@@ -152,31 +187,22 @@ Json round_for_page(double value) {
 }
 
 std::string to_html(const Page& page) {
-  const std::map<std::string_view, std::function<std::string()>> parts{
-      {"title", [&] { return escape_html(page.title); }},
-      {"head", [&] { return head(page); }},
-      {"documents", [&] { return documents(page); }},
-      {"data",
-       [&] {
-         return to_script_json({{"item_plural", page.item_plural},
-                                {"names", page.names},
-                                {"families", page.families},
-                                {"styles", page.styles},
-                                {"tasks", page.tasks},
-                                {"runs", page.runs},
-                                {"sections", write_list(page.sections, write_section)}});
-       }},
-      {"rows", [&] { return rows(page); }}};
-  std::string text;
-  std::string_view rest = kPageTemplate;
-  for (size_t begin = rest.find("{{"); begin != rest.npos; begin = rest.find("{{")) {
-    const std::string_view after = rest.substr(begin + 2);
-    const auto part = parts.find(after.substr(0, after.find("}}")));
-    text += rest.substr(0, begin);
-    text += part == parts.end() ? "{{" : part->second();
-    rest = part == parts.end() ? after : after.substr(part->first.size() + 2);
-  }
-  return text += rest;
+  return fill_in(kPageTemplate, {{"title", [&] { return escape_html(page.title); }},
+                                 {"head", [&] { return head(page); }},
+                                 {"documents", [&] { return documents(page); }},
+                                 {"data", [&] { return data(page); }},
+                                 {"rows", [&] { return rows(page); }}});
+}
+
+std::string to_html(const Page& page, const SitePart& site) {
+  const std::string root = escape_html(site.root);
+  return fill_in(kSiteTemplate, {{"title", [&] { return escape_html(page.title); }},
+                                 {"head", [&] { return head(page); }},
+                                 {"documents", [&] { return documents(page); }},
+                                 {"root", [&] { return root; }},
+                                 {"contents", [&] { return site.contents; }},
+                                 {"content", [&] { return site.content; }},
+                                 {"scripts", [&] { return site_scripts(page, root); }}});
 }
 
 }  // namespace posbench

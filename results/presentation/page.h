@@ -66,7 +66,17 @@ struct Page {
   std::vector<Document> documents;
 };
 
+/// The additions to a page that belongs to a site. The style and the scripts of the page are files of the site.
+struct SitePart {
+  std::string root;      // address of the site relative to the page: "../", or empty
+  std::string contents;  // HTML: entries of the list of contents, before those of the sections
+  std::string content;   // HTML: texts and tables, before the sections
+};
+
 std::string to_html(const Page&);
+
+/// Returns a page of a site.
+std::string to_html(const Page&, const SitePart&);
 
 /// Returns the last folder or file of a run's path, for titles: "mine" for "runs/mine" and
 /// "runs/mine/report.json".

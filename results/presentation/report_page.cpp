@@ -155,6 +155,31 @@ Summary select_encodings(Summary summary, const std::set<std::string>& encodings
   return summary;
 }
 
+/// Returns a page with the names and the runs of a part of a report, and without sections.
+Page begin_page(const PageSource& whole, const PageSource& source) {
+  Page page{.title = page_title(whole), .tasks = source.tasks};
+  add_names(source, page);
+  for (const NamedReport& run : source.runs) {
+    page.notes.push_back(provenance(run));
+    page.documents.push_back({fmt::format("configuration{}", page.runs.size()),
+                              fmt::format("Configuration: {}", run.name), run.report.config});
+    page.documents.push_back(
+        {fmt::format("context{}", page.runs.size()), fmt::format("Context: {}", run.name), run.report.context});
+    page.runs.push_back(run.name);
+  }
+  return page;
+}
+
+/// Returns the page of a report with all its results.
+Page make_whole_page(const PageSource& whole) {
+  Page page = begin_page(whole, whole);
+  for (std::string& note : memory_notes(whole.report)) page.notes.push_back(std::move(note));
+  std::vector<Section> sections = report_sections(whole);
+  sections.push_back(seed_section(whole));
+  add_sections(sections, page);
+  return page;
+}
+
 /// Makes pages of parts of one report.
 class ReportPage {
  public:
@@ -201,16 +226,7 @@ class ReportPage {
   }
 
   std::string to_html(const PageSource& source, const PagePart& part) const {
-    Page page{.title = page_title(whole_), .tasks = source.tasks};
-    add_names(source, page);
-    for (const NamedReport& run : source.runs) {
-      page.notes.push_back(provenance(run));
-      page.documents.push_back({fmt::format("configuration{}", page.runs.size()),
-                                fmt::format("Configuration: {}", run.name), run.report.config});
-      page.documents.push_back(
-          {fmt::format("context{}", page.runs.size()), fmt::format("Context: {}", run.name), run.report.context});
-      page.runs.push_back(run.name);
-    }
+    Page page = begin_page(whole_, source);
     if (!part.single_seeds) page.notes.push_back(left_out_note(whole_, part, max_size_));
     for (std::string& note : memory_notes(source.report)) page.notes.push_back(std::move(note));
     for (const std::string& warning : warnings_) page.notes.push_back("Note: " + warning);
@@ -227,6 +243,35 @@ class ReportPage {
   size_t max_size_;
 };
 
+std::vector<Section> added_sections(const PageSource& source, AddedSections added) {
+  std::vector<Section> sections;
+  if (added == AddedSections::board) sections.push_back(map_section(source));
+  for (Section& section : accuracy_sections(source)) sections.push_back(std::move(section));
+  if (added == AddedSections::task) {
+    sections.push_back(threshold_section(source));
+    sections.push_back(learning_section(source));
+    return sections;
+  }
+  for (const auto make : {ranking_section, threshold_section, unfinished_section, seed_section}) {
+    sections.push_back(make(source));
+  }
+  return sections;
+}
+
+/// Adds the given sections, then those of the report.
+Page complete_page(const Report& report, Page page, std::vector<Section> sections, const PageOptions& options,
+                   AddedSections added) {
+  const Summary summary = summarize(report);
+  const NamedReport run{"all reports", report};
+  PageSource source{report, summary, std::span(&run, 1), options, by_rank(summary), {}, {}};
+  add_experiments(source);
+  page.tasks = source.tasks;
+  add_names(source, page);
+  for (Section& section : added_sections(source, added)) sections.push_back(std::move(section));
+  add_sections(sections, page);
+  return page;
+}
+
 }  // namespace
 
 std::string make_report_page(std::span<const NamedReport> runs, const PageOptions& options, size_t max_size) {
@@ -237,20 +282,20 @@ std::string make_report_page(std::span<const NamedReport> runs, const PageOption
   return ReportPage(whole, all.warnings, max_size).fitting_html();
 }
 
+std::string make_report_page(const NamedReport& run, const PageOptions& options, const SitePart& site) {
+  const Summary summary = summarize(run.report);
+  PageSource whole{run.report, summary, std::span(&run, 1), options, by_rank(summary), {}, {}};
+  add_experiments(whole);
+  return posbench::to_html(make_whole_page(whole), site);
+}
+
 std::string make_page(const Report& report, Page page, std::vector<Section> sections, const PageOptions& options) {
-  const Summary summary = summarize(report);
-  const NamedReport run{"all reports", report};
-  PageSource source{report, summary, std::span(&run, 1), options, by_rank(summary), {}, {}};
-  add_experiments(source);
-  page.tasks = source.tasks;
-  add_names(source, page);
-  sections.push_back(map_section(source));
-  for (Section& section : accuracy_sections(source)) sections.push_back(std::move(section));
-  for (const auto make : {ranking_section, threshold_section, unfinished_section, seed_section}) {
-    sections.push_back(make(source));
-  }
-  add_sections(sections, page);
-  return to_html(page);
+  return to_html(complete_page(report, std::move(page), std::move(sections), options, AddedSections::board));
+}
+
+std::string make_page(const Report& report, Page page, std::vector<Section> sections, const PageOptions& options,
+                      AddedSections added, const SitePart& site) {
+  return to_html(complete_page(report, std::move(page), std::move(sections), options, added), site);
 }
 
 void make_anonymous(Report& report) {

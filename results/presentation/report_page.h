@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "results/presentation/merged_report.h"
+#include "results/presentation/page.h"
 #include "results/presentation/report_page_options.h"
 
 namespace posbench {
@@ -16,6 +18,19 @@ constexpr std::size_t kMaxPage = 15'000'000;  // bytes
 /// states that. Throws InputError if the runs cannot be shown together.
 std::string make_report_page(std::span<const NamedReport>, const PageOptions& = {},
                              std::size_t max_size = kMaxPage);
+
+/// Returns the page of a site for a report, with all its results.
+std::string make_report_page(const NamedReport&, const PageOptions&, const SitePart&);
+
+/// The sections that make_page adds to those of its argument.
+enum class AddedSections {
+  board,  // maps, curves, ranks and seeds
+  task    // accuracy against length and distance, and learning curves
+};
+
+/// Completes a page of a site with sections of a report.
+std::string make_page(const Report&, Page, std::vector<Section>, const PageOptions&, AddedSections,
+                      const SitePart&);
 
 /// Removes the host, the path and the command of a run.
 void make_anonymous(Report&);

@@ -13,11 +13,11 @@ import tempfile
 
 
 def missing_tool():
-    """Returns the tool that the test lacks, and the Debian package that has it."""
+    """Returns the tool that the test lacks, and the package that has it."""
     if not shutil.which("pdflatex"):
-        return "no pdflatex (Debian: texlive-latex-base)"
+        return "no pdflatex (package texlive-latex-base)"
     if shutil.which("kpsewhich") and subprocess.run(["kpsewhich", "booktabs.sty"], capture_output=True).returncode:
-        return "no package booktabs (Debian: texlive-latex-recommended)"
+        return "no booktabs (package texlive-latex-recommended)"
     return None
 
 

@@ -1,0 +1,97 @@
+// `posbench site`: a web site of all encodings, tasks and claims.
+#include "results/presentation/site.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/parallel_for.h"
+#include "harness/commands/commands.h"
+#include "harness/commands/site_contents.h"
+#include "harness/config/embedded_data.h"
+#include "harness/config/user_files.h"
+#include "harness/console/help.h"
+#include "harness/console/message.h"
+#include "harness/console/read_reports.h"
+#include "harness/console/status_line.h"
+#include "harness/runs/site_folder.h"
+
+namespace posbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SiteRequest {
+  fs::path directory = "site";
+  std::vector<fs::path> submissions;
+  bool allow_different_budget = false, force = false;
+  int jobs = 0;
+};
+
+/// Returns the kept reports and the submissions as one board.
+BoardReport make_board_report(const SiteRequest& request, const std::vector<KeptReport>& kept,
+                              const std::vector<Report>& submissions) {
+  std::vector<NamedReport> named;
+  for (const KeptReport& one : kept) named.push_back({one.name, one.report});
+  return merge_board(named, name_reports(request.submissions, submissions), board_costs().costs,
+                     request.allow_different_budget);
+}
+
+void write_site(const SiteRequest& request) {
+  const SiteFolder folder = read_user_files([&] { return SiteFolder(request.directory, request.force); });
+  const std::vector<Report> submissions = read_run_reports(request.submissions);
+  StatusLine status("reading the board");
+  const std::vector<KeptReport> kept = board_reports();
+  const KeptReport& reference = kept.front();
+  const SiteContents contents = read_user_files([&] {
+    return make_site_contents(make_board_report(request, kept, submissions), {reference.name, reference.report});
+  });
+  status.set_text("making the pages");
+  const std::vector<SiteFile> files =
+      make_site(contents, request.jobs > 0 ? request.jobs : count_cores(),
+                [&](size_t done, size_t total) { status.set_progress(done, total); });
+  folder.write(files);
+  status.clear();
+  size_t bytes = 0;
+  for (const SiteFile& file : files) bytes += file.text.size();
+  fmt::print("{}: {} encodings, {} tasks and {} claims; {:.1f} MB in {} files\n",
+             (request.directory / "index.html").string(), contents.encodings.size(), contents.tasks.size(),
+             contents.claims.size(), static_cast<double>(bytes) / 1e6, files.size() + 1);
+}
+
+}  // namespace
+
+void add_site(CLI::App& app, Invocation&) {
+  const auto request = std::make_shared<SiteRequest>();
+  CLI::App* command =
+      app.add_subcommand("site",
+                         "Write a web site of all encodings, tasks and claims, with the results of the board")
+          ->group(kResults);
+  command->add_option("-o,--output", request->directory, "directory of the site, new or empty");
+  command
+      ->add_option("--submissions", request->submissions,
+                   "reports or run directories to add to the board, as 'posbench board' adds them")
+      ->take_all()
+      ->default_str("none");
+  command->add_flag("--allow-different-budget", request->allow_different_budget,
+                    "add submissions even if their model or training settings differ from those of the board");
+  command->add_flag("--force", request->force,
+                    "replace a directory that this command wrote; its posbench-site.json lists the files");
+  command->add_option("-j,--jobs", request->jobs, "number of pages that are made at once")
+      ->default_str("all cores")
+      ->check(CLI::Range(1, 4096));
+  set_footer(
+      *command,
+      {{"posbench site -o site/", "then open site/index.html"},
+       {"posbench site -o site/ --force", "the same again"},
+       {"posbench site -o with-mine/ --submissions runs/mine", "with your own encodings on the board"}},
+      {"The pages need no server and fetch nothing from elsewhere. The directory appears when all its files are "
+       "written."});
+  command->callback([request] { write_site(*request); });
+}
+
+}  // namespace posbench

@@ -1,0 +1,189 @@
+#include "harness/commands/site_contents.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "encodings/aliases.h"
+#include "encodings/registry.h"
+#include "harness/config/embedded_data.h"
+#include "harness/console/read_board.h"
+#include "harness/runs/claims.h"
+#include "harness/runs/page_options.h"
+#include "harness/runs/provenance.h"
+#include "harness/training/task_setup.h"
+#include "results/json/json.h"
+#include "results/presentation/accuracy_text.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+Table options_table(const std::vector<OptionInfo>& options) {
+  Table table{{{"option"}, {"default"}, {"meaning"}, {"expected"}}, {}};
+  for (const OptionInfo& o : options)
+    table.rows.push_back({o.name, o.value.empty() ? "-" : o.value, o.help, o.expected});
+  return table;
+}
+
+SiteEncoding describe_encoding(const EncodingEntry& entry) {
+  const EncodingInfo& info = entry.info;
+  return {.about = {info.name, to_string(info.family), info.equation, info.source, info.used_in},
+          .aliases = aliases_of(info.name),
+          .facts = {{"notes", info.notes},
+                    {"models", info.causal_only ? "causal" : "causal, bidirectional"},
+                    {"learned", info.learned ? "yes" : "no"},
+                    {"relative", to_string(info.relative)},
+                    {"content-dependent", info.content_dependent},
+                    {"extrapolates", to_string(info.extrapolates)},
+                    {"distinct", to_string(info.distinct)},
+                    {"distance decay", to_string(info.distance_decay)}},
+          .options = options_table(entry.options)};
+}
+
+/// Returns "length=128 (4x)": the value, and its relation to that of training.
+std::string changes(const TaskInfo& info, const TaskInfo::Split& split) {
+  const auto raw = std::ranges::find(info.splits, split.name, &TaskInfo::Split::name);
+  std::vector<std::string> pieces;
+  for (size_t n = 0; n < split.options.size(); ++n) {
+    const auto& [option, value] = split.options[n];
+    const std::string& relative = raw->options[n].second;
+    pieces.push_back(option + "=" + value + (relative == value ? "" : " (" + relative + ")"));
+  }
+  return pieces.empty() ? "-" : fmt::format("{}", fmt::join(pieces, ", "));
+}
+
+/// Returns the splits, with the baselines of the board's report if it has the task.
+Table splits_table(const TaskSetup& setup, const TaskBaseline* baseline) {
+  Table table{{{"split"}, {"changes"}, {"purpose"}}, {}};
+  if (baseline) {
+    table.columns.push_back({"chance", Align::right});
+    table.columns.push_back({"best trivial predictor", Align::right});
+  }
+  for (const TaskInfo::Split& split : setup.splits) {
+    std::vector<Cell> cells{split.name, changes(*setup.info, split), split.why};
+    if (baseline) {
+      const auto found = std::ranges::find(baseline->splits, split.name, &SplitBaseline::name);
+      if (found == baseline->splits.end()) {
+        cells.insert(cells.end(), {"-", "-"});
+      } else {
+        double best = found->chance;
+        for (const auto& [name, accuracy] : found->trivial) best = std::max(best, accuracy);
+        cells.insert(cells.end(), {accuracy_text(found->chance), accuracy_text(best)});
+      }
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+SiteTask describe_task(const TaskEntry& entry, const Report& report) {
+  const TaskInfo& info = entry.info;
+  const TaskSetup setup = make_task_setup(ExperimentOptions{}, info.name);
+  const auto found = std::ranges::find(report.tasks, info.name, &TaskBaseline::task);
+  std::vector<std::string> aspects, aliases;
+  for (const Aspect aspect : info.aspects) aspects.push_back(to_string(aspect));
+  if (!info.published_name.empty()) aliases.push_back(info.published_name);
+  return {.name = info.name,
+          .family = info.family,
+          .aspects = fmt::format("{}", fmt::join(aspects, ", ")),
+          .aliases = aliases,
+          .facts = {{"definition", info.definition},
+                    {"requires", info.requirement},
+                    {"aspects", fmt::format("{}", fmt::join(aspects, ", "))},
+                    {"source", info.source},
+                    {"published as", info.published_name},
+                    {"published use", info.published},
+                    {"models", info.causal_only ? "causal" : "causal, bidirectional (answer slots)"},
+                    {"length unit", info.length_unit},
+                    {"distance unit", info.distance_unit},
+                    {"version", fmt::format("{}", info.version)}},
+          .options = options_table(entry.options),
+          .splits = splits_table(setup, found == report.tasks.end() ? nullptr : &*found)};
+}
+
+/// Adds the encodings and tasks of submissions that are not registered, or that have options.
+void add_others(const Report& report, SiteContents& contents) {
+  std::set<std::string> known_encodings, known_tasks;
+  for (const SiteEncoding& encoding : contents.encodings) known_encodings.insert(encoding.about.name);
+  for (const SiteTask& task : contents.tasks) known_tasks.insert(task.name);
+  for (const ExperimentResult& experiment : report.experiments) {
+    const auto& [task, encoding, seed] = experiment.id;
+    if (known_encodings.insert(encoding).second) {
+      SiteEncoding other{.about = {encoding, family_of(encoding), "", "a report that was added to the board", {}}};
+      contents.encodings.push_back(std::move(other));
+    }
+    if (!known_tasks.insert(task).second) continue;
+    const bool is_registered = tasks().contains(spec_name(task));
+    contents.tasks.push_back(is_registered ? describe_task(tasks().find(spec_name(task)), report)
+                                           : SiteTask{.family = "other", .splits = {}});
+    contents.tasks.back().name = task;
+  }
+}
+
+std::vector<const ClaimCell*> cells_of(const Rule& rule) {
+  if (const auto* order = std::get_if<OrderRule>(&rule)) return {&order->high, &order->low};
+  return {&std::get<LevelRule>(rule).cell};
+}
+
+void add_name(const std::string& name, std::vector<std::string>& names) {
+  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+}
+
+/// Adds the claims with the verdicts that follow from the kept evidence at the reduced size.
+void add_claims(SiteContents& contents) {
+  const ClaimPlan plan = plan_claims({}, ClaimSize::reduced);
+  const std::string size = to_string(ClaimSize::reduced), title = size + " verdicts";
+  const Json verdicts = parse_json(verdict_texts().at(size), title);
+  const Field field(verdicts, title);
+  contents.evidence = read_evidence(field["evidence"]);
+  const std::vector<ClaimResult> results =
+      judge_claims(plan.claims, contents.evidence, field["alpha"].number(0, 1));
+  const auto full = kept_verdicts(to_string(ClaimSize::full));
+  for (size_t n = 0; n < plan.claims.size(); ++n) {
+    const ClaimFile& file = claim_files().at(n);  // both are sorted by name
+    SiteClaim claim{.claim = plan.claims[n], .result = results[n], .encodings = {}, .tasks = {}};
+    const auto at_full_size = full.find(file.claim.name);
+    claim.at_full_size = at_full_size == full.end() ? to_string(ClaimVerdict::not_run) : at_full_size->second;
+    for (const Rule& rule : file.claim.rules) {
+      for (const ClaimCell* cell : cells_of(rule)) {
+        add_name(spec_name(cell->encoding), claim.encodings);
+        add_name(spec_name(file.tasks.at(cell->task).at(ClaimSize::reduced)), claim.tasks);
+      }
+    }
+    contents.claims.push_back(std::move(claim));
+  }
+}
+
+}  // namespace
+
+SiteContents make_site_contents(BoardReport board, const NamedReport& reference) {
+  SiteContents contents{
+      .version = version(),
+      .encodings = {},
+      .tasks = {},
+      .claims = {},
+      .evidence = {},
+      .board = std::move(board),
+      .aspects = {},
+      .texts = {.about = {}, .family = family_of, .style = style_of, .cost_source = board_costs().source},
+      .reference = reference};
+  const Report& report = contents.board.report;
+  for (const std::string& name : encodings().names())
+    contents.encodings.push_back(describe_encoding(encodings().find(name)));
+  for (const std::string& name : tasks().names())
+    contents.tasks.push_back(describe_task(tasks().find(name), report));
+  contents.aspects = tasks_by_aspect(report);
+  add_others(report, contents);
+  add_claims(contents);
+  return contents;
+}
+
+}  // namespace posbench

@@ -1,0 +1,111 @@
+// The pages of a site of a small board.
+#include "results/presentation/site.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "results/presentation/page_template.h"
+#include "tests/catch.h"
+#include "tests/results/golden_board.h"
+
+using namespace posbench;
+
+namespace {
+
+/// The golden board, with encodings whose names are no names of files. `reference` must outlive the contents.
+SiteContents small_contents(const Report& reference) {
+  SiteContents contents{.version = "posbench 1 (commit {{content}} <x>)",
+                        .evidence = {},
+                        .board = golden_board(),
+                        .aspects = golden_aspects(),
+                        .texts = {.cost_source = "a test"},
+                        .reference = {"reference", reference}};
+  for (const char* name : {"rope", "alibi", "cope", "Rope", "cope (runs/<mine>)", "..", "cope (runs//mine )"})
+    contents.encodings.push_back({.about = {name, "rotary", "q k <sup>", "source & more", {"LLaMA"}},
+                                  .aliases = {"rotary"},
+                                  .facts = {{"notes", ""}, {"models", "causal"}},
+                                  .options = {}});
+  for (const TaskBaseline& task : contents.board.report.tasks)
+    contents.tasks.push_back({.name = task.task, .family = "family", .aspects = "recall", .facts = {{"a", "b"}}});
+  SiteClaim claim{.claim = {.name = "rope-fails", .statement = "rope fails on <task2>", .expected = "reproduced"},
+                  .result = {.verdict = ClaimVerdict::not_comparable, .reason = "a reason"},
+                  .at_full_size = "not run",
+                  .encodings = {"rope"},
+                  .tasks = {"task2"}};
+  contents.claims.push_back(claim);
+  return contents;
+}
+
+std::vector<SiteFile> small_site() {
+  const Report reference = golden_board().report;
+  return make_site(small_contents(reference), 2);
+}
+
+std::string text_of(const std::vector<SiteFile>& files, const std::string& path) {
+  const auto found = std::ranges::find(files, path, &SiteFile::path);
+  return found == files.end() ? "" : found->text;
+}
+
+}  // namespace
+
+TEST_CASE("every encoding of a site has its own file, whatever its name is") {
+  std::set<std::string> paths;
+  for (const SiteFile& file : small_site()) {
+    CHECK(paths.insert(file.path).second);
+    CHECK(file.path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-") ==
+          std::string::npos);
+    CHECK(file.path.find("/.") == std::string::npos);
+    CHECK(!file.text.empty());
+  }
+  for (const char* path :
+       {"index.html", "board.html", "reference.html", "submit.html", "licenses.html", "encodings/rope.html",
+        "encodings/Rope-2.html", "encodings/cope--runs--mine--.html", "encodings/cope--runs--mine---2.html",
+        "encodings/-...html", "tasks/task2.html", "claims/rope-fails.html"}) {
+    CAPTURE(path);
+    CHECK(paths.contains(path));
+  }
+}
+
+TEST_CASE("the pages of a site link encodings, tasks and claims, and escape texts") {
+  const std::vector<SiteFile> files = small_site();
+  const std::string index = text_of(files, "index.html"), rope = text_of(files, "encodings/rope.html"),
+                    task = text_of(files, "tasks/task2.html"), claim = text_of(files, "claims/rope-fails.html");
+  CHECK(index.find("<a href=\"encodings/rope.html\">rope</a>") != std::string::npos);
+  CHECK(index.find("<a href=\"tasks/task2.html\">task2</a>") != std::string::npos);
+  CHECK(index.find("<a href=\"claims/rope-fails.html\">rope-fails</a>") != std::string::npos);
+  CHECK(index.find("{{content}} &lt;x&gt;") != std::string::npos);  // as text, and not filled in again
+  CHECK(rope.find("<a href=\"../tasks/task2.html\">task2</a>") != std::string::npos);
+  CHECK(rope.find("<a href=\"../claims/rope-fails.html\">rope-fails</a>") != std::string::npos);
+  CHECK(rope.find("q k &lt;sup&gt;") != std::string::npos);
+  CHECK(rope.find("<dt>notes</dt>") == std::string::npos);  // an empty text
+  CHECK(task.find("<a href=\"../encodings/cope.html\">cope</a>") != std::string::npos);
+  CHECK(claim.find("rope fails on &lt;task2&gt;") != std::string::npos);
+  CHECK(claim.find("files/vega.js") == std::string::npos);  // a claim without evidence has no plot
+  CHECK(rope.find("<script src=\"../files/vega.js\"></script>") != std::string::npos);
+}
+
+TEST_CASE("a site has the libraries of its plots once") {
+  const std::vector<SiteFile> files = small_site();
+  const auto bytes = [&](const std::string& path) { return text_of(files, path).size(); };
+  CHECK(bytes("files/vega.js") > 100'000);
+  CHECK(bytes("encodings/rope.html") < 20'000);
+  const std::string vega = text_of(files, "files/vega.js"), plots = text_of(files, "files/plots.js");
+  CHECK(kPageTemplate.find(vega.substr(vega.find("const vega"), 100'000)) != kPageTemplate.npos);
+  CHECK(plots.starts_with("\"use strict\";"));
+  CHECK(plots.find("JSON.stringify({\"curve\":") != std::string::npos);
+  CHECK(text_of(files, "licenses.html").find("Redistribution") != std::string::npos);
+}
+
+TEST_CASE("a site does not depend on the number of threads") {
+  const Report reference = golden_board().report;
+  const SiteContents contents = small_contents(reference);
+  const std::vector<SiteFile> one = make_site(contents, 1), four = make_site(contents, 4);
+  REQUIRE(one.size() == four.size());
+  for (size_t n = 0; n < one.size(); ++n) {
+    CAPTURE(one[n].path);
+    CHECK(one[n].path == four[n].path);
+    CHECK(one[n].text == four[n].text);
+  }
+}
