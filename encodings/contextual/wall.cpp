@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "encodings/aliases.h"
@@ -95,7 +96,7 @@ class Wall final : public PositionEncoding {
       weights_.push_back(layout.normal(fmt::format("wall.gate.{}.weight", layer), config.width, channels, 0.02));
       biases_.push_back(layout.constant(fmt::format("wall.gate.{}.bias", layer), 1, channels, options.bias));
     }
-    if (options.scalar_gate) scalar_gate_.emplace_back("wall.scalar", Real(1), options.bias, config, layout);
+    if (options.scalar_gate) scalar_gate_.emplace("wall.scalar", Real(1), options.bias, config, layout);
   }
 
   void score(const AttentionInput& in, Heads& scores) const override {
@@ -111,7 +112,7 @@ class Wall final : public PositionEncoding {
         multiply(b.queries(decay), b.keys(decay).transpose(), b.pairs(scores[h]), scale());
       });
     }
-    for (const ForgetGate& gate : scalar_gate_) gate.add(in, 1, scores);
+    if (scalar_gate_) scalar_gate_->add(in, 1, scores);
   }
 
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
@@ -148,7 +149,7 @@ class Wall final : public PositionEncoding {
     d_logits.array() *= closed.array();
     linear_backward(in.x, in.parameters[weights_[in.layer]], d_logits, d.x, d.parameters[weights_[in.layer]],
                     d.parameters[biases_[in.layer]]);
-    for (const ForgetGate& gate : scalar_gate_) gate.add_backward(in, 1, d_scores, d);
+    if (scalar_gate_) scalar_gate_->add_backward(in, 1, d_scores, d);
   }
 
  private:
@@ -168,7 +169,7 @@ class Wall final : public PositionEncoding {
   }
 
   std::vector<Parameter> weights_, biases_;  // W (C, H D), b (1, H D), one for each layer
-  std::vector<ForgetGate> scalar_gate_;      // one, or none
+  std::optional<ForgetGate> scalar_gate_;
 };
 
 const RegisterEncoding<Wall> registered{kInfo};

@@ -68,9 +68,7 @@ std::pair<SavedModel, RunConfig> make_initial(const ForwardRequest& request) {
 
 ArrayFormat format_of(const ForwardRequest& request) {
   if (request.format) return *request.format;
-  const std::string ending = request.output->extension().string();
-  if (ending == ".npz") return ArrayFormat::npz;
-  if (ending == ".safetensors") return ArrayFormat::safetensors;
+  if (const auto format = array_format(*request.output)) return *format;
   throw InputError(fmt::format("'{}' does not end in .npz or .safetensors; use one of these, or add --format",
                                request.output->string()));
 }

@@ -185,9 +185,7 @@ void write_arrays(const std::filesystem::path& path, ArrayFormat format, const J
 
 /// Throws InputError if the extension is none of a format.
 void check_extension(const std::filesystem::path& path) {
-  for (const char* known : {".json", ".npz", ".safetensors"}) {
-    if (path.extension() == known) return;
-  }
+  if (path.extension() == ".json" || array_format(path)) return;
   throw InputError(
       fmt::format("'{}' does not end in .json, .npz or .safetensors; use one of these", path.string()));
 }
@@ -196,11 +194,10 @@ void write(const GoldenCommand& command, const Arrays& arrays) {
   const Json about = manifest(command.request, arrays);
   if (!command.output) {
     fmt::print("{}", to_json_text(about, arrays));
-  } else if (command.output->extension() == ".json") {
-    write_file(*command.output, to_json_text(about, arrays));
+  } else if (const auto format = array_format(*command.output)) {
+    write_arrays(*command.output, *format, about, arrays);
   } else {
-    const bool is_npz = command.output->extension() == ".npz";
-    write_arrays(*command.output, is_npz ? ArrayFormat::npz : ArrayFormat::safetensors, about, arrays);
+    write_file(*command.output, to_json_text(about, arrays));
   }
 }
 

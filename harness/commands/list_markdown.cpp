@@ -13,6 +13,7 @@
 #include "base/parallel_for.h"
 #include "encodings/aliases.h"
 #include "encodings/registry.h"
+#include "harness/console/split_text.h"
 #include "harness/console/terminal.h"
 #include "harness/training/baselines.h"
 #include "harness/training/task_setup.h"
@@ -52,19 +53,6 @@ std::string paragraph(const std::string& name, const std::string& text) {
   return text.empty() ? "" : fmt::format("{}: {}\n\n", name, cell(text));
 }
 
-/// Returns "`length=128` (4x)": the values at default options, and how they relate to those of training.
-std::string changes(const TaskInfo& info, const TaskInfo::Split& split) {
-  std::vector<std::string> pieces;
-  const auto raw =
-      std::find_if(info.splits.begin(), info.splits.end(), [&](const auto& s) { return s.name == split.name; });
-  for (size_t n = 0; n < split.options.size(); ++n) {
-    const auto& [option, value] = split.options[n];
-    const std::string& relative = raw->options[n].second;
-    pieces.push_back(fmt::format("`{}={}`{}", option, value, relative == value ? "" : " (" + relative + ")"));
-  }
-  return pieces.empty() ? "-" : fmt::format("{}", fmt::join(pieces, ", "));
-}
-
 std::string task_section(const TaskEntry& entry) {
   const TaskInfo& info = entry.info;
   const TaskSetup setup = make_task_setup(ExperimentOptions{}, info.name);
@@ -85,7 +73,7 @@ std::string task_section(const TaskEntry& entry) {
   text += header(columns);
   for (size_t i = 0; i < setup.splits.size(); ++i) {
     const TaskInfo::Split& split = setup.splits[i];
-    std::vector<std::string> cells{cell(split.name), changes(info, split), cell(split.why),
+    std::vector<std::string> cells{cell(split.name), split_changes(info, split, "`"), cell(split.why),
                                    fmt::format("{:.3f}", baseline.splits[i].chance)};
     for (const auto& [name, accuracy] : baseline.splits[i].trivial)
       cells.push_back(fmt::format("{:.3f}", accuracy));

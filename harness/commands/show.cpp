@@ -18,6 +18,7 @@
 #include "harness/console/help.h"
 #include "harness/console/known_names.h"
 #include "harness/console/lines.h"
+#include "harness/console/split_text.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/claims.h"
 #include "harness/training/baselines.h"
@@ -42,19 +43,6 @@ std::string options_text(const std::vector<OptionInfo>& options) {
 std::string field(const std::string& name, const std::string& value) {
   constexpr size_t kColumn = 16;
   return value.empty() ? "" : fmt::format("{:<15} {}\n", name + ":", wrapped_lines(value, kColumn, list_width()));
-}
-
-/// Returns "length=128 (4x)": the value, and how it relates to that of training.
-std::string changes(const TaskInfo& info, const TaskInfo::Split& split) {
-  std::vector<std::string> pieces;
-  for (size_t n = 0; n < split.options.size(); ++n) {
-    const auto& [option, value] = split.options[n];
-    const auto raw =
-        std::find_if(info.splits.begin(), info.splits.end(), [&](const auto& s) { return s.name == split.name; });
-    const std::string& relative = raw->options[n].second;
-    pieces.push_back(option + "=" + value + (relative == value ? "" : " (" + relative + ")"));
-  }
-  return pieces.empty() ? "-" : fmt::format("{}", fmt::join(pieces, ", "));
 }
 
 std::string show_encoding(const EncodingEntry& entry) {
@@ -92,8 +80,8 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
                                                   setup.shape.trained_length, setup.shape.longest));
   text += "\n" + options_text(entry.options) + "\nsplits:\n";
   for (const TaskInfo::Split& split : setup.splits) {
-    text +=
-        two_columns(fmt::format("  {:<20} {:<36} ", split.name, changes(info, split)), split.why, list_width());
+    text += two_columns(fmt::format("  {:<20} {:<36} ", split.name, split_changes(info, split)), split.why,
+                        list_width());
   }
   for (const std::string& split : setup.skipped_splits)
     text += "  " + wrap_text("skipped: " + split, 4, list_width()) + "\n";
@@ -119,7 +107,8 @@ std::string show_split(const std::string& name) {
     const TaskSetup setup = make_task_setup(ExperimentOptions{}, task);
     for (const TaskInfo::Split& split : setup.splits) {
       if (split.name == name)
-        text += fmt::format("  {:<28} {:<32} {}\n", task, changes(tasks().find(task).info, split), split.why);
+        text +=
+            fmt::format("  {:<28} {:<32} {}\n", task, split_changes(tasks().find(task).info, split), split.why);
     }
   }
   return text.empty() ? ""

@@ -15,6 +15,7 @@
 #include "encodings/registry.h"
 #include "harness/config/embedded_data.h"
 #include "harness/console/read_board.h"
+#include "harness/console/split_text.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/page_options.h"
 #include "harness/runs/provenance.h"
@@ -48,18 +49,6 @@ SiteEncoding describe_encoding(const EncodingEntry& entry) {
           .options = options_table(entry.options)};
 }
 
-/// Returns "length=128 (4x)": the value, and its relation to that of training.
-std::string changes(const TaskInfo& info, const TaskInfo::Split& split) {
-  const auto raw = std::ranges::find(info.splits, split.name, &TaskInfo::Split::name);
-  std::vector<std::string> pieces;
-  for (size_t n = 0; n < split.options.size(); ++n) {
-    const auto& [option, value] = split.options[n];
-    const std::string& relative = raw->options[n].second;
-    pieces.push_back(option + "=" + value + (relative == value ? "" : " (" + relative + ")"));
-  }
-  return pieces.empty() ? "-" : fmt::format("{}", fmt::join(pieces, ", "));
-}
-
 /// Returns the splits, with the baselines of the board's report if it has the task.
 Table splits_table(const TaskSetup& setup, const TaskBaseline* baseline) {
   Table table{{{"split"}, {"changes"}, {"purpose"}}, {}};
@@ -68,7 +57,7 @@ Table splits_table(const TaskSetup& setup, const TaskBaseline* baseline) {
     table.columns.push_back({"best trivial predictor", Align::right});
   }
   for (const TaskInfo::Split& split : setup.splits) {
-    std::vector<Cell> cells{split.name, changes(*setup.info, split), split.why};
+    std::vector<Cell> cells{split.name, split_changes(*setup.info, split), split.why};
     if (baseline) {
       const auto found = std::ranges::find(baseline->splits, split.name, &SplitBaseline::name);
       if (found == baseline->splits.end()) {

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -112,6 +113,12 @@ struct ArrayWriter::State {
     array.gathered.clear();
   }
 };
+
+std::optional<ArrayFormat> array_format(const std::filesystem::path& path) {
+  if (path.extension() == ".npz") return ArrayFormat::npz;
+  if (path.extension() == ".safetensors") return ArrayFormat::safetensors;
+  return std::nullopt;
+}
 
 ArrayWriter::ArrayWriter(const std::filesystem::path& path, ArrayFormat format,
                          const std::vector<ArrayInfo>& infos, const std::map<std::string, std::string>& metadata)

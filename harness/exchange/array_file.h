@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,8 @@
 namespace posbench {
 
 enum class ArrayFormat { npz, safetensors };
+/// Returns the format that the extension names, or nothing if it names none.
+std::optional<ArrayFormat> array_format(const std::filesystem::path&);
 
 enum class Scalar { boolean, int32, int64, float32, float64 };
 std::int64_t size_of(Scalar);  // bytes

@@ -1,11 +1,13 @@
 // Makes the index of a site, and the names that its search finds.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,12 +61,6 @@ std::vector<const SiteEncoding*> sort_encodings(const SiteSource& source) {
   return sorted;
 }
 
-std::string join_names(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 SiteTable encodings_table(const SiteSource& source) {
   Table table{{{"encoding"},
                {"family"},
@@ -93,7 +89,7 @@ SiteTable encodings_table(const SiteSource& source) {
     table.rows.push_back({name, encoding->about.family, or_dash(common, name), or_dash(all, name),
                           fmt::format("{}", standing.in_first_tier), fmt::format("{}", standing.learned),
                           fmt::format("{}", standing.tasks), standing.cost.empty() ? "-" : standing.cost,
-                          fmt::format("{}", claims), join_names(encoding->aliases)});
+                          fmt::format("{}", claims), fmt::format("{}", fmt::join(encoding->aliases, ", "))});
   }
   return {std::move(table), {{0, Named::encoding}}};
 }
@@ -103,7 +99,8 @@ std::vector<std::string> encodings_notes(const SiteSource& source) {
       "over {} tasks: the interquartile mean of the sequence accuracy out of distribution, on the tasks that all or most "
       "encodings ran: {}. In brackets, 95 % by resampling seeds. The next column has the same over all {} tasks that an "
       "encoding of the board has learned, for encodings that ran all of them.",
-      source.common.tasks.size(), join_names(source.common.tasks), source.all.tasks.size())};
+      source.common.tasks.size(), fmt::format("{}", fmt::join(source.common.tasks, ", ")),
+      source.all.tasks.size())};
   notes.emplace_back(
       "tier 1 on: tasks on which the seeds cannot tell the encoding from the best. learned: tasks on which at least half of the "
       "seeds learn the training distribution. tasks: tasks that it ran. cost: core time of a training step; plain attention "
@@ -134,7 +131,7 @@ SiteTable tasks_table(const SiteSource& source) {
                     fmt::format("{}", summary.keep.size()), summary.best ? name_text(*summary.best) : "-",
                     summary.best ? accuracy_text(summary.best->mean) : "-"});
     }
-    cells.emplace_back(join_names(task.aliases));
+    cells.emplace_back(fmt::format("{}", fmt::join(task.aliases, ", ")));
     table.rows.push_back(std::move(cells));
   }
   return {std::move(table), {{0, Named::task}, {6, Named::encoding}}};
@@ -204,15 +201,11 @@ SiteTable claim_rows(const std::vector<const SiteClaim*>& claims) {
 SiteFile make_index_page(const SiteSource& source) {
   const SiteContents& contents = source.contents;
   Page page{.title = "posbench: position encodings of transformers"};
-  std::set<std::string> trained;
-  for (const BoardTask& task : source.board.tasks) {
-    for (const BoardRow& row : task.rows) trained.insert(row.encoding);
-  }
   page.notes = {fmt::format(
       "This site describes {} position encodings, {} synthetic tasks and {} judged claims. The board has the results of "
       "small transformers with {} of the encodings on {} of the tasks. {}",
-      contents.encodings.size(), contents.tasks.size(), contents.claims.size(), trained.size(),
-      source.board.tasks.size(), contents.version)};
+      contents.encodings.size(), contents.tasks.size(), contents.claims.size(),
+      find_standings(source.board).size(), source.board.tasks.size(), contents.version)};
   SiteText text(source, "");
   text.begin_section("encodings", "Encodings");
   text.add_table("Encodings", encodings_table(source));

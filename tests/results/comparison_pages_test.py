@@ -19,6 +19,7 @@ from page_checks import (
     drawn,
     look_at,
     run_page_test,
+    run_smoke,
     two_digits,
 )
 
@@ -163,27 +164,7 @@ def check_board(browser, posbench, directory):
 def check_sweep(browser, posbench, directory):
     """The phase diagrams of a small sweep: all cells with their values, and the filter leaves those of an encoding."""
     run = os.path.join(directory, "grid")
-    subprocess.run(
-        [
-            posbench,
-            "run",
-            "--profile",
-            "smoke",
-            "-t",
-            "flip_flop",
-            "-e",
-            "rope,alibi",
-            "--sweep",
-            "task.length=16,8,32",
-            "--sweep",
-            "model.width=16,32",
-            "-q",
-            "-o",
-            run,
-        ],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    run_smoke(posbench, "flip_flop", "rope,alibi", run, "--sweep=task.length=16,8,32", "--sweep=model.width=16,32")
     page = os.path.join(run, "report.html")
     diagrams = look_at(browser, page, "encodings")["Phase diagrams"]
     check(len(diagrams) == 8, f"{len(diagrams)} phase diagrams")

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import urllib.parse
 
-from page_checks import LOOK, check, look_at, run_page_test
+from page_checks import LOOK, check, look_at, run_page_test, run_smoke
 
 
 def map_title(told_map):
@@ -93,24 +93,7 @@ def check_maps(page, plots, told):
 def check_inspection(browser, posbench, directory):
     """The maps of `posbench inspect` have a cell for every pair of a query and a key that it sees, as its JSON has."""
     run = os.path.join(directory, "run")
-    subprocess.run(
-        [
-            posbench,
-            "run",
-            "--profile",
-            "smoke",
-            "-t",
-            "last_x_retrieval",
-            "-e",
-            "cope,dape,sinusoidal,alibi",
-            "-q",
-            "-o",
-            run,
-            "--save-models",
-        ],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    run_smoke(posbench, "last_x_retrieval", "cope,dape,sinusoidal,alibi", run, "--save-models")
     count = 0
     for encoding, names in [
         ("cope", {"gate", "contextual position"}),
@@ -165,24 +148,7 @@ def check_inspection_link(browser, posbench, run):
 def check_over(browser, posbench, directory):
     """The page of many samples of CoPE: heads, distances, the right key, parts, counts."""
     run, page = os.path.join(directory, "saved"), os.path.join(directory, "over.html")
-    subprocess.run(
-        [
-            posbench,
-            "run",
-            "--profile",
-            "smoke",
-            "-t",
-            "last_x_retrieval",
-            "-e",
-            "cope",
-            "--save-models",
-            "-q",
-            "-o",
-            run,
-        ],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    run_smoke(posbench, "last_x_retrieval", "cope", run, "--save-models")
     subprocess.run([posbench, "inspect", run, "last_x_retrieval", "cope", "--over", "16", "-o", page], check=True)
     sections = look_at(browser, page, "heads")
     titles = [plot["title"] for plots in sections.values() for plot in plots]

@@ -45,6 +45,15 @@ def small_report(results_tests, directory):
         return json.load(file)
 
 
+def run_smoke(posbench, task, encodings, directory, *arguments):
+    """Trains the encodings on a task with the profile smoke."""
+    subprocess.run(
+        [posbench, "run", "--profile", "smoke", "-t", task, "-e", encodings, "-q", "-o", directory, *arguments],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+
+
 def make_page(posbench, report, path, page):
     """Writes a report and its page, and returns the report with its summary and its ranking."""
     with open(path, "w", encoding="utf-8") as file:

@@ -21,9 +21,9 @@ RUN = "run --profile smoke -t parity_check,even_pairs -e none,rope -s 2"  # 8 ex
 
 
 def posbench(arguments, folder, **environment):
-    words = arguments.split() if isinstance(arguments, str) else arguments
+    arguments = arguments.split() if isinstance(arguments, str) else arguments
     return subprocess.run(
-        [POSBENCH, *words], cwd=folder, text=True, capture_output=True, env={**os.environ, **environment}
+        [POSBENCH, *arguments], cwd=folder, text=True, capture_output=True, env={**os.environ, **environment}
     )
 
 

@@ -1,4 +1,4 @@
-"""Tests unknown words, names in any case, and help texts.
+"""Tests unknown names, names in any case, and help texts.
 
 names_and_help_test.py POSBENCH
 """
@@ -48,7 +48,7 @@ class NamesAndHelp(Console):
         self.assertEqual(posbench("help run", self.folder).stdout, posbench("run --help", self.folder).stdout)
         self.assertEqual(posbench("help", self.folder).stdout, posbench("--help", self.folder).stdout)
 
-    def test_help_shows_choices_as_words_and_every_default(self):
+    def test_help_shows_every_choice_and_default(self):
         overview = posbench("--help", self.folder).stdout
         commands = re.findall(r"^  (\w+) ", overview[overview.index("Commands:") : overview.index("Examples:")], re.M)
         self.assertGreater(len(commands), 15)

@@ -8,45 +8,25 @@ import resource
 import subprocess
 import unittest
 
-from program_case import PROGRAM, TINY, Case, limit, run_tests
+from program_case import ONE_SEQUENCE, PROGRAM, SMOKE, TINY, Case, limit, run_tests
 from sanitized import sanitized
 
 
 @unittest.skipIf(sanitized(PROGRAM), "a sanitizer needs more memory than the limits leave")
 class Machine(Case):
     # Parameters, gradient and two moments of a model take about 50 MB each.
-    LARGE = [
-        "run",
-        "--profile",
-        "smoke",
-        "-t",
-        "parity_check",
-        "--set",
-        "model.width=512",
-        "--set",
-        "model.layers=4",
-        "--set",
-        "training.steps=1",
-        "--set",
-        "training.batch=1",
-        "--set",
-        "training.validation_sequences=1",
-        "--set",
-        "evaluation.sequences=1",
-        "-o",
-        "run",
-    ]
+    LARGE = [*SMOKE, "--set", "model.width=512", "--set", "model.layers=4", *ONE_SEQUENCE, "-o", "run"]
 
     def test_running_out_of_memory_is_no_result(self):
-        words = self.LARGE + ["-e", "none", "-j", "1"]
-        done = self.posbench(*words, code=1, preexec_fn=limit(resource.RLIMIT_AS, 200 << 20))
+        arguments = self.LARGE + ["-e", "none", "-j", "1"]
+        done = self.posbench(*arguments, code=1, preexec_fn=limit(resource.RLIMIT_AS, 200 << 20))
         self.assertIn(b"out of memory", done.stderr)
         self.assertIn(b"--resume", done.stderr)
         self.assertEqual(self.lines(), [])
-        self.posbench(*words, "--resume")
+        self.posbench(*arguments, "--resume")
         self.assertEqual([line["status"] for line in self.lines()], ["ok"])
 
-    def test_a_run_goes_on_with_as_many_jobs_as_there_is_memory_for(self):
+    def test_a_run_continues_with_as_many_jobs_as_there_is_memory_for(self):
         self.posbench(*self.LARGE, "-e", "none", "-s", "4", "-j", "4", preexec_fn=limit(resource.RLIMIT_AS, 620 << 20))
         self.assertEqual([line["status"] for line in self.lines()], ["ok"] * 4)
 

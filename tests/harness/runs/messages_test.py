@@ -14,7 +14,7 @@ class Messages(Case):
         (self.folder / "long.json").write_text(json.dumps({"tasks": "x" * 5_000_000}))
         (self.folder / "bad.json").write_bytes(b'{"tasks": "a\\nb\\u001b[31m\xff"}')
         (self.folder / "key.json").write_text(json.dumps({"x\n\x1b[2J" * 1000: 1}))
-        for words in (
+        for arguments in (
             ["run", "-e", "ro\np\x1b[31m"],
             ["run", "-e", b"\xff\xfe"],
             ["run", "-t", "x" * 100_000],
@@ -33,11 +33,11 @@ class Messages(Case):
             ["merge", "a\nb", "-o", "out"],
             ["run", "--shard", "1\n/2"],
         ):
-            with self.subTest(words=[w[:60] for w in words]):
-                self.posbench(*words, code=2)
+            with self.subTest(arguments=[argument[:60] for argument in arguments]):
+                self.posbench(*arguments, code=2)
 
     def test_an_option_without_its_value_does_not_take_the_next_option(self):
-        for words in (
+        for arguments in (
             ["reproduce", "-o", "--list"],
             ["reproduce", "--page", "--list"],
             ["run", "-o", "--resume"],
@@ -49,12 +49,12 @@ class Messages(Case):
             ["export", "flip_flop", "--manifest", "-n"],
             ["merge", "-o", "--force"],
         ):
-            with self.subTest(words=words):
-                done = self.posbench(*words, code=2)
-                self.assertIn(f"has no value, but is followed by '{words[-1]}'".encode(), done.stderr)
+            with self.subTest(arguments=arguments):
+                done = self.posbench(*arguments, code=2)
+                self.assertIn(f"has no value, but is followed by '{arguments[-1]}'".encode(), done.stderr)
                 self.assertEqual(list(self.folder.iterdir()), [])
-        words = ["run", "-e", "-cope,none", "--list-only", "-t", "flip_flop", "-s", "1"]
-        self.assertEqual(self.posbench(*words).stdout, b"flip_flop none 0\n")
+        arguments = ["run", "-e", "-cope,none", "--list-only", "-t", "flip_flop", "-s", "1"]
+        self.assertEqual(self.posbench(*arguments).stdout, b"flip_flop none 0\n")
         self.posbench("export", "flip_flop", "-n", "1", "--format", "jsonl", "-o", "./--list")
         self.assertTrue((self.folder / "--list").exists())
 

@@ -20,13 +20,13 @@ class Descriptors(Case):
         for closed in ([2], [0, 2], [0, 1, 2]):
             with self.subTest(closed=closed):
                 shutil.rmtree(self.folder / "run", ignore_errors=True)
-                words = TINY + ["-e", "none,rope", "-v", "-o", "run"]
+                arguments = TINY + ["-e", "none,rope", "-v", "-o", "run"]
 
                 def prepare(closed=closed):
                     for descriptor in closed:
                         os.close(descriptor)
 
-                command = [PROGRAM, *words]
+                command = [PROGRAM, *arguments]
                 pid = os.fork()
                 if pid == 0:
                     os.chdir(self.folder)
@@ -40,7 +40,7 @@ class Descriptors(Case):
                 code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
                 self.assertEqual(code, 1 if 1 in closed else 0)
                 self.assertEqual(len(self.lines()), 2)
-                self.posbench(*words, "--resume")
+                self.posbench(*arguments, "--resume")
 
     def test_every_command_notices_that_its_output_cannot_be_written(self):
         self.posbench(*TINY, "-e", "none", "--save-models", "-q", "-o", "run")
@@ -66,10 +66,10 @@ class Descriptors(Case):
             "--help": ["--help"],
             "--version": ["--version"],
         }
-        for name, words in commands.items():
+        for name, arguments in commands.items():
             with self.subTest(command=name):
                 with open("/dev/full", "wb") as full:
-                    done = self.posbench(*words, code=1, stdout=full)
+                    done = self.posbench(*arguments, code=1, stdout=full)
                 message = done.stderr.splitlines(keepends=True)[-1]  # bench also prints what it measures
                 self.check_one_line(message)
                 self.assertIn(b"No space left on device" if b":" in message[10:] else b"cannot write", message)
@@ -121,68 +121,68 @@ class SpecialFiles(Case):
         )
 
     @for_each_command
-    def test_a_pipe_gets_the_bytes_and_stays_a_pipe(self, words, expected):
+    def test_a_pipe_gets_the_bytes_and_stays_a_pipe(self, arguments, expected):
         pipe, got = self.folder / "pipe", []
         os.mkfifo(pipe)
         reader = threading.Thread(target=lambda pipe=pipe, got=got: got.append(pipe.read_bytes()), daemon=True)
         reader.start()
-        self.posbench(*words, "pipe")
+        self.posbench(*arguments, "pipe")
         reader.join(10)
         self.assertTrue(stat.S_ISFIFO(pipe.stat().st_mode))
         self.assertEqual(got, [expected])
         self.assertFalse((self.folder / "pipe.manifest.json").exists())
 
     @for_each_command
-    def test_a_device_stays_a_device(self, words, expected):
+    def test_a_device_stays_a_device(self, arguments, expected):
         device = self.folder / "null"
         try:
             os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
         except PermissionError:
             self.skipTest("only root makes devices")
         with contextlib.suppress(AssertionError):  # a container may not open the device
-            self.posbench(*words, "null")
+            self.posbench(*arguments, "null")
         self.assertTrue(stat.S_ISCHR(device.stat().st_mode))
 
     @for_each_command
-    def test_a_full_device_is_reported_and_stays_a_device(self, words, expected):
+    def test_a_full_device_is_reported_and_stays_a_device(self, arguments, expected):
         (self.folder / "full").symlink_to("/dev/full")  # not the device itself, which a fault could replace
-        done = self.posbench(*words, "full", code=1)
+        done = self.posbench(*arguments, "full", code=1)
         self.assertEqual(done.stderr, b"posbench: cannot write full: No space left on device\n")
         self.assertTrue((self.folder / "full").is_symlink())
 
     @for_each_command
-    def test_a_users_file_is_not_used_as_a_temporary_file(self, words, expected):
+    def test_a_users_file_is_not_used_as_a_temporary_file(self, arguments, expected):
         (self.folder / "precious").write_text("precious")
         (self.folder / "out.tmp").write_text("mine")
-        self.posbench(*words, "out")
+        self.posbench(*arguments, "out")
         self.assertEqual((self.folder / "out.tmp").read_text(), "mine")
         (self.folder / "linked.tmp").symlink_to("precious")
-        self.posbench(*words, "linked")
+        self.posbench(*arguments, "linked")
         self.assertEqual((self.folder / "precious").read_text(), "precious")
         self.assertTrue((self.folder / "linked.tmp").is_symlink())
         self.assertEqual((self.folder / "linked").read_bytes(), expected)
 
     @for_each_command
-    def test_a_link_is_followed_and_stays(self, words, expected):
+    def test_a_link_is_followed_and_stays(self, arguments, expected):
         (self.folder / "target").write_text("old")
         (self.folder / "link").symlink_to("target")
-        self.posbench(*words, "link")
+        self.posbench(*arguments, "link")
         self.assertTrue((self.folder / "link").is_symlink())
         self.assertEqual((self.folder / "target").read_bytes(), expected)
 
     @for_each_command
-    def test_a_file_stays_complete_if_the_new_one_cannot_be_written(self, words, expected):
+    def test_a_file_stays_complete_if_the_new_one_cannot_be_written(self, arguments, expected):
         before = self.files(".")
         limited = limit(resource.RLIMIT_FSIZE, 20)
-        self.check_one_line(self.posbench(*words, "regular", code=1, preexec_fn=limited).stderr)
+        self.check_one_line(self.posbench(*arguments, "regular", code=1, preexec_fn=limited).stderr)
         self.assertEqual(self.files("."), before)
 
     @for_each_command
-    def test_standard_output_by_name_is_appended_to(self, words, expected):
+    def test_standard_output_by_name_is_appended_to(self, arguments, expected):
         (self.folder / "log").write_text("before\n")
         (self.folder / "out").symlink_to("/proc/self/fd/1")
         with open(self.folder / "log", "ab") as log:
-            self.posbench(*words, "out", stdout=log)
+            self.posbench(*arguments, "out", stdout=log)
         self.assertEqual((self.folder / "log").read_bytes(), b"before\n" + expected)
 
 

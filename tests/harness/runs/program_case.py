@@ -14,6 +14,11 @@ from pathlib import Path
 PROGRAM = os.path.abspath(sys.argv[1])
 SMOKE = ["run", "--profile", "smoke", "-t", "parity_check"]
 TINY = SMOKE + ["--set", "training.steps=2", "--set", "training.validate_every=2"]
+# A single step, and one sequence in each batch and each test.
+ONE_SEQUENCE = [
+    f"--set={name}=1"
+    for name in ("training.steps", "training.batch", "training.validation_sequences", "evaluation.sequences")
+]
 LONG = SMOKE + [
     "-e",
     "none,cope",
@@ -42,10 +47,10 @@ class Case(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(prefix="posbench-test-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
-    def posbench(self, *words, code=0, timeout=300, **options):
+    def posbench(self, *arguments, code=0, timeout=300, **options):
         """Runs posbench in the test's folder and checks the exit code, and that an error is one line without control characters."""
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, **options}
-        done = subprocess.run([PROGRAM, *words], cwd=self.folder, timeout=timeout, **options)
+        done = subprocess.run([PROGRAM, *arguments], cwd=self.folder, timeout=timeout, **options)
         self.assertEqual(done.returncode, code, (done.stderr or b"")[-2000:])
         if code == 2:
             self.check_one_line(done.stderr)
@@ -66,9 +71,9 @@ class Case(unittest.TestCase):
         path = self.folder / name / "experiments.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
-    def start(self, *words, **options):
+    def start(self, *arguments, **options):
         process = subprocess.Popen(
-            [PROGRAM, *words],
+            [PROGRAM, *arguments],
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -87,5 +92,5 @@ class Case(unittest.TestCase):
 
 
 def run_tests():
-    """Runs the tests of the program that Python was started with. The words after posbench select some of them."""
+    """Runs the tests of the program that Python was started with. The arguments after posbench select some of them."""
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]])

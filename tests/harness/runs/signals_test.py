@@ -7,7 +7,7 @@ import shutil
 import signal
 import time
 
-from program_case import LONG, PROGRAM, Case, run_tests
+from program_case import LONG, ONE_SEQUENCE, PROGRAM, Case, run_tests
 from sanitized import sanitized
 
 
@@ -17,26 +17,8 @@ class Signals(Case):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(signal=number):
                 shutil.rmtree(self.folder / "run", ignore_errors=True)
-                process = self.start(
-                    "run",
-                    "--profile",
-                    "smoke",
-                    "-t",
-                    "counting:length=2000",
-                    "-e",
-                    "none",
-                    "--set",
-                    "training.steps=1",
-                    "--set",
-                    "training.batch=1",
-                    "--set",
-                    "training.validation_sequences=1",
-                    "--set",
-                    "evaluation.sequences=1",
-                    "-q",
-                    "-o",
-                    "run",
-                )
+                arguments = ["run", "--profile", "smoke", "-t", "counting:length=2000", "-e", "none", *ONE_SEQUENCE]
+                process = self.start(*arguments, "-q", "-o", "run")
                 self.wait_for(lambda: len(self.lines()) == 1, process)
                 process.send_signal(number)
                 start = time.monotonic()
@@ -46,8 +28,8 @@ class Signals(Case):
                 self.assertTrue(message.startswith("interrupted; 1 of 1 experiments are stored."), message)
 
     def test_a_signal_that_the_caller_ignores_stays_ignored(self):
-        words = [word.replace("none,cope", "none").replace("6000", "2000") for word in LONG]
-        process = self.start(*words, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        arguments = [argument.replace("none,cope", "none").replace("6000", "2000") for argument in LONG]
+        process = self.start(*arguments, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.wait_for(lambda: len(self.lines()) >= 1, process)
         process.send_signal(signal.SIGHUP)
         self.assertEqual(process.wait(), 0)
