@@ -7,6 +7,7 @@ ends. The result has the bytes of an undisturbed one.
 """
 
 import argparse
+import itertools
 import os
 import random
 import shutil
@@ -27,7 +28,7 @@ ALWAYS = ["--set", "training.steps=40", "--set", "training.validate_every=20", "
 
 
 def shard(k):
-    return [*SMOKE, *ALWAYS, "-e", "none,rope", "-s", "2", "--save-models", "--shard", f"{k}/2", "-j", "1", "-o", k]
+    return [*SMOKE, *SHORT, *OFTEN, "-e", "none,rope", "-s", "2", "--save-models", "--shard", f"{k}/2", "-j", "1", "-o", k]
 
 
 # The commands of each scenario, in their order. A run is repeated with --resume, a merge with --force.
@@ -45,23 +46,17 @@ SCENARIOS = {
         + ["-j", "1", "-o", "run"]
     ],
     "sgd": [
-        [
-            *SMOKE,
-            *SHORT,
-            *OFTEN,
-            "-e",
-            "none,rope",
-            "--set",
-            "training.optimizer=sgd",
-            "--save-models",
-            "-j",
-            "1",
-            "-o",
-            "run",
-        ]
+        [*SMOKE, *SHORT, *OFTEN, "-e", "none,rope", "--set", "training.optimizer=sgd", "--save-models"]
+        + ["-j", "1", "-o", "run"]
     ],
     "shards and merge": [shard("1"), shard("2"), ["merge", "1", "2", "-o", "all"]],
 }
+
+
+# So many kills of one command, and then it may end. Otherwise a slow machine spends all kills on one command.
+KILLS_OF_A_COMMAND = 6
+# If no kill has left a checkpoint, it continues up to so many times the kills that were asked for.
+MOST_KILLS = 10
 
 
 def start(program, folder, words):
@@ -101,12 +96,15 @@ class Scenario:
         self.temporaries += any(folder.rglob(".posbench-*.tmp"))
         self.lines += any(path.stat().st_size > 0 for path in folder.glob("*/experiments.jsonl"))
 
+    def unfinished(self, kills):
+        return self.kills < kills or (not self.checkpoints and self.kills < MOST_KILLS * kills)
+
     def repeat(self, folder, number, kills):
         """Repeats a command until it ends. Returns an error or ""."""
         words = self.commands[number]
         words = [*words, "--force" if words[0] == "merge" else "--resume"]
-        while True:
-            kill = self.kills < kills
+        for attempt in itertools.count():
+            kill = attempt < KILLS_OF_A_COMMAND and self.unfinished(kills)
             process = start(self.program, folder, words)
             if kill:
                 time.sleep(self.random.uniform(0, 1.2 * self.seconds[number]))  # some commands end before
@@ -120,7 +118,7 @@ class Scenario:
             self.look(folder)
 
     def test(self, kills):
-        while (self.kills < kills or self.ends == 0) and not self.wrong:
+        while (self.unfinished(kills) or self.ends == 0) and not self.wrong:
             folder = self.base / "killed"
             folder.mkdir()
             for number in range(len(self.commands)):
