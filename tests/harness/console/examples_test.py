@@ -53,7 +53,10 @@ case $command in
       has --jobs && set_value --jobs 1,2
     fi
     ;;
-  verify) set_value --sample 1 ;;
+  verify) # the small run; the tests of the harness repeat experiments of the reference
+    arguments[1]=runs/mine
+    set_value --sample 1
+    ;;
   check) # without names two certificates, and no variants, which take minutes
     [ $# = 1 ] && arguments+=(alibi parity_check)
     for n in "${!arguments[@]}"; do [ "${arguments[n]}" = --variants ] && unset "arguments[n]"; done
