@@ -41,7 +41,7 @@ Json part(const Json& made, const Json& kept) {
 
 }  // namespace
 
-TEST_CASE("repeated experiments of the reference report give the same numbers") {
+TEST_CASE("repeated experiments of the reference report give the same numbers", "[one_thread]") {
   const auto [task, encoding, seed] =
       GENERATE(table<std::string, std::string, std::uint64_t>({{"even_pairs", "cope", 8},
                                                                {"last_x_retrieval", "rope", 9},
