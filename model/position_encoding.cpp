@@ -9,7 +9,7 @@ namespace posbench {
 Positions PositionEncoding::positions(const Sequence& sequence, Rng&) const {
   Positions positions;
   positions.at.resize(sequence.tokens.size());
-  std::iota(positions.at.begin(), positions.at.end(), Real(0));
+  std::iota(positions.at.begin(), positions.at.end(), static_cast<Real>(sequence.first_position));
   return positions;
 }
 

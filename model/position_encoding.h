@@ -2,10 +2,12 @@
 // class is plain attention, so that it is an encoding, too (NoPE). Other encodings override the stages that they
 // change.
 //
-// A forward function overwrites its outputs, which the caller has sized. A backward function receives the arguments and
-// results of its forward function, then the gradient of the result, then its outputs. It adds to its outputs, which the caller has set to zero,
-// except that normalize_backward overwrites d_scores and mix_backward overwrites d_attention. Encodings hold options and
-// parameter handles, never values of a sequence, so that one object serves all sequences.
+// A forward function overwrites its outputs, which the caller has sized; embed adds to x, and an encoding sizes its
+// tables and its recurrent state. A backward function receives the arguments of its forward function (of tables and
+// normalize also the result), then the gradient of the result, then its outputs. It adds to its outputs, which the
+// caller has set to zero. Exceptions: normalize_backward overwrites d_scores, mix_backward overwrites d_attention, and
+// embed_backward and carry_backward change gradients in place, as stated there. Encodings hold options and parameter
+// handles, never values of a sequence, so that one object serves all sequences.
 #pragma once
 #include <algorithm>
 #include <any>
@@ -54,8 +56,9 @@ struct Sequence {
   std::vector<int> digit_positions;   // (T) decimal position of a digit in its number, from 1; else 0; or empty
   std::vector<int> target_positions;  // (A) the positions whose logits are computed
   bool training = false;
-  int loops = 0;        // passes through the layers; 0: ModelConfig::loops
-  Positions positions;  // of the encoding
+  int loops = 0;           // passes through the layers; 0: ModelConfig::loops
+  int first_position = 0;  // of the first token; encodings that choose positions themselves do not read it
+  Positions positions;     // of the encoding
 };
 
 /// The values that an encoding computes once per step, for the current positions.
@@ -149,7 +152,7 @@ class PositionEncoding {
   /// Projects parameters into their range, before training and after every update.   Default: no constraint.
   virtual void constrain(Parameters&) const {}
 
-  /// 1. Returns the position of each token.   Default: 0, 1, ..., T-1.
+  /// 1. Returns the position of each token.   Default: k, k+1, ..., k+T-1, where k is Sequence::first_position.
   virtual Positions positions(const Sequence&, Rng&) const;
 
   /// 2. Computes the tables, which depend on parameters and positions alone, once for all sequences of a step with

@@ -22,6 +22,7 @@
 #include "harness/console/terminal.h"
 #include "harness/runs/claims.h"
 #include "harness/training/baselines.h"
+#include "harness/training/samples.h"
 #include "harness/training/task_setup.h"
 #include "results/presentation/claims_text.h"
 #include "results/types/metric.h"
@@ -100,8 +101,16 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
   return text;
 }
 
+std::string show_shift() {
+  return "shift (split)\n\n" +
+         field("meaning",
+               "the test samples in distribution, whose positions begin at a number from 1 to "
+               "evaluation.shift times the trained length; every task has it if evaluation.shift is set");
+}
+
 /// Returns the tasks that have a split, with its options and its purpose. Empty if no task has it.
 std::string show_split(const std::string& name) {
+  if (name == kShift) return show_shift();
   std::string text;
   for (const std::string& task : tasks().names()) {
     const TaskSetup setup = make_task_setup(ExperimentOptions{}, task);

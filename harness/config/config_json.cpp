@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "harness/config/config.h"
 #include "harness/config/names.h"
+#include "harness/training/samples.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -101,6 +102,8 @@ void read_splits(const Json& json, const std::string& where, RunConfig& config) 
       TaskInfo::Split split{name, {}, "from the configuration"};
       if (name == "in_distribution")
         refuse(where + "." + key, "'in_distribution' is what is trained on; give the task options instead");
+      if (name == kShift)
+        refuse(where + "." + key, "'shift' is the split of evaluation.shift; set that, or take another name");
       if (!options.is_null()) {
         const std::string place = where + "." + key + "." + name;
         for (const auto& [option, value] : expect_object(options, place).items())

@@ -12,6 +12,7 @@
 #include "encodings/registry.h"
 #include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
+#include "harness/training/samples.h"
 #include "results/types/metric.h"
 #include "tasks/registry.h"
 
@@ -36,7 +37,7 @@ std::vector<std::string> explained_names() {
 }
 
 std::vector<std::string> split_names() {
-  std::set<std::string> splits;
+  std::set<std::string> splits{kShift};
   for (const std::string& task : tasks().names()) {
     for (const TaskInfo::Split& split : tasks().find(task).info.splits) splits.insert(split.name);
   }

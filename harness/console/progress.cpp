@@ -41,7 +41,7 @@ std::string outcome(const ExperimentResult& result) {
     const double right = accuracy(split.sequence);
     if (split.kind == SplitKind::in_distribution) {
       text = accuracy_text(right, 3) + " in distribution";
-    } else {
+    } else if (split.kind == SplitKind::out_of_distribution) {
       worst = std::min(worst, right);
     }
   }

@@ -37,7 +37,7 @@ std::string short_hash(const std::string& text) {
 RunConfig make_run_config(const ClaimFile& file, ClaimSize size, const ClaimCell& cell) {
   const ClaimSetting& setting = file.settings.at(size);
   RunConfig config = make_config({.profile = setting.profile});
-  config.evaluation.grid = 0;  // the rules of claims are about splits
+  config.evaluation.grid = config.evaluation.shift = 0;  // the rules of claims are about the splits of tasks
   overlay(setting.config, fmt::format("{}.json: {}.config", file.claim.name, to_string(size)), config);
   config.tasks = select(file.tasks.at(cell.task).at(size), "task");
   config.encodings = select(cell.encoding, "encoding");

@@ -64,7 +64,7 @@ double estimate_cost(const TaskSetup& task, const std::vector<Extension>& extens
   double tests = 0;
   for (size_t i = 0; i < task.tasks.size(); ++i) {
     tests += forward(*task.tasks[i], false, evaluation.loops) * evaluation.sequences;
-    if (i == 0 || training.validate_splits)
+    if (i == 0 || (training.validate_splits && kind(task.splits[i]) == SplitKind::out_of_distribution))
       cost += forward(*task.tasks[i], false) * validations * training.validation_sequences;
   }
   if (!task.grids.empty()) {

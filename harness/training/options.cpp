@@ -144,6 +144,11 @@ void EvaluationOptions::describe(OptionTable& o) {
       "number of test sequences at the trained length, for the effective length; 1.5 to 16 times the length are "
       "tested with fewer; 0: no such tests");
   o.omit_default();
+  o.integer(
+      "shift", shift, 0, 64,
+      "adds the split `shift`: the test samples in distribution, with positions that begin at a number from 1 to "
+      "this multiple of the trained length; 0: no such split");
+  o.omit_default();
   o.choice("layout", layout, {"by_attention", "teacher_forced", "slots"},
            "layout of answers; by_attention is teacher_forced for causal models and slots for bidirectional ones",
            {{"fed_back", "teacher_forced"}});

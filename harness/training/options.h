@@ -60,6 +60,8 @@ struct TrainingOptions {
 struct EvaluationOptions {
   int sequences = 512;
   int grid = 0;  // test sequences at the trained length of each grid; 0: no grid
+  int shift =
+      0;  // the split `shift` has positions that begin at up to `shift` times the trained length; 0: no split
   AnswerLayout layout = AnswerLayout::by_attention;
   int loops = 0;
   void describe(OptionTable&);

@@ -102,6 +102,10 @@ std::vector<PreparedSample> draw_batch(const SampleStream& samples, const Positi
       s.target_positions = e.scored;
     }
     for (const int t : s.target_positions) drawn.targets.push_back(e.targets[t]);
+    if (samples.largest_shift > 0) {
+      Rng shift_rng = make_rng(samples.seed, samples.text + ":shift", drawn.index);
+      s.first_position = uniform(shift_rng, 1, samples.largest_shift);
+    }
     Rng rng = make_rng(samples.seed, samples.text + ":positions", drawn.index);
     s.positions = encoding.positions(s, rng);
   }

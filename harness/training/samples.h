@@ -12,20 +12,21 @@
 namespace posbench {
 
 constexpr const char* kInDistribution = "in_distribution";  // the split that has the training distribution
+constexpr const char* kShift = "shift";                     // the same samples, whose positions begin later
 
 /// Names one stream of samples of a run.
 struct StreamId {
   Purpose purpose = Purpose::train;
-  std::string split = kInDistribution;  // both kinds of training have this split only
+  std::string split = kInDistribution;  // train and further_training have this split only
   std::uint64_t seed = 0;
   std::string grid = "";  // a point of a grid, "length=2x", for a test that belongs to no split
 
   /// Returns "train", "train:further", "validation", "validation:ood_sparse", "test:ood_sparse" or
-  /// "grid:length=2x". This text seeds the generator, so that it must not change.
+  /// "grid:length=2x". This text seeds the generator, so it must not change.
   std::string text() const;
 };
 
-/// Returns a message if the example is invalid for a task with so many tokens and answers: a token, target or
+/// Returns a message if the example is invalid for a task with these numbers of tokens and answers: a token, target or
 /// scored position does not fit the others. Returns "" if the example is valid.
 std::string validate(const Example&, int vocabulary, int answers);
 
@@ -51,8 +52,9 @@ struct SampleStream {
   Purpose purpose = Purpose::test;
   std::optional<int> length = std::nullopt;  // of every example; empty: drawn from the lengths of the task
   bool answers_only = false;                 // predictions are chosen among the ids that answers can have
-  std::uint64_t distinct = 0;  // the stream repeats its first samples, so many of them; 0: it does not repeat
+  std::uint64_t distinct = 0;  // the stream repeats its first `distinct` samples; 0: it does not repeat
   int loops = 0;               // passes of a sequence through the layers; 0: those of the model
+  int largest_shift = 0;       // positions begin at 1 ... largest_shift, drawn for each sample; 0: they begin at 0
 };
 
 /// The streams of one training.

@@ -55,7 +55,7 @@ std::string prefixed(const std::string& prefix, const std::string& text) {
 }
 
 void refuse_training_distribution(const Spec& trained, const TaskInfo::Split& split) {
-  if (kind(split) == SplitKind::in_distribution) return;
+  if (kind(split) != SplitKind::out_of_distribution) return;
   const auto canonical = tasks().find(trained.name).canonical;
   Spec tested = trained;
   tested.options.insert(tested.options.end(), split.options.begin(), split.options.end());
@@ -147,6 +147,12 @@ void add_split(const Spec& spec, const TaskInfo::Split& raw, TaskSetup& setup) {
   }
 }
 
+/// Adds the split whose positions begin later. The longest sequence has the largest positions.
+void add_shift(const Spec& spec, TaskSetup& setup) {
+  add_split(spec, {kShift, {}, "the same samples, at positions that begin later"}, setup);
+  setup.shape.longest = std::max(setup.shape.longest, setup.largest_shift() + setup.shape.trained_length);
+}
+
 }  // namespace
 
 TaskSpec TaskSpec::parse(const std::string& text) {
@@ -189,6 +195,7 @@ TaskSetup make_task_setup(const ExperimentOptions& for_all, const std::string& t
   check_extend(options.extend);
   setup.shape = options.model.shape();
   for (const TaskInfo::Split& split : chosen_splits(setup)) add_split(spec, split, setup);
+  if (options.evaluation.shift > 0) add_shift(spec, setup);
   setup.shape.vocabulary = setup.trained().vocabulary();
   if (options.evaluation.grid > 0) setup.grids = make_task_grids(spec, options.layout(), setup.shape.vocabulary);
   setup.extended = make_extended(spec, options.extend, options.layout(), setup.shape.vocabulary);
@@ -198,11 +205,15 @@ TaskSetup make_task_setup(const ExperimentOptions& for_all, const std::string& t
 
 SampleStream TaskSetup::make_stream(const Task& task, const StreamId& id, std::optional<int> length) const {
   const bool is_training = id.purpose == Purpose::train || id.purpose == Purpose::further_training;
-  SampleStream stream(task, id);
+  const bool is_shifted = id.split == kShift;
+  StreamId samples = id;
+  if (is_shifted) samples.split = kInDistribution;
+  SampleStream stream(task, samples);
   stream.length = length;
   stream.answers_only = options.training.outputs == Outputs::answers;
   if (is_training) stream.distinct = static_cast<std::uint64_t>(options.training.samples);
   if (id.purpose == Purpose::test) stream.loops = options.evaluation.loops;
+  if (is_shifted) stream.largest_shift = largest_shift();
   return stream;
 }
 
@@ -230,6 +241,7 @@ TrainingStreams TaskSetup::training_streams(Purpose purpose, std::uint64_t seed)
 }
 
 SplitKind kind(const TaskInfo::Split& split) {
+  if (split.name == kShift) return SplitKind::shifted;
   return split.name == kInDistribution ? SplitKind::in_distribution : SplitKind::out_of_distribution;
 }
 

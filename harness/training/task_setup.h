@@ -39,6 +39,8 @@ struct TaskSetup {
   ModelConfig shape;                         // with the vocabulary and the lengths of this task
 
   const Task& trained() const { return *tasks.front(); }
+  /// Returns the largest position at which a sequence of the split `shift` begins.
+  int largest_shift() const { return options.evaluation.shift * shape.trained_length; }
   const Task& further_training_task() const { return extended ? *extended : trained(); }
 
   /// Returns a stream of samples as a run reads it: a test has the loops of the evaluation, a finite training set

@@ -64,7 +64,7 @@ Cell accuracy_cell(const SummaryRow& row, Metric metric, bool has_effective) {
 /// Returns the mean on a split. It is in brackets if it says nothing about the encoding.
 Cell split_cell(const SummaryRow& row, const SplitSummary& split, Metric metric) {
   if (unfinished(row)) return unfinished_cell(row);
-  const bool unknown = split.kind == SplitKind::out_of_distribution && not_learned(row, metric);
+  const bool unknown = split.kind != SplitKind::in_distribution && not_learned(row, metric);
   const std::string letters = std::string(row.diverged > 0 ? "d" : "") + (row.failed > 0 ? "f" : "");
   const std::string text =
       fmt::format(fmt::runtime(unknown ? "({}){}" : "{}{}"), two_digits(split, metric), letters);

@@ -17,7 +17,7 @@ const std::vector<std::string>& status_names() {
 }
 
 const std::vector<std::string>& split_kind_names() {
-  static const std::vector<std::string> names{"in_distribution", "out_of_distribution"};
+  static const std::vector<std::string> names{"in_distribution", "out_of_distribution", "shifted"};
   return names;
 }
 

@@ -30,7 +30,8 @@ struct ExperimentId {
 };
 
 enum class Status { ok, diverged, failed };
-enum class SplitKind { in_distribution, out_of_distribution };
+/// shifted: the samples in distribution at other positions. Means over splits out of distribution leave it out.
+enum class SplitKind { in_distribution, out_of_distribution, shifted };
 
 std::string to_string(Status);     // "diverged"
 std::string to_string(SplitKind);  // "out_of_distribution"

@@ -265,12 +265,15 @@ def train(
     return training
 
 
-def without_grid(flags: Sequence[str]) -> list[str]:
-    """Adds the setting that there is no grid of lengths, which a profile may have. Refuses a grid of the user."""
-    grids = [flag for flag in flags if flag.startswith("evaluation.grid=")]
-    if any(grid != "evaluation.grid=0" for grid in grids):
-        raise InputError(f"{grids[-1]}: posbench.torch tests no grid of lengths; leave it out")
-    return [*flags, "--set", "evaluation.grid=0"]
+def only_splits(flags: Sequence[str]) -> list[str]:
+    """Turns off the tests beyond the splits of the task, which a profile may have. Refuses those that a user asks for."""
+    result = list(flags)
+    for name, meaning in (("grid", "grid of lengths"), ("shift", "split 'shift'")):
+        given = [flag for flag in flags if flag.startswith(f"evaluation.{name}=")]
+        if any(flag != f"evaluation.{name}=0" for flag in given):
+            raise InputError(f"{given[-1]}: posbench.torch tests no {meaning}; leave it out")
+        result += ["--set", f"evaluation.{name}=0"]
+    return result
 
 
 def run(
@@ -301,7 +304,7 @@ def run(
         raise InputError("there are no tasks; expected their names, as in tasks=['flip_flop']")
     if sum(given is not None for given in (encoding, mixer, model)) != 1:
         raise InputError("run trains one thing; expected an encoding, mixer=... or model=...")
-    flags = tuple(without_grid(configuration(profile, settings, config)))
+    flags = tuple(only_splits(configuration(profile, settings, config)))
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
         files: list[Path] = []
