@@ -1,5 +1,5 @@
-// Reads files, and writes them so that they survive a crash of the process or of the machine. No other file opens
-// files for writing.
+// Reads files, and writes them so that they survive a crash of the process or of the machine. No other source file
+// opens files for writing.
 #pragma once
 #include <sys/types.h>
 
@@ -17,7 +17,7 @@ namespace posbench {
 /// An open file.
 class File {
  public:
-  /// `flags` are those of open(2). Messages name `shown`, if it is given. Throws FileError, as all functions
+  /// `flags` are those of open(2). Messages name `shown`, if it is given. Throws FileError, as do all functions
   /// below.
   File(std::filesystem::path, int flags, std::filesystem::path shown = {});
   File(const File&) = delete;

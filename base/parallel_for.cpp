@@ -104,6 +104,6 @@ void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f,
   calls.rethrow();
 }
 
-int count_cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+int count_hardware_threads() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
 }  // namespace posbench

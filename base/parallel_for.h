@@ -15,6 +15,6 @@ void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f,
                   const std::function<void(int threads)>& on_jobs_reduced = {});
 
 /// Returns the number of hardware threads, or 1 if it is unknown.
-int count_cores();
+int count_hardware_threads();
 
 }  // namespace posbench

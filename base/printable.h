@@ -6,10 +6,10 @@
 
 namespace posbench {
 
-/// Replaces control characters, which could break a line or control a terminal, and invalid UTF-8 by '?'.
+/// Replaces control characters, which could break a line or control a terminal, and invalid UTF-8 with '?'.
 std::string to_printable(std::string_view text);
 
-/// Replaces invalid UTF-8 by '?'.
+/// Replaces invalid UTF-8 with '?'.
 std::string to_valid_utf8(std::string_view text);
 
 /// Returns to_printable(text), without its middle if it is longer than `max_size` bytes.

@@ -12,8 +12,8 @@ std::string did_you_mean(std::string_view given, const std::vector<std::string>&
 /// Splits at every `separator` outside parentheses. Empty text has no pieces.
 std::vector<std::string> split_list(std::string_view text, char separator);
 
-/// Parses the whole text as an integer or a finite number. Returns false if it is none or outside of the type's
-/// range.
+/// Parses the whole text as an integer or a finite number. Returns false if it is not a number, or outside of
+/// the range of the type.
 bool parse_number(std::string_view text, int& value);
 bool parse_number(std::string_view text, double& value);
 

@@ -24,7 +24,7 @@ struct SequenceWorkspace {
   Matrices d_recurrent_state;
 };
 
-/// The values that the sequences of a step share: packed weights, and the tables of stage 0, which are computed
+/// The values that the sequences of a step share: packed weights, and the tables of the encoding, which are computed
 /// again only if the positions of a sequence are no prefix of theirs.
 struct StepCache {
   std::vector<BlockWeights> blocks;

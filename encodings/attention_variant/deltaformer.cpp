@@ -1,5 +1,5 @@
-// DeltaFormer: RoPE whose values are corrected by the delta rule. Each token subtracts from its value the values
-// that attention from its key to earlier keys reads.
+// DeltaFormer: RoPE whose values are corrected by the delta rule. Each token attends with its key to
+// earlier keys, and subtracts the result from its own value.
 #include <fmt/format.h>
 
 #include <optional>
@@ -27,9 +27,9 @@ const EncodingInfo kInfo{
     .source = "Zhong et al. 2025, arXiv:2505.19488; fla-org/flash-linear-attention",
     .notes =
         "The layer is that of the library: R is RoPE with pairs half a head apart and base 10000, and beta is "
-        "unbounded. b starts at N(0, 0.02) and c at 0, so that attention starts nearly plain. P has keys as its "
-        "queries in the library's first version (195b74d) and in its description; since 71ed189 its code passes "
-        "queries (similarity=queries). Only the introduction of the paper and summaries could be read. "
+        "unbounded. b starts at N(0, 0.02) and c at 0, so that attention starts nearly plain. P compares "
+        "keys with keys in the library's first version (195b74d) and in its description; since 71ed189 its code "
+        "compares queries with keys (similarity=queries). Only the introduction of the paper and summaries could be read. "
         "strength=one is their form, and that of the library's function without beta. The paper also has a factor "
         "of v_t, other keys for P and other kernels than the softmax, which the library leaves out. If |beta| "
         "exceeds 1, u may grow exponentially with the length. rotary=false leaves out R. A window or a scale of "

@@ -25,8 +25,8 @@ const EncodingInfo kInfo{
     .notes =
         "i counts from 0. c (0.1 at the start), mu (1 at the start) and the network are learned, for each "
         "layer. W and b start uniform over +-1 / sqrt(inputs). Below |mu| L the bias is a function of distance "
-        "alone. L is 512 in the paper (threshold=512), which short sequences never reach and long ones then "
-        "leave the trained range with. Here L is half of the trained length, rounded down; DAPE's training "
+        "alone. L is 512 in the paper (threshold=512). Short sequences never reach it, so longer ones leave "
+        "the trained range. Here L is half of the trained length, rounded down; DAPE's training "
         "code halves 128. The paper is causal. In bidirectional models a pair's bias does not depend on the "
         "length and equals the causal one for keys before the query; with sides=symmetric, left and right are "
         "alike. No code of the authors was found. FIRE-S (shared_layers=true) is from memory.",

@@ -1,5 +1,5 @@
-// CoPE, contextual position: a query and the keys from a key up to the query give gates. Their sum is the position
-// of that key. It interpolates between two neighboring position vectors.
+// CoPE, contextual position: each query computes a gate for every key. The position of a key is the sum of the gates
+// from it to the query. The two neighboring position vectors are interpolated.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // TAPE, contextualized equivariant position encoding: the rotations of each token and head are a recurrent state.
-// It starts as RoPE's, and every block updates it by its attention and by the output of its feed-forward layer.
+// The state starts as that of RoPE, and every block updates it by its attention and by the output of its feed-forward layer.
 #include <fmt/format.h>
 
 #include <string>
@@ -25,8 +25,8 @@ const EncodingInfo kInfo{
         "C   <- C + W_down (SiLU(W_x f) * (W_up C)),   S likewise    after the feed-forward layer's output f",
     .source = "Zhu et al. 2025, arXiv:2501.00712; VITA-Group/TAPE",
     .notes =
-        "As released, nothing is renormalized, so that rotations scale. rho_h is all that remains of a map "
-        "over heads: the released code sums its H weights, which are one weight here. The inner width is 4 H, "
+        "As released, nothing is renormalized, so that rotations scale. The released code has a map over heads, but "
+        "sums its H weights, so one weight rho_h is the same. The inner width is 4 H, "
         "48 for 12 heads. W_up and rho start at zero, so that the model starts as RoPE, W_x and W_down at N(0, "
         "0.02). The released code also draws a random offset of all positions in training. All maps commute "
         "with a common rotation, so nothing depends on it, and it is left out.",
@@ -152,7 +152,7 @@ class Tape final : public Decorator {
       head(after_attention, h) = head(state, h) + rho(0, static_cast<Index>(h)) * attended;
     }
   }
-  /// The backward for state n. Overwrites the gradient of the state.
+  /// The backward pass for state n. Overwrites the gradient of the state.
   void update_by_attention_backward(const AttentionInput& in, const Heads& attention, size_t n,
                                     const Matrix& d_after_attention, Heads& d_attention,
                                     AttentionGradient& d) const {

@@ -63,7 +63,7 @@ void for_each_block(Index length, F f) {
 }
 
 /// Computes, in the rows of its tokens, the product of the gates from the first query to each query and from the
-/// token behind each key to the last key. The product of both is the decay from key to query.
+/// token after each key to the last key. The product of both is the decay from key to query.
 void decays(const In& log_gates, const PairBlock& b, Matrix& decay) {
   auto queries = b.queries(decay), keys = b.keys(decay);
   queries = b.queries(log_gates);
@@ -85,7 +85,7 @@ class Wall final : public PositionEncoding {
     double bias = 8;
     bool scalar_gate = false;
     void describe(OptionTable& o) {
-      o.number("bias", bias, -20, 20, "initial b; a gate starts at sigmoid(b), and 3 to 8 remember longer");
+      o.number("bias", bias, -20, 20, "initial b; a gate starts at sigmoid(b), and a greater b remembers longer");
       o.flag("scalar_gate", scalar_gate, "the gate of FoX in addition, one for each head");
     }
   };

@@ -6,7 +6,7 @@ namespace posbench {
 
 /// score_h(i, j) = s q_i . k_j + bias_h(i, j),   s = 1 / sqrt(D)
 ///
-/// Stage 0 computes the biases once a step: as values if they are learned, else as constants.
+/// tables() computes the biases once a step: as values if they are learned, else as constants.
 class AdditiveBias : public PositionEncoding {
  public:
   using PositionEncoding::PositionEncoding;

@@ -21,7 +21,7 @@ class PathIntegration {
   /// omega starts geometric, from 2 pi down to 2 pi / range.
   PathIntegration(const std::string& name, const Options&, const ModelConfig&, ParameterLayout&);
 
-  /// Initializes the recurrent state, stage 2.
+  /// Initializes the recurrent state, as PositionEncoding::embed does.
   void embed(const Parameters&, const Matrix& x, Matrices& recurrent_state) const;
   void embed_backward(const Parameters&, const Matrix& x, const Matrices& d_recurrent_state, Matrix& d_x,
                       Gradients&) const;

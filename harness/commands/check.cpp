@@ -35,7 +35,7 @@ struct CheckRequest {
   bool variants = false;           // variants of the encodings, options of blocks, pairs in compositions
   bool json = false;
   bool fail_fast = false;  // stop at the first certificate that does not pass
-  int jobs = count_cores();
+  int jobs = count_hardware_threads();
 };
 
 /// Returns the specs of encodings and tasks that are named, each once, or all.
@@ -87,7 +87,7 @@ void print_encoding(const Json& c) {
   }
   const auto yes = [&](const char* key) { return c[key].get<bool>() ? "yes" : "NO"; };
   fmt::print(
-      "       causal to the bit: {}; finite at length 1 and at 4 times the trained length: {}; output change when "
+      "       causal bit for bit: {}; finite at length 1 and at 4 times the trained length: {}; output change when "
       "tokens are reordered: {:.1e}, when all positions are shifted: {:.1e}\n",
       yes("causal"), yes("finite"), c["order_sensitivity"].get<double>(), c["shift_sensitivity"].get<double>());
   const Json& p = c["properties"];

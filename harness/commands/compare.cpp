@@ -212,7 +212,7 @@ void add_compare(CLI::App& app, Invocation& invocation) {
   CLI::Option* threshold =
       command
           ->add_option("--threshold", request->options.threshold,
-                       "smallest relevant difference of the metric; smaller ones are 'same'")
+                       "smallest relevant difference of the metric; smaller ones are never 'better' or 'worse'")
           ->check(CLI::Range(0.0, 1e6))
           ->default_str(fmt::format("{}, of the effective length {}", default_threshold(Metric::sequence),
                                     default_threshold(Metric::effective_length)));
@@ -238,7 +238,7 @@ void add_compare(CLI::App& app, Invocation& invocation) {
       {"Each row is a task, an encoding and a split: the verdict, both means, their difference with an interval, the "
        "number of seeds that solve it before and after, the corrected p-value of an exact permutation test, and the "
        "smallest difference that these seeds can detect. A task that was not learned has the verdict 'not learned' "
-       "out of distribution, and rows of fewer than five seeds have no verdict (docs/reading.md).",
+       "out of distribution, and rows of fewer than five seeds become neither better nor worse (docs/reading.md).",
        "Options -t, -e and --split select rows. The p-values stay corrected for all tests of the comparison.",
        "The comparison of a run that is in progress or was interrupted uses its finished experiments."});
   command->callback([request, threshold, &invocation] {

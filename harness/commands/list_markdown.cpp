@@ -102,7 +102,7 @@ std::string encoding_section(const EncodingEntry& entry) {
 std::string sections(const std::vector<std::string>& names,
                      const std::function<std::string(const std::string&)>& section) {
   std::vector<std::string> texts(names.size());
-  parallel_for(names.size(), count_cores(), [&](size_t n) { texts[n] = section(names[n]); });
+  parallel_for(names.size(), count_hardware_threads(), [&](size_t n) { texts[n] = section(names[n]); });
   return fmt::format("{}", fmt::join(texts, ""));
 }
 

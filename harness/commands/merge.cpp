@@ -170,7 +170,7 @@ int merge(const MergeRequest& request) {
   }
   const std::vector<TaskBaseline> baselines = [&] {
     const StatusLine status("measuring trivial predictors");
-    return measure_baselines(suite, count_cores());
+    return measure_baselines(suite, count_hardware_threads());
   }();
   for (const auto& [path, record] : runs) check_lines(record, path, baselines);
   RunDirectory directory(request.directory, request.force ? Existing::replace : Existing::refuse,

@@ -122,7 +122,7 @@ int reproduce(const ReproduceRequest& request) {
   }
   const ClaimPlan plan = plan_claims(request.claims, request.size);
   const bool color = wants_color(request.color);
-  const int jobs = request.jobs > 0 ? request.jobs : count_cores();
+  const int jobs = request.jobs > 0 ? request.jobs : count_hardware_threads();
   if (request.list) {
     print_claims(plan, request, color);
     return 0;

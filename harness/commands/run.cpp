@@ -306,7 +306,7 @@ int run_config(const RunConfig& config, const RunRequest& request) {
     for (const std::string& split : task->skipped_splits)
       write_message(to_printable(fmt::format("task '{}' is tested without {}", task->spec, split)) + "\n");
   }
-  const int jobs = request.jobs > 0 ? request.jobs : count_cores();
+  const int jobs = request.jobs > 0 ? request.jobs : count_hardware_threads();
   if (request.dry_run) {
     print_plan(suite, jobs, wants_color(request.color));
     return 0;

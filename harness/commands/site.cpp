@@ -52,7 +52,7 @@ void write_site(const SiteRequest& request) {
   });
   status.set_text("making the pages");
   const std::vector<SiteFile> files =
-      make_site(contents, request.jobs > 0 ? request.jobs : count_cores(),
+      make_site(contents, request.jobs > 0 ? request.jobs : count_hardware_threads(),
                 [&](size_t done, size_t total) { status.set_progress(done, total); });
   folder.write(files);
   status.clear();

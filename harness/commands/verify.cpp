@@ -305,7 +305,7 @@ int verify(const VerifyRequest& request) {
              report.experiments.size(), seed);
   std::fflush(stdout);
   std::vector<Repetition> repetitions =
-      repeat(report, suite, chosen, request.jobs > 0 ? request.jobs : count_cores());
+      repeat(report, suite, chosen, request.jobs > 0 ? request.jobs : count_hardware_threads());
   Repetition summary = compare_summary(request.report, report);
   if (summary.values > 0) repetitions.push_back(std::move(summary));
 

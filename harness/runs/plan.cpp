@@ -256,7 +256,7 @@ Plan make_plan(const Suite& suite, int jobs, const Measured& measured) {
   plan.deviation = calibration.deviation();
   const double total = std::accumulate(plan.seconds.begin(), plan.seconds.end(), 0.0);
   const double longest = *std::max_element(plan.seconds.begin(), plan.seconds.end());
-  const int threads = std::min(jobs, count_cores());
+  const int threads = std::min(jobs, count_hardware_threads());
   plan.core_seconds = startup + total + baselines;
   plan.wall_seconds = startup + std::max(total / threads, longest) + baselines / threads;
   return plan;

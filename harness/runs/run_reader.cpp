@@ -35,7 +35,7 @@ std::uintmax_t size_of(const fs::path& path) {
 void measure(const RunConfig& config, const std::vector<std::string>& specs,
              std::map<std::string, TaskBaseline>& baselines) {
   std::vector<TaskBaseline> measured(specs.size());
-  parallel_for(specs.size(), count_cores(),
+  parallel_for(specs.size(), count_hardware_threads(),
                [&](size_t n) { measured[n] = measure_baselines(setup_task(config, specs[n])); });
   for (TaskBaseline& baseline : measured) baselines[baseline.task] = std::move(baseline);
 }

@@ -9,8 +9,7 @@
 namespace posbench {
 
 constexpr int kBaselineSamples = 4000;
-constexpr int kTrainingSamplesPerSample =
-    5;  // at most so many training samples are drawn for each baseline sample
+constexpr int kTrainingSamplesPerSample = 5;  // the most training samples that are drawn for each baseline sample
 
 /// Returns the number of different training samples that a run draws, but at most `limit`.
 int num_training_samples(const TrainingOptions&, int limit = kTrainingSamplesPerSample * kBaselineSamples);

@@ -10,7 +10,7 @@
 namespace posbench {
 
 /// Returns the id with the largest logit in row n: among the candidates if there are any, otherwise among the ids
-/// below `outputs`. Of equal logits the first counts.
+/// below `outputs`. If logits are equal, the first id wins.
 int predicted_token(const Matrix& logits, Index n, const std::vector<int>& candidates, Index outputs);
 
 /// Returns accuracy, loss and margin on the first `sequences` samples of a stream: overall, by length, by distance

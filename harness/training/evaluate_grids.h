@@ -13,7 +13,7 @@
 namespace posbench {
 
 /// Returns the results of each grid of the task; nothing if a stop was requested. A grid ends after two multiples
-/// in a row below kGridFloor, where the task or the encoding allow no longer sequences, or where the attention
+/// in a row below kGridFloor, where the task or the encoding does not support longer sequences, or where the attention
 /// scores of all layers and heads would take more than half a GiB. The model is not changed: tables whose size
 /// depends on the longest sequence of the splits stay as they are.
 std::optional<std::vector<GridResult>> evaluate_grids(const TaskSetup&, const Spec& encoding, std::uint64_t seed,

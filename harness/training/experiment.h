@@ -13,9 +13,9 @@ struct Experiment {
   const TaskSetup* task = nullptr;
   Spec encoding;
   std::uint64_t seed = 0;
-  double estimated_cost = 0;  // roughly proportional to the run time
-  std::optional<Swept> swept = std::nullopt;
-  std::optional<int> steps = std::nullopt;  // of training, if they are not those of the task
+  double estimated_cost = 0;                  // roughly proportional to the run time
+  std::optional<Swept> swept = std::nullopt;  // the point of a sweep over settings; not of learning rates
+  std::optional<int> steps = std::nullopt;    // of training, if they are not those of the task
   std::vector<Extension> extensions = {};
 
   TrainingOptions training() const {

@@ -20,17 +20,17 @@ class ExperimentObserver {
   /// then.
   virtual double on_start(const Experiment&, const Model&, LearningRateSweep&) { return 0; }
   virtual void on_step(const Experiment&, const LearningRateSweep&) {}
-  /// The state is to be kept: every `checkpoint_seconds` and when a stop is requested. `seconds` of CPU time
-  /// were spent on the experiment until now.
+  /// Saves the state. Called every `checkpoint_seconds` and when a stop is requested. `seconds` of CPU time were
+  /// spent on the experiment until now.
   virtual void on_checkpoint(const Experiment&, const Model&, const LearningRateSweep&, double /*seconds*/) {}
-  /// So much more of the experiments' estimated cost is done. Negative if an experiment is repeated.
+  /// The finished part of the estimated cost grew by `cost`, which is negative if an experiment is repeated.
   virtual void on_progress(double /*cost*/) {}
   /// Training is finished; these parameters are tested next. Not called on divergence.
   virtual void on_trained(const Experiment&, const Model&, const Parameters&) {}
   /// The results are those of the experiment and of each of its extensions, which took `seconds` of CPU time
   /// together. Not called if the experiment was stopped.
   virtual void on_finished(const std::vector<ExperimentResult>&, double /*seconds*/) {}
-  /// The memory was too small for all jobs; so many are left.
+  /// The memory was too small for all jobs; `jobs` of them remain.
   virtual void on_jobs_reduced(int /*jobs*/) {}
 
   double checkpoint_seconds = 60;

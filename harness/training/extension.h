@@ -13,7 +13,7 @@ struct Extension {
   Spec encoding;  // of the test
   int steps = 0;  // of further training before the test
 
-  /// Returns "rope->none" or "rope->none +100 steps", which a report has instead of an encoding.
+  /// Returns "rope->none" or "rope->none +100 steps", the name under which a report lists it.
   std::string label(const std::string& parent) const;
 };
 

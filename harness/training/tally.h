@@ -1,4 +1,4 @@
-// Counts the right answers of a model on the samples of a split, and the means of their loss and margin.
+// Counts the right answers of a model on the samples of a split, and computes the mean loss and margin.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -20,7 +20,7 @@ struct ScoredAnswer {
 };
 
 /// Scores the logits of all ids that could be predicted. The prediction and the margin are among the candidates if
-/// there are any; of equal logits the first is predicted. The loss is over all logits, as in training.
+/// there are any; if logits are equal, the first is predicted. The loss is over all logits, as in training.
 ScoredAnswer score_answer(std::span<const double> logits, const std::vector<int>& candidates, int target);
 
 /// Counts overall, by length, by distance and by position in the answer.

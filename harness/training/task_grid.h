@@ -24,7 +24,7 @@ struct TaskGrid {
 
 /// Returns the grids of a task that is trained with the options of `trained`: by length, and by distance if the
 /// task has an option of this name. A task whose length is fixed has none. A multiple is rounded as tasks/splits.h
-/// describes it; of two multiples that are rounded to one value the larger remains. A multiple that contradicts
+/// describes it; of two multiples that are rounded to one value the larger is kept. A multiple that contradicts
 /// other options is missing.
 std::vector<TaskGrid> make_task_grids(const Spec& trained, Layout, int vocabulary);
 

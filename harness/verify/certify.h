@@ -10,7 +10,7 @@ namespace posbench_double {
 #endif
 
 /// Returns the certificate of an encoding, as `posbench check` reports it: the worst relative error of its
-/// hand-written gradients, causal and bidirectional where defined, with pre- and post-norm; causality to the bit;
+/// hand-written gradients, causal and bidirectional where defined, with pre- and post-norm; causality bit for bit;
 /// finite results at length 1 and at four times the trained length; sensitivity to order and to a shift; the four
 /// properties of properties.h; and "passed". The declared properties are those of the default options and are
 /// compared for these only. Throws InputError for a bad spec.

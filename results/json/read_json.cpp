@@ -277,7 +277,7 @@ std::optional<Json> read_fast(std::string& text, const ListStream& stream) {
   std::string frame = splitter.rest();
   frame.reserve(frame.size() + simdjson::SIMDJSON_PADDING);
   constexpr size_t kWorthAThread = 32;
-  const int jobs = static_cast<int>(std::clamp<size_t>(items.size() / kWorthAThread, 1, count_cores()));
+  const int jobs = static_cast<int>(std::clamp<size_t>(items.size() / kWorthAThread, 1, count_hardware_threads()));
   ParserPool parsers;
   try {
     Json rest = read_members(frame, stream, parsers);

@@ -242,7 +242,7 @@ Verdict judge(const ComparisonRow& row, const CompareOptions& options) {
   if (row.identical) return Verdict::same;
   const bool learned = row.before.learned.by_half_the_seeds() && row.after.learned.by_half_the_seeds();
   const MetricInfo& metric = metric_info(options.metric);
-  if (metric.needs_learning && row.kind == SplitKind::out_of_distribution && !learned) return Verdict::not_learned;
+  if (metric.needs_learning && row.kind != SplitKind::in_distribution && !learned) return Verdict::not_learned;
   if (!row.p_corrected) return Verdict::too_few_seeds;
   if (*row.p_corrected < options.alpha && std::abs(row.difference) >= options.threshold) {
     return (row.difference < 0) == metric.lower_is_better ? Verdict::better : Verdict::worse;
@@ -261,8 +261,8 @@ void warn_of_few_seeds(Comparison& comparison) {
                                  [](const ComparisonRow& row) { return !row.p_corrected; });
   if (few == 0) return;
   comparison.warnings.push_back(fmt::format(
-      "{} of {} rows have fewer than {} seeds on a side, and no verdict: seeds solve a task or do not, and so few "
-      "could differ as much by chance; run with -s {}",
+      "{} of {} rows have fewer than {} seeds on a side, so no test can call them better or worse: seeds solve a task "
+      "or do not, and so few could differ as much by chance; run with -s {}",
       few, comparison.rows.size(), kEnoughSeeds, kEnoughSeeds));
 }
 

@@ -127,7 +127,7 @@ class Needle final : public BasicTask<Options> {
 
   Example ask_for_values(std::vector<int> question, std::vector<int> segments, const std::vector<int>& keys,
                          const std::vector<std::vector<int>>& value_positions, Rng& rng) const {
-    const int depth = static_cast<int>(question.size());
+    const int haystack_size = static_cast<int>(question.size());
     std::vector<int> answer, evidence, distances;
     question.push_back(kQuery);
     for (const int key : distinct_ids(rng, 0, options_.keys, options_.queries)) {
@@ -137,7 +137,7 @@ class Needle final : public BasicTask<Options> {
         for (int digit = 0; digit < options_.digits; ++digit) {
           answer.push_back(question[position + digit]);
           evidence.push_back(position + digit);
-          distances.push_back(10 * (depth - 1 - begin) / depth);
+          distances.push_back(10 * (haystack_size - 1 - begin) / haystack_size);
         }
       }
     }

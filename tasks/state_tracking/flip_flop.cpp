@@ -3,8 +3,8 @@
 //   w 1 i 0 r 1 w 0 i 1 r 0        the bit after r is that of the last w; after w and i it is random
 //
 // The first instruction is w, the last r; the others are i with probability p_ignore, otherwise w or r, equally
-// likely. The distance is the number of instructions from the write to its read, at least 1. To repeat the last
-// bit read is right with probability 1 - p_ignore / 2.
+// likely. The distance is the number of instructions from the write to its read, at least 1. The bit of
+// the preceding instruction is right with probability 1 - p_ignore / 2.
 #include <utility>
 #include <vector>
 
@@ -20,8 +20,8 @@ const TaskInfo kInfo{
     .family = "state_tracking",
     .aspects = {Aspect::state_tracking, Aspect::recall},
     .definition =
-        "The model reads instructions, each followed by a bit: write it, ignore it, or read, whose bit is the "
-        "one written last. It answers the bit of every read.",
+        "The model reads instructions, each followed by a bit: write, ignore or read. The bit after a read is "
+        "the last one written. It answers the bit of every read.",
     .requirement =
         "Attention has to find the last write among any number of ignored instructions: the most recent token "
         "of one kind.",

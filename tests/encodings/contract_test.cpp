@@ -90,7 +90,7 @@ TEST_CASE("every gradient of recurrent blocks agrees with finite differences") {
   }
 }
 
-TEST_CASE("recurrent blocks are causal to the bit, depend on the order of tokens and are finite at any length") {
+TEST_CASE("recurrent blocks are causal bit for bit, depend on the order of tokens and are finite at any length") {
   const BlockKind block = GENERATE(BlockKind::lstm, BlockKind::gated_delta);
   ModelConfig config = small_shape(4, /*causal=*/true, /*pre_norm=*/true);
   config.block = block;
@@ -123,7 +123,7 @@ TEST_CASE("recurrent blocks refuse every encoding that acts on attention") {
   CHECK(accepted == std::vector<std::string>{"none"});
 }
 
-TEST_CASE("no output of a causal model depends on later tokens, to the bit") {
+TEST_CASE("no output of a causal model depends on later tokens, bit for bit") {
   for (const std::string& text : all_specs()) {
     DYNAMIC_SECTION(text) { CHECK(is_causal(Spec::parse(text), small_shape(4, true, true), 20)); }
   }

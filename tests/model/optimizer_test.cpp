@@ -16,7 +16,7 @@ ParameterLayout pair_of_scalars() {
 
 }  // namespace
 
-TEST_CASE("two steps of AdamW agree with results by hand") {
+TEST_CASE("two steps of AdamW agree with results that were computed by hand") {
   const ParameterLayout layout = pair_of_scalars();
   const Parameter pair = layout.entries()[0].parameter;
   Parameters p(layout);

@@ -91,7 +91,7 @@ TEST_CASE("entries above the diagonal of an operand count as zero, and those of 
   }
 }
 
-TEST_CASE("an entry depends on its row and its column only, to the bit") {
+TEST_CASE("an entry depends on its row and its column only, bit for bit") {
   Rng rng = make_rng(3, "product");
   const EigenMatrix a = random_matrix(31, 300, rng), b = random_matrix(300, 45, rng);
   EigenMatrix whole(31, 45);

@@ -96,7 +96,8 @@ TEST_CASE("memorization maps keys to distinct values, the same in every split") 
   CHECK(values.size() == 127);
 }
 
-TEST_CASE("multi-query multi-token recall answers the header example, and has the published numbers of pairs") {
+TEST_CASE(
+    "multi-query multi-token recall answers the example in its file, and has the published numbers of pairs") {
   const TextTask task("mqmtar");
   CHECK(task.answer("_ a3 a9 : a1 a7 _ _ _ a9 a3 : a4 a4 _ ? a9 a3 ? a3 a9 =", 4) == "a4 a4 a1 a7");
   for (const auto& [length, pairs] : std::map<int, int>{{32, 4}, {48, 6}, {64, 8}, {1024, 136}}) {
@@ -117,7 +118,8 @@ TEST_CASE("forgetting recall answers the example of Zoology, whose keys are A to
   CHECK(task.answers("k2 v38 k4 v37 k2 v39 _ _ k4 _ k2 _", {8, 10}) == "v37 v39");
 }
 
-TEST_CASE("repeated recall answers the header example with the last value of a key, and with the last but one") {
+TEST_CASE(
+    "repeated recall answers the example in its file with the last value of a key, and with the last but one") {
   const Example e{.tokens = {0, 33, 1, 34, 0, 35, 0, 36, 1, 37, 0, 38}, .scored = {4, 6, 8, 10}};
   CHECK(oracles().at("mqrar")(e) == Tokens{33, 35, 34, 36});
   const Example second{.tokens = e.tokens, .scored = {6, 10}};

@@ -50,7 +50,7 @@ TEST_CASE("induction heads: every distance from 2 to the length minus 2 occurs")
   CHECK(*distances.rbegin() == 14);
 }
 
-TEST_CASE("random automata answer the header example") {
+TEST_CASE("random automata answer the example in its file") {
   CHECK(TextTask("random_automaton").answers("a c b c d | b c d a c b", {7, 11}) == "d c");
 }
 

@@ -91,7 +91,7 @@ TEST_CASE("majority has no ties, and with two tokens a uniform number of each") 
   for (const auto& [zeros, samples] : a) CHECK(samples == Approx(875).epsilon(0.15));
 }
 
-TEST_CASE("interleaved majority answers the header example") {
+TEST_CASE("interleaved majority answers the example in its file") {
   CHECK(TextTask("interleaved_majority").answer("0 1 1 0 0 1 1 0 1 =", 3) == "0 0 1");
 }
 

@@ -193,7 +193,7 @@ TEST_CASE("last-x retrieval: no other item tells the payload of the queried one"
   }
 }
 
-TEST_CASE("a needle: the header example") {
+TEST_CASE("a needle: the example in its file") {
   CHECK(TextTask("needle").answer("w3 w7 k4 : 2 9 . w1 k2 : 5 0 . w3 w3 ? k2 =", 2) == "5 0");
   CHECK(TextTask("needle").answer("k4 : 2 9 . w1 k2 : 5 0 . k4 : 7 7 . w3 ? k4 k2 =", 6) == "2 9 7 7 5 0");
 }

@@ -65,12 +65,12 @@ TEST_CASE("PosGen has the published sizes, and the distance of the far token") {
   }
 }
 
-TEST_CASE("cumulative parity and majority answer the header examples") {
+TEST_CASE("cumulative parity and majority answer the examples in their files") {
   CHECK(TextTask("cumulative_parity").answers("^ 1 0 1 1 0", {1, 2, 3, 4, 5}) == "1 1 0 1 1");
   CHECK(TextTask("cumulative_majority").answers("1 0 0 1 1", {0, 1, 2, 3, 4}) == "1 1 0 1 1");
 }
 
-TEST_CASE("navigation answers the header example, and its walks always return") {
+TEST_CASE("navigation answers the example in its file, and its walks always return") {
   CHECK(TextTask("navigation_2d").answers("E o3 E _ W o3 N o7 S", {4, 8}) == "o3 o3");
   const TextTask straight("navigation_2d:size=64,walk=10,length=3");
   for (int n = 0; n < 50; ++n) {
@@ -127,7 +127,7 @@ TEST_CASE("the group a4 x z5 is pairs of an even permutation of four points and 
   }
 }
 
-TEST_CASE("group words answer the header example") {
+TEST_CASE("group words answer the example in its file") {
   CHECK(TextTask("group_word").answers("begin 23145 21354", {1, 2}) == "23145 13254");
 }
 
@@ -177,7 +177,7 @@ std::set<std::string> prefixes_of_words(const std::string& language, const std::
 
 }  // namespace
 
-TEST_CASE("regular languages answer the header examples") {
+TEST_CASE("regular languages answer the examples in their files") {
   CHECK(TextTask("regular:language=tomita4").answers("tomita4 0 0 1 0", {1, 2, 3, 4}) == "{01$} {1$} {01$} {01$}");
   CHECK(TextTask("regular").answers("012_02 0 2 1 2", {1, 2, 3, 4}) == "{012$} {012$} {012} {012}");
 }

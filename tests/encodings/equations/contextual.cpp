@@ -27,7 +27,7 @@ double reflected(const Case& c, const std::string& prefix, int h, int i, int j) 
   return y.dot(c.k[h].row(j)) / std::sqrt(c.D);
 }
 
-/// Returns MapFormer's angle of pair n between two tokens, computed from the embeddings that stage 2 received.
+/// Returns MapFormer's angle of pair n between two tokens, computed from the embeddings that embed() received.
 double path_angle(const Case& c, const std::string& name, int h, int i, int j, int n) {
   double steps = 0;
   for (int t = j + 1; t <= i; ++t)

@@ -39,7 +39,7 @@ struct Case {
   Sequence sequence;
   Tables tables;
   Matrices recurrent_state;
-  Matrix x, embedded;  // (T, C): before and after stage 2
+  Matrix x, embedded;  // (T, C): before and after embed()
   Heads q, k, v, content, scores, attention, output;
   Scratch scratch;
 };

@@ -28,7 +28,22 @@ ALWAYS = ["--set", "training.steps=40", "--set", "training.validate_every=20", "
 
 
 def shard(k):
-    return [*SMOKE, *SHORT, *OFTEN, "-e", "none,rope", "-s", "2", "--save-models", "--shard", f"{k}/2", "-j", "1", "-o", k]
+    return [
+        *SMOKE,
+        *SHORT,
+        *OFTEN,
+        "-e",
+        "none,rope",
+        "-s",
+        "2",
+        "--save-models",
+        "--shard",
+        f"{k}/2",
+        "-j",
+        "1",
+        "-o",
+        k,
+    ]
 
 
 # The commands of each scenario, in their order. A run is repeated with --resume, a merge with --force.
