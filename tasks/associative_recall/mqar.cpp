@@ -32,6 +32,7 @@ const TaskInfo kInfo{
     .published =
         "The paper has a vocabulary of 8192 and length/pairs 64/4, 128/8, 256/16 and 512/64, and trains and "
         "tests at one length. The filler is 0, or random ids on request. "
+        "With several numbers (pairs=4..64), each sequence draws one. "
         "Here the default is the first size with a smaller vocabulary, and the splits are ours.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
@@ -44,13 +45,13 @@ const TaskInfo kInfo{
 enum class Filler { zero, random };
 struct Options {
   Integers length{64};
-  int pairs = 4;
+  Integers pairs{4};
   int vocabulary = 64;
   double power = 0.01;
   Filler filler = Filler::zero;
   void describe(OptionTable& o) {
     o.integers("length", length, 4, 100000, "tokens; even");
-    o.integer("pairs", pairs, 1, 10000, "pairs, each queried once");
+    o.integers("pairs", pairs, 1, 10000, "pairs, each queried once");
     o.integer("vocabulary", vocabulary, 4, 100000, "ids: filler 0, then keys, and values from the middle on");
     describe_power(o, power);
     o.choice("filler", filler, {"zero", "random"}, "the tokens between the questions: 0, or uniform ids");
@@ -60,16 +61,17 @@ struct Options {
 class Mqar final : public BasicTask<Options> {
  public:
   Mqar(const Options& options, Layout layout) : BasicTask(options, layout) {
-    if (4 * options.pairs > options.length.min()) {
+    const int pairs = options.pairs.max();
+    if (4 * pairs > options.length.min()) {
       throw InputError(
           fmt::format("task 'mqar': pairs {} needs a length of {} at least, not {}; lower it or raise length",
-                      options.pairs, 4 * options.pairs, options.length.min()));
+                      pairs, 4 * pairs, options.length.min()));
     }
     require_even_lengths("mqar", options.length);
-    if (options.pairs > ids_.keys()) {
+    if (pairs > ids_.keys()) {
       throw InputError(fmt::format(
           "task 'mqar': pairs {} needs more keys than the {} of vocabulary {}; lower it or raise vocabulary",
-          options.pairs, ids_.keys(), options.vocabulary));
+          pairs, ids_.keys(), options.vocabulary));
     }
   }
 
@@ -78,7 +80,8 @@ class Mqar final : public BasicTask<Options> {
   std::string token_text(int token) const override { return ids_.text(token); }
 
   Example sample(int length, Rng& rng) const override {
-    const int pairs = options_.pairs;
+    // A single number takes nothing from the generator.
+    const int pairs = options_.pairs.values().size() > 1 ? options_.pairs.draw(rng) : options_.pairs.max();
     const std::vector<int> key = distinct_ids(rng, 1, ids_.keys(), pairs);
     const std::vector<int> value = distinct_ids(rng, ids_.first_value(), ids_.values(), pairs);
     const std::vector<int> gap = power_law_gaps(rng, (length - 2 * pairs) / 2, pairs, options_.power);

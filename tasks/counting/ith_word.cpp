@@ -4,7 +4,11 @@
 //   the N5 a is N2 of N7 1 =   ->   N7        from=end
 //
 // Each word is one of eight fillers or, with probability `probability`, one of 16 nouns; a sentence has at least
-// one noun. The index is uniform among those that the sentence has, up to `farthest`. The distance is the number
+// one noun. With pieces=1..3, words have that many tokens, as byte-pair encoding makes them:
+//
+//   the +1 N5 +1 +2 a 1 =   ->   N5
+//
+// Words have numbers of pieces in turn, always the same ones. The answer is the first piece. The index is uniform among those that the sentence has, up to `farthest`. The distance is the number
 // of words from the question back to the answer.
 #include <fmt/format.h>
 
@@ -34,7 +38,9 @@ const TaskInfo kInfo{
         "The paper names the problem of attending to the i-th particular word, noun or sentence, which token "
         "positions cannot express, and trains nothing on it. "
         "The data and splits are ours. `ith_last_sentence` is the form over sentences, and `last_x_retrieval` "
-        "is the form from the end, with the marker separate from its payload.",
+        "is the form from the end, with the marker separate from its payload. "
+        "The paper notes that words have several tokens, so that a distance in tokens is not one in words "
+        "(pieces=1..3).",
     .length_unit = "words",
     .distance_unit = "words",
     .splits = {{"in_distribution", {}, "the trained length and probability of nouns"},
@@ -50,23 +56,26 @@ struct Options {
   double probability = 0.3;
   int farthest = 4;
   From from = From::start;
+  Integers pieces{1};
   void describe(OptionTable& o) {
     o.integers("length", length, 1, 10000, "words");
     o.number("probability", probability, 0, 1, "probability that a word is a noun");
     o.integer("farthest", farthest, 1, 1000, "largest index");
     o.choice("from", from, {"start", "end"}, "the end at which counting starts");
+    o.integers("pieces", pieces, 1, 100, "tokens of a word; of several numbers, words have one each in turn");
   }
 };
 
 class IthWord final : public BasicTask<Options> {
  public:
   using BasicTask::BasicTask;
-  int vocabulary() const override { return blank() + 1; }
+  int vocabulary() const override { return blank() + options_.pieces.max(); }
   double chance_level() const override { return 1.0 / kNouns; }
   std::string token_text(int token) const override {
     static const char* const fillers[kFillers] = {"the", "a", "is", "of", "to", "and", "in", "on"};
     if (token < kFillers) return fillers[token];
     if (token < kIndex) return fmt::format("N{}", token - kFillers);
+    if (token > blank()) return fmt::format("+{}", token - blank());
     return token == blank() ? "=" : fmt::format("{}", token - kIndex + 1);
   }
 
@@ -84,6 +93,7 @@ class IthWord final : public BasicTask<Options> {
     const int count = static_cast<int>(nouns.size()), index = uniform(rng, 1, std::min(count, options_.farthest));
     const int position = nouns[options_.from == From::start ? index - 1 : count - index],
               answer = question[position];
+    question = in_pieces(question);
     question.push_back(kIndex + index - 1);
     Example example = ask(layout_, std::move(question), blank(), {answer});
     example.distances = {length - position};
@@ -93,7 +103,17 @@ class IthWord final : public BasicTask<Options> {
  private:
   static constexpr int kFillers = 8, kNouns = 16, kIndex = kFillers + kNouns;
   static int draw_noun(Rng& rng) { return uniform(rng, kFillers, kIndex - 1); }
-  int blank() const { return kIndex + options_.farthest; }
+  int blank() const { return kIndex + options_.farthest; }  // further pieces of words follow
+
+  std::vector<int> in_pieces(const std::vector<int>& words) const {
+    const std::vector<int>& pieces = options_.pieces.values();
+    std::vector<int> tokens;
+    for (const int word : words) {
+      tokens.push_back(word);
+      for (int n = 1; n < pieces[word % pieces.size()]; ++n) tokens.push_back(blank() + n);
+    }
+    return tokens;
+  }
 };
 
 const RegisterTask<IthWord> registered{kInfo};

@@ -4,7 +4,9 @@
 //
 // The answer is uniform over 0..largest, and the last sentence contains the queried word that often, at uniform
 // positions. In earlier sentences each word is the queried one with probability `distractors`. All other words are
-// uniform; a sentence too short for the answer is drawn again.
+// uniform; a sentence too short for the answer is drawn again. With pieces=1..3, words have that many tokens, as
+// byte-pair encoding makes them: `2 +1 +2`. Words have numbers of pieces in turn, always the same ones. The question
+// names the first piece.
 #include <fmt/format.h>
 
 #include <string>
@@ -46,12 +48,14 @@ struct Options {
   int lexicon = 16;
   int largest = 4;
   double distractors = 0.25;
+  Integers pieces{1};
   void describe(OptionTable& o) {
     o.integers("length", length, 1, 1000, "sentences");
     o.integers("words", words, 1, 1000, "words of a sentence, without its full stop");
     o.integer("lexicon", lexicon, 2, 10000, "different words");
     o.integer("largest", largest, 1, 1000, "largest count");
     o.number("distractors", distractors, 0, 1, "probability of the queried word in the earlier sentences");
+    o.integers("pieces", pieces, 1, 100, "tokens of a word; of several numbers, words have one each in turn");
   }
 };
 
@@ -66,10 +70,11 @@ class CountWordLastSentence final : public BasicTask<Options> {
     }
   }
 
-  int vocabulary() const override { return options_.lexicon + 2 + options_.largest + 1; }
+  int vocabulary() const override { return zero() + options_.largest + options_.pieces.max(); }
   double chance_level() const override { return 1.0 / (options_.largest + 1); }
   std::string token_text(int token) const override {
     if (token < options_.lexicon) return std::to_string(token);
+    if (token > zero() + options_.largest) return fmt::format("+{}", token - zero() - options_.largest);
     if (token >= zero()) return fmt::format("#{}", token - zero());
     return token == stop() ? "." : "?";
   }
@@ -91,6 +96,7 @@ class CountWordLastSentence final : public BasicTask<Options> {
       if (word == kIgnore) word = other_word(queried, rng);
     }
     question.insert(question.end(), last.begin(), last.end());
+    question = in_pieces(question);
     question.insert(question.end(), {stop(), stop() + 1});
     Example example = ask(layout_, std::move(question), queried, {zero() + answer});
     example.segments = segments_ended_by(stop(), example.tokens);
@@ -100,6 +106,17 @@ class CountWordLastSentence final : public BasicTask<Options> {
  private:
   int stop() const { return options_.lexicon; }
   int zero() const { return options_.lexicon + 2; }  // the token of count 0; between the two, the question mark
+
+  std::vector<int> in_pieces(const std::vector<int>& words) const {
+    const std::vector<int>& pieces = options_.pieces.values();
+    std::vector<int> tokens;
+    for (const int word : words) {
+      tokens.push_back(word);
+      const int count = word == stop() ? 1 : pieces[word % pieces.size()];
+      for (int n = 1; n < count; ++n) tokens.push_back(zero() + options_.largest + n);
+    }
+    return tokens;
+  }
 
   int other_word(int queried, Rng& rng) const {
     const int word = uniform(rng, 0, options_.lexicon - 2);

@@ -36,6 +36,20 @@ TEST_CASE("multi-query associative recall queries every key once, among zeros or
   }
 }
 
+TEST_CASE("multi-query associative recall draws one of several numbers of pairs for each sequence") {
+  const auto mqar = make("mqar:pairs=2..5,length=64");
+  std::set<size_t> pairs;
+  for (int n = 0; n < 100; ++n) {
+    Rng rng = make_rng(0, "pairs", n);
+    const Example e = mqar->sample(64, rng);
+    pairs.insert(e.scored.size());
+    CHECK(oracles().at("mqar")(e) == scored_answers(e));
+  }
+  CHECK(pairs == std::set<size_t>{2, 3, 4, 5});
+  CHECK_THROWS_WITH(make("mqar:pairs=4..17"),
+                    "task 'mqar': pairs 17 needs a length of 68 at least, not 64; lower it or raise length");
+}
+
 TEST_CASE("in-context recall: the answer is the latest value of each key that occurs again") {
   const Example e = predict_next({3, 9, 0, 12, 3, 9, 5, 8, 0, 12}, {4, 8}, Loss::clean);
   CHECK(oracles().at("mad_in_context_recall")(e) == Tokens{9, 12});

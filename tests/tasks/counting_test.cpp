@@ -84,6 +84,33 @@ TEST_CASE("i-th word counts only nouns, from the start or from the end") {
   }
 }
 
+TEST_CASE("i-th word counts words, not their pieces") {
+  const TextTask whole("ith_word"), pieces("ith_word:pieces=1..3");
+  CHECK(pieces.task().vocabulary() == whole.task().vocabulary() + 2);
+  CHECK(pieces.task().token_text(whole.task().vocabulary()) == "+1");
+  for (int n = 0; n < 100; ++n) {
+    const Example expected = whole.draw(24, n), e = pieces.draw(24, n);
+    CHECK(e.distances == expected.distances);
+    Tokens first;
+    std::map<int, std::set<int>> counts;  // the numbers of pieces of each word
+    int count = 0;
+    for (size_t t = 0; t < e.tokens.size(); ++t) {
+      if (e.tokens[t] < whole.task().vocabulary()) {
+        first.push_back(e.tokens[t]);
+        count = 0;
+      } else {
+        CHECK(e.tokens[t] == whole.task().vocabulary() + count++);
+      }
+      if (t + 1 == e.tokens.size() || e.tokens[t + 1] < whole.task().vocabulary())
+        counts[first.back()].insert(count);
+    }
+    CHECK(first == expected.tokens);
+    CHECK(scored_answers(e) == scored_answers(expected));
+    for (const auto& [word, numbers] : counts)
+      CHECK(numbers == std::set<int>{word < 24 ? word % 3 : 0});  // one noun or filler in three has three pieces
+  }
+}
+
 TEST_CASE("local count: every length of a run occurs") {
   const auto task = make("local_count:run=2..5");
   std::set<int> lengths;

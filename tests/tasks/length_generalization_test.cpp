@@ -267,3 +267,24 @@ TEST_CASE("lego with shuffled clauses keeps its answer, and queries the second h
     CHECK(drawn.example.distances[0] <= 7);
   }
 }
+
+TEST_CASE("addition adds several operands, whose slots hold the longest sum") {
+  std::set<size_t> counts;
+  for (const Layout layout : {Layout::teacher_forced, Layout::slots}) {
+    for (int n = 0; n < 200; ++n) {
+      const Drawn drawn = draw("addition:operands=2..12,reversed=none", 3, n, layout);
+      const std::vector<int> operands = numbers(drawn.question);
+      counts.insert(operands.size());
+      Tokens digits = drawn.answers;
+      CHECK(digits.back() == 11);
+      digits.pop_back();
+      CHECK(number(digits) == std::accumulate(operands.begin(), operands.end(), 0));
+      CHECK(drawn.example.segments.back() == static_cast<int>(operands.size()));
+      if (layout == Layout::slots) CHECK(drawn.example.tokens.size() == drawn.question.size() + 3 + 2 + 1);
+    }
+  }
+  CHECK(counts.size() == 11);
+  const Drawn padded = draw("addition:operands=3,pad=true", 4);
+  CHECK(padded.question.size() == 3 * 4 + 2);
+  CHECK(padded.answers.size() == 4 + 1 + 1);
+}

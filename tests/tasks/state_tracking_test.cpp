@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <map>
 #include <regex>
 #include <set>
@@ -125,6 +126,44 @@ TEST_CASE("the group a4 x z5 is pairs of an even permutation of four points and 
     sum = (sum + element[5] - '0') % 5;
     CHECK(task.text({e.targets[t]}) == fmt::format("{}/{}", product, sum));
   }
+}
+
+TEST_CASE("half of the words are the identity, and words consist of generators and their inverses") {
+  const std::map<std::string, std::set<std::string>> generators{{"s3", {"213", "231", "312"}},
+                                                                {"s4", {"2134", "2341", "4123"}},
+                                                                {"s5", {"21345", "23451", "51234"}},
+                                                                {"a5", {"23145", "31245", "23451", "51234"}}};
+  for (const auto& [group, expected] : generators) {
+    CAPTURE(group);
+    const TextTask task("group_word:answer=identity,symbols=generators,length=2..12,group=" + group);
+    std::set<std::string> symbols;
+    int identities = 0;
+    for (int n = 0; n < 400; ++n) {
+      const Example e = task.draw(2 + n % 11, n);
+      CHECK(e.length == (2 + n % 11) / 2 * 2);
+      const std::string identity = task.task().token_text(0);
+      std::string where = identity;
+      for (size_t t = 1; t < e.tokens.size(); ++t) {
+        const std::string element = task.task().token_text(e.tokens[t]);
+        symbols.insert(element);
+        for (char& point : where) point = element[point - '1'];
+      }
+      CHECK(task.answer(e) == (where == identity ? "yes" : "no"));
+      identities += where == identity;
+    }
+    CHECK(symbols == expected);
+    CHECK(std::abs(identities - 200) < 50);
+  }
+}
+
+TEST_CASE("words of all elements of a group may be asked for the identity, and words of generators for products") {
+  const TextTask elements("group_word:answer=identity,length=4,group=s3"),
+      products("group_word:symbols=generators");
+  std::map<std::string, int> answers;
+  for (int n = 0; n < 300; ++n) ++answers[elements.answer(elements.draw(4, n))];
+  CHECK(std::abs(answers["yes"] - 150) < 45);
+  const Example e = products.draw(12);
+  CHECK(oracles().at("group_word")(e) == scored_answers(e));
 }
 
 TEST_CASE("group words answer the example in its file") {

@@ -138,6 +138,29 @@ const RegisterOracle posgen(
     },
     [](const Example& e) { return std::vector<int>(e.scored.size(), 4); });
 
+/// Returns the lengths of the runs of equal symbols of a question.
+std::vector<int> runs(const Example& e) {
+  std::vector<int> lengths;
+  for (int t = 0; t < e.scored.front(); ++t) {
+    if (t > 0 && e.tokens[t] == e.tokens[t - 1]) {
+      ++lengths.back();
+    } else {
+      lengths.push_back(1);
+    }
+  }
+  return lengths;
+}
+
+// By default, no symbol is three times in a row. Each three equal symbols need an edit, and a run has a third of its
+// length of them, rounded down.
+const RegisterOracle recognition(
+    "recognition", {}, [](const Example& e) { return Tokens{std::ranges::max(runs(e)) < 3 ? 1 : 0}; },
+    [](const Example& e) {
+      int edits = 0;
+      for (const int length : runs(e)) edits += length / 3;
+      return std::vector<int>{edits};
+    });
+
 /// Returns the number of symbols at the end of the word that are `symbol`.
 int trailing(const std::string& word, char symbol) {
   const size_t other = word.find_last_not_of(symbol);

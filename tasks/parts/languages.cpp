@@ -1,0 +1,382 @@
+#include "tasks/parts/languages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace posbench {
+namespace {
+
+constexpr int kNone = -1;
+constexpr int kFar = std::numeric_limits<int>::max() / 2;
+
+/// A deterministic automaton. State 0 is the first.
+struct Automaton {
+  std::vector<std::string> symbols;
+  std::vector<std::vector<int>> next;  // for each state, the state after each symbol, or kNone
+  std::vector<bool> accepts;
+
+  int add_state(bool accepting = false) {
+    next.emplace_back(symbols.size(), kNone);
+    accepts.push_back(accepting);
+    return static_cast<int>(next.size()) - 1;
+  }
+};
+
+/// Returns the automaton with these states. Each is the state after each symbol as a letter from a on, or '.' for
+/// none.
+Automaton automaton(std::vector<std::string> symbols, const std::vector<std::string>& states,
+                    const std::string& accepting) {
+  Automaton a{.symbols = std::move(symbols), .next = {}, .accepts = {}};
+  for (size_t q = 0; q < states.size(); ++q) {
+    const int state = a.add_state(accepting.find(static_cast<char>('a' + q)) != std::string::npos);
+    for (size_t n = 0; n < states[q].size(); ++n) {
+      if (states[q][n] != '.') a.next[state][n] = states[q][n] - 'a';
+    }
+  }
+  return a;
+}
+
+/// Returns the automaton of moves on a cycle of five places, then the place where they end.
+Automaton cycle_navigation() {
+  Automaton a{.symbols = {"<", "=", ">", "0", "1", "2", "3", "4"}, .next = {}, .accepts = {}};
+  for (int place = 0; place < 5; ++place) a.add_state();
+  const int end = a.add_state(true);
+  for (int place = 0; place < 5; ++place) {
+    a.next[place][0] = (place + 4) % 5;
+    a.next[place][1] = place;
+    a.next[place][2] = (place + 1) % 5;
+    a.next[place][3 + place] = end;
+  }
+  return a;
+}
+
+/// Returns the automaton of sums, differences and products modulo 5 from left to right, then = and the value.
+Automaton modular_arithmetic() {
+  constexpr int kPlus = 5, kMinus = 6, kTimes = 7, kEquals = 8;
+  Automaton a{.symbols = {"0", "1", "2", "3", "4", "+", "-", "*", "="}, .next = {}, .accepts = {}};
+  const int start = a.add_state();
+  std::array<int, 5> values{};
+  for (int& state : values) state = a.add_state();
+  const int end = a.add_state(true);
+  for (int value = 0; value < 5; ++value) {
+    a.next[start][value] = values[value];
+    for (const int sign : {kPlus, kMinus, kTimes}) {
+      const int state = a.next[values[value]][sign] = a.add_state();
+      for (int x = 0; x < 5; ++x) {
+        const int result = sign == kPlus ? value + x : sign == kMinus ? value - x + 5 : value * x;
+        a.next[state][x] = values[result % 5];
+      }
+    }
+    const int equals = a.next[values[value]][kEquals] = a.add_state();
+    a.next[equals][value] = end;
+  }
+  return a;
+}
+
+/// Adds the states in which `depth` more brackets may open after this one.
+void add_brackets(Automaton& a, int state, int types, int depth) {
+  if (depth == 0) return;
+  for (int type = 0; type < types; ++type) {
+    const int open = a.add_state();
+    a.next[state][type] = open;
+    a.next[open][types + type] = state;
+    add_brackets(a, open, types, depth - 1);
+  }
+}
+
+Automaton dyck(int types, int depth) {
+  Automaton a;
+  for (const char bracket : {'(', ')'}) {
+    for (int type = 0; type < types; ++type) a.symbols.push_back(fmt::format("{}{}", bracket, type));
+  }
+  add_brackets(a, a.add_state(true), types, depth);
+  return a;
+}
+
+class RegularLanguage final : public Language {
+ public:
+  RegularLanguage(Automaton a, int longest) : Language(a.symbols), a_(std::move(a)) {
+    // remaining_[n][q] is proportional to the probability that a walk from state q, which takes each symbol and
+    // ends with equal probability, ends after n symbols.
+    const size_t states = a_.next.size();
+    for (int n = 0; n <= longest; ++n) {
+      std::vector<double> row(states, 0.0);
+      for (size_t q = 0; q < states; ++q) {
+        double sum = n == 0 && a_.accepts[q] ? 1 : 0;
+        for (const int next : a_.next[q]) {
+          if (n > 0 && next != kNone) sum += remaining_[n - 1][next];
+        }
+        const auto ways = std::ranges::count_if(a_.next[q], [](int next) { return next != kNone; });
+        row[q] = sum / static_cast<double>(ways + (a_.accepts[q] ? 1 : 0));
+      }
+      const double largest = std::ranges::max(row);
+      for (double& p : row) p /= largest > 0 ? largest : 1;
+      remaining_.push_back(std::move(row));
+    }
+  }
+
+  bool contains(const Word& word) const override {
+    int state = 0;
+    for (const int symbol : word) {
+      state = a_.next[state][symbol];
+      if (state == kNone) return false;
+    }
+    return a_.accepts[state];
+  }
+
+  bool has_length(int length) const override { return remaining_.at(length)[0] > 0; }
+
+  Word draw(int length, Rng& rng) const override {
+    Word word;
+    int state = 0;
+    for (int left = length - 1; left >= 0; --left) {
+      const std::vector<int>& next = a_.next[state];
+      const auto weight = [&](size_t n) { return next[n] == kNone ? 0.0 : remaining_[left][next[n]]; };
+      double sum = 0;
+      for (size_t n = 0; n < next.size(); ++n) sum += weight(n);
+      double at = sum * uniform_real(rng);
+      int symbol = kNone;
+      for (size_t n = 0; n < next.size(); ++n) {
+        if (weight(n) <= 0) continue;
+        symbol = static_cast<int>(n);
+        if (at < weight(n)) break;
+        at -= weight(n);
+      }
+      word.push_back(symbol);
+      state = next[symbol];
+    }
+    return word;
+  }
+
+  int edit_distance(const Word& word) const override {
+    std::vector<int> cost(a_.next.size(), kFar);  // the fewest edits of what was read that lead to each state
+    cost[0] = 0;
+    insert_symbols(cost);
+    for (const int symbol : word) {
+      std::vector<int> after(cost.size(), kFar);
+      for (size_t q = 0; q < cost.size(); ++q) {
+        after[q] = std::min(after[q], cost[q] + 1);  // deletes the symbol
+        for (size_t n = 0; n < a_.next[q].size(); ++n) {
+          const int next = a_.next[q][n];
+          if (next != kNone) after[next] = std::min(after[next], cost[q] + (static_cast<int>(n) != symbol));
+        }
+      }
+      insert_symbols(after);
+      cost = std::move(after);
+    }
+    int fewest = kFar;
+    for (size_t q = 0; q < cost.size(); ++q) fewest = a_.accepts[q] ? std::min(fewest, cost[q]) : fewest;
+    return fewest;
+  }
+
+ private:
+  void insert_symbols(std::vector<int>& cost) const {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t q = 0; q < cost.size(); ++q) {
+        for (const int next : a_.next[q]) {
+          if (next == kNone || cost[next] <= cost[q] + 1) continue;
+          cost[next] = cost[q] + 1;
+          changed = true;
+        }
+      }
+    }
+  }
+
+  Automaton a_;
+  std::vector<std::vector<double>> remaining_;
+};
+
+/// Words with more ones than zeros. The number of ones is uniform.
+class Majority final : public Language {
+ public:
+  Majority() : Language({"0", "1"}) {}
+  bool contains(const Word& word) const override { return edit_distance(word) == 0; }
+  bool has_length(int length) const override { return length > 0; }
+  Word draw(int length, Rng& rng) const override {
+    Word word(length, 0);
+    std::fill_n(word.begin(), uniform(rng, length / 2 + 1, length), 1);
+    shuffle<int>(word, rng);
+    return word;
+  }
+  /// An edit moves the lead of the ones by two at most, by replacing a zero.
+  int edit_distance(const Word& word) const override {
+    const int ones = std::accumulate(word.begin(), word.end(), 0), zeros = static_cast<int>(word.size()) - ones;
+    return zeros < ones ? 0 : (zeros - ones + 2) / 2;
+  }
+};
+
+/// Even palindromes: bits, then the same bits reversed.
+class UnmarkedReversal final : public Language {
+ public:
+  UnmarkedReversal() : Language({"0", "1"}) {}
+  bool contains(const Word& word) const override {
+    return word.size() % 2 == 0 && std::equal(word.begin(), word.end(), word.rbegin());
+  }
+  bool has_length(int length) const override { return length % 2 == 0; }
+  Word draw(int length, Rng& rng) const override {
+    Word word = uniform_tokens(rng, length / 2, 0, 1);
+    for (int n = length / 2 - 1; n >= 0; --n) word.push_back(word[n]);
+    return word;
+  }
+  int edit_distance(const Word& word) const override {
+    const size_t length = word.size();
+    // cost[first][last]: of the symbols first ... last - 1
+    std::vector<std::vector<int>> cost(length + 1, std::vector<int>(length + 1, 0));
+    for (size_t size = 1; size <= length; ++size) {
+      for (size_t first = 0; first + size <= length; ++first) {
+        const size_t last = first + size;
+        int& fewest = cost[first][last];
+        fewest = 1 + std::min(cost[first + 1][last], cost[first][last - 1]);
+        if (size > 1) fewest = std::min(fewest, cost[first + 1][last - 1] + (word[first] != word[last - 1]));
+      }
+    }
+    return cost[0][length];
+  }
+};
+
+/// Bits twice, with a marker between them; or without one and with a single 1 of either copy replaced by a hole.
+class Copies final : public Language {
+ public:
+  enum class Kind { marked, missing };
+  explicit Copies(Kind kind) : Language({"0", "1", kind == Kind::marked ? "#" : "_"}), kind_(kind) {}
+
+  bool contains(const Word& word) const override {
+    if (!has_length(static_cast<int>(word.size())) || std::ranges::count(word, kOther) != 1) return false;
+    Word both = word;
+    const auto other = std::ranges::find(both, kOther);
+    if (kind_ == Kind::missing) {
+      *other = 1;
+    } else if (other - both.begin() != std::ssize(both) / 2) {
+      return false;
+    } else {
+      both.erase(other);
+    }
+    const auto middle = both.begin() + std::ssize(both) / 2;
+    return std::equal(both.begin(), middle, middle);
+  }
+
+  bool has_length(int length) const override {
+    return kind_ == Kind::marked ? length % 2 == 1 : length > 0 && length % 2 == 0;
+  }
+
+  Word draw(int length, Rng& rng) const override {
+    Word word = uniform_tokens(rng, length / 2, 0, 1);
+    if (kind_ == Kind::missing) word[uniform(rng, 0, length / 2 - 1)] = 1;
+    const Word copy = word;
+    if (kind_ == Kind::marked) word.push_back(kOther);
+    word.insert(word.end(), copy.begin(), copy.end());
+    if (kind_ == Kind::missing) {
+      std::vector<int> ones;
+      for (int n = 0; n < length; ++n) {
+        if (word[n] == 1) ones.push_back(n);
+      }
+      word[ones[uniform(rng, 0, static_cast<int>(ones.size()) - 1)]] = kOther;
+    }
+    return word;
+  }
+
+  int edit_distance(const Word& word) const override {
+    int fewest = kFar;
+    for (auto split = word.begin();; ++split) {
+      const Word first(word.begin(), split);
+      if (kind_ == Kind::missing) {
+        fewest = std::min(fewest, align(first, Word(split, word.end())));
+      } else {
+        fewest = std::min(fewest, 1 + align(first, Word(split, word.end())));  // inserts a marker
+        if (split != word.end())
+          fewest = std::min(fewest, (*split != kOther) + align(first, Word(split + 1, word.end())));
+      }
+      if (split == word.end()) return fewest;
+    }
+  }
+
+ private:
+  static constexpr int kOther = 2;  // the marker or the hole
+
+  /// Returns the fewest edits after which two symbols are a bit and its copy, or with `hole` a 1 and a hole. kNone
+  /// is a symbol to insert, or one whose partner is deleted.
+  static int cost_of(int a, int b, bool hole) {
+    const auto cost = [](int symbol, int wanted) { return symbol == wanted ? 0 : 1; };
+    if (hole) return std::min(cost(a, kOther) + cost(b, 1), cost(a, 1) + cost(b, kOther));
+    if (a == kNone || b == kNone) return 1;
+    return std::min(cost(a, 0) + cost(b, 0), cost(a, 1) + cost(b, 1));
+  }
+
+  /// Returns the fewest edits after which the second part is the copy of the first.
+  int align(const Word& first, const Word& second) const {
+    const int rows = static_cast<int>(first.size()), columns = static_cast<int>(second.size());
+    // by the number of symbols of both parts, and whether a hole was made
+    std::vector<std::vector<std::array<int, 2>>> cost(rows + 1,
+                                                      std::vector<std::array<int, 2>>(columns + 1, {kFar, kFar}));
+    cost[0][0] = {0, cost_of(kNone, kNone, true)};
+    for (int i = 0; i <= rows; ++i) {
+      for (int j = 0; j <= columns; ++j) {
+        for (const auto& [di, dj] : {std::pair{1, 1}, std::pair{1, 0}, std::pair{0, 1}}) {
+          if (i < di || j < dj) continue;
+          const std::array<int, 2>& before = cost[i - di][j - dj];
+          const int a = di == 1 ? first[i - 1] : kNone, b = dj == 1 ? second[j - 1] : kNone;
+          cost[i][j][0] = std::min(cost[i][j][0], before[0] + cost_of(a, b, false));
+          cost[i][j][1] =
+              std::min({cost[i][j][1], before[1] + cost_of(a, b, false), before[0] + cost_of(a, b, true)});
+        }
+        cost[i][j][1] = std::min(cost[i][j][1], cost[i][j][0] + cost_of(kNone, kNone, true));
+      }
+    }
+    return cost[rows][columns][kind_ == Kind::missing ? 1 : 0];
+  }
+
+  Kind kind_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& language_names() {
+  static const std::vector<std::string> names{
+      "no_triples", "even_pairs",        "repeat_01",          "parity",
+      "first",      "cycle_navigation",  "modular_arithmetic", "dyck_2_3",
+      "majority",   "unmarked_reversal", "marked_copy",        "missing_duplicate"};
+  return names;
+}
+
+std::unique_ptr<Language> make_language(int index, int longest) {
+  const std::vector<std::string> bits{"0", "1"};
+  const auto regular = [&](Automaton a) { return std::make_unique<RegularLanguage>(std::move(a), longest); };
+  switch (index) {
+    case 0:  // no symbol three times in a row
+      return regular(automaton(bits, {"bc", "dc", "be", ".c", "b."}, "abcde"));
+    case 1:  // as many pairs 01 as 10: the first symbol is the last
+      return regular(automaton(bits, {"bc", "bd", "ec", "bd", "ec"}, "abc"));
+    case 2:  // (01)*
+      return regular(automaton(bits, {"b.", ".a"}, "a"));
+    case 3:  // an odd number of ones
+      return regular(automaton(bits, {"ab", "ba"}, "b"));
+    case 4:  // a one first
+      return regular(automaton(bits, {".b", "bb"}, "b"));
+    case 5:
+      return regular(cycle_navigation());
+    case 6:
+      return regular(modular_arithmetic());
+    case 7:
+      return regular(dyck(2, 3));
+    case 8:
+      return std::make_unique<Majority>();
+    case 9:
+      return std::make_unique<UnmarkedReversal>();
+    case 10:
+      return std::make_unique<Copies>(Copies::Kind::marked);
+    default:
+      return std::make_unique<Copies>(Copies::Kind::missing);
+  }
+}
+
+}  // namespace posbench

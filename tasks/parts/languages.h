@@ -1,0 +1,40 @@
+// Formal languages: membership, random words of a length, and the edit distance of any string to the language.
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+
+namespace posbench {
+
+using Word = std::vector<int>;  // the indices of its symbols
+
+class Language {
+ public:
+  virtual ~Language() = default;
+  /// Returns the texts of the symbols.
+  const std::vector<std::string>& symbols() const { return symbols_; }
+  virtual bool contains(const Word&) const = 0;
+  /// Returns true if the language has words of this length.
+  virtual bool has_length(int length) const = 0;
+  /// Draws a word of this length, which the language must have.
+  virtual Word draw(int length, Rng&) const = 0;
+  /// Returns the least number of symbols to insert, replace or delete until the string is a word: 0 for a word.
+  virtual int edit_distance(const Word&) const = 0;
+
+ protected:
+  explicit Language(std::vector<std::string> symbols) : symbols_(std::move(symbols)) {}
+
+ private:
+  std::vector<std::string> symbols_;
+};
+
+/// Returns the names of the languages.
+const std::vector<std::string>& language_names();
+
+/// Returns the language with this index in language_names(), for words of up to `longest` symbols.
+std::unique_ptr<Language> make_language(int index, int longest);
+
+}  // namespace posbench
