@@ -5,6 +5,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 
@@ -32,6 +33,8 @@ std::string to_string(Family family) {
       return "attention variant";
     case Family::wrapper:
       return "wrapper";
+    case Family::preset:
+      return "preset";
   }
   return "";
 }
@@ -121,8 +124,14 @@ void check_info(const EncodingInfo& info) {
   require(!info.source.empty(), "source");
 }
 
-Registry<EncodingEntry>& encodings() {
-  static Registry<EncodingEntry> registry{"encoding"};
+std::vector<std::string> EncodingRegistry::names() const {
+  std::vector<std::string> names = Registry::names();
+  std::erase_if(names, [&](const std::string& name) { return find(name).info.family == Family::preset; });
+  return names;
+}
+
+EncodingRegistry& encodings() {
+  static EncodingRegistry registry;
   return registry;
 }
 

@@ -25,7 +25,8 @@ enum class Family {
   two_level,
   index_remap,
   attention_variant,
-  wrapper
+  wrapper,
+  preset
 };
 /// States how positions beyond the trained length are handled. `as_base` means: as by the encoding that a wrapper
 /// wraps, here and below.
@@ -126,12 +127,24 @@ struct EncodingEntry {
   std::function<std::optional<Spec>(const Spec&)> wrapped;  // the encoding that it wraps; most wrap none
   std::function<std::vector<Spec>(const Spec&)> members;    // the wrapped encoding, or those of a composition
   std::function<ReplacedStages(const Spec&)> replaces;
+  /// Returns the encoding of a layer in a model with so many layers. Empty if all layers have the encoding itself.
+  std::function<Spec(const Spec&, int layer, int layers)> of_layer;
   std::function<bool(const Spec&)> draws_positions;  // it, or one that it wraps, draws positions at random
   std::function<std::unique_ptr<PositionEncoding>(const Spec&, const ModelConfig&, ParameterLayout&)> make;
 };
 
+/// The registry of encodings and presets. `find` and `contains` know both.
+class EncodingRegistry : public Registry<EncodingEntry> {
+ public:
+  EncodingRegistry() : Registry("encoding") {}
+
+  /// Returns the names of the encodings, without presets.
+  std::vector<std::string> names() const;
+  std::vector<std::string> names_with_presets() const { return Registry::names(); }
+};
+
 /// Returns the registry of all linked encodings.
-Registry<EncodingEntry>& encodings();
+EncodingRegistry& encodings();
 
 /// Throws InputError if the name or an option is unknown, or the encoding is not defined for this model.
 std::unique_ptr<PositionEncoding> make_encoding(const Spec&, const ModelConfig&, ParameterLayout&);
@@ -167,6 +180,7 @@ ReplacedStages replaced_stages(const ReplacedStages& base) {
 ///   std::string wrapped() const          returns the spec of the encoding that a wrapper wraps
 ///   std::vector<Spec> members() const    returns the encodings of a composition
 ///   bool draws_positions() const         returns true if E draws positions at random
+///   Spec of_layer(int layer, int layers) const    returns the encoding of one of the layers
 template <class E>
 struct RegisterEncoding {
   explicit RegisterEncoding(EncodingInfo info) {
@@ -200,6 +214,15 @@ struct RegisterEncoding {
     return replaced_stages<E>(of_members);
   }
 
+  static std::function<Spec(const Spec&, int, int)> of_layer() {
+    if constexpr (requires(const E::Options& o) { o.of_layer(0, 1); }) {
+      return [](const Spec& spec, int layer, int layers) {
+        return read_options<typename E::Options>(spec, "encoding").of_layer(layer, layers);
+      };
+    }
+    return nullptr;
+  }
+
   static bool draws_positions(const Spec& spec) {
     if constexpr (requires(const E::Options& o) { o.draws_positions(); }) {
       if (read_options<typename E::Options>(spec, "encoding").draws_positions()) return true;
@@ -224,6 +247,7 @@ struct RegisterEncoding {
                .wrapped = wrapped,
                .members = members,
                .replaces = replaces,
+               .of_layer = of_layer(),
                .draws_positions = draws_positions,
                .make = make});
   }

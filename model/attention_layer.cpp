@@ -1,13 +1,8 @@
 #include "model/attention_layer.h"
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 
-#include "model/attention.h"
-#include "model/hidden.h"
 #include "model/lanes.h"
-#include "model/seen_keys.h"
 
 namespace posbench {
 namespace {
@@ -55,8 +50,8 @@ void AttentionStages::score_backward(const AttentionInput& in, const Heads& d_sc
 }
 
 void AttentionStages::normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
-                                         const Heads& d_attention, Heads& d_scores) const {
-  encoding_.normalize_backward(in, scores, attention, d_attention, d_scores);
+                                         const Heads& d_attention, Heads& d_scores, AttentionGradient& d) const {
+  encoding_.normalize_backward(in, scores, attention, d_attention, d_scores, d);
   in.scratch.release();
 }
 
@@ -70,61 +65,6 @@ void AttentionStages::carry_backward(const AttentionInput& in, const Heads& atte
                                      Heads& d_attention, Matrix& d_feed_forward, AttentionGradient& d) const {
   encoding_.carry_backward(in, attention, feed_forward, d_attention, d_feed_forward, d);
   in.scratch.release();
-}
-
-Real ScoreAdjustment::factor(Index i, Index length) const {
-  if (config_.logit_scale == LogitScale::constant) return 1;
-  const Index trained = std::max(2, config_.trained_length);
-  const auto log = [](Index count) { return std::log(static_cast<double>(count)); };
-  const double ratio = log(num_seen_keys(config_, i, length)) /
-                       log(std::max<Index>(2, num_seen_keys(config_, trained - 1, trained)));
-  return static_cast<Real>(config_.logit_scale == LogitScale::log_length ? ratio : std::max(1.0, ratio));
-}
-
-namespace {
-
-/// Multiplies scores by a factor. Hidden keys stay hidden.
-void scale_row(Real* row, Index keys, Real factor) {
-  for (Index j = 0; j < keys; ++j) row[j] = is_hidden(row[j]) ? row[j] : factor * row[j];
-}
-
-}  // namespace
-
-void ScoreAdjustment::scale(Heads& parts) const {
-  if (config_.logit_scale == LogitScale::constant) return;
-  for (Matrix& head : parts) {
-    const Index T = head.rows();
-    for (Index i = 0; i < T; ++i)
-      scale_row(head.row(i).data(), num_visible_keys(i, T, config_.causal), factor(i, T));
-  }
-}
-
-/// Multiplies the entries of each row by its factor and calls hide(row, j) for the keys j that the query does not
-/// see.
-template <class Hide>
-void ScoreAdjustment::for_each_row(Heads& scores, Hide hide) const {
-  if (!hides() && config_.logit_scale == LogitScale::constant) return;
-  for (Matrix& head : scores) {
-    const Index T = head.rows();
-    for (Index i = 0; i < T; ++i) {
-      Real* row = head.row(i).data();
-      const Index keys = num_visible_keys(i, T, config_.causal);
-      const Real factor = this->factor(i, T);
-      scale_row(row, keys, factor);
-      if (!hides()) continue;
-      const KeyRange seen = near_keys(config_, i, T);
-      for (Index j = config_.sinks; j < seen.first; ++j) hide(row, j);
-      for (Index j = std::max<Index>(config_.sinks, seen.end); j < keys; ++j) hide(row, j);
-    }
-  }
-}
-
-void ScoreAdjustment::apply(Heads& scores) const {
-  for_each_row(scores, [](Real* row, Index j) { row[j] = kHidden; });
-}
-
-void ScoreAdjustment::apply_backward(Heads& d_scores) const {
-  for_each_row(d_scores, [](Real* row, Index j) { row[j] = 0; });
 }
 
 AttentionLayer::AttentionLayer(const ModelConfig& config, const PositionEncoding& encoding, int layer,
@@ -267,7 +207,7 @@ void AttentionLayer::backward(const AttentionContext& c, const Matrix& d_result,
   join_heads_backward(c.input, w);
   stages_.mix_backward(in, a.attention, w.d_head_outputs, w.d_attention, d_in);
   for (Index h = 0; carries(c) && h < H; ++h) w.d_attention[h] += w.d_carrying[h];
-  stages_.normalize_backward(in, a.scores, a.attention, w.d_attention, w.d_scores);
+  stages_.normalize_backward(in, a.scores, a.attention, w.d_attention, w.d_scores, d_in);
   adjustment_.apply_backward(w.d_scores);
   stages_.score_backward(in, w.d_scores, d_in);
   normalize_heads_backward(c.input.parameters, a, w, d.parameters);

@@ -1,7 +1,6 @@
 // Computes attention: projection to queries, keys and values, the stages of the encoding, and the output
 // projection. One layer serves all sequences; the values of a sequence are in activations and workspace. Options
-// of the model act around the stages: qk_norm on queries and keys, the logit scale, windows and segments on
-// scores.
+// of the model act around the stages: qk_norm on queries and keys, and those of ScoreAdjustment on scores.
 #pragma once
 #include <optional>
 #include <span>
@@ -10,6 +9,7 @@
 
 #include "model/layers.h"
 #include "model/position_encoding.h"
+#include "model/score_adjustment.h"
 
 namespace posbench {
 
@@ -27,7 +27,7 @@ class AttentionStages {
 
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const;
   void normalize_backward(const AttentionInput&, const Heads& scores, const Heads& attention,
-                          const Heads& d_attention, Heads& d_scores) const;
+                          const Heads& d_attention, Heads& d_scores, AttentionGradient&) const;
   void mix_backward(const AttentionInput&, const Heads& attention, const Heads& d_output, Heads& d_attention,
                     AttentionGradient&) const;
   void carry_backward(const AttentionInput&, const Heads& attention, const Matrix& feed_forward,
@@ -37,27 +37,6 @@ class AttentionStages {
 
  private:
   const PositionEncoding& encoding_;
-};
-
-/// Applies the options of a model that act on scores: a factor for each query, a window, segments.
-class ScoreAdjustment {
- public:
-  explicit ScoreAdjustment(const ModelConfig& config) : config_(config) {}
-
-  /// Multiplies scores by their factor and hides keys outside of the window or segment. Hidden keys stay hidden.
-  void apply(Heads& scores) const;
-  /// Multiplies parts of scores by the factor of the scores.
-  void scale(Heads& parts) const;
-  /// Turns the gradient of the adjusted scores into that of the scores of the encoding.
-  void apply_backward(Heads& d_scores) const;
-
- private:
-  template <class Hide>
-  void for_each_row(Heads& scores, Hide) const;
-  bool hides() const { return config_.window > 0 || config_.segment > 0; }
-  Real factor(Index i, Index length) const;
-
-  ModelConfig config_;
 };
 
 /// The input that the blocks need for one sequence.

@@ -31,6 +31,8 @@ void check_recurrent(const ModelConfig& config) {
   if (config.logit_scale != LogitScale::constant) refuse("logit_scale", "constant");
   if (config.window > 0) refuse(fmt::format("window={}", config.window), "0");
   if (config.segment > 0) refuse(fmt::format("segment={}", config.segment), "0");
+  if (config.chunk > 0) refuse(fmt::format("chunk={}", config.chunk), "0");
+  if (config.temperature > 0) refuse(fmt::format("temperature={}", config.temperature), "0");
 }
 
 std::unique_ptr<RecurrentLayer> make_recurrent_layer(const ModelConfig& config, int layer,

@@ -38,10 +38,13 @@ struct ModelConfig {
   LogitScale logit_scale = LogitScale::constant;
   int window = 0;       // a query sees the keys less than this many tokens away; 0: all
   int segment = 0;      // a query sees its segment of so many tokens and the one before; 0: all
-  int sinks = 0;        // with a window or segments: number of first tokens that all later ones see
+  int chunk = 0;        // a query sees its chunk of so many tokens; 0: all
+  int sinks = 0;        // with a window, segments or chunks: number of first tokens that all later ones see
+  int temperature = 0;  // L of the factor 1 + 0.1 log(1 + floor((i + 1) / L)) of the scores of query i; 0: 1
   int loops = 1;        // passes through the layers
   int model_heads = 0;  // heads of the model, if `heads` are those that an encoding serves; 0: `heads`
 
+  bool hides_keys() const { return window > 0 || segment > 0 || chunk > 0; }
   bool is_recurrent() const { return block == BlockKind::lstm || block == BlockKind::gated_delta; }
   bool has_feed_forward() const { return block != BlockKind::attention && block != BlockKind::lstm; }
   int head_width() const { return width / (model_heads > 0 ? model_heads : heads); }  // D

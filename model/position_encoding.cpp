@@ -33,7 +33,7 @@ void PositionEncoding::normalize(const AttentionInput&, const Heads& scores, Hea
 }
 
 void PositionEncoding::normalize_backward(const AttentionInput&, const Heads&, const Heads& attention,
-                                          const Heads& d_attention, Heads& d_scores) const {
+                                          const Heads& d_attention, Heads& d_scores, AttentionGradient&) const {
   for (size_t h = 0; h < attention.size(); ++h) {
     softmax_backward(attention[h], config_.causal, d_attention[h], d_scores[h]);
   }

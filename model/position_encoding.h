@@ -180,7 +180,7 @@ class PositionEncoding {
   ///    softmax. Backward overwrites d_scores, with zeros for later keys.
   virtual void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const;
   virtual void normalize_backward(const AttentionInput&, const Heads& scores, const Heads& attention,
-                                  const Heads& d_attention, Heads& d_scores) const;
+                                  const Heads& d_attention, Heads& d_scores, AttentionGradient&) const;
 
   /// 6. Computes the head outputs, H x (T, D).   Default: attention v. Backward overwrites d_attention.
   virtual void mix(const AttentionInput&, const Heads& attention, Heads& output) const;

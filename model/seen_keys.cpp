@@ -16,6 +16,10 @@ KeyRange near_keys(const ModelConfig& config, Index i, Index length) {
     seen = {std::max<Index>(seen.first, start - config.segment),
             std::min<Index>(seen.end, start + config.segment)};
   }
+  if (config.chunk > 0) {
+    const Index start = i / config.chunk * config.chunk;
+    seen = {std::max<Index>(seen.first, start), std::min<Index>(seen.end, start + config.chunk)};
+  }
   return seen;
 }
 

@@ -1,4 +1,4 @@
-// Defines which keys a query sees in a model with a window, segments and sinks.
+// Defines which keys a query sees in a model with a window, segments, chunks and sinks.
 #pragma once
 #include "model/model_config.h"
 #include "model/scalar.h"
@@ -9,8 +9,8 @@ struct KeyRange {
   Index first, end;
 };
 
-/// Returns the keys that query i sees, in addition to sinks: those of its window, and of its segment and the one
-/// before. The segment before is the memory of Transformer-XL (Dai et al. 2019, arXiv:1901.02860).
+/// Returns the keys that query i sees, in addition to sinks: those of its window, of its chunk, and of its segment
+/// and the one before. The segment before is the memory of Transformer-XL (Dai et al. 2019, arXiv:1901.02860).
 KeyRange near_keys(const ModelConfig&, Index i, Index length);
 
 /// Returns the number of keys that query i sees, with the sinks.

@@ -24,6 +24,7 @@ file(GLOB claims ${SOURCE_DIR}/results/data/claims/*.json)
 list(LENGTH claims claim_count)
 foreach(kind IN ITEMS encodings tasks)
   execute_process(COMMAND ${PROGRAM} list ${kind} OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX REPLACE "\npreset\n.*" "" listed "${listed}")  # names of specs
   string(REGEX MATCHALL "\n  [a-z]" lines "${listed}")  # the names; families are not indented
   list(LENGTH lines ${kind}_count)
 endforeach()

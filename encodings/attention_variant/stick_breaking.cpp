@@ -55,7 +55,7 @@ class StickBreaking final : public PositionEncoding {
     }
   }
   void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
-                          const Heads& d_attention, Heads& d_scores) const override {
+                          const Heads& d_attention, Heads& d_scores, AttentionGradient&) const override {
     const Index T = in.length();
     PaddedRow fraction(in.scratch(1, 1), T), gain(in.scratch(1, 1), T), d_logit(in.scratch(1, 1), T);
     for (size_t h = 0; h < scores.size(); ++h) {

@@ -44,8 +44,8 @@ class Decorator : public PositionEncoding {
     inner_->normalize(in, scores, attention);
   }
   void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
-                          const Heads& d_attention, Heads& d_scores) const override {
-    inner_->normalize_backward(in, scores, attention, d_attention, d_scores);
+                          const Heads& d_attention, Heads& d_scores, AttentionGradient& d) const override {
+    inner_->normalize_backward(in, scores, attention, d_attention, d_scores, d);
   }
   void mix(const AttentionInput& in, const Heads& attention, Heads& output) const override {
     inner_->mix(in, attention, output);

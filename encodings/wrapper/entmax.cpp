@@ -50,7 +50,7 @@ class Entmax final : public Decorator {
     entmax(scores, alpha_, config_.causal, attention);
   }
   void normalize_backward(const AttentionInput&, const Heads&, const Heads& attention, const Heads& d_attention,
-                          Heads& d_scores) const override {
+                          Heads& d_scores, AttentionGradient&) const override {
     entmax_backward(attention, alpha_, config_.causal, d_attention, d_scores);
   }
 

@@ -68,12 +68,12 @@ class HeadGroups final : public Composition {
     });
   }
   void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
-                          const Heads& d_attention, Heads& d_scores) const override {
+                          const Heads& d_attention, Heads& d_scores, AttentionGradient& d) const override {
     for_each_group(in, [&](const Part& part, const PositionEncoding& encoding) {
-      with_input(part, in, [&](const AttentionInput& in_part) {
+      with_gradient(part, in, d, [&](const AttentionInput& in_part, AttentionGradient& d_part) {
         Heads heads_of_part = group(d_scores, part);
         encoding.normalize_backward(in_part, group(scores, part), group(attention, part), group(d_attention, part),
-                                    heads_of_part);
+                                    heads_of_part, d_part);
       });
     });
   }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "encodings/parts/composition.h"
+#include "encodings/parts/score_options.h"
 
 namespace posbench {
 namespace {
@@ -18,10 +19,15 @@ const EncodingInfo kInfo{
         "layer l has the encoding at l mod `every` of a pattern: the first member as often as needed, then "
         "each of the others once\n"
         "of=(a,b,c): layers 0, 1, 2, 3, ... have a, b, c, a, ...\n"
-        "of=(a,b),every=4: layers 0, 1, 2 have a, layer 3 has b, and so on",
+        "of=(a,b),every=4: layers 0, 1, 2 have a, layer 3 has b, and so on;   with fill=last, layer 0 has a, and "
+        "layers 1, 2, 3 have b\n"
+        "window=(8,0): the layers of a see a window of 8 keys, and those of b all keys",
     .source = "RNoPE: Yang et al. 2025, arXiv:2501.18795; Golovneva et al. 2024, arXiv:2405.18719",
     .notes =
-        "of=(rope,none) is RNoPE, and with every=4 SmolLM3; of=(cope,none) is CoPE in some layers. A "
+        "of=(rope,none) is RNoPE, and with every=4 SmolLM3; of=(cope,none) is CoPE in some layers. The encoding "
+        "local defines window, chunk, sinks, logit_scale and temperature. Each has one value for all members, or a "
+        "list with one for each. Other wrappers of a member are written in `of`, as in "
+        "of=((sink_logit:base=rope),none). 'posbench show' with a spec prints the encoding of each layer. A "
         "member has parameters for its own layers only. Members that enter at the embeddings are refused, "
         "because all layers read these. The measured properties are those of the default in its first "
         "layer.",
@@ -30,26 +36,44 @@ const EncodingInfo kInfo{
     .content_dependent = "as its members",
     .min_layers = 2,
     .variants = {"of=(cope,none)", "of=(stick_breaking,shaw_kv)", "of=((alibi:learned=true),fox),every=2",
-                 "of=(t5_bias,(randomized:base=rope))"},
+                 "of=(t5_bias,(randomized:base=rope))", "window=(4,0)",
+                 "of=(rope,none),every=4,fill=last,shorten=true,chunk=(0,0.5x),temperature=(2,0)",
+                 "of=(rope,cope),window=3,sinks=(1,0),logit_scale=(constant,log_length)"},
 };
+
+/// The member that has the layers of the pattern beyond one for each.
+enum class Fill { first, last };
 
 class Layers final : public Composition {
  public:
   struct Options {
     std::string of = "rope,none";
     int every = 0;
-    std::vector<Spec> members() const { return composed(of); }
-    int period() const { return every > 0 ? every : static_cast<int>(members().size()); }
+    Fill fill = Fill::first;
+    bool shorten = false;
+    ScoreOptionLists lists;
+    std::vector<Spec> members() const { return lists.wrap(composed(of), "encoding 'layers'"); }
+    /// Returns the number of layers of the pattern in a model with so many layers.
+    int period(int layers) const {
+      const int count = static_cast<int>(composed(of).size());
+      if (every == 0) return count;
+      return shorten ? std::min(every, std::max(count, layers)) : every;
+    }
     void describe(OptionTable& o) {
       o.text("of", of, "two or more encodings", "encodings of successive layers");
-      o.integer("every", every, 0, 64,
-                "layers of the pattern, filled by the first encoding; 0: one layer for each");
+      o.integer("every", every, 0, 64, "layers of the pattern, filled by one encoding; 0: one layer for each");
+      o.choice("fill", fill, {"first", "last"}, "encoding that fills the pattern: the first, or the last");
+      o.flag("shorten", shorten,
+             "a shorter pattern, with fewer layers of that encoding, in a model with fewer layers");
+      lists.describe(o);
     }
-    /// Returns the index of the member that a layer has.
-    size_t member(int layer) const {
-      const int at = layer % period(), count = static_cast<int>(members().size());
-      return static_cast<size_t>(std::max(0, at - (period() - count)));
+    /// Returns the index of the member that a layer of a model has.
+    size_t member(int layer, int layers) const {
+      const int at = layer % period(layers), count = static_cast<int>(composed(of).size());
+      const int index = fill == Fill::first ? std::max(0, at - (period(layers) - count)) : std::min(at, count - 1);
+      return static_cast<size_t>(index);
     }
+    Spec of_layer(int layer, int layers) const { return members()[member(layer, layers)]; }
   };
 
   Layers(const Options& options, const ModelConfig& config, ParameterLayout& layout)
@@ -57,7 +81,7 @@ class Layers final : public Composition {
     refuse_embeddings("layers", "all layers");
     std::vector<int> used(members().size());
     for (int layer = 0; layer < config.layers; ++layer) {
-      const size_t n = options.member(layer);
+      const size_t n = options.member(layer, config.layers);
       parts_.push_back({n, used[n]++});
     }
   }
@@ -75,9 +99,9 @@ class Layers final : public Composition {
                [&](const AttentionInput& in_part) { member(in).normalize(in_part, scores, attention); });
   }
   void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
-                          const Heads& d_attention, Heads& d_scores) const override {
-    with_input(part(in), in, [&](const AttentionInput& in_part) {
-      member(in).normalize_backward(in_part, scores, attention, d_attention, d_scores);
+                          const Heads& d_attention, Heads& d_scores, AttentionGradient& d) const override {
+    with_gradient(part(in), in, d, [&](const AttentionInput& in_part, AttentionGradient& d_part) {
+      member(in).normalize_backward(in_part, scores, attention, d_attention, d_scores, d_part);
     });
   }
   void mix(const AttentionInput& in, const Heads& attention, Heads& output) const override {
@@ -105,19 +129,20 @@ class Layers final : public Composition {
       throw InputError(fmt::format(
           "encoding 'layers': of is '{}', expected two or more encodings, as in of=(rope,none)", options.of));
     }
-    if (options.period() < static_cast<int>(count)) {
+    const int period = options.period(config.layers);
+    if (period < static_cast<int>(count)) {
       throw InputError(fmt::format(
           "encoding 'layers': every is {}, less than the {} encodings '{}'; expected at least as many layers",
           options.every, count, options.of));
     }
-    if (options.period() > config.layers) {
+    if (period > config.layers) {
       throw InputError(fmt::format(
           "encoding 'layers': the pattern '{}' has {} layers, and the model {}; set model.layers to {} or more",
-          options.of, options.period(), config.layers, options.period()));
+          options.of, period, config.layers, period));
     }
     std::vector<ModelConfig> configs(count, config);
     for (ModelConfig& member : configs) member.layers = 0;
-    for (int layer = 0; layer < config.layers; ++layer) ++configs[options.member(layer)].layers;
+    for (int layer = 0; layer < config.layers; ++layer) ++configs[options.member(layer, config.layers)].layers;
     return configs;
   }
 

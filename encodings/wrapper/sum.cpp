@@ -105,11 +105,12 @@ class Sum final : public Composition {
     });
   }
   void normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
-                          const Heads& d_attention, Heads& d_scores) const override {
-    with_input({normalizing_member_, in.layer}, in, [&](const AttentionInput& in_part) {
-      members()[normalizing_member_].encoding->normalize_backward(in_part, scores, attention, d_attention,
-                                                                  d_scores);
-    });
+                          const Heads& d_attention, Heads& d_scores, AttentionGradient& d) const override {
+    with_gradient({normalizing_member_, in.layer}, in, d,
+                  [&](const AttentionInput& in_part, AttentionGradient& d_part) {
+                    members()[normalizing_member_].encoding->normalize_backward(in_part, scores, attention,
+                                                                                d_attention, d_scores, d_part);
+                  });
   }
 
   void mix(const AttentionInput& in, const Heads& attention, Heads& output) const override {

@@ -41,7 +41,7 @@ struct CheckRequest {
 /// Returns the specs of encodings and tasks that are named, each once, or all.
 std::vector<std::string> specs(std::vector<std::string> names) {
   if (names.empty()) names = {"*"};
-  std::vector<std::string> known = encodings().names(), specs;
+  std::vector<std::string> known = encodings().names_with_presets(), specs;
   const std::vector<std::string> more = tasks().names();
   known.insert(known.end(), more.begin(), more.end());
   const auto add = [&](const std::string& spec) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "encodings/aliases.h"
+#include "encodings/presets.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/list_markdown.h"
@@ -68,6 +69,13 @@ std::vector<Line> encoding_lines() {
   return lines;
 }
 
+std::vector<Line> preset_lines() {
+  std::vector<Line> lines;
+  for (const Preset& preset : presets())
+    lines.push_back({"preset", preset.name, preset.model + ": " + preset.spec});
+  return lines;
+}
+
 /// Returns the lines of each family under its name.
 std::string grouped_text(std::vector<Line> lines, int width) {
   std::ranges::stable_sort(lines, {}, &Line::family);
@@ -84,7 +92,8 @@ std::string grouped_text(std::vector<Line> lines, int width) {
 
 std::string list_text(const std::string& kind, int width) {
   if (kind == "tasks") return grouped_text(task_lines(), width);
-  if (kind == "encodings") return grouped_text(encoding_lines(), width);
+  if (kind == "encodings")
+    return grouped_text(encoding_lines(), width) + "\n" + grouped_text(preset_lines(), width);
   std::string text;
   if (kind == "profiles") {
     for (const auto& [name, json] : profiles()) {
@@ -152,6 +161,19 @@ Json encodings_json() {
   return list;
 }
 
+Json presets_json() {
+  Json list = Json::array();
+  for (const Preset& preset : presets()) {
+    list.push_back({{"id", preset.name},
+                    {"spec", preset.spec},
+                    {"model", preset.model},
+                    {"source", preset.source},
+                    {"pattern", preset.pattern},
+                    {"scaling", preset.scaling}});
+  }
+  return list;
+}
+
 Json profiles_json() {
   Json list = Json::array();
   for (const auto& [name, json] : profiles()) {
@@ -163,10 +185,10 @@ Json profiles_json() {
 }
 
 Json list_json(const std::string& kind) {
-  return {{kind, kind == "tasks"       ? tasks_json()
-                 : kind == "encodings" ? encodings_json()
-                 : kind == "profiles"  ? profiles_json()
-                                       : options_json(all_settings())}};
+  if (kind == "encodings") return {{kind, encodings_json()}, {"presets", presets_json()}};
+  return {{kind, kind == "tasks"      ? tasks_json()
+                 : kind == "profiles" ? profiles_json()
+                                      : options_json(all_settings())}};
 }
 
 void print_list(const ListRequest& request) {

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/parallel_for.h"
 #include "encodings/aliases.h"
+#include "encodings/presets.h"
 #include "encodings/registry.h"
 #include "harness/console/split_text.h"
 #include "harness/console/terminal.h"
@@ -156,6 +157,13 @@ std::string encodings_page() {
                  cell(to_string(info.distinct)), cell(to_string(info.extrapolates)),
                  cell(to_string(info.relative)), cell(to_string(info.distance_decay))});
   }
+  text +=
+      "\n## Presets\n\n"
+      "A preset is a name for a spec with the pattern of a published model. It takes the place of an encoding\n"
+      "(`posbench run -e llama4`). `posbench show llama4 --layers 8` prints the encoding of each layer.\n\n" +
+      header({"preset", "models", "pattern", "here", "spec", "source"});
+  for (const Preset& p : presets())
+    text += row({p.name, cell(p.model), cell(p.pattern), cell(p.scaling), "`" + p.spec + "`", cell(p.source)});
   text += "\n## Every encoding\n\n";
   text += sections(encodings().names(),
                    [](const std::string& name) { return encoding_section(encodings().find(name)); });

@@ -6,10 +6,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "encodings/aliases.h"
+#include "encodings/parts/decorator.h"
+#include "encodings/presets.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/config/config.h"
@@ -57,6 +61,34 @@ std::string show_encoding(const EncodingEntry& entry) {
          field("content", info.content_dependent) + field("extrapolates", to_string(info.extrapolates)) +
          field("distinct", to_string(info.distinct)) + field("distance decay", to_string(info.distance_decay)) +
          "\n" + options_text(entry.options);
+}
+
+/// Returns the specs of the layers of a model with so many layers, or nothing if all layers have the same.
+std::vector<Spec> layer_specs(Spec spec, int layers) {
+  std::optional<Spec> inner = spec;
+  while (inner && !encodings().find(inner->name).of_layer) inner = wrapped(*inner);
+  std::vector<Spec> specs;
+  for (int layer = 0; inner && layer < layers; ++layer)
+    specs.push_back(encodings().find(inner->name).of_layer(*inner, layer, layers));
+  return specs;
+}
+
+/// Returns the encodings of the layers. Adjacent layers with the same share a line.
+std::string layers_text(const Spec& spec, int layers) {
+  const std::vector<Spec> specs = layer_specs(spec, layers);
+  if (specs.empty()) return "";
+  std::string text = fmt::format("\nencodings of a model with {} layers:\n", layers);
+  for (size_t first = 0, next = 0; first < specs.size(); first = next) {
+    while (next < specs.size() && specs[next].text() == specs[first].text()) ++next;
+    const std::string range = next - first == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, next - 1);
+    text += two_columns(fmt::format("  {:<7} ", range), specs[first].text(), list_width());
+  }
+  return text;
+}
+
+std::string show_preset(const Preset& preset) {
+  return fmt::format("{} (preset)\n\n", preset.name) + field("spec", preset.spec) + field("models", preset.model) +
+         field("source", preset.source) + field("pattern", preset.pattern) + field("here", preset.scaling);
 }
 
 std::vector<std::string> aspect_names(const TaskInfo& info) {
@@ -186,11 +218,32 @@ std::string show_model(const std::string& name) {
   return text;
 }
 
+struct ShowRequest {
+  std::string name;
+  std::optional<int> layers;  // of the model whose encodings are printed
+};
+
+std::string show_encoding(const ShowRequest& request) {
+  constexpr int kLayers = 6;  // the longest period of a preset
+  const Spec spec = read_encoding(request.name);
+  const Preset* preset = find_preset(spec.name);
+  const std::string about = preset != nullptr ? show_preset(*preset) : show_encoding(encodings().find(spec.name));
+  const std::string layers = layers_text(spec, request.layers.value_or(kLayers));
+  if (layers.empty() && request.layers) {
+    throw InputError(fmt::format(
+        "--layers: all layers have '{}'; expected a preset or the encoding layers, such as layers:of=(rope,none)",
+        spec.text()));
+  }
+  return about + layers;
+}
+
 /// Throws InputError if nothing has this name.
-std::string show_text(const std::string& text) {
+std::string show_text(const ShowRequest& request) {
+  const std::string& text = request.name;
   const Spec spec = Spec::parse(text);
-  if (encodings().contains(encoding_name(spec.name)))
-    return show_encoding(encodings().find(encoding_name(spec.name)));
+  if (encodings().contains(encoding_name(spec.name))) return show_encoding(request);
+  if (request.layers)
+    throw InputError(fmt::format("--layers: '{}' is not an encoding or a preset; leave out --layers", text));
   if (tasks().contains(task_name(spec.name)))
     return show_task(read_task(text).task.text(), tasks().find(task_name(spec.name)));
   if (profiles().contains(text)) return profiles().at(text);
@@ -204,7 +257,7 @@ std::string show_text(const std::string& text) {
 }  // namespace
 
 void add_show(CLI::App& app, Invocation&) {
-  const auto name = std::make_shared<std::string>();
+  const auto request = std::make_shared<ShowRequest>();
   CLI::App* command =
       app.add_subcommand(
              "show",
@@ -212,16 +265,22 @@ void add_show(CLI::App& app, Invocation&) {
              "model such as llama")
           ->group(kExplore);
   command
-      ->add_option("name", *name,
+      ->add_option("name", request->name,
                    "task or encoding, with or without options; or a profile, split, setting, metric or claim")
       ->required();
+  command
+      ->add_option(
+          "--layers", request->layers,
+          "number of layers of the model whose encodings are printed, for presets and 'layers' (default: 6)")
+      ->check(CLI::Range(1, 64));
   set_footer(*command,
              {{"posbench show cope", "equation, source, options, properties"},
+              {"posbench show llama4 --layers 8", "pattern of a model, and the encoding of each layer"},
               {"posbench show flip_flop:length=64", "definition, options, splits, chance, trivial predictors"},
               {"posbench show ood_far4", "tasks with a split, and what it changes"},
               {"posbench show training.steps", "meaning, range and default of a setting"},
               {"posbench show standard > mine.json", "settings of a profile, to change for 'run --config'"}});
-  command->callback([name] { std::fputs(show_text(*name).c_str(), stdout); });
+  command->callback([request] { std::fputs(show_text(*request).c_str(), stdout); });
 }
 
 }  // namespace posbench

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/text.h"
+#include "encodings/presets.h"
 #include "harness/config/config.h"
 #include "harness/config/names.h"
 #include "harness/training/samples.h"
@@ -152,6 +153,16 @@ void read_match_compute(const Json& json, const std::string& where, RunConfig& c
   config.match_compute = std::move(match);
 }
 
+/// Throws InputError if a preset of a configuration has another spec than in this version.
+void check_presets(const Json& json, const std::string& where) {
+  for (const auto& [name, spec] : expect_object(json, where).items()) {
+    const Preset* preset = find_preset(name);
+    if (preset != nullptr && spec == preset->spec) continue;
+    refuse(where, fmt::format("'{}' is {} there, and {} in this version; write the spec in place of the name",
+                              name, spec.dump(), preset == nullptr ? "no preset" : "'" + preset->spec + "'"));
+  }
+}
+
 /// Returns the default values, by full name, of the options that are omitted if they have them.
 std::map<std::string, std::string> omitted_defaults() {
   std::map<std::string, std::string> omitted;
@@ -173,9 +184,9 @@ std::string profile_name(const Json& json, const std::string& where) {
 }
 
 void overlay(const Json& json, const std::string& where, RunConfig& config) {
-  static const std::vector<std::string> known{"profile",   "description", "model",        "training", "evaluation",
-                                              "extend",    "tasks",       "encodings",    "seeds",    "splits",
-                                              "overrides", "sweep",       "match_compute"};
+  static const std::vector<std::string> known{
+      "profile",   "description", "model",  "training",  "evaluation", "extend",        "tasks",
+      "encodings", "seeds",       "splits", "overrides", "sweep",      "match_compute", "presets"};
   const auto read_key = [&](const std::string& key, const Json& value) {
     const std::string position = where + ": " + key;
     try {
@@ -196,6 +207,8 @@ void overlay(const Json& json, const std::string& where, RunConfig& config) {
           config.set_sweep(name, join_list(values, name));
       } else if (key == "match_compute") {
         read_match_compute(value, key, config);
+      } else if (key == "presets") {
+        check_presets(value, key);
       } else if (key == "splits") {
         read_splits(value, key, config);
       } else if (key == "overrides") {
@@ -242,6 +255,9 @@ Json to_json(const RunConfig& config) {
   json["tasks"] = config.tasks;
   json["encodings"] = config.encodings;
   json["seeds"] = config.seeds;
+  for (const std::string& encoding : config.encodings) {
+    for (const auto& [name, spec] : presets_in(Spec::parse(encoding))) json["presets"][name] = spec;
+  }
   if (config.match_compute)
     json["match_compute"] = {{"base", config.match_compute->base}, {"costs", config.match_compute->costs}};
   for (const auto& [name, values] : config.sweep) json["sweep"][name] = values;

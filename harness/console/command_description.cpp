@@ -96,7 +96,7 @@ std::vector<std::string> completion_names(CompletionKind kind) {
       return tasks().names();
     case CompletionKind::encodings:
       names = unique_aliases();
-      for (const std::string& name : encodings().names()) names.push_back(name);
+      for (const std::string& name : encodings().names_with_presets()) names.push_back(name);
       return names;
     case CompletionKind::checkable:
       return checkable_names();

@@ -19,7 +19,7 @@
 namespace posbench {
 
 std::vector<std::string> checkable_names() {
-  std::vector<std::string> names = encodings().names();
+  std::vector<std::string> names = encodings().names_with_presets();
   for (const std::vector<std::string>& others : {unique_aliases(), tasks().names()})
     names.insert(names.end(), others.begin(), others.end());
   return names;

@@ -47,8 +47,13 @@ void ModelOptions::describe(OptionTable& o) {
   o.integer("segment", segment, 0, 1 << 20,
             "tokens of a segment; a query sees its segment and the one before; 0: all");
   o.omit_default();
+  o.integer("chunk", chunk, 0, 1 << 20, "tokens of a chunk; a query sees the keys of its chunk; 0: all");
+  o.omit_default();
   o.integer("sinks", sinks, 0, 1 << 20,
-            "number of first tokens that all later tokens see, with a window or segments");
+            "number of first tokens that all later tokens see, with a window, segments or chunks");
+  o.omit_default();
+  o.integer("temperature", temperature, 0, 1 << 20,
+            "L of the factor 1 + 0.1 log(1 + floor((i + 1) / L)) of the scores of query i; 0: no factor");
   o.omit_default();
   o.integer("loops", loops, 1, 64, "passes of a sequence through the layers, with the same parameters");
   o.omit_default();
@@ -72,17 +77,19 @@ ModelConfig ModelOptions::shape() const {
   shape.logit_scale = logit_scale;
   shape.window = window;
   shape.segment = segment;
+  shape.chunk = chunk;
   shape.sinks = sinks;
+  shape.temperature = temperature;
   shape.loops = loops;
   if (feed_forward > 0 && !shape.has_feed_forward()) {
     throw InputError(fmt::format(
         "model.feed_forward is {}, and model.block={} has no feed-forward layers; leave out one of them",
         feed_forward, to_string(block)));
   }
-  if (sinks > 0 && window == 0 && segment == 0) {
+  if (sinks > 0 && !shape.hides_keys()) {
     throw InputError(fmt::format(
-        "model.sinks is {}, and model.window and model.segment are 0: all keys are seen; set one of them or "
-        "leave out model.sinks",
+        "model.sinks is {}, and model.window, model.segment and model.chunk are 0: all keys are seen; set one of "
+        "them or leave out model.sinks",
         sinks));
   }
   return shape;

@@ -32,7 +32,7 @@ struct ModelOptions {
   NormKind norm_kind = NormKind::layer_norm;
   bool biases = true, qk_norm = false;
   LogitScale logit_scale = LogitScale::constant;
-  int window = 0, segment = 0, sinks = 0, loops = 1;
+  int window = 0, segment = 0, chunk = 0, sinks = 0, temperature = 0, loops = 1;
   void describe(OptionTable&);
   /// Throws InputError if options exclude each other.
   ModelConfig shape() const;

@@ -108,7 +108,7 @@ class EveryStage final : public PositionEncoding {
     }
   }
   void normalize_backward(const AttentionInput& in, const Heads&, const Heads& attention, const Heads& d_attention,
-                          Heads& d_scores) const override {
+                          Heads& d_scores, AttentionGradient&) const override {
     set_zero(d_scores);
     for_each_pair(in.length(), [&](size_t h, Index i, Index j) {
       d_scores[h](i, j) = d_attention[h](i, j) * attention[h](i, j) * (1 - attention[h](i, j));

@@ -43,7 +43,9 @@ ModelConfig shape_of(const Json& manifest) {
                                                : LogitScale::log_length_beyond;
   config.window = model.value("window", 0);
   config.segment = model.value("segment", 0);
+  config.chunk = model.value("chunk", 0);
   config.sinks = model.value("sinks", 0);
+  config.temperature = model.value("temperature", 0);
   config.loops = model.value("loops", 1);
   config.tied_embeddings = model["tied_embeddings"];
   return config;

@@ -58,8 +58,23 @@ VARIANTS = {
         "model.segment": 3,
         "model.logit_scale": "log_length_beyond",
     },
+    "chunks": {"model.chunk": 4, "model.sinks": 1, "model.temperature": 3},
 }
-BIDIRECTIONAL = ["none", "sinusoidal", "shaw_k", "txl", "t5_bias", "alibi", "kerple_log", "rope", "fire", "dape"]
+BIDIRECTIONAL = [
+    "none",
+    "sinusoidal",
+    "shaw_k",
+    "txl",
+    "t5_bias",
+    "alibi",
+    "kerple_log",
+    "rope",
+    "local",
+    "sink_logit",
+    "gated",
+    "fire",
+    "dape",
+]
 LOGITS, DOUBLE, FLOAT = 1e-5, 1e-4, 1e-3  # how far apart the two may be
 
 

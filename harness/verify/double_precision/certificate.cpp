@@ -58,7 +58,9 @@ const std::vector<BlockOptions>& block_options() {
         {"qk_norm=true", [](ModelConfig& s) { s.qk_norm = true; }},
         {"window=4,sinks=1", [](ModelConfig& s) { s.window = 4, s.sinks = 1; }},
         {"segment=3", [](ModelConfig& s) { s.segment = 3; }},
+        {"chunk=5", [](ModelConfig& s) { s.chunk = 5; }},
         {"loops=3", [](ModelConfig& s) { s.loops = 3; }},
+        {"temperature=3", [](ModelConfig& s) { s.temperature = 3; }},
         {"logit_scale=log_length", [](ModelConfig& s) { s.logit_scale = LogitScale::log_length; }},
         {"logit_scale=log_length_beyond", [](ModelConfig& s) { s.logit_scale = LogitScale::log_length_beyond; }}};
     const std::vector<BlockOptions> single = list;

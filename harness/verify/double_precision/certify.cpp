@@ -142,7 +142,8 @@ nlohmann::ordered_json certify(const std::string& text) {
   json["finite"] = finite;
   json["order_sensitivity"] = moved;
   json["shift_sensitivity"] = shift_sensitivity(spec, small_shape(4, true, true), 9);
-  const bool is_default = encodings().find(spec.name).canonical(spec).options.empty();
+  const bool is_preset = info.family == Family::preset;  // states no properties of its own
+  const bool is_default = !is_preset && encodings().find(spec.name).canonical(spec).options.empty();
   try {
     json["properties"] = properties(text);
   } catch (const InputError& error) {  // The options exclude the longest sequence.
@@ -154,6 +155,7 @@ nlohmann::ordered_json certify(const std::string& text) {
         "permutation_invariant: stated {}, but the order of tokens moves the output by {:.1e}; write {}",
         info.permutation_invariant, moved, !info.permutation_invariant));
   }
+  if (is_preset) json["properties"].erase("corrections");
   json["passed"] = worst.error <= 1e-6 && json["causal"] && finite &&
                    (!is_default || ((moved > 1e-6) == !info.permutation_invariant && json["properties"]["agree"]));
   return json;

@@ -215,11 +215,14 @@ class StageChecks {
     Heads scores = random_heads(T_, T_), attention = random_heads(T_, T_), d_scores = random_heads(T_, T_);
     const Heads d_attention = random_heads(T_, T_);
     stages_.normalize(in, scores, attention);
-    stages_.normalize_backward(in, scores, attention, d_attention, d_scores);
-    check_all("normalize: scores", scores, d_scores, [&] {
+    AttentionGradient d = zero_gradient();
+    stages_.normalize_backward(in, scores, attention, d_attention, d_scores, d);
+    const Value value = [&] {
       stages_.normalize(in, scores, attention);
       return visible_sum(d_attention, attention, config_.causal);
-    });
+    };
+    check_all("normalize: scores", scores, d_scores, value);
+    check_parameters("normalize", value);
   }
 
   void mix() {

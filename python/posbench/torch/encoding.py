@@ -32,7 +32,9 @@ class Shape:
     logit_scale: str = "constant"  # or "log_length", "log_length_beyond"
     window: int = 0  # 0: all keys
     segment: int = 0  # tokens; 0: no segments
+    chunk: int = 0  # tokens; 0: no chunks
     sinks: int = 0
+    temperature: int = 0  # L; 0: none
     loops: int = 1
 
     @property

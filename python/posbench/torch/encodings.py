@@ -209,6 +209,47 @@ class Rope(Encoding):
         return q @ k.transpose(-1, -2) / self.shape.head_width**0.5
 
 
+class Local(Rope):
+    """The score of rope for keys less than a quarter of the trained length away. The others get no attention."""
+
+    name = spec = "local"
+
+    def score(self, a: Attention) -> Tensor:
+        window = max(1, math.floor(0.25 * self.shape.trained_length + 0.5))
+        at = torch.arange(a.x.shape[1], device=a.x.device)
+        return super().score(a).masked_fill((at[:, None] - at).abs() >= window, -math.inf)
+
+
+class SinkLogit(Rope):
+    """rope, and attention_h(i, j) = e^z_h(i, j) / (e^s_h + sum over m of e^z_h(i, m)), z the scores, s learned"""
+
+    name = spec = "sink_logit"
+
+    def __init__(self, shape: Shape):
+        super().__init__(shape)
+        for n in range(shape.layers):
+            self.learn(f"sink_logit.logit.{n}", torch.zeros(1, shape.heads), decays=False)
+
+    def normalize(self, a: Attention, scores: Tensor) -> Tensor:
+        logit = getattr(self, f"sink_logit_logit_{a.layer}")[0, :, None, None].expand(*scores.shape[:-1], 1)
+        return torch.cat((scores.masked_fill(~a.visible, -math.inf), logit), -1).softmax(-1)[..., :-1]
+
+
+class Gated(Rope):
+    """rope, and output_h(i) = sigmoid((x_i W)_h) attention_h v_h, entry by entry"""
+
+    name = spec = "gated"
+
+    def __init__(self, shape: Shape):
+        super().__init__(shape)
+        for n in range(shape.layers):
+            self.learn(f"gated.weight.{n}", 0.02 * torch.randn(shape.width, shape.width))
+
+    def mix(self, a: Attention, attention: Tensor) -> Tensor:
+        gates = (a.x @ getattr(self, f"gated_weight_{a.layer}")).sigmoid()
+        return super().mix(a, attention) * gates.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
+
+
 class Cope(Encoding):
     """score = (q_i . k_j + q_i . e[p]) / sqrt(D), p = sum of sigmoid(q_i . k_m / sqrt(D)) over m = j .. i, at most the
     trained length; e is interpolated between its rows, and starts at zero"""
@@ -288,6 +329,9 @@ ALL: dict[str, type[Encoding]] = {
         KerpleLog,
         Fire,
         Rope,
+        Local,
+        SinkLogit,
+        Gated,
         Cope,
         Fox,
         Dape,

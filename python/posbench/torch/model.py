@@ -71,9 +71,9 @@ class Block(nn.Module):
         return self.down(functional.relu(self.up(x)))
 
     def seen(self, visible: Tensor) -> Tensor:
-        """Returns the visible keys that the window and the segments allow."""
+        """Returns the visible keys that the window, the segments and the chunks allow."""
         shape = self.shape
-        if shape.window == 0 and shape.segment == 0:
+        if shape.window == 0 and shape.segment == 0 and shape.chunk == 0:
             return visible
         at = torch.arange(visible.shape[-1], device=visible.device)
         near = torch.ones_like(visible)
@@ -82,11 +82,21 @@ class Block(nn.Module):
         if shape.segment > 0:
             segments_back = at[:, None] // shape.segment - at // shape.segment
             near = near & (segments_back >= 0) & (segments_back <= 1)
+        if shape.chunk > 0:
+            near = near & (at[:, None] // shape.chunk == at // shape.chunk)
         seen = visible & (near | (at < shape.sinks))
         return torch.where(seen.any(-1, keepdim=True), seen, visible)  # padding sees something, so that no row is empty
 
     def logit_scale(self, seen: Tensor) -> Tensor | float:
         """Returns the factor of the scores of each query, (T, 1) or (B, 1, T, 1)."""
+        if self.shape.temperature > 0:
+            at = torch.arange(seen.shape[-1], device=seen.device, dtype=self.qkv.weight.dtype)
+            blocks = ((at + 1) / self.shape.temperature).floor()
+            return (1 + 0.1 * blocks.log1p())[:, None] * self.length_scale(seen)
+        return self.length_scale(seen)
+
+    def length_scale(self, seen: Tensor) -> Tensor | float:
+        """Returns the factor of the option logit_scale."""
         if self.shape.logit_scale == "constant":
             return 1.0
         trained = max(2, self.shape.trained_length)

@@ -26,7 +26,8 @@ from .modules import AnyModel, MakeModule, Model, check_module, make_module, nam
 
 MakeEncoding = Callable[[Shape], Encoding]
 _TEST_BATCH = 128
-_OF_ATTENTION = {"window": 0, "segment": 0, "sinks": 0, "qk_norm": False, "logit_scale": "constant"}  # without effect
+_COUNTS = ("window", "segment", "chunk", "sinks", "temperature")
+_OF_ATTENTION = {**dict.fromkeys(_COUNTS, 0), "qk_norm": False, "logit_scale": "constant"}  # without effect
 _ONLY = {"optimizer": "adamw", "outputs": "vocabulary"}  # settings that are supported with this value only
 
 
@@ -68,7 +69,7 @@ def shape_of(task: Task) -> Shape:
         raise InputError(
             f"evaluation.loops is {loops}; posbench.torch tests with as many loops as it trains, model.loops"
         )
-    blocks = ("norm_kind", "biases", "qk_norm", "logit_scale", "window", "segment", "sinks", "loops")
+    blocks = ("norm_kind", "biases", "qk_norm", "logit_scale", *_COUNTS, "loops")
     return Shape(
         vocabulary=about["vocabulary"],
         trained_length=about["trained_length"],

@@ -48,7 +48,10 @@ const RegisterChecks stick_breaking_checks{
          Heads d_attention(1), d_scores(1);
          d_attention[0] = Matrix(matrix(s.at("upstream_on_strict_weights")));
          d_scores[0] = d_attention[0];
-         bench.encoding->normalize_backward(bench.input(), bench.scores, bench.attention, d_attention, d_scores);
+         AttentionGradient d{bench.d_parameters, bench.d_tables, bench.d_recurrent_state, bench.d_x, bench.d_q,
+                             bench.d_k,          bench.d_v};
+         bench.encoding->normalize_backward(bench.input(), bench.scores, bench.attention, d_attention, d_scores,
+                                            d);
          check_close(d_scores[0], s.at("grad_logits_strict"));
        }}}}};
 

@@ -1,6 +1,7 @@
 // Equations of the encodings in encodings/wrapper.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <vector>
 
@@ -62,6 +63,58 @@ const RegisterEquation heads("heads", Stage::score, [](const Case& c, int h, int
   return c.dot(h, i, j) - (h < 2 ? 0 : std::exp2(-8.0 * (h - 1) / 2) * std::abs(i - j));
 });
 
+/// Returns the score of RoPE.
+double rope_score(const Case& c, int h, int i, int j) {
+  return turned(c, false, h, i, j, [&](int n) { return (i - j) * std::pow(10000.0, -2.0 * n / c.D); });
+}
+
+double gated_output(const Case& c, int h, int i, int channel) {
+  double sum = 0;
+  for (Index j = 0; j < num_visible_keys(i, c.T, c.causal); ++j) sum += c.attention[h](i, j) * c.v[h](j, channel);
+  return sum * sigmoid(c.x_dot("gated.weight.1", i, h * c.D + channel));
+}
+const RegisterEquation gated_score("gated", Stage::score, rope_score);
+const RegisterEquation row_gated_output("gated", Stage::mix, gated_output);
+
+double head_gated_output(const Case& c, int h, int i, int channel) {
+  double sum = 0;
+  for (Index j = 0; j < num_visible_keys(i, c.T, c.causal); ++j) sum += c.attention[h](i, j) * c.v[h](j, channel);
+  return sum * sigmoid(c.x_dot("gated.weight.1", i, h));
+}
+const RegisterEquation row_head_gated_output("gated:base=none,gate=head", Stage::mix, head_gated_output);
+
+double attention_with_sink(const Case& c, int h, int i, int j) {
+  double sum = std::exp(c.learned("sink_logit.logit.1", 0, h));
+  for (Index m = 0; m < num_visible_keys(i, c.T, c.causal); ++m) sum += std::exp(c.scores[h](i, m));
+  return std::exp(c.scores[h](i, j)) / sum;
+}
+const RegisterEquation sink_logit_score("sink_logit", Stage::score, rope_score);
+const RegisterEquation row_attention_with_sink("sink_logit", Stage::normalize, attention_with_sink);
+
+constexpr double kUnseen = -INFINITY;
+
+double windowed_rope(const Case& c, int h, int i, int j) {  // a quarter of L = 12
+  return std::abs(i - j) < 3 ? rope_score(c, h, i, j) : kUnseen;
+}
+const RegisterEquation row_windowed_rope("local", Stage::score, windowed_rope);
+
+double chunked_content(const Case& c, int h, int i, int j) {
+  const double temperature = 1 + 0.1 * std::log(1 + std::floor((i + 1) / 3.0));
+  return j < 1 || i / 4 == j / 4 ? temperature * c.dot(h, i, j) : kUnseen;
+}
+const RegisterEquation row_chunked_content("local:base=none,window=0,chunk=4,sinks=1,temperature=3", Stage::score,
+                                           chunked_content);
+
+/// The number of keys that query i sees in a window of 4.
+double keys_of_four(const Case& c, int i, int length) {
+  return std::min(i + 1, 4) + (c.causal ? 0 : std::min(length - 1 - i, 3));
+}
+double log_length(const Case& c, int h, int i, int j) {
+  if (std::abs(i - j) >= 4) return kUnseen;
+  return std::log(keys_of_four(c, i, c.T)) / std::log(keys_of_four(c, 11, 12)) * c.dot(h, i, j);
+}
+const RegisterEquation row_log_length("local:base=none,window=4,logit_scale=log_length", Stage::score, log_length);
+
 // The case is in layer 1, which has no positions by default.
 const RegisterEquation layers("layers");
 
@@ -69,6 +122,11 @@ double layers_alibi(const Case& c, int h, int i, int j) {
   return c.dot(h, i, j) - std::exp2(-8.0 * (h + 1) / c.H) * std::abs(i - j);
 }
 const RegisterEquation row_layers_alibi("layers:of=(none,alibi)", Stage::score, layers_alibi);
+
+double layers_window(const Case& c, int h, int i, int j) {
+  return i / 2 == j / 2 ? c.dot(h, i, j) * (1 + 0.1 * std::log(1.0 + (i + 1) / 6)) : kUnseen;
+}
+const RegisterEquation row_layers_window("layers:chunk=(0,2),temperature=(0,0.5x)", Stage::score, layers_window);
 
 double random_float(const Case& c, int, int t, int channel) {  // L = 12 positions in an interval of length 12
   const double angle = (t + 0.5) * std::pow(10000.0, -static_cast<double>(channel / 2 * 2) / c.C);

@@ -137,9 +137,9 @@ TEST_CASE("options of blocks that exclude each other are refused in one line") {
   const TemporaryDirectory directory;
   const Outcome sinks = posbench_command(directory, "run -t flip_flop -e rope --set model.sinks=2 --list-only");
   CHECK(sinks.code == 2);
-  CHECK(
-      sinks.error.find("model.sinks is 2, and model.window and model.segment are 0: all keys are seen; set one of "
-                       "them or leave out model.sinks") != std::string::npos);
+  CHECK(sinks.error.find(
+            "model.sinks is 2, and model.window, model.segment and model.chunk are 0: all keys are seen; "
+            "set one of them or leave out model.sinks") != std::string::npos);
   const Outcome inner = posbench_command(
       directory, "run -t flip_flop -e rope --set model.block=attention --set model.feed_forward=8 --list-only");
   CHECK(inner.code == 2);

@@ -321,7 +321,9 @@ TEST_CASE("every option of a model reaches its configuration") {
                              .logit_scale = LogitScale::log_length,
                              .window = 7,
                              .segment = 8,
+                             .chunk = 9,
                              .sinks = 2,
+                             .temperature = 5,
                              .loops = 4};
   const ModelConfig config = ModelOptions(options).shape();
   CHECK(config.layers == 3);
@@ -340,7 +342,9 @@ TEST_CASE("every option of a model reaches its configuration") {
   CHECK(config.logit_scale == LogitScale::log_length);
   CHECK(config.window == 7);
   CHECK(config.segment == 8);
+  CHECK(config.chunk == 9);
   CHECK(config.sinks == 2);
+  CHECK(config.temperature == 5);
   CHECK(config.loops == 4);
 }
 
