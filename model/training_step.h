@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "model/optimizer.h"
 #include "model/transformer.h"
 
@@ -17,17 +18,36 @@ struct LabelledSequence {
   Index outputs = 0;                // the loss is over the ids below this; 0: over the whole vocabulary
 };
 
-/// Memory that all steps reuse.
-struct TrainingWorkspace {
-  explicit TrainingWorkspace(const ParameterLayout& layout) : gradients(layout) {}
-
-  Gradients gradients;  // of the last batch; clipped if there was an update
+/// The memory of a thread that computes one sequence after another.
+struct ThreadWorkspace {
   StepCache tables;
   SequenceWorkspace activations;
   Matrix d_logits;
 };
 
-/// Returns the random stream of dropout for sequence n of a batch.
+/// Memory that all steps reuse. A batch is one group, which the calling thread computes in this memory, or several
+/// groups, which the threads of a pool compute in memory of their own.
+///
+/// Sequence n of a batch belongs to group n modulo the number of groups. The gradient of a group is the sum over its
+/// sequences in their order, and that of the batch is the sum over the groups in their order. Therefore the bytes of a
+/// gradient depend on the number of groups, and not on the number of threads.
+struct TrainingWorkspace : ThreadWorkspace {
+  explicit TrainingWorkspace(const ParameterLayout& layout) : TrainingWorkspace(layout, 1, calling_thread()) {}
+  /// A batch with fewer sequences than `num_groups` has a group for each sequence. The pool must outlive the object.
+  TrainingWorkspace(const ParameterLayout& layout, int num_groups, ThreadPool& threads)
+      : gradients(layout), groups(num_groups), pool(threads) {}
+
+  Gradients gradients;  // of the last batch; clipped if there was an update
+
+  int groups;
+  ThreadPool& pool;
+  StepCache shared;                        // read by all threads
+  std::vector<ThreadWorkspace> threads;    // one for each thread of the pool
+  std::vector<Gradients> group_gradients;  // of all groups but the first, whose buffer is `gradients`
+  std::vector<double> group_losses;
+};
+
+/// Returns the random stream of dropout for sequence n of a batch. Several threads may call it at once.
 using DropoutStream = std::function<Rng(size_t n)>;
 
 /// Returns the sum of cross-entropies over the targets of a batch, times `weight`. Writes its gradient to

@@ -46,13 +46,16 @@ Transformer::Transformer(const ModelConfig& config, ParameterLayout& layout, con
 }
 
 void Transformer::prepare(const Parameters& p, const Sequence& s, StepCache& step, Gradients* gradients) const {
-  if (!step.packed) pack_weights(p, step, gradients != nullptr);
-  if (step.valid && s.positions.is_prefix_of(step.positions)) return;
+  if (step.shared == nullptr && !step.packed) pack_weights(p, step, gradients != nullptr);
+  if (step.valid && s.positions.is_prefix_of(step.tables_owner().positions)) return;
   finish_tables(p, step, gradients);
-  step.positions = s.positions;
-  encoding_.tables(p, step.positions, step.tables);
+  step.uses_shared_tables = step.shared != nullptr && s.positions.is_prefix_of(step.shared->positions);
+  if (!step.uses_shared_tables) {
+    step.positions = s.positions;
+    encoding_.tables(p, step.positions, step.tables);
+  }
   if (gradients != nullptr) {
-    resize_like(step.tables.values, step.d_tables);
+    resize_like(step.tables_owner().tables.values, step.d_tables);
     set_zero(step.d_tables);
   }
   step.valid = true;
@@ -72,9 +75,10 @@ void Transformer::pack_weights(const Parameters& p, StepCache& step, bool backwa
 
 void Transformer::finish_tables(const Parameters& p, StepCache& step, Gradients* gradients) const {
   if (step.valid && gradients != nullptr) {
-    encoding_.tables_backward(p, step.positions, step.tables, step.d_tables, *gradients);
+    const StepCache& owner = step.tables_owner();
+    encoding_.tables_backward(p, owner.positions, owner.tables, step.d_tables, *gradients);
   }
-  step.valid = false;
+  step.valid = step.uses_shared_tables = false;
 }
 
 std::vector<AttentionMap> Transformer::inspect(const Parameters& p, const Sequence& s, const Tables& tables,
@@ -95,17 +99,19 @@ std::vector<AttentionMap> Transformer::inspect(const Parameters& p, const Sequen
 void Transformer::forward(const Parameters& p, const Sequence& s, const StepCache& step, Rng* rng,
                           SequenceWorkspace& a) const {
   const size_t count = applications(s.loops);
+  const Tables& tables = step.tables_owner().tables;
+  const std::vector<BlockWeights>& weights = step.weights().blocks;
   a.blocks.resize(count);
   a.x.resize(static_cast<Index>(s.tokens.size()), config_.width);
   embed(s.tokens, p[embedding_], a.x);
   a.embedded = a.x;
   a.recurrent_state.clear();
-  encoding_.embed(s, p, step.tables, a.x, a.recurrent_state);
+  encoding_.embed(s, p, tables, a.x, a.recurrent_state);
   if (drops(s)) dropout(config_.dropout, *rng, a.embedding_mask, a.x);
 
   for (size_t n = 0; n < count; ++n) {
-    const SequenceInput in = input(p, s, step.tables, n + 1 == count);
-    block(n).forward({in, step.blocks[n % blocks_.size()], a.blocks[n], a.workspace}, rng, a.x, a.recurrent_state);
+    const SequenceInput in = input(p, s, tables, n + 1 == count);
+    block(n).forward({in, weights[n % blocks_.size()], a.blocks[n], a.workspace}, rng, a.x, a.recurrent_state);
   }
 
   if (config_.pre_norm) {
@@ -130,14 +136,16 @@ void Transformer::backward(const Parameters& p, const Sequence& s, StepCache& st
   resize_like(a.recurrent_state, a.d_recurrent_state);
   set_zero(a.d_recurrent_state);
   const size_t count = applications(s.loops);
+  const Tables& tables = step.tables_owner().tables;
+  const std::vector<BlockWeights>& weights = step.weights().blocks;
   for (size_t n = count; n-- > 0;) {
-    const SequenceInput in = input(p, s, step.tables, n + 1 == count);
+    const SequenceInput in = input(p, s, tables, n + 1 == count);
     LayerGradient d_layer{d, step.d_tables, a.d_recurrent_state};
-    block(n).backward({in, step.blocks[n % blocks_.size()], a.blocks[n], a.workspace}, a.d_x, d_layer);
+    block(n).backward({in, weights[n % blocks_.size()], a.blocks[n], a.workspace}, a.d_x, d_layer);
   }
 
   if (drops(s)) a.d_x.array() *= a.embedding_mask.array();
-  encoding_.embed_backward(s, p, step.tables, a.embedded, a.d_recurrent_state, a.d_x, step.d_tables, d);
+  encoding_.embed_backward(s, p, tables, a.embedded, a.d_recurrent_state, a.d_x, step.d_tables, d);
   embed_backward(s.tokens, a.d_x, d[embedding_]);
 }
 
@@ -148,7 +156,7 @@ void Transformer::output_logits(const Parameters& p, const StepCache& step, Sequ
     if (config_.biases) a.logits.rowwise() = p[output_.bias].row(0);
     multiply_add(a.final_input, p[embedding_].transpose(), a.logits, tied_scale(config_));
   } else {
-    linear(a.final_input, step.output, p[output_.bias], a.logits);
+    linear(a.final_input, step.weights().output, p[output_.bias], a.logits);
   }
 }
 
@@ -160,8 +168,8 @@ void Transformer::output_backward(const Parameters& p, const StepCache& step, Se
     multiply_add(d_logits.transpose(), a.final_input, d[embedding_], tied_scale(config_));
     if (config_.biases) kernels().add_column_sums(rows(d_logits), d[output_.bias].data());
   } else {
-    linear_backward(a.final_input, step.output, d_logits, a.d_final_input, d[output_.weight], d[output_.bias],
-                    Accumulate::no);
+    linear_backward(a.final_input, step.weights().output, d_logits, a.d_final_input, d[output_.weight],
+                    d[output_.bias], Accumulate::no);
   }
 }
 

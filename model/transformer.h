@@ -33,8 +33,17 @@ struct StepCache {
 
   Positions positions;
   Tables tables;
-  Matrices d_tables;   // the gradient of their values
+  Matrices d_tables;   // the gradient of the values of the tables that are in use
   bool valid = false;  // positions, tables and gradient
+
+  /// A prepared cache of the same step, which several caches may read at once. Its weights are used instead of
+  /// these, and so are its tables for sequences whose positions are a prefix of its positions. It may be null.
+  const StepCache* shared = nullptr;
+  bool uses_shared_tables = false;  // if valid
+
+  const StepCache& weights() const { return shared != nullptr ? *shared : *this; }
+  /// Returns the cache whose positions and tables are in use.
+  const StepCache& tables_owner() const { return uses_shared_tables ? *shared : *this; }
 };
 
 class Transformer {

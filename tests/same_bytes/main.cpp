@@ -1,5 +1,6 @@
-// Trains every encoding and variant for some steps and prints a line with a hash of the parameters' bits for each.
-// Lines of two instruction sets (POSBENCH_ISA) or two processors are equal if the bytes are.
+// Trains every encoding and variant for some steps and prints a line for each with two hashes of the parameters' bits:
+// with whole batches, and with batches of two groups, which two threads compute. Lines of two instruction sets
+// (POSBENCH_ISA) or two processors are equal if the bytes are.
 //   same_bytes [steps [name of one encoding]]
 //   same_bytes sets          prints the instruction sets of this processor
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/thread_pool.h"
 #include "encodings/registry.h"
 #include "model/denormals.h"
 #include "model/kernels.h"
@@ -50,8 +52,8 @@ std::uint64_t hash(std::uint64_t hash, const Vector& values) {
   return hash;
 }
 
-/// Trains a small model. Returns a hash of its parameters after the last step.
-std::uint64_t train(const Spec& spec, ModelConfig config, int steps) {
+/// Trains a small model with a thread for each group. Returns a hash of its parameters after the last step.
+std::uint64_t train(const Spec& spec, const ModelConfig& config, int steps, int groups) {
   ParameterLayout layout;
   const auto encoding = make_encoding(spec, config, layout);
   const Transformer model(config, layout, *encoding);
@@ -59,7 +61,9 @@ std::uint64_t train(const Spec& spec, ModelConfig config, int steps) {
   encoding->constrain(parameters);
   const auto optimizer = make_optimizer({.weight_decay = 0.01}, layout);
   OptimizerState state = optimizer->initial_state(layout);
-  TrainingWorkspace workspace(layout);
+  IdleCores cores(groups - 1);
+  ThreadPool pool(groups, cores);
+  TrainingWorkspace workspace(layout, groups, pool);
   Rng rng = make_rng(1, "same bytes");
   for (int step = 0; step < steps; ++step) {
     std::vector<Example> examples;
@@ -87,13 +91,14 @@ void print(const std::string& name, int steps) {
       config.feed_forward_kind = causal ? FeedForwardKind::gelu : FeedForwardKind::relu;
       config.trained_length = config.longest = 40;
       config.dropout = causal ? 0 : 0.1;
-      std::uint64_t bits = 0;
+      std::uint64_t whole = 0, in_groups = 0;
       try {
-        bits = train(Spec::parse(text), config, steps);
+        whole = train(Spec::parse(text), config, steps, /*groups=*/1);
+        in_groups = train(Spec::parse(text), config, steps, /*groups=*/2);
       } catch (const InputError&) {  // not defined for this attention
         continue;
       }
-      fmt::print("{:016x}  {}{}\n", bits, text, causal ? "" : ", bidirectional");
+      fmt::print("{:016x} {:016x}  {}{}\n", whole, in_groups, text, causal ? "" : ", bidirectional");
       std::fflush(stdout);
     }
   }
