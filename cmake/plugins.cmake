@@ -1,7 +1,7 @@
 # posbench::plugin, what plug-ins are compiled against, and the hash of the public headers, which ties them to this program.
 file(GLOB public_headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
      base/*.h tasks/*.h tasks/parts/*.h model/*.h model/*/*.h encodings/*.h encodings/parts/*.h harness/training/*.h
-     harness/exchange/plugin_abi.h harness/verify/oracles.h results/types/experiment_result.h results/types/task_baseline.h)
+     harness/exchange/plugin_abi.h harness/check/oracles.h results/types/experiment_result.h results/types/task_baseline.h)
 list(JOIN public_headers "," headers)
 set(header_hash ${PROJECT_BINARY_DIR}/generated/harness/exchange/header_hash.h)
 list(TRANSFORM public_headers PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE header_files)

@@ -17,14 +17,14 @@
 #include "base/error.h"
 #include "base/parallel_for.h"
 #include "encodings/registry.h"
+#include "harness/check/certify.h"
+#include "harness/check/task_certificate.h"
 #include "harness/commands/commands.h"
 #include "harness/config/names.h"
 #include "harness/console/help.h"
 #include "harness/console/known_names.h"
 #include "harness/console/message.h"
 #include "harness/console/status_line.h"
-#include "harness/verify/certify.h"
-#include "harness/verify/task_certificate.h"
 #include "tasks/registry.h"
 
 namespace posbench {

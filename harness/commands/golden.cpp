@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "encodings/registry.h"
+#include "harness/check/golden_vectors.h"
 #include "harness/commands/commands.h"
 #include "harness/config/build.h"
 #include "harness/config/commit.h"
@@ -28,7 +29,6 @@
 #include "harness/console/help.h"
 #include "harness/exchange/array_file.h"
 #include "harness/exchange/sample_set.h"
-#include "harness/verify/golden_vectors.h"
 #include "results/json/json.h"
 
 namespace posbench {

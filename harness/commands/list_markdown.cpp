@@ -14,11 +14,11 @@
 #include "encodings/aliases.h"
 #include "encodings/presets.h"
 #include "encodings/registry.h"
+#include "harness/check/certify.h"
 #include "harness/console/split_text.h"
 #include "harness/console/terminal.h"
 #include "harness/training/baselines.h"
 #include "harness/training/task_setup.h"
-#include "harness/verify/certify.h"
 
 namespace posbench {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/verify/oracles.h"
+#include "harness/check/oracles.h"
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 

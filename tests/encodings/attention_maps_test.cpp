@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "encodings/parts/decorator.h"
-#include "harness/verify/double_precision/certificate.h"
-#include "harness/verify/double_precision/fixture.h"
+#include "harness/check/double_precision/certificate.h"
+#include "harness/check/double_precision/fixture.h"
 #include "model/attention.h"
 #include "model/hidden.h"
 #include "tests/catch.h"

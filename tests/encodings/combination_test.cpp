@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "encodings/registry.h"
-#include "harness/verify/certify.h"
-#include "harness/verify/double_precision/certificate.h"
+#include "harness/check/certify.h"
+#include "harness/check/double_precision/certificate.h"
 #include "model/attention_layer.h"
 #include "tests/catch.h"
 #include "tests/encodings/refusal.h"

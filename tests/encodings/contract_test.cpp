@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "encodings/parts/decorator.h"
-#include "harness/verify/double_precision/certificate.h"
-#include "harness/verify/double_precision/properties.h"
+#include "harness/check/double_precision/certificate.h"
+#include "harness/check/double_precision/properties.h"
 #include "tests/catch.h"
 #include "tests/encodings/all_specs.h"
 

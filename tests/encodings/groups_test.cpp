@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
-#include "harness/verify/double_precision/certificate.h"
+#include "harness/check/double_precision/certificate.h"
 #include "model/training_step.h"
 #include "tests/catch.h"
 #include "tests/encodings/all_specs.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "encodings/parts/decorator.h"
-#include "harness/verify/double_precision/certificate.h"
+#include "harness/check/double_precision/certificate.h"
 #include "model/hidden.h"
 #include "tests/catch.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/verify/double_precision/certificate.h"
+#include "harness/check/double_precision/certificate.h"
 #include "model/attention.h"
 #include "model/transformer.h"
 #include "tests/catch.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "encodings/presets.h"
-#include "harness/verify/double_precision/certificate.h"
+#include "harness/check/double_precision/certificate.h"
 #include "model/hidden.h"
 #include "tests/catch.h"
 #include "tests/encodings/refusal.h"

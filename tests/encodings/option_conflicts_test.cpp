@@ -2,7 +2,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "harness/verify/double_precision/certificate.h"
+#include "harness/check/double_precision/certificate.h"
 #include "tests/catch.h"
 
 using namespace posbench;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "encodings/registry.h"
-#include "harness/verify/double_precision/certificate.h"
+#include "harness/check/double_precision/certificate.h"
 
 namespace posbench {
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "encodings/registry.h"
-#include "harness/verify/double_precision/certificate.h"
+#include "harness/check/double_precision/certificate.h"
 #include "tests/catch.h"
 
 using namespace posbench;

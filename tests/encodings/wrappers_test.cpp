@@ -8,7 +8,7 @@
 
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
-#include "harness/verify/double_precision/certificate.h"
+#include "harness/check/double_precision/certificate.h"
 #include "model/hidden.h"
 #include "model/seen_keys.h"
 #include "model/transformer.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "harness/verify/double_precision/certificate.h"
+#include "harness/check/double_precision/certificate.h"
 #include "model/training_step.h"
 #include "tests/catch.h"
 

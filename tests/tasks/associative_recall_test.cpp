@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "harness/verify/oracles.h"
+#include "harness/check/oracles.h"
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/verify/oracles.h"
+#include "harness/check/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 #include "tests/tasks/text_task.h"
@@ -30,7 +30,7 @@ std::vector<Layout> layouts(const TaskInfo& info) {
 
 TEST_CASE("every task has an oracle row") {
   for (const std::string& name : tasks().names()) {
-    INFO("add to harness/verify/oracles/FAMILY.cpp:   const RegisterOracle "
+    INFO("add to harness/check/oracles/FAMILY.cpp:   const RegisterOracle "
          << name << "(\"" << name << "\", [](const Example& e) { return ...; });");
     CHECK(oracles().count(name) == 1);
   }

@@ -1,8 +1,8 @@
 // Compares the big integers of the tasks with arithmetic digit by digit, at the longest published length.
 #include <memory>
 
-#include "harness/verify/oracles.h"
-#include "harness/verify/oracles/schoolbook.h"
+#include "harness/check/oracles.h"
+#include "harness/check/oracles/schoolbook.h"
 #include "tasks/parts/digits.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"

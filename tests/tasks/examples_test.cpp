@@ -1,7 +1,7 @@
 // Tests the layouts and segments of examples.
 #include "tasks/parts/examples.h"
 
-#include "harness/verify/oracles.h"
+#include "harness/check/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 

@@ -1,7 +1,7 @@
 // Tests the tasks of nested brackets and operations.
 #include <algorithm>
 
-#include "harness/verify/oracles.h"
+#include "harness/check/oracles.h"
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/verify/oracles.h"
+#include "harness/check/oracles.h"
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"

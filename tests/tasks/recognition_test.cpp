@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/verify/oracles.h"
+#include "harness/check/oracles.h"
 #include "tasks/parts/languages.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"

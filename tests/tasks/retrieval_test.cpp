@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "harness/verify/oracles.h"
+#include "harness/check/oracles.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 #include "tests/tasks/text_task.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "harness/verify/oracles.h"
+#include "harness/check/oracles.h"
 #include "tasks/registry.h"
 
 namespace posbench {

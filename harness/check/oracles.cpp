@@ -1,0 +1,44 @@
+#include "harness/check/oracles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "base/registry.h"
+
+namespace posbench {
+namespace {
+
+std::map<std::string, Oracle>& all_oracles() {
+  static std::map<std::string, Oracle> all;
+  return all;
+}
+
+}  // namespace
+
+bool Oracle::is_valid(const Spec& spec, const TaskInfo& info) const {
+  std::set<std::string> known(valid_options_.begin(), valid_options_.end());
+  known.insert("length");
+  for (const TaskInfo::Split& split : info.splits) {
+    for (const auto& [option, value] : split.options) known.insert(option);
+  }
+  return std::ranges::all_of(spec.options, [&](const auto& option) { return known.contains(option.first); });
+}
+
+const std::map<std::string, Oracle>& oracles() { return all_oracles(); }
+
+RegisterOracle::RegisterOracle(const std::string& task, ValidOptions valid_options, Oracle::Solve solve,
+                               Oracle::Distances distances) {
+  register_or_exit([&] {
+    const bool is_new =
+        all_oracles().try_emplace(task, std::move(valid_options), std::move(solve), std::move(distances)).second;
+    if (!is_new) throw std::logic_error(fmt::format("the oracle of task '{}' is registered twice", task));
+  });
+}
+
+}  // namespace posbench

@@ -1,0 +1,123 @@
+// Oracles of the tasks in tasks/length_generalization.
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "harness/check/oracles.h"
+#include "harness/check/oracles/schoolbook.h"
+#include "harness/check/oracles/token_lists.h"
+
+namespace posbench {
+namespace {
+
+// Both numbers and the sum are written least significant digit first.
+const RegisterOracle addition("addition", [](const Example& e) {
+  const auto [a, b] = operands(10, question(e));
+  return joined(schoolbook::sum(a, b, 10), {11});
+});
+
+const RegisterOracle copy("copy", {"symbols"},
+                          [](const Example& e) { return joined(question(e), {e.tokens[e.scored.front()]}); });
+
+// With the default options, ids up to 12 are no hints.
+const RegisterOracle index_hint_addition("index_hint_addition", [](const Example& e) {
+  const auto [a, b] = operands(10, question(e));
+  Tokens digits[2], hints;
+  for (const int token : a) (token < 13 ? digits[0] : hints).push_back(token);
+  for (const int token : b) {
+    if (token < 13) digits[1].push_back(token);
+  }
+  Tokens sum =
+      schoolbook::sum(schoolbook::trimmed(reversed(digits[0])), schoolbook::trimmed(reversed(digits[1])), 10);
+  sum.resize(hints.size(), 0);
+  Tokens answer;
+  for (size_t n = 0; n < sum.size(); ++n) answer = joined(answer, {hints[hints.size() - 1 - n], sum[n]});
+  return joined(answer, {12});
+});
+
+// With the default options, a hint precedes every bit.
+const RegisterOracle index_hint_parity("index_hint_parity", [](const Example& e) {
+  const Tokens tokens = question(e);
+  Tokens steps;
+  for (size_t t = 1; t < tokens.size(); t += 2) {
+    const Tokens read(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(t) + 1);
+    if (tokens[t] == 1) steps = joined(steps, {tokens[t - 1], count(read, 1) % 2});
+  }
+  return joined(steps, {3});
+});
+
+const RegisterOracle interleaved_majority("interleaved_majority", {"strings"}, [](const Example& e) {
+  const Tokens bits = question(e);
+  const size_t strings = e.scored.size();
+  Tokens majorities;
+  for (size_t first = 0; first < strings; ++first) {
+    int lead = 0;
+    for (size_t t = first; t < bits.size(); t += strings) lead += 2 * bits[t] - 1;
+    majorities.push_back(lead > 0);
+  }
+  return majorities;
+});
+
+/// Returns the signs of the clauses from the queried variable to the number 1, at the start of the chain.
+Tokens signs_of_chain(const Example& e) {
+  Tokens signs;
+  for (int variable = question(e).back(); variable != 28;) {
+    size_t clause = 0;
+    while (e.tokens[clause] != variable) clause += 4;
+    signs.push_back(e.tokens[clause + 1]);
+    variable = e.tokens[clause + 2];
+  }
+  return signs;
+}
+
+const RegisterOracle lego(
+    "lego", {"shuffled"}, [](const Example& e) { return Tokens{26 + count(signs_of_chain(e), 27) % 2}; },
+    [](const Example& e) { return std::vector<int>{static_cast<int>(signs_of_chain(e).size())}; });
+
+const RegisterOracle majority("majority", {"symbols"}, [](const Example& e) {
+  std::map<int, int> counts;
+  for (const int token : question(e)) ++counts[token];
+  std::vector<std::pair<int, int>> by_count;
+  for (const auto& [token, times] : counts) by_count.emplace_back(times, token);
+  return Tokens{std::max_element(by_count.begin(), by_count.end())->second};
+});
+
+// Collects like terms, then uses Horner's scheme.
+const RegisterOracle polynomial("polynomial", [](const Example& e) {
+  const auto number = [](int id) { return id < 10 ? id : 9 - id; };
+  const Tokens tokens = question(e);
+  int coefficients[4] = {}, value = 0;
+  for (size_t t = 2; t < tokens.size(); t += 4) coefficients[tokens[t + 3]] += number(tokens[t + 1]);
+  for (int exponent = 3; exponent >= 0; --exponent) {
+    value = value * number(tokens[1]) + coefficients[exponent];
+  }
+  return Tokens{(value % 10 + 10) % 10};
+});
+
+const RegisterOracle repeat_copy("repeat_copy", [](const Example& e) { return joined(question(e), {2}); });
+
+const RegisterOracle reverse("reverse", {"symbols"}, [](const Example& e) {
+  return joined(reversed(question(e)), {e.tokens[e.scored.front()]});
+});
+
+const RegisterOracle sorting("sorting", {"symbols"}, [](const Example& e) {
+  const int equals = e.tokens[e.scored.front()];
+  Tokens sorted;
+  for (int item = 0; item < equals; ++item) sorted.resize(sorted.size() + count(question(e), item), item);
+  return joined(sorted, {equals});
+});
+
+const RegisterOracle summation("summation", [](const Example& e) {
+  int sum = 0;
+  for (int digit = 1; digit <= 9; ++digit) sum += digit * count(question(e), digit);
+  return Tokens{sum % 10};
+});
+
+const RegisterOracle unique_copy("unique_copy", {"symbols"}, [](const Example& e) {
+  return joined(question(e), {e.tokens[e.scored.front()]});
+});
+
+}  // namespace
+}  // namespace posbench

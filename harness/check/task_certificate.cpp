@@ -1,0 +1,257 @@
+#include "harness/check/task_certificate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "harness/check/oracles.h"
+#include "harness/check/sample_checks.h"
+#include "harness/check/shortcut_probe.h"
+#include "harness/training/baselines.h"
+#include "harness/training/fingerprint.h"
+#include "harness/training/samples.h"
+#include "harness/training/task_setup.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+constexpr int kSamples = 10000;  // of each split and layout
+constexpr int kTrainingSamples = 20000;
+constexpr int kRepeatEvery = 10;  // one sample in this many is drawn a second time, and its evidence is replaced
+constexpr size_t kCoveredLengths = 500;  // so many lengths are all drawn in kSamples samples
+/// The tolerance of a measurement in standard errors. Chance exceeds it about once in 100 000 times.
+constexpr double kTolerance = 4.5;
+
+Tokens scored_targets(const Example& e) {
+  Tokens answers;
+  for (const int t : e.scored) answers.push_back(e.targets[t]);
+  return answers;
+}
+
+/// Counts how often each answer occurs, with the standard error of the fraction of the most frequent one.
+class AnswerFractions {
+ public:
+  void add(const Tokens& answers) {
+    for (const int answer : answers) ++counts_[answer];
+    samples_.push_back(answers);
+  }
+  double largest() const { return static_cast<double>(most_frequent().second) / answers(); }
+  /// The samples are clusters, since answers within a sample are dependent.
+  double error() const {
+    const auto [answer, count] = most_frequent();
+    double squares = 0;
+    for (const Tokens& sample : samples_) {
+      const double in_sample = static_cast<double>(std::count(sample.begin(), sample.end(), answer));
+      squares += std::pow(in_sample - largest() * static_cast<double>(sample.size()), 2);
+    }
+    return std::sqrt(squares) / answers();
+  }
+
+ private:
+  std::pair<int, int> most_frequent() const {
+    return *std::max_element(counts_.begin(), counts_.end(),
+                             [](const auto& a, const auto& b) { return a.second < b.second; });
+  }
+  double answers() const {
+    double total = 0;
+    for (const auto& [answer, count] : counts_) total += count;
+    return total;
+  }
+
+  std::map<int, int> counts_;
+  std::vector<Tokens> samples_;
+};
+
+std::unordered_set<std::uint64_t> training_fingerprints(const SampleStream& samples) {
+  std::unordered_set<std::uint64_t> all;
+  for (int n = 0; n < kTrainingSamples; ++n) all.insert(fingerprint(samples(n).example));
+  return all;
+}
+
+int recurrences(const std::unordered_set<std::uint64_t>& trained, const SampleStream& samples) {
+  int seen = 0;
+  for (int n = 0; n < kSamples; ++n) seen += trained.contains(fingerprint(samples(n).example));
+  return seen;
+}
+
+class Certificate {
+ public:
+  explicit Certificate(const std::string& text)
+      : spec_(Spec::parse(text)),
+        setup_(make_task_setup(ExperimentOptions{}, text)),
+        canonical_(tasks().find(spec_.name).canonical(spec_)) {
+    const auto row = oracles().find(spec_.name);
+    if (row == oracles().end()) {
+      faults_.push_back(
+          fmt::format("no oracle is registered; add to harness/check/oracles/FAMILY.cpp, or to the plug-in: "
+                      "const RegisterOracle {0}(\"{0}\", [](const Example& e) {{ return ...; }});",
+                      spec_.name));
+    } else if (row->second.is_valid(canonical_, *setup_.info)) {
+      oracle_ = &row->second;
+    }
+  }
+
+  Json measure() {
+    json_ = {{"task", setup_.spec},
+             {"samples", kSamples},
+             {"oracle", oracle_ != nullptr},
+             {"layouts", {"teacher_forced"}}};
+    if (!setup_.info->causal_only) json_["layouts"].push_back("slots");
+    const std::unordered_set<std::uint64_t> trained = training_fingerprints(setup_.stream({Purpose::train}));
+    const TaskBaseline baseline = measure_baselines(setup_);
+    for (size_t i = 0; i < setup_.splits.size(); ++i) {
+      const TaskInfo::Split& split = setup_.splits[i];
+      Json& json = json_["splits"][split.name];
+      const Task& task = *setup_.tasks[i];
+      json["lengths"] = task.lengths().values().size();
+      check_samples(split, Layout::teacher_forced, &json);
+      if (!setup_.info->causal_only) check_samples(split, Layout::slots, nullptr);
+      check_recurrence(split, task, trained, json);
+      for (size_t other = 0; other < i; ++other) {
+        if (have_same_samples(task, *setup_.tasks[other]))
+          add_fault(split, "the samples are those of split {}", setup_.splits[other].name);
+      }
+      json["chance"] = baseline.splits[i].chance;
+      for (const auto& [name, accuracy] : baseline.splits[i].trivial) json["trivial"][name] = accuracy;
+    }
+    json_["faults"] = faults_;
+    json_["passed"] = faults_.empty();
+    return json_;
+  }
+
+ private:
+  template <class... Args>
+  void add_fault(const TaskInfo::Split& split, fmt::format_string<Args...> format, Args&&... args) {
+    faults_.push_back(fmt::format("split {}: {}", split.name, fmt::format(format, std::forward<Args>(args)...)));
+  }
+
+  /// Checks the samples one by one, and together. The statistics of teacher-forced samples are written.
+  void check_samples(const TaskInfo::Split& split, Layout layout, Json* json) {
+    const std::unique_ptr<Task> task = make_task(spec_, split, layout);
+    const SampleStream samples(*task, StreamId{Purpose::test, split.name});
+    std::vector<Example> drawn;
+    std::set<int> lengths;
+    int other_answer = kIgnore;
+    for (int n = 0; n < kSamples; ++n) {
+      auto [e, length] = samples(n);
+      if (n % kRepeatEvery == 0 && fingerprint(samples(n).example) != fingerprint(e))
+        return add_fault(split, "the same seed gives a different sample {}", n);
+      const std::string wrong = check_sample(e, *task, n, other_answer);
+      if (!wrong.empty()) return add_fault(split, "{} (sample {}, length {})", wrong, n, length);
+      other_answer = e.targets[e.scored.front()];
+      lengths.insert(length);
+      drawn.push_back(std::move(e));
+    }
+    if (json != nullptr) {
+      check_fractions(split, *task, drawn, *json);
+      check_lengths(split, *task, lengths);
+    }
+    check_shortcuts(split, *task, layout, drawn, json);
+  }
+
+  /// Returns a message if the example is wrong, or "". `other_answer`: of another example.
+  std::string check_sample(const Example& e, const Task& task, int n, int other_answer) const {
+    if (e.scored.empty()) return "no position is scored";
+    if (std::string wrong = validate(e, setup_.shape.vocabulary, task.answers()); !wrong.empty()) return wrong;
+    if (oracle_ != nullptr && (*oracle_)(e) != scored_targets(e)) return "the oracle disagrees on the answer";
+    const Oracle* asked = n % kRepeatEvery == 0 && other_answer != kIgnore ? oracle_ : nullptr;
+    std::string wrong = check_evidence(e, other_answer, static_cast<size_t>(n / kRepeatEvery), asked);
+    return wrong.empty() ? check_distances(e, *setup_.info, oracle_) : wrong;
+  }
+
+  double largest_answer_fraction(const Task& task) const {
+    return setup_.info->largest_answer_fraction > 0 ? setup_.info->largest_answer_fraction : task.chance_level();
+  }
+
+  void check_fractions(const TaskInfo::Split& split, const Task& task, const std::vector<Example>& examples,
+                       Json& json) {
+    AnswerFractions fractions;
+    for (const Example& e : examples) fractions.add(scored_targets(e));
+    const double declared = largest_answer_fraction(task), largest = fractions.largest();
+    json["largest_answer_fraction"] = {{"measured", largest}, {"declared", declared}};
+    if (canonical_.options.empty() && largest > declared + kTolerance * fractions.error())
+      add_fault(split, "the fraction of one answer is {:.3f}, more than the declared {:.3f}", largest, declared);
+  }
+
+  /// Checks that all lengths were drawn and that each makes a difference. With other options than the defaults, a
+  /// task may draw its lengths itself.
+  void check_lengths(const TaskInfo::Split& split, const Task& task, const std::set<int>& drawn) {
+    const std::vector<int>& declared = task.lengths().values();
+    const auto is_declared = [&](int length) { return std::ranges::find(declared, length) != declared.end(); };
+    if (const auto other = std::ranges::find_if_not(drawn, is_declared); other != drawn.end())
+      return add_fault(split, "the length {} of a sample is not one of the task's lengths", *other);
+    if (!canonical_.options.empty() || declared.size() > kCoveredLengths) return;
+    for (const int length : declared) {
+      if (!drawn.contains(length)) return add_fault(split, "the length {} was never drawn", length);
+    }
+    if (const std::string wrong = check_lengths_differ(task); !wrong.empty()) add_fault(split, "{}", wrong);
+  }
+
+  /// Compares the predictors that read one feature with the declared bounds.
+  void check_shortcuts(const TaskInfo::Split& split, const Task& task, Layout layout,
+                       const std::vector<Example>& examples, Json* json) {
+    const Shortcuts& declared = setup_.info->shortcuts;
+    const std::map<std::string, double> bounds{{"token", declared.token},
+                                               {"neighbor", declared.neighbor},
+                                               {"count", declared.count},
+                                               {"position", declared.position}};
+    for (const auto& [kind, measured] : measure_shortcuts(examples, task, layout)) {
+      const double bound =
+          bounds.at(kind) > 0 ? bounds.at(kind) : std::max(task.chance_level(), largest_answer_fraction(task));
+      if (json != nullptr)
+        (*json)["shortcuts"][kind] = {
+            {"feature", measured.feature}, {"accuracy", measured.accuracy()}, {"declared", bound}};
+      if (!canonical_.options.empty() || measured.at_least <= bound) continue;
+      add_fault(
+          split,
+          "{} predicts {:.3f} of {} answers{}, more than the declared {:.3f}; remove what it tells, or state "
+          "Example::evidence or TaskInfo::shortcuts.{}",
+          measured.feature, measured.accuracy(), measured.total, layout == Layout::slots ? " in slots" : "", bound,
+          kind);
+    }
+  }
+
+  /// Compares how often samples of the test stream occur in the training stream with the rate by chance, that of
+  /// fresh draws of the same split.
+  void check_recurrence(const TaskInfo::Split& split, const Task& task,
+                        const std::unordered_set<std::uint64_t>& trained, Json& json) {
+    const Recurrence r{recurrences(trained, SampleStream(task, StreamId{Purpose::test, split.name})),
+                       recurrences(trained, {task, "recurrence:" + split.name, 1}), kSamples};
+    json["seen_in_training"] = {{"training_samples", kTrainingSamples},
+                                {"fraction", static_cast<double>(r.seen) / r.samples},
+                                {"by_chance", static_cast<double>(r.by_chance) / r.samples}};
+    if (r.excessive())
+      add_fault(split, "{} of {} samples occur in training; by chance {} would", r.seen, r.samples, r.by_chance);
+  }
+
+  Spec spec_;
+  TaskSetup setup_;
+  Spec canonical_;
+  const Oracle* oracle_ = nullptr;
+  Json json_;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace
+
+bool Recurrence::excessive() const { return seen > by_chance + kTolerance * std::sqrt(seen + by_chance + 1); }
+
+Recurrence recurrence(const SampleStream& training, const SampleStream& test, const SampleStream& fresh) {
+  const std::unordered_set<std::uint64_t> trained = training_fingerprints(training);
+  return {recurrences(trained, test), recurrences(trained, fresh), kSamples};
+}
+
+Json certify_task(const std::string& spec) { return Certificate(spec).measure(); }
+
+}  // namespace posbench

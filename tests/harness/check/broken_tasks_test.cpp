@@ -1,0 +1,181 @@
+// The certificate of a task fails each kind of broken task, and passes the sound task that they are made from.
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/check/oracles.h"
+#include "harness/check/task_certificate.h"
+#include "tasks/parts/examples.h"
+#include "tasks/registry.h"
+#include "tests/catch.h"
+
+using namespace posbench;
+
+namespace {
+
+enum class Flaw {
+  none,
+  answer_at_scored_position,
+  answer_in_fixed_noise,
+  answer_in_some_noise,
+  answer_after_noise_token,
+  answer_in_number_of_tokens,
+  answer_shown_in_a_quarter,
+  distance_too_large,
+  distance_missing,
+  evidence_elsewhere,
+  evidence_not_the_answer,
+  longest_never_drawn,
+  longest_not_reported,
+  length_not_declared,
+  split_without_effect,
+};
+
+constexpr int kItems = 8, kNoise = 8, kMarker = kItems + kNoise, kBlank = kMarker + 1, kShown = kBlank + 1;
+
+struct PlantedOptions {
+  Integers length{4, 8};
+  int noise = 4;
+  void describe(OptionTable& o) {
+    o.integers("length", length, 1, 100, "items");
+    o.integer("noise", noise, 1, 100, "tokens of noise after the items");
+  }
+};
+
+/// Answers the item after the marker: the items 3 ! 5 2 and the noise n1 n7 have the answer 5.
+template <Flaw flaw>
+class Planted final : public Task {
+ public:
+  using Options = PlantedOptions;
+  Planted(const Options& options, Layout layout) : options_(options), layout_(layout) {}
+  int vocabulary() const override { return kShown + kItems; }
+  int answers() const override { return kItems; }
+  double chance_level() const override { return 1.0 / kItems; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string token_text(int token) const override { return std::to_string(token); }
+
+  Example sample(int length, Rng& rng) const override {
+    if constexpr (flaw == Flaw::longest_never_drawn || flaw == Flaw::longest_not_reported)
+      length = std::min(length, options_.length.max() - 1);
+    std::vector<int> question = uniform_tokens(rng, length, 0, kItems - 1);
+    const int marker = uniform(rng, 0, length - 1), answer = question[marker];
+    question.insert(question.begin() + marker, kMarker);
+    if constexpr (flaw == Flaw::evidence_elsewhere) question.insert(question.begin(), answer);
+    const std::vector<int> noise = draw_noise(answer, rng);
+    question.insert(question.end(), noise.begin(), noise.end());
+    Example e = ask(layout_, std::move(question), kBlank, {answer});
+    set_evidence(e, {flaw == Flaw::evidence_elsewhere ? 0 : marker + 1});
+    add_flaw(answer, rng, e);
+    if constexpr (flaw == Flaw::longest_never_drawn) e.length = length;
+    if constexpr (flaw == Flaw::length_not_declared) e.length = length + 100;
+    return e;
+  }
+
+ private:
+  std::vector<int> draw_noise(int answer, Rng& rng) const {
+    const int count = flaw == Flaw::answer_in_number_of_tokens ? answer + 1
+                      : flaw == Flaw::split_without_effect     ? 4
+                                                               : options_.noise;
+    std::vector<int> noise = uniform_tokens(rng, count, kItems, kItems + kNoise - 1);
+    if constexpr (flaw == Flaw::answer_in_fixed_noise) noise[1] = kItems + answer;
+    if constexpr (flaw == Flaw::answer_in_some_noise) {
+      std::ranges::fill(noise, kBlank);
+      noise[uniform(rng, 0, count - 1)] = kItems + answer;
+    }
+    if constexpr (flaw == Flaw::answer_after_noise_token) {
+      const int at = uniform(rng, 0, count - 2);
+      for (int& token : noise) token = token == kItems ? kItems + 1 : token;
+      noise[at] = kItems;
+      noise[at + 1] = kItems + std::max(answer, 1);
+    }
+    return noise;
+  }
+
+  static void add_flaw(int answer, Rng& rng, Example& e) {
+    const int scored = e.scored.front();
+    if (flaw == Flaw::answer_at_scored_position) e.tokens[scored] = kShown + answer;
+    if (flaw == Flaw::answer_shown_in_a_quarter && bernoulli(rng, 0.25)) e.tokens[scored - 1] = kShown + answer;
+    if (flaw == Flaw::distance_too_large) ++e.distances.front();
+    if (flaw == Flaw::distance_missing) e.distances.clear();
+    if (flaw == Flaw::evidence_not_the_answer) e.evidence.front() -= 1;
+  }
+
+  Options options_;
+  Layout layout_;
+};
+
+/// Registers a task with this flaw and its oracle, which finds the marker, and returns the certificate.
+template <Flaw flaw>
+Json certify_planted() {
+  const std::string name = "planted_" + std::to_string(static_cast<int>(flaw));
+  tasks().add(name, {TaskInfo{.name = name,
+                              .distance_unit = "tokens",
+                              .splits = {{"in_distribution", {}, ""},
+                                         {"ood_length", {{"length", "9..12"}}, ""},
+                                         {"ood_noise", {{"noise", "6"}}, ""}},
+                              .largest_answer_fraction = 0.13},
+                     list_options<PlantedOptions>(),
+                     [](const Spec& spec) { return make_canonical<PlantedOptions>(spec, "task"); },
+                     [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
+                       return std::make_unique<Planted<flaw>>(read_options<PlantedOptions>(spec, "task"), layout);
+                     }});
+  const RegisterOracle oracle(
+      name, [](const Example& e) { return Tokens{*(std::ranges::find(e.tokens, kMarker) + 1)}; });
+  return certify_task(name);
+}
+
+/// Returns true if the certificate fails with this message.
+bool fails_with(const Json& certificate, const std::string& message) {
+  INFO(certificate["faults"].dump(1));
+  return !certificate["passed"].get<bool>() && std::ranges::any_of(certificate["faults"], [&](const Json& fault) {
+    return fault.get<std::string>().find(message) != std::string::npos;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("the sound task of the broken ones passes its certificate") {
+  const Json certificate = certify_planted<Flaw::none>();
+  INFO(certificate["faults"].dump(1));
+  CHECK(certificate["passed"].get<bool>());
+}
+
+TEST_CASE("a task that shows its answer fails its certificate") {
+  CHECK(fails_with(certify_planted<Flaw::answer_at_scored_position>(),
+                   "the token at the scored position predicts 1.0"));
+  CHECK(fails_with(certify_planted<Flaw::answer_shown_in_a_quarter>(),
+                   "the token 1 positions before the scored one"));
+}
+
+TEST_CASE("a task that leaks its answer in ignored tokens fails its certificate") {
+  CHECK(fails_with(certify_planted<Flaw::answer_in_fixed_noise>(), "the token 3 positions before the scored one"));
+  CHECK(fails_with(certify_planted<Flaw::answer_in_some_noise>(), "the number of tokens '"));
+  CHECK(fails_with(certify_planted<Flaw::answer_after_noise_token>(), "the token after the first '8' predicts"));
+  CHECK(fails_with(certify_planted<Flaw::answer_in_number_of_tokens>(), "the number of tokens predicts"));
+}
+
+TEST_CASE("a task with wrong distances fails its certificate") {
+  CHECK(fails_with(certify_planted<Flaw::distance_too_large>(), "by the evidence"));
+  CHECK(fails_with(certify_planted<Flaw::distance_missing>(), "examples have no distances"));
+}
+
+TEST_CASE("a task with wrong evidence fails its certificate") {
+  CHECK(fails_with(certify_planted<Flaw::evidence_elsewhere>(),
+                   "the oracle does not read the evidence at position 0"));
+  CHECK(fails_with(certify_planted<Flaw::evidence_not_the_answer>(), "not the answer"));
+}
+
+TEST_CASE("a task that does not draw its lengths fails its certificate") {
+  CHECK(fails_with(certify_planted<Flaw::longest_never_drawn>(),
+                   "split in_distribution: the length 8 was never drawn"));
+  CHECK(fails_with(certify_planted<Flaw::longest_not_reported>(), "the lengths 7 and 8 give the same samples"));
+  CHECK(fails_with(certify_planted<Flaw::length_not_declared>(), "is not one of the task's lengths"));
+}
+
+TEST_CASE("a task with a split that changes nothing fails its certificate") {
+  CHECK(fails_with(certify_planted<Flaw::split_without_effect>(),
+                   "split ood_noise: the samples are those of split in_distribution"));
+}

@@ -1,0 +1,88 @@
+// The certificate of a task finds the faults of a faulty task.
+#include "harness/check/task_certificate.h"
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/parallel_for.h"
+#include "tasks/parts/examples.h"
+#include "tasks/registry.h"
+#include "tests/catch.h"
+
+using namespace posbench;
+
+namespace {
+
+/// Answers 0 three times out of four. Without `steady`, the same seed gives a different sample each time.
+class Unfair final : public Task {
+ public:
+  struct Options {
+    Integers length{3};
+    bool steady = true;
+    void describe(OptionTable& o) {
+      o.integers("length", length, 1, 10, "tokens");
+      o.flag("steady", steady, "the same seed gives the same sample");
+    }
+  };
+  Unfair(const Options& options, Layout layout) : options_(options), layout_(layout) {}
+  int vocabulary() const override { return 3; }
+  double chance_level() const override { return 0.5; }
+  const Integers& lengths() const override { return options_.length; }
+  std::string token_text(int token) const override { return std::to_string(token); }
+  Example sample(int length, Rng& rng) const override {
+    const int token = options_.steady ? 0 : ++drawn_ % 2;
+    return ask(layout_, std::vector<int>(length, token), 2, {bernoulli(rng, 0.25)});
+  }
+
+ private:
+  Options options_;
+  Layout layout_;
+  mutable int drawn_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("the certificate of a task reports a missing oracle, an unsteady generator and a too frequent answer") {
+  tasks().add("unfair", {TaskInfo{.name = "unfair", .splits = {{"in_distribution", {}, ""}}},
+                         {},
+                         [](const Spec& spec) { return make_canonical<Unfair::Options>(spec, "task"); },
+                         [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
+                           return std::make_unique<Unfair>(read_options<Unfair::Options>(spec, "task"), layout);
+                         }});
+  const auto has = [](const Json& certificate, const std::string& message) {
+    return std::any_of(certificate["faults"].begin(), certificate["faults"].end(), [&](const Json& fault) {
+      return fault.get<std::string>().find(message) != std::string::npos;
+    });
+  };
+  const Json lopsided = certify_task("unfair"), unsteady = certify_task("unfair:steady=false");
+  CHECK_FALSE(lopsided["passed"].get<bool>());
+  CHECK(has(lopsided, "no oracle is registered; add to harness/check/oracles/FAMILY.cpp"));
+  CHECK(has(lopsided, "split in_distribution: the fraction of one answer is 0.7"));
+  CHECK_FALSE(has(lopsided, "the same seed"));
+  CHECK(has(unsteady, "split in_distribution: the same seed gives a different sample 0"));
+}
+
+// Takes minutes: ctest runs it as the test task_certificates.
+TEST_CASE("every task passes its certificate", "[.certificates]") {
+  std::vector<std::string> names = tasks().names();
+  std::erase_if(names, [](const std::string& name) { return tasks().find(name).info.family == "test"; });
+  std::vector<Json> certificates(names.size());
+  parallel_for(names.size(), count_hardware_threads(),
+               [&](size_t n) { certificates[n] = certify_task(names[n]); });
+  for (size_t n = 0; n < names.size(); ++n) {
+    INFO(names[n] << ": " << certificates[n]["faults"].dump(1));
+    CHECK(certificates[n]["passed"].get<bool>());
+  }
+}
+
+TEST_CASE("a test stream that repeats training samples is excessive, and an independent one is not") {
+  const auto task = tasks().find("parity_check").make(Spec{"parity_check", {}}, Layout::teacher_forced);
+  const SampleStream training(*task, StreamId{}), test(*task, StreamId{Purpose::test}), fresh(*task, "fresh", 1);
+  const Recurrence honest = recurrence(training, test, fresh);
+  CHECK_FALSE(honest.excessive());
+  CHECK(honest.seen > 0);  // short questions recur
+  CHECK(recurrence(training, training, fresh).excessive());
+}
