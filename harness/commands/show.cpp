@@ -269,9 +269,9 @@ void add_show(CLI::App& app, Invocation&) {
                    "task or encoding, with or without options; or a profile, split, setting, metric or claim")
       ->required();
   command
-      ->add_option(
-          "--layers", request->layers,
-          "number of layers of the model whose encodings are printed, for presets and 'layers' (default: 6)")
+      ->add_option("--layers", request->layers,
+                   "number of layers of the model whose encodings are printed, for presets and 'layers'")
+      ->default_str("6")
       ->check(CLI::Range(1, 64));
   set_footer(*command,
              {{"posbench show cope", "equation, source, options, properties"},
