@@ -7,7 +7,7 @@
 # All nodes must have access to DIR. A task that Slurm requeues continues where it was, and so does the whole suite if
 # the same command is given again. The report is DIR/merged/report.json. Other options of sbatch are set by its
 # variables (SBATCH_PARTITION, SBATCH_TIMELIMIT, SBATCH_ACCOUNT, ...); POSBENCH_CPUS is the number of cores of each
-# task (1). POSBENCH is the program; the default is that of the build folder or the installation of this script, or else
+# task (1), and POSBENCH_THREADS that of each experiment (1). POSBENCH is the program; the default is that of the build folder or the installation of this script, or else
 # `posbench` on the PATH.
 set -euo pipefail
 
@@ -15,7 +15,9 @@ case "${1:-}" in
   --shard) # in a task of the array
     program=$2 shards=$3 directory=$4
     shift 4
-    exec "$program" run "$@" --shard "$SLURM_ARRAY_TASK_ID/$shards" -j "${SLURM_CPUS_PER_TASK:-1}" \
+    cpus=${SLURM_CPUS_PER_TASK:-1} threads=${POSBENCH_THREADS:-1}
+    jobs=$((cpus < threads ? 1 : cpus / threads))
+    exec "$program" run "$@" --shard "$SLURM_ARRAY_TASK_ID/$shards" -j "$jobs" --threads "$threads" \
       -o "$directory/shards/$SLURM_ARRAY_TASK_ID" --resume
     ;;
   --merge) # in the job after it

@@ -63,13 +63,13 @@ ModelConfig model_config(const BenchmarkSize& size) {
   return config;
 }
 
-BenchmarkedModel::BenchmarkedModel(const Spec& encoding, const BenchmarkSize& size)
+BenchmarkedModel::BenchmarkedModel(const Spec& encoding, const BenchmarkSize& size, int groups, ThreadPool& pool)
     : spec(encoding),
       size_(size),
       model_(make_model(encoding, model_config(size))),
       state_(model_, {}, 0),
       optimizer_(make_optimizer({}, model_.layout)),
-      workspace_(model_.layout) {
+      workspace_(model_.layout, groups, pool) {
   Rng rng = make_rng(0, "bench");
   for (int n = 0; n < size.batch; ++n) {
     Sequence s;
@@ -154,6 +154,20 @@ Throughput measure_throughput(const Spec& encoding, const BenchmarkSize& size, i
   return {.tokens_per_second = jobs * steps * models.front()->tokens() / seconds,
           .same_bytes = std::all_of(models.begin(), models.end(),
                                     [&](const auto& model) { return model->same_bytes(*models.front()); })};
+}
+
+Throughput measure_threads(const Spec& encoding, const BenchmarkSize& size, int threads, int steps) {
+  using Clock = std::chrono::steady_clock;
+  IdleCores cores(threads - 1);
+  ThreadPool pool(threads, cores);
+  BenchmarkedModel model(encoding, size, kBenchmarkGroups, pool), alone(encoding, size, kBenchmarkGroups);
+  model.step();  // allocates the workspace
+  alone.step();
+  const auto start = Clock::now();
+  for (int step = 0; step < steps; ++step) model.step();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  for (int step = 0; step < steps; ++step) alone.step();
+  return {.tokens_per_second = steps * model.tokens() / seconds, .same_bytes = model.same_bytes(alone)};
 }
 
 std::vector<double> sample_times(const Task& task, int length, int count) {

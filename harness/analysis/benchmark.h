@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/spec.h"
+#include "base/thread_pool.h"
 #include "harness/training/train.h"
 #include "model/training_step.h"
 #include "tasks/task.h"
@@ -25,7 +26,8 @@ ModelConfig model_config(const BenchmarkSize&);
 /// A model of one encoding and size in training on random tokens.
 class BenchmarkedModel {
  public:
-  BenchmarkedModel(const Spec& encoding, const BenchmarkSize&);
+  /// The pool computes the groups of a batch. It must outlive the object.
+  BenchmarkedModel(const Spec& encoding, const BenchmarkSize&, int groups = 1, ThreadPool& = calling_thread());
 
   void step();
   void evaluate();
@@ -64,6 +66,10 @@ struct Throughput {
 };
 /// Trains `jobs` equal models at once, one thread each, for a number of steps.
 Throughput measure_throughput(const Spec& encoding, const BenchmarkSize&, int jobs, int steps);
+/// Trains one model on so many threads for a number of steps, with batches of kBenchmarkGroups groups. `same_bytes`:
+/// one thread gives the same parameters.
+constexpr int kBenchmarkGroups = 8;
+Throughput measure_threads(const Spec& encoding, const BenchmarkSize&, int threads, int steps);
 
 /// Returns the microseconds that each of `count` samples takes, in ascending order.
 std::vector<double> sample_times(const Task&, int length, int count);

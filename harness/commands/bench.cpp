@@ -39,7 +39,8 @@ namespace {
 constexpr const char* kEncodings = "none,sinusoidal,learned_abs,shaw_k,rope,alibi,cope";
 
 struct BenchRequest {
-  std::vector<int> lengths, jobs;  // lengths: empty for those of the sizes; jobs: numbers of trainings at once
+  std::vector<int> lengths;        // empty: those of the sizes
+  std::vector<int> jobs, threads;  // numbers of trainings at once; numbers of threads of one training
   std::string sizes = "all";
   std::optional<std::string> encodings;  // empty: kEncodings
   int repetitions = 5;
@@ -261,42 +262,46 @@ void bench_steps(const BenchRequest& request) {
   print(request, result, tables);
 }
 
-/// Measures several trainings at once, each with its model and its thread.
-void bench_jobs(const BenchRequest& request) {
+/// Measures several trainings at once, each with its model and its thread, or with --threads one training on several
+/// threads. The rates are relative to one training on one thread without groups.
+void bench_at_once(const BenchRequest& request) {
   constexpr double kSeconds = 1;  // of one measurement, approximately
+  const bool has_threads = !request.threads.empty();
+  const char* counted = has_threads ? "threads" : "jobs";
   Json list = Json::array();
   Table table{{{"size"},
                {"encoding"},
-               {"jobs", Align::right},
+               {counted, Align::right},
                {"tokens/s", Align::right},
-               {"x one job", Align::right},
+               {has_threads ? "x one thread" : "x one job", Align::right},
                {"same bytes"}},
               {}};
-  {
-    const StatusLine status("measuring trainings at once");
-    for (const BenchmarkSize& size : select_sizes(request.sizes, request.lengths)) {
-      for (const Spec& spec : select_encodings(request)) {
-        if (!is_defined(spec, size)) continue;
-        BenchmarkedModel model(spec, size);
-        model.step();
-        const int steps = 1 + static_cast<int>(kSeconds / model.seconds_of_step());
-        double one = 0;  // tokens per second of one job
-        for (const int jobs : request.jobs) {
-          const auto [rate, same] = measure_throughput(spec, size, jobs, steps);
-          if (one == 0) one = rate / jobs;
-          list.push_back({{"size", size.name},
-                          {"length", size.length},
-                          {"encoding", spec.text()},
-                          {"jobs", jobs},
-                          {"tokens_per_second", rate},
-                          {"same_bytes", same}});
-          table.rows.push_back({size.name, spec.text(), fmt::format("{}", jobs), fmt::format("{:.0f}", rate),
-                                fmt::format("{:.2f}", rate / one), same ? "yes" : "NO"});
-        }
+  StatusLine status("measuring trainings");
+  for (BenchmarkSize size : select_sizes(request.sizes, request.lengths)) {
+    if (has_threads) size.batch = std::max(size.batch, 2 * kBenchmarkGroups);
+    for (const Spec& spec : select_encodings(request)) {
+      if (!is_defined(spec, size)) continue;
+      BenchmarkedModel model(spec, size);
+      model.step();
+      const int steps = 1 + static_cast<int>(kSeconds / model.seconds_of_step());
+      const double one = measure_throughput(spec, size, 1, steps).tokens_per_second;
+      for (const int count : has_threads ? request.threads : request.jobs) {
+        const auto [rate, same] =
+            has_threads ? measure_threads(spec, size, count, steps) : measure_throughput(spec, size, count, steps);
+        list.push_back({{"size", size.name},
+                        {"length", size.length},
+                        {"encoding", spec.text()},
+                        {counted, count},
+                        {"tokens_per_second", rate},
+                        {"relative", rate / one},
+                        {"same_bytes", same}});
+        table.rows.push_back({size.name, spec.text(), fmt::format("{}", count), fmt::format("{:.0f}", rate),
+                              fmt::format("{:.2f}", rate / one), same ? "yes" : "NO"});
       }
     }
   }
-  print(request, {{"context", provenance(request.command)}, {"jobs", list}}, {table});
+  status.clear();
+  print(request, {{"context", provenance(request.command)}, {counted, list}}, {table});
 }
 
 /// Measures a sample of length 500, the greatest published length, of every task of the Chomsky hierarchy.
@@ -343,6 +348,15 @@ void add_bench(CLI::App& app, Invocation& invocation) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1024));
   command
+      ->add_option(
+          "--threads", request->threads,
+          "numbers of threads of one training, as in 1,2,4, whose throughput is measured instead; batches have "
+          "8 groups and at least 16 sequences")
+      ->default_str("one thread, one group")
+      ->delimiter(',')
+      ->excludes("--jobs")
+      ->check(CLI::Range(1, 1024));
+  command
       ->add_option("-r,--repetitions", request->repetitions,
                    "number of measurements, each the mean over 0.1 s of steps; their median is reported")
       ->check(CLI::Range(1, 1000));
@@ -355,14 +369,15 @@ void add_bench(CLI::App& app, Invocation& invocation) {
               {"posbench bench -e all --sizes che,cope --json", ""},
               {"posbench bench -e none,cope --sizes cope --length 64,256,1024,4096", "growth with the length"},
               {"posbench bench -e none --sizes che --jobs 1,2,4,8,16", "throughput of several trainings"},
+              {"posbench bench -e none --sizes cope --threads 1,2,4,8", "throughput of one training"},
               {"posbench bench --samples", "speed of the tasks"}});
   command->callback([=, &invocation] {
     request->command = invocation.arguments;
     request->color = wants_color(*color);
     if (request->samples) {
       bench_samples(*request);
-    } else if (!request->jobs.empty()) {
-      bench_jobs(*request);
+    } else if (!request->jobs.empty() || !request->threads.empty()) {
+      bench_at_once(*request);
     } else {
       bench_steps(*request);
     }

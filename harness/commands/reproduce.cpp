@@ -81,7 +81,7 @@ void print_plan(const ClaimPlan& plan, const Shard& shard, int jobs, bool color)
     status.set_progress(i, plan.runs.size());
     if (!shard.has(i)) continue;
     const RunConfig& config = plan.runs[i].config;
-    const Plan of_run = make_plan(make_suite(config), jobs, [](size_t, size_t) {});
+    const Plan of_run = make_plan(make_suite(config), jobs, kIdleCores, [](size_t, size_t) {});
     seconds += of_run.core_seconds;
     table.rows.push_back({plan.runs[i].name, config.tasks.front(), config.encodings.front(),
                           fmt::format("{}", config.seeds.size()),
@@ -186,7 +186,8 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
       "train at the published sizes, or the closest ones that the suite has; most claims then need a cluster");
   command->add_option("-o,--output", request->directory, "directory of the runs")
       ->default_str("runs/claims, or runs/claims-full");
-  command->add_option("-j,--jobs", request->jobs, "number of experiments at once; each uses one thread")
+  command
+      ->add_option("-j,--jobs", request->jobs, "number of experiments at once; each also uses cores that are idle")
       ->default_str("all cores")
       ->check(CLI::Range(1, 4096));
   command

@@ -213,19 +213,19 @@ void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDir
 
   Progress progress(request.verbosity, static_cast<int>(missing), total_work);
   RunObserver observer(request, directory, progress, live, at_once);
-  run_suite(pending, jobs, interruption, observer);
+  run_suite(pending, jobs, interruption, observer, request.threads);
   progress.close();
 }
 
 /// Prints the experiments of --dry-run, their parameters and estimated seconds.
-void print_plan(const Suite& suite, int jobs, bool color) {
+void print_plan(const Suite& suite, int jobs, int threads, bool color) {
   if (suite.experiments.empty()) {
     fmt::print("0 experiments\n");
     return;
   }
   const Plan plan = [&] {
     StatusLine status("measuring how long experiments take");
-    return make_plan(suite, jobs, [&](size_t done, size_t total) { status.set_progress(done, total); });
+    return make_plan(suite, jobs, threads, [&](size_t done, size_t total) { status.set_progress(done, total); });
   }();
   Table table{
       {{"task"}, {"encoding"}, {"seed", Align::right}, {"parameters", Align::right}, {"seconds", Align::right}},
@@ -239,8 +239,9 @@ void print_plan(const Suite& suite, int jobs, bool color) {
                           fmt::format("{:.1f}", plan.seconds[i])});
   }
   print_table(table, color);
-  fmt::print("{} experiments; about {} of core time, {} with {} jobs\n", ids(suite.experiments).size(),
-             format_duration(plan.core_seconds), format_duration(plan.wall_seconds), jobs);
+  fmt::print("{} experiments; about {} of core time, {} with {} jobs{}\n", ids(suite.experiments).size(),
+             format_duration(plan.core_seconds), format_duration(plan.wall_seconds), plan.jobs,
+             plan.threads > 1 ? fmt::format(" of {} threads", plan.threads) : "");
   if (plan.measured_pairs < plan.pairs) {
     fmt::print(
         "{}\n",
@@ -306,9 +307,10 @@ int run_config(const RunConfig& config, const RunRequest& request) {
     for (const std::string& split : task->skipped_splits)
       write_message(to_printable(fmt::format("task '{}' is tested without {}", task->spec, split)) + "\n");
   }
-  const int jobs = request.jobs > 0 ? request.jobs : count_hardware_threads();
+  const int jobs =
+      request.jobs > 0 ? request.jobs : std::max(1, count_hardware_threads() / std::max(1, request.threads));
   if (request.dry_run) {
-    print_plan(suite, jobs, wants_color(request.color));
+    print_plan(suite, jobs, request.threads, wants_color(request.color));
     return 0;
   }
 

@@ -12,7 +12,8 @@
 namespace posbench {
 
 struct RunRequest {
-  int jobs = 0;  // 0: all cores
+  int jobs = 0;     // 0: as many as there are cores for their threads
+  int threads = 0;  // of each experiment; kIdleCores: one, and idle cores
   std::optional<std::filesystem::path> directory;
   Existing existing = Existing::refuse;
   Shard shard;

@@ -208,8 +208,14 @@ void add_directory(CLI::App& command, Request& request) {
 }
 
 void add_execution(CLI::App& command, Request& request) {
-  command.add_option("-j,--jobs", request.jobs, "number of experiments at once; each uses one thread")
-      ->default_str("all cores")
+  command.add_option("-j,--jobs", request.jobs, "number of experiments at once")
+      ->default_str("as many as there are cores for their threads")
+      ->check(CLI::Range(1, 4096));
+  command
+      .add_option(
+          "--threads", request.threads,
+          "number of threads of each experiment, for its tests and for the groups of a batch (training.groups)")
+      ->default_str("one, and cores that are idle")
       ->check(CLI::Range(1, 4096));
   command.add_flag("--fail-fast", request.fail_fast,
                    "stop with exit code 1 as soon as an experiment diverges or fails; --resume continues the run");
@@ -247,7 +253,9 @@ void add_run(CLI::App& app, Invocation& invocation) {
        {"posbench run --config out/report.json -o again", "the run of a report again"},
        {"posbench run --resume -o out", "the same run, after an interruption"},
        {"posbench run -o live --live", "live/report.html follows the run in a browser"},
-       {"posbench run --profile standard --shard 3/16 -o out/3", "a sixteenth of a suite"}},
+       {"posbench run --profile standard --shard 3/16 -o out/3", "a sixteenth of a suite"},
+       {"posbench run -t flip_flop:length=256 -e cope -s 1 --set training.groups=8",
+        "one experiment on up to 8 cores"}},
       {"The configuration is that of the profile; then --config, then --set and the other options replace parts of it. "
        "--show-config prints the result.",
        "The run directory has manifest.json, experiments.jsonl (one line for each finished experiment, written when it "
@@ -256,8 +264,9 @@ void add_run(CLI::App& app, Invocation& invocation) {
        "finished experiments are stored, and 'posbench run --resume -o DIR' continues it, each experiment from its last "
        "checkpoint. Before that, 'report', 'compare' and 'inspect' read the unfinished run and state how many of its "
        "experiments they show.",
-       "The report has the same bytes for any number of jobs, interruptions and shards, except for its context and "
-       "timing.",
+       "An experiment uses idle cores: for its tests, and in training if training.groups divides a batch into several "
+       "groups. The report depends on the number of groups. It has the same bytes for any number of jobs, threads, "
+       "interruptions and shards, except for its context and timing.",
        "Exit codes: 0 success; 1 an experiment diverged or failed, a file could not be written or memory ran out; 2 "
        "invalid usage or input; 130 interrupted; 128 plus the number of the signal that ended the run at once."});
   command->callback([request, &invocation] {

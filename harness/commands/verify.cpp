@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/parallel_for.h"
 #include "base/random.h"
+#include "base/thread_pool.h"
 #include "harness/commands/commands.h"
 #include "harness/console/help.h"
 #include "harness/console/read_reports.h"
@@ -123,8 +124,10 @@ struct Repetition {
 
 /// Trains and tests an experiment again. A report may omit the counts by length, distance and position.
 Repetition compare_experiment(const std::string& name, const ExperimentResult& reported,
-                              const Experiment& experiment) {
-  ExperimentResult again = run_experiment(experiment)->back();
+                              const Experiment& experiment, IdleCores& cores) {
+  ExperimentObserver none;
+  ThreadPool pool(count_hardware_threads(), cores);
+  ExperimentResult again = run_experiment(experiment, none, {}, pool)->back();
   for (size_t n = 0; n < std::min(reported.splits.size(), again.splits.size()); ++n) {
     if (reported.splits[n].by_length.empty()) again.splits[n].by_length.clear();
     if (reported.splits[n].by_distance.empty()) again.splits[n].by_distance.clear();
@@ -273,15 +276,19 @@ std::vector<Repetition> repeat(const Report& report, const Suite& suite, const s
   std::vector<Repetition> repetitions(experiments.size() + tasks.size());
   StatusLine status("running again");
   std::atomic<size_t> done{0};
+  const size_t at_once = std::min(repetitions.size(), static_cast<size_t>(jobs));
+  IdleCores cores(count_hardware_threads() - static_cast<int>(at_once));
   parallel_for(repetitions.size(), jobs, [&](size_t n) {
     if (n < experiments.size()) {
       const ExperimentResult& reported = report.experiments[chosen[n]];
-      repetitions[n] = compare_experiment(name(reported.id), reported, experiments[n]);
+      repetitions[n] = compare_experiment(name(reported.id), reported, experiments[n], cores);
     } else {
       const TaskSetup& task = *tasks[n - experiments.size()];
       repetitions[n] = compare_task(find_baseline(report, task.spec), task);
     }
-    status.set_progress(++done, repetitions.size());
+    const size_t finished = ++done;
+    status.set_progress(finished, repetitions.size());
+    if (repetitions.size() - finished < at_once) cores.add(1);  // its job has no next repetition
   });
   status.clear();
   return repetitions;
@@ -336,7 +343,8 @@ void add_verify(CLI::App& app, Invocation& invocation) {
   command->add_option("--sample", request->sample, "number of experiments to run")
       ->check(CLI::Range(1, 1'000'000));
   command->add_option("--seed", request->seed, "seed of the random choice of experiments")->default_str("random");
-  command->add_option("-j,--jobs", request->jobs, "number of experiments at once, one thread each")
+  command
+      ->add_option("-j,--jobs", request->jobs, "number of experiments at once; each also uses cores that are idle")
       ->default_str("all cores")
       ->check(CLI::Range(1, 4096));
   set_footer(

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
@@ -243,22 +242,41 @@ double baseline_seconds(const Suite& suite) {
   return seconds;
 }
 
+/// Returns the seconds that an experiment takes with several threads, if it takes so many with one.
+double seconds_with(int threads, const Experiment& e, double seconds) {
+  const TrainingOptions& training = e.task->options.training;
+  const int groups = std::min(training.groups, training.batch);
+  const int rounds = (groups + threads - 1) / threads;  // in which the threads compute the groups of a batch
+  const double trained = e.estimated_training_cost / e.estimated_cost;
+  return seconds * (trained * rounds / groups + (1 - trained) / threads);
+}
+
 }  // namespace
 
-Plan make_plan(const Suite& suite, int jobs, const Measured& measured) {
+Plan make_plan(const Suite& suite, int jobs, int threads, const Measured& measured) {
   Plan plan;
   if (suite.experiments.empty()) return plan;
   const double startup = process_cpu_seconds(), baselines = baseline_seconds(suite);
   const Calibration calibration(suite.experiments, jobs, measured);
-  for (const Experiment& e : suite.experiments) plan.seconds.push_back(calibration.seconds(e));
   plan.pairs = calibration.pairs();
   plan.measured_pairs = calibration.measured_pairs();
   plan.deviation = calibration.deviation();
-  const double total = std::accumulate(plan.seconds.begin(), plan.seconds.end(), 0.0);
-  const double longest = *std::max_element(plan.seconds.begin(), plan.seconds.end());
-  const int threads = std::min(jobs, count_hardware_threads());
+
+  const int cores = count_hardware_threads();
+  const int at_once = std::min({jobs, cores, static_cast<int>(suite.experiments.size())});
+  const int most = threads == kIdleCores ? cores : std::min(threads, cores);  // for the last experiment
+  plan.threads = std::min(most, cores / at_once);
+  plan.jobs = plan.threads > 1 ? at_once : jobs;
+  double total = 0, total_wall = 0, longest = 0;
+  for (const Experiment& e : suite.experiments) {
+    const double seconds = calibration.seconds(e);
+    plan.seconds.push_back(seconds);
+    total += seconds;
+    total_wall += seconds_with(plan.threads, e, seconds);
+    longest = std::max(longest, seconds_with(most, e, seconds));
+  }
   plan.core_seconds = startup + total + baselines;
-  plan.wall_seconds = startup + std::max(total / threads, longest) + baselines / threads;
+  plan.wall_seconds = startup + std::max(total_wall / at_once, longest) + baselines / std::min(jobs, cores);
   return plan;
 }
 

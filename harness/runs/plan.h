@@ -11,16 +11,18 @@ namespace posbench {
 struct Plan {
   std::vector<double> seconds;  // of each experiment of the suite, on one core
   double core_seconds = 0;      // of the whole, all cores together
-  double wall_seconds = 0;      // of the whole, with the requested jobs
+  double wall_seconds = 0;      // of the whole, with the requested jobs and threads
+  int jobs = 1, threads = 1;    // experiments at once; threads of each of them
 
   size_t pairs = 0, measured_pairs = 0;  // of a task and an encoding
   double deviation = 0;  // largest relative one of a measured pair from its estimate by other pairs
 };
 
-/// Estimates the time from a calibration of about ten CPU seconds, with as many threads as a run has. If that is
-/// not enough for every pair of a task and an encoding, the others are estimated from the measured ones. Training
-/// is assumed to use all its steps, and grids all their multiples. Calls `measured` from any thread, with the
-/// number of measured experiments of the calibration.
-Plan make_plan(const Suite&, int jobs, const std::function<void(size_t done, size_t of)>& measured);
+/// Estimates the time from a calibration of about ten CPU seconds, of as many experiments at once as a run has. If that
+/// is not enough for every pair of a task and an encoding, the others are estimated from the measured ones. Training
+/// is assumed to use all its steps, and grids all their multiples. `jobs` and `threads` are those of run_suite. The
+/// threads of an experiment are assumed to divide its tests and the groups of its batches evenly. Calls `measured` from
+/// any thread, with the number of measured experiments of the calibration.
+Plan make_plan(const Suite&, int jobs, int threads, const std::function<void(size_t done, size_t of)>& measured);
 
 }  // namespace posbench

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "base/error.h"
 #include "base/parallel_for.h"
 #include "base/text.h"
+#include "base/thread_pool.h"
 #include "harness/config/sweep.h"
 #include "harness/training/baselines.h"
 #include "harness/training/experiment_progress.h"
@@ -47,9 +49,12 @@ SampleSize measure_size(const Task& task, bool training) {
   return size;
 }
 
-/// Returns the multiply-adds of the products with weights and of attention in an experiment, training and
-/// evaluation together.
-double estimate_cost(const TaskSetup& task, const std::vector<Extension>& extensions) {
+/// Multiply-adds of the products with weights and of attention in an experiment.
+struct Cost {
+  double training = 0, evaluation = 0;
+};
+
+Cost estimate_cost(const TaskSetup& task, const std::vector<Extension>& extensions) {
   ParameterLayout layout;
   const PositionEncoding plain(task.shape);
   const Transformer transformer(task.shape, layout, plain);
@@ -59,25 +64,26 @@ double estimate_cost(const TaskSetup& task, const std::vector<Extension>& extens
   };
   const TrainingOptions& training = task.options.training;
   const double steps = count_steps(training), validations = steps / training.validate_every + 1;
-  double cost = forward(task.trained(), true) * 3 * steps * training.batch;
+  Cost cost{.training = forward(task.trained(), true) * 3 * steps * training.batch};
   const EvaluationOptions& evaluation = task.options.evaluation;
   double tests = 0;
   for (size_t i = 0; i < task.tasks.size(); ++i) {
     tests += forward(*task.tasks[i], false, evaluation.loops) * evaluation.sequences;
     if (i == 0 || (training.validate_splits && kind(task.splits[i]) == SplitKind::out_of_distribution))
-      cost += forward(*task.tasks[i], false) * validations * training.validation_sequences;
+      cost.evaluation += forward(*task.tasks[i], false) * validations * training.validation_sequences;
   }
   if (!task.grids.empty()) {
     const SampleSize size = measure_size(task.trained(), false);
     tests += grid_products(task, transformer, size.length, size.targets);
   }
-  cost += tests;
+  cost.evaluation += tests;
   for (const Extension& extension : extensions) {
-    cost += tests;
+    cost.evaluation += tests;
     if (extension.steps == 0) continue;
     const double more_validations = static_cast<double>(extension.steps) / training.validate_every + 1;
-    cost += forward(task.further_training_task(), true) * 3 * extension.steps * training.batch;
-    cost += forward(task.further_training_task(), false) * more_validations * training.validation_sequences;
+    cost.training += forward(task.further_training_task(), true) * 3 * extension.steps * training.batch;
+    cost.evaluation +=
+        forward(task.further_training_task(), false) * more_validations * training.validation_sequences;
   }
   return cost;
 }
@@ -92,6 +98,21 @@ void check_parents(const ExtendOptions& extend, const std::vector<SweptSpec>& en
     throw InputError(fmt::format(
         "extend.encodings: '{0}->{1}' extends '{0}', which the run does not train; add it with -e, or leave this out",
         request.parent, request.encoding.text()));
+  }
+}
+
+/// Runs an experiment; once more, with one thread, if the memory is too small for several.
+void run_on_threads(const Experiment& e, int threads, IdleCores& cores, const std::stop_token& stop,
+                    ExperimentObserver& observer) {
+  IdleCores reserved(threads - 1);
+  ThreadPool pool =
+      threads == kIdleCores ? ThreadPool(count_hardware_threads(), cores) : ThreadPool(threads, reserved);
+  try {
+    run_experiment(e, observer, stop, pool);
+  } catch (const std::bad_alloc&) {
+    if (!pool.was_parallel()) throw;
+    cores.close();
+    run_experiment(e, observer, stop);
   }
 }
 
@@ -155,7 +176,7 @@ Suite make_suite(const RunConfig& config, Shard shard) {
       make_model(spec, setup.shape);
       const std::vector<Extension> extensions =
           extensions_of(spec, encoding.base, setup.options.extend, setup.shape);
-      const double cost = estimate_cost(setup, extensions);
+      const Cost cost = estimate_cost(setup, extensions);
       const std::optional<Swept> swept = swept_values(config, task, encoding);
       const int steps = setup.options.training.steps;
       const std::optional<int> matched =
@@ -163,7 +184,14 @@ Suite make_suite(const RunConfig& config, Shard shard) {
                                : std::nullopt;
       for (const std::uint64_t seed : config.seeds) {
         if (!shard.has(count++)) continue;
-        suite.experiments.push_back({&setup, spec, seed, cost, swept, matched, extensions});
+        suite.experiments.push_back({.task = &setup,
+                                     .encoding = spec,
+                                     .seed = seed,
+                                     .estimated_cost = cost.training + cost.evaluation,
+                                     .swept = swept,
+                                     .steps = matched,
+                                     .extensions = extensions,
+                                     .estimated_training_cost = cost.training});
       }
     }
   }
@@ -198,11 +226,15 @@ std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs, const 
 }
 
 void run_suite(const std::vector<Experiment>& experiments, int jobs, std::stop_source stop,
-               ExperimentObserver& observer) {
+               ExperimentObserver& observer, int threads) {
+  const size_t at_once = std::min(experiments.size(), static_cast<size_t>(jobs));
+  IdleCores cores(count_hardware_threads() - static_cast<int>(at_once));
+  std::atomic<size_t> unfinished = experiments.size();
   const auto run = [&](size_t i) {
     if (stop.stop_requested()) return;
     try {
-      run_experiment(experiments[i], observer, stop.get_token());
+      run_on_threads(experiments[i], threads, cores, stop.get_token(), observer);
+      if (--unfinished < at_once) cores.add(1);  // its job has no next experiment
     } catch (const std::bad_alloc&) {
       throw;  // parallel_for repeats the experiment with fewer jobs
     } catch (...) {

@@ -48,9 +48,12 @@ Suite make_suite(const RunConfig&, Shard = {});
 /// meanwhile.
 std::vector<TaskBaseline> measure_baselines(const Suite&, int jobs, const std::stop_token& = {});
 
-/// Runs the experiments, up to `jobs` in parallel, one thread each. A requested stop ends them at their next step
-/// or test sequence. If an experiment or the observer throws an exception, the others are stopped and the
-/// exception is rethrown here. An experiment that runs out of memory is repeated, unless it is the only one.
-void run_suite(const std::vector<Experiment>&, int jobs, std::stop_source, ExperimentObserver&);
+constexpr int kIdleCores = 0;  // a number of threads: one, and as many as there are idle cores
+
+/// Runs the experiments, up to `jobs` in parallel, each with so many threads. A requested stop ends them at their next
+/// step or test sequence. If an experiment or the observer throws an exception, the others are stopped and the
+/// exception is rethrown here. An experiment that runs out of memory is repeated with one thread, and then with fewer
+/// jobs, unless it is the only one.
+void run_suite(const std::vector<Experiment>&, int jobs, std::stop_source, ExperimentObserver&, int threads = 1);
 
 }  // namespace posbench

@@ -7,8 +7,28 @@
 
 #include "harness/training/tally.h"
 #include "model/denormals.h"
+#include "model/training_step.h"
 
 namespace posbench {
+namespace {
+
+/// Returns the scores of the model's answers to a sample.
+std::vector<ScoredAnswer> answer(const Model& model, const Parameters& parameters, const PreparedSample& drawn,
+                                 Index outputs, ThreadWorkspace& workspace) {
+  auto& [tables, activations, d_logits] = workspace;
+  model.transformer->prepare(parameters, drawn.sequence, tables, nullptr);
+  model.transformer->forward(parameters, drawn.sequence, tables, nullptr, activations);
+  std::vector<double> logits;
+  std::vector<ScoredAnswer> answers;
+  for (size_t n = 0; n < drawn.targets.size(); ++n) {
+    const auto row = activations.logits.row(static_cast<Index>(n)).head(outputs);
+    logits.assign(row.begin(), row.end());
+    answers.push_back(score_answer(logits, drawn.sample.example.candidates, drawn.targets[n]));
+  }
+  return answers;
+}
+
+}  // namespace
 
 int predicted_token(const Matrix& logits, Index n, const std::vector<int>& candidates, Index outputs) {
   if (candidates.empty()) {
@@ -24,31 +44,27 @@ int predicted_token(const Matrix& logits, Index n, const std::vector<int>& candi
 }
 
 SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples, int sequences,
-                     const std::stop_token& stop) {
+                     const std::stop_token& stop, ThreadPool& pool) {
   const FlushDenormals flush;
   constexpr int kChunk = 64;
   const Index outputs = samples.num_outputs();
   Tally tally;
-  StepCache tables;
-  SequenceWorkspace activations;
-  std::vector<double> logits;
+  StepCache shared;
+  std::vector<ThreadWorkspace> threads(static_cast<size_t>(pool.max_threads()));
+  for (ThreadWorkspace& thread : threads) thread.tables.shared = &shared;
   for (int first = 0; first < sequences && !stop.stop_requested(); first += kChunk) {
     const int count = std::min(kChunk, sequences - first);
-    const std::vector<PreparedSample> batch = draw_batch(samples, *model.encoding, false, first, count);
+    const std::vector<PreparedSample> batch = draw_batch(samples, *model.encoding, false, first, count, pool);
+    model.transformer->prepare(parameters, batch.front().sequence, shared, nullptr);
     std::vector<std::vector<ScoredAnswer>> answers(batch.size());
-    // Sums of losses must not depend on the order of the batch.
     std::vector<const PreparedSample*> in_order(batch.size());
-    for (const PreparedSample& drawn : batch) {
-      model.transformer->prepare(parameters, drawn.sequence, tables, nullptr);
-      model.transformer->forward(parameters, drawn.sequence, tables, nullptr, activations);
-      const size_t at = drawn.index - static_cast<std::uint64_t>(first);
-      in_order[at] = &drawn;
-      for (size_t n = 0; n < drawn.targets.size(); ++n) {
-        const auto row = activations.logits.row(static_cast<Index>(n)).head(outputs);
-        logits.assign(row.begin(), row.end());
-        answers[at].push_back(score_answer(logits, drawn.sample.example.candidates, drawn.targets[n]));
-      }
-    }
+    pool.for_each(batch.size(), [&](size_t n, size_t thread) {
+      const FlushDenormals flush_here;
+      const size_t at = batch[n].index - static_cast<std::uint64_t>(first);
+      in_order[at] = &batch[n];
+      answers[at] = answer(model, parameters, batch[n], outputs, threads[thread]);
+    });
+    // Sums of losses must not depend on the order of the batch.
     for (size_t n = 0; n < batch.size(); ++n)
       tally.add(in_order[n]->sample.example, in_order[n]->sample.length, answers[n]);
   }

@@ -42,31 +42,22 @@ bool allows_length(const Spec& encoding, const ModelConfig& shape, int tokens, G
   }
 }
 
-/// The model that is tested.
-struct Subject {
-  const TaskSetup& task;
-  const Spec& encoding;
-  std::uint64_t seed;
-  const Model& model;
-  const Parameters& parameters;
-};
-
 /// Returns nothing if a stop was requested.
-std::optional<GridResult> evaluate_grid(const Subject& subject, const TaskGrid& grid,
-                                        const std::stop_token& stop) {
+std::optional<GridResult> evaluate_grid(const TestedModel& tested, const TaskGrid& grid,
+                                        const std::stop_token& stop, ThreadPool& pool) {
   GridResult result{.option = grid.option};
   for (const TaskGrid::Point& point : grid.points) {
-    const SampleStream samples = subject.task.grid_stream(grid, point, subject.seed);
-    const int sequences = grid_sequences(subject.task.options.evaluation.grid, point.multiple);
+    const SampleStream samples = tested.task.grid_stream(grid, point, tested.seed);
+    const int sequences = grid_sequences(tested.task.options.evaluation.grid, point.multiple);
     const int tokens = longest_sample(samples, sequences);
-    if (!allows_length(subject.encoding, subject.model.shape, tokens, result)) return result;
-    const SplitResult tested = evaluate(subject.model, subject.parameters, samples, sequences, stop);
-    if (tested.sequences < sequences) return std::nullopt;
+    if (!allows_length(tested.encoding, tested.model.shape, tokens, result)) return result;
+    const SplitResult counts = evaluate(tested.model, tested.parameters, samples, sequences, stop, pool);
+    if (counts.sequences < sequences) return std::nullopt;
     result.points.push_back({.multiple = point.multiple,
                              .value = point.value,
-                             .sequences = tested.sequences,
-                             .token = tested.token,
-                             .sequence = tested.sequence});
+                             .sequences = counts.sequences,
+                             .token = counts.token,
+                             .sequence = counts.sequence});
     if (!has_failed(result)) continue;
     result.end = GridEnd::accuracy;
     return result;
@@ -79,12 +70,11 @@ std::optional<GridResult> evaluate_grid(const Subject& subject, const TaskGrid& 
 
 }  // namespace
 
-std::optional<std::vector<GridResult>> evaluate_grids(const TaskSetup& task, const Spec& encoding,
-                                                      std::uint64_t seed, const Model& model,
-                                                      const Parameters& parameters, const std::stop_token& stop) {
+std::optional<std::vector<GridResult>> evaluate_grids(const TestedModel& tested, const std::stop_token& stop,
+                                                      ThreadPool& pool) {
   std::vector<GridResult> results;
-  for (const TaskGrid& grid : task.grids) {
-    std::optional<GridResult> result = evaluate_grid({task, encoding, seed, model, parameters}, grid, stop);
+  for (const TaskGrid& grid : tested.task.grids) {
+    std::optional<GridResult> result = evaluate_grid(tested, grid, stop, pool);
     if (!result) return std::nullopt;
     results.push_back(std::move(*result));
   }

@@ -6,17 +6,27 @@
 #include <vector>
 
 #include "base/spec.h"
+#include "base/thread_pool.h"
 #include "harness/training/make_model.h"
 #include "harness/training/task_setup.h"
 #include "results/types/experiment_result.h"
 
 namespace posbench {
 
+/// A trained model, and the experiment that it belongs to. The members must outlive it.
+struct TestedModel {
+  const TaskSetup& task;
+  const Spec& encoding;
+  std::uint64_t seed;
+  const Model& model;
+  const Parameters& parameters;
+};
+
 /// Returns the results of each grid of the task; nothing if a stop was requested. A grid ends after two multiples
 /// in a row below kGridFloor, where the task or the encoding does not support longer sequences, or where the attention
 /// scores of all layers and heads would take more than half a GiB. The model is not changed: tables whose size
 /// depends on the longest sequence of the splits stay as they are.
-std::optional<std::vector<GridResult>> evaluate_grids(const TaskSetup&, const Spec& encoding, std::uint64_t seed,
-                                                      const Model&, const Parameters&, const std::stop_token&);
+std::optional<std::vector<GridResult>> evaluate_grids(const TestedModel&, const std::stop_token&,
+                                                      ThreadPool& = calling_thread());
 
 }  // namespace posbench

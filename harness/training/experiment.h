@@ -17,6 +17,7 @@ struct Experiment {
   std::optional<Swept> swept = std::nullopt;  // the point of a sweep over settings; not of learning rates
   std::optional<int> steps = std::nullopt;    // of training, if they are not those of the task
   std::vector<Extension> extensions = {};
+  double estimated_training_cost = 0;  // the part of estimated_cost that optimizer steps take
 
   TrainingOptions training() const {
     TrainingOptions options = task->options.training;

@@ -9,7 +9,7 @@ namespace posbench {
 
 struct Experiment;
 
-/// The functions are called from the threads that run the experiments, several at once if there are several. An
+/// The functions are called from the threads that run the experiments, one for each experiment that runs. An
 /// exception ends the experiment and its suite and is rethrown by run_experiment and run_suite. Each function does
 /// nothing unless it is overridden.
 class ExperimentObserver {

@@ -21,16 +21,20 @@ double count_steps(const TrainingOptions& training) {
   return static_cast<double>(training.steps) * static_cast<double>(training.learning_rates.size());
 }
 
-ExperimentProgress::ExperimentProgress(const Experiment& experiment, ExperimentObserver& observer)
+ExperimentProgress::ExperimentProgress(const Experiment& experiment, ExperimentObserver& observer,
+                                       const ThreadPool& pool)
     : experiment_(experiment),
       observer_(observer),
-      start_cpu_seconds_(thread_cpu_seconds()),
+      pool_(pool),
+      start_cpu_seconds_(all_cpu_seconds()),
       cost_left_(experiment.estimated_cost),
       cost_of_step_(cost_left_ / (1.1 * count_all_steps(experiment))) {}
 
 double ExperimentProgress::cpu_seconds() const {
-  return earlier_cpu_seconds_ + thread_cpu_seconds() - start_cpu_seconds_;
+  return earlier_cpu_seconds_ + all_cpu_seconds() - start_cpu_seconds_;
 }
+
+double ExperimentProgress::all_cpu_seconds() const { return thread_cpu_seconds() + pool_.helper_cpu_seconds(); }
 
 double ExperimentProgress::wall_seconds() const {
   return std::chrono::duration<double>(Clock::now() - start_).count();

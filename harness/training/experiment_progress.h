@@ -4,6 +4,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "harness/training/experiment.h"
 #include "harness/training/experiment_observer.h"
 
@@ -12,11 +13,12 @@ namespace posbench {
 /// Returns the optimizer steps at all learning rates together.
 double count_steps(const TrainingOptions&);
 
-/// The thread that makes the object must run the whole experiment, because the CPU time is that of this thread.
+/// The thread that makes the object must run the whole experiment, because the CPU time is that of this thread and of
+/// the threads of its pool.
 class ExperimentProgress {
  public:
-  /// Both arguments must outlive the object.
-  ExperimentProgress(const Experiment&, ExperimentObserver&);
+  /// The arguments must outlive the object.
+  ExperimentProgress(const Experiment&, ExperimentObserver&, const ThreadPool&);
 
   void start(const Model&, LearningRateSweep&);
   /// Returns false if a stop was requested, so that no further step may follow.
@@ -29,13 +31,15 @@ class ExperimentProgress {
   using Clock = std::chrono::steady_clock;
 
   double cpu_seconds() const;
+  double all_cpu_seconds() const;
   double wall_seconds() const;
   void advance(double cost);
 
   const Experiment& experiment_;
   ExperimentObserver& observer_;
   const Clock::time_point start_ = Clock::now();
-  double start_cpu_seconds_;            // of the thread
+  const ThreadPool& pool_;
+  double start_cpu_seconds_;            // of all threads
   double earlier_cpu_seconds_ = 0;      // of former runs
   double checkpoint_wall_seconds_ = 0;  // at the last checkpoint
   double cost_left_, cost_of_step_;

@@ -36,12 +36,13 @@ LearningRateSweep::LearningRateSweep(const Model& model, const TrainingOptions& 
     : state(model, options, seed) {}
 
 bool sweep_learning_rates(const Model& model, const TrainingStreams& streams, const TrainingOptions& options,
-                          LearningRateSweep& sweep, const std::function<bool(const LearningRateSweep&)>& on_step) {
+                          LearningRateSweep& sweep, const std::function<bool(const LearningRateSweep&)>& on_step,
+                          ThreadPool& pool) {
   const size_t rates = options.learning_rates.size();
   while (sweep.tried.size() < rates) {
     bool continues = true;
-    const bool finished = train(model, streams, options, sweep.state,
-                                [&](const TrainingState&) { return continues = !on_step || on_step(sweep); });
+    const auto after_step = [&](const TrainingState&) { return continues = !on_step || on_step(sweep); };
+    const bool finished = train(model, streams, options, sweep.state, after_step, pool);
     if (!finished) return false;
     sweep.tried.push_back(summarize(sweep.state));
     if (!sweep.best || is_better(sweep.state, *sweep.best)) sweep.best = std::move(sweep.state);

@@ -132,6 +132,10 @@ void TrainingOptions::describe(OptionTable& o) {
   o.choice("lengths", lengths, {"each", "same"},
            "lengths of a batch: each sequence draws its length, or all have the same");
   o.omit_default();
+  o.integer(
+      "groups", groups, 1, 4096,
+      "number of groups of a batch, whose gradients are summed one after another; threads compute groups at once");
+  o.omit_default();
 }
 
 OptimizerOptions TrainingOptions::optimizer_options() const {

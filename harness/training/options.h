@@ -53,6 +53,7 @@ struct TrainingOptions {
   bool validate_splits = false;  // on the splits out of distribution too
   Outputs outputs = Outputs::vocabulary;
   BatchLengths lengths = BatchLengths::each;
+  int groups = 1;  // TrainingWorkspace::groups
   void describe(OptionTable&);
   OptimizerOptions optimizer_options() const;
 };

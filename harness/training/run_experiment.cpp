@@ -31,19 +31,17 @@ void call_or_fail(ExperimentResult& result, F f) {
 }
 
 /// Tests on every split and every grid. Returns false if a stop was requested.
-bool test_all(const Experiment& e, const Spec& encoding, const Model& model, const Parameters& parameters,
-              const std::stop_token& stop, ExperimentResult& result) {
-  const int sequences = e.task->options.evaluation.sequences;
-  for (const TaskInfo::Split& split : e.task->splits) {
-    const SampleStream samples = e.task->stream({Purpose::test, split.name, e.seed});
-    SplitResult tested = evaluate(model, parameters, samples, sequences, stop);
-    if (tested.sequences < sequences) return false;
-    tested.name = split.name;
-    tested.kind = kind(split);
-    result.splits.push_back(std::move(tested));
+bool test_all(const TestedModel& tested, const std::stop_token& stop, ThreadPool& pool, ExperimentResult& result) {
+  const int sequences = tested.task.options.evaluation.sequences;
+  for (const TaskInfo::Split& split : tested.task.splits) {
+    const SampleStream samples = tested.task.stream({Purpose::test, split.name, tested.seed});
+    SplitResult of_split = evaluate(tested.model, tested.parameters, samples, sequences, stop, pool);
+    if (of_split.sequences < sequences) return false;
+    of_split.name = split.name;
+    of_split.kind = kind(split);
+    result.splits.push_back(std::move(of_split));
   }
-  std::optional<std::vector<GridResult>> grids =
-      evaluate_grids(*e.task, encoding, e.seed, model, parameters, stop);
+  std::optional<std::vector<GridResult>> grids = evaluate_grids(tested, stop, pool);
   if (grids) result.grids = std::move(*grids);
   return grids.has_value();
 }
@@ -99,7 +97,7 @@ ExperimentResult not_extended(const Experiment& e, const Extension& extension, c
 
 /// Trains and tests a copy of a trained model with another encoding. Returns nothing if a stop was requested.
 std::optional<ExperimentResult> extend(const Experiment& e, const Extension& extension, const Model& trained,
-                                       const TrainingState& best, const std::stop_token& stop) {
+                                       const TrainingState& best, const std::stop_token& stop, ThreadPool& pool) {
   ExperimentResult result = empty_extension_result(e, extension);
   bool not_stopped = true;
   call_or_fail(result, [&] {
@@ -113,11 +111,12 @@ std::optional<ExperimentResult> extend(const Experiment& e, const Extension& ext
     model.transformer->constrain(state.parameters);
     result.final_loss = best.curve.empty() ? std::nullopt : best.curve.back().loss;
     if (extension.steps > 0) {
+      const auto not_requested = [&](const TrainingState&) { return !stop.stop_requested(); };
       not_stopped = train(model, e.task->training_streams(Purpose::further_training, e.seed), options, state,
-                          [&](const TrainingState&) { return !stop.stop_requested(); });
+                          not_requested, pool);
       if (!not_stopped || !record_training(state, " of further training", result)) return;
     }
-    not_stopped = test_all(e, extension.encoding, model, state.parameters, stop, result);
+    not_stopped = test_all({*e.task, extension.encoding, e.seed, model, state.parameters}, stop, pool, result);
   });
   return not_stopped ? std::optional(result) : std::nullopt;
 }
@@ -125,7 +124,7 @@ std::optional<ExperimentResult> extend(const Experiment& e, const Extension& ext
 /// Returns the results of the experiment and of its extensions; nothing if a stop was requested.
 std::optional<std::vector<ExperimentResult>> train_and_test(const Experiment& e, ExperimentObserver& observer,
                                                             ExperimentProgress& progress,
-                                                            const std::stop_token& stop) {
+                                                            const std::stop_token& stop, ThreadPool& pool) {
   ExperimentResult result{.id = e.id(), .swept = e.swept, .task_version = e.task->info->version};
   std::vector<ExperimentResult> extended;
   bool not_stopped = true;
@@ -134,15 +133,15 @@ std::optional<std::vector<ExperimentResult>> train_and_test(const Experiment& e,
     result.parameters = model.layout.count();
     LearningRateSweep sweep(model, e.training(), e.seed);
     progress.start(model, sweep);
-    not_stopped =
-        sweep_learning_rates(model, e.task->training_streams(Purpose::train, e.seed), e.training(), sweep,
-                             [&](const LearningRateSweep& s) { return progress.step(model, s, stop); });
+    const auto after_step = [&](const LearningRateSweep& s) { return progress.step(model, s, stop); };
+    not_stopped = sweep_learning_rates(model, e.task->training_streams(Purpose::train, e.seed), e.training(),
+                                       sweep, after_step, pool);
     if (!not_stopped || !record_sweep(sweep, result)) return;
     observer.on_trained(e, model, sweep.best->parameters);
-    not_stopped = test_all(e, e.encoding, model, sweep.best->parameters, stop, result);
+    not_stopped = test_all({*e.task, e.encoding, e.seed, model, sweep.best->parameters}, stop, pool, result);
     for (const Extension& extension : e.extensions) {
       if (!not_stopped) return;
-      std::optional<ExperimentResult> one = extend(e, extension, model, *sweep.best, stop);
+      std::optional<ExperimentResult> one = extend(e, extension, model, *sweep.best, stop, pool);
       not_stopped = one.has_value();
       if (one) extended.push_back(std::move(*one));
     }
@@ -159,10 +158,10 @@ std::optional<std::vector<ExperimentResult>> train_and_test(const Experiment& e,
 }  // namespace
 
 std::optional<std::vector<ExperimentResult>> run_experiment(const Experiment& e, ExperimentObserver& observer,
-                                                            const std::stop_token& stop) {
-  ExperimentProgress progress(e, observer);
+                                                            const std::stop_token& stop, ThreadPool& pool) {
+  ExperimentProgress progress(e, observer, pool);
   try {
-    std::optional<std::vector<ExperimentResult>> results = train_and_test(e, observer, progress, stop);
+    std::optional<std::vector<ExperimentResult>> results = train_and_test(e, observer, progress, stop, pool);
     if (results) progress.finish(*results);
     return results;
   } catch (const std::bad_alloc&) {

@@ -11,6 +11,38 @@
 #include "base/error.h"
 
 namespace posbench {
+namespace {
+
+/// Draws the sample with the index of `drawn` and makes the model input from it.
+void prepare(const SampleStream& samples, const PositionEncoding& encoding, bool training, PreparedSample& drawn) {
+  drawn.sample = samples(drawn.index);
+  const Example& e = drawn.sample.example;
+  const std::string wrong = validate(e, samples.task.vocabulary(), samples.task.answers());
+  if (!wrong.empty())
+    throw InputError(fmt::format("example {} of '{}' is faulty: {}", drawn.index, samples.text, wrong));
+  Sequence& s = drawn.sequence;
+  s.tokens = e.tokens;
+  s.segments = e.segments;
+  s.digit_positions = e.digit_positions;
+  s.training = training;
+  s.loops = samples.loops;
+  if (training) {
+    for (size_t t = 0; t < e.targets.size(); ++t) {
+      if (e.targets[t] != kIgnore) s.target_positions.push_back(static_cast<int>(t));
+    }
+  } else {
+    s.target_positions = e.scored;
+  }
+  for (const int t : s.target_positions) drawn.targets.push_back(e.targets[t]);
+  if (samples.largest_shift > 0) {
+    Rng shift_rng = make_rng(samples.seed, samples.text + ":shift", drawn.index);
+    s.first_position = uniform(shift_rng, 1, samples.largest_shift);
+  }
+  Rng rng = make_rng(samples.seed, samples.text + ":positions", drawn.index);
+  s.positions = encoding.positions(s, rng);
+}
+
+}  // namespace
 
 std::string StreamId::text() const {
   switch (purpose) {
@@ -78,37 +110,12 @@ int length_of_batch(const SampleStream& samples, std::uint64_t step, int batch) 
 }
 
 std::vector<PreparedSample> draw_batch(const SampleStream& samples, const PositionEncoding& encoding,
-                                       bool training, std::uint64_t first, int count) {
+                                       bool training, std::uint64_t first, int count, ThreadPool& pool) {
   std::vector<PreparedSample> batch(count);
-  for (int n = 0; n < count; ++n) {
-    PreparedSample& drawn = batch[n];
-    drawn.index = first + n;
-    drawn.sample = samples(drawn.index);
-    const Example& e = drawn.sample.example;
-    const std::string wrong = validate(e, samples.task.vocabulary(), samples.task.answers());
-    if (!wrong.empty())
-      throw InputError(fmt::format("example {} of '{}' is faulty: {}", first + n, samples.text, wrong));
-    Sequence& s = drawn.sequence;
-    s.tokens = e.tokens;
-    s.segments = e.segments;
-    s.digit_positions = e.digit_positions;
-    s.training = training;
-    s.loops = samples.loops;
-    if (training) {
-      for (size_t t = 0; t < e.targets.size(); ++t) {
-        if (e.targets[t] != kIgnore) s.target_positions.push_back(static_cast<int>(t));
-      }
-    } else {
-      s.target_positions = e.scored;
-    }
-    for (const int t : s.target_positions) drawn.targets.push_back(e.targets[t]);
-    if (samples.largest_shift > 0) {
-      Rng shift_rng = make_rng(samples.seed, samples.text + ":shift", drawn.index);
-      s.first_position = uniform(shift_rng, 1, samples.largest_shift);
-    }
-    Rng rng = make_rng(samples.seed, samples.text + ":positions", drawn.index);
-    s.positions = encoding.positions(s, rng);
-  }
+  pool.for_each(batch.size(), [&](size_t n, size_t) {
+    batch[n].index = first + n;
+    prepare(samples, encoding, training, batch[n]);
+  });
   std::stable_sort(batch.begin(), batch.end(), [](const PreparedSample& a, const PreparedSample& b) {
     return a.sequence.tokens.size() > b.sequence.tokens.size();
   });

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "model/position_encoding.h"
 #include "tasks/task.h"
 
@@ -77,8 +78,9 @@ struct PreparedSample {
 };
 
 /// Returns the samples first ... first + count - 1, longest first, so that shorter sequences can reuse the tables
-/// of longer ones. Throws InputError if the task makes an invalid example.
+/// of longer ones. They are the same for any number of threads. Throws InputError if the task makes an invalid
+/// example.
 std::vector<PreparedSample> draw_batch(const SampleStream&, const PositionEncoding&, bool training,
-                                       std::uint64_t first, int count);
+                                       std::uint64_t first, int count, ThreadPool& = calling_thread());
 
 }  // namespace posbench

@@ -19,7 +19,8 @@ StepResult update(const Model& model, SampleStream& samples, const TrainingOptio
   const std::uint64_t first = static_cast<std::uint64_t>(state.step) * options.batch;
   if (options.lengths == BatchLengths::same)
     samples.length = length_of_batch(samples, static_cast<std::uint64_t>(state.step), options.batch);
-  const std::vector<PreparedSample> drawn = draw_batch(samples, *model.encoding, true, first, options.batch);
+  const std::vector<PreparedSample> drawn =
+      draw_batch(samples, *model.encoding, true, first, options.batch, workspace.pool);
   std::vector<LabelledSequence> batch;
   for (const PreparedSample& d : drawn) batch.push_back({d.sequence, d.targets, samples.num_outputs()});
   const int warm_up = static_cast<int>(std::ceil(options.warm_up * options.steps));
@@ -35,9 +36,9 @@ double fraction(const Count& count) {
 
 /// Adds a point to the learning curve, and decides whether training stops early.
 void validate(const Model& model, const TrainingStreams& streams, const TrainingOptions& options,
-              TrainingState& state) {
+              TrainingState& state, ThreadPool& pool) {
   const auto measure = [&](const SampleStream& samples) {
-    return evaluate(model, state.parameters, samples, options.validation_sequences);
+    return evaluate(model, state.parameters, samples, options.validation_sequences, {}, pool);
   };
   const SplitResult validated = measure(streams.validation);
   state.curve.push_back(
@@ -63,11 +64,12 @@ TrainingState::TrainingState(const Model& model, const TrainingOptions& options,
 }
 
 bool train(const Model& model, const TrainingStreams& streams, const TrainingOptions& options,
-           TrainingState& state, const std::function<bool(const TrainingState&)>& on_step) {
+           TrainingState& state, const std::function<bool(const TrainingState&)>& on_step, ThreadPool& pool) {
   const FlushDenormals flush;
   SampleStream samples = streams.training;
   const std::unique_ptr<const Optimizer> optimizer = make_optimizer(options.optimizer_options(), model.layout);
-  TrainingWorkspace workspace(model.layout);
+  // With one group all but the validations is computed by the calling thread, so that no other thread waits.
+  TrainingWorkspace workspace(model.layout, options.groups, options.groups > 1 ? pool : calling_thread());
   while (state.step < options.steps && !state.stopped_early && !state.diverged_step) {
     const auto [loss, finite] = update(model, samples, options, *optimizer, state, workspace);
     if (!finite) {
@@ -79,7 +81,7 @@ bool train(const Model& model, const TrainingStreams& streams, const TrainingOpt
     state.loss_sum += loss;
     ++state.loss_count;
     if (state.step % options.validate_every == 0 || state.step == options.steps)
-      validate(model, streams, options, state);
+      validate(model, streams, options, state, pool);
     if (on_step && !on_step(state)) return state.step == options.steps || state.stopped_early;
   }
   return true;

@@ -40,6 +40,7 @@ TEST_CASE("invalid input gives a message of one line and exit code 2, and change
                                       "run -s 0",
                                       "run -s a",
                                       "run -j 0",
+                                      "run --threads 0",
                                       "run --config missing.json",
                                       "run --config broken.json",
                                       "run --config odd.json",

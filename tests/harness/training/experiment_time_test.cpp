@@ -1,9 +1,10 @@
-// The time of an experiment is the CPU time of its thread.
+// The time of an experiment is the CPU time of its threads.
 #include <chrono>
 #include <thread>
 #include <vector>
 
 #include "base/system.h"
+#include "base/thread_pool.h"
 #include "harness/runs/suite.h"
 #include "harness/training/run_experiment.h"
 #include "tests/catch.h"
@@ -40,4 +41,21 @@ TEST_CASE("an experiment takes the CPU time of its thread, without sleep and oth
   CHECK(wall.count() > 1);  // 20 steps
   CHECK(observer.finished > 0);
   CHECK(observer.finished <= cpu);
+}
+
+TEST_CASE("an experiment takes the CPU time of all its threads") {
+  const Suite suite = make_suite(make_config({.profile = "smoke",
+                                              .tasks = "even_pairs",
+                                              .encodings = "none",
+                                              .settings = {"training.groups=2", "training.batch=64"}}));
+  IdleCores cores(1);
+  ThreadPool pool(2, cores);
+  Sleeping observer;
+  const double start = thread_cpu_seconds();
+  REQUIRE(run_experiment(suite.experiments.at(0), observer, {}, pool));
+  const double calling = thread_cpu_seconds() - start;
+  const double without_helper = observer.finished - pool.helper_cpu_seconds();
+  CHECK(pool.helper_cpu_seconds() > 0);
+  CHECK(without_helper <= calling);
+  CHECK(without_helper > 0.8 * calling);
 }

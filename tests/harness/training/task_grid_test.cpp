@@ -95,7 +95,9 @@ RunConfig config_with_grid(const std::string& tasks, const std::string& encoding
 /// Tests an untrained model on the grid by length.
 GridResult evaluate_untrained(const TaskSetup& task, const std::string& encoding) {
   const Model model = make_model(Spec::parse(encoding), task.shape);
-  return evaluate_grids(task, Spec::parse(encoding), 3, model, initialize(model.layout, 3), {})->at(0);
+  const Spec spec = Spec::parse(encoding);
+  const Parameters parameters = initialize(model.layout, 3);
+  return evaluate_grids({task, spec, 3, model, parameters}, {})->at(0);
 }
 
 }  // namespace
@@ -203,5 +205,7 @@ TEST_CASE("a requested stop ends the tests of a grid without a result") {
   const Model model = make_model(Spec::parse("none"), task.shape);
   std::stop_source stop;
   stop.request_stop();
-  CHECK_FALSE(evaluate_grids(task, Spec::parse("none"), 3, model, initialize(model.layout, 3), stop.get_token()));
+  const Spec none = Spec::parse("none");
+  const Parameters parameters = initialize(model.layout, 3);
+  CHECK_FALSE(evaluate_grids({task, none, 3, model, parameters}, stop.get_token()));
 }

@@ -1,0 +1,77 @@
+"""Runs experiments on several threads.
+
+threads_test.py POSBENCH [TEST...]
+"""
+
+import json
+import re
+import signal
+
+from program_case import SMOKE, Case, run_tests
+from run_files import files
+
+GROUPS = [*SMOKE, "-e", "none,cope", "--set", "training.groups=2", "-q"]
+
+
+class Threads(Case):
+    def test_the_number_of_threads_changes_no_file(self):
+        self.posbench(*GROUPS, "-o", "one", "-j", "1", "--threads", "1", "--save-models")
+        one = files(self.folder / "one")
+        config = one["report.json"]["config"]
+        self.assertEqual(config["training"]["groups"], 2)
+        for name, options in (("idle", ["-j", "1"]), ("jobs", ["-j", "2"]), ("three", ["--threads", "3"])):
+            with self.subTest(name=name):
+                self.posbench(*GROUPS, *options, "-o", name, "--save-models")
+                self.assertEqual(files(self.folder / name), one)
+        self.posbench("verify", "three", "--sample", "2")
+        for shard, threads in ((1, "2"), (2, "1")):
+            self.posbench(*GROUPS, "--shard", f"{shard}/2", "--threads", threads, "-o", f"shard{shard}")
+        self.posbench("merge", "shard1", "shard2", "-o", "merged")
+        self.assertEqual(files(self.folder / "merged")["report.json"], one["report.json"])
+
+    def test_an_interrupted_run_continues_with_another_number_of_threads(self):
+        long = [*GROUPS, "--set", "training.steps=2000", "--set", "training.validate_every=500"]
+        self.posbench(*long, "-o", "whole", "--threads", "2")
+        process = self.start(*long, "-o", "run", "--threads", "2", "-j", "1", "--checkpoint-every", "0.01")
+        self.wait_for(lambda: any((self.folder / "run/checkpoints").glob("*.safetensors")), process)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(), 130, process.stderr.read())
+        self.posbench("run", "--resume", "-o", "run", "--threads", "1", "-q")
+        self.assertEqual(files(self.folder / "run"), files(self.folder / "whole"))
+        self.posbench(*long, "--set", "training.groups=4", "--resume", "-o", "run", code=2)
+
+    def test_reports_with_other_groups_are_compared_on_request_only(self):
+        self.posbench(*SMOKE, "-e", "none", "-q", "-o", "without")
+        self.posbench(*SMOKE, "-e", "none", "-q", "-o", "with", "--set", "training.groups=2")
+        self.assertNotIn("groups", files(self.folder / "without")["report.json"]["config"]["training"])
+        refused = self.posbench("compare", "without", "with", code=2).stderr.decode()
+        self.assertIn("config.training.groups is missing in without and 2 in with", refused)
+        self.posbench("compare", "without", "with", "--allow-different-budget")
+
+    def test_a_number_of_threads_that_is_none_is_refused_with_a_message(self):
+        for number in ("0", "-1", "x", "1.5", "5000", ""):
+            with self.subTest(number=number):
+                message = self.posbench(*SMOKE, "--threads", number, "-o", "run", code=2).stderr.decode()
+                self.assertIn("--threads", message)
+        message = self.posbench(*SMOKE, "--set", "training.groups=0", code=2).stderr.decode()
+        self.assertIn("training: groups is '0', expected an integer from 1 to 4096", message)
+        self.assertFalse((self.folder / "run").exists())
+
+    def test_the_estimate_of_a_dry_run_includes_threads(self):
+        def plan(*options):
+            """Returns the last line of the plan, and the number of threads of each job in it, if any."""
+            settings = ["--set", "training.steps=100000", "--set", "training.batch=16", "--dry-run"]
+            last = self.posbench(*SMOKE, "-e", "none", *settings, *options).stdout.decode().splitlines()[-1]
+            found = re.search(r"about (.+) of core time, (.+) with \d+ jobs(?: of (\d+) threads)?$", last)
+            self.assertIsNotNone(found, last)
+            return last, found[3]
+
+        listed = json.loads(self.posbench("list", "settings", "--json").stdout)
+        self.assertIn("training.groups", json.dumps(listed))
+        self.assertIsNone(plan("--threads", "1")[1])
+        last, threads = plan("--threads", "2", "-j", "1")
+        self.assertIn(threads, ("2", None), last)  # None on a machine with one core
+
+
+if __name__ == "__main__":
+    run_tests()
