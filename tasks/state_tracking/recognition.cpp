@@ -105,7 +105,11 @@ class Recognition final : public BasicTask<Options> {
     return token == kBlank ? "?" : symbols()[static_cast<size_t>(token - kSymbol)];
   }
 
-  Example sample(int length, Rng& rng) const override { return sample_of(Purpose::train, length, rng); }
+  /// Strings of lengths that occur only in tests are drawn from the tests.
+  Example sample(int length, Rng& rng) const override {
+    const bool only_in_tests = strings_ && lengths_in(strings_->training).empty();
+    return sample_of(only_in_tests ? Purpose::test : Purpose::train, length, rng);
+  }
 
   Example sample_of(Purpose purpose, int length, Rng& rng) const override {
     if (strings_) return draw_string(strings_->part(purpose), length, rng);
@@ -185,11 +189,16 @@ class Recognition final : public BasicTask<Options> {
     return true;
   }
 
-  Example draw_string(const LabeledStrings::ByLength& part, int length, Rng& rng) const {
+  std::vector<int> lengths_in(const LabeledStrings::ByLength& part) const {
     std::vector<int> known;
     for (const int declared : options_.length.values()) {
       if (part.contains(declared)) known.push_back(declared);
     }
+    return known;
+  }
+
+  Example draw_string(const LabeledStrings::ByLength& part, int length, Rng& rng) const {
+    const std::vector<int> known = lengths_in(part);
     if (known.empty()) {
       throw InputError(fmt::format("task 'recognition': folder '{}' has no strings of length {}; change length",
                                    options_.folder, options_.length.text()));

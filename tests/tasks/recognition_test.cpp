@@ -217,7 +217,7 @@ struct Folder {
   Folder() : path(std::filesystem::temp_directory_path() / ("posbench-flare-" + std::to_string(getpid()))) {
     add("", "0 1\n1 0 b\n\n1 1\n", "1\n0\n1\n0\n", "2\n\n");
     add("datasets/validation-short", "0 0\n", "0\n", "1\n");
-    add("datasets/test", "b 1 0\n0 b\n", "1\n0\n", "3\n");
+    add("datasets/test", "b 1 0\n0 b\n1 0 0 1 1\n", "1\n0\n1\n", "3\n");
   }
   ~Folder() { std::filesystem::remove_all(path); }
   void add(const std::string& set, const std::string& strings, const std::string& labels,
@@ -252,6 +252,9 @@ TEST_CASE("strings are read from a folder in the form of FLaRe, by purpose and l
   CHECK(draw(Purpose::test, 3) == Seen{{"b 1 0 yes", 0}});
   CHECK(draw(Purpose::test, 1) == Seen{{"0 b no", 3}});
   CHECK(task.task().vocabulary() == 3 + 3);
+  const TextTask longer("recognition:length=4..6,folder=" +
+                        folder.path.string());  // only the tests have such strings
+  CHECK(longer.question(longer.draw(5)) == "1 0 0 1 1");
 }
 
 TEST_CASE("faulty folders and lengths without words are refused") {
