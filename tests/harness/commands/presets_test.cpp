@@ -57,7 +57,7 @@ TEST_CASE("list, show and completion know presets, and the names of encodings le
   const std::string listed = posbench_command(directory, "list encodings").out;
   const Json json = Json::parse(posbench_command(directory, "list encodings --json").out);
   CHECK(json["presets"].size() == presets().size());
-  CHECK(json["encodings"].size() == encodings().names().size());
+  for (const Json& encoding : json["encodings"]) CHECK(find_preset(encoding["id"].get<std::string>()) == nullptr);
   const std::string completion = posbench_command(directory, "completion bash").out;
   for (const Preset& preset : presets()) {
     INFO(preset.name);
