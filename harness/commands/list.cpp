@@ -72,7 +72,7 @@ std::vector<Line> encoding_lines() {
 std::vector<Line> preset_lines() {
   std::vector<Line> lines;
   for (const Preset& preset : presets())
-    lines.push_back({"preset", preset.name, preset.model + ": " + preset.spec});
+    lines.push_back({"preset", preset.name, preset.model + ": " + first_part(preset.pattern + " ", ". ")});
   return lines;
 }
 

@@ -27,6 +27,15 @@ double identity(double x) { return x; }
 
 double num_keys(const Case& c, int i) { return static_cast<double>(num_visible_keys(i, c.T, c.causal)); }
 
+/// Returns the number of keys that query i of `length` tokens sees in a window.
+double num_window_keys(const Case& c, int i, int length, int window) {
+  return std::min(i + 1, window) + (c.causal ? 0 : std::min(length - 1 - i, window - 1));
+}
+/// Returns the logit scale log_length in a window. The trained length is 12.
+double log_length(const Case& c, int i, int window) {
+  return std::log(num_window_keys(c, i, c.T, window)) / std::log(num_window_keys(c, 11, 12, window));
+}
+
 double asentmax_factor(const Case& c, int h, int i, int first_scaled, double range) {
   if (h < first_scaled) return 1;
   const double gamma = range * std::tanh(c.x_dot("asentmax.gamma.1", i, h - first_scaled));
@@ -51,6 +60,19 @@ double rope_pp_content(const Case& c, int h, int i, int j, int stride, int offse
 const std::vector<std::pair<std::string, Value>>& other_contents() {
   const double root = std::sqrt(Case::D);
   static const std::vector<std::pair<std::string, Value>> contents{
+      {"logit_scale=(constant,log_length)",
+       [](const Case& c, int h, int i, int j) { return log_length(c, i, 3) * c.dot(h, i, j); }},
+      {"base=cope,window=3,temperature=2",
+       [](const Case& c, int h, int i, int j) {
+         return (1 + 0.1 * std::log(1.0 + (i + 1) / 2)) * c.dot(h, i, j);
+       }},
+      {"local:base=(ssmax:base=alibi),window=4",
+       [](const Case& c, int h, int i, int j) {
+         const double scale = c.learned("ssmax.scale.1", 0, h) * std::log(num_window_keys(c, i, c.T, 4));
+         return scale * log_length(c, i, 4) * c.dot(h, i, j);
+       }},
+      {"log_length_beyond",
+       [](const Case& c, int h, int i, int j) { return std::max(1.0, log_length(c, i, 3)) * c.dot(h, i, j); }},
       {"scaled=false", [=](const Case& c, int h, int i, int j) { return root * c.dot(h, i, j); }},
       {"scaling=none", [=](const Case& c, int h, int i, int j) { return root * c.dot(h, i, j); }},
       {"deberta", [](const Case& c, int h, int i, int j) { return c.dot(h, i, j) / std::sqrt(3); }},

@@ -71,7 +71,7 @@ const std::vector<Edit>& malformed() {
       {"/tasks/0/task", "counting", "before.json: tasks[1].task is \"counting\", listed before"},
       {"/tasks/0/version", 0, "before.json: tasks[0].version is 0, expected an integer from 1 to 2147483647"},
       {"/tasks/0/splits/0/kind", "odd",
-       "before.json: tasks[0].splits[0].kind is \"odd\", expected one of in_distribution, out_of_distribution"},
+       "before.json: tasks[0].splits[0].kind is \"odd\", expected one of in_distribution, out_of_distribution, shifted"},
       {"/tasks/0/splits/0/chance", 1.5,
        "before.json: tasks[0].splits[0].chance is 1.5, expected a number from 0 to 1"},
       {"/tasks/0/splits/0/trivial/constant", "half",
