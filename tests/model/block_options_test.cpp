@@ -177,7 +177,7 @@ TEST_CASE("a block of attention alone passes a recurrent state on with correct g
   }
 }
 
-TEST_CASE("RMSNorm and SiLU agree with results by hand") {
+TEST_CASE("RMSNorm and SiLU agree with results that were computed by hand") {
   Matrix x(1, 2), gain(1, 2), normalized(1, 2), rstd(1, 1), y(1, 2);
   x << 3, 4;  // the mean of the squares is 12.5
   gain << 2, -1;

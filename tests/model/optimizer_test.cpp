@@ -59,7 +59,7 @@ TEST_CASE("AdamW without decay does not change a parameter whose gradient has al
   CHECK(p.flat(1) == 3);
 }
 
-TEST_CASE("two steps of SGD with momentum agree with results by hand") {
+TEST_CASE("two steps of SGD with momentum agree with results that were computed by hand") {
   const ParameterLayout layout = pair_of_scalars();
   const Parameter pair = layout.entries()[0].parameter;
   Parameters p(layout);
