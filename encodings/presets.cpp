@@ -66,7 +66,7 @@ const std::vector<Preset> kPresets{
      .source = "huggingface/transformers, models/granite_swa/configuration_granite_swa.py and "
                "modeling_granite_swa.py",
      .pattern =
-         "Layers 0, 4, 8, ... see all keys, and the others a window of 128 tokens. Every head has a learned "
+         "Every fourth layer, from layer 0 on, sees all keys, and the others a window of 128 tokens. Every head has a learned "
          "logit in its softmax. All layers have RoPE unless layer_rope_theta is 0 for a layer.",
      .scaling = kDepth + "The window is a quarter of the trained length. All layers have RoPE with base 10000."},
     {.name = "llama4",

@@ -31,10 +31,8 @@ class Terminal(Console):
         listed = [
             line.split()[0] for line in posbench("list encodings", self.folder).stdout.splitlines() if line[:2] == "  "
         ]
-        names = [
-            encoding["id"]
-            for encoding in json.loads(posbench("list encodings --json", self.folder).stdout)["encodings"]
-        ]
+        lists = json.loads(posbench("list encodings --json", self.folder).stdout)
+        names = [entry["id"] for kind in ("encodings", "presets") for entry in lists[kind]]
         self.assertEqual(sorted(listed), sorted(names))
         columns = max(map(len, posbench("report full", self.folder).stdout.splitlines()))
         self.assertLessEqual(columns, 100)
