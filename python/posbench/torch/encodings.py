@@ -217,7 +217,9 @@ class Local(Rope):
     def score(self, a: Attention) -> Tensor:
         window = max(1, math.floor(0.25 * self.shape.trained_length + 0.5))
         at = torch.arange(a.x.shape[1], device=a.x.device)
-        return super().score(a).masked_fill((at[:, None] - at).abs() >= window, -math.inf)
+        seen = a.visible & ((at[:, None] - at).abs() < window)
+        seen = torch.where(seen.any(-1, keepdim=True), seen, a.visible)  # padding sees something
+        return super().score(a).masked_fill(~seen, -math.inf)
 
 
 class SinkLogit(Rope):
