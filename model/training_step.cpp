@@ -61,12 +61,13 @@ double add_groups_gradient(const Batch& batch, size_t num_groups, TrainingWorksp
   workspace.group_losses.resize(num_groups);
   // The first sequence of a batch is the longest, so that the tables of most encodings serve all sequences.
   batch.model.prepare(batch.parameters, batch.sequences.front().sequence, workspace.shared, &workspace.gradients);
+  const Index size = workspace.gradients.flat.size();
   workspace.pool.for_each(num_groups, [&](size_t group, size_t thread) {
     const FlushDenormals flush;
     ThreadWorkspace& own = workspace.threads[thread];
     own.tables.shared = &workspace.shared;
     Gradients& gradients = group == 0 ? workspace.gradients : workspace.group_gradients[group - 1];
-    gradients.flat.setZero(workspace.gradients.flat.size());
+    gradients.flat.setZero(size);
     workspace.group_losses[group] = add_group_gradient(batch, group, num_groups, own, gradients);
   });
   batch.model.finish(batch.parameters, workspace.shared, nullptr);
