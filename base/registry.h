@@ -28,7 +28,7 @@ class Registry {
 
   /// Throws std::logic_error if the name is empty or taken.
   void add(std::string name, Entry entry) {
-    if (name.empty()) throw std::logic_error(fmt::format("a registration of {} has no name", kind_));
+    if (name.empty()) throw std::logic_error(fmt::format("this {} is registered without a name", kind_));
     if (contains(name)) {
       throw std::logic_error(
           fmt::format("{} '{}' is registered twice; the .name of each registration must differ", kind_, name));

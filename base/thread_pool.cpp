@@ -63,7 +63,7 @@ ThreadPool::~ThreadPool() {
   for (const auto& helper : helpers_) set_state(helper->state, kEnding);
 }
 
-/// Returns the number of threads that help in the next loop: `count`, or fewer if the machine cannot start so many.
+/// Returns the number of threads that help in the next loop: `count`, or fewer if the machine cannot start them all.
 int ThreadPool::start_helpers(int count) {
   while (static_cast<int>(helpers_.size()) < count) {
     try {

@@ -66,8 +66,8 @@ const std::vector<Preset> kPresets{
      .source = "huggingface/transformers, models/granite_swa/configuration_granite_swa.py and "
                "modeling_granite_swa.py",
      .pattern =
-         "Every fourth layer, from layer 0 on, sees all keys, and the others a window of 128 tokens. Every head has a learned "
-         "logit in its softmax. All layers have RoPE unless layer_rope_theta is 0 for a layer.",
+         "Every fourth layer, from layer 0 on, sees all keys, and the others a window of 128 tokens. Every head has "
+         "a learned logit in its softmax. All layers have RoPE unless layer_rope_theta is 0 for a layer.",
      .scaling = kDepth + "The window is a quarter of the trained length. All layers have RoPE with base 10000."},
     {.name = "llama4",
      .spec = "layers:of=((rope:base=500000),none),every=4,shorten=true,chunk=(0.5x,0),temperature=(0,0.5x)",

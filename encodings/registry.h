@@ -127,7 +127,7 @@ struct EncodingEntry {
   std::function<std::optional<Spec>(const Spec&)> wrapped;  // the encoding that it wraps; most wrap none
   std::function<std::vector<Spec>(const Spec&)> members;    // the wrapped encoding, or those of a composition
   std::function<ReplacedStages(const Spec&)> replaces;
-  /// Returns the encoding of a layer in a model with so many layers. Empty if all layers have the encoding itself.
+  /// Returns the encoding of a layer in a model with `layers` layers. Empty if all layers have the encoding itself.
   std::function<Spec(const Spec&, int layer, int layers)> of_layer;
   std::function<bool(const Spec&)> draws_positions;  // it, or one that it wraps, draws positions at random
   std::function<std::unique_ptr<PositionEncoding>(const Spec&, const ModelConfig&, ParameterLayout&)> make;

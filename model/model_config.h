@@ -37,8 +37,8 @@ struct ModelConfig {
   bool qk_norm = false;  // RMSNorm of the queries and keys of every head
   LogitScale logit_scale = LogitScale::constant;
   int window = 0;       // a query sees the keys less than this many tokens away; 0: all
-  int segment = 0;      // a query sees its segment of so many tokens and the one before; 0: all
-  int chunk = 0;        // a query sees its chunk of so many tokens; 0: all
+  int segment = 0;      // tokens of a segment; a query sees its segment and the one before; 0: all
+  int chunk = 0;        // tokens of a chunk; a query sees its chunk; 0: all
   int sinks = 0;        // with a window, segments or chunks: number of first tokens that all later ones see
   int temperature = 0;  // L of the factor 1 + 0.1 log(1 + floor((i + 1) / L)) of the scores of query i; 0: 1
   int loops = 1;        // passes through the layers

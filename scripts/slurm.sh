@@ -7,8 +7,8 @@
 # All nodes must have access to DIR. A task that Slurm requeues continues where it was, and so does the whole suite if
 # the same command is given again. The report is DIR/merged/report.json. Other options of sbatch are set by its
 # variables (SBATCH_PARTITION, SBATCH_TIMELIMIT, SBATCH_ACCOUNT, ...); POSBENCH_CPUS is the number of cores of each
-# task (1), and POSBENCH_THREADS that of each experiment (1). POSBENCH is the program; the default is that of the build folder or the installation of this script, or else
-# `posbench` on the PATH.
+# task (1), and POSBENCH_THREADS that of each experiment (1). POSBENCH is the program; the default is that of the build
+# folder or of the installation of this script, or else `posbench` on the PATH.
 set -euo pipefail
 
 case "${1:-}" in

@@ -1,5 +1,6 @@
 // TAPE, contextualized equivariant position encoding: the rotations of each token and head are a recurrent state.
-// The state starts as that of RoPE, and every block updates it by its attention and by the output of its feed-forward layer.
+// The state starts as that of RoPE. Every block updates it by its attention and by the output of its feed-forward
+// layer.
 #include <fmt/format.h>
 
 #include <string>
@@ -26,7 +27,7 @@ const EncodingInfo kInfo{
     .source = "Zhu et al. 2025, arXiv:2501.00712; VITA-Group/TAPE",
     .notes =
         "As released, nothing is renormalized, so that rotations scale. The released code has a map over heads, but "
-        "sums its H weights, so one weight rho_h is the same. The inner width is 4 H, "
+        "sums its H weights, which one weight rho_h replaces. The inner width is 4 H, "
         "48 for 12 heads. W_up and rho start at zero, so that the model starts as RoPE, W_x and W_down at N(0, "
         "0.02). The released code also draws a random offset of all positions in training. All maps commute "
         "with a common rotation, so nothing depends on it, and it is left out.",

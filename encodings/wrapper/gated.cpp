@@ -21,8 +21,8 @@ const EncodingInfo kInfo{
         "gate=channel: W (C, C) learned for each layer, D gates of each head;   gate=head: W (C, H), one gate",
     .source = "Qiu et al. 2025, arXiv:2505.06708; huggingface/transformers, qwen3_next (gate=channel)",
     .notes =
-        "x is the input of the attention layer after its normalization, as for the queries. A gate of 0 lets a query "
-        "take nothing, without a key to which its attention goes. The gates change no score. W starts at N(0, 0.02), "
+        "x is the input of the attention layer after its normalization, as for the queries. With gates of 0 a query "
+        "reads nothing from any key. The gates change no score. W starts at N(0, 0.02), "
         "so that the gates start near 1 / 2. qwen3_next computes them in the projection of the queries, which is the "
         "same function.",
     .learned = true,

@@ -41,7 +41,7 @@ const EncodingInfo kInfo{
                  "of=(rope,cope),window=3,sinks=(1,0),logit_scale=(constant,log_length)"},
 };
 
-/// The member that has the layers of the pattern beyond one for each.
+/// The member that fills the pattern. Each other member has one layer of it.
 enum class Fill { first, last };
 
 class Layers final : public Composition {
@@ -53,7 +53,7 @@ class Layers final : public Composition {
     bool shorten = false;
     ScoreOptionLists lists;
     std::vector<Spec> members() const { return lists.wrap(composed(of), "encoding 'layers'"); }
-    /// Returns the number of layers of the pattern in a model with so many layers.
+    /// Returns the number of layers of the pattern in a model with `layers` layers.
     int period(int layers) const {
       const int count = static_cast<int>(composed(of).size());
       if (every == 0) return count;
@@ -64,7 +64,7 @@ class Layers final : public Composition {
       o.integer("every", every, 0, 64, "layers of the pattern, filled by one encoding; 0: one layer for each");
       o.choice("fill", fill, {"first", "last"}, "encoding that fills the pattern: the first, or the last");
       o.flag("shorten", shorten,
-             "a shorter pattern, with fewer layers of that encoding, in a model with fewer layers");
+             "shorten the pattern in a model with fewer layers, by layers of the encoding that fills it");
       lists.describe(o);
     }
     /// Returns the index of the member that a layer of a model has.

@@ -29,9 +29,9 @@ const EncodingInfo kInfo{
         "model.temperature for one encoding. With layers they differ from layer to layer: "
         "layers:of=(rope,none),window=(8,0) is short for layers:of=((local:base=rope,window=8),none). A number of "
         "tokens may be a part of the trained length, rounded: the default window is a quarter of it. A hidden key has "
-        "a weight of exactly 0, with every normalization. Those options of the model act on the result as on that of "
-        "any other encoding. Counts and sums inside the base's scores include all keys. Only ssmax and asentmax "
-        "inside of it count the keys of the window, and not those that the model hides. Llama 4 multiplies the "
+        "a weight of exactly 0, with every normalization. The options of the model act on these scores as on those of "
+        "any other encoding. Counts and sums in the base's scores include all keys; only a base ssmax or asentmax "
+        "counts the keys of the window. Llama 4 multiplies the "
         "queries by t_i, which multiplies the scores; a bias of the base is multiplied too.",
     .extrapolates = {Extrapolation::yes, "with a window or chunks; else as its base"},
     .relative = Relative::as_base,

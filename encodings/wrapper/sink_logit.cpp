@@ -26,8 +26,8 @@ const EncodingInfo kInfo{
         "OpenAI 2025, openai/gpt-oss, gpt_oss/torch/model.py, sdpa; huggingface/transformers, granite_swa; Miller "
         "2023, 'Attention Is Off By One' (s = 0)",
     .notes =
-        "gpt-oss calls s the sinks. They are not the first tokens that model.sinks keeps. A head that finds no key "
-        "gives less than 1 in all. s starts at 0, as in granite_swa; gpt-oss publishes trained values only. A factor "
+        "gpt-oss calls s the sinks. They are not the first tokens that model.sinks keeps. The attention weights of a "
+        "head sum to less than 1. s starts at 0, as in granite_swa; gpt-oss publishes trained values only. A factor "
         "of the scores (model.logit_scale, ssmax around it) does not multiply s. It replaces the base's softmax. "
         "A base with another normalization is refused.",
     .learned = true,

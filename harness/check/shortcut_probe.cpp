@@ -20,7 +20,7 @@ namespace {
 constexpr double kErrorProbability = 1e-9;
 constexpr int kHidden = -2;  // read in place of the evidence
 
-/// Returns the smallest accuracy p at which so many correct answers are no rarer than kErrorProbability, by
+/// Returns the smallest accuracy p at which this number of correct answers is no rarer than kErrorProbability, by
 /// Bernstein's inequality: the number of correct answers exceeds N p + L/3 + sqrt(L^2/9 + 2 L N p (1 - p)) with a
 /// probability of exp(-L) at most.
 double lower_limit(const ShortcutAccuracy& measured) {

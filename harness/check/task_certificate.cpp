@@ -29,7 +29,7 @@ namespace {
 constexpr int kSamples = 10000;  // of each split and layout
 constexpr int kTrainingSamples = 20000;
 constexpr int kRepeatEvery = 10;  // one sample in this many is drawn a second time, and its evidence is replaced
-constexpr size_t kCoveredLengths = 500;  // so many lengths are all drawn in kSamples samples
+constexpr size_t kCoveredLengths = 500;  // up to this number of lengths, all are drawn in kSamples samples
 /// The tolerance of a measurement in standard errors. Chance exceeds it about once in 100 000 times.
 constexpr double kTolerance = 4.5;
 

@@ -63,7 +63,7 @@ std::string show_encoding(const EncodingEntry& entry) {
          "\n" + options_text(entry.options);
 }
 
-/// Returns the specs of the layers of a model with so many layers, or nothing if all layers have the same.
+/// Returns the spec of each layer, or nothing if all layers have the same.
 std::vector<Spec> layer_specs(Spec spec, int layers) {
   std::optional<Spec> inner = spec;
   while (inner && !encodings().find(inner->name).of_layer) inner = wrapped(*inner);

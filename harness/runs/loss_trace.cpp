@@ -25,7 +25,7 @@ int count_steps(const LearningRateSweep& sweep) {
   return done;
 }
 
-/// Returns the header and the lines of so many steps.
+/// Returns the header and the lines of the first `steps` steps.
 std::string_view first_steps(std::string_view text, int steps) {
   size_t end = 0;
   for (int line = 0; line <= steps && end < text.size(); ++line)

@@ -79,7 +79,7 @@ int validations(int steps, const TrainingOptions& training) {
   return (steps + training.validate_every - 1) / training.validate_every;
 }
 
-/// Estimates the seconds of training with an encoding at so many learning rates, each for so many steps, and of
+/// Estimates the seconds of training with an encoding for `steps` steps at each of `rates` learning rates, and of
 /// the tests. Splits with long sequences and grids are not measured: their time follows from their multiply-adds.
 double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int rates, int steps) {
   const TrainingOptions& training = e.task->options.training;
@@ -242,7 +242,7 @@ double baseline_seconds(const Suite& suite) {
   return seconds;
 }
 
-/// Returns the seconds that an experiment takes with several threads, if it takes so many with one.
+/// Returns the seconds that an experiment takes with several threads. `seconds`: with one thread.
 double seconds_with(int threads, const Experiment& e, double seconds) {
   const TrainingOptions& training = e.task->options.training;
   const int groups = std::min(training.groups, training.batch);

@@ -30,8 +30,8 @@ struct Suite {
   std::vector<Experiment> experiments;  // by task, encoding, seed, in the order of the configuration
 };
 
-/// Returns the multiply-adds of all grids of a task, none of which ends early. Training samples have so many tokens and
-/// targets.
+/// Returns the multiply-adds of all grids of a task, none of which ends early. `tokens` and `targets` are the mean
+/// numbers of a training sample.
 double grid_products(const TaskSetup&, const Transformer&, double tokens, double targets);
 
 /// Returns the ids of all results, grouped by experiment.
@@ -50,7 +50,7 @@ std::vector<TaskBaseline> measure_baselines(const Suite&, int jobs, const std::s
 
 constexpr int kIdleCores = 0;  // a number of threads: one, and as many as there are idle cores
 
-/// Runs the experiments, up to `jobs` in parallel, each with so many threads. A requested stop ends them at their next
+/// Runs the experiments, up to `jobs` in parallel, each with `threads` threads. A requested stop ends them at their next
 /// step or test sequence. If an experiment or the observer throws an exception, the others are stopped and the
 /// exception is rethrown here. An experiment that runs out of memory is repeated with one thread, and then with fewer
 /// jobs, unless it is the only one.

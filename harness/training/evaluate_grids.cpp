@@ -22,7 +22,7 @@ int longest_sample(const SampleStream& samples, int count) {
   return static_cast<int>(longest);
 }
 
-/// Sets the end of the grid if the model cannot read so many tokens. Returns true if it can.
+/// Sets the end of the grid if the model cannot read this number of tokens. Returns true if it can.
 bool allows_length(const Spec& encoding, const ModelConfig& shape, int tokens, GridResult& grid) {
   if (tokens <= shape.longest) return true;
   if (!shape.is_recurrent() && static_cast<double>(shape.layers) * shape.heads * tokens * tokens > kMaxScores) {

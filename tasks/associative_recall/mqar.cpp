@@ -80,8 +80,7 @@ class Mqar final : public BasicTask<Options> {
   std::string token_text(int token) const override { return ids_.text(token); }
 
   Example sample(int length, Rng& rng) const override {
-    // A single number takes nothing from the generator.
-    const int pairs = options_.pairs.values().size() > 1 ? options_.pairs.draw(rng) : options_.pairs.max();
+    const int pairs = draw_if_several(options_.pairs, rng);
     const std::vector<int> key = distinct_ids(rng, 1, ids_.keys(), pairs);
     const std::vector<int> value = distinct_ids(rng, ids_.first_value(), ids_.values(), pairs);
     const std::vector<int> gap = power_law_gaps(rng, (length - 2 * pairs) / 2, pairs, options_.power);

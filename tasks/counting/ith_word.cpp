@@ -8,8 +8,8 @@
 //
 //   the +1 N5 +1 +2 a 1 =   ->   N5
 //
-// Words have numbers of pieces in turn, always the same ones. The answer is the first piece. The index is uniform among those that the sentence has, up to `farthest`. The distance is the number
-// of words from the question back to the answer.
+// A word always has the same pieces. The answer is the first piece. The index is uniform among those that the
+// sentence has, up to `farthest`. The distance is the number of words from the question back to the answer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,8 +39,8 @@ const TaskInfo kInfo{
         "positions cannot express, and trains nothing on it. "
         "The data and splits are ours. `ith_last_sentence` is the form over sentences, and `last_x_retrieval` "
         "is the form from the end, with the marker separate from its payload. "
-        "The paper notes that words have several tokens, so that a distance in tokens is not one in words "
-        "(pieces=1..3).",
+        "The paper notes that a word may have several tokens, so the distance in tokens differs from the distance "
+        "in words (pieces=1..3).",
     .length_unit = "words",
     .distance_unit = "words",
     .splits = {{"in_distribution", {}, "the trained length and probability of nouns"},
@@ -62,7 +62,8 @@ struct Options {
     o.number("probability", probability, 0, 1, "probability that a word is a noun");
     o.integer("farthest", farthest, 1, 1000, "largest index");
     o.choice("from", from, {"start", "end"}, "the end at which counting starts");
-    o.integers("pieces", pieces, 1, 100, "tokens of a word; of several numbers, words have one each in turn");
+    o.integers("pieces", pieces, 1, 100,
+               "tokens of a word; with several numbers, the words of the vocabulary take them in turn");
   }
 };
 
@@ -93,7 +94,7 @@ class IthWord final : public BasicTask<Options> {
     const int count = static_cast<int>(nouns.size()), index = uniform(rng, 1, std::min(count, options_.farthest));
     const int position = nouns[options_.from == From::start ? index - 1 : count - index],
               answer = question[position];
-    question = in_pieces(question);
+    question = in_pieces(question, options_.pieces, blank() + 1);
     question.push_back(kIndex + index - 1);
     Example example = ask(layout_, std::move(question), blank(), {answer});
     example.distances = {length - position};
@@ -104,16 +105,6 @@ class IthWord final : public BasicTask<Options> {
   static constexpr int kFillers = 8, kNouns = 16, kIndex = kFillers + kNouns;
   static int draw_noun(Rng& rng) { return uniform(rng, kFillers, kIndex - 1); }
   int blank() const { return kIndex + options_.farthest; }  // further pieces of words follow
-
-  std::vector<int> in_pieces(const std::vector<int>& words) const {
-    const std::vector<int>& pieces = options_.pieces.values();
-    std::vector<int> tokens;
-    for (const int word : words) {
-      tokens.push_back(word);
-      for (int n = 1; n < pieces[word % pieces.size()]; ++n) tokens.push_back(blank() + n);
-    }
-    return tokens;
-  }
 };
 
 const RegisterTask<IthWord> registered{kInfo};

@@ -129,7 +129,8 @@ class Dyck final : public BasicTask<Options> {
 
  private:
   int end() const { return 2 * options_.types; }
-  /// Draws one of the lengths, with the probability that a walk which may end at depth 0 ends after so many pairs.
+  /// Draws one of the lengths, with the probability that a walk which may end at depth 0 ends after this number of
+  /// pairs.
   int released_length(Rng& rng) const {
     const std::vector<int>& lengths = options_.length.values();
     double rest = uniform_real(rng) * total_;
@@ -143,7 +144,7 @@ class Dyck final : public BasicTask<Options> {
   /// Returns the probability that the walk opens a bracket when `open` are open.
   double opening(int open) const { return open == 0 ? 1 : open == options_.depth ? 0 : options_.opening; }
 
-  /// The probability that a walk with so many steps left and so many brackets open ends at depth 0.
+  /// The probability that a walk ends at depth 0, by the steps that are left and the brackets that are open.
   std::vector<std::vector<double>> returns_;  // (steps + 1, depth + 2)
   double total_ = 0;                          // the sum of returns_[2 length][0] over the lengths
 };

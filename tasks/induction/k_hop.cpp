@@ -22,8 +22,8 @@ const TaskInfo kInfo{
     .family = "induction",
     .aspects = {Aspect::recall},
     .definition =
-        "The model reads a number of hops and tokens, and answers at each position the token where so many "
-        "successive induction steps end, or ~ if one of them finds nothing.",
+        "The model reads a number of hops and tokens, and answers at each position the token where this "
+        "number of successive induction steps ends, or ~ if one of them finds nothing.",
     .requirement =
         "Attention has to find the last occurrence of a token and read the token after it, several times in a "
         "row.",

@@ -67,9 +67,7 @@ class Addition final : public AlphabetTask<Options, "0123456789+="> {
   double chance_level() const override { return 1.0 / 11; }
 
   Example sample(int length, Rng& rng) const override {
-    // A single number of operands takes nothing from the generator.
-    const int count =
-        options_.operands.values().size() > 1 ? options_.operands.draw(rng) : options_.operands.max();
+    const int count = draw_if_several(options_.operands, rng);
     const int carried = static_cast<int>(std::to_string(options_.operands.max() - 1).size());
     std::vector<Digits> operands = draw_operands(rng, length, count);
     Digits sum{0};

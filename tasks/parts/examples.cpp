@@ -70,6 +70,21 @@ std::vector<int> segments_ended_by(int delimiter, std::span<const int> tokens) {
   return segments;
 }
 
+std::vector<int> in_pieces(std::span<const int> words, const Integers& pieces, int first_piece, int whole) {
+  const std::vector<int>& numbers = pieces.values();
+  std::vector<int> tokens;
+  for (const int word : words) {
+    tokens.push_back(word);
+    const int count = word == whole ? 1 : numbers[static_cast<size_t>(word) % numbers.size()];
+    for (int n = 1; n < count; ++n) tokens.push_back(first_piece + n - 1);
+  }
+  return tokens;
+}
+
+int draw_if_several(const Integers& numbers, Rng& rng) {
+  return numbers.values().size() > 1 ? numbers.draw(rng) : numbers.max();
+}
+
 std::vector<int> distinct_ids(Rng& rng, int first, int size, int count) {
   std::vector<int> ids = sample_distinct(rng, size, count);
   for (int& id : ids) id += first;

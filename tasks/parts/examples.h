@@ -1,4 +1,4 @@
-// Lays out the question and the answer of an example, and draws distinct ids.
+// Lays out the question and the answer of an example, splits words into pieces, and draws ids and numbers.
 #pragma once
 #include <span>
 #include <string>
@@ -43,6 +43,30 @@ void set_evidence(Example&, std::vector<int> evidence);
 /// Returns for each token how many of the tokens before it are `delimiter`: a delimiter belongs to the segment
 /// that it ends.
 std::vector<int> segments_ended_by(int delimiter, std::span<const int> tokens);
+
+/// Splits words into pieces: each word is followed by the tokens first_piece, first_piece + 1, ... until it has its
+/// number of pieces. The ids of words take the numbers in turn, so a word always has the same pieces. The word `whole`
+/// has one piece.
+std::vector<int> in_pieces(std::span<const int> words, const Integers& pieces, int first_piece, int whole = -1);
+
+/// Draws one of several numbers. A single number takes nothing from the generator.
+int draw_if_several(const Integers&, Rng&);
+
+/// Draws an index below `count` with a probability proportional to weight(index). At least one weight is positive.
+template <class Weight>
+int draw_by_weight(Rng& rng, int count, Weight weight) {
+  double sum = 0;
+  for (int n = 0; n < count; ++n) sum += weight(n);
+  double at = sum * uniform_real(rng);
+  int drawn = -1;
+  for (int n = 0; n < count; ++n) {
+    if (weight(n) <= 0) continue;
+    drawn = n;
+    if (at < weight(n)) break;
+    at -= weight(n);
+  }
+  return drawn;
+}
 
 /// Draws `count` distinct ids, uniform over first .. first + size - 1, in random order.
 std::vector<int> distinct_ids(Rng&, int first, int size, int count);

@@ -46,7 +46,7 @@ std::vector<std::string> read_lines(const Path& file) {
   return lines;
 }
 
-/// A string as it is in the files.
+/// A string with its label and its number of edits, from one line of each file.
 struct Row {
   std::vector<std::string> symbols;
   bool positive = false;
@@ -90,7 +90,7 @@ std::vector<Row> read_set(const Path& folder) {
   return rows;
 }
 
-/// Reads the sets that exist. One at least must.
+/// Reads the sets that exist. At least one of the two must exist.
 std::vector<Row> read_sets(const Path& folder, std::string_view first, std::string_view second) {
   std::vector<Row> rows;
   for (const std::string_view name : {first, second}) {

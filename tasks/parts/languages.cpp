@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "tasks/parts/examples.h"
+
 namespace posbench {
 namespace {
 
@@ -140,17 +142,8 @@ class RegularLanguage final : public Language {
     int state = 0;
     for (int left = length - 1; left >= 0; --left) {
       const std::vector<int>& next = a_.next[state];
-      const auto weight = [&](size_t n) { return next[n] == kNone ? 0.0 : remaining_[left][next[n]]; };
-      double sum = 0;
-      for (size_t n = 0; n < next.size(); ++n) sum += weight(n);
-      double at = sum * uniform_real(rng);
-      int symbol = kNone;
-      for (size_t n = 0; n < next.size(); ++n) {
-        if (weight(n) <= 0) continue;
-        symbol = static_cast<int>(n);
-        if (at < weight(n)) break;
-        at -= weight(n);
-      }
+      const int symbol = draw_by_weight(rng, static_cast<int>(next.size()),
+                                        [&](int n) { return next[n] == kNone ? 0.0 : remaining_[left][next[n]]; });
       word.push_back(symbol);
       state = next[symbol];
     }
@@ -338,45 +331,73 @@ class Copies final : public Language {
   Kind kind_;
 };
 
+using MakeLanguage = std::unique_ptr<Language> (*)(int longest);
+
+std::unique_ptr<Language> regular(Automaton a, int longest) {
+  return std::make_unique<RegularLanguage>(std::move(a), longest);
+}
+std::unique_ptr<Language> regular_bits(const std::vector<std::string>& states, const std::string& accepting,
+                                       int longest) {
+  return regular(automaton({"0", "1"}, states, accepting), longest);
+}
+
+struct NamedLanguage {
+  std::string name;
+  MakeLanguage make;
+};
+
+const std::vector<NamedLanguage>& languages() {
+  static const std::vector<NamedLanguage> all{
+      // no symbol three times in a row
+      {"no_triples",
+       [](int longest) {
+         return regular_bits({"bc", "dc", "be", ".c", "b."}, "abcde", longest);
+       }},
+      // as many pairs 01 as 10: the first symbol is the last
+      {"even_pairs",
+       [](int longest) {
+         return regular_bits({"bc", "bd", "ec", "bd", "ec"}, "abc", longest);
+       }},
+      // (01)*
+      {"repeat_01",
+       [](int longest) {
+         return regular_bits({"b.", ".a"}, "a", longest);
+       }},
+      // an odd number of ones
+      {"parity",
+       [](int longest) {
+         return regular_bits({"ab", "ba"}, "b", longest);
+       }},
+      // a one first
+      {"first",
+       [](int longest) {
+         return regular_bits({".b", "bb"}, "b", longest);
+       }},
+      {"cycle_navigation", [](int longest) { return regular(cycle_navigation(), longest); }},
+      {"modular_arithmetic", [](int longest) { return regular(modular_arithmetic(), longest); }},
+      {"dyck_2_3", [](int longest) { return regular(dyck(2, 3), longest); }},
+      {"majority", [](int) -> std::unique_ptr<Language> { return std::make_unique<Majority>(); }},
+      {"unmarked_reversal", [](int) -> std::unique_ptr<Language> { return std::make_unique<UnmarkedReversal>(); }},
+      {"marked_copy",
+       [](int) -> std::unique_ptr<Language> { return std::make_unique<Copies>(Copies::Kind::marked); }},
+      {"missing_duplicate",
+       [](int) -> std::unique_ptr<Language> { return std::make_unique<Copies>(Copies::Kind::missing); }}};
+  return all;
+}
+
 }  // namespace
 
 const std::vector<std::string>& language_names() {
-  static const std::vector<std::string> names{
-      "no_triples", "even_pairs",        "repeat_01",          "parity",
-      "first",      "cycle_navigation",  "modular_arithmetic", "dyck_2_3",
-      "majority",   "unmarked_reversal", "marked_copy",        "missing_duplicate"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const NamedLanguage& language : languages()) all.push_back(language.name);
+    return all;
+  }();
   return names;
 }
 
 std::unique_ptr<Language> make_language(int index, int longest) {
-  const std::vector<std::string> bits{"0", "1"};
-  const auto regular = [&](Automaton a) { return std::make_unique<RegularLanguage>(std::move(a), longest); };
-  switch (index) {
-    case 0:  // no symbol three times in a row
-      return regular(automaton(bits, {"bc", "dc", "be", ".c", "b."}, "abcde"));
-    case 1:  // as many pairs 01 as 10: the first symbol is the last
-      return regular(automaton(bits, {"bc", "bd", "ec", "bd", "ec"}, "abc"));
-    case 2:  // (01)*
-      return regular(automaton(bits, {"b.", ".a"}, "a"));
-    case 3:  // an odd number of ones
-      return regular(automaton(bits, {"ab", "ba"}, "b"));
-    case 4:  // a one first
-      return regular(automaton(bits, {".b", "bb"}, "b"));
-    case 5:
-      return regular(cycle_navigation());
-    case 6:
-      return regular(modular_arithmetic());
-    case 7:
-      return regular(dyck(2, 3));
-    case 8:
-      return std::make_unique<Majority>();
-    case 9:
-      return std::make_unique<UnmarkedReversal>();
-    case 10:
-      return std::make_unique<Copies>(Copies::Kind::marked);
-    default:
-      return std::make_unique<Copies>(Copies::Kind::missing);
-  }
+  return languages().at(static_cast<size_t>(index)).make(longest);
 }
 
 }  // namespace posbench

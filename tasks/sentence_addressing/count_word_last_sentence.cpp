@@ -5,8 +5,7 @@
 // The answer is uniform over 0..largest, and the last sentence contains the queried word that often, at uniform
 // positions. In earlier sentences each word is the queried one with probability `distractors`. All other words are
 // uniform; a sentence too short for the answer is drawn again. With pieces=1..3, words have that many tokens, as
-// byte-pair encoding makes them: `2 +1 +2`. Words have numbers of pieces in turn, always the same ones. The question
-// names the first piece.
+// byte-pair encoding makes them: `2 +1 +2`. A word always has the same pieces. The question names the first piece.
 #include <fmt/format.h>
 
 #include <string>
@@ -55,7 +54,8 @@ struct Options {
     o.integer("lexicon", lexicon, 2, 10000, "different words");
     o.integer("largest", largest, 1, 1000, "largest count");
     o.number("distractors", distractors, 0, 1, "probability of the queried word in the earlier sentences");
-    o.integers("pieces", pieces, 1, 100, "tokens of a word; of several numbers, words have one each in turn");
+    o.integers("pieces", pieces, 1, 100,
+               "tokens of a word; with several numbers, the words of the vocabulary take them in turn");
   }
 };
 
@@ -96,7 +96,7 @@ class CountWordLastSentence final : public BasicTask<Options> {
       if (word == kIgnore) word = other_word(queried, rng);
     }
     question.insert(question.end(), last.begin(), last.end());
-    question = in_pieces(question);
+    question = in_pieces(question, options_.pieces, zero() + options_.largest + 1, stop());
     question.insert(question.end(), {stop(), stop() + 1});
     Example example = ask(layout_, std::move(question), queried, {zero() + answer});
     example.segments = segments_ended_by(stop(), example.tokens);
@@ -106,17 +106,6 @@ class CountWordLastSentence final : public BasicTask<Options> {
  private:
   int stop() const { return options_.lexicon; }
   int zero() const { return options_.lexicon + 2; }  // the token of count 0; between the two, the question mark
-
-  std::vector<int> in_pieces(const std::vector<int>& words) const {
-    const std::vector<int>& pieces = options_.pieces.values();
-    std::vector<int> tokens;
-    for (const int word : words) {
-      tokens.push_back(word);
-      const int count = word == stop() ? 1 : pieces[word % pieces.size()];
-      for (int n = 1; n < count; ++n) tokens.push_back(zero() + options_.largest + n);
-    }
-    return tokens;
-  }
 
   int other_word(int queried, Rng& rng) const {
     const int word = uniform(rng, 0, options_.lexicon - 2);

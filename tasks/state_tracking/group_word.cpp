@@ -8,7 +8,8 @@
 // answer, so both layouts are the same.
 //
 // With answer=identity, half of the words are uniform among those with the identity as product, and half are uniform
-// among the others. Only words of even lengths can always be either, so odd lengths are rounded down. Generators are
+// among the others. In some groups only words of even length can be the identity, so odd lengths are rounded down.
+// Generators are
 // two elements and their inverses: for s3 to s5, the exchange of the first two points and the cycle of all, for a5
 // the cycles of three and of all five points.
 #include <fmt/format.h>
@@ -22,6 +23,7 @@
 
 #include "base/error.h"
 #include "tasks/parts/basic_task.h"
+#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -130,7 +132,7 @@ struct Options {
     o.integers("length", length, 1, 10000, "elements");
     o.choice("group", group, {"s5", "a5", "a4xz5", "z60", "s3", "s4"}, "group whose elements are multiplied");
     o.choice("answer", answer, {"product", "identity"},
-             "the product after each element, or at the end whether it is the identity");
+             "the product after each element; or yes or no at the end: is the product the identity?");
     o.choice("symbols", symbols, {"elements", "generators"}, "all elements, or two generators and their inverses");
   }
 };
@@ -158,8 +160,8 @@ class GroupWord final : public BasicTask<Options> {
     count_ways(options.length.max());
   }
 
-  int vocabulary() const override { return begin() + (decides() ? 3 : 1); }
-  double chance_level() const override { return decides() ? 0.5 : 1.0 / begin(); }
+  int vocabulary() const override { return begin() + (asks_for_identity() ? 3 : 1); }
+  double chance_level() const override { return asks_for_identity() ? 0.5 : 1.0 / begin(); }
   std::string token_text(int token) const override {
     if (token == begin()) return "begin";
     if (token > begin()) return token == begin() + 1 ? "no" : "yes";
@@ -171,7 +173,7 @@ class GroupWord final : public BasicTask<Options> {
   }
 
   Example sample(int length, Rng& rng) const override {
-    if (decides()) return decide(length / 2 * 2, rng);
+    if (asks_for_identity()) return identity_question(length / 2 * 2, rng);
     Example example{.tokens = {begin()}, .targets = {kIgnore}};
     int product = 0;
     for (int n = 1; n <= length; ++n) {
@@ -190,7 +192,7 @@ class GroupWord final : public BasicTask<Options> {
  private:
   int begin() const { return static_cast<int>(elements_.size()); }
 
-  bool decides() const { return options_.answer == Answer::identity; }
+  bool asks_for_identity() const { return options_.answer == Answer::identity; }
 
   int index_of(const Permutation& p) const {
     return static_cast<int>(std::lower_bound(elements_.begin(), elements_.end(), p) - elements_.begin());
@@ -218,24 +220,15 @@ class GroupWord final : public BasicTask<Options> {
     std::vector<int> word;
     int product = 0;
     for (int left = length - 1; left >= 0; --left) {
-      const auto weight = [&](int symbol) { return identity ? ways_[left][multiply(product, symbol)] : 1.0; };
-      double sum = 0;
-      for (const int symbol : symbols_) sum += weight(symbol);
-      double at = sum * uniform_real(rng);
-      int drawn = kIgnore;
-      for (const int symbol : symbols_) {
-        if (weight(symbol) <= 0) continue;
-        drawn = symbol;
-        if (at < weight(symbol)) break;
-        at -= weight(symbol);
-      }
+      const auto weight = [&](int n) { return identity ? ways_[left][multiply(product, symbols_[n])] : 1.0; };
+      const int drawn = symbols_[draw_by_weight(rng, static_cast<int>(symbols_.size()), weight)];
       word.push_back(drawn);
       product = multiply(product, drawn);
     }
     return word;
   }
 
-  Example decide(int length, Rng& rng) const {
+  Example identity_question(int length, Rng& rng) const {
     const bool identity = bernoulli(rng, 0.5);
     const auto is_identity = [this](const std::vector<int>& word) {
       return std::accumulate(word.begin(), word.end(), 0, [this](int p, int q) { return multiply(p, q); }) == 0;

@@ -4,8 +4,8 @@
 //   1 1 0 1 1 1 1 0 ?   ->   no       one edit away from a word
 //
 // Half of the strings are words. Of the others, half are words after random edits, each of which inserts, replaces
-// or deletes one symbol, and half are uniform strings of the same length. A string that is a word all the same is
-// drawn again, so that the label depends neither on the length nor on how a string was made. The distance is the
+// or deletes one symbol, and half are uniform strings of the same length. A rejected string that happens to be a word
+// is drawn again. Words and other strings are equally frequent at each length. The distance is the
 // least number of edits to a word; 0 for a word. A length without words is replaced by one with words.
 #include <fmt/format.h>
 
@@ -40,10 +40,10 @@ const TaskInfo kInfo{
     .published_name = "FLaRe (Formal Language Recognition)",
     .published =
         "FLaRe has 18 languages, of which 11 are here. It trains on 10 000 strings of up to 40 symbols, validates on "
-        "up to 40 or 80 and tests on up to 500. Words have the distribution of the code, and so have the edits, but "
-        "their number is drawn for a given length. "
-        "`folder` reads its files of one language as they are (length=1..40), with held-out strings as tests; the "
-        "distance is then the number of edits that were made, and that of a string drawn at random is its length. "
+        "up to 40 or 80 and tests on up to 500. Words and edits have the distributions of its code, but here the "
+        "length of a rejected string is drawn first, and the edits are drawn so that they lead to it. "
+        "`folder` reads the files of one language (length=1..40), with held-out strings as tests. The distance is "
+        "then the number of edits that were made; for a string that was drawn at random it is the length. "
         "The default language is ours: the symbols have the same frequencies in it, and it has words "
         "of all lengths.",
     .length_unit = "symbols",

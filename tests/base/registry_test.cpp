@@ -9,6 +9,6 @@ TEST_CASE("a name that is registered twice and an empty name are refused with a 
   registry.add("alibi", 1);
   CHECK_THROWS_WITH(registry.add("alibi", 2),
                     "encoding 'alibi' is registered twice; the .name of each registration must differ");
-  CHECK_THROWS_WITH(registry.add("", 3), "a registration of encoding has no name");
+  CHECK_THROWS_WITH(registry.add("", 3), "this encoding is registered without a name");
   CHECK(registry.find("alibi") == 1);
 }

@@ -21,8 +21,8 @@ namespace {
 
 void sleep_a_while() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
 
-/// Returns the numbers of the threads that made the calls of a loop, in ascending order. Each call waits until so many
-/// threads have made one, up to a minute: the threads of a busy machine start late.
+/// Returns the numbers of the threads that made the calls of a loop, in ascending order. Each call waits until
+/// `expected` threads have made one, up to a minute: the threads of a busy machine start late.
 std::vector<size_t> threads_of_loop(ThreadPool& pool, size_t count, size_t expected) {
   std::mutex mutex;
   std::condition_variable all_made_one;

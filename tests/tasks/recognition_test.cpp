@@ -185,7 +185,7 @@ TEST_CASE("a string that one edit makes is at distance 1") {
   }
 }
 
-TEST_CASE("recognition answers the header examples") {
+TEST_CASE("recognition answers the examples in its file") {
   const TextTask task("recognition");
   CHECK(task.answer("1 1 0 1 0 0 1 0 ?") == "yes");
   CHECK(task.answer("1 1 0 1 1 1 1 0 ?") == "no");

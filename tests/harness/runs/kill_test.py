@@ -68,9 +68,9 @@ SCENARIOS = {
 }
 
 
-# So many kills of one command, and then it may end. Otherwise a slow machine spends all kills on one command.
+# The most kills of a command before it may end. Without this limit, a slow machine would spend all kills on one command.
 KILLS_OF_A_COMMAND = 6
-# If no kill has left a checkpoint, it continues up to so many times the kills that were asked for.
+# A scenario in which no kill has left a checkpoint continues, up to this multiple of the kills that were asked for.
 MOST_KILLS = 10
 
 

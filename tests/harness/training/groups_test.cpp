@@ -53,7 +53,7 @@ const RegisterTask<Memory> registered_task{{.name = "test_memory",
                                             .source = "-",
                                             .splits = {{"in_distribution", {}, ""}}}};
 
-/// A pool of so many threads, each with a core.
+/// A pool of threads with a core for each.
 struct Threads {
   explicit Threads(int count) : cores(count - 1), pool(count, cores) {}
   IdleCores cores;

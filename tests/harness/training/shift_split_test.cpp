@@ -49,7 +49,7 @@ TEST_CASE("absolute encodings have another loss in the split shift") {
   CHECK(std::abs(*result.splits.back().loss - *result.splits.front().loss) > 0.01);
 }
 
-TEST_CASE("the positions of the split shift begin at 1 to so many times the trained length") {
+TEST_CASE("the positions of the split shift begin at 1 to evaluation.shift times the trained length") {
   ExperimentOptions options;
   options.evaluation.shift = 2;
   const TaskSetup setup = make_task_setup(options, "flip_flop:length=4");

@@ -84,7 +84,7 @@ struct Trainee {
   std::optional<TrainingStreams> streams;
 };
 
-/// Returns the different losses of so many steps.
+/// Returns the different losses of the first `steps` steps.
 std::set<double> losses_of(const Trainee& trainee, int steps) {
   TrainingState state = trainee.start();
   std::set<double> losses;
