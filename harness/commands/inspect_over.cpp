@@ -21,8 +21,8 @@ namespace {
 constexpr const char *kAttention = "attention", *kPositional = "positional part",
                      *kPositionTerm = "position term";  // columns
 
-std::string head_name(const MeasuredHead& head) {
-  return posbench::head_name(static_cast<size_t>(head.layer), static_cast<size_t>(head.head));
+std::string measured_head_name(const MeasuredHead& head) {
+  return head_name(static_cast<size_t>(head.layer), static_cast<size_t>(head.head));
 }
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.3f}", value) : "-"; }
@@ -48,7 +48,7 @@ std::string describe_best_head(const HeadReport& report, const MeasuredHead& bes
           : fmt::format("{} or more of the answers are right up to {} tokens", kSufficient, report.farthest());
   return fmt::format(
       "{} attends most to the right key ({}). Its margin of content is {}, that of position {} for each token, {}. Measured: {}.",
-      head_name(best), number(head.on_evidence), number(head.content_margin),
+      measured_head_name(best), number(head.on_evidence), number(head.content_margin),
       number(head.position_margin(report.farthest())), prediction, measured);
 }
 
@@ -74,7 +74,7 @@ Table head_table(const HeadReport& report) {
   }
   for (const MeasuredHead& head : report.heads) {
     const HeadStatistics& s = head.statistics;
-    table.rows.push_back({head_name(head), to_string(s.position_term.locality()), number(s.entropy)});
+    table.rows.push_back({measured_head_name(head), to_string(s.position_term.locality()), number(s.entropy)});
     if (!report.has_evidence()) continue;
     for (const std::string& cell :
          {number(s.on_evidence), number(s.nearer), number(s.farther), number(s.content_margin),
@@ -92,7 +92,7 @@ Table part_table(const HeadReport& report) {
                           {"difference", Align::right}}};
   for (const MeasuredHead& head : report.heads) {
     for (const auto& [part, at] : head.statistics.parts) {
-      table.rows.push_back({head_name(head), part, number(at.evidence), number(at.others),
+      table.rows.push_back({measured_head_name(head), part, number(at.evidence), number(at.others),
                             number(at.evidence.value() - at.others.value())});
     }
   }
@@ -210,7 +210,7 @@ Plot distance_plot(const HeadReport& report, const std::string& title, Mean Head
       if (mean.count == 0) continue;  // all keys of these distances are hidden
       smallest = std::min(smallest, mean.value());
       largest = std::max(largest, mean.value());
-      plot.rows.push_back({head_name(head), 0.5 * static_cast<double>(range.first + range.second),
+      plot.rows.push_back({measured_head_name(head), 0.5 * static_cast<double>(range.first + range.second),
                            round_for_page(mean.value()), range.first, range.second, mean.count,
                            Json::array({round_for_page(mean.value())})});
     }
@@ -232,7 +232,7 @@ Plot offset_plot(const HeadReport& report) {
   for (const MeasuredHead& head : report.heads) {
     for (const auto& [offset, attention] : head.statistics.by_offset) {
       greatest = std::max(greatest, attention.value());
-      plot.rows.push_back({head_name(head), fmt::format("{:+}", offset), json_number(attention)});
+      plot.rows.push_back({measured_head_name(head), fmt::format("{:+}", offset), json_number(attention)});
     }
   }
   plot.signals = {{"labels", false}, {"domain", {0, round_for_page(greatest)}}, {"x_title", "offset"}};
@@ -255,7 +255,7 @@ Plot count_plot(const HeadReport& report) {
     for (const auto& [distance, values] : head.statistics.counts) {
       const double mean = mean_of(values).value();
       greatest = std::max(greatest, mean);
-      plot.rows.push_back({head_name(head), distance, round_for_page(mean), values.size(),
+      plot.rows.push_back({measured_head_name(head), distance, round_for_page(mean), values.size(),
                            round_for_page(deviation(values)), Json::array({round_for_page(mean)})});
     }
   }
@@ -294,7 +294,7 @@ std::string make_page(const HeadReport& report, std::vector<std::string> notes) 
             .item_plural = "heads",
             .tasks = {report.id.task}};
   for (const MeasuredHead& head : report.heads) {
-    page.names.push_back(head_name(head));
+    page.names.push_back(measured_head_name(head));
     page.families.push_back(fmt::format("layer {}", head.layer));
   }
   page.sections.push_back(

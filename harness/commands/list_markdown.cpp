@@ -41,7 +41,7 @@ std::string header(const std::vector<std::string>& names) {
          "\n";
 }
 
-std::string options_table(const std::vector<OptionInfo>& options) {
+std::string options_markdown(const std::vector<OptionInfo>& options) {
   if (options.empty()) return "No options.\n\n";
   std::string text = header({"option", "default", "meaning", "expected"});
   for (const OptionInfo& o : options)
@@ -68,7 +68,7 @@ std::string task_section(const TaskEntry& entry) {
                       info.length_unit,
                       info.distance_unit.empty() ? "" : fmt::format(", distances in {}", info.distance_unit),
                       setup.shape.vocabulary, setup.shape.trained_length, setup.shape.longest);
-  text += options_table(entry.options);
+  text += options_markdown(entry.options);
   std::vector<std::string> columns{"split", "changes", "why", "chance"};
   for (const auto& [name, accuracy] : baseline.splits.front().trivial) columns.push_back(cell(name));
   text += header(columns);
@@ -96,7 +96,7 @@ std::string encoding_section(const EncodingEntry& entry) {
       "parameters are reached only beyond this length.\n\n",
       number("distinct", "of"), number("distinct", "positions"), number("distinct", "far"),
       number("distinct", "of_far"), number("extrapolates", "untrained_rows"));
-  return text + options_table(entry.options);
+  return text + options_markdown(entry.options);
 }
 
 /// Joins the sections of all names, which are made on all cores.

@@ -13,7 +13,7 @@
 namespace posbench {
 namespace {
 
-[[noreturn]] void refuse(const std::string& encoding, const std::string& base) {
+[[noreturn]] void refuse_encoding(const std::string& encoding, const std::string& base) {
   throw InputError(fmt::format(
       "the cost of '{0}' is not known, and matching compute needs it: measure it ('posbench bench -e {0} --sizes quick', x "
       "none) and add it to the configuration: {{\"match_compute\": {{\"base\": \"{1}\", \"costs\": {{\"{0}\": 1.5}}}}}}",
@@ -29,7 +29,7 @@ void find_costs(MatchedCompute& match, const std::vector<std::string>& encodings
   for (const std::string& encoding : needed) {
     if (match.costs.contains(encoding)) continue;
     const auto found = known.find(encoding);
-    if (found == known.end()) refuse(encoding, match.base);
+    if (found == known.end()) refuse_encoding(encoding, match.base);
     match.costs[encoding] = found->second;
   }
 }
@@ -37,7 +37,7 @@ void find_costs(MatchedCompute& match, const std::vector<std::string>& encodings
 int matched_steps(const MatchedCompute& match, int steps, const std::string& encoding) {
   constexpr double kMost = 100'000'000;  // as for training.steps
   const auto cost = match.costs.find(encoding);
-  if (cost == match.costs.end()) refuse(encoding, match.base);
+  if (cost == match.costs.end()) refuse_encoding(encoding, match.base);
   return static_cast<int>(std::clamp(std::round(steps * match.costs.at(match.base) / cost->second), 1.0, kMost));
 }
 

@@ -21,7 +21,7 @@
 namespace posbench {
 namespace {
 
-[[noreturn]] void refuse(const std::string& file, const std::string& what) {
+[[noreturn]] void refuse_answers(const std::string& file, const std::string& what) {
   throw InputError(fmt::format("{}: {}", file, what));
 }
 
@@ -34,19 +34,22 @@ class ArrayAnswers final : public Answers {
       return found == reader_.arrays().end() ? nullptr : &found->second;
     };
     const ArrayView* numbers = find("index");
-    if (numbers == nullptr) refuse(file, "'index' is missing: the number of the sample that each row answers");
+    if (numbers == nullptr)
+      refuse_answers(file, "'index' is missing: the number of the sample that each row answers");
     if (!numbers->is_integer() || numbers->shape.size() != 1)
-      refuse(file, fmt::format("'index' is {}, expected integers of shape (N)", described(*numbers)));
+      refuse_answers(file, fmt::format("'index' is {}, expected integers of shape (N)", described(*numbers)));
     ids_ = find("answers");
     logits_ = find("logits");
     if ((ids_ == nullptr) == (logits_ == nullptr))
-      refuse(file, "expected either 'answers', ids of shape (N, S), or 'logits' of shape (N, S, vocabulary)");
+      refuse_answers(file,
+                     "expected either 'answers', ids of shape (N, S), or 'logits' of shape (N, S, vocabulary)");
     const std::int64_t rows = numbers->shape[0];
     if (ids_ != nullptr && (!ids_->is_integer() || ids_->shape.size() != 2 || ids_->shape[0] != rows))
-      refuse(file, fmt::format("'answers' is {}, expected integers of shape ({}, S)", described(*ids_), rows));
+      refuse_answers(file,
+                     fmt::format("'answers' is {}, expected integers of shape ({}, S)", described(*ids_), rows));
     if (logits_ != nullptr && (!logits_->is_float() || logits_->shape.size() != 3 || logits_->shape[0] != rows))
-      refuse(file, fmt::format("'logits' is {}, expected floats of shape ({}, S, vocabulary)", described(*logits_),
-                               rows));
+      refuse_answers(file, fmt::format("'logits' is {}, expected floats of shape ({}, S, vocabulary)",
+                                       described(*logits_), rows));
     for (std::int64_t n = 0; n < rows; ++n) index.push_back(numbers->integer(n));
   }
 
@@ -81,14 +84,14 @@ class LineAnswers final : public Answers {
     for (int number = 1; begin < text.size(); ++number) {
       const size_t end = text.find('\n', begin);
       const std::string location = fmt::format("{}:{}", file, number);
-      if (end == text.npos) refuse(location, "the last line is cut off");
+      if (end == text.npos) refuse_answers(location, "the last line is cut off");
       const Json json = parse_json(std::string_view(text).substr(begin, end - begin), location);
       const Field line(json, location);
       index.push_back(line["index"].integer(0, kMax));
       const bool logits = line.has("logits");
-      if (logits == line.has("answers")) refuse(location, "expected either 'answers' or 'logits'");
+      if (logits == line.has("answers")) refuse_answers(location, "expected either 'answers' or 'logits'");
       if (number > 1 && logits != has_logits())
-        refuse(location, "expected 'answers' in every line, or 'logits' in every line");
+        refuse_answers(location, "expected 'answers' in every line, or 'logits' in every line");
       if (logits) {
         logits_.push_back(read_list<std::vector<double>>(line["logits"], [](const Field& row) {
           return read_list<double>(row, [](const Field& value) { return value.number(-HUGE_VAL, HUGE_VAL); });
@@ -123,15 +126,16 @@ std::vector<size_t> match_rows(const Answers& answers, const SampleSet& set, con
   for (size_t row = 0; row < answers.index.size(); ++row) {
     const std::int64_t index = answers.index[row];
     if (index < first || index > last)
-      refuse(file, fmt::format("sample {} is not in the range {} to {} of its manifest", index, first, last));
+      refuse_answers(file,
+                     fmt::format("sample {} is not in the range {} to {} of its manifest", index, first, last));
     size_t& at = rows[static_cast<size_t>(index - first)];
-    if (at != kNone) refuse(file, fmt::format("sample {} occurs in it twice", index));
+    if (at != kNone) refuse_answers(file, fmt::format("sample {} occurs in it twice", index));
     at = row;
   }
   const auto missing = std::find(rows.begin(), rows.end(), kNone);
   if (missing != rows.end())
-    refuse(file,
-           fmt::format("sample {} is missing; expected {} to {}", first + (missing - rows.begin()), first, last));
+    refuse_answers(file, fmt::format("sample {} is missing; expected {} to {}", first + (missing - rows.begin()),
+                                     first, last));
   return rows;
 }
 
@@ -152,8 +156,8 @@ SplitResult score(const Answers& answers, const SampleSet& set, const std::strin
     const size_t row = rows[n];
     const std::string sample = fmt::format("sample {}", set.first + n);
     if (answers.columns(row) < static_cast<std::int64_t>(example.scored.size())) {
-      refuse(file, fmt::format("{} has {} scored positions, and answers for {}", sample, example.scored.size(),
-                               answers.columns(row)));
+      refuse_answers(file, fmt::format("{} has {} scored positions, and answers for {}", sample,
+                                       example.scored.size(), answers.columns(row)));
     }
     std::vector<ScoredAnswer> scored;
     for (size_t column = 0; column < example.scored.size(); ++column) {
@@ -161,26 +165,26 @@ SplitResult score(const Answers& answers, const SampleSet& set, const std::strin
       if (!answers.has_logits()) {
         const std::int64_t id = answers.id(row, column);
         if (id < 0 || id >= vocabulary) {
-          refuse(file, fmt::format("{}: the answer at scored position {} is {}, expected 0 to {}", sample, column,
-                                   id, vocabulary - 1));
+          refuse_answers(file, fmt::format("{}: the answer at scored position {} is {}, expected 0 to {}", sample,
+                                           column, id, vocabulary - 1));
         }
         scored.push_back({.right = id == target});
         continue;
       }
       answers.logits(row, column, logits);
       if (logits.size() != static_cast<size_t>(vocabulary)) {
-        refuse(file, fmt::format("{} has {} logits at a position, expected {}, the vocabulary", sample,
-                                 logits.size(), vocabulary));
+        refuse_answers(file, fmt::format("{} has {} logits at a position, expected {}, the vocabulary", sample,
+                                         logits.size(), vocabulary));
       }
       logits.resize(static_cast<size_t>(set.stream().num_outputs()));
       if (std::any_of(logits.begin(), logits.end(), [](double x) { return std::isnan(x) || x == HUGE_VAL; }))
-        refuse(file, fmt::format("{}: a logit at scored position {} is NaN or infinite", sample, column));
+        refuse_answers(file, fmt::format("{}: a logit at scored position {} is NaN or infinite", sample, column));
       scored.push_back(score_answer(logits, example.candidates, target));
     }
     tally.add(example, length, scored);
   }
   SplitResult result = tally.result();
-  if (result.token.total == 0) refuse(file, "none of its samples has a scored position");
+  if (result.token.total == 0) refuse_answers(file, "none of its samples has a scored position");
   return result;
 }
 

@@ -19,8 +19,8 @@
 namespace posbench {
 namespace {
 
-constexpr const char* kFormat = "posbench samples 1";
-constexpr std::int64_t kMax = 1'000'000'000'000;  // of seeds and sample numbers
+constexpr const char* kSamplesFormat = "posbench samples 1";
+constexpr std::int64_t kMaxNumber = 1'000'000'000'000;  // of seeds and sample numbers
 
 StreamId parse_stream(const std::string& purpose, std::uint64_t seed) {
   constexpr std::string_view kTest = "test:";
@@ -78,7 +78,7 @@ Json manifest(const SampleSet& set) {
   const Task& made = *task.tasks[set.split];
   Json words = Json::array();
   for (int token = 0; token < made.vocabulary(); ++token) words.push_back(made.token_text(token));
-  return {{"format", kFormat},
+  return {{"format", kSamplesFormat},
           {"posbench", {{"version", kBuildVersion}, {"commit", kBuildCommit}}},
           {"task", task.spec},
           {"task_version", task.info->version},
@@ -102,10 +102,12 @@ Json manifest(const SampleSet& set) {
 
 SampleSet read_manifest(const Json& json, const std::string& file) {
   const Field root(json, file);
-  root["format"].choice({kFormat});
+  root["format"].choice({kSamplesFormat});
   const std::string task = root["task"].name();
   const Field version = root["task_version"];
-  const auto number = [&](const char* key) { return static_cast<std::uint64_t>(root[key].integer(0, kMax)); };
+  const auto number = [&](const char* key) {
+    return static_cast<std::uint64_t>(root[key].integer(0, kMaxNumber));
+  };
   try {
     const std::string place = file + ": config";
     SampleSet set = make_sample_set(config_from_json(root["config"].object(), place), task, root["purpose"].name(),

@@ -32,15 +32,15 @@ const std::string& find_metadata(const SafeTensors& file, const std::string& key
   return found->second;
 }
 
-constexpr const char* kFormat = "posbench model 2";
+constexpr const char* kModelFormat = "posbench model 2";
 
 /// Refuses a model of an unknown format. The first format stored the projections of relative sinusoids as
 /// (outputs, inputs).
 void check_format(const std::string& format, const ParameterLayout& layout, const std::string& name) {
-  if (format == kFormat) return;
+  if (format == kModelFormat) return;
   if (format != "posbench model 1") {
-    throw InputError(
-        fmt::format("{}: __metadata__.format is \"{}\", expected \"{}\"", name, to_one_line(format, 50), kFormat));
+    throw InputError(fmt::format("{}: __metadata__.format is \"{}\", expected \"{}\"", name,
+                                 to_one_line(format, 50), kModelFormat));
   }
   for (const ParameterLayout::Entry& entry : layout.entries()) {
     if (entry.name.find(".projection") == entry.name.npos || entry.name.starts_with("grape")) continue;
@@ -72,7 +72,7 @@ void save_model(const std::filesystem::path& path, const Experiment& e, const Mo
                 const Parameters& parameters) {
   SafeTensors file;
   const Json config = to_json(config_of(e));
-  file.metadata = {{"format", kFormat},
+  file.metadata = {{"format", kModelFormat},
                    {"task", e.task->spec},
                    {"encoding", e.encoding.text()},
                    {"seed", fmt::format("{}", e.seed)},

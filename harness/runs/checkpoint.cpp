@@ -35,8 +35,7 @@ std::map<std::string, std::string> origin(const Experiment& e) {
 }
 
 constexpr const char* kState = "state";  // the metadata entry of everything except matrices and origin
-constexpr const char* kLossesChecksum = "losses_crc32";
-constexpr double kMax = std::numeric_limits<double>::max();
+constexpr double kMaxDouble = std::numeric_limits<double>::max();
 
 /// Returns the prefix of the names of an optimizer's tensors.
 std::string optimizer_prefix(const std::string& name) { return "optimizer." + name + "."; }
@@ -55,12 +54,13 @@ Json write_state(const TrainingState& state) {
 
 void read_state(const Field& json, const TrainingOptions& options, TrainingState& state) {
   state.step = static_cast<int>(json["step"].integer(0, options.steps));
-  state.loss_sum = json["loss_sum"].number(-kMax, kMax);
+  state.loss_sum = json["loss_sum"].number(-kMaxDouble, kMaxDouble);
   state.loss_count = static_cast<int>(json["loss_count"].integer(0, state.step));
   state.perfect_validations = static_cast<int>(json["perfect"].integer(0, state.step));
   state.stopped_early = json["stopped_early"].flag();
   const Field optimizer = json["optimizer"];
-  for (auto& [name, value] : state.optimizer.scalars) value = optimizer[name.c_str()].number(-kMax, kMax);
+  for (auto& [name, value] : state.optimizer.scalars)
+    value = optimizer[name.c_str()].number(-kMaxDouble, kMaxDouble);
   state.curve = read_curve(json["learning_curve"]);
   if (json.has("diverged_step"))
     state.diverged_step = static_cast<int>(json["diverged_step"].integer(0, options.steps));
@@ -153,7 +153,7 @@ double read_checkpoint(const std::filesystem::path& path, const Experiment& e, c
   read.state.parameters = read_parameters(model.layout, file, "", name);
   for (auto& [tensor_name, tensor] : read.state.optimizer.tensors)
     tensor = read_parameters(model.layout, file, optimizer_prefix(tensor_name), name);
-  const double seconds = field["seconds"].number(0, kMax);
+  const double seconds = field["seconds"].number(0, kMaxDouble);
   if (!losses.empty() && field.has(kLossesChecksum)) check_losses(field[kLossesChecksum].text(), read, losses);
   sweep = std::move(read);
   return seconds;

@@ -20,6 +20,9 @@ void start_trace(const std::filesystem::path&, const LearningRateSweep&);
 /// Adds the line of the last update.
 void add_to_trace(const std::filesystem::path&, const LearningRateSweep&);
 
+/// The key under which records of a run keep the checksum.
+constexpr const char* kLossesChecksum = "losses_crc32";
+
 /// Flushes the file to disk and returns its checksum; "" if there is no file. Throws FileError.
 std::string trace_checksum(const std::filesystem::path&);
 /// Does the same for the lines of the steps that the sweep has done.

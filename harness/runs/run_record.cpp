@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "harness/config/user_files.h"
 #include "harness/runs/checksum.h"
+#include "harness/runs/loss_trace.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
 
@@ -24,20 +25,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kChecksum = "crc32", *kLossesChecksum = "losses_crc32";
+constexpr const char* kLineChecksum = "crc32";
 constexpr std::string_view kBeforeChecksum = ",\"crc32\":\"", kAfterChecksum = "\"}";
 
 Json to_json(const ExperimentId& id) { return {{"task", id.task}, {"encoding", id.encoding}, {"seed", id.seed}}; }
 
 /// Refuses a line whose checksum does not belong to its other bytes. Lines of older versions have none.
 void check_checksum(const Field& line, std::string_view text) {
-  if (!line.has(kChecksum)) return;
-  const std::string given = line[kChecksum].text();
+  if (!line.has(kLineChecksum)) return;
+  const std::string given = line[kLineChecksum].text();
   const std::string end = fmt::format("{}{}{}", kBeforeChecksum, given, kAfterChecksum);
-  if (!text.ends_with(end)) line[kChecksum].fail("expected the last member, as posbench writes it");
+  if (!text.ends_with(end)) line[kLineChecksum].fail("expected the last member, as posbench writes it");
   const std::string expected = crc32_text(text.substr(0, text.size() - end.size()));
   if (given == expected) return;
-  line[kChecksum].fail(fmt::format(
+  line[kLineChecksum].fail(fmt::format(
       "expected \"{}\": the line was changed; delete it, and 'posbench run --resume' runs its experiment again",
       expected));
 }

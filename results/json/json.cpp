@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -81,6 +83,16 @@ std::string to_indented_json(const Json& frame, const std::string& key, size_t c
     text += "\n ]";
   }
   return text + "\n}\n";
+}
+
+Json number_or_null(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+}
+
+double six_decimals(double value) { return std::round(value * 1e6) / 1e6; }
+
+Json six_decimals_or_null(const std::optional<double>& value) {
+  return value ? Json(six_decimals(*value)) : Json(nullptr);
 }
 
 std::string describe_json(const Json& value) {

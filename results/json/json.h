@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,12 @@ std::string to_indented_json(const Json& frame, const std::string& key, size_t c
 /// Returns JSON on one line, without a newline. Bytes that are not UTF-8 become U+FFFD, here and in
 /// to_indented_json().
 std::string to_compact_json(const Json&);
+
+/// Returns null if there is no number, or if it is not finite.
+Json number_or_null(const std::optional<double>&);
+/// Returns a number as summaries write it, with six decimals.
+double six_decimals(double);
+Json six_decimals_or_null(const std::optional<double>&);
 
 /// Returns a value as messages show it: `"text"`, `1.5`, `a list`. Truncates it if it is long.
 std::string describe_json(const Json&);

@@ -42,10 +42,6 @@ std::string some(const std::vector<std::string>& names, size_t most) {
 
 std::string number(const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; }
 
-Json number_or_null(const std::optional<double>& value) {
-  return value ? Json(std::round(*value * 1e6) / 1e6) : Json(nullptr);
-}
-
 Json write_row(const BoardRow& row, const BoardTexts& words) {
   Json json;
   json["encoding"] = row.encoding;
@@ -54,14 +50,14 @@ Json write_row(const BoardRow& row, const BoardTexts& words) {
   json["tier"] = row.tier ? Json(*row.tier) : Json(nullptr);
   json["standing"] = row.tier ? "in tier" : status_text(row);
   json["unsettled"] = row.unsettled;
-  json["mean"] = number_or_null(row.mean);
+  json["mean"] = six_decimals_or_null(row.mean);
   json["values"] = Json::array();
-  for (const double value : row.values) json["values"].push_back(number_or_null(value));
-  json["in_distribution"] = number_or_null(row.in_distribution);
+  for (const double value : row.values) json["values"].push_back(six_decimals_or_null(value));
+  json["in_distribution"] = six_decimals_or_null(row.in_distribution);
   json["learned"] = row.learned.seeds.correct;
-  json["late_gain"] = number_or_null(row.learned.late_gain);
+  json["late_gain"] = six_decimals_or_null(row.learned.late_gain);
   json["unfinished"] = row.unfinished;
-  json["cost"] = number_or_null(row.cost);
+  json["cost"] = six_decimals_or_null(row.cost);
   return json;
 }
 

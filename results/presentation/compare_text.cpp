@@ -197,8 +197,6 @@ std::string grouped(const Comparison& comparison, const ConsoleStyle& style) {
   return text;
 }
 
-Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 Json write_interval(const Interval& interval) { return {{"low", interval.low}, {"high", interval.high}}; }
 
 Json write_side(const ComparisonSide& side) {

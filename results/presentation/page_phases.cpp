@@ -252,9 +252,9 @@ std::vector<double> sequence_accuracies(const PageSource& source, const Experime
   return ((*row).*kind)->sequence.values;
 }
 
-using Kind = std::pair<const char*, std::optional<SplitSummary> SummaryRow::*>;
-constexpr Kind kKinds[] = {{"in distribution", &SummaryRow::in_distribution},
-                           {"out of distribution", &SummaryRow::out_of_distribution}};
+using NamedKind = std::pair<const char*, std::optional<SplitSummary> SummaryRow::*>;
+constexpr NamedKind kKinds[] = {{"in distribution", &SummaryRow::in_distribution},
+                                {"out of distribution", &SummaryRow::out_of_distribution}};
 
 /// Makes diagrams of two axes, one for each point of the others.
 void add_by_axis(const PageSource& source, const Grid& grid, const std::vector<SweptAxis>& axes,

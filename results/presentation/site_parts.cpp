@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMedium = 20, kLong = 40;
 
 /// Returns a name that every file system and address accepts.
-std::string file_name(const std::string& name) {
+std::string to_file_name(const std::string& name) {
   constexpr size_t kMost = 120;
   std::string safe;
   for (const char c : name.substr(0, kMost)) {
@@ -61,7 +61,7 @@ SiteAddresses::SiteAddresses(const SiteContents& contents) {
 }
 
 void SiteAddresses::add(Named kind, const std::string& folder, const std::string& name) {
-  const std::string stem = folder + "/" + file_name(name);
+  const std::string stem = folder + "/" + to_file_name(name);
   std::string address = stem + ".html";
   for (int number = 2; !taken_.insert(lower_case(address)).second; ++number)
     address = fmt::format("{}-{}.html", stem, number);

@@ -55,7 +55,7 @@ Rule read_rule(const Field& field, const ClaimFile& file) {
                    .least = order["least"].number(0, 1)};
 }
 
-ClaimKind read_kind(const Field& claim) {
+ClaimKind read_claim_kind(const Field& claim) {
   const Field kind = claim["kind"];
   std::vector<std::string> names;
   for (const ClaimKind known : kClaimKinds) names.push_back(to_string(known));
@@ -64,7 +64,7 @@ ClaimKind read_kind(const Field& claim) {
 
 /// Reads the kind of a claim and how its source was read. Its published numbers must have been read already.
 void read_origin(const Field& field, Claim& claim) {
-  claim.kind = read_kind(field);
+  claim.kind = read_claim_kind(field);
   claim.read_from = kReadFrom[field["read_from"].choice(kReadFrom)];
   claim.read_where = field["read_where"].name();
   const Field kind = field["kind"], read_from = field["read_from"];
@@ -85,10 +85,6 @@ ClaimSetting read_setting(const Field& field) {
           .differs = text_or(field, "differs")};
 }
 
-double rounded(double x) { return std::round(x * 1e6) / 1e6; }
-
-Json number_or_null(const std::optional<double>& value) { return value ? Json(rounded(*value)) : Json(nullptr); }
-
 Json write_cell(const ClaimCell& cell, Metric metric) {
   Json json;
   json["task"] = cell.task;
@@ -103,20 +99,21 @@ Json write_rule(const Rule& rule, const RuleResult& result, Metric metric) {
   if (const auto* order = std::get_if<OrderRule>(&rule)) {
     json["high"] = write_cell(order->high, metric);
     json["low"] = write_cell(order->low, metric);
-    json["published_gap"] = number_or_null(order->gap);
+    json["published_gap"] = six_decimals_or_null(order->gap);
     json["least"] = order->least;
-    json["difference"] = number_or_null(result.difference);
+    json["difference"] = six_decimals_or_null(result.difference);
     json["interval"] = nullptr;
     if (result.interval) {
-      json["interval"] = {{"low", rounded(result.interval->low)}, {"high", rounded(result.interval->high)}};
+      json["interval"] = {{"low", six_decimals(result.interval->low)},
+                          {"high", six_decimals(result.interval->high)}};
     }
-    json["p_above_least"] = number_or_null(result.p_above_least);
-    json["p_below_zero"] = number_or_null(result.p_below_zero);
+    json["p_above_least"] = six_decimals_or_null(result.p_above_least);
+    json["p_below_zero"] = six_decimals_or_null(result.p_below_zero);
   } else {
     const auto& level = std::get<LevelRule>(rule);
     json["cell"] = write_cell(level.cell, metric);
-    json["at_least"] = number_or_null(level.at_least);
-    json["at_most"] = number_or_null(level.at_most);
+    json["at_least"] = six_decimals_or_null(level.at_least);
+    json["at_most"] = six_decimals_or_null(level.at_most);
     json["reached"] = result.reached ? Json(result.reached->correct) : Json(nullptr);
     json["seeds"] = result.reached ? Json(result.reached->total) : Json(nullptr);
   }
@@ -194,9 +191,9 @@ Json to_json(std::span<const Claim> claims, std::span<const ClaimResult> results
   json["evidence"] = Json::object();
   for (const auto& [key, evidence] : all) {
     json["evidence"][key] = {{"seeds", evidence.seeds},
-                             {"values", write_list(evidence.values, rounded)},
+                             {"values", write_list(evidence.values, six_decimals)},
                              {"learned", evidence.learned.seeds.correct},
-                             {"late_gain", number_or_null(evidence.learned.late_gain)}};
+                             {"late_gain", six_decimals_or_null(evidence.learned.late_gain)}};
   }
   return json;
 }

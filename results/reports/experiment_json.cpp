@@ -10,11 +10,7 @@ namespace posbench {
 namespace {
 
 // Rounds derived numbers, since most of a report's bytes are such numbers.
-double rounded(double x, double unit) { return std::round(x * unit) / unit; }
-
-Json number_or_null(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
-}
+double round_to(double x, double unit) { return std::round(x * unit) / unit; }
 
 Json write_count(Count count) {
   Json json;
@@ -24,11 +20,11 @@ Json write_count(Count count) {
     json["accuracy"] = nullptr;
     json["reason"] = "nothing was scored";
   } else {
-    json["accuracy"] = rounded(accuracy(count), 1e6);
+    json["accuracy"] = round_to(accuracy(count), 1e6);
   }
   const Interval interval = wilson_interval(count);
-  json["low"] = rounded(interval.low, 1e4);
-  json["high"] = rounded(interval.high, 1e4);
+  json["low"] = round_to(interval.low, 1e4);
+  json["high"] = round_to(interval.high, 1e4);
   return json;
 }
 
@@ -39,7 +35,7 @@ void write_means(const Result& result, Json& json) {
   if (result.margin) json["margin"] = *result.margin;
 }
 
-Json write_length(const LengthResult& result) {
+Json write_length_result(const LengthResult& result) {
   Json json;
   json["length"] = result.length;
   json["token"] = write_count(result.token);
@@ -64,7 +60,7 @@ Json write_position(const PositionResult& result) {
   return json;
 }
 
-Json write_split(const SplitResult& split) {
+Json write_split_result(const SplitResult& split) {
   Json json;
   json["name"] = split.name;
   json["kind"] = to_string(split.kind);
@@ -72,7 +68,7 @@ Json write_split(const SplitResult& split) {
   json["token"] = write_count(split.token);
   json["sequence"] = write_count(split.sequence);
   write_means(split, json);
-  json["by_length"] = write_list(split.by_length, write_length);
+  json["by_length"] = write_list(split.by_length, write_length_result);
   json["by_distance"] = write_list(split.by_distance, write_distance);
   if (!split.by_position.empty()) json["by_position"] = write_list(split.by_position, write_position);
   return json;
@@ -159,7 +155,7 @@ Json to_json(const ExperimentResult& result) {
   }
   json["learning_curve"] =
       write_list(result.learning_curve, [](const CurvePoint& point) { return to_json(point); });
-  json["splits"] = write_list(result.splits, write_split);
+  json["splits"] = write_list(result.splits, write_split_result);
   if (!result.grids.empty()) json["grid"] = write_list(result.grids, write_grid);
   return json;
 }

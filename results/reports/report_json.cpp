@@ -21,7 +21,7 @@
 namespace posbench {
 namespace {
 
-Json write_split(const SplitBaseline& split) {
+Json write_baseline_split(const SplitBaseline& split) {
   Json json;
   json["name"] = split.name;
   json["kind"] = to_string(split.kind);
@@ -42,11 +42,11 @@ Json write_task(const TaskBaseline& task) {
   json["task"] = task.task;
   json["version"] = task.version;
   if (task.training_samples) json["training_samples"] = *task.training_samples;
-  json["splits"] = write_list(task.splits, write_split);
+  json["splits"] = write_list(task.splits, write_baseline_split);
   return json;
 }
 
-SplitBaseline read_split(const Field& json) {
+SplitBaseline read_baseline_split(const Field& json) {
   SplitBaseline split{
       .name = json["name"].name(), .kind = read_kind(json["kind"]), .chance = json["chance"].number(0, 1)};
   const Field trivial = json["trivial"];
@@ -67,7 +67,7 @@ SplitBaseline read_split(const Field& json) {
 TaskBaseline read_task(const Field& json) {
   TaskBaseline task{.task = json["task"].name(),
                     .version = static_cast<int>(json["version"].integer(1, std::numeric_limits<int>::max())),
-                    .splits = read_list<SplitBaseline>(json["splits"], read_split)};
+                    .splits = read_list<SplitBaseline>(json["splits"], read_baseline_split)};
   if (json.has("training_samples")) {
     task.training_samples = static_cast<int>(json["training_samples"].integer(0, std::numeric_limits<int>::max()));
   }

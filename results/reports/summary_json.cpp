@@ -9,32 +9,30 @@
 namespace posbench {
 namespace {
 
-double rounded(double x) { return std::round(x * 1e6) / 1e6; }
-
 Json write_interval(const std::optional<Interval>& interval) {
   if (!interval) return nullptr;
   Json json;
-  json["low"] = rounded(interval->low);
-  json["high"] = rounded(interval->high);
+  json["low"] = six_decimals(interval->low);
+  json["high"] = six_decimals(interval->high);
   return json;
 }
 
 Json write_spread(const Spread& spread) {
   Json json;
-  json["mean"] = rounded(spread.mean);
+  json["mean"] = six_decimals(spread.mean);
   json["interval"] = write_interval(spread.interval);
-  json["values"] = write_list(spread.values, rounded);
+  json["values"] = write_list(spread.values, six_decimals);
   return json;
 }
 
-Json write_split(const SplitSummary& split) {
+Json write_split_summary(const SplitSummary& split) {
   Json json;
   json["name"] = split.name;
   json["kind"] = to_string(split.kind);
   json["token"] = write_spread(split.token);
   json["sequence"] = write_spread(split.sequence);
   json["above_trivial"] = write_spread(split.above_trivial);
-  json["solved"] = rounded(split.solved);
+  json["solved"] = six_decimals(split.solved);
   json["solved_interval"] = write_interval(split.solved_interval);
   for (const auto& [metric, spread] : split.others) json[to_string(metric)] = write_spread(spread);
   return json;
@@ -61,7 +59,7 @@ Json write_effective(const EffectiveLength& effective, bool is_learned) {
   Json json;
   json["multiple"] = is_learned ? Json(effective.multiple) : Json(nullptr);
   json["interval"] = is_learned ? write_interval(effective.interval) : Json(nullptr);
-  json["coverage"] = effective.interval ? Json(rounded(effective.coverage)) : Json(nullptr);
+  json["coverage"] = effective.interval ? Json(six_decimals(effective.coverage)) : Json(nullptr);
   json["values"] = effective.values;
   json["tested_to"] = effective.tested_to;
   return json;
@@ -70,7 +68,7 @@ Json write_effective(const EffectiveLength& effective, bool is_learned) {
 Json write_rank(const std::optional<MeanRank>& rank) {
   if (!rank) return nullptr;
   Json json;
-  json["mean"] = rounded(rank->mean);
+  json["mean"] = six_decimals(rank->mean);
   json["interval"] = write_interval(rank->interval);
   json["tasks"] = rank->tasks;
   json["seeds"] = rank->seeds;
@@ -81,7 +79,7 @@ Json write_learned(const Learned& learned) {
   Json json;
   json["seeds"] = learned.seeds.correct;
   json["of"] = learned.seeds.total;
-  json["late_gain"] = learned.late_gain ? Json(rounded(*learned.late_gain)) : Json(nullptr);
+  json["late_gain"] = learned.late_gain ? Json(six_decimals(*learned.late_gain)) : Json(nullptr);
   return json;
 }
 
@@ -97,9 +95,10 @@ Json to_json(const SummaryRow& row) {
   json["diverged"] = row.diverged;
   json["failed"] = row.failed;
   json["learned"] = write_learned(row.learned);
-  json["in_distribution"] = row.in_distribution ? write_split(*row.in_distribution) : Json(nullptr);
-  json["out_of_distribution"] = row.out_of_distribution ? write_split(*row.out_of_distribution) : Json(nullptr);
-  json["splits"] = write_list(row.splits, write_split);
+  json["in_distribution"] = row.in_distribution ? write_split_summary(*row.in_distribution) : Json(nullptr);
+  json["out_of_distribution"] =
+      row.out_of_distribution ? write_split_summary(*row.out_of_distribution) : Json(nullptr);
+  json["splits"] = write_list(row.splits, write_split_summary);
   json["falls_below_0.9"] = {{"length", write_threshold_length(row.length)},
                              {"distance", write_threshold_length(row.distance)}};
   const bool is_learned = row.learned.by_half_the_seeds();

@@ -11,7 +11,7 @@
 namespace posbench {
 namespace {
 
-constexpr int kResamples = 1000;
+constexpr int kScoreResamples = 1000;
 
 /// An encoding on one task.
 struct TaskResult {
@@ -51,7 +51,7 @@ std::map<std::string, TaskResult> task_results(const Report& report, const std::
 Interval bootstrap(const std::vector<const TaskResult*>& results) {
   Rng rng = make_rng(0, "aspect scores");
   std::vector<double> draws;
-  for (int n = 0; n < kResamples; ++n) {
+  for (int n = 0; n < kScoreResamples; ++n) {
     std::vector<double> means;
     for (const int task : resample_indices(rng, static_cast<int>(results.size()))) {
       const std::vector<double>& values = results[static_cast<size_t>(task)]->values;

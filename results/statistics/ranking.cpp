@@ -10,7 +10,7 @@
 namespace posbench {
 namespace {
 
-constexpr int kResamples = 1000;
+constexpr int kRankResamples = 1000;
 
 using TaskValues = std::vector<std::vector<double>>;  // [encoding][seed]
 
@@ -80,7 +80,7 @@ std::vector<std::optional<MeanRank>> rank_encodings(const std::vector<TaskValues
 
   std::vector<std::vector<double>> draws(encodings);
   Rng rng = make_rng(0, "ranking");
-  for (int n = 0; n < kResamples; ++n) {
+  for (int n = 0; n < kRankResamples; ++n) {
     Sums drawn(encodings);
     for (const int task : resample_indices(rng, static_cast<int>(values.size()))) {
       drawn.add(ranks(resampled_means(values[static_cast<size_t>(task)], rng)));

@@ -16,17 +16,17 @@ namespace posbench {
 namespace {
 
 /// By task and encoding.
-using ExperimentIndex = std::map<std::string, std::map<std::string, std::vector<const ExperimentResult*>>>;
+using ExperimentsByTask = std::map<std::string, std::map<std::string, std::vector<const ExperimentResult*>>>;
 
-ExperimentIndex index_experiments(const Report& report) {
-  ExperimentIndex index;
+ExperimentsByTask index_experiments(const Report& report) {
+  ExperimentsByTask index;
   for (const ExperimentResult& experiment : report.experiments)
     index[experiment.id.task][experiment.id.encoding].push_back(&experiment);
   return index;
 }
 
 /// Sorts the tasks of an aspect by what the encodings of the board show at a multiple of the trained length.
-LengthTasks find_length_tasks(const BoardReport& all, const ExperimentIndex& index, const AspectTasks& aspect,
+LengthTasks find_length_tasks(const BoardReport& all, const ExperimentsByTask& index, const AspectTasks& aspect,
                               double multiple) {
   LengthTasks tasks;
   for (const std::string& name : aspect.tasks) {
@@ -55,7 +55,7 @@ LengthTasks find_length_tasks(const BoardReport& all, const ExperimentIndex& ind
 }
 
 /// Measures an encoding that ran all of the tasks.
-AtLength measure(const ExperimentIndex& index, const LengthTasks& tasks, const std::string& encoding,
+AtLength measure(const ExperimentsByTask& index, const LengthTasks& tasks, const std::string& encoding,
                  double multiple) {
   AtLength at;
   std::vector<double> means;
@@ -78,7 +78,7 @@ double Recommendation::mean_score() const {
 }
 
 Recommendations recommend(const BoardReport& all, const Need& need) {
-  const ExperimentIndex index = index_experiments(all.report);
+  const ExperimentsByTask index = index_experiments(all.report);
   std::set<std::string> encodings;
   for (const ExperimentResult& experiment : all.report.experiments) encodings.insert(experiment.id.encoding);
   Recommendations found;

@@ -12,14 +12,14 @@
 namespace posbench {
 namespace {
 
-using Values = std::vector<std::vector<double>>;  // [encoding][seed]
+using SeedValues = std::vector<std::vector<double>>;  // [encoding][seed]
 
 double variance(const std::vector<double>& values) {
   const double deviation = standard_deviation(values);
   return deviation * deviation;
 }
 
-int resolved_pairs(const Values& encodings) {
+int resolved_pairs(const SeedValues& encodings) {
   constexpr double kAlpha = 0.05, kLeastVariance = 1e-8;  // that of rounding to some thousand sequences
   std::vector<PermutationDistribution> pairs;
   for (size_t a = 0; a < encodings.size(); ++a) {
@@ -33,7 +33,7 @@ int resolved_pairs(const Values& encodings) {
   return resolved;
 }
 
-Separation separation(const std::string& task, const Values& encodings) {
+Separation separation(const std::string& task, const SeedValues& encodings) {
   std::vector<double> means, variances;
   size_t seeds = encodings.front().size();
   for (const std::vector<double>& values : encodings) {
@@ -59,18 +59,18 @@ Separation separation(const std::string& task, const Values& encodings) {
 
 std::vector<Separation> find_separations(const Summary& summary, SplitKind kind, Metric metric) {
   std::vector<std::string> order;
-  std::map<std::string, Values> tasks;
+  std::map<std::string, SeedValues> tasks;
   for (const SummaryRow& row : summary.rows) {
     const auto& split = kind == SplitKind::in_distribution ? row.in_distribution : row.out_of_distribution;
     const Spread* spread = split ? split->spread(metric) : nullptr;
     if (!spread) continue;
-    Values& encodings = tasks[row.task];
+    SeedValues& encodings = tasks[row.task];
     if (encodings.empty()) order.push_back(row.task);
     encodings.push_back(spread->values);
   }
   std::vector<Separation> separations;
   for (const std::string& task : order) {
-    const Values& encodings = tasks[task];
+    const SeedValues& encodings = tasks[task];
     const bool few_seeds =
         std::any_of(encodings.begin(), encodings.end(), [](const auto& v) { return v.size() < 2; });
     if (encodings.size() >= 2 && !few_seeds) separations.push_back(separation(task, encodings));

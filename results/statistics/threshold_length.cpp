@@ -10,7 +10,7 @@
 namespace posbench {
 namespace {
 
-constexpr int kResamples = 200;
+constexpr int kLengthResamples = 200;
 
 /// Returns the first index at which the decreasing fit of the accuracies is below kThreshold, or counts.size().
 /// The method pools adjacent violators: it merges a value with the one before if it is higher, until no value
@@ -68,12 +68,12 @@ std::optional<ThresholdLength> find_threshold_length(const std::vector<Curve>& c
       .tested_to = grid.back(), .at = length(first_below(seeds, all)), .has_interval = seeds.size() >= 2};
   if (!found.has_interval) return found;
   Rng rng = make_rng(0, "fall");
-  std::vector<size_t> draws(kResamples);
+  std::vector<size_t> draws(kLengthResamples);
   for (size_t& draw : draws) draw = first_below(seeds, resample_indices(rng, static_cast<int>(seeds.size())));
   std::sort(draws.begin(), draws.end());
-  constexpr size_t kTail = kResamples * 25 / 1000;
+  constexpr size_t kTail = kLengthResamples * 25 / 1000;
   found.low = length(draws[kTail]);
-  found.high = length(draws[kResamples - 1 - kTail]);
+  found.high = length(draws[kLengthResamples - 1 - kTail]);
   return found;
 }
 

@@ -15,7 +15,7 @@ namespace posbench {
 namespace {
 
 constexpr double kAlpha = 0.05;
-constexpr double kTolerance = 1e-9;  // of differences that are equal up to rounding
+constexpr double kEqualDifference = 1e-9;  // of differences that are equal up to rounding
 
 /// Returns true for each rejected hypothesis, with a false discovery rate of kAlpha.
 std::vector<bool> benjamini_hochberg(const std::vector<double>& p) {
@@ -42,7 +42,7 @@ std::vector<bool> told_from_best(const std::vector<const std::vector<double>*>& 
   const bool any = std::find(told.begin(), told.end(), true) != told.end();
   if (any && range_p(left, "tiers") > kAlpha) told.assign(told.size(), false);
   for (size_t n = 1; n < left.size(); ++n)
-    told[n - 1] = told[n - 1] && mean(*left[0]) - mean(*left[n]) >= kTierDifference - kTolerance;
+    told[n - 1] = told[n - 1] && mean(*left[0]) - mean(*left[n]) >= kTierDifference - kEqualDifference;
   return told;
 }
 
