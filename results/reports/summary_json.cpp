@@ -1,6 +1,5 @@
 #include "results/reports/summary_json.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
