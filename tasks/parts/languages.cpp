@@ -17,8 +17,7 @@
 namespace posbench {
 namespace {
 
-constexpr int kNone = -1;
-constexpr int kFar = std::numeric_limits<int>::max() / 2;
+constexpr int kNone = -1, kFar = std::numeric_limits<int>::max() / 2;
 
 /// A deterministic automaton. State 0 is the first.
 struct Automaton {
@@ -33,16 +32,14 @@ struct Automaton {
   }
 };
 
-/// Returns the automaton with these states. Each is the state after each symbol as a letter from a on, or '.' for
-/// none.
+/// Returns the automaton with these states. Each lists the states after its symbols: letters from a on, '.' for none.
 Automaton automaton(std::vector<std::string> symbols, const std::vector<std::string>& states,
                     const std::string& accepting) {
   Automaton a{.symbols = std::move(symbols), .next = {}, .accepts = {}};
   for (size_t q = 0; q < states.size(); ++q) {
     const int state = a.add_state(accepting.find(static_cast<char>('a' + q)) != std::string::npos);
-    for (size_t n = 0; n < states[q].size(); ++n) {
+    for (size_t n = 0; n < states[q].size(); ++n)
       if (states[q][n] != '.') a.next[state][n] = states[q][n] - 'a';
-    }
   }
   return a;
 }
