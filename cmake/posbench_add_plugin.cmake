@@ -20,8 +20,8 @@ function(posbench_add_plugin name)
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_abi.cpp
        "#include \"harness/exchange/plugin_abi.h\"\n"
        "extern \"C\" {\n"
-       "[[gnu::used, gnu::visibility(\"default\")]] extern const char posbench_plugin_abi[];\n"
-       "const char posbench_plugin_abi[] = POSBENCH_ABI_BEGIN POSBENCH_ABI \"}\";\n"
+       "[[gnu::visibility(\"default\")]] extern const char posbench_plugin_abi[];\n"
+       "[[gnu::used]] const char posbench_plugin_abi[] = POSBENCH_ABI_BEGIN POSBENCH_ABI \"}\";\n"
        "}\n")
   add_library(${name} MODULE $<TARGET_OBJECTS:${name}_float> $<TARGET_OBJECTS:${name}_double>
                              ${CMAKE_CURRENT_BINARY_DIR}/${name}_abi.cpp)

@@ -28,6 +28,7 @@
 #include "harness/runs/live_page.h"
 #include "harness/runs/page_options.h"
 #include "harness/runs/run_reader.h"
+#include "results/presentation/effective_length_text.h"
 #include "results/presentation/merged_report.h"
 #include "results/presentation/report_table.h"
 #include "results/reports/summary_json.h"
@@ -98,7 +99,7 @@ std::string report_text(const ReportRequest& request, const std::vector<NamedRep
     notes = split_notes(summary, metric);
   } else {
     add(accuracy_table(summary, metric));
-    add(ranking_table(summary));
+    if (metric != Metric::effective_length || has_grids(summary)) add(ranking_table(summary));
     notes = accuracy_notes(summary, metric);
   }
   add(unfinished_table(all.report));

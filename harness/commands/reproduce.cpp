@@ -120,6 +120,9 @@ int reproduce(const ReproduceRequest& request) {
     throw InputError(fmt::format("-o is '{0}', expected the directory of the runs; use --page {0} for the page",
                                  request.directory->string()));
   }
+  if (request.page && (request.list || request.dry_run))
+    throw InputError(
+        "--page excludes --list and --dry-run; '--judge-only -o DIR --page FILE' writes a page of the runs in DIR");
   const ClaimPlan plan = plan_claims(request.claims, request.size);
   const bool color = wants_color(request.color);
   const int jobs = request.jobs > 0 ? request.jobs : count_hardware_threads();

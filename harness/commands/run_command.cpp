@@ -100,12 +100,20 @@ void print_list(const Suite& suite) {
   for (const ExperimentId& id : ids(suite.experiments)) fmt::print("{} {} {}\n", id.task, id.encoding, id.seed);
 }
 
-/// Returns true if the command continues a run directory and sets nothing of its configuration.
+/// Returns true if the command continues a run directory and sets nothing of its configuration. Throws InputError if
+/// there is no such directory.
 bool continues_stored_run(const Request& request) {
+  if (!request.resume) return false;
+  if (!request.directory) throw InputError("--resume needs -o DIR, the directory of the run to continue");
   const ConfigRequest& c = request.config;
-  return request.resume && request.directory && std::filesystem::exists(*request.directory / kManifestFile) &&
-         !c.profile && !c.file && !c.tasks && !c.encodings && !c.seeds && !c.learning_rates && !c.extend &&
-         !c.match_compute && c.settings.empty() && c.sweeps.empty();
+  if (c.profile || c.file || c.tasks || c.encodings || c.seeds || c.learning_rates || c.extend ||
+      c.match_compute || !c.settings.empty() || !c.sweeps.empty())
+    return false;
+  if (!std::filesystem::exists(*request.directory / kManifestFile))
+    throw InputError(
+        fmt::format("--resume: {} has no run to continue; correct -o, or give the options of a new run",
+                    request.directory->string()));
+  return true;
 }
 
 /// Returns the configuration of the run directory, and takes over its shard and which files it writes.
@@ -189,7 +197,8 @@ void add_directory(CLI::App& command, Request& request) {
   CLI::Option* resume =
       command.add_flag("--resume", request.resume,
                        "continue the run of an existing directory from its last checkpoints; with -o "
-                       "alone it keeps its configuration");
+                       "alone it keeps its configuration, and with further options it starts the run if "
+                       "there is none");
   command
       .add_flag("--rerun-failed", request.rerun_failed,
                 "with --resume: run the experiments again that diverged or failed")

@@ -53,7 +53,11 @@ def call(arguments: Sequence[Argument], accept: Sequence[int] = (0,), progress: 
     Raises InputError or ProgramError if the exit code is not in `accept`.
     """
     command = [str(program_path()), *map(str, arguments)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    try:
+        started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    except OSError as error:
+        raise ProgramError(f"{command[0]} cannot be started: {error.strerror}; correct POSBENCH_PROGRAM") from error
+    with started as process:
         assert process.stdout is not None and process.stderr is not None
         lines: list[str] = []
         reader = threading.Thread(target=_read_messages, args=(process.stderr, lines, progress))
@@ -72,7 +76,7 @@ def call(arguments: Sequence[Argument], accept: Sequence[int] = (0,), progress: 
 def _read_messages(stream: IO[str], lines: list[str], show: bool) -> None:
     for line in stream:
         lines.append(line.rstrip("\n"))
-        if show:
+        if show and not line.startswith("posbench: "):  # an error, which the caller raises
             sys.stderr.write(line)
 
 

@@ -233,9 +233,10 @@ std::vector<std::string> board_notes(const Board& board, const BoardTexts& words
     }
   }
   if (has_unsettled) {
-    notes.push_back(
-        "?: an encoding of a later tier has a higher mean; the seeds of this one differ so much that more are needed "
-        "to tell it from the best of its tier.");
+    notes.push_back(fmt::format(
+        "?: an encoding of a later tier has a mean that is higher by more than {}; the seeds of this one differ so "
+        "much that more are needed to tell it from the best of its tier.",
+        kTierDifference));
   }
   if (any(board, BoardStatus::too_few_seeds)) {
     notes.push_back(

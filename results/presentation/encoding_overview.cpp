@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <tuple>
 
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/board_text.h"
@@ -37,7 +36,7 @@ std::vector<const BoardTask*> select_tasks(const Board& board, BoardStatus statu
   const auto place = [](const BoardTask* task) {
     const BoardRow& row = task->rows.front();
     const double shown = row.status == BoardStatus::not_learned ? row.in_distribution.value_or(0) : row.mean;
-    return std::tuple(row.tier.value_or(0), -shown);
+    return -shown;
   };
   std::ranges::stable_sort(tasks, {}, place);
   return tasks;

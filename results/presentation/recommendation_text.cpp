@@ -114,7 +114,7 @@ std::vector<std::string> recommendation_notes(const Recommendations& found, cons
   std::vector<std::string> notes{
       "Score: token accuracy out of distribution, rescaled so that the best trivial predictor has 0 and the right answers "
       "have 1, mean over tasks; in brackets, 95 % by bootstrap over tasks and seeds. Encodings are sorted by the mean of "
-      "the scores. Encodings that did not run every task are left out.",
+      "the scores. Encodings that did not run every task are left out; 'posbench board -t TASK' shows them.",
       "Cost: core time of a training step, plain attention is 1."};
   for (const AspectTasks& aspect : need.aspects)
     notes.push_back(fmt::format("{}: {}", aspect.aspect, fmt::join(aspect.tasks, ", ")));

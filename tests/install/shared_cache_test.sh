@@ -12,7 +12,7 @@ export CCACHE_DIR=$work/cache
 {
   cmake --preset release -DPOSBENCH_TESTS=OFF
   cmake --build build/release --target base
-  cmake -G Ninja -S . -B build/wheel -DCMAKE_BUILD_TYPE=Release -DPOSBENCH_TESTS=OFF -DSKBUILD=2
+  CXX=g++ cmake -G Ninja -S . -B build/wheel -DCMAKE_BUILD_TYPE=Release -DPOSBENCH_TESTS=OFF -DSKBUILD=2
   ccache -z
   cmake --build build/wheel --target base
 } >log 2>&1 || { cat log; exit 1; }

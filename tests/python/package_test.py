@@ -95,6 +95,14 @@ def test_bad_names_are_refused():
         raised(posbench.InputError, posbench.Report.load, Path(folder) / "y.json")
 
 
+def test_a_missing_program_is_an_error_of_the_package():
+    os.environ["POSBENCH_PROGRAM"] = "/missing/posbench"
+    try:
+        assert "/missing/posbench cannot be started" in raised(posbench.ProgramError, posbench.task, "flip_flop")
+    finally:
+        os.environ["POSBENCH_PROGRAM"] = sys.argv[1]
+
+
 def test_a_class_is_refused_with_the_function_that_trains_it():
     class Ripple:
         pass

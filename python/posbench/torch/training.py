@@ -303,6 +303,10 @@ def run(
     tasks = [tasks] if isinstance(tasks, str) else list(tasks)
     if not tasks:
         raise InputError("there are no tasks; expected their names, as in tasks=['flip_flop']")
+    if isinstance(encoding, str):
+        raise InputError(
+            f"the encoding is '{encoding}'; posbench.run(encodings=['{encoding}']) trains encodings by name"
+        )
     if sum(given is not None for given in (encoding, mixer, model)) != 1:
         raise InputError("run trains one thing; expected an encoding, mixer=... or model=...")
     flags = tuple(only_splits(configuration(profile, settings, config)))

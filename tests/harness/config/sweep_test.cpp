@@ -99,6 +99,9 @@ TEST_CASE("a sweep gives the same bytes whole, in merged shards, resumed, and fr
 
   CHECK(posbench_command(directory, "report whole --format csv")
             .out.find("swept_task,swept_encoding,model.width,task.length") != std::string::npos);
+  CHECK(posbench_command(directory, "report whole").out.find("mean rank") != std::string::npos);
+  CHECK(posbench_command(directory, "report whole --metric effective_length").out.find("mean rank") ==
+        std::string::npos);
   CHECK(posbench_command(directory, "report whole --metric loss").out.find("mean cross-entropy") !=
         std::string::npos);
   CHECK(posbench_command(directory, "compare whole merged --metric loss").code == 0);

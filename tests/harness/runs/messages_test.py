@@ -36,6 +36,22 @@ class Messages(Case):
             with self.subTest(arguments=[argument[:60] for argument in arguments]):
                 self.posbench(*arguments, code=2)
 
+    def test_resume_without_a_run_starts_none(self):
+        for arguments, message in (
+            (["run", "--resume"], b"--resume needs -o DIR, the directory of the run to continue"),
+            (["run", "--resume", "-o", "missing"], b"--resume: missing has no run to continue"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertIn(message, self.posbench(*arguments, code=2).stderr)
+                self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_list_of_claims_has_no_page(self):
+        for option in ("--list", "--dry-run"):
+            with self.subTest(option=option):
+                done = self.posbench("reproduce", option, "--page", "claims.html", code=2)
+                self.assertIn(b"--page excludes --list and --dry-run", done.stderr)
+                self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_an_option_without_its_value_does_not_take_the_next_option(self):
         for arguments in (
             ["reproduce", "-o", "--list"],
