@@ -182,7 +182,7 @@ std::string to_script_json(const Json& value) {
 
 Json round_for_page(double value) {
   if (!std::isfinite(value)) return nullptr;
-  const double rounded = std::round(value * 1e6) / 1e6;
+  const double rounded = six_decimals(value);
   return rounded == 1 && value < 1 - 1e-9 ? 0.999999 : rounded;
 }
 
