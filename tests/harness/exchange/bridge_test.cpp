@@ -181,13 +181,17 @@ TEST_CASE("answers of another program's model become a report that can be merged
         0);
 }
 
-TEST_CASE("answers that cannot be scored are refused in one line, and nothing is written") {
-  const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory, "export even_pairs --purpose test:in_distribution -n 3 -o x.jsonl").code ==
-          0);
-  const Json about = read_json(directory / "x.jsonl.manifest.json");
-  const auto refused = [&](const std::string& answers, const Json& manifest, const std::string& file = "a.jsonl",
-                           const std::string& flags = "--name m") {
+/// Has exported three samples of even_pairs to x.jsonl.
+class Exported {
+ public:
+  Exported() {
+    REQUIRE(posbench_command(directory, "export even_pairs --purpose test:in_distribution -n 3 -o x.jsonl").code ==
+            0);
+    about = read_json(directory / "x.jsonl.manifest.json");
+  }
+  /// Scores `answers` with `manifest`, checks that they are refused, and returns the message.
+  std::string refused(const std::string& answers, const Json& manifest, const std::string& file = "a.jsonl",
+                      const std::string& flags = "--name m") const {
     directory.write(file, answers);
     directory.write(file + ".manifest.json", manifest.dump());
     const Outcome done = posbench_command(directory, "score " + file + " " + flags + " -o report.json");
@@ -196,7 +200,13 @@ TEST_CASE("answers that cannot be scored are refused in one line, and nothing is
     CHECK(std::count(done.error.begin(), done.error.end(), '\n') == 1);
     CHECK_FALSE(std::filesystem::exists(directory / "report.json"));
     return done.error.substr(0, done.error.size() - 1);
-  };
+  }
+
+  const TemporaryDirectory directory;
+  Json about;
+};
+
+TEST_CASE_METHOD(Exported, "answers that cannot be scored are refused in one line, and nothing is written") {
   const auto line = [](int index, const std::string& rest) {
     return "{\"index\": " + std::to_string(index) + ", " + rest + "}\n";
   };
@@ -225,7 +235,9 @@ TEST_CASE("answers that cannot be scored are refused in one line, and nothing is
   other.erase("config");
   CHECK(refused(good, other).find("config is missing") != std::string::npos);
   CHECK(refused("PK\3\4 and no more", about, "a.npz").find("a.npz: cut off or damaged") != std::string::npos);
+}
 
+TEST_CASE_METHOD(Exported, "logits that cannot be scored are refused in one line, and nothing is written") {
   const auto vocabulary = about["vocabulary"].get<std::int64_t>();
   {
     ArrayWriter file(directory / "b.npz", ArrayFormat::npz,
