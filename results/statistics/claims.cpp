@@ -53,7 +53,6 @@ struct Judged {
   const Rule* rule;
   const Evidence *high = nullptr, *low = nullptr;  // of an order rule
   RuleResult result;
-  bool tested = false;  // an order rule with p-values
 };
 
 Judged look_up(const Claim& claim, const Rule& rule, const AllEvidence& all) {
@@ -100,7 +99,6 @@ void measure_order(Judged& judged) {
   judged.result.interval = shift_interval(judged.low->values, judged.high->values);
   judged.result.p_above_least = shift_p(judged.low->values, judged.high->values, rule.least);
   judged.result.p_below_zero = shift_p(judged.high->values, judged.low->values, 0);
-  judged.tested = true;
 }
 
 double choose(int n, int k) {
@@ -139,22 +137,24 @@ void explain_open(Judged& judged, double level) {
                                       : "100 seeds would not decide";
 }
 
-/// Corrects both p-values of all tested order rules by Holm's method.
-void judge_orders(std::vector<Judged*>& tested, double alpha) {
+/// Corrects both p-values of all order rules of `family` by Holm's method. A rule that was not tested counts with
+/// p-values of 1, so a verdict does not depend on how many other claims have been trained so far.
+void judge_orders(std::vector<Judged*>& family, double alpha) {
   std::vector<double> p;
-  for (const Judged* judged : tested) {
-    p.push_back(*judged->result.p_above_least);
-    p.push_back(*judged->result.p_below_zero);
+  for (const Judged* judged : family) {
+    p.push_back(judged->result.p_above_least.value_or(1));
+    p.push_back(judged->result.p_below_zero.value_or(1));
   }
   const std::vector<double> corrected = holm_correction(p);
-  for (size_t i = 0; i < tested.size(); ++i) {
-    RuleResult& result = tested[i]->result;
+  for (size_t i = 0; i < family.size(); ++i) {
+    RuleResult& result = family[i]->result;
+    if (!result.p_above_least) continue;
     result.p_above_least = corrected[2 * i];
     result.p_below_zero = corrected[2 * i + 1];
     if (*result.p_above_least <= alpha) result.verdict = ClaimVerdict::reproduced;
     if (*result.p_below_zero <= alpha) result.verdict = ClaimVerdict::contradicted;
     if (result.verdict == ClaimVerdict::inconclusive)
-      explain_open(*tested[i], alpha / static_cast<double>(p.size()));
+      explain_open(*family[i], alpha / static_cast<double>(p.size()));
   }
 }
 
@@ -239,13 +239,13 @@ std::vector<ClaimResult> judge_claims(std::span<const Claim> claims, const AllEv
       }
     }
   }
-  std::vector<Judged*> tested;
+  std::vector<Judged*> family;
   for (size_t i = 0; i < claims.size(); ++i) {
     for (Judged& one : judged[i]) {
-      if (one.tested && claims[i].comparable) tested.push_back(&one);
+      if (std::holds_alternative<OrderRule>(*one.rule) && claims[i].comparable) family.push_back(&one);
     }
   }
-  judge_orders(tested, alpha);
+  judge_orders(family, alpha);
   std::vector<ClaimResult> results;
   for (size_t i = 0; i < claims.size(); ++i) results.push_back(combine(claims[i], judged[i]));
   return results;

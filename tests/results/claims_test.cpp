@@ -91,6 +91,20 @@ TEST_CASE("p-values are corrected for all claims that are judged together") {
   CHECK(judge_claims(too_many, all)[0].verdict == ClaimVerdict::inconclusive);
 }
 
+TEST_CASE("a verdict does not depend on how many other claims are trained") {
+  AllEvidence all = three_encodings();
+  std::vector<Claim> claims(3, claim({order("solves", "fails")}));
+  claims[1] = claim({order("solves", "later")});
+  claims[2].comparable = false;
+  const ClaimResult before = judge_claims(claims, all)[0];
+  CHECK(*before.rules[0].p_above_least == Approx(4.0 / 3432));  // two p-values of two comparable claims
+  CHECK(judge_claims(claims, all)[1].verdict == ClaimVerdict::not_run);
+  add(all, cell("later"), kMixed);
+  const ClaimResult after = judge_claims(claims, all)[0];
+  CHECK(after.rules[0].p_above_least == before.rules[0].p_above_least);
+  CHECK(after.verdict == before.verdict);
+}
+
 TEST_CASE("a level claim is decided by nine in ten seeds or one in ten") {
   const AllEvidence all = three_encodings();
   const auto verdict = [&](const std::string& run, std::optional<double> at_least, std::optional<double> at_most) {

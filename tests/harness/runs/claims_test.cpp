@@ -62,6 +62,19 @@ TEST_CASE("at least thirty claims cover many families, and some are not expected
   CHECK(doubtful >= 5);
 }
 
+TEST_CASE("the claims have few enough order rules that seven seeds can decide each of them") {
+  constexpr double kSmallestP = 1.0 / 3432;  // of 7 seeds against 7
+  for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
+    int rules = 0;
+    for (const Claim& claim : plan_claims({}, size).claims) {
+      if (!claim.comparable) continue;
+      rules += static_cast<int>(std::ranges::count_if(
+          claim.rules, [](const Rule& rule) { return std::holds_alternative<OrderRule>(rule); }));
+    }
+    CHECK(2 * rules * kSmallestP <= 0.05);
+  }
+}
+
 TEST_CASE("every claim's runs can be built, at both sizes, and have the splits of its rules") {
   for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
     const ClaimPlan plan = plan_claims({}, size);
