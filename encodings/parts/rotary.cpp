@@ -1,14 +1,18 @@
 #include "encodings/parts/rotary.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/spec.h"
+#include "encodings/registry.h"
 #include "model/attention.h"
 
 namespace posbench {
@@ -114,40 +118,70 @@ void Rotary::rotations(const Positions& positions, const Spectrum& spectrum, Rot
   }
 }
 
-void Rotary::score(const AttentionInput& in, Heads& scores) const {
+void Rotary::score_head(const AttentionInput& in, size_t h, const Rotations& of_queries, const Rotations& of_keys,
+                        RotaryScratch& s, Out scores) const {
   const Index T = in.length();
-  const Rotations& r = in.tables.constants<Rotations>();
-  Matrix &q = in.scratch(T, config_.head_width()), &k = in.scratch(T, config_.head_width());
-  for (size_t h = 0; h < scores.size(); ++h) {
-    rotate(in.q[h], r.cosine.topRows(T), r.sine.topRows(T), pairing_, q);
-    rotate(in.k[h], r.of_keys_cosine().topRows(T), r.of_keys_sine().topRows(T), pairing_, k);
-    dot_product(q, k, scale(), config_.causal, scores[h]);
-  }
+  rotate(in.q[h], of_queries.cosine.topRows(T), of_queries.sine.topRows(T), pairing_, s.q);
+  rotate(keys(in, h, s.d_k), of_keys.of_keys_cosine().topRows(T), of_keys.of_keys_sine().topRows(T), pairing_,
+         s.k);
+  dot_product(s.q, s.k, scale(), config_.causal, scores);
 }
 
-void Rotary::content(const AttentionInput& in, Heads& content) const {
+void Rotary::score_head_backward(const AttentionInput& in, size_t h, const Rotations& of_queries,
+                                 const Rotations& of_keys, const In& d_scores, RotaryScratch& s,
+                                 AttentionGradient& d) const {
+  const Index T = in.length();
+  const auto key_cosine = of_keys.of_keys_cosine().topRows(T), key_sine = of_keys.of_keys_sine().topRows(T);
+  rotate(in.q[h], of_queries.cosine.topRows(T), of_queries.sine.topRows(T), pairing_, s.q);
+  rotate(keys(in, h, s.d_k), key_cosine, key_sine, pairing_, s.k);
+  s.d_q.setZero();
+  s.d_k.setZero();
+  dot_product_backward(s.q, s.k, scale(), config_.causal, d_scores, s.d_q, s.d_k);
+  rotate_backward(s.d_q, of_queries.cosine.topRows(T), of_queries.sine.topRows(T), pairing_, d.q[h]);
+  if (shared_ == 0 || h == 0) return rotate_backward(s.d_k, key_cosine, key_sine, pairing_, d.k[h]);
+  const Index own = s.d_k.cols() - shared_;
+  d.k[h].rightCols(own) += s.d_k.rightCols(own);
+  s.d_k.rightCols(own).setZero();
+  rotate_backward(s.d_k, key_cosine, key_sine, pairing_, d.k[0]);
+}
+
+const Matrix& Rotary::keys(const AttentionInput& in, size_t h, Matrix& shared) const {
+  if (shared_ == 0 || h == 0) return in.k[h];
+  shared = in.k[h];
+  shared.leftCols(shared_) = in.k[0].leftCols(shared_);
+  return shared;
+}
+
+void Rotary::score(const AttentionInput& in, Heads& scores) const {
   const Rotations& r = in.tables.constants<Rotations>();
-  Matrix& q = in.scratch(in.length(), config_.head_width());
-  for (size_t h = 0; h < content.size(); ++h) {
-    q = in.q[h];
-    q.leftCols(2 * r.cosine.cols()) *= r.amplitude * r.amplitude;
-    dot_product(q, in.k[h], scale(), config_.causal, content[h]);
-  }
+  RotaryScratch scratch(in.scratch, in.length(), config_.head_width());
+  for (size_t h = 0; h < scores.size(); ++h) score_head(in, h, r, r, scratch, scores[h]);
 }
 
 void Rotary::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
-  const Index T = in.length(), D = config_.head_width();
   const Rotations& r = in.tables.constants<Rotations>();
-  Matrix &q = in.scratch(T, D), &k = in.scratch(T, D), &d_q = in.scratch(T, D), &d_k = in.scratch(T, D);
-  for (size_t h = 0; h < d_scores.size(); ++h) {
-    rotate(in.q[h], r.cosine.topRows(T), r.sine.topRows(T), pairing_, q);
-    rotate(in.k[h], r.of_keys_cosine().topRows(T), r.of_keys_sine().topRows(T), pairing_, k);
-    d_q.setZero();
-    d_k.setZero();
-    dot_product_backward(q, k, scale(), config_.causal, d_scores[h], d_q, d_k);
-    rotate_backward(d_q, r.cosine.topRows(T), r.sine.topRows(T), pairing_, d.q[h]);
-    rotate_backward(d_k, r.of_keys_cosine().topRows(T), r.of_keys_sine().topRows(T), pairing_, d.k[h]);
+  RotaryScratch scratch(in.scratch, in.length(), config_.head_width());
+  for (size_t h = 0; h < d_scores.size(); ++h) score_head_backward(in, h, r, r, d_scores[h], scratch, d);
+}
+
+void Rotary::content(const AttentionInput& in, const Rotations& r, Heads& content) const {
+  const Index T = in.length(), D = config_.head_width();
+  Matrix &q = in.scratch(T, D), &shared = in.scratch(T, D);
+  for (size_t h = 0; h < content.size(); ++h) {
+    q = in.q[h];
+    q.leftCols(2 * r.cosine.cols()) *= r.amplitude * r.amplitude;
+    dot_product(q, keys(in, h, shared), scale(), config_.causal, content[h]);
   }
+}
+
+std::unique_ptr<PositionEncoding> make_rotary(const std::string& name, const std::string& text,
+                                              const ModelConfig& config, ParameterLayout& layout) {
+  const Spec spec = Spec::parse(text);
+  if (encodings().find(spec.name).is_rotary) return make_encoding(spec, config, layout);
+  std::vector<std::string> names = encodings().names();
+  std::erase_if(names, [](const std::string& other) { return !encodings().find(other).is_rotary; });
+  throw InputError(fmt::format("encoding '{}': base is '{}', expected one of the rotary ones: {}", name, text,
+                               fmt::join(names, ", ")));
 }
 
 void RopeOptions::describe(OptionTable& o) {

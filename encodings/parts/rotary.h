@@ -1,5 +1,6 @@
 // Provides the base class of encodings that rotate queries and keys, two components at a time.
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,13 @@ struct Rotations {
   const Matrix& of_keys_sine() const { return keys_differ ? key_sine : sine; }
 };
 
+/// Matrices (T, D) for one head at a time: the rotated queries and keys, and in backward their gradients.
+struct RotaryScratch {
+  Matrix &q, &k, &d_q, &d_k;
+  RotaryScratch(Scratch& scratch, Index T, Index D)
+      : q(scratch(T, D)), k(scratch(T, D)), d_q(scratch(T, D)), d_k(scratch(T, D)) {}
+};
+
 /// Throws InputError, in the name of encoding `name`, if the head width is odd.
 void require_pairs(const ModelConfig&, const std::string& name);
 
@@ -67,11 +75,33 @@ class Rotary : public PositionEncoding {
   }
   void score(const AttentionInput&, Heads& scores) const final;
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const final;
-  void content(const AttentionInput&, Heads& content) const final;
+  void content(const AttentionInput& in, Heads& values) const final {
+    content(in, in.tables.constants<Rotations>(), values);
+  }
+  /// Computes the content term for these rotations.
+  void content(const AttentionInput&, const Rotations&, Heads&) const;
+
+  /// Computes the scores of head h, with these rotations of queries and keys.
+  void score_head(const AttentionInput&, size_t h, const Rotations& of_queries, const Rotations& of_keys,
+                  RotaryScratch&, Out scores) const;
+  void score_head_backward(const AttentionInput&, size_t h, const Rotations& of_queries, const Rotations& of_keys,
+                           const In& d_scores, RotaryScratch&, AttentionGradient&) const;
+
+ protected:
+  /// Lets all heads have the first key components of the first head.
+  void share_keys(Index components) { shared_ = components; }
 
  private:
+  /// Returns the keys of head h. `shared` stores them if they have components of the first head.
+  const Matrix& keys(const AttentionInput&, size_t h, Matrix& shared) const;
+
   Pairing pairing_;
+  Index shared_ = 0;  // key components that all heads share
 };
+
+/// Returns the rotary encoding that `text` names, for the wrapper `name`. Throws InputError if it is not rotary.
+std::unique_ptr<PositionEncoding> make_rotary(const std::string& name, const std::string& text, const ModelConfig&,
+                                              ParameterLayout&);
 
 /// The options that the variants of RoPE share.
 struct RopeOptions {

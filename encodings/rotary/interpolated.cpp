@@ -1,6 +1,5 @@
 // Slows the angles of a rotary encoding, so that longer sequences stay within the angles of the original length.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -72,17 +71,6 @@ const EncodingInfo kInfo{
 enum class Method { linear, ntk, ntk_dynamic, yarn, llama3, longrope };
 enum class Ramp { code, paper };
 
-/// Returns the rotary encoding that `text` names. Throws InputError if it is not rotary.
-std::unique_ptr<PositionEncoding> make_rotary(const std::string& text, const ModelConfig& config,
-                                              ParameterLayout& layout) {
-  const Spec spec = Spec::parse(text);
-  if (encodings().find(spec.name).is_rotary) return make_encoding(spec, config, layout);
-  std::vector<std::string> names = encodings().names();
-  std::erase_if(names, [](const std::string& name) { return !encodings().find(name).is_rotary; });
-  throw InputError(fmt::format("encoding 'interpolated': base is '{}', expected one of the rotary ones: {}", text,
-                               fmt::join(names, ", ")));
-}
-
 class Interpolated final : public Decorator {
  public:
   struct Options {
@@ -123,7 +111,7 @@ class Interpolated final : public Decorator {
   };
 
   Interpolated(const Options& options, const ModelConfig& config, ParameterLayout& layout)
-      : Decorator(config, make_rotary(options.base, config, layout)),
+      : Decorator(config, make_rotary(kInfo.name, options.base, config, layout)),
         options_(options),
         rotary_(static_cast<const Rotary&>(inner())),
         length_(options.original > 0 ? options.original : config.trained_length),

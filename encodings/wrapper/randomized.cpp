@@ -20,15 +20,21 @@ const EncodingInfo kInfo{
         "the base's, with p_t for t\n"
         "sampling=positions: p_0 < ... < p_(T-1) are a uniformly random subset of 0 .. L - 1\n"
         "sampling=distances: s_0 = 0 and s_1 < ... < s_(T-1) are a random subset of 1 .. L - 1; tokens n "
-        "apart have the distance s_n, negative to the right",
-    .source = "Ruoss et al. 2023, arXiv:2305.16843; google-deepmind/randomized_positional_encodings",
+        "apart have the distance s_n, negative to the right\n"
+        "sampling=skip: p_t = t for t < m, p_t = t + u for the others;   m from 1 .. ceil(T / 2) and u from 0 .. L - T at "
+        "random in training, u = 0 in evaluation",
+    .source =
+        "Ruoss et al. 2023, arXiv:2305.16843; google-deepmind/randomized_positional_encodings; "
+        "skip: Zhu et al. 2023 (PoSE), arXiv:2309.10400, dwzhu-pku/PoSE",
     .notes =
         "All of the range is trained. The code samples distances for relative bases and ALiBi, and "
         "positions for the others. Every sequence gets a fresh draw, in training and in evaluation, which "
         "serves all layers. The code shares a draw over a batch, and draws for every layer of a relative "
         "or rotary base. The code's relative table is too short, so that keys to the right share one code; "
         "this is not reproduced. For the base, L is both the trained and the longest length: learned_abs "
-        "gets L rows.",
+        "gets L rows. skip is the training of PoSE, with two chunks: the model meets every distance up to L, and is tested "
+        "at the positions 0, 1, ... . PoSE tunes a trained model so, and also takes the second chunk from a later place of "
+        "a longer text. Here it trains from the start, on whole sequences.",
     .extrapolates = Extrapolation::yes,
     .relative = Relative::as_base,
     .content_dependent = "no",
@@ -50,6 +56,7 @@ const EncodingInfo kInfo{
                  "base=rel_sin_bidir",
                  "base=rel_sin_bidir,sampling=distances",
                  "base=rope",
+                 "base=rope,max=100,sampling=skip",
                  "base=sandwich",
                  "base=sandwich,sampling=distances",
                  "base=shaw_k",
@@ -67,7 +74,7 @@ const EncodingInfo kInfo{
                  "base=xpos"},
 };
 
-enum class Sampling { positions, distances };
+enum class Sampling { positions, distances, skip };
 
 class Randomized final : public Decorator {
  public:
@@ -81,8 +88,10 @@ class Randomized final : public Decorator {
       o.text("base", base, "an absolute, relative or rotary encoding", "encoding that gets the positions");
       o.integer("max", max, 2, 1 << 20,
                 "L, the number of positions 0 .. L - 1 to draw from; at least the longest sequence");
-      o.choice("sampling", sampling, {"positions", "distances"},
-               "draws of positions, or, for relative bases and biases, of distances");
+      o.choice(
+          "sampling", sampling, {"positions", "distances", "skip"},
+          "draws of positions, or, for relative bases and biases, of distances; skip: in training, a random gap "
+          "between two chunks of the sequence");
     }
   };
 
@@ -95,6 +104,10 @@ class Randomized final : public Decorator {
     if (T > options_.max) {
       throw InputError(
           fmt::format("encoding 'randomized': max is {}, less than the {} tokens of a sequence", options_.max, T));
+    }
+    if (options_.sampling == Sampling::skip) {
+      if (s.training) skip(T, rng, positions);
+      return positions;
     }
     positions.sampled_distances = options_.sampling == Sampling::distances;
     if (positions.sampled_distances) {
@@ -109,6 +122,12 @@ class Randomized final : public Decorator {
   }
 
  private:
+  /// Moves the tokens after the first chunk by the same random number of positions.
+  void skip(int T, Rng& rng, Positions& positions) const {
+    const int chunk = uniform(rng, 1, (T + 1) / 2), gap = uniform(rng, 0, options_.max - T);
+    for (int t = chunk; t < T; ++t) positions.at[t] += static_cast<Real>(gap);
+  }
+
   static std::unique_ptr<PositionEncoding> checked_base(const Options& options, const ModelConfig& config,
                                                         ParameterLayout& layout) {
     require_positions("randomized", options.base);

@@ -197,6 +197,12 @@ TEST_CASE("the measurements find the properties that options change") {
       {"algebraic:decay=1", "extrapolates", "defined"},
       {"wavelet:scales=1", "extrapolates", "yes"},
       {"entmax:base=rope", "distinct", "yes"},
+      {"remapped:method=self_extend", "extrapolates", "defined"},
+      {"remapped:method=self_extend", "relative", "no"},
+      {"remapped:method=dual_chunk", "extrapolates", "yes"},
+      {"remapped:method=dual_chunk", "relative", "no"},
+      {"remapped:method=string", "extrapolates", "defined"},
+      {"remapped:method=string", "relative", "yes"},
   }));
   const Spec spec = Spec::parse(text);
   std::map<std::string, std::string> words;

@@ -95,7 +95,37 @@ TEST_CASE("randomized draws new ascending positions for every sequence in traini
                     Catch::Contains("41 tokens") && Catch::Contains("max is 40"));
 }
 
+TEST_CASE("randomized:sampling=skip leaves a gap between two chunks in training, and none in evaluation") {
+  ParameterLayout layout;
+  const auto encoding =
+      make_encoding(Spec::parse("randomized:base=rope,max=40,sampling=skip"), small_shape(2, true, true), layout);
+  Sequence s = make_sequence(12);
+  Rng rng = make_rng(1, "draws");
+  std::set<int> chunks, gaps;
+  for (int draw = 0; draw < 2000; ++draw) {
+    s.training = true;
+    const std::vector<Real> at = encoding->positions(s, rng).at;
+    int chunk = 1;
+    while (chunk < 12 && at[chunk] == at[chunk - 1] + 1) ++chunk;
+    for (int t = 1; t < 12; ++t) CHECK((t == chunk || at[t] == at[t - 1] + 1));
+    CHECK(at[0] == 0);
+    const int gap = static_cast<int>(at[11]) - 11;
+    gaps.insert(gap);
+    if (gap > 0) chunks.insert(chunk);
+    s.training = false;
+    CHECK(encoding->positions(s, rng).at ==
+          make_encoding(Spec::parse("rope"), small_shape(2, true, true), layout)->positions(s, rng).at);
+  }
+  CHECK(chunks == std::set<int>{1, 2, 3, 4, 5, 6});
+  CHECK(gaps.size() == 29);  // 0 to 28
+}
+
 TEST_CASE("options that contradict the model or each other are refused in one line") {
+  CHECK(refusal("rope_hope:taper=2,length=9").find("leave out one of them") != std::string::npos);
+  CHECK(refusal("remapped:method=string,group=2") ==
+        "encoding 'remapped': group is 2, but its method does not use it; leave out group");
+  CHECK(refusal("remapped:base=cope")
+            .starts_with("encoding 'remapped': base is 'cope', expected one of the rotary"));
   CHECK(refusal("interpolated:resonance=true").find("leave out resonance, or take another method") !=
         std::string::npos);
   CHECK(refusal("interpolated:method=llama3,low_freq_factor=4") ==

@@ -160,8 +160,10 @@ const RegisterChecks extension{
        }},
       {"base_500000_d8_inv_freq",
        [](const Json& s) { check_frequencies("rope:base=500000", 4, 8, s.at("base_500000_d8_inv_freq")); }},
-      {"hope_d8_L64_inv_freq",
-       [](const Json& s) { check_frequencies("rope_hope:length=64", 4, 8, s.at("hope_d8_L64_inv_freq")); }}}}};
+      {"hope_d8_L64_inv_freq", [](const Json& s) {
+         check_frequencies("rope_hope:length=64", 4, 8, s.at("hope_d8_L64_inv_freq"));
+         check_frequencies("rope_hope:taper=3", 4, 8, {1, 0.1, 0.005, 0});
+       }}}}};
 
 Bench xpos(const Json& s, int length, const Json& scale_base) {
   return one_head(fmt::format("xpos:gamma={},scale_base={}", s.at("gamma").dump(), scale_base.dump()), length,

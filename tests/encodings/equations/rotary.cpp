@@ -1,4 +1,5 @@
 // Equations of the encodings in encodings/rotary.
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <functional>
@@ -211,6 +212,58 @@ const RegisterEquation row_rope_pp_score("rope_pp", Stage::score, rope_pp_score)
 const RegisterEquation row_rope_pp_mix("rope_pp", Stage::mix, rope_pp_mix);
 const RegisterEquation row_rope_pp_halves_score(kRopePpHalves, Stage::score, rope_pp_halves_score);
 const RegisterEquation row_rope_pp_halves_mix(kRopePpHalves, Stage::mix, rope_pp_mix);
+
+/// The rotated half of every key is that of the first head.
+double rope_shared_key(const Case& c, int h, int i, int j) {
+  const std::complex<double> q(c.q[h](i, 0), c.q[h](i, 1)), k(c.k[0](j, 0), c.k[0](j, 1));
+  double sum = (q * std::conj(k) * std::polar(1.0, double(i - j))).real();
+  for (int e = 2; e < c.D; ++e) sum += c.q[h](i, e) * c.k[h](j, e);
+  return sum / std::sqrt(c.D);
+}
+const RegisterEquation row_rope_shared_key("rope_partial:shared_key=true", Stage::score, rope_shared_key);
+
+/// Clipped RoPE with both pairs tapered: the first keeps its frequency, and the last does not turn.
+double rope_tapered(const Case& c, int h, int i, int j) {
+  return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
+}
+const RegisterEquation row_rope_tapered("rope_hope:taper=2", Stage::score, rope_tapered);
+
+/// Returns the score of RoPE at another distance.
+double at_distance(const Case& c, bool half_split, int h, int i, int j, double distance) {
+  return turned(c, half_split, h, i, j, [&](int n) { return distance * std::pow(10000.0, -2.0 * n / c.D); });
+}
+
+// The trained length is 12, so the window of rerope is 2 and that of self_extend is 3.
+const RegisterEquation remapped("remapped", Stage::score, Models::causal, [](const Case& c, int h, int i, int j) {
+  return at_distance(c, false, h, i, j, std::min(i - j, 2));
+});
+const RegisterEquation remapped_leaky("remapped:window=4,group=2", Stage::score, Models::causal,
+                                      [](const Case& c, int h, int i, int j) {
+                                        const int d = i - j;
+                                        return at_distance(c, false, h, i, j, d < 4 ? d : 4 + (d - 4) / 2.0);
+                                      });
+const RegisterEquation remapped_groups("remapped:method=self_extend,group=2", Stage::score, Models::causal,
+                                       [](const Case& c, int h, int i, int j) {
+                                         const int d = i - j;
+                                         return at_distance(c, false, h, i, j, d < 3 ? d : i / 2 - j / 2 + 3 - 1);
+                                       });
+
+/// Chunks of 4 tokens. Six positions cover the next chunk and the window of 2.
+double remapped_chunks(const Case& c, int h, int i, int j) {
+  const int chunks_between = i / 4 - j / 4;
+  int query = i % 4;
+  if (chunks_between == 1) query = std::min(query + 4, 6);
+  if (chunks_between > 1) query = 6;
+  return at_distance(c, true, h, i, j, query - j % 4);
+}
+const RegisterEquation row_remapped_chunks(
+    "remapped:base=(rope:pairing=half_split),method=dual_chunk,window=2,chunk=4", Stage::score, Models::causal,
+    remapped_chunks);
+const RegisterEquation remapped_shifted("remapped:method=string,window=2,shift=5", Stage::score, Models::causal,
+                                        [](const Case& c, int h, int i, int j) {
+                                          const int d = i - j;
+                                          return at_distance(c, false, h, i, j, d < 5 ? d : d - 5 + 2);
+                                        });
 
 const RegisterEquation xpos("xpos", Stage::score, [](const Case& c, int h, int i, int j) {
   double sum = 0;
