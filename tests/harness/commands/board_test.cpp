@@ -169,7 +169,7 @@ TEST_CASE("the rows of an added report have its name if the board has the encodi
 TEST_CASE("the board refuses unknown names and incompatible reports with a message of one line") {
   const TemporaryDirectory directory;
   const auto refusal = [&](const std::string& arguments) {
-    const Outcome outcome = posbench_command(directory, "board " + arguments);
+    const Outcome outcome = posbench_command(directory, "board -q " + arguments);
     CHECK(outcome.code == 2);
     CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
     return outcome.error;
