@@ -24,7 +24,9 @@ namespace posbench {
 template <class Entry>
 class Registry {
  public:
-  explicit Registry(std::string kind) : kind_(std::move(kind)) {}
+  /// `other_names` returns further names that a message may suggest.
+  explicit Registry(std::string kind, std::vector<std::string> (*other_names)() = nullptr)
+      : kind_(std::move(kind)), other_names_(other_names) {}
 
   /// Throws std::logic_error if the name is empty or taken.
   void add(std::string name, Entry entry) {
@@ -48,12 +50,18 @@ class Registry {
   const Entry& find(std::string_view name) const {
     const auto found = entries_.find(name);
     if (found != entries_.end()) return found->second;
-    throw InputError(fmt::format("unknown {0} '{1}'{2} ('posbench list {0}s' shows all {3})", kind_, name,
-                                 did_you_mean(name, names()), entries_.size()));
+    std::vector<std::string> known = names();
+    if (other_names_) {
+      const std::vector<std::string> others = other_names_();
+      known.insert(known.end(), others.begin(), others.end());
+    }
+    throw InputError(fmt::format("unknown {0} '{1}'{2} ('posbench list {0}s' shows all)", kind_, name,
+                                 did_you_mean(name, known)));
   }
 
  private:
   std::string kind_;
+  std::vector<std::string> (*other_names_)();
   std::map<std::string, Entry, std::less<>> entries_;
 };
 

@@ -30,8 +30,6 @@ std::string number(const Mean& mean) { return mean.count > 0 ? number(mean.value
 /// Returns a number of a CSV table; empty without values.
 std::string csv_number(const Mean& mean) { return mean.count > 0 ? fmt::format("{:.6g}", mean.value()) : ""; }
 std::string number(const std::optional<double>& value) { return value ? number(*value) : "-"; }
-Json json_number(const Mean& mean) { return mean.count > 0 ? round_for_page(mean.value()) : Json(nullptr); }
-Json json_number(const std::optional<double>& value) { return value ? round_for_page(*value) : Json(nullptr); }
 
 /// Describes the head that attends most to the evidence, and the measured accuracy by the distance of the
 /// evidence.
@@ -130,33 +128,34 @@ Table distance_table(const HeadReport& report) {
 
 Json to_json(const HeadReport& report, const MeasuredHead& head) {
   const HeadStatistics& s = head.statistics;
-  Json json{{"layer", head.layer}, {"head", head.head}, {"entropy", json_number(s.entropy)}};
+  Json json{{"layer", head.layer}, {"head", head.head}, {"entropy", round_for_page(s.entropy.value())}};
   json["position_term"] = locality_json(s.position_term.locality());
   json["by_distance"] = Json::array();
   for (const auto& [distance, at] : s.by_distance) {
     json["by_distance"].push_back({{"distance", distance},
                                    {"pairs", at.attention.count},
-                                   {"attention", json_number(at.attention)},
-                                   {"positional", json_number(at.positional)}});
+                                   {"attention", round_for_page(at.attention.value())},
+                                   {"positional", round_for_page(at.positional.value())}});
   }
   if (!report.has_evidence()) return json;
-  json["right_key"] = {{"attention", json_number(s.on_evidence)},
-                       {"nearer", json_number(s.nearer)},
-                       {"farther", json_number(s.farther)}};
+  json["right_key"] = {{"attention", round_for_page(s.on_evidence.value())},
+                       {"nearer", round_for_page(s.nearer.value())},
+                       {"farther", round_for_page(s.farther.value())}};
   json["by_offset"] = Json::array();
   for (const auto& [offset, attention] : s.by_offset)
-    json["by_offset"].push_back({{"offset", offset}, {"attention", json_number(attention)}});
-  json["content_margin"] = json_number(s.content_margin);
-  json["position_margin"] = json_number(s.position_margin(report.farthest()));
-  json["predicted_reach"] = json_number(s.predicted_reach(report.farthest()));
+    json["by_offset"].push_back({{"offset", offset}, {"attention", round_for_page(attention.value())}});
+  json["content_margin"] = round_for_page(s.content_margin.value());
+  json["position_margin"] = round_for_page(s.position_margin(report.farthest()));
+  json["predicted_reach"] = round_for_page(s.predicted_reach(report.farthest()));
   json["parts"] = Json::array();
   for (const auto& [part, at] : s.parts)
-    json["parts"].push_back(
-        {{"name", part}, {"right_key", json_number(at.evidence)}, {"other_keys", json_number(at.others)}});
+    json["parts"].push_back({{"name", part},
+                             {"right_key", round_for_page(at.evidence.value())},
+                             {"other_keys", round_for_page(at.others.value())}});
   for (const auto& [distance, values] : s.counts) {
     json["counts"].push_back({{"distance", distance},
                               {"cases", values.size()},
-                              {"mean", json_number(mean_of(values))},
+                              {"mean", round_for_page(mean_of(values).value())},
                               {"deviation", round_for_page(deviation(values))}});
   }
   return json;
@@ -232,7 +231,8 @@ Plot offset_plot(const HeadReport& report) {
   for (const MeasuredHead& head : report.heads) {
     for (const auto& [offset, attention] : head.statistics.by_offset) {
       greatest = std::max(greatest, attention.value());
-      plot.rows.push_back({measured_head_name(head), fmt::format("{:+}", offset), json_number(attention)});
+      plot.rows.push_back(
+          {measured_head_name(head), fmt::format("{:+}", offset), round_for_page(attention.value())});
     }
   }
   plot.signals = {{"labels", false}, {"domain", {0, round_for_page(greatest)}}, {"x_title", "offset"}};

@@ -320,9 +320,9 @@ int run_config(const RunConfig& config, const RunRequest& request) {
                     .shard = request.shard,
                     .save_models = request.save_models};
   manifest.experiments = ids(suite.experiments);
-  Json about = manifest.context;
-  if (request.shard.of > 1) about["shard"] = request.shard.text();
   RunDirectory directory(request.directory.value_or(default_directory()), request.existing, std::move(manifest));
+  Json about = directory.record().manifest.context;
+  if (request.shard.of > 1) about["shard"] = request.shard.text();
   if (request.rerun_failed) directory.forget_failed();
   if (!directory.dropped().empty()) write_message(to_one_line(directory.dropped()) + "\n");
   const auto stopped = [&](const std::string& why) {

@@ -12,6 +12,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/printable.h"
+#include "base/spec.h"
+#include "encodings/aliases.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/run.h"
@@ -20,9 +23,11 @@
 #include "harness/console/help.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
+#include "harness/exchange/plugins.h"
 #include "harness/runs/loss_trace.h"
 #include "harness/runs/run_record.h"
 #include "harness/runs/suite.h"
+#include "results/types/experiment_result.h"
 
 namespace posbench {
 namespace {
@@ -116,11 +121,23 @@ bool continues_stored_run(const Request& request) {
   return true;
 }
 
+/// Throws InputError if a plug-in of the run is not loaded.
+void require_plugins(const Manifest& manifest, const std::filesystem::path& directory) {
+  if (!manifest.context.contains("plugins")) return;
+  for (const auto& [file, plugin] : manifest.context["plugins"].items()) {
+    const auto is_same = [&](const Plugin& loaded) { return file.starts_with(loaded.file); };
+    if (std::ranges::any_of(plugins(), is_same)) continue;
+    throw InputError(fmt::format("--resume: {} was trained with the plug-in {}; load it with --plugin PATH",
+                                 directory.string(), to_printable(file)));
+  }
+}
+
 /// Returns the configuration of the run directory, and takes over its shard and which files it writes.
 RunConfig read_stored_run(Request& request) {
   const std::filesystem::path path = *request.directory / kManifestFile;
   return read_user_files([&] {
     const Manifest manifest = read_run_manifest(path);
+    require_plugins(manifest, *request.directory);
     if (request.shard == Shard{}) request.shard = manifest.shard;
     request.save_models = request.save_models || manifest.save_models;
     if (std::filesystem::exists(*request.directory / kLossFolder)) request.trace_loss = true;
@@ -128,11 +145,22 @@ RunConfig read_stored_run(Request& request) {
   });
 }
 
+/// States which encodings the aliases in -e stand for, because tables and reports have the registered names.
+void explain_aliases(const ConfigRequest& config) {
+  if (!config.encodings || is_quiet()) return;
+  for (const std::string& item : split_specs(*config.encodings)) {
+    const std::string name = spec_name(item);
+    const std::vector<std::string> called = encodings_called(name);
+    if (called.size() == 1) write_message(fmt::format("'{}' is the encoding '{}'\n", name, called.front()));
+  }
+}
+
 int run(Request& request) {
   if (request.verbose && is_quiet()) throw InputError("--verbose and --quiet exclude each other; give one");
   request.existing = request.resume ? Existing::resume : request.force ? Existing::replace : Existing::refuse;
   request.verbosity = is_quiet() ? Verbosity::quiet : request.verbose ? Verbosity::verbose : Verbosity::normal;
   RunConfig config = continues_stored_run(request) ? read_stored_run(request) : make_config(request.config);
+  explain_aliases(request.config);
   leave_out_incompatible(config, request);
   if (request.show_config) {
     fmt::print("{}\n", to_json(config).dump(2));

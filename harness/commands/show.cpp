@@ -173,7 +173,7 @@ std::string show_metric(const std::string& name) {
   for (const MetricInfo& metric : metrics()) {
     if (metric.name != name) continue;
     return fmt::format("{} (metric)\n\n", metric.name) + field("meaning", metric.title) +
-           field("better", metric.lower_is_better ? "lower" : "higher") +
+           field("definition", metric.definition) + field("better", metric.lower_is_better ? "lower" : "higher") +
            field("example", fmt::format("posbench compare before after --metric {}", metric.name));
   }
   return "";

@@ -70,8 +70,7 @@ std::vector<std::string> selected_by(const std::string& item, const std::string&
   const std::vector<std::string> names = of_tasks ? tasks().names() : encodings().names();
   std::vector<std::string> matches = item == "all" ? names : matching(item, names);
   if (matches.empty()) {
-    throw InputError(
-        fmt::format("'{0}' matches no {1} ('posbench list {1}s' shows all {2})", item, kind, names.size()));
+    throw InputError(fmt::format("'{0}' matches no {1} ('posbench list {1}s' shows all)", item, kind));
   }
   return matches;
 }

@@ -34,18 +34,20 @@ std::vector<Plugin>& loaded() {
 
 /// Refuses a file that was not built for this program.
 void check_abi(const fs::path& path, const std::string& bytes) {
+  constexpr size_t kMaxAbi = 200;  // characters
   const std::string begin = POSBENCH_ABI_BEGIN;
   const size_t found = bytes.find(begin);
-  if (found == bytes.npos) {
+  const size_t first = found == bytes.npos ? 0 : found + begin.size();
+  const std::string abi = bytes.substr(first, std::min<size_t>(bytes.find('}', first) - first, kMaxAbi));
+  const bool is_text = std::ranges::all_of(abi, [](unsigned char c) { return c >= ' ' && c <= '~'; });
+  if (found == bytes.npos || !is_text) {
     throw InputError(
         fmt::format("plug-in {}: not a plug-in of posbench; posbench_add_plugin builds them (docs/plugins.md)",
                     path.string()));
   }
-  const size_t first = found + begin.size();
-  const std::string abi = bytes.substr(first, std::min<size_t>(bytes.find('}', first) - first, 200));
   if (abi != POSBENCH_ABI) {
     throw InputError(fmt::format("plug-in {}: built for '{}', and this program is '{}'; build it again",
-                                 path.string(), to_printable(abi), POSBENCH_ABI));
+                                 path.string(), abi, POSBENCH_ABI));
   }
 }
 

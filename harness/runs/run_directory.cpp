@@ -166,6 +166,9 @@ void RunDirectory::resume() {
   check_same(path_, found.manifest, record_.manifest);
   check_models(path_, found);
   check_losses(path_, found);
+  for (const char* key : {"started", "command"}) {  // of the command that began the run, which has its options
+    if (found.manifest.context.contains(key)) record_.manifest.context[key] = found.manifest.context[key];
+  }
   found.manifest = std::move(record_.manifest);
   record_ = std::move(found);
   size_ = static_cast<off_t>(record_.intact);

@@ -13,4 +13,9 @@ std::string accuracy_text(double accuracy, int digits) {
   return ">0." + std::string(static_cast<size_t>(digits), '9');
 }
 
+std::string difference_text(double difference) {
+  std::string text = fmt::format("{:+.3f}", difference);
+  return text == "-0.000" ? "+0.000" : text;
+}
+
 }  // namespace posbench

@@ -7,4 +7,7 @@ namespace posbench {
 /// Rounds to the nearest number with `digits` digits. An accuracy below 1 that would round to 1 becomes ">0.99".
 std::string accuracy_text(double accuracy, int digits = 2);
 
+/// Returns a difference with its sign and three digits: "+0.123". A difference that rounds to zero is "+0.000".
+std::string difference_text(double difference);
+
 }  // namespace posbench

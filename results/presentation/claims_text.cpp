@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "results/presentation/accuracy_text.h"
+
 namespace posbench {
 namespace {
 
@@ -65,15 +67,16 @@ std::string rule_text(const Rule& rule) {
 
 std::string published_text(const Rule& rule) {
   const auto* order = std::get_if<OrderRule>(&rule);
-  return order && order->gap ? fmt::format("{:+.3f}", *order->gap) : "-";
+  return order && order->gap ? difference_text(*order->gap) : "-";
 }
 
 std::string found_text(const RuleResult& result) {
   if (result.reached) return fmt::format("{} of {} seeds", result.reached->correct, result.reached->total);
   if (!result.difference) return "-";
-  if (!result.interval) return fmt::format("{:+.3f}", *result.difference);
-  return fmt::format("{:+.3f} ({:+.3f} to {:+.3f})", *result.difference, result.interval->low,
-                     result.interval->high);
+  const std::string difference = difference_text(*result.difference);
+  if (!result.interval) return difference;
+  return fmt::format("{} ({} to {})", difference, difference_text(result.interval->low),
+                     difference_text(result.interval->high));
 }
 
 std::string claim_kinds(std::span<const Claim> claims) {

@@ -24,8 +24,6 @@ std::vector<std::string> tasks(const Comparison& comparison) {
   return tasks;
 }
 
-Json number_for_page(const std::optional<double>& value) { return value ? round_for_page(*value) : Json(nullptr); }
-
 /// Returns true if all rows of a task are of the same pair of encodings, in the same candidate.
 bool has_one_pair(const Comparison& comparison, const std::string& task) {
   const ComparisonRow* first = nullptr;
@@ -71,8 +69,8 @@ Plot forest(const Comparison& comparison, const std::string& task) {
                          row.interval ? round_for_page(row.interval->low) : Json(nullptr),
                          row.interval ? round_for_page(row.interval->high) : Json(nullptr),
                          round_for_page(row.before.mean), round_for_page(row.after.mean),
-                         number_for_page(row.p_corrected), number_for_page(row.detectable),
-                         row.before.seeds.size(), row.after.seeds.size()});
+                         round_for_page(row.p_corrected), round_for_page(row.detectable), row.before.seeds.size(),
+                         row.after.seeds.size()});
   }
   return plot;
 }

@@ -66,9 +66,10 @@ std::string mean_text(const ComparisonSide& side) {
   return side.unfinished == 0 ? mean : fmt::format("{} ({} unfinished)", mean, side.unfinished);
 }
 
-std::string difference_text(const ComparisonRow& row) {
-  if (!row.interval) return fmt::format("{:+.3f}", row.difference);
-  return fmt::format("{:+.3f} ±{:.3f}", row.difference, row.interval->high - row.difference);
+/// Returns "+0.123 ±0.045": the difference and half of its interval.
+std::string interval_text(const ComparisonRow& row) {
+  if (!row.interval) return difference_text(row.difference);
+  return fmt::format("{} ±{:.3f}", difference_text(row.difference), row.interval->high - row.difference);
 }
 
 /// Returns "5/5 -> 0/5": seeds that solve the split, out of all.
@@ -90,7 +91,7 @@ std::string detectable_text(const std::optional<double>& difference, Metric metr
 constexpr const char* kNumbers[] = {"baseline", "candidate", "difference (95%)", "solved", "p", "detectable"};
 
 std::vector<std::string> numbers(const ComparisonRow& row, Metric metric) {
-  return {mean_text(row.before), mean_text(row.after),    difference_text(row),
+  return {mean_text(row.before), mean_text(row.after),    interval_text(row),
           solved_text(row),      p_text(row.p_corrected), detectable_text(row.detectable, metric)};
 }
 

@@ -149,7 +149,7 @@ Json to_json(const OverTasks& over) {
     item["learned"] = row.learned;
     item["interquartile_mean"] = write_estimate(row.interquartile_mean);
     item["first_is_better"] = row.first_is_better ? write_estimate(*row.first_is_better) : Json(nullptr);
-    item["profile"] = write_list(row.profile, round_for_page);
+    item["profile"] = write_list(row.profile, [](double value) { return round_for_page(value); });
     return item;
   });
   return json;

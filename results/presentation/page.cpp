@@ -186,6 +186,8 @@ Json round_for_page(double value) {
   return rounded == 1 && value < 1 - 1e-9 ? 0.999999 : rounded;
 }
 
+Json round_for_page(const std::optional<double>& value) { return value ? round_for_page(*value) : Json(nullptr); }
+
 std::string to_html(const Page& page) {
   return fill_in(kPageTemplate, {{"title", [&] { return escape_html(page.title); }},
                                  {"head", [&] { return head(page); }},

@@ -5,6 +5,7 @@
 // the Content-Security-Policy forbids scripts other than the page's own, which it lists by their hashes.
 #pragma once
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,5 +96,7 @@ std::string to_script_json(const Json&);
 /// Returns a number as pages show it, with six digits after the point; null if it is not finite. Only 1 is 1: what
 /// is less stays less.
 Json round_for_page(double);
+/// Returns null if there is no number.
+Json round_for_page(const std::optional<double>&);
 
 }  // namespace posbench

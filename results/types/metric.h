@@ -17,6 +17,7 @@ struct MetricInfo {
   Metric metric;
   std::string name;         // in options and in JSON
   std::string title;        // in sentences
+  std::string definition;   // how it is computed; `posbench show` prints it
   bool is_accuracy = true;  // a fraction of right answers; else a real number
   bool lower_is_better = false;
   bool needs_learning =

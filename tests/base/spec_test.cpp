@@ -88,12 +88,12 @@ TEST_CASE("an unknown name is answered with the nearest") {
   registry.add("alibi", 2);
   CHECK(registry.find("rope") == 1);
   CHECK_THROWS_WITH(registry.find("rop"),
-                    "unknown encoding 'rop'; did you mean 'rope'? ('posbench list encodings' shows all 2)");
+                    "unknown encoding 'rop'; did you mean 'rope'? ('posbench list encodings' shows all)");
   for (const std::string misspelled : {"rpe", "roope", "rolpe"}) {
     CAPTURE(misspelled);
     CHECK_THROWS_WITH(registry.find(misspelled), Catch::Matchers::Contains("did you mean 'rope'?"));
   }
-  CHECK_THROWS_WITH(registry.find("zzzzzz"), "unknown encoding 'zzzzzz' ('posbench list encodings' shows all 2)");
+  CHECK_THROWS_WITH(registry.find("zzzzzz"), "unknown encoding 'zzzzzz' ('posbench list encodings' shows all)");
 }
 
 TEST_CASE("an option that is set twice and deeply nested specs are refused") {

@@ -100,6 +100,7 @@ done
 # A run without the plug-in or with another plug-in, and a library that is no plug-in, are refused in one line.
 "${run[@]}" -o one --resume >/dev/null || fail "the run does not resume"
 refused 2 "unknown encoding 'mine'" "$posbench" run -e mine -o three
+refused 2 "one was trained with the plug-in libmine.so; load it with --plugin PATH" "$posbench" run --resume -o one
 sed -i 's/double start = -1/double start = -2/; s/d\[weight_\](0, h) += d_values/d[weight_](0, h) -= d_values/' plugin/mine.cpp
 cp $mine libmine.so
 build plugin
@@ -108,6 +109,7 @@ refused 2 "made by another posbench: plugins.libmine.so.sha256 was \"$hash\" and
 refused 1 "1 of 2 were not checked (--fail-fast)" "$posbench" --plugin $mine check mine none --fail-fast -q  # a wrong gradient
 grep -q '^FAIL mine' out || fail "a wrong gradient passes: $(cat out)"
 refused 2 "there is no such file" "$posbench" --plugin missing.so list tasks
+refused 2 "not a plug-in of posbench" "$posbench" --plugin "$posbench" list tasks
 refused 2 "not a plug-in of posbench" "$posbench" --plugin "$(ldd "$posbench" | awk '/libc\.so/ {print $3}')" list tasks
 sed 's/posbench-plugin-abi{posbench/posbench-plugin-abi{posbenxx/' libmine.so >other.so
 refused 2 "build it again" "$posbench" --plugin other.so list tasks

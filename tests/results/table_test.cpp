@@ -141,6 +141,8 @@ TEST_CASE("an accuracy of 1.00 is shown only if every answer is right") {
 }
 
 TEST_CASE("accuracies are rounded to the nearest, and are 1 only where all was right") {
+  CHECK(difference_text(-0.0004) == "+0.000");
+  CHECK(difference_text(-0.0006) == "-0.001");
   CHECK(accuracy_text(0.474) == "0.47");
   CHECK(accuracy_text(0.476) == "0.48");
   CHECK(accuracy_text(0.9949) == "0.99");

@@ -103,6 +103,10 @@ TEST_CASE("a run writes a report, is refused in the same directory, and resumes 
   const Outcome resumed = posbench_command(directory, run + "-o out --resume");
   CHECK(resumed.code == 0);
   CHECK(resumed.out == first.out);
+  const Json context = read_json(directory / "out/report.json").at("context");
+  std::filesystem::remove(directory / "out/report.json");
+  REQUIRE(posbench_command(directory, "run --resume -q -o out").code == 0);
+  CHECK(read_json(directory / "out/report.json").at("context") == context);  // the command that began the run
 
   REQUIRE(posbench_command(directory, run + "-o two -j 2").code == 0);
   Json one = read_json(directory / "out/report.json"), two = read_json(directory / "two/report.json");
@@ -283,6 +287,8 @@ TEST_CASE("names from papers stand for registered encodings, which reports recor
   CHECK(listed("NoPE,t5,rotary").out == "parity_check none 0\nparity_check t5_bias 0\nparity_check rope 0\n");
   CHECK(listed("sin,learned,xl").out ==
         "parity_check sinusoidal 0\nparity_check learned_abs 0\nparity_check txl 0\n");
+  CHECK(listed("NoPE,rope,rotary").error == "'NoPE' is the encoding 'none'\n'rotary' is the encoding 'rope'\n");
+  CHECK(listed("rotry").error.starts_with("posbench: unknown encoding 'rotry'; did you mean 'rotary'?"));
   CHECK(listed("sum:of=(nope,T5)").out == "parity_check sum:of=(none,t5_bias) 0\n");
   CHECK(listed("randomized:base=rotary").out == listed("randomized:base=rope").out);
   CHECK(listed("relative").error ==
