@@ -3,6 +3,11 @@
 # its table and the paths of its report and its page.
 # Arguments go to `posbench run`, as in: scripts/quickstart.sh -s 3
 set -euo pipefail
+case "${1:-}" in -h | --help)
+  sed -n 's/^# //p' "$0"
+  exit
+  ;;
+esac
 cd "$(dirname "$0")/.."
 
 scripts/install_dependencies.sh
