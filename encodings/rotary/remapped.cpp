@@ -91,15 +91,15 @@ class Remapped final : public Decorator {
   Remapped(const Options& options, const ModelConfig& config, ParameterLayout& layout)
       : Decorator(config, make_rotary(kInfo.name, options.base, config, layout)),
         rotary_(static_cast<const Rotary&>(inner())),
-        method_(options.method),
-        has_group_(options.group > 0 || options.method == Method::self_extend) {
+        method_(options.method) {
     require_use("group", options.group, method_ == Method::rerope || method_ == Method::self_extend);
     require_use("chunk", options.chunk, method_ == Method::dual_chunk);
     require_use("shift", options.shift, method_ == Method::string);
     const double L = config.trained_length;
     constexpr double kWindows[] = {1.0 / 8, 1.0 / 4, 1.0 / 16, 1.0 / 1024};
     window_ = tokens(options.window, kWindows[static_cast<int>(method_)] * L, method_ == Method::rerope ? 2 : 1);
-    group_ = options.group > 0 ? options.group : smallest_group();
+    const bool finds_group = method_ == Method::self_extend && options.group == 0;
+    group_ = finds_group ? smallest_group() : options.group;
     chunk_ = tokens(options.chunk, std::floor(3 * L / 4) - window_);
     shift_ = tokens(options.shift, 0.33 * L);
   }
@@ -108,12 +108,13 @@ class Remapped final : public Decorator {
     Regions& regions = tables.constants<Regions>();
     regions.first_position = static_cast<int>(positions.at.front());
     regions.all.resize(method_ == Method::dual_chunk ? 3 : 2);
+    const Spectrum spectrum = rotary_.spectrum();
     Positions moved = positions;
     for (size_t r = 0; r < regions.all.size(); ++r) {
       for (size_t t = 0; t < moved.at.size(); ++t) moved.at[t] = query_position(r, positions.at[t]);
-      rotary_.rotations(moved, rotary_.spectrum(), regions.all[r].queries);
+      rotary_.rotations(moved, spectrum, regions.all[r].queries);
       for (size_t t = 0; t < moved.at.size(); ++t) moved.at[t] = key_position(r, positions.at[t]);
-      rotary_.rotations(moved, rotary_.spectrum(), regions.all[r].keys);
+      rotary_.rotations(moved, spectrum, regions.all[r].keys);
     }
   }
 
@@ -173,7 +174,7 @@ class Remapped final : public Decorator {
     const Real in_chunk = std::fmod(p, c);
     switch (method_) {
       case Method::rerope:
-        return r == 0 ? p : has_group_ ? (p + w * (g - 1)) / g : w;
+        return r == 0 ? p : group_ > 0 ? (p + w * (g - 1)) / g : w;
       case Method::self_extend:
         return r == 0 ? p : std::floor(p / g) + w - std::floor(w / g);
       case Method::dual_chunk:
@@ -188,7 +189,7 @@ class Remapped final : public Decorator {
   Real key_position(size_t r, Real p) const {
     if (method_ == Method::dual_chunk) return std::fmod(p, static_cast<Real>(chunk_));
     if (r == 0 || method_ == Method::string) return p;
-    if (!has_group_) return 0;
+    if (group_ == 0) return 0;
     const Real grouped = p / static_cast<Real>(group_);
     return method_ == Method::self_extend ? std::floor(grouped) : grouped;
   }
@@ -214,8 +215,8 @@ class Remapped final : public Decorator {
 
   const Rotary& rotary_;  // inner()
   Method method_;
-  bool has_group_;  // distances beyond w grow
-  int window_ = 1, group_ = 1, chunk_ = 1, shift_ = 1;
+  int window_ = 1, chunk_ = 1, shift_ = 1;
+  int group_ = 0;  // 0: all distances beyond w are w
 };
 
 const RegisterEncoding<Remapped> registered{kInfo};

@@ -29,7 +29,7 @@ const EncodingInfo kInfo{
         "found. With L below 2 pi no pair turns, which is NoPE. taper is Clipped RoPE, whose authors call it CoPE. It "
         "has nothing to do with contextual position encoding. Their code tapers the 20 slowest of 64 pairs.",
     .takes_positions = TakesPositions::positions,
-    .extrapolates = Extrapolation::yes,
+    .extrapolates = {Extrapolation::yes, "but not with taper"},
     .relative = Relative::yes,
     .content_dependent = "no",
     .variants = {"base=4,length=20", "length=3", "taper=2", "taper=1"},

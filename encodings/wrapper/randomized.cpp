@@ -33,7 +33,7 @@ const EncodingInfo kInfo{
         "or rotary base. The code's relative table is too short, so that keys to the right share one code; "
         "this is not reproduced. For the base, L is both the trained and the longest length: learned_abs "
         "gets L rows. skip is the training of PoSE, with two chunks: the model meets every distance up to L, and is tested "
-        "at the positions 0, 1, ... . PoSE tunes a trained model so, and also takes the second chunk from a later place of "
+        "at the positions 0, 1, ... . PoSE tunes a trained model in this way, and also takes the second chunk from a later place of "
         "a longer text. Here it trains from the start, on whole sequences.",
     .extrapolates = Extrapolation::yes,
     .relative = Relative::as_base,

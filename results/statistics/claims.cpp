@@ -138,7 +138,7 @@ void explain_open(Judged& judged, double level) {
 }
 
 /// Corrects both p-values of all order rules of `family` by Holm's method. A rule that was not tested counts with
-/// p-values of 1, so a verdict does not depend on how many other claims have been trained so far.
+/// p-values of 1, so training another claim never undoes a verdict.
 void judge_orders(std::vector<Judged*>& family, double alpha) {
   std::vector<double> p;
   for (const Judged* judged : family) {

@@ -3,7 +3,7 @@
 // A claim is a sentence with rules, all of which must hold. An order rule states that one accuracy is above another:
 // it holds if the difference of the means over seeds is above `least`, and is refuted if the difference is below 0,
 // both by exact permutation tests of shifted seeds. Holm's correction counts all order rules of the claims that are
-// judged together, trained or not, so training another claim takes no verdict back. A level rule states a bound of
+// judged together, trained or not, so training another claim never undoes a verdict. A level rule states a bound of
 // an accuracy: it holds if at least nine in ten seeds reach it, and is refuted if at most one in ten does. An
 // encoding that has not learned its task decides no rule out of distribution (results/statistics/learned.h).
 #pragma once

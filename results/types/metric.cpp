@@ -63,21 +63,23 @@ const std::vector<MetricInfo>& metrics() {
        .name = "sequence_over_lengths",
        .title = "mean over lengths of the sequence accuracy",
        .definition =
-           "the sequence accuracy at each tested length, averaged over the lengths: each counts the same, however many sequences have it",
+           "the sequence accuracy at each tested length, averaged over the lengths: each counts the same, "
+           "however many sequences have it",
        .value = mean_over_lengths<&LengthResult::sequence>,
        .cases = cases_of<&SplitResult::sequence>},
       {.metric = Metric::token_over_lengths,
        .name = "token_over_lengths",
        .title = "mean over lengths of the token accuracy",
-       .definition =
-           "the token accuracy at each tested length, averaged over the lengths: each counts the same, however many sequences have it",
+       .definition = "the token accuracy at each tested length, averaged over the lengths: each counts the same, "
+                     "however many sequences have it",
        .value = mean_over_lengths<&LengthResult::token>,
        .cases = cases_of<&SplitResult::token>},
       {.metric = Metric::loss,
        .name = "loss",
        .title = "mean cross-entropy in nats",
        .definition =
-           "the cross-entropy in nats, averaged over the scored positions; e to this power is the perplexity; a uniform guess has -log(chance)",
+           "the cross-entropy in nats, averaged over the scored positions; e to this power is the perplexity; "
+           "a uniform guess has -log(chance)",
        .is_accuracy = false,
        .lower_is_better = true,
        .needs_learning = false,
@@ -87,8 +89,8 @@ const std::vector<MetricInfo>& metrics() {
       {.metric = Metric::margin,
        .name = "margin",
        .title = "mean margin of the answer's logit over the best other",
-       .definition =
-           "the logit of the answer minus the largest other logit, averaged over the scored positions; it is above 0 where the answer is right",
+       .definition = "the logit of the answer minus the largest other logit, averaged over the scored positions; "
+                     "it is above 0 where the answer is right",
        .is_accuracy = false,
        .needs_learning = false,
        .value = [](const SplitResult& split) { return split.margin; },
@@ -98,7 +100,8 @@ const std::vector<MetricInfo>& metrics() {
        .name = "effective_length",
        .title = "effective length in multiples of the trained length",
        .definition =
-           "the largest multiple of the trained length up to which a seed keeps a sequence accuracy of at least 0.9 at every tested length; 0 for a seed that has not learned the task; needs evaluation.grid",
+           "the largest multiple of the trained length up to which a seed keeps a sequence accuracy of at least 0.9 at every tested "
+           "length; 0 for a seed that has not learned the task; needs evaluation.grid",
        .is_accuracy = false,
        .value = [](const SplitResult&) { return std::optional<double>(); },
        .cases = none,

@@ -91,7 +91,7 @@ TEST_CASE("p-values are corrected for all claims that are judged together") {
   CHECK(judge_claims(too_many, all)[0].verdict == ClaimVerdict::inconclusive);
 }
 
-TEST_CASE("a verdict does not depend on how many other claims are trained") {
+TEST_CASE("training another claim never undoes a verdict") {
   AllEvidence all = three_encodings();
   std::vector<Claim> claims(3, claim({order("solves", "fails")}));
   claims[1] = claim({order("solves", "later")});
