@@ -16,7 +16,7 @@ namespace {
 
 bool is_assignment(const std::string& piece) { return piece.find('=') < piece.find_first_of(":("); }
 
-bool in_parentheses(const std::string& value) {
+bool in_parentheses(std::string_view value) {
   return value.size() >= 2 && value.front() == '(' && value.back() == ')';
 }
 
@@ -41,6 +41,7 @@ Spec Spec::parse(std::string_view text) {
     throw InputError(fmt::format("'{}': expected a spec of up to {} characters with up to {} colons",
                                  to_one_line(text, 200), kMaxSize, kMaxNested));
   }
+  if (in_parentheses(text)) text = text.substr(1, text.size() - 2);
   const size_t colon = text.find(':');
   Spec spec{std::string(text.substr(0, colon)), {}};
   if (spec.name.empty())

@@ -21,10 +21,7 @@ struct MemberTables {
 
 std::vector<Spec> composed(const std::string& of) {
   std::vector<Spec> specs;
-  for (const std::string& text : split_specs(of)) {
-    const bool enclosed = text.size() > 1 && text.front() == '(' && text.back() == ')';
-    specs.push_back(Spec::parse(enclosed ? text.substr(1, text.size() - 2) : text));
-  }
+  for (const std::string& text : split_specs(of)) specs.push_back(Spec::parse(text));
   return specs;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -147,6 +148,18 @@ class RegularLanguage final : public Language {
     return word;
   }
 
+  Followers followers(const Word& prefix) const override {
+    int state = 0;
+    for (const int symbol : prefix) state = a_.next[state][symbol];
+    return followers_of(state);
+  }
+
+  std::vector<Followers> all_followers() const override {
+    std::set<Followers> all;
+    for (size_t q = 0; q < a_.next.size(); ++q) all.insert(followers_of(static_cast<int>(q)));
+    return {all.begin(), all.end()};
+  }
+
   int edit_distance(const Word& word) const override {
     std::vector<int> cost(a_.next.size(), kFar);  // the fewest edits of what was read that lead to each state
     cost[0] = 0;
@@ -169,6 +182,13 @@ class RegularLanguage final : public Language {
   }
 
  private:
+  /// A word can be completed from every state, so each symbol with a next state may follow.
+  Followers followers_of(int state) const {
+    Followers set = a_.accepts[state] ? end() : 0;
+    for (size_t n = 0; n < a_.next[state].size(); ++n) set |= a_.next[state][n] == kNone ? 0U : 1U << n;
+    return set;
+  }
+
   void insert_symbols(std::vector<int>& cost) const {
     for (bool changed = true; changed;) {
       changed = false;
@@ -186,10 +206,20 @@ class RegularLanguage final : public Language {
   std::vector<std::vector<double>> remaining_;
 };
 
-/// Words with more ones than zeros. The number of ones is uniform.
-class Majority final : public Language {
+/// A language over bits in which every string is the prefix of a word.
+class AnyPrefix : public Language {
  public:
-  Majority() : Language({"0", "1"}) {}
+  AnyPrefix() : Language({"0", "1"}) {}
+  Followers followers(const Word& prefix) const final { return kBits | (contains(prefix) ? end() : 0); }
+  std::vector<Followers> all_followers() const final { return {kBits, kBits | end()}; }
+
+ private:
+  static constexpr Followers kBits = 3;
+};
+
+/// Words with more ones than zeros. The number of ones is uniform.
+class Majority final : public AnyPrefix {
+ public:
   bool contains(const Word& word) const override { return edit_distance(word) == 0; }
   bool has_length(int length) const override { return length > 0; }
   Word draw(int length, Rng& rng) const override {
@@ -206,9 +236,8 @@ class Majority final : public Language {
 };
 
 /// Even palindromes: bits, then the same bits reversed.
-class UnmarkedReversal final : public Language {
+class UnmarkedReversal final : public AnyPrefix {
  public:
-  UnmarkedReversal() : Language({"0", "1"}) {}
   bool contains(const Word& word) const override {
     return word.size() % 2 == 0 && std::equal(word.begin(), word.end(), word.rbegin());
   }
@@ -275,6 +304,21 @@ class Copies final : public Language {
     return word;
   }
 
+  /// After a marker, the bits of the first copy follow in their order. Without one, any bit may follow, and a hole if
+  /// there is none: both copies can be completed.
+  Followers followers(const Word& prefix) const override {
+    const auto other = std::ranges::find(prefix, kOther);
+    if (other == prefix.end()) return kBits | kOtherBit;
+    if (kind_ == Kind::missing) return kBits | (contains(prefix) ? end() : 0);
+    const auto copied = prefix.end() - other - 1;
+    return copied == other - prefix.begin() ? end() : 1U << prefix[static_cast<size_t>(copied)];
+  }
+
+  std::vector<Followers> all_followers() const override {
+    if (kind_ == Kind::missing) return {kBits, kBits | kOtherBit, kBits | end()};
+    return {1, 2, kBits | kOtherBit, end()};
+  }
+
   int edit_distance(const Word& word) const override {
     int fewest = kFar;
     for (auto split = word.begin();; ++split) {
@@ -292,6 +336,7 @@ class Copies final : public Language {
 
  private:
   static constexpr int kOther = 2;  // the marker or the hole
+  static constexpr Followers kBits = 3, kOtherBit = 4;
 
   /// Returns the fewest edits after which two symbols are a bit and its copy, or with `hole` a 1 and a hole. kNone
   /// is a symbol to insert, or one whose partner is deleted.

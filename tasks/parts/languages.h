@@ -1,4 +1,5 @@
-// Formal languages: membership, random words of a length, and the edit distance of any string to the language.
+// Formal languages: membership, random words of a length, the symbols that may follow a prefix, and the edit distance of
+// any string to the language.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 namespace posbench {
 
 using Word = std::vector<int>;  // the indices of its symbols
+using Followers = unsigned;  // a set of symbols: bit n is symbol n, and the bit after the last symbol is the end
 
 class Language {
  public:
@@ -21,10 +23,17 @@ class Language {
   virtual bool has_length(int length) const = 0;
   /// Draws a word of this length, which the language must have.
   virtual Word draw(int length, Rng&) const = 0;
+  /// Returns the symbols after which the prefix is still the prefix of a word, and the end if it is a word. The
+  /// argument must be the prefix of a word.
+  virtual Followers followers(const Word& prefix) const = 0;
+  /// Returns the sets that followers() can return, ascending.
+  virtual std::vector<Followers> all_followers() const = 0;
   /// Returns the least number of symbols to insert, replace or delete until the string is a word: 0 for a word.
   virtual int edit_distance(const Word&) const = 0;
 
  protected:
+  Followers end() const { return 1U << symbols_.size(); }
+
   explicit Language(std::vector<std::string> symbols) : symbols_(std::move(symbols)) {}
 
  private:

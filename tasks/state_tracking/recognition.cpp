@@ -3,10 +3,16 @@
 //   1 1 0 1 0 0 1 0 ?   ->   yes      no symbol three times in a row
 //   1 1 0 1 1 1 1 0 ?   ->   no       one edit away from a word
 //
-// Half of the strings are words. Of the others, half are words after random edits, each of which inserts, replaces
-// or deletes one symbol, and half are uniform strings of the same length. A rejected string that happens to be a word
-// is drawn again. Words and other strings are equally frequent at each length. The distance is the
-// least number of edits to a word; 0 for a word. A length without words is replaced by one with words.
+// Half of the strings are words. A quarter are words that random edits have changed, each of which inserts, replaces or
+// deletes one symbol. A quarter are uniform strings. A rejected string that happens to be a word is drawn again. Words
+// and other strings are equally frequent at each length. The distance is the least number of edits to a word; 0 for a
+// word. Only lengths that have both words and other strings are used. Another length is replaced by the next smaller one
+// of these, or by the smallest.
+//
+// With next_symbols, each symbol of a word also has a target: the set of symbols that may follow, with $ for the end of
+// the word. These targets are trained and not scored.
+//
+//   1 1 0 1             {01$} {0$} {01$} {01$}
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,6 +50,8 @@ const TaskInfo kInfo{
         "length of a rejected string is drawn first, and the edits are drawn so that they lead to it. "
         "`folder` reads the files of one language (length=1..40), with held-out strings as tests. The distance is "
         "then the number of edits that were made; for a string that was drawn at random it is the length. "
+        "next_symbols=true is the additional target of FLaRe's next-symbol loss; there it has a weight, and each symbol "
+        "is a decision, while here a set is one of the possible sets, and all targets have the same weight. "
         "The default language is ours: the symbols have the same frequencies in it, and it has words "
         "of all lengths.",
     .length_unit = "symbols",
@@ -65,6 +73,7 @@ struct Options {
   int language = 0;
   Negatives negatives = Negatives::mixed;
   int edits = 0;
+  bool next_symbols = false;
   std::string folder;
   void describe(OptionTable& o) {
     o.integers("length", length, 1, 10000, "symbols");
@@ -72,6 +81,9 @@ struct Options {
     o.choice("negatives", negatives, {"mixed", "edited", "sampled"},
              "rejected strings: words after edits, uniform strings, or either with probability 1/2");
     o.integer("edits", edits, 0, 1000, "edits of a word; 0: geometric, each one more with probability 1/2");
+    o.flag(
+        "next_symbols", next_symbols,
+        "also train on the sets of symbols that may follow, in words; for causal models, since others see what follows");
     o.text("folder", folder, "a path", "strings and labels in the form of FLaRe, instead of a language");
   }
 };
@@ -79,11 +91,17 @@ struct Options {
 class Recognition final : public BasicTask<Options> {
  public:
   Recognition(const Options& options, Layout layout) : BasicTask(options, layout) {
+    if (options.next_symbols && !options.folder.empty()) {
+      throw InputError(
+          "task 'recognition': next_symbols needs one of the languages, and folder gives strings; leave one of them "
+          "out");
+    }
     if (!options.folder.empty()) {
       strings_ = read_labeled_strings(options.folder);
       return;
     }
     language_ = make_language(options.language, options.length.max() + kMostDeletions);
+    if (options.next_symbols) sets_ = language_->all_followers();
     std::vector<int> declared = options.length.values();
     std::ranges::sort(declared);
     for (const int length : declared) {
@@ -97,12 +115,13 @@ class Recognition final : public BasicTask<Options> {
     }
   }
 
-  int vocabulary() const override { return kSymbol + static_cast<int>(symbols().size()); }
-  int answers() const override { return 2; }
+  int vocabulary() const override { return first_symbol() + static_cast<int>(symbols().size()); }
+  int answers() const override { return kSet + static_cast<int>(sets_.size()); }
   double chance_level() const override { return 0.5; }
   std::string token_text(int token) const override {
-    if (token < kBlank) return token == 1 ? "yes" : "no";
-    return token == kBlank ? "?" : symbols()[static_cast<size_t>(token - kSymbol)];
+    if (token < kSet) return token == 1 ? "yes" : "no";
+    if (token < blank()) return set_text(sets_[static_cast<size_t>(token - kSet)]);
+    return token == blank() ? "?" : symbols()[static_cast<size_t>(token - first_symbol())];
   }
 
   /// Strings of lengths that occur only in tests are drawn from the tests.
@@ -121,13 +140,23 @@ class Recognition final : public BasicTask<Options> {
   }
 
  private:
-  static constexpr int kBlank = 2, kSymbol = 3;
+  static constexpr int kSet = 2;  // the first of the sets, after no and yes
   static constexpr int kMostDeletions = 64;
+  enum Edit { kInsert, kReplace, kDelete };
+
+  int blank() const { return answers(); }
+  int first_symbol() const { return blank() + 1; }
+
+  std::string set_text(Followers set) const {
+    std::string text = "{";
+    for (size_t n = 0; n < symbols().size(); ++n) text += (set >> n & 1U) != 0 ? symbols()[n] : "";
+    return text + ((set >> symbols().size() & 1U) != 0 ? "$}" : "}");
+  }
 
   const std::vector<std::string>& symbols() const { return strings_ ? strings_->symbols : language_->symbols(); }
 
-  /// Returns true if there are words of this length, and other strings. Any language here has other strings of
-  /// length 3.
+  /// Returns true if there are words of this length, and other strings. It changes only the first three symbols, which
+  /// is enough to find another string of every language here.
   bool has_both(int length) const {
     if (!language_->has_length(length)) return false;
     const int symbols = static_cast<int>(language_->symbols().size());
@@ -153,7 +182,6 @@ class Recognition final : public BasicTask<Options> {
 
   /// Returns a word after edits that lead to this length.
   Word draw_edited(int length, Rng& rng) const {
-    enum Edit { kInsert, kReplace, kDelete };
     for (;;) {
       int count = options_.edits;
       if (count == 0) {
@@ -174,11 +202,11 @@ class Recognition final : public BasicTask<Options> {
     const int symbols = static_cast<int>(language_->symbols().size());
     for (const int edit : edits) {
       const int size = static_cast<int>(word.size());
-      if (edit == 0) {
+      if (edit == kInsert) {
         word.insert(word.begin() + uniform(rng, 0, size), uniform(rng, 0, symbols - 1));
       } else if (size == 0) {
         return false;
-      } else if (edit == 1) {
+      } else if (edit == kReplace) {
         int& symbol = word[uniform(rng, 0, size - 1)];
         const int other = uniform(rng, 0, symbols - 2);
         symbol = other + (other >= symbol);
@@ -210,17 +238,26 @@ class Recognition final : public BasicTask<Options> {
     return example(drawn.symbols, drawn.positive, drawn.edits == kSampled ? *nearest : drawn.edits);
   }
 
+  int target_after(const Word& prefix) const {
+    const auto set = std::ranges::find(sets_, language_->followers(prefix));
+    return kSet + static_cast<int>(set - sets_.begin());
+  }
+
   Example example(const Word& word, bool positive, int distance) const {
     std::vector<int> question;
-    for (const int symbol : word) question.push_back(kSymbol + symbol);
-    Example e = ask(layout_, std::move(question), kBlank, {positive ? 1 : 0});
+    for (const int symbol : word) question.push_back(first_symbol() + symbol);
+    Example e = ask(layout_, std::move(question), blank(), {positive ? 1 : 0});
+    if (options_.next_symbols && positive) {
+      for (size_t t = 0; t < word.size(); ++t) e.targets[t] = target_after({word.begin(), word.begin() + t + 1});
+    }
     e.distances = {distance};
     e.length = static_cast<int>(word.size());
     return e;
   }
 
   std::unique_ptr<Language> language_;
-  std::vector<int> lengths_;  // at which strings are accepted and rejected, ascending
+  std::vector<Followers> sets_;  // with next_symbols
+  std::vector<int> lengths_;     // at which strings are accepted and rejected, ascending
   std::shared_ptr<const LabeledStrings> strings_;
 };
 

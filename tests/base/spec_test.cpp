@@ -96,6 +96,11 @@ TEST_CASE("an unknown name is answered with the nearest") {
   CHECK_THROWS_WITH(registry.find("zzzzzz"), "unknown encoding 'zzzzzz' ('posbench list encodings' shows all)");
 }
 
+TEST_CASE("a spec in parentheses is the spec") {
+  CHECK(Spec::parse("(rope:theta=5)").text() == "rope:theta=5");
+  CHECK(Spec::parse("(rope)").name == "rope");
+}
+
 TEST_CASE("an option that is set twice and deeply nested specs are refused") {
   CHECK_THROWS_WITH(Spec::parse("mine:buckets=8,buckets=9"), "'mine:buckets=8,buckets=9' sets buckets twice");
   std::string deep = "rope";

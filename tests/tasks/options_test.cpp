@@ -53,6 +53,21 @@ TEST_CASE("options that contradict each other are refused with a message that sa
        "task 'mqrar': keys 33 is more than the 32 of vocabulary 64; lower it or raise vocabulary"},
       {"mqrar:keys=16,which=2",
        "task 'mqrar': keys 16 and which 2 need a length of 66 at least, not 64; raise length"},
+      {"then:of=parity_check",
+       "task 'then': of is 'parity_check', expected two tasks, as in of=(parity_check,mqar:vocabulary=6,pairs=2)"},
+      {"then:of=(parity_check:length=9,mqar)",
+       "task 'then': 'parity_check:length=9' sets length; set length of 'then' instead"},
+      {"then:of=(parity_check,mqar:length=64)",
+       "task 'then': 'mqar:length=64' sets length; set second_length of 'then' instead"},
+      {"then:of=(parity_check,mqar)",
+       "task 'then': 'parity_check' has 2 results, and 'mqar' asks with 31 different tokens; choose tasks or options "
+       "with equal numbers, 2 or more"},
+      {"then:of=(parity_check,cycle_navigation)",
+       "task 'then': 'parity_check' has 2 results, and 'cycle_navigation' asks with 1 different tokens; choose tasks "
+       "or options with equal numbers, 2 or more"},
+      {"then:of=(duplicate_string,mqar:vocabulary=6,pairs=2)",
+       "task 'then': the answers of 'duplicate_string' have several tokens; choose a first task with answers of one "
+       "token"},
       {"mqrar:length=63", "task 'mqrar': length 63 is odd; keys and values need an even length"},
       {"compositional_mqar:grid=4",
        "task 'compositional_mqar': grid 4 needs a length of 96 at least, not 54; lower it or raise length"},

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,13 +40,15 @@ bool is_doubled(const std::string& text) {
 
 /// Returns true for moves on a cycle of five places and then the place where they end.
 bool ends_at_its_place(const std::string& text) {
-  if (!std::regex_match(text, std::regex("[<=>]*[0-4]"))) return false;
+  static const std::regex kForm("[<=>]*[0-4]");
+  if (!std::regex_match(text, kForm)) return false;
   const auto moves = [&text](char move) { return static_cast<int>(std::ranges::count(text, move)); };
   return (5 * static_cast<int>(text.size()) + moves('>') - moves('<') - (text.back() - '0')) % 5 == 0;
 }
 
 bool is_true_modulo_5(const std::string& text) {
-  if (!std::regex_match(text, std::regex("[0-4]([-+*][0-4])*=[0-4]"))) return false;
+  static const std::regex kForm("[0-4]([-+*][0-4])*=[0-4]");
+  if (!std::regex_match(text, kForm)) return false;
   int value = text[0] - '0';
   for (size_t n = 1; text[n] != '='; n += 2) {
     const int x = text[n + 1] - '0';
@@ -156,6 +159,57 @@ TEST_CASE("a language contains its words, and the edit distance is the number of
       REQUIRE(language->edit_distance(string) > static_cast<int>(longest - string.size()));
     }
   }
+}
+
+TEST_CASE("the symbols that may follow a prefix are those of the words with this prefix") {
+  const std::string name = GENERATE(from_range(language_names()));
+  CAPTURE(name);
+  const auto language = make_language(index_of(name), 20);
+  const size_t symbols = language->symbols().size(), longest = symbols > 4 ? 5 : 14 - 2 * symbols;
+  std::map<Word, Followers> expected;  // the followers of each prefix, by all words of up to `longest` symbols
+  std::deque<Word> all{{}};
+  for (; !all.empty(); all.pop_front()) {
+    const Word string = all.front();
+    if (is_word(name, text_of(*language, string))) {
+      expected[string] |= 1U << symbols;
+      for (size_t t = 0; t < string.size(); ++t)
+        expected[{string.begin(), string.begin() + static_cast<std::ptrdiff_t>(t)}] |= 1U << string[t];
+    }
+    for (size_t symbol = 0; string.size() < longest && symbol < symbols; ++symbol) {
+      all.push_back(string);
+      all.back().push_back(static_cast<int>(symbol));
+    }
+  }
+  const std::vector<Followers> sets = language->all_followers();
+  for (const auto& [prefix, followers] : expected) {
+    // Each prefix of a third of the length has a word of up to `longest` symbols after each of its symbols.
+    if (3 * prefix.size() > longest) continue;
+    CAPTURE(prefix);
+    REQUIRE(language->followers(prefix) == followers);
+    REQUIRE(std::ranges::find(sets, followers) != sets.end());
+  }
+  CHECK(std::ranges::is_sorted(sets));
+}
+
+TEST_CASE("next_symbols adds the sets of followers as targets of words, and scores the answer alone") {
+  const TextTask task("recognition:next_symbols=true,length=4");
+  CHECK(task.task().answers() == 2 + 3);
+  int words = 0;
+  for (int n = 0; n < 100; ++n) {
+    const Example e = task.draw(4, n);
+    CHECK(e.scored == std::vector<int>{4});
+    if (task.answer(e) == "no") {
+      CHECK(std::ranges::count(e.targets, kIgnore) == 4);
+    } else if (task.question(e) == "1 1 0 1") {
+      CHECK(task.text({e.targets.begin(), e.targets.end() - 1}) == "{01$} {0$} {01$} {01$}");
+      ++words;
+    }
+  }
+  CHECK(words > 0);
+  CHECK_THROWS_WITH(
+      make("recognition:next_symbols=true,folder=x"),
+      "task 'recognition': next_symbols needs one of the languages, and folder gives strings; leave one of "
+      "them out");
 }
 
 TEST_CASE("accepted strings are words, rejected ones are not, and both are equally frequent at each length") {
