@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Compares the speed of posbench and PyTorch, with the same model on one core.
 
-Builds the model of each size of `posbench bench` in PyTorch, with the encodings none, rope, alibi, cope, fox and dape
-(over ALiBi), and measures training steps (forward, backward, clipping, AdamW) of both in turn: processor time of one
-thread, the best of PyTorch's eager and compiled forms against the median of posbench's. The last column is how many
-times the tokens of a second posbench trains on. Skips, with a word, where torch is not installed.
+Builds the model of each size of `posbench bench` in PyTorch, with the encodings none, learned_abs, rope, alibi, cope, fox
+and dape (over ALiBi), and measures training steps (forward, backward, clipping, AdamW) of both in turn: processor time of one
+thread, the best of PyTorch's forms against the median of posbench's: eager, eager with fused AdamW, and compiled with
+fused AdamW. The last column is how many times the tokens of a second posbench trains on. Skips, with a word, where torch
+is not installed.
 
     scripts/compare_pytorch.py build/release/posbench --sizes quick,cope -e none,cope
+    scripts/compare_pytorch.py build/release/posbench --sizes cope -e none --batch 16
 """
 
 import argparse
@@ -35,6 +37,7 @@ SIZES = {  # layers, width, heads, length, causal, sequences in a batch: those o
     "tiny": (2, 16, 2, 20, True, 64),
 }
 VOCABULARY = 32
+FORMS = ("eager", "fused", "compiled")  # eager, eager with fused AdamW, and compiled with fused AdamW
 
 
 def rotate(x, cosine, sine):
@@ -73,8 +76,9 @@ class Attention(nn.Module):
         B, T, C = x.shape
         q, k, v = self.qkv(x).view(B, T, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4)
         if self.encoding == "rope":
-            q, k = rotate(q, self.cosine, self.sine), rotate(k, self.cosine, self.sine)
-        if self.encoding in ("none", "rope"):
+            cosine, sine = self.cosine[:T], self.sine[:T]
+            q, k = rotate(q, cosine, sine), rotate(k, cosine, sine)
+        if self.encoding in ("none", "rope", "learned_abs"):
             y = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
         elif self.encoding == "alibi":
             y = F.scaled_dot_product_attention(q, k, v, attn_mask=self.bias)
@@ -114,28 +118,37 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    def __init__(self, layers, width, heads, length, causal, encoding):
+    def __init__(self, layers, width, heads, length, causal, encoding, vocabulary=VOCABULARY):
         super().__init__()
-        self.embedding, self.norm = nn.Embedding(VOCABULARY, width), nn.LayerNorm(width)
+        self.embedding, self.norm = nn.Embedding(vocabulary, width), nn.LayerNorm(width)
+        self.positions = nn.Embedding(length, width) if encoding == "learned_abs" else None
         self.blocks = nn.ModuleList(Block(width, heads, length, causal, encoding) for _ in range(layers))
-        self.output = nn.Linear(width, VOCABULARY)
+        self.output = nn.Linear(width, vocabulary)
 
-    def forward(self, tokens, targets):
+    def hidden(self, tokens):
+        """Returns (batch, length, width): the input of the output layer."""
         x = self.embedding(tokens)
+        if self.positions is not None:
+            x = x + self.positions.weight[: tokens.shape[1]]
         for block in self.blocks:
             x = block(x)
-        return F.cross_entropy(self.output(self.norm(x)).flatten(0, 1), targets.flatten())
+        return self.norm(x)
+
+    def forward(self, tokens, targets):
+        return F.cross_entropy(self.output(self.hidden(tokens)).flatten(0, 1), targets.flatten())
 
 
 class Trainer:
-    """Training steps of one model in PyTorch."""
+    """Training steps of one model in PyTorch, in one of the FORMS."""
 
-    def __init__(self, size, encoding, compiled):
-        layers, width, heads, length, causal, batch = SIZES[size]
+    def __init__(self, size, encoding, form, batch):
+        layers, width, heads, length, causal, default_batch = SIZES[size]
+        batch = batch or default_batch
         self.tokens = batch * length
         self.model = Model(layers, width, heads, length, causal, encoding)
-        self.loss = torch.compile(self.model) if compiled else self.model
-        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, weight_decay=0, foreach=True)
+        self.loss = torch.compile(self.model) if form == "compiled" else self.model
+        optimizer = {"foreach": True} if form == "eager" else {"fused": True}
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, weight_decay=0, **optimizer)
         self.batch = torch.randint(VOCABULARY, (2, batch, length))
 
     def step(self):
@@ -153,9 +166,10 @@ class Trainer:
         return self.tokens / statistics.median(times)
 
 
-def posbench_tokens_per_second(program, size, encoding):
+def posbench_tokens_per_second(program, size, encoding, batch):
+    arguments = ["--json", "-e", encoding, "--sizes", size, "--repetitions", "5"]
     output = subprocess.run(
-        [program, "bench", "--json", "-e", encoding, "--sizes", size, "--repetitions", "5"],
+        [program, "bench", *arguments, *(["--batch", str(batch)] if batch else [])],
         check=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -170,21 +184,18 @@ def posbench_tokens_per_second(program, size, encoding):
 
 def measure(request, size, encoding):
     trainers = {}
-    for form in ("eager", "compiled"):
-        if form == "eager" or not request.eager_only:
-            trainers[form] = Trainer(size, encoding, form == "compiled")
+    for form in FORMS:
+        if form != "compiled" or not request.eager_only:
+            trainers[form] = Trainer(size, encoding, form, request.batch)
             for _ in range(3):
                 trainers[form].step()
     ours, theirs = [], {form: [] for form in trainers}
     for _ in range(request.rounds):
-        ours.append(posbench_tokens_per_second(request.posbench, size, encoding))
+        ours.append(posbench_tokens_per_second(request.posbench, size, encoding, request.batch))
         for form, trainer in trainers.items():
             theirs[form].append(trainer.tokens_per_second(request.seconds))
     ratios = sorted(a / max(b) for a, b in zip(ours, zip(*theirs.values())))
-    medians = "".join(
-        f"{statistics.median(theirs[form]):>12.0f}" if form in theirs else f"{'-':>12}"
-        for form in ("eager", "compiled")
-    )
+    medians = "".join(f"{statistics.median(theirs[form]):>12.0f}" if form in theirs else f"{'-':>12}" for form in FORMS)
     print(
         f"{size:<7}{encoding:<9}{statistics.median(ours):>12.0f}{medians}{statistics.median(ratios):>9.2f}"
         f"   {ratios[0]:.2f} .. {ratios[-1]:.2f}",
@@ -197,6 +208,7 @@ def main():
     parser.add_argument("posbench", help="the program, built with the preset release")
     parser.add_argument("--sizes", default="quick,che,cope,tiny")
     parser.add_argument("-e", "--encodings", default="none,rope,cope,fox,dape")
+    parser.add_argument("--batch", type=int, default=0, help="sequences of a batch (default: those of the size)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds; each measures every program once")
     parser.add_argument("--seconds", type=float, default=2, help="seconds of each form of PyTorch in a round")
     parser.add_argument("--eager-only", action="store_true", help="without torch.compile, which needs a compiler")
@@ -206,7 +218,7 @@ def main():
     torch.set_flush_denormal(True)
     print(f"torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}; tokens per second of processor time")
     print(
-        f"{'size':<7}{'encoding':<9}{'posbench':>12}{'eager':>12}{'compiled':>12}{'ratio':>9}   "
+        f"{'size':<7}{'encoding':<9}{'posbench':>12}{'eager':>12}{'fused':>12}{'compiled':>12}{'ratio':>9}   "
         f"lowest .. highest of {request.rounds}"
     )
     for size in request.sizes.split(","):

@@ -44,6 +44,7 @@ struct BenchRequest {
   std::string sizes = "all";
   std::optional<std::string> encodings;  // empty: kEncodings
   int repetitions = 5;
+  int batch = 0;         // 0: that of the size
   bool samples = false;  // measure sampling instead of training
   bool json = false, color = false;
   std::vector<std::string> command;
@@ -60,10 +61,10 @@ const std::vector<BenchmarkSize>& sizes() {
   return sizes;
 }
 
-/// Returns the sizes of these names; with lengths, each size at each length, in batches of about as many tokens.
-std::vector<BenchmarkSize> select_sizes(const std::string& list, const std::vector<int>& lengths) {
+/// Returns the requested sizes; with lengths, each size at each length, in batches of about as many tokens.
+std::vector<BenchmarkSize> select_sizes(const BenchRequest& request) {
   std::vector<BenchmarkSize> selected;
-  for (const std::string& name : split_list(list, ',')) {
+  for (const std::string& name : split_list(request.sizes, ',')) {
     const size_t before = selected.size();
     for (const BenchmarkSize& size : sizes()) {
       if (name == "all" || name == size.name) selected.push_back(size);
@@ -73,14 +74,17 @@ std::vector<BenchmarkSize> select_sizes(const std::string& list, const std::vect
                                    did_you_mean(name, {"quick", "che", "cope", "tiny"})));
     }
   }
-  if (lengths.empty()) return selected;
+  if (request.batch > 0) {
+    for (BenchmarkSize& size : selected) size.batch = request.batch;
+  }
+  if (request.lengths.empty()) return selected;
   std::vector<BenchmarkSize> at_lengths;
   for (const BenchmarkSize& size : selected) {
     if (!at_lengths.empty() && at_lengths.back().name == size.name) continue;
-    for (const int length : lengths) {
+    for (const int length : request.lengths) {
       at_lengths.push_back(size);
       at_lengths.back().length = length;
-      at_lengths.back().batch = std::max(1, size.batch * size.length / length);
+      if (request.batch == 0) at_lengths.back().batch = std::max(1, size.batch * size.length / length);
     }
   }
   return at_lengths;
@@ -227,7 +231,7 @@ void print(const BenchRequest& request, const Json& json, const std::vector<Tabl
 /// Throws InputError for an unknown size or encoding.
 void bench_steps(const BenchRequest& request) {
   const std::vector<Spec> specs = select_encodings(request);
-  const std::vector<BenchmarkSize> selected = select_sizes(request.sizes, request.lengths);
+  const std::vector<BenchmarkSize> selected = select_sizes(request);
   const std::vector<std::int64_t> memory = measure_memory(selected, specs);
   Json result{{"context", provenance(request.command)}, {"benchmarks", Json::array()}};
   Growth growth;
@@ -277,7 +281,7 @@ void bench_at_once(const BenchRequest& request) {
                {"same bytes"}},
               {}};
   StatusLine status("measuring trainings");
-  for (BenchmarkSize size : select_sizes(request.sizes, request.lengths)) {
+  for (BenchmarkSize size : select_sizes(request)) {
     if (has_threads) size.batch = std::max(size.batch, 2 * kBenchmarkGroups);
     for (const Spec& spec : select_encodings(request)) {
       if (!is_defined(spec, size)) continue;
@@ -340,6 +344,9 @@ void add_bench(CLI::App& app, Invocation& invocation) {
   command->add_option("--length", request->lengths, "lengths of sequences in tokens, as in 64,256,1024,4096")
       ->default_str("that of the size")
       ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 16));
+  command->add_option("--batch", request->batch, "sequences of a batch")
+      ->default_str("that of the size; with --length, as many tokens")
       ->check(CLI::Range(1, 1 << 16));
   command
       ->add_option("-j,--jobs", request->jobs,
