@@ -1,10 +1,10 @@
-// Defines the interface of position encodings: the stages at which an encoding enters a transformer. The base
+// Defines the interface of position encodings: the functions (stages) by which an encoding changes a transformer. The base
 // class is plain attention, so that it is an encoding, too (NoPE). Other encodings override the stages that they
 // change.
 //
 // A forward function overwrites its outputs, which the caller has sized; embed adds to x, and an encoding sizes its
-// tables and its recurrent state. A backward function receives the arguments of its forward function (of tables and
-// normalize also the result), then the gradient of the result, then its outputs. It adds to its outputs, which the
+// tables and its recurrent state. A backward function receives the arguments of its forward function (those of tables and
+// normalize also receive the result), then the gradient of the result, then its outputs. It adds to its outputs, which the
 // caller has set to zero. Exceptions: normalize_backward overwrites d_scores, mix_backward overwrites d_attention, and
 // embed_backward and carry_backward change gradients in place, as stated there. Encodings hold options and parameter
 // handles, never values of a sequence, so that one object serves all sequences.
@@ -52,7 +52,7 @@ struct Positions {
 /// One sequence as the model sees it; T is its length.
 struct Sequence {
   std::vector<int> tokens;            // (T) ids in [0, vocabulary)
-  std::vector<int> segments;          // (T) the word, operand or line of each token
+  std::vector<int> segments;          // (T) index of the word, operand or line of a token
   std::vector<int> digit_positions;   // (T) decimal position of a digit in its number, from 1; else 0; or empty
   std::vector<int> target_positions;  // (A) the positions whose logits are computed
   bool training = false;
@@ -106,7 +106,7 @@ struct AttentionInput {
   const Tables& tables;             // for these positions
   const Matrices& recurrent_state;  // from embed or from the previous block
   int layer;
-  const Matrix& x;         // (T, C) layer input, after normalization
+  const Matrix& x;         // (T, C) input of the attention: normalized in a pre-norm block
   const Heads &q, &k, &v;  // H x (T, D)
   Scratch& scratch;
 

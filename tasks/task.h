@@ -27,7 +27,7 @@ struct Example {
   std::vector<int> distances;   // from each scored position back to its evidence, in the task's unit; or empty
   std::vector<int> evidence;    // for each scored position, the index of the token that holds its answer; or empty
   std::vector<int> segments;    // (T) the word, item, operand or line that a token belongs to
-  int length = 0;               // in the task's unit, if the generator drew another length than requested
+  int length = 0;               // the actual length if the generator could not use the requested one, or 0
   std::vector<int> candidates;  // ids among which answers are chosen; empty: the whole vocabulary
   std::vector<int> digit_positions;  // (T) the decimal position of the digit read at t, or predicted in slot t:
                                      // from 1, the least significant; 0: none, or unknown at that time; or empty
@@ -48,7 +48,8 @@ class Task {
   virtual const Integers& lengths() const = 0;
   /// Draws an example whose question has `length` units.
   virtual Example sample(int length, Rng&) const = 0;
-  /// Draws an example from one part of a source whose parts do not overlap.
+  /// Draws an example for training, validation or tests. A task that reads finite data overrides it, so that they share
+  /// no samples.
   virtual Example sample_of(Purpose, int length, Rng& rng) const { return sample(length, rng); }
   /// Returns the mean entropy in nats of the scored answers, given the tokens read: the least mean loss. Returns
   /// nullopt if it is not known.
@@ -63,7 +64,7 @@ struct Shortcuts {
   double token = 0;     // the token at a fixed position, or a fixed number of positions from the scored one
   double neighbor = 0;  // the token after the first or the last occurrence of a given token
   double count = 0;     // the number of occurrences of a given token, in examples where it occurs
-  double position = 0;  // the number of tokens
+  double position = 0;  // the scored position, or the number of tokens
 };
 
 /// The abilities that tasks test. An encoding gets a score for each.

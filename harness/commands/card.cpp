@@ -74,7 +74,13 @@ void print_card(const CardRequest& request) {
   const Format chosen = output_format(request.output);
   if (chosen == Format::csv)
     throw InputError("a card needs --format console, markdown, latex, json or html; 'posbench board' writes csv");
-  const std::string name = Spec::parse(encoding_name(request.name)).name;
+  const Spec spec = Spec::parse(encoding_name(request.name));
+  const std::string& name = spec.name;
+  if (!spec.options.empty()) {
+    throw InputError(
+        fmt::format("'{}' has options, but the board has default options only; 'posbench card {}' shows these",
+                    request.name, name));
+  }
   const EncodingInfo& info = encodings().find(name).info;  // refuses an unknown name before anything is read
   const BoardReport all = read_board();
   const EncodingCard card = make_card({name, to_string(info.family), info.equation, info.source, info.used_in},

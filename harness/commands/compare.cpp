@@ -102,6 +102,16 @@ ConsoleStyle style(const Output& output) {
   return style;
 }
 
+/// Reads a report. Throws InputError if no experiment is finished.
+Report read_finished(const std::filesystem::path& path) {
+  Report report = read_run_report(path);
+  if (report.experiments.empty()) {
+    throw InputError(fmt::format("{}: no experiment is finished; 'posbench run --resume -o DIR' continues a run",
+                                 path.string()));
+  }
+  return report;
+}
+
 /// Returns the report with the experiments of one encoding. Throws InputError if it has none.
 Report with_encoding(const Report& report, const std::string& encoding) {
   Report part = report;
@@ -124,7 +134,9 @@ Comparison compare_between(const CompareRequest& request) {
                     "cope,rope'; --match compares encodings of two reports",
                     *request.between));
   }
-  const Report report = read_run_report(request.baseline);
+  if (specs[0] == specs[1])
+    throw InputError(fmt::format("--between is '{}', expected two different encodings", *request.between));
+  const Report report = read_finished(request.baseline);
   const Report first = with_encoding(report, specs[0]), second = with_encoding(report, specs[1]);
   const std::string name = request.baseline.string();
   const NamedReport baseline{fmt::format("{} ({})", name, specs[0]), first},
@@ -136,7 +148,7 @@ Comparison compare_between(const CompareRequest& request) {
 
 /// Reads a report without the counts that no comparison by the metric uses. They are most of a long report.
 Report read_compared(const std::filesystem::path& path, Metric metric) {
-  Report report = read_run_report(path);
+  Report report = read_finished(path);
   const bool needs_lengths = metric == Metric::sequence_over_lengths || metric == Metric::token_over_lengths;
   for (ExperimentResult& experiment : report.experiments) {
     for (SplitResult& split : experiment.splits) {

@@ -216,7 +216,7 @@ void add_forward(CLI::App& app, Invocation&) {
       ->required();
   command->add_option("task", request->task, "task of the run, with its options")->required();
   command->add_option("encoding", request->encoding, "encoding of the run, with its options")->required();
-  command->add_option("-s,--seed", request->seed, "seed of the experiment");
+  command->add_option("-s,--seed", request->seed, "seed of the experiment")->check(seed_range());
   command->add_flag("--initial", request->initial, "use the model before training instead of the saved one");
   command->add_option("--split", request->split, "split whose test samples are read");
   command->add_option("--first", request->first, "number of the first sample")->check(CLI::Range(0.0, 1e12));

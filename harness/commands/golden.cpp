@@ -333,7 +333,7 @@ void add_model_options(CLI::App& app, GoldenCommand& command) {
   app.add_option("--longest", request.longest, "longest length of any split, which some encodings read")
       ->default_str("the greater of both lengths")
       ->check(CLI::Range(1, 1 << 20));
-  app.add_option("-s,--seed", request.seed, "seed of the inputs and of the parameters");
+  app.add_option("-s,--seed", request.seed, "seed of the inputs and of the parameters")->check(seed_range());
 }
 
 }  // namespace

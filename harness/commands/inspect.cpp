@@ -245,7 +245,7 @@ void add_inspect(CLI::App& app, Invocation&) {
   command->add_option("run", request->run, "run directory of 'posbench run --save-models'")->required();
   command->add_option("task", request->task, "task of the run, with the same options")->required();
   command->add_option("encoding", request->encoding, "encoding of the run, with the same options")->required();
-  command->add_option("-s,--seed", request->seed, "seed of the experiment");
+  command->add_option("-s,--seed", request->seed, "seed of the experiment")->check(seed_range());
   command->add_option("--split", request->split, "split whose examples are shown");
   command->add_option("--example", request->example, "index of the example in the test stream of the split");
   command->add_option("--length", request->length, "length of the example, in the task's unit")

@@ -140,7 +140,8 @@ void add_sample(CLI::App& app, Invocation&) {
   command->add_option("--length", request->length, "length of all samples, in the task's unit")
       ->default_str("drawn by the task")
       ->check(CLI::Range(1, 100000));
-  command->add_option("-s,--seed", request->seed, "seed of the experiment whose samples are printed");
+  command->add_option("-s,--seed", request->seed, "seed of the experiment whose samples are printed")
+      ->check(seed_range());
   add_choice(*command, "--layout", request->layout_name, {"teacher_forced", "slots"},
              "layout of the answers: as inputs of a causal model, or as empty slots");
   command->add_flag("--json", request->json, "output as JSON");

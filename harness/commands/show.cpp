@@ -162,7 +162,7 @@ std::string show_setting(const std::string& name) {
     if (o.name != name) continue;
     return fmt::format("{} (setting)\n\n", o.name) + field("meaning", o.help) + field("expected", o.expected) +
            field("default", o.value.empty() ? "none" : o.value) +
-           field("example", fmt::format("posbench run --set {}={}", o.name, o.value.empty() ? "VALUE" : o.value)) +
+           field("example", fmt::format("posbench run --set {}=VALUE", o.name)) +
            "\nA profile may have another default; 'posbench show quick' prints its values.\n";
   }
   return "";

@@ -342,7 +342,9 @@ void add_verify(CLI::App& app, Invocation& invocation) {
   command->add_option("report", request->report, "report.json or run directory")->required();
   command->add_option("--sample", request->sample, "number of experiments to run")
       ->check(CLI::Range(1, 1'000'000));
-  command->add_option("--seed", request->seed, "seed of the random choice of experiments")->default_str("random");
+  command->add_option("--seed", request->seed, "seed of the random choice of experiments")
+      ->default_str("random")
+      ->check(seed_range());
   command
       ->add_option("-j,--jobs", request->jobs, "number of experiments at once; each also uses cores that are idle")
       ->default_str("all cores")

@@ -119,7 +119,8 @@ RunConfig make_config(const ConfigRequest& request) {
   if (request.file) overlay(file, file_name, config);
   for (const std::string& setting : request.settings) {
     const size_t equals = setting.find('=');
-    if (equals == setting.npos) throw InputError(fmt::format("'{}' is not SECTION.OPTION=VALUE", setting));
+    if (equals == setting.npos)
+      throw InputError(fmt::format("--set is '{}', expected SECTION.OPTION=VALUE", setting));
     config.set_for_all(setting.substr(0, equals), setting.substr(equals + 1));
   }
   for (const std::string& sweep : request.sweeps) {

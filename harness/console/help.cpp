@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -143,6 +146,19 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
         return fmt::format("'{}' is none of {}{}", given, fmt::join(words, ", "), did_you_mean(given, words));
       },
       fmt::format("{{{}}}", fmt::join(words, ",")));
+}
+
+CLI::Validator seed_range() {
+  static constexpr std::uint64_t kMost = 1'000'000'000'000;
+  return CLI::Validator(
+      [](const std::string& given) {
+        std::uint64_t seed = 0;
+        const char* last = given.data() + given.size();
+        const auto [end, error] = std::from_chars(given.data(), last, seed);
+        if (error == std::errc() && end == last && seed <= kMost) return std::string();
+        return fmt::format("'{}' is no integer from 0 to {}", given, kMost);
+      },
+      "");
 }
 
 CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& target,

@@ -38,6 +38,9 @@ std::vector<std::string> choices_of(const std::string& type);
 /// Accepts only these words. The message of a refusal names the nearest one.
 CLI::Validator one_of(const std::vector<std::string>& words);
 
+/// Accepts seeds, those of a run. Without it, a negative number would become a large one.
+CLI::Validator seed_range();
+
 /// Adds an option whose value is one of some words, each of which names a value. `Target` is Value, or
 /// std::optional<Value> if there is no default.
 template <class Target, class Value>

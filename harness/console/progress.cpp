@@ -68,7 +68,7 @@ Progress::Progress(Verbosity verbosity, int experiments, double work)
 std::string Progress::time_left() const {
   const double elapsed = seconds_since(start_);
   if (elapsed < 2 || work_done_ <= 0) return "estimating the time left";
-  return "about " + format_duration(elapsed * (work_ - work_done_) / work_done_) + " left";
+  return "about " + format_duration(elapsed * std::max(0.0, work_ - work_done_) / work_done_) + " left";
 }
 
 void Progress::draw() {

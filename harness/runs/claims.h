@@ -19,7 +19,7 @@ struct ClaimRun {
 };
 
 struct ClaimPlan {
-  std::vector<Claim> claims;   // with the runs of their cells at this size
+  std::vector<Claim> claims;   // with `run` set in each ClaimCell for this size
   std::vector<ClaimRun> runs;  // that the claims need, in the order of their names
 };
 

@@ -15,10 +15,10 @@ struct Plan {
   int jobs = 1, threads = 1;    // experiments at once; threads of each of them
 
   size_t pairs = 0, measured_pairs = 0;  // of a task and an encoding
-  double deviation = 0;  // largest relative one of a measured pair from its estimate by other pairs
+  double deviation = 0;  // largest relative error of an estimate of a measured pair by the other pairs
 };
 
-/// Estimates the time from a calibration of about ten CPU seconds, of as many experiments at once as a run has. If that
+/// Estimates the time. It measures for about ten CPU seconds, with as many experiments at once as the run has. If that
 /// is not enough for every pair of a task and an encoding, the others are estimated from the measured ones. Training
 /// is assumed to use all its steps, and grids all their multiples. `jobs` and `threads` are those of run_suite. The
 /// threads of an experiment are assumed to divide its tests and the groups of its batches evenly. Calls `measured` from

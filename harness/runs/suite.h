@@ -25,6 +25,7 @@ struct Shard {
   bool operator==(const Shard&) const = default;
 };
 
+/// The experiments of one run.
 struct Suite {
   std::vector<std::unique_ptr<TaskSetup>> tasks;
   std::vector<Experiment> experiments;  // by task, encoding, seed, in the order of the configuration
@@ -48,7 +49,7 @@ Suite make_suite(const RunConfig&, Shard = {});
 /// meanwhile.
 std::vector<TaskBaseline> measure_baselines(const Suite&, int jobs, const std::stop_token& = {});
 
-constexpr int kIdleCores = 0;  // a number of threads: one, and as many as there are idle cores
+constexpr int kIdleCores = 0;  // a value of `threads`: one thread, and one for each idle core
 
 /// Runs the experiments, up to `jobs` in parallel, each with `threads` threads. A requested stop ends them at their next
 /// step or test sequence. If an experiment or the observer throws an exception, the others are stopped and the

@@ -9,7 +9,7 @@
 
 namespace posbench {
 
-/// Everything that later steps of a sweep depend on, between two steps. All learning rates have the same initial
+/// The state of a sweep between two steps of a training. All learning rates have the same initial
 /// values and the same samples.
 struct LearningRateSweep {
   LearningRateSweep(const Model&, const TrainingOptions&, std::uint64_t seed);

@@ -216,8 +216,9 @@ std::vector<std::string> board_summary_notes(const Board& board) {
 }
 
 std::vector<std::string> board_notes(const Board& board, const BoardTexts& words) {
-  std::vector<std::string> notes = {fmt::format("Values: {}, mean over seeds and over the splits that are named.",
-                                                metric_info(board.options.metric).title)};
+  std::vector<std::string> notes = {fmt::format("Values: {}, {}, mean over seeds and splits.",
+                                                metric_info(board.options.metric).title,
+                                                split_title(board.options))};
   if (any(board, BoardStatus::in_tier)) {
     notes.push_back(fmt::format(
         "tier: the seeds cannot tell these encodings from the best of them (exact permutation tests at 5 %, "

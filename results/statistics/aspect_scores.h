@@ -24,7 +24,7 @@ struct AspectScore {
   double mean = 0;
   Interval interval;  // 95 %, by bootstrap over tasks and, within each, over seeds
   int tasks = 0;      // that the encoding ran
-  int learned = 0;    // by most seeds in distribution
+  int learned = 0;    // by at least half of the seeds in distribution
 };
 
 /// Returns the scores of an encoding, in the order of the aspects. Aspects none of whose tasks the encoding ran

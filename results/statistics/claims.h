@@ -1,11 +1,15 @@
 // Judges claims of the literature by rules that were fixed before any run.
 //
 // A claim is a sentence with rules, all of which must hold. An order rule states that one accuracy is above another:
-// it holds if the difference of the means over seeds is above `least`, and is refuted if the difference is below 0,
-// both by exact permutation tests of shifted seeds. Holm's correction counts all order rules of the claims that are
-// judged together, trained or not, so training another claim never undoes a verdict. A level rule states a bound of
-// an accuracy: it holds if at least nine in ten seeds reach it, and is refuted if at most one in ten does. An
-// encoding that has not learned its task decides no rule out of distribution (results/statistics/learned.h).
+// it is reproduced if the difference of the means over seeds is above `least`, and contradicted if the difference is
+// below 0, both by exact permutation tests of shifted seeds. Holm's correction counts all order rules of the comparable
+// claims that are judged together, trained or not, so training another claim never undoes a verdict. A level rule
+// states a bound of an accuracy: it is reproduced if at least nine in ten seeds reach it, and contradicted if at most
+// one in ten does. An encoding that has not learned its task decides no rule out of distribution
+// (results/statistics/learned.h).
+//
+// The first that applies decides a claim: not comparable, if its setup differs too much from the source;
+// contradicted, if a rule is; not run, if a rule has no results; inconclusive, if a rule is; otherwise reproduced.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -24,7 +28,7 @@ namespace posbench {
 /// The smallest number of seeds with which a rule is judged.
 constexpr size_t kClaimSeeds = 5;
 
-/// The evidence that a rule uses: one split of the experiments of one run.
+/// The results that a rule uses: those of one encoding on one split of one task.
 struct ClaimCell {
   std::string task, encoding;  // as named in the claim: the task by a key of ClaimFile::tasks
   std::string split;           // its name; in_distribution and out_of_distribution are means over all of that kind

@@ -13,9 +13,9 @@
 //   not learned    out of distribution, where most seeds of one side have not learned the task in distribution;
 //   too few seeds  fewer than five on either side;
 //   better, worse  the corrected p-value is below alpha, and the difference is the threshold or more;
-//   same           the 95 % interval of the difference lies within the threshold on both sides of 0, with the row's own
-//                  variance and with the moderated one, and the same fraction of seeds solves the split on both
-//                  sides;
+//   same           the 95 % interval of the difference lies within the threshold on both sides of 0, with the variance
+//                  of the row and with the moderated one (moderated_variance.h), and the same fraction of seeds
+//                  solves the split on both sides;
 //   undecided      otherwise: more seeds may decide.
 // An experiment that diverged or failed counts with an accuracy and an effective length of 0, as in the summary.
 // By loss and margin it counts with the worst value of the row, or that of a uniform guess if that is worse, and
@@ -30,10 +30,10 @@
 
 namespace posbench {
 
-/// Compares runs. Throws InputError with the reason if the reports are not comparable: a task has another version,
-/// or a split of the user other options; the budget differs (the sections `model` and `training` of the config,
-/// the `overrides` for a task of both, and `evaluation.layout`) and that is not allowed; or they have nothing in
-/// common.
+/// Compares runs. Throws InputError with the reason if the reports are not comparable: a task has another version, a
+/// split of the user has other options, the reports have nothing in common, or the budget differs and that is not
+/// allowed. The budget is the sections `model` and `training` of the config, the `overrides` for a task of both, and
+/// `evaluation.layout`.
 Comparison compare(const NamedReport& baseline, std::span<const NamedReport> candidates,
                    const CompareOptions& = {});
 

@@ -50,9 +50,8 @@ struct ComparisonRow {
   std::string task, encoding, candidate_encoding, split;
   SplitKind kind = SplitKind::in_distribution;
   ComparisonSide before, after;
-  bool in_pairs = false;  // a paired test; then both sides have the same seeds
-  bool identical =
-      false;  // each pair of experiments has the same counts on all splits, and the same learning curve
+  bool in_pairs = false;             // a paired test; then both sides have the same seeds
+  bool identical = false;            // both sides have the same seeds, and the results of each seed are equal
   double difference = 0;             // of the means, after - before
   std::optional<double> noise;       // moderated standard deviation of one accuracy, or of one pair's difference
   std::optional<Interval> interval;  // 95 % interval of the difference, with that noise

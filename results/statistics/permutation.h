@@ -7,10 +7,10 @@
 // either solve a task or do not. Pitman 1937; Westfall and Young 1993, Resampling-Based Multiple Testing.
 //
 // Many hypotheses are corrected by Holm's method (1979), adapted to discrete tests (Tarone 1990, Biometrics
-// 46(2); Westfall and Wolfinger 1997, The American Statistician 51(1)): Holm counts each remaining hypothesis with
-// the p-value of this one; here each counts with the probability that its own statistic is as large. The sum is a
-// bound for any dependence between the tests. Holm's count would leave no power with five seeds: their smallest
-// p-value is 2 in 252, which is too large times 49.
+// 46(2); Westfall and Wolfinger 1997, The American Statistician 51(1)): Holm multiplies a
+// p-value by the number of remaining tests. Here each remaining test adds only the probability that its own
+// statistic is at least as large. The sum is a bound for any dependence between the tests. Holm's count would leave
+// no power with five seeds: their smallest p-value is 2 in 252, which is too large times 49.
 #pragma once
 #include <span>
 #include <vector>
@@ -22,7 +22,7 @@ namespace posbench {
 /// The accuracies on one split before and after, one for each seed.
 struct SplitValues {
   std::vector<double> before, after;
-  double least_variance = 0;  // of one value (of one difference, in pairs): what rounding to counts adds
+  double least_variance = 0;  // lower bound for one value, or one difference of a pair: the rounding to counts
 };
 
 /// The permutation distribution of one hypothesis.

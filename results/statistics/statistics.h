@@ -22,7 +22,7 @@ Interval wilson_interval(Count);
 /// Returns the mean, or NaN without values.
 double mean(std::span<const double>);
 
-/// Returns the standard deviation of the population, with the divisor n - 1; NaN for fewer than two values.
+/// Returns the sample standard deviation, with the divisor n - 1; NaN for fewer than two values.
 double standard_deviation(std::span<const double>);
 
 /// Returns the 95 % interval of the mean by Student's t; empty for fewer than two values.

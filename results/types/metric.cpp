@@ -101,7 +101,7 @@ const std::vector<MetricInfo>& metrics() {
        .title = "effective length in multiples of the trained length",
        .definition =
            "the largest multiple of the trained length up to which a seed keeps a sequence accuracy of at least 0.9 at every tested "
-           "length; 0 for a seed that has not learned the task; needs evaluation.grid",
+           "length; 0 for a seed below 0.9 at the trained length; needs evaluation.grid",
        .is_accuracy = false,
        .value = [](const SplitResult&) { return std::optional<double>(); },
        .cases = none,

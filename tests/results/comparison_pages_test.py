@@ -35,6 +35,9 @@ def check_compare(browser, posbench, reference, directory):
     browser.open(page)
     seen = browser.run("""posbench.draw_all().then(() => ({problems: posbench.problems,
       rows: [...document.querySelectorAll(".results tbody tr")].map(row => [...row.cells].map(cell => cell.textContent)),
+      wide: posbench.plots.filter(p => p.kind === "forest" && (() => {
+        const [band, frame] = [".unimportant", ".background"].map(name => p.view_node.querySelector(name).getBBox());
+        return band.x < frame.x - 1 || band.x + band.width > frame.x + frame.width + 1; })()).map(p => p.title),
       plots: posbench.plots.filter(p => p.kind === "forest").map(p => [p.title, p.rows.map(row => row[0])])}))""")
     check(not seen["problems"] and not browser.problems, f"compare: {seen['problems']} {browser.problems}")
     expected = sorted([row["verdict"], row["task"], row["split"]] for row in told["rows"])
@@ -43,6 +46,7 @@ def check_compare(browser, posbench, reference, directory):
         all(title.endswith(", cope -> rope") and "cope" not in " ".join(rows) for title, rows in seen["plots"]),
         f"compare: the plots are {seen['plots'][:2]}",
     )
+    check(not seen["wide"], f"compare: the gray range leaves the plots {seen['wide']}")
     return len(seen["plots"])
 
 
