@@ -15,7 +15,6 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -107,7 +106,7 @@ class Then final : public BasicTask<Options> {
   std::string token_text(int token) const override {
     if (token == query()) return "?";
     if (token < query()) return second_->token_text(token);
-    const std::string text = first_->token_text(token - first_token());
+    std::string text = first_->token_text(token - first_token());
     for (int other = 0; other < query(); ++other) {
       if (second_->token_text(other) == text) return text + "'";
     }
