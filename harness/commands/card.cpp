@@ -1,4 +1,6 @@
 // `posbench card`: one encoding on one page.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
