@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -72,20 +74,24 @@ void RunConfig::set_sweep(const std::string& name, const std::string& values) {
   sweep.emplace_back(name, std::move(list));
 }
 
+std::optional<std::uint64_t> parse_seed(std::string_view text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc{} || end != text.data() + text.size() || seed > kMaxSeed) return std::nullopt;
+  return seed;
+}
+
 std::vector<std::uint64_t> parse_seeds(const std::string& text) {
-  constexpr std::uint64_t kMax = 1'000'000'000'000;
   std::vector<std::uint64_t> seeds;
   const bool is_list = text.find(',') != text.npos;
   for (const std::string& piece : split_list(text, ',')) {
     if (piece.empty() && !seeds.empty()) continue;  // a list of one is written "5,"
-    std::uint64_t seed = 0;
-    const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), seed);
-    if (error != std::errc{} || end != piece.data() + piece.size() || seed > kMax ||
-        std::find(seeds.begin(), seeds.end(), seed) != seeds.end()) {
+    const std::optional<std::uint64_t> seed = parse_seed(piece);
+    if (!seed || std::find(seeds.begin(), seeds.end(), *seed) != seeds.end()) {
       throw InputError(
-          fmt::format("seeds '{}': expected how many (3) or different numbers (0,5,7) up to {}", text, kMax));
+          fmt::format("seeds '{}': expected how many (3) or different numbers (0,5,7) up to {}", text, kMaxSeed));
     }
-    seeds.push_back(seed);
+    seeds.push_back(*seed);
   }
   if (is_list) return seeds;
   constexpr std::uint64_t kMaxSeeds = 10000;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,11 @@ RunConfig config_from_json(const Json&, const std::string& where);
 
 /// Returns the name under the key "profile", or "quick" if there is none. Throws InputError if it is not a text.
 std::string profile_name(const Json&, const std::string& where);
+
+constexpr std::uint64_t kMaxSeed = 1'000'000'000'000;
+
+/// Reads one seed. Returns nullopt if it is no integer from 0 to kMaxSeed.
+std::optional<std::uint64_t> parse_seed(std::string_view text);
 
 /// Reads "3" as the seeds 0, 1, 2, and "0,5,7" as a list of seeds. Throws InputError.
 std::vector<std::uint64_t> parse_seeds(const std::string& text);

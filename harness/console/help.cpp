@@ -4,15 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "harness/config/config.h"
 #include "harness/console/terminal.h"
 
 namespace posbench {
@@ -149,14 +147,9 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
 }
 
 CLI::Validator seed_range() {
-  static constexpr std::uint64_t kMost = 1'000'000'000'000;
   return CLI::Validator(
       [](const std::string& given) {
-        std::uint64_t seed = 0;
-        const char* last = given.data() + given.size();
-        const auto [end, error] = std::from_chars(given.data(), last, seed);
-        if (error == std::errc() && end == last && seed <= kMost) return std::string();
-        return fmt::format("'{}' is no integer from 0 to {}", given, kMost);
+        return parse_seed(given) ? "" : fmt::format("'{}' is no integer from 0 to {}", given, kMaxSeed);
       },
       "");
 }

@@ -38,7 +38,7 @@ std::vector<std::string> choices_of(const std::string& type);
 /// Accepts only these words. The message of a refusal names the nearest one.
 CLI::Validator one_of(const std::vector<std::string>& words);
 
-/// Accepts seeds, those of a run. Without it, a negative number would become a large one.
+/// Accepts the seeds that a run accepts. Without it, -1 would become a large number.
 CLI::Validator seed_range();
 
 /// Adds an option whose value is one of some words, each of which names a value. `Target` is Value, or

@@ -168,7 +168,7 @@ class Then final : public BasicTask<Options> {
   }
 
   Example join(const Example& first, const Example& second) const {
-    const int asked = first.scored.back() + 1 + second.scored.front(), first_size = first.scored.back() + 1;
+    const int first_size = first.scored.back() + 1, asked = first_size + second.scored.front();
     Example example{.scored = {asked}, .length = first.length, .candidates = second.candidates};
     for (int t = 0; t < first_size; ++t) {
       example.tokens.push_back(first_token() + first.tokens[t]);

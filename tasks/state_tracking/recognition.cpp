@@ -27,6 +27,7 @@
 #include "tasks/parts/basic_task.h"
 #include "tasks/parts/examples.h"
 #include "tasks/parts/labeled_strings.h"
+#include "tasks/parts/language.h"
 #include "tasks/parts/languages.h"
 #include "tasks/registry.h"
 
@@ -81,9 +82,8 @@ struct Options {
     o.choice("negatives", negatives, {"mixed", "edited", "sampled"},
              "rejected strings: words after edits, uniform strings, or either with probability 1/2");
     o.integer("edits", edits, 0, 1000, "edits of a word; 0: geometric, each one more with probability 1/2");
-    o.flag(
-        "next_symbols", next_symbols,
-        "also train on the sets of symbols that may follow, in words; for causal models, since others see what follows");
+    o.flag("next_symbols", next_symbols,
+           "also train on the symbols that may follow each symbol of a word; meant for causal models");
     o.text("folder", folder, "a path", "strings and labels in the form of FLaRe, instead of a language");
   }
 };

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "harness/check/oracles.h"
+#include "tasks/parts/language.h"
 #include "tasks/parts/languages.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "harness/check/oracles.h"
-#include "harness/check/oracles/token_lists.h"
 
 namespace posbench {
 namespace {
