@@ -25,6 +25,7 @@
 #include "harness/console/known_names.h"
 #include "harness/console/message.h"
 #include "harness/console/status_line.h"
+#include "harness/console/terminal.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -75,6 +76,11 @@ std::vector<std::string> with_variants(const std::vector<std::string>& specs) {
   return all;
 }
 
+void print_detail(const std::string& text) {
+  constexpr size_t kColumn = 7;
+  fmt::print("{:{}}{}\n", "", kColumn, fit_terminal(text, kColumn));
+}
+
 void print_encoding(const Json& c) {
   if (c.contains("failure"))
     return fmt::print("FAIL {:<44} {}\n", c["encoding"].get<std::string>(), c["failure"].get<std::string>());
@@ -86,26 +92,26 @@ void print_encoding(const Json& c) {
                g["worst_error"].get<double>(), g["where"].get<std::string>());
   }
   const auto yes = [&](const char* key) { return c[key].get<bool>() ? "yes" : "NO"; };
-  fmt::print(
-      "       causal bit for bit: {}; finite at length 1 and at 4 times the trained length: {}; output change when "
-      "tokens are reordered: {:.1e}, when all positions are shifted: {:.1e}\n",
-      yes("causal"), yes("finite"), c["order_sensitivity"].get<double>(), c["shift_sensitivity"].get<double>());
+  print_detail(fmt::format(
+      "causal bit for bit: {}; finite at length 1 and at 4 times the trained length: {}; output change when "
+      "tokens are reordered: {:.1e}, when all positions are shifted: {:.1e}",
+      yes("causal"), yes("finite"), c["order_sensitivity"].get<double>(), c["shift_sensitivity"].get<double>()));
   const Json& p = c["properties"];
   if (p.contains("not_measured"))
-    return fmt::print("       properties not measured: {}\n", p["not_measured"].get<std::string>());
+    return print_detail("properties not measured: " + p["not_measured"].get<std::string>());
   const auto word = [&](const char* key) { return p[key]["measured"].get<std::string>(); };
-  fmt::print(
-      "       positions distinct: {} ({} of {}, {} of {}); in range beyond the trained length: {} ({} untrained "
-      "rows, scores {:+.0f} %)\n"
-      "       relative only: {} (change {:.1e}); weaker with distance: {} ({:.0f} % of heads)\n",
+  print_detail(fmt::format(
+      "positions distinct: {} ({} of {}, {} of {}); in range beyond the trained length: {} ({} untrained rows, scores "
+      "{:+.0f} %)",
       word("distinct"), p["distinct"]["positions"].get<int>(), p["distinct"]["of"].get<int>(),
       p["distinct"]["far"].get<int>(), p["distinct"]["of_far"].get<int>(), word("extrapolates"),
-      p["extrapolates"]["untrained_rows"].get<int>(), 100 * p["extrapolates"]["growth"].get<double>(),
-      word("relative"), p["relative"]["moved"].get<double>(), word("distance_decay"),
-      100 * p["distance_decay"]["falling_heads"].get<double>());
+      p["extrapolates"]["untrained_rows"].get<int>(), 100 * p["extrapolates"]["growth"].get<double>()));
+  print_detail(fmt::format("relative only: {} (change {:.1e}); weaker with distance: {} ({:.0f} % of heads)",
+                           word("relative"), p["relative"]["moved"].get<double>(), word("distance_decay"),
+                           100 * p["distance_decay"]["falling_heads"].get<double>()));
   if (!p.contains("corrections") || !Spec::parse(c["encoding"].get<std::string>()).options.empty()) return;
   for (const Json& correction : p["corrections"])
-    fmt::print("       correct the registration: {}\n", correction.get<std::string>());
+    print_detail("correct the registration: " + correction.get<std::string>());
 }
 
 /// Prints the certificates of many models of one encoding.
@@ -114,7 +120,7 @@ void print_models(const std::string& encoding, const std::string& what, const Js
              c["passed"].get<bool>() ? "pass" : "FAIL", encoding, c["certificates"].get<int>(), what,
              c["worst_gradient_error"].get<double>(), c["where"].get<std::string>(),
              c["refused"].get<int>() > 0 ? fmt::format("; {} refused", c["refused"].get<int>()) : "");
-  for (const Json& failure : c["failures"]) fmt::print("       {}\n", failure.get<std::string>());
+  for (const Json& failure : c["failures"]) print_detail(failure.get<std::string>());
 }
 
 void print_task(const Json& c) {
@@ -123,25 +129,31 @@ void print_task(const Json& c) {
                  ? fmt::format("compared with the oracle on {} samples of each split, {}", c["samples"].get<int>(),
                                fmt::join(c["layouts"].get<std::vector<std::string>>(), " and "))
                  : "not compared with an oracle, which knows the task without these options");
-  for (const Json& fault : c["faults"]) fmt::print("       {}\n", fault.get<std::string>());
+  for (const Json& fault : c["faults"]) print_detail(fault.get<std::string>());
   for (const auto& [name, split] : c["splits"].items()) {
     std::string trivial;
     for (const auto& [view, accuracy] : split["trivial"].items())
       trivial += fmt::format("  {} {:.3f}", view, accuracy.get<double>());
-    fmt::print("       {:<20} chance {:.3f}{}\n", name, split["chance"].get<double>(), trivial);
+    constexpr size_t kColumn = 28;
+    const auto print_split = [](const std::string& first, const std::string& text) {
+      fmt::print("       {:<20} {}\n", first, fit_terminal(text, kColumn));
+    };
+    print_split(name, fmt::format("chance {:.3f}{}", split["chance"].get<double>(), trivial));
     if (!split.contains("largest_answer_fraction")) continue;
-    fmt::print(
-        "       {:<20} most frequent answer {:.3f}, declared {:.3f}; also among {} training samples {:.4f}, by chance "
-        "{:.4f}\n",
-        "", split["largest_answer_fraction"]["measured"].get<double>(),
-        split["largest_answer_fraction"]["declared"].get<double>(),
-        split["seen_in_training"]["training_samples"].get<int>(),
-        split["seen_in_training"]["fraction"].get<double>(), split["seen_in_training"]["by_chance"].get<double>());
+    print_split(
+        "",
+        fmt::format(
+            "most frequent answer {:.3f}, declared {:.3f}; also among {} training samples {:.4f}, by chance {:.4f}",
+            split["largest_answer_fraction"]["measured"].get<double>(),
+            split["largest_answer_fraction"]["declared"].get<double>(),
+            split["seen_in_training"]["training_samples"].get<int>(),
+            split["seen_in_training"]["fraction"].get<double>(),
+            split["seen_in_training"]["by_chance"].get<double>()));
     std::string shortcuts;
     for (const auto& [kind, best] : split["shortcuts"].items())
       shortcuts += fmt::format("  {} {:.3f} of {:.3f}", kind, best["accuracy"].get<double>(),
                                best["declared"].get<double>());
-    fmt::print("       {:<20} best predictor of one feature, measured of declared:{}\n", "", shortcuts);
+    print_split("", "best predictor of one feature, measured of declared:" + shortcuts);
   }
 }
 

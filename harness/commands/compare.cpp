@@ -66,7 +66,7 @@ std::string comparison_text(const Comparison& comparison, Format format, const C
     case Format::markdown:
       return to_markdown(comparison);
     case Format::csv:
-      return to_csv(comparison_table(comparison));
+      return to_csv(comparison_csv(comparison));
     case Format::json:
       return to_indented_json(to_json(comparison));
     case Format::html:

@@ -71,17 +71,20 @@ std::string quoted(const std::string& word) {
   return "$" + text + "'";
 }
 
-/// Returns the number of stored experiments and the command that continues the run.
+/// Returns the numbers of stored experiments and of checkpoints, and the command that continues the run.
 std::string how_to_resume(const RunRequest& request, const RunDirectory& directory, size_t experiments) {
   std::vector<std::string> words;
   for (const std::string& word : request.command) {
     if (word != "--force" && word != "--resume") words.push_back(quoted(word));
   }
   if (!request.directory) words.insert(words.end(), {"-o", quoted(directory.path().string())});
-  std::string stored =
-      fmt::format("{} of {} experiments are stored. To continue:", directory.finished().size(), experiments);
+  std::string stored;
   try {
     directory.check_in_place();
+    const size_t checkpoints = directory.count_checkpoints();
+    stored =
+        fmt::format("{} of {} experiments are stored{}. To continue:", directory.finished().size(), experiments,
+                    checkpoints > 0 ? fmt::format(", and checkpoints of {} more", checkpoints) : "");
   } catch (const FileError&) {
     stored = "the run directory no longer exists. To start again, or to continue when it is back:";
   }
@@ -239,8 +242,10 @@ void print_plan(const Suite& suite, int jobs, int threads, bool color) {
                           fmt::format("{:.1f}", plan.seconds[i])});
   }
   print_table(table, color);
-  fmt::print("{} experiments; about {} of core time, {} with {} jobs{}\n", ids(suite.experiments).size(),
-             format_duration(plan.core_seconds), format_duration(plan.wall_seconds), plan.jobs,
+  const size_t experiments = ids(suite.experiments).size();
+  fmt::print("{} experiment{}; about {} of core time, {} with {} job{}{}\n", experiments,
+             experiments == 1 ? "" : "s", format_duration(plan.core_seconds), format_duration(plan.wall_seconds),
+             plan.jobs, plan.jobs == 1 ? "" : "s",
              plan.threads > 1 ? fmt::format(" of {} threads", plan.threads) : "");
   if (plan.measured_pairs < plan.pairs) {
     fmt::print(

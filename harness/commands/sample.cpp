@@ -17,6 +17,7 @@
 #include "harness/commands/commands.h"
 #include "harness/config/names.h"
 #include "harness/console/help.h"
+#include "harness/console/terminal.h"
 #include "harness/training/samples.h"
 #include "results/json/json.h"
 #include "tasks/registry.h"
@@ -74,20 +75,26 @@ std::string sample_text(const Task& task, const SampleStream::Sample& sample) {
   const auto is_scored = [&scored = example.scored](size_t t) {
     return std::find(scored.begin(), scored.end(), static_cast<int>(t)) != scored.end();
   };
-  std::string words, ids, answers, answer_ids;
+  std::vector<std::string> words, ids, answers;
+  std::vector<int> answer_ids;
   for (size_t t = 0; t < example.tokens.size(); ++t) {
     const std::string mark = is_scored(t) ? "*" : "";
-    words += fmt::format(" {}{}", task.token_text(example.tokens[t]), mark);
-    ids += fmt::format(" {}{}", example.tokens[t], mark);
+    words.push_back(task.token_text(example.tokens[t]) + mark);
+    ids.push_back(fmt::format("{}{}", example.tokens[t], mark));
     if (!is_scored(t)) continue;
-    answers += fmt::format(" {}", task.token_text(example.targets[t]));
-    answer_ids += fmt::format(" {}", example.targets[t]);
+    answers.push_back(task.token_text(example.targets[t]));
+    answer_ids.push_back(example.targets[t]);
   }
-  std::string text =
-      fmt::format("length {}, {} tokens; * marks scored tokens\n  words  {}\n  ids    {}\n  answer {}   (ids{})\n",
-                  length, example.tokens.size(), words, ids, answers, answer_ids);
-  if (example.distances.empty()) return text;
-  return text + fmt::format("  distance {}\n", fmt::join(example.distances, " "));
+  std::string text = fmt::format("length {}, {} tokens; * marks scored tokens\n", length, example.tokens.size());
+  const auto add = [&](const char* name, const std::string& value) {
+    constexpr size_t kColumn = 11;
+    text += fmt::format("  {:<9}{}\n", name, fit_terminal(value, kColumn));
+  };
+  add("words", fmt::format("{}", fmt::join(words, " ")));
+  add("ids", fmt::format("{}", fmt::join(ids, " ")));
+  add("answer", fmt::format("{}   (ids {})", fmt::join(answers, " "), fmt::join(answer_ids, " ")));
+  if (!example.distances.empty()) add("distance", fmt::format("{}", fmt::join(example.distances, " ")));
+  return text;
 }
 
 Json sample_json(const Task& task, const SampleStream::Sample& sample) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -50,11 +51,19 @@ std::string field(const std::string& name, const std::string& value) {
   return value.empty() ? "" : fmt::format("{:<15} {}\n", name + ":", wrapped_lines(value, kColumn, list_width()));
 }
 
+/// Returns the equation with each of its definitions in a line.
+std::string equation_lines(std::string equation) {
+  constexpr std::string_view kGap = ",   ";
+  for (size_t at = equation.find(kGap); at != equation.npos; at = equation.find(kGap, at))
+    equation.replace(at, kGap.size(), ",\n");
+  return equation;
+}
+
 std::string show_encoding(const EncodingEntry& entry) {
   const EncodingInfo& info = entry.info;
   return fmt::format("{} (encoding, {})\n\n", info.name, to_string(info.family)) +
          field("also called", fmt::format("{}", fmt::join(aliases_of(info.name), ", "))) +
-         field("equation", info.equation) + field("source", info.source) +
+         field("equation", equation_lines(info.equation)) + field("source", info.source) +
          field("used in", fmt::format("{}", fmt::join(info.used_in, ", "))) + field("notes", info.notes) +
          field("models", info.causal_only ? "causal" : "causal, bidirectional") +
          field("learned", info.learned ? "yes" : "no") + field("relative", to_string(info.relative)) +

@@ -97,9 +97,9 @@ void Progress::finished(const ExperimentResult& result, double seconds) {
   if (verbosity_ == Verbosity::quiet) return;
   if (terminal_) write_message("\r\x1b[K");
   const std::string left = done_ < experiments_ ? "; " + time_left() : "";
-  write_line(fmt::format("[{}/{}] {} on {}, seed {}: {} ({}{})", done_, experiments_, result.id.encoding,
-                         result.id.task, result.id.seed, to_printable(outcome(result)), format_duration(seconds),
-                         terminal_ ? "" : left));
+  write_line(fmt::format("[{}/{}] {} on {}, seed {}: {} ({} of core time{})", done_, experiments_,
+                         result.id.encoding, result.id.task, result.id.seed, to_printable(outcome(result)),
+                         format_duration(seconds), terminal_ ? "" : left));
   draw();
 }
 

@@ -1,14 +1,19 @@
 #include "harness/exchange/saved_model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/crc.hpp>
 #include <cctype>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -47,6 +52,17 @@ void check_format(const std::string& format, const ParameterLayout& layout, cons
     throw InputError(fmt::format(
         "{}: '{}' is stored as (outputs, inputs) by an earlier version; train the model again", name, entry.name));
   }
+}
+
+/// Returns the names of the files with the models of a run, without their extension, in order.
+std::vector<std::string> saved_models(const std::filesystem::path& run) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(run / "models", ignored)) {
+    if (entry.path().extension() == ".safetensors") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 }  // namespace
@@ -95,9 +111,14 @@ std::filesystem::path find_model(const std::filesystem::path& run, const std::st
   const ExperimentId id = experiment_id(task, encoding, seed);
   const std::filesystem::path path = model_path(run, id);
   if (std::filesystem::exists(path)) return path;
-  throw InputError(fmt::format(
-      "{} does not exist: {} has no model of '{}' on '{}' with seed {}; 'posbench run --save-models' saves them",
-      path.string(), run.string(), id.encoding, id.task, id.seed));
+  const std::vector<std::string> saved = saved_models(run);
+  constexpr size_t kNamed = 6;
+  const std::string hint =
+      saved.empty() ? "'posbench run --save-models' saves models"
+                    : fmt::format("its models are {}{}", fmt::join(saved | std::views::take(kNamed), ", "),
+                                  saved.size() > kNamed ? fmt::format(" and {} more", saved.size() - kNamed) : "");
+  throw InputError(fmt::format("{} does not exist: {} has no model of '{}' on '{}' with seed {}; {}",
+                               path.string(), run.string(), id.encoding, id.task, id.seed, hint));
 }
 
 SavedModel load_model(const std::filesystem::path& path) {

@@ -268,6 +268,14 @@ void RunDirectory::forget_failed() {
   remove_file(path_ / kPageFile);
 }
 
+size_t RunDirectory::count_checkpoints() const {
+  const std::vector<ExperimentId>& all = record_.manifest.experiments;
+  std::error_code ignored;
+  return static_cast<size_t>(std::count_if(all.begin(), all.end(), [&](const ExperimentId& id) {
+    return fs::exists(checkpoint_path(path_, id), ignored);
+  }));
+}
+
 void RunDirectory::remove_checkpoints() const {
   for (const ExperimentId& id : record_.manifest.experiments) remove_file(checkpoint_path(path_, id));
   remove_temporaries(path_ / kCheckpoints);

@@ -134,7 +134,8 @@ void TrainingOptions::describe(OptionTable& o) {
   o.omit_default();
   o.integer(
       "groups", groups, 1, 4096,
-      "number of groups of a batch, whose gradients are summed one after another; threads compute groups at once");
+      "number of groups of a batch, so that as many threads can train one experiment; the gradients of the groups are "
+      "summed in order, so that another number gives other bytes");
   o.omit_default();
 }
 

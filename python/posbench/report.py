@@ -17,7 +17,7 @@ import numpy as np
 from ._program import InputError, Settings, call, configuration
 from .plots import Plots
 from .samples import Samples
-from .views import View
+from .views import View, load_reports
 
 if TYPE_CHECKING:
     import pandas
@@ -152,9 +152,9 @@ class Report:
         return table(self)
 
 
-def table(*reports: Report) -> str:
+def table(*reports: Report | str | Path) -> str:
     """Returns the tables of reports next to each other, as `posbench report` prints them."""
-    return View("report", reports).write("console")
+    return View("report", load_reports(reports)).write("console")
 
 
 def run(

@@ -90,6 +90,13 @@ def board(
     return _view("board", reports, flags, metric, allow_different_budget)
 
 
+def load_reports(reports: Sequence[Report | str | Path]) -> list[Report]:
+    """Returns the reports, and reads those that are given as paths."""
+    from .report import Report
+
+    return [report if isinstance(report, Report) else Report.load(report) for report in reports]
+
+
 def _view(
     command: str,
     reports: Sequence[Report | str | Path],
@@ -97,13 +104,10 @@ def _view(
     metric: str | None,
     allow_different_budget: bool,
 ) -> View:
-    from .report import Report
-
-    loaded = [report if isinstance(report, Report) else Report.load(report) for report in reports]
     if metric is not None:
         flags += ["--metric", metric]
     if allow_different_budget:
         flags += ["--allow-different-budget"]
-    view = View(command, loaded, flags)
+    view = View(command, load_reports(reports), flags)
     _ = view.markdown  # raises InputError for invalid arguments
     return view

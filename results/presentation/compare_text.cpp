@@ -171,7 +171,11 @@ bool fits(const std::string& text, int width) {
   return true;
 }
 
-/// Returns a table for each task and encoding, without the columns that would name them.
+/// The order of the numbers in tables that may be too narrow for the last ones.
+constexpr size_t kByImportance[] = {0, 1, 2, 4, 3, 5};
+
+/// Returns a table for each task and encoding, without the columns that would name them and without the last columns
+/// if they do not fit.
 std::string grouped(const Comparison& comparison, const ConsoleStyle& style) {
   using Group = std::tuple<size_t, std::string, std::string>;  // candidate, task, encodings
   std::vector<std::pair<Group, Table>> groups;
@@ -181,19 +185,28 @@ std::string grouped(const Comparison& comparison, const ConsoleStyle& style) {
     Table& table = found == groups.end() ? groups.emplace_back(group, Table{}).second : found->second;
     if (table.columns.empty()) {
       table.columns = {{"split"}, {"verdict"}};
-      for (const char* header : kNumbers) table.columns.push_back({header, Align::right});
+      for (const size_t n : kByImportance) table.columns.push_back({kNumbers[n], Align::right});
     }
     table.rows.push_back({row.split, {verdict_text(row), tone(row.verdict)}});
-    for (std::string& number : numbers(row, comparison.options.metric))
-      table.rows.back().emplace_back(std::move(number));
+    const std::vector<std::string> all = numbers(row, comparison.options.metric);
+    for (const size_t n : kByImportance) table.rows.back().emplace_back(all[n]);
   }
   std::string text;
-  for (const auto& [group, table] : groups) {
+  std::set<std::string> left_out;
+  for (auto& [group, table] : groups) {
     const auto& [candidate, task, encoding] = group;
     const std::string of = comparison.candidates.size() > 1 ? comparison.candidates[candidate] + ": " : "";
+    while (table.columns.size() > 3 && !fits(to_console_text(table), style.width)) {
+      left_out.insert(table.columns.back().header);
+      table.columns.pop_back();
+      for (std::vector<Cell>& row : table.rows) row.pop_back();
+    }
     text +=
         to_printable(fmt::format("{}{}, {}", of, task, encoding)) + "\n" + to_console_text(table, style) + "\n";
   }
+  if (!left_out.empty())
+    text += fmt::format("Too wide for this terminal, but in a pipe and in other formats: {}.\n",
+                        fmt::join(left_out, ", "));
   return text;
 }
 
@@ -260,6 +273,36 @@ Json write_options(const CompareOptions& options) {
 }  // namespace
 
 Table comparison_table(const Comparison& comparison) { return table_of(comparison, kOrder); }
+
+Table comparison_csv(const Comparison& comparison) {
+  Table table;
+  for (const char* header :
+       {"verdict", "candidate", "task", "encoding", "candidate_encoding", "split", "baseline_mean",
+        "candidate_mean", "difference", "low", "high", "baseline_seeds", "candidate_seeds", "baseline_unfinished",
+        "candidate_unfinished", "baseline_solved", "candidate_solved", "p", "detectable"})
+    table.columns.push_back({header});
+  const auto number = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.6g}", *value) : "";
+  };
+  const auto bound = [&](const ComparisonRow& row, double Interval::*end) {
+    return row.interval ? number(*row.interval.*end) : "";
+  };
+  for (const ComparisonRow& row : comparison.rows) {
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    for (std::string text : {to_string(row.verdict), comparison.candidates[row.candidate], row.task, row.encoding,
+                             row.candidate_encoding, row.split, number(row.before.mean), number(row.after.mean),
+                             number(row.difference), bound(row, &Interval::low), bound(row, &Interval::high)})
+      cells.emplace_back(std::move(text));
+    for (const auto count :
+         {row.before.seeds.size(), row.after.seeds.size(), static_cast<size_t>(row.before.unfinished),
+          static_cast<size_t>(row.after.unfinished), static_cast<size_t>(row.before.solved.correct),
+          static_cast<size_t>(row.after.solved.correct)})
+      cells.emplace_back(fmt::format("{}", count));
+    cells.emplace_back(number(row.p_corrected));
+    cells.emplace_back(number(row.detectable));
+  }
+  return table;
+}
 
 std::string encoding_text(const ComparisonRow& row) {
   if (row.encoding == row.candidate_encoding) return row.encoding;

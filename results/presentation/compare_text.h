@@ -12,6 +12,9 @@ namespace posbench {
 /// seeds and same.
 Table comparison_table(const Comparison&);
 
+/// Returns the same rows in the order of the comparison, with a number in each cell of a numeric column.
+Table comparison_csv(const Comparison&);
+
 /// Returns one table or, if it is wider than the style allows, one table for each task and encoding.
 std::string to_console_text(const Comparison&, const ConsoleStyle& = {});
 /// Returns Markdown for a pull request, in which the rows with verdict 'same' are collapsed.

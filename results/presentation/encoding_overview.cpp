@@ -8,7 +8,9 @@
 
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/board_text.h"
+#include "results/presentation/over_tasks_text.h"
 #include "results/statistics/compare.h"
+#include "results/statistics/over_tasks.h"
 
 namespace posbench {
 namespace {
@@ -95,9 +97,15 @@ std::string overview_text(const Board& board) {
   add("too few seeds for a tier",
       count([](const BoardRow& row) { return row.status == BoardStatus::too_few_seeds; }));
   add("not learned", count([](const BoardRow& row) { return row.status == BoardStatus::not_learned; }));
-  const std::string cost = cost_text(first);
-  return fmt::format("{} on {} tasks, {}: {}.{}", name_text(first), board.tasks.size(), split_title(board.options),
-                     fmt::join(counts, ", "), cost.empty() ? "" : fmt::format(" Cost: {}.", cost));
+  std::string text = fmt::format("{} on {} tasks, {}: {}.", name_text(first), board.tasks.size(),
+                                 split_title(board.options), fmt::join(counts, ", "));
+  const OverTasks over = summarize_over_tasks(board);
+  if (!over.rows.empty()) {
+    text += fmt::format(" Interquartile mean over the {} tasks that an encoding of the board has learned: {}.",
+                        over.tasks.size(), estimate_text(over.rows.front().interquartile_mean));
+  }
+  if (first.cost) text += fmt::format(" Cost: {}.", cost_text(first));
+  return text;
 }
 
 std::vector<OverviewTable> overview_tables(const Board& board) {

@@ -98,9 +98,14 @@ std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOpti
     notes.push_back(fmt::format("Left out, because no encoding of the board has learned them: {}.",
                                 fmt::join(over.unlearned, ", ")));
   if (!over.incomplete.empty()) {
-    notes.push_back(fmt::format(
-        "Left out, because they did not run all of these tasks ('-t' selects tasks that they ran): {}.",
-        fmt::join(over.incomplete, ", ")));
+    const std::string common = over.common.empty()
+                                   ? "select tasks that they ran with -t"
+                                   : fmt::format("all encodings ran the tasks of 'posbench board --summary -t {}'",
+                                                 fmt::join(over.common, ","));
+    notes.push_back(
+        fmt::format("{} of {} encodings are left out, because they did not run all of these tasks; {}: {}.",
+                    over.incomplete.size(), over.incomplete.size() + over.rows.size(), common,
+                    fmt::join(over.incomplete, ", ")));
   }
   if (over.rows.empty()) return notes;
   notes.push_back(fmt::format(
@@ -141,6 +146,7 @@ Json to_json(const OverTasks& over) {
   json["tasks"] = over.tasks;
   json["unlearned"] = over.unlearned;
   json["incomplete"] = over.incomplete;
+  json["common"] = over.common;
   json["thresholds"] = profile_thresholds();
   json["encodings"] = write_list(over.rows, [](const OverTasksRow& row) {
     Json item;

@@ -1,5 +1,6 @@
 // Makes the sections of a page that have a value for each encoding, or for each encoding and task.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "results/presentation/accuracy_text.h"
+#include "results/presentation/effective_length_text.h"
 #include "results/presentation/page_sections.h"
 
 namespace posbench {
@@ -72,15 +74,15 @@ Plot heat_map(const PageSource& source, const std::string& title, Kind kind, Acc
   return plot;
 }
 
-/// Adds a row. Writes "beyond 256" where accuracy does not fall.
-void write_threshold_length(const std::string& encoding, const std::string& task, const char* of,
-                            const std::optional<ThresholdLength>& fall, Json& rows) {
-  if (!fall) return;
-  const auto number = [&](const std::optional<int>& at) {
-    return at ? Json(*at) : Json(fmt::format("beyond {}", fall->tested_to));
-  };
-  rows.push_back({encoding, task, of, number(fall->at), fall->has_interval ? number(fall->low) : Json(nullptr),
-                  fall->has_interval ? number(fall->high) : Json(nullptr), fall->tested_to});
+/// Adds a row if the task has a grid of lengths, or of distances.
+void write_effective_length(const SummaryRow& row, const char* of, const std::optional<EffectiveLength>& effective,
+                            Json& rows) {
+  if (!effective) return;
+  const bool is_learned = row.learned.by_half_the_seeds();
+  const std::optional<Interval> interval = is_learned ? effective->interval : std::nullopt;
+  rows.push_back({row.encoding, row.task, of, effective_length_text(effective, row.learned),
+                  is_learned ? Json(effective->multiple) : Json(nullptr), low(interval), high(interval),
+                  effective->tested_to});
 }
 
 }  // namespace
@@ -113,7 +115,7 @@ Section ranking_section(const PageSource& source) {
       .title = "Mean rank",
       .about =
           "By sequence accuracy among the encodings of the same task; 1 is best, equal encodings share the mean of "
-          "their ranks.",
+          "their ranks. Out of distribution, encodings that have not learned a task share its last rank.",
       .columns = {{"row", "encoding"},
                   {"series", "splits"},
                   {"value", "mean rank"},
@@ -135,25 +137,23 @@ Section ranking_section(const PageSource& source) {
   return {"Ranking", "Lines are 95 % intervals, by bootstrap over tasks and, within each, over seeds.", {plot}};
 }
 
-Section threshold_section(const PageSource& source) {
+Section effective_length_section(const PageSource& source) {
   Plot plot{.kind = "table",
-            .title = "Length or distance from which accuracy is below 90 %",
-            .about =
-                "The first length, or distance, from which the token accuracy of all seeds is below 0.9, with its "
-                "95 % interval by "
-                "bootstrap over seeds.",
+            .title = "Effective length and distance",
+            .about = fmt::format("{}", fmt::join(effective_length_notes(source.summary), " ")),
             .columns = {{"encoding", "encoding"},
                         {"task", "task"},
                         {"of", "over"},
-                        {"at", "falls at"},
+                        {"text", "effective"},
+                        {"multiple", "multiple"},
                         {"low", "low"},
                         {"high", "high"},
                         {"tested_to", "tested to"}}};
   for (const SummaryRow& row : source.summary.rows) {
-    write_threshold_length(row.encoding, row.task, "length", row.length, plot.rows);
-    write_threshold_length(row.encoding, row.task, "distance", row.distance, plot.rows);
+    write_effective_length(row, "length", row.effective_length, plot.rows);
+    write_effective_length(row, "distance", row.effective_distance, plot.rows);
   }
-  return {"Effective length and distance", "", {plot}};
+  return {"Effective lengths", "", {plot}};
 }
 
 }  // namespace posbench

@@ -36,7 +36,7 @@ Section phase_section(const PageSource&);   // of a sweep
 Section learning_section(const PageSource&);
 Section map_section(const PageSource&);
 Section ranking_section(const PageSource&);
-Section threshold_section(const PageSource&);  // where accuracy falls
+Section effective_length_section(const PageSource&);
 Section unfinished_section(const PageSource&);
 Section cost_section(const PageSource&);
 Section seed_section(const PageSource&);  // a row for each experiment and split

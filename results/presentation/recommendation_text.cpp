@@ -114,8 +114,15 @@ std::vector<std::string> recommendation_notes(const Recommendations& found, cons
   std::vector<std::string> notes{
       "Score: token accuracy out of distribution, rescaled so that the best trivial predictor has 0 and the right answers "
       "have 1, mean over tasks; in brackets, 95 % by bootstrap over tasks and seeds. Encodings are sorted by the mean of "
-      "the scores. Encodings that did not run every task are left out; 'posbench board -t TASK' shows them.",
+      "the scores.",
       "Cost: core time of a training step, plain attention is 1."};
+  if (!found.incomplete.empty()) {
+    notes.push_back(fmt::format(
+        "{} of {} encodings of the board{} are left out, because they did not run every task of these aspects; "
+        "'posbench board -t TASK' shows all encodings that ran a task.",
+        found.incomplete.size(), found.incomplete.size() + found.encodings.size(),
+        need.cost ? " at this cost" : ""));
+  }
   for (const AspectTasks& aspect : need.aspects)
     notes.push_back(fmt::format("{}: {}", aspect.aspect, fmt::join(aspect.tasks, ", ")));
   if (!need.length) return notes;
@@ -169,6 +176,7 @@ Json to_json(const Recommendations& found, const Need& need) {
       aspect["unlearned"] = found.lengths[n].unlearned;
     }
   }
+  json["incomplete"] = found.incomplete;
   json["encodings"] = Json::array();
   for (const Recommendation& one : found.encodings) {
     if (!one.keeps_length) continue;

@@ -103,8 +103,8 @@ std::vector<Section> report_sections(const PageSource& source) {
   std::vector<Section> sections{result_section(source), phase_section(source)};
   for (Section& section : accuracy_sections(source)) sections.push_back(std::move(section));
   for (Section& section : loss_sections(source)) sections.push_back(std::move(section));
-  for (const auto make :
-       {map_section, ranking_section, threshold_section, learning_section, unfinished_section, cost_section}) {
+  for (const auto make : {map_section, ranking_section, effective_length_section, learning_section,
+                          unfinished_section, cost_section}) {
     sections.push_back(make(source));
   }
   return sections;
@@ -248,11 +248,11 @@ std::vector<Section> added_sections(const PageSource& source, AddedSections adde
   if (added == AddedSections::board) sections.push_back(map_section(source));
   for (Section& section : accuracy_sections(source)) sections.push_back(std::move(section));
   if (added == AddedSections::task) {
-    sections.push_back(threshold_section(source));
+    sections.push_back(effective_length_section(source));
     sections.push_back(learning_section(source));
     return sections;
   }
-  for (const auto make : {ranking_section, threshold_section, unfinished_section, seed_section}) {
+  for (const auto make : {ranking_section, effective_length_section, unfinished_section, seed_section}) {
     sections.push_back(make(source));
   }
   return sections;

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/printable.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_text.h"
 #include "results/reports/summary_json.h"
@@ -107,6 +109,11 @@ void check_experiments(const Report& report, const std::string& file) {
 
 void check_version(const Json& json, const std::string& file) {
   const Field root(json, file);
+  if (json.is_object() && !json.contains("schema_version")) {
+    throw InputError(to_printable(fmt::format(
+        "{}: schema_version is missing, so this is no report; give report.json of a run, or its directory",
+        file)));
+  }
   const Field version = root["schema_version"];
   if (version.integer(1, std::numeric_limits<int>::max()) > kSchemaVersion) {
     version.fail(

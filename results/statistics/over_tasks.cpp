@@ -40,6 +40,9 @@ OverTasks summarize_over_tasks(const Board& board) {
       of_encoding.scores.push_back(row.values);
     }
   }
+  for (const BoardTask& task : board.tasks) {
+    if (task.summary.learned > 0 && task.rows.size() == results.size()) over.common.push_back(task.task);
+  }
   const std::vector<double> thresholds = profile_thresholds();
   for (const auto& [encoding, of_encoding] : results) {
     if (of_encoding.scores.size() < over.tasks.size()) {

@@ -93,7 +93,11 @@ Recommendations recommend(const BoardReport& all, const Need& need) {
     };
     const auto cost = all.costs.find(encoding);
     const bool is_affordable = !need.cost || (cost != all.costs.end() && cost->second <= *need.cost);
-    if (!is_affordable || !std::ranges::all_of(need.aspects, ran)) continue;
+    if (!is_affordable) continue;
+    if (!std::ranges::all_of(need.aspects, ran)) {
+      found.incomplete.push_back(encoding);
+      continue;
+    }
     Recommendation one{.encoding = encoding,
                        .scores = score_aspects(all.report, encoding, need.aspects),
                        .at_length = {},

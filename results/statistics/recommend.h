@@ -53,6 +53,7 @@ struct Recommendations {
   std::vector<LengthTasks> lengths;       // of each aspect; empty unless the need has a length
   std::vector<Recommendation> encodings;  // that ran every task at the cost: those that keep the length first, and
                                           // the best mean score first
+  std::vector<std::string> incomplete;    // encodings at the cost that did not run every task
 };
 
 Recommendations recommend(const BoardReport&, const Need&);

@@ -176,6 +176,13 @@ SummaryRow summarize(const Report& report, const TaskBaseline& task, const Exper
 
 using KindSummary = std::optional<SplitSummary> SummaryRow::*;
 
+/// Returns the accuracies of all seeds. Out of distribution, rows that have not learned their task share the last
+/// rank: an accuracy from too little training would otherwise win against one of a trained model.
+std::vector<double> ranked_values(const SummaryRow& row, const SplitSummary& kind) {
+  const bool counts = kind.kind == SplitKind::in_distribution || row.learned.by_half_the_seeds();
+  return counts ? kind.sequence.values : std::vector<double>(kind.sequence.values.size(), -1);
+}
+
 std::vector<std::optional<MeanRank>> rank_by(const Report& report, const Summary& summary,
                                              const std::vector<std::string>& encodings, KindSummary kind) {
   std::map<std::string, size_t> task_index, encoding_index;
@@ -183,7 +190,7 @@ std::vector<std::optional<MeanRank>> rank_by(const Report& report, const Summary
   for (const std::string& encoding : encodings) encoding_index.emplace(encoding, encoding_index.size());
   std::vector values(task_index.size(), std::vector<std::vector<double>>(encodings.size()));
   for (const SummaryRow& row : summary.rows) {
-    if (row.*kind) values[task_index[row.task]][encoding_index[row.encoding]] = (row.*kind)->sequence.values;
+    if (row.*kind) values[task_index[row.task]][encoding_index[row.encoding]] = ranked_values(row, *(row.*kind));
   }
   return rank_encodings(values);
 }

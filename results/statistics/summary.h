@@ -62,9 +62,10 @@ struct SummaryRow {
   std::optional<EffectiveLength> effective_length, effective_distance;  // empty without such a grid
 };
 
+/// Mean ranks by sequence accuracy. Out of distribution, encodings that have not learned a task share its last rank.
 struct Ranking {
   std::string encoding;
-  std::optional<MeanRank> in_distribution, out_of_distribution;  // by sequence accuracy
+  std::optional<MeanRank> in_distribution, out_of_distribution;
 };
 
 struct Summary {

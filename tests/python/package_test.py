@@ -92,6 +92,7 @@ def test_bad_names_are_refused():
         path = Path(folder) / "x.json"
         path.write_text("{}")
         assert "is no report" in raised(posbench.InputError, posbench.Report.load, path)
+        assert "is no report" in raised(posbench.InputError, posbench.table, path)
         raised(posbench.InputError, posbench.Report.load, Path(folder) / "y.json")
 
 

@@ -1,6 +1,7 @@
 // Tests the tables, the JSON and the page of comparisons.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <sstream>
 #include <string>
@@ -92,6 +93,21 @@ TEST_CASE("several candidates each have their name in a row") {
   CHECK(table.rows.at(5).at(1).text == "b.json");
 }
 
+TEST_CASE("a comparison as CSV has a number in each numeric cell") {
+  const Table table = comparison_csv(example());
+  REQUIRE(table.rows.size() == 6);
+  const auto cell = [&](const std::string& name) {
+    const auto column = std::ranges::find(table.columns, name, &Column::header);
+    REQUIRE(column != table.columns.end());
+    return table.rows[1][static_cast<size_t>(column - table.columns.begin())].text;
+  };
+  CHECK(cell("split") == "ood_far");
+  CHECK(cell("difference") == "-0.302");
+  CHECK(cell("low") == "-0.307409");
+  CHECK(cell("baseline_seeds") == "5");
+  CHECK(to_csv(table).find('\'') == std::string::npos);
+}
+
 TEST_CASE("a comparison as JSON holds every number") {
   const Json json = to_json(example());
   CHECK(json.at("baseline") == "before.json");
@@ -125,10 +141,11 @@ TEST_CASE("a comparison that is wider than the terminal becomes a table for each
   const std::string whole = to_console_text(comparison), narrow = to_console_text(comparison, {.width = 80});
   std::istringstream lines(narrow);
   for (std::string line; std::getline(lines, line) && !line.starts_with("sequence accuracy");)
-    CHECK(line.size() <= 82);
+    CHECK(line.size() <= 81);  // ± has two bytes
   for (const ComparisonRow& row : comparison.rows) {
     CHECK(narrow.find(fmt::format("{}, {}\n", row.task, encoding_text(row))) != narrow.npos);
   }
+  CHECK(narrow.find("other formats: detectable, solved.\n") != narrow.npos);
   CHECK(to_console_text(comparison, {.width = 200}) == whole);
 }
 

@@ -101,6 +101,17 @@ TEST_CASE("if no encoding meets the need, the closest one is named") {
         "no encoding of the board ran every task of these aspects at this cost; choose fewer or raise --cost");
 }
 
+TEST_CASE("a recommendation states how many encodings did not run every task") {
+  BoardReport all = golden_board();
+  std::erase_if(all.report.experiments, [](const ExperimentResult& experiment) {
+    return experiment.id.encoding == "alibi" && experiment.id.task == "task0";
+  });
+  const Need need{.aspects = golden_aspects()};
+  const Recommendations found = recommend(all, need);
+  CHECK(found.incomplete == std::vector<std::string>{"alibi"});
+  CHECK(recommendation_notes(found, need)[2].starts_with("1 of 3 encodings of the board are left out, because"));
+}
+
 TEST_CASE("the JSON of a recommendation has the accuracy of each seed at the length, and its source") {
   const Need need{.aspects = golden_aspects(), .length = 4};
   const Json json = to_json(recommend(golden_board(), need), need);

@@ -55,6 +55,17 @@ TEST_CASE("what a page says cannot become markup or script") {
   CHECK(page.find("<mine>") == page.npos);
 }
 
+TEST_CASE("the page of a report with grids has effective lengths, and another page has no such section") {
+  Report report = drawn_report(1, 2, 5, [](int, int encoding, int, int) { return encoding == 0 ? 1.0 : 0.5; });
+  CHECK(make_page(report).find("Effective lengths") == std::string::npos);
+  for (ExperimentResult& experiment : report.experiments)
+    experiment.grids = {drawn_grid("length", {1, 0.99, 0.95, 0.7, 0.4, 0.2})};
+  const std::string page = make_page(report);
+  CHECK(page.find("Effective lengths") != std::string::npos);
+  CHECK(page.find(R"x(["encoding0","task0","length","2x (2x..2x)",2,2,2,)x") != std::string::npos);
+  CHECK(page.find(R"(["encoding1","task0","length","not learned",null,null,null,)") != std::string::npos);
+}
+
 TEST_CASE("a page is filled in at every place, and lets nothing out") {
   for (const char* part : {"{{title}}", "{{head}}", "{{documents}}", "{{data}}", "{{rows}}"}) {
     CAPTURE(part);

@@ -54,7 +54,8 @@ Json edited(Json json, const Edit& edit) {
 const std::vector<Edit>& malformed() {
   static const std::vector<Edit> edits = {
       {"", Json::array(), "before.json: the whole is a list, expected an object"},
-      {"/schema_version", kErase, "before.json: schema_version is missing"},
+      {"/schema_version", kErase,
+       "before.json: schema_version is missing, so this is no report; give report.json of a run, or its directory"},
       {"/schema_version", 2,
        "before.json: schema_version is 2, newer than 1, the newest that this posbench reads; use a newer "
        "posbench"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Callable
 
@@ -9,8 +10,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from .._program import InputError
 from .encoding import Attention, Encoding, Shape
 from .modules import MakeModule, Model, call_module, make_module, mask_of, name_of
+
+
+def _of_shape(value: Tensor, shape: Sequence[int], encoding: Encoding, stage: str) -> Tensor:
+    """Returns the value of a stage. Raises InputError if it has another shape."""
+    if value.shape != torch.Size(shape):
+        raise InputError(
+            f"{stage} of '{encoding.report_name()}' returns the shape {tuple(value.shape)}, expected {tuple(shape)}: "
+            f"batch, heads, tokens, {'keys' if stage == 'score' else 'head width'}"
+        )
+    return value
 
 
 def _linear(inputs: int, outputs: int, biases: bool = True) -> nn.Linear:
@@ -109,8 +121,10 @@ class Block(nn.Module):
     def attention(self, x: Tensor, encoding: Encoding, attend: Callable[..., Attention]) -> Tensor:
         a = attend(x, *self.heads(x))
         windowed = replace(a, visible=self.seen(a.visible))
-        attention = encoding.normalize(windowed, encoding.score(a) * self.logit_scale(windowed.visible))
-        mixed: Tensor = self.out(encoding.mix(a, attention).transpose(1, 2).flatten(2))
+        scores = _of_shape(encoding.score(a), (*a.q.shape[:3], a.k.shape[2]), encoding, "score")
+        attention = encoding.normalize(windowed, scores * self.logit_scale(windowed.visible))
+        outputs = _of_shape(encoding.mix(a, attention), a.v.shape, encoding, "mix")
+        mixed: Tensor = self.out(outputs.transpose(1, 2).flatten(2))
         return mixed
 
     def forward(self, x: Tensor, mix: Callable[[Block, Tensor], Tensor]) -> Tensor:

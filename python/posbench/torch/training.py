@@ -309,12 +309,16 @@ def run(
         )
     if sum(given is not None for given in (encoding, mixer, model)) != 1:
         raise InputError("run trains one thing; expected an encoding, mixer=... or model=...")
+    if isinstance(seeds, int):
+        if seeds < 1:
+            raise InputError(f"seeds is {seeds}, expected their number, from 1 on, or a list of them")
+        seeds = range(seeds)
     flags = tuple(only_splits(configuration(profile, settings, config)))
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
         files: list[Path] = []
         for task in [Task(spec, flags) for spec in tasks]:
-            for seed in range(seeds) if isinstance(seeds, int) else seeds:
+            for seed in seeds:
                 started = time.process_time()
                 made = _make_model(task, seed, encoding, mixer, model).to(device)
                 if encoding is None:

@@ -53,6 +53,8 @@ function select(label, options, key) {
 }
 
 function filters() {
+  const is_of_encodings = page.item_plural === "encodings";  // otherwise of heads, whose families are layers
+  const has_maps = page.sections.some(section => section.plots.some(plot => plot.details.cells));
   bar.choices = new Map(page.names.map(name => {
     const box = element("input", {type: "checkbox"});
     box.addEventListener("change", () => {
@@ -62,7 +64,7 @@ function filters() {
     });
     return [name, {box, label: element("label", {}, box, legend_symbol(name), name)}];
   }));
-  bar.text = element("input", {type: "search", placeholder: "encoding, task, family", spellcheck: "false"});
+  bar.text = element("input", {type: "search", placeholder: is_of_encodings ? "encoding, task, family" : page.item_plural, spellcheck: "false"});
   let timer = 0;
   bar.text.addEventListener("input", () => {
     clearTimeout(timer);
@@ -79,10 +81,11 @@ function filters() {
   bar.legend = element("div", {id: "legend"});  // visible while the chooser, which shows the same, is closed
   bar.node = element("div", {id: "filters", role: "search"},
     element("label", {}, "Filter", bar.text),
-    ...(families.length ? [select("Family", [["", "all"], ...families.map(family => [family, family])], "family")] : []),
-    select("Sort maps by", [["rank", "rank"], ...(families.length ? [["family", "family"]] : []), ["name", "name"],
-                       ...page.tasks.map(task => [`task ${task}`, `accuracy on ${task}`])], "sort"),
+    ...(families.length > 1 ? [select(is_of_encodings ? "Family" : "Layer", [["", "all"], ...families.map(family => [family, family])], "family")] : []),
+    ...(has_maps ? [select("Sort maps by", [["rank", "rank"], ...(families.length ? [["family", "family"]] : []), ["name", "name"],
+                                          ...page.tasks.map(task => [`task ${task}`, `accuracy on ${task}`])], "sort")] : []),
     button("Reset", () => change({text: "", family: "", sort: "rank", show: null})), bar.none, chooser, bar.legend);
   bar.family ??= {};
+  bar.sort ??= {};
   return bar.node;
 }

@@ -41,6 +41,9 @@ class Terminal(Console):
         for arguments in (
             "show cope",
             "show rope",
+            "check rope",
+            "check flip_flop",
+            "sample mqar -n 2",
             "show flip_flop",
             "show addition",
             "show reverse_string:length=1..10",

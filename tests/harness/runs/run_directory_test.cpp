@@ -177,7 +177,8 @@ TEST_CASE("a damaged manifest or line is refused with its position, and nothing 
     return "accepted";
   };
   CHECK(message("manifest.json", "{}") == "manifest.json: config is missing");
-  CHECK(message("manifest.json", manifest_text.substr(0, 20)).starts_with("manifest.json: parse error at line "));
+  CHECK(message("manifest.json", manifest_text.substr(0, 20))
+            .starts_with("manifest.json: not JSON: parse error at line "));
   CHECK(message("manifest.json", R"({"config": {}, "context": {}, "experiments": [{"task": 5}]})") ==
         "manifest.json: experiments[0].task is 5, expected a text");
   CHECK(message("manifest.json", R"({"config": {}, "context": {}, "experiments": [], "shard": "3/2"})") ==
