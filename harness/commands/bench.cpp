@@ -344,16 +344,16 @@ void add_bench(CLI::App& app, Invocation& invocation) {
   command->add_option("--length", request->lengths, "lengths of sequences in tokens, as in 64,256,1024,4096")
       ->default_str("that of the size")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 16));
+      ->check(in_range({1, 1 << 16}));
   command->add_option("--batch", request->batch, "sequences of a batch")
       ->default_str("that of the size; with --length, as many tokens")
-      ->check(CLI::Range(1, 1 << 16));
+      ->check(in_range({1, 1 << 16}));
   command
       ->add_option("-j,--jobs", request->jobs,
                    "numbers of trainings at once, as in 1,2,4, whose throughput is measured instead")
       ->default_str("one at a time")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1024));
+      ->check(in_range({1, 1024}));
   command
       ->add_option(
           "--threads", request->threads,
@@ -362,11 +362,11 @@ void add_bench(CLI::App& app, Invocation& invocation) {
       ->default_str("one thread, one group")
       ->delimiter(',')
       ->excludes("--jobs")
-      ->check(CLI::Range(1, 1024));
+      ->check(in_range({1, 1024}));
   command
       ->add_option("-r,--repetitions", request->repetitions,
                    "number of measurements, each the mean over 0.1 s of steps; their median is reported")
-      ->check(CLI::Range(1, 1000));
+      ->check(in_range({1, 1000}));
   command->add_flag("--samples", request->samples,
                     "measure samples of length 500 of each Chomsky task instead of training steps");
   command->add_flag("--json", request->json, "output as JSON, with the spread of the measurements");

@@ -196,8 +196,12 @@ std::string encoding_text(const Board& board, Format format, const ConsoleStyle&
   std::string text = line_text(overview_text(board), format, style) + "\n\n";
   for (const OverviewTable& part : overview_tables(board))
     text += line_text(part.title, format, style) + "\n\n" + table_text(part.table, format, style) + "\n";
-  return text + line_text("The flag --by-task prints every task with its definition and tiers.", format, style) +
-         "\n\n";
+  const std::string notes[] = {
+      "Interquartile mean: mean of the middle half of all values of the encoding, with the 95 % interval over seeds; a task "
+      "that it has not learned counts with its accuracy.",
+      "The flag --by-task prints every task with its definition and tiers."};
+  for (const std::string& note : notes) text += line_text(note, format, style) + "\n\n";
+  return text;
 }
 
 std::string notes_text(const std::vector<std::string>& notes, Format format, const ConsoleStyle& style) {

@@ -23,9 +23,9 @@
 #include "harness/config/names.h"
 #include "harness/console/help.h"
 #include "harness/console/known_names.h"
+#include "harness/console/lines.h"
 #include "harness/console/message.h"
 #include "harness/console/status_line.h"
-#include "harness/console/terminal.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -76,17 +76,21 @@ std::vector<std::string> with_variants(const std::vector<std::string>& specs) {
   return all;
 }
 
+/// Prints a line, which a terminal breaks.
+void print_first(const std::string& text) { fmt::print("{}\n", wrapped_lines(text, 0, list_width())); }
+
 void print_detail(const std::string& text) {
   constexpr size_t kColumn = 7;
-  fmt::print("{:{}}{}\n", "", kColumn, fit_terminal(text, kColumn));
+  fmt::print("{:{}}{}\n", "", kColumn, wrapped_lines(text, kColumn, list_width()));
 }
 
 void print_encoding(const Json& c) {
   if (c.contains("failure"))
-    return fmt::print("FAIL {:<44} {}\n", c["encoding"].get<std::string>(), c["failure"].get<std::string>());
-  fmt::print("{} {:<44} worst gradient error {:.1e} ({})\n", c["passed"].get<bool>() ? "pass" : "FAIL",
-             c["encoding"].get<std::string>(), c["worst_gradient_error"].get<double>(),
-             c["where"].get<std::string>());
+    return print_first(
+        fmt::format("FAIL {:<44} {}", c["encoding"].get<std::string>(), c["failure"].get<std::string>()));
+  print_first(fmt::format("{} {:<44} worst gradient error {:.1e} ({})", c["passed"].get<bool>() ? "pass" : "FAIL",
+                          c["encoding"].get<std::string>(), c["worst_gradient_error"].get<double>(),
+                          c["where"].get<std::string>()));
   for (const Json& g : c["gradients"]) {
     fmt::print("       {:<14} {:<5} {:.1e}  {}\n", g["attention"].get<std::string>(), g["norm"].get<std::string>(),
                g["worst_error"].get<double>(), g["where"].get<std::string>());
@@ -116,19 +120,21 @@ void print_encoding(const Json& c) {
 
 /// Prints the certificates of many models of one encoding.
 void print_models(const std::string& encoding, const std::string& what, const Json& c) {
-  fmt::print("{} {:<44} {} models {}: worst gradient error {:.1e} ({}){}\n",
-             c["passed"].get<bool>() ? "pass" : "FAIL", encoding, c["certificates"].get<int>(), what,
-             c["worst_gradient_error"].get<double>(), c["where"].get<std::string>(),
-             c["refused"].get<int>() > 0 ? fmt::format("; {} refused", c["refused"].get<int>()) : "");
+  print_first(
+      fmt::format("{} {:<44} {} models {}: worst gradient error {:.1e} ({}){}",
+                  c["passed"].get<bool>() ? "pass" : "FAIL", encoding, c["certificates"].get<int>(), what,
+                  c["worst_gradient_error"].get<double>(), c["where"].get<std::string>(),
+                  c["refused"].get<int>() > 0 ? fmt::format("; {} refused", c["refused"].get<int>()) : ""));
   for (const Json& failure : c["failures"]) print_detail(failure.get<std::string>());
 }
 
 void print_task(const Json& c) {
-  fmt::print("{} {:<32} {}\n", c["passed"].get<bool>() ? "pass" : "FAIL", c["task"].get<std::string>(),
-             c["oracle"].get<bool>()
-                 ? fmt::format("compared with the oracle on {} samples of each split, {}", c["samples"].get<int>(),
-                               fmt::join(c["layouts"].get<std::vector<std::string>>(), " and "))
-                 : "not compared with an oracle, which knows the task without these options");
+  print_first(fmt::format(
+      "{} {:<32} {}", c["passed"].get<bool>() ? "pass" : "FAIL", c["task"].get<std::string>(),
+      c["oracle"].get<bool>()
+          ? fmt::format("compared with the oracle on {} samples of each split, {}", c["samples"].get<int>(),
+                        fmt::join(c["layouts"].get<std::vector<std::string>>(), " and "))
+          : "not compared with an oracle, which knows the task without these options"));
   for (const Json& fault : c["faults"]) print_detail(fault.get<std::string>());
   for (const auto& [name, split] : c["splits"].items()) {
     std::string trivial;
@@ -136,7 +142,7 @@ void print_task(const Json& c) {
       trivial += fmt::format("  {} {:.3f}", view, accuracy.get<double>());
     constexpr size_t kColumn = 28;
     const auto print_split = [](const std::string& first, const std::string& text) {
-      fmt::print("       {:<20} {}\n", first, fit_terminal(text, kColumn));
+      fmt::print("       {:<20} {}\n", first, wrapped_lines(text, kColumn, list_width()));
     };
     print_split(name, fmt::format("chance {:.3f}{}", split["chance"].get<double>(), trivial));
     if (!split.contains("largest_answer_fraction")) continue;
@@ -327,7 +333,7 @@ void add_check(CLI::App& app, Invocation& invocation) {
       "and heads over every pair of encodings");
   command->add_option("-j,--jobs", request->jobs, "number of certificates at once, one thread each")
       ->default_str("all cores")
-      ->check(CLI::Range(1, 4096));
+      ->check(in_range({1, 4096}));
   command->add_flag("--fail-fast", request->fail_fast, "stop at the first certificate that does not pass");
   command->add_flag("--json", request->json, "output as JSON");
   set_footer(

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/text.h"
@@ -101,17 +100,6 @@ std::string option_as_value(const CLI::App& app, const CLI::App* command, const 
                      is_file ? fmt::format(", or write ./{} for a file of this name", value) : "");
 }
 
-/// Returns the message of an error, "--count is 0, expected 1 to 9" for a value out of range. The library writes
-/// "--count: Value 0 not in range 1 to 9".
-std::string error_text(const CLI::ParseError& error) {
-  std::string message = error.what();
-  constexpr std::string_view kValue = ": Value ", kRange = " not in range ";
-  const size_t value = message.find(kValue), range = message.rfind(kRange);
-  if (value == message.npos || range == message.npos || range < value) return message;
-  message.replace(range, kRange.size(), ", expected ");
-  return message.replace(value, kValue.size(), " is ");
-}
-
 /// Returns a message about the first argument that should be a command or an option and is none, or about the
 /// first option whose value is missing. Empty if there is none.
 std::string unknown_word(const CLI::App& app, const std::vector<std::string>& arguments) {
@@ -205,8 +193,8 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const CLI::App& command = app.get_subcommands().empty() ? app : *app.get_subcommands()[0];
     const std::string name = &command == &app ? "" : command.get_name() + " ";
-    write_error(fmt::format("{} (usage: {}; 'posbench {}--help' explains it)", error_text(error),
-                            usage_of(command), name));
+    write_error(
+        fmt::format("{} (usage: {}; 'posbench {}--help' explains it)", error.what(), usage_of(command), name));
     return 2;
   }
   return invocation.exit_code;

@@ -220,12 +220,12 @@ void add_compare(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--alpha", request->options.alpha,
                    "probability of any verdict 'better' or 'worse' in a comparison of equal runs")
-      ->check(CLI::Range(1e-9, 0.5));
+      ->check(in_range({1e-9, 0.5}));
   CLI::Option* threshold =
       command
           ->add_option("--threshold", request->options.threshold,
                        "smallest relevant difference of the metric; smaller ones are never 'better' or 'worse'")
-          ->check(CLI::Range(0.0, 1e6))
+          ->check(in_range({0.0, 1e6}))
           ->default_str(fmt::format("{}, of the effective length {}", default_threshold(Metric::sequence),
                                     default_threshold(Metric::effective_length)));
   add_metric(*command, request->options.metric);

@@ -195,8 +195,8 @@ void add_export(CLI::App& app, Invocation&) {
                       "samples: train, validation, or a split for its test samples");
   command->add_option("-s,--seed", request->seed, "seed of the experiment whose samples are written")
       ->check(seed_range());
-  command->add_option("--first", request->first, "number of the first sample")->check(CLI::Range(0.0, 1e12));
-  command->add_option("-n,--count", request->count, "number of samples")->check(CLI::Range(1.0, 1e12));
+  command->add_option("--first", request->first, "number of the first sample")->check(in_range({0.0, 1e12}));
+  command->add_option("-n,--count", request->count, "number of samples")->check(in_range({1.0, 1e12}));
   add_choice<std::optional<SampleFormat>, SampleFormat>(
       *command, "--format", request->format,
       {{"jsonl", SampleFormat::jsonl}, {"npz", SampleFormat::npz}, {"safetensors", SampleFormat::safetensors}},

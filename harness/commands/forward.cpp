@@ -219,8 +219,8 @@ void add_forward(CLI::App& app, Invocation&) {
   command->add_option("-s,--seed", request->seed, "seed of the experiment")->check(seed_range());
   command->add_flag("--initial", request->initial, "use the model before training instead of the saved one");
   command->add_option("--split", request->split, "split whose test samples are read");
-  command->add_option("--first", request->first, "number of the first sample")->check(CLI::Range(0.0, 1e12));
-  command->add_option("-n,--count", request->count, "number of samples")->check(CLI::Range(1.0, 1e12));
+  command->add_option("--first", request->first, "number of the first sample")->check(in_range({0.0, 1e12}));
+  command->add_option("-n,--count", request->count, "number of samples")->check(in_range({1.0, 1e12}));
   add_choice<std::optional<ArrayFormat>, ArrayFormat>(
       *command, "--format", request->format,
       {{"npz", ArrayFormat::npz}, {"safetensors", ArrayFormat::safetensors}}, "format of the logits")

@@ -319,9 +319,9 @@ int golden(GoldenCommand command) {
 
 void add_model_options(CLI::App& app, GoldenCommand& command) {
   GoldenRequest& request = command.request;
-  app.add_option("--heads", request.heads, "number of heads")->check(CLI::Range(1, 256));
-  app.add_option("--head-width", request.head_width, "width of a head")->check(CLI::Range(1, 1024));
-  app.add_option("-n,--length", command.length, "number of tokens")->default_str("16")->check(CLI::Range(1, 8192));
+  app.add_option("--heads", request.heads, "number of heads")->check(in_range({1, 256}));
+  app.add_option("--head-width", request.head_width, "width of a head")->check(in_range({1, 1024}));
+  app.add_option("-n,--length", command.length, "number of tokens")->default_str("16")->check(in_range({1, 8192}));
   app.add_option("--positions", command.positions,
                  "comma-separated positions of the tokens, ascending, for encodings that take other positions")
       ->default_str("those of the encoding, mostly 0, 1, ...");
@@ -329,10 +329,10 @@ void add_model_options(CLI::App& app, GoldenCommand& command) {
                          "keys that a query sees");
   app.add_option("--trained-length", request.trained_length,
                  "length of training, which some encodings read, such as interpolated")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(in_range({1, 1 << 20}));
   app.add_option("--longest", request.longest, "longest length of any split, which some encodings read")
       ->default_str("the greater of both lengths")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(in_range({1, 1 << 20}));
   app.add_option("-s,--seed", request.seed, "seed of the inputs and of the parameters")->check(seed_range());
 }
 
@@ -359,7 +359,7 @@ void add_golden(CLI::App& app, Invocation& invocation) {
                    ".json, .npz or .safetensors file whose arrays are compared with those of the same name")
       ->default_str("none");
   command->add_option("--tolerance", golden_command->tolerance, "largest difference, relative to values above 1")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(in_range({0.0, 1.0}));
   set_footer(
       *command,
       {{"posbench golden rope:pairing=half_split -o rope.npz", ""},

@@ -250,18 +250,18 @@ void add_inspect(CLI::App& app, Invocation&) {
   command->add_option("--example", request->example, "index of the example in the test stream of the split");
   command->add_option("--length", request->length, "length of the example, in the task's unit")
       ->default_str("drawn by the task")
-      ->check(CLI::Range(1, 100000));
+      ->check(in_range({1, 100000}));
   command
       ->add_option("--query", request->query, "query position that the tables, and the plots of one query, show")
       ->default_str("the last scored one")
-      ->check(CLI::Range(0, 1000000));
+      ->check(in_range({0, 1000000}));
   command
       ->add_option(
           "--over", request->over,
           "number of samples of the split over which means are shown, instead of one example: attention and positional part by "
           "distance, entropy, attention on the right key, margins")
       ->default_str("one example")
-      ->check(CLI::Range(1, 1000000))
+      ->check(in_range({1, 1000000}))
       ->excludes("--example")
       ->excludes("--query");
   add_output(*command, request->output);

@@ -98,10 +98,10 @@ void add_recommend(CLI::App& app, Invocation&) {
   command
       ->add_option("--share", request->need.share,
                    "fraction of the tasks of each aspect on which the length is kept; needs --length")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(in_range({0.0, 1.0}))
       ->needs("--length");
   command->add_option("--cost", request->need.cost, "greatest cost of a training step; plain attention has 1")
-      ->check(CLI::PositiveNumber)
+      ->check(in_range({0.0, 1e6}))
       ->default_str("any");
   add_output(*command, request->output);
   set_footer(

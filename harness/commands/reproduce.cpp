@@ -192,7 +192,7 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("-j,--jobs", request->jobs, "number of experiments at once; each also uses cores that are idle")
       ->default_str("all cores")
-      ->check(CLI::Range(1, 4096));
+      ->check(in_range({1, 4096}));
   command
       ->add_option_function<std::string>(
           "--shard", [request](const std::string& text) { request->shard = Shard::parse(text); },

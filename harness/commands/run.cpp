@@ -82,9 +82,11 @@ std::string how_to_resume(const RunRequest& request, const RunDirectory& directo
   try {
     directory.check_in_place();
     const size_t checkpoints = directory.count_checkpoints();
-    stored =
-        fmt::format("{} of {} experiments are stored{}. To continue:", directory.finished().size(), experiments,
-                    checkpoints > 0 ? fmt::format(", and checkpoints of {} more", checkpoints) : "");
+    stored = fmt::format(
+        "{} of {} experiments are stored{}. To continue:", directory.finished().size(), experiments,
+        checkpoints > 0
+            ? fmt::format(", and {} more {} a checkpoint", checkpoints, checkpoints == 1 ? "has" : "have")
+            : "");
   } catch (const FileError&) {
     stored = "the run directory no longer exists. To start again, or to continue when it is back:";
   }

@@ -235,7 +235,7 @@ void add_directory(CLI::App& command, Request& request) {
   command
       .add_option("--checkpoint-every", request.checkpoint_every,
                   "seconds between two checkpoints of an experiment; 0: a checkpoint after every step")
-      ->check(CLI::Range(0.0, 1e9));
+      ->check(in_range({0.0, 1e9}));
   command.add_flag("--save-models", request.save_models,
                    "save the trained models as models/*.safetensors in the run directory");
   command.add_flag("--trace-loss", request.trace_loss,
@@ -247,13 +247,13 @@ void add_directory(CLI::App& command, Request& request) {
 void add_execution(CLI::App& command, Request& request) {
   command.add_option("-j,--jobs", request.jobs, "number of experiments at once")
       ->default_str("as many as there are cores for their threads")
-      ->check(CLI::Range(1, 4096));
+      ->check(in_range({1, 4096}));
   command
       .add_option(
           "--threads", request.threads,
           "number of threads of each experiment, for its tests and for the groups of a batch (training.groups)")
       ->default_str("one, and cores that are idle")
-      ->check(CLI::Range(1, 4096));
+      ->check(in_range({1, 4096}));
   command.add_flag("--fail-fast", request.fail_fast,
                    "stop with exit code 1 as soon as an experiment diverges or fails; --resume continues the run");
   command.add_flag("--list-only", request.list_only,

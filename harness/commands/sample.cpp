@@ -17,7 +17,7 @@
 #include "harness/commands/commands.h"
 #include "harness/config/names.h"
 #include "harness/console/help.h"
-#include "harness/console/terminal.h"
+#include "harness/console/lines.h"
 #include "harness/training/samples.h"
 #include "results/json/json.h"
 #include "tasks/registry.h"
@@ -88,7 +88,7 @@ std::string sample_text(const Task& task, const SampleStream::Sample& sample) {
   std::string text = fmt::format("length {}, {} tokens; * marks scored tokens\n", length, example.tokens.size());
   const auto add = [&](const char* name, const std::string& value) {
     constexpr size_t kColumn = 11;
-    text += fmt::format("  {:<9}{}\n", name, fit_terminal(value, kColumn));
+    text += fmt::format("  {:<9}{}\n", name, wrapped_lines(value, kColumn, list_width()));
   };
   add("words", fmt::format("{}", fmt::join(words, " ")));
   add("ids", fmt::format("{}", fmt::join(ids, " ")));
@@ -121,8 +121,9 @@ void write_samples(const SampleRequest& request) {
                       to_compact_json(request.task), to_compact_json(id.text()), to_compact_json(id.split),
                       request.seed));
   } else {
-    write(fmt::format("stream {} of {}, seed {}: {}\n", id.text(), request.task, request.seed,
-                      use_of(request.stream)));
+    const std::string title =
+        fmt::format("stream {} of {}, seed {}: {}", id.text(), request.task, request.seed, use_of(request.stream));
+    write(wrapped_lines(title, 0, list_width()) + "\n");
   }
   for (int n = 0; n < request.count; ++n) {
     const SampleStream::Sample sample = stream(static_cast<std::uint64_t>(n));
@@ -141,12 +142,12 @@ void add_sample(CLI::App& app, Invocation&) {
   CLI::App* command = app.add_subcommand("sample", "Print samples of a task as tokens and ids, as a run uses them")
                           ->group(kExplore);
   command->add_option("task", request->task, "task, with or without options")->required();
-  command->add_option("-n,--count", request->count, "number of samples")->check(CLI::Range(1, 1000000));
+  command->add_option("-n,--count", request->count, "number of samples")->check(in_range({1, 1000000}));
   command->add_option("--split,--stream", request->stream,
                       "samples: train, validation, or a split for its test samples");
   command->add_option("--length", request->length, "length of all samples, in the task's unit")
       ->default_str("drawn by the task")
-      ->check(CLI::Range(1, 100000));
+      ->check(in_range({1, 100000}));
   command->add_option("-s,--seed", request->seed, "seed of the experiment whose samples are printed")
       ->check(seed_range());
   add_choice(*command, "--layout", request->layout_name, {"teacher_forced", "slots"},

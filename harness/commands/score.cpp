@@ -252,7 +252,7 @@ void add_score(CLI::App& app, Invocation& invocation) {
   command->add_option("--name", request->name, "name of the model")->default_str("that in the manifests");
   command->add_option("--parameters", request->parameters, "number of parameters of the model")
       ->default_str("that in the manifests")
-      ->check(CLI::Range(0.0, 1e15));
+      ->check(in_range({0.0, 1e15}));
   command->add_option("--description", request->description, "description of the model for the report")
       ->default_str("that in the manifests");
   add_color(*command, request->color);

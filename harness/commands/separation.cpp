@@ -75,7 +75,7 @@ void add_separation(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--fraction", request->fraction,
                    "smallest fraction of separating tasks; below it the exit code is 1")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(in_range({0.0, 1.0}));
   command->add_flag("--markdown", request->markdown, "Markdown table instead of text");
   set_footer(
       *command, {{"posbench separation results/data/reference/report.json", ""}},

@@ -51,7 +51,7 @@ std::string field(const std::string& name, const std::string& value) {
   return value.empty() ? "" : fmt::format("{:<15} {}\n", name + ":", wrapped_lines(value, kColumn, list_width()));
 }
 
-/// Returns the equation with each of its definitions in a line.
+/// Returns the equation with each of its definitions on its own line.
 std::string equation_lines(std::string equation) {
   constexpr std::string_view kGap = ",   ";
   for (size_t at = equation.find(kGap); at != equation.npos; at = equation.find(kGap, at))
@@ -281,7 +281,7 @@ void add_show(CLI::App& app, Invocation&) {
       ->add_option("--layers", request->layers,
                    "number of layers of the model whose encodings are printed, for presets and 'layers'")
       ->default_str("6")
-      ->check(CLI::Range(1, 64));
+      ->check(in_range({1, 64}));
   set_footer(*command,
              {{"posbench show cope", "equation, source, options, properties"},
               {"posbench show llama4 --layers 8", "pattern of a model, and the encoding of each layer"},

@@ -83,7 +83,7 @@ void add_site(CLI::App& app, Invocation&) {
                     "replace a directory that this command wrote; its posbench-site.json lists the files");
   command->add_option("-j,--jobs", request->jobs, "number of pages that are made at once")
       ->default_str("all cores")
-      ->check(CLI::Range(1, 4096));
+      ->check(in_range({1, 4096}));
   set_footer(
       *command,
       {{"posbench site -o site/", "then open site/index.html"},

@@ -341,14 +341,14 @@ void add_verify(CLI::App& app, Invocation& invocation) {
           ->group(kRunning);
   command->add_option("report", request->report, "report.json or run directory")->required();
   command->add_option("--sample", request->sample, "number of experiments to run")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(in_range({1, 1'000'000}));
   command->add_option("--seed", request->seed, "seed of the random choice of experiments")
       ->default_str("random")
       ->check(seed_range());
   command
       ->add_option("-j,--jobs", request->jobs, "number of experiments at once; each also uses cores that are idle")
       ->default_str("all cores")
-      ->check(CLI::Range(1, 4096));
+      ->check(in_range({1, 4096}));
   set_footer(
       *command, {{"posbench verify results/data/reference/report.json --sample 3", ""}},
       {"The command compares status, steps, parameters, validation accuracies and the correct answers of every split: "

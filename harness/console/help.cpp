@@ -146,6 +146,16 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
       fmt::format("{{{}}}", fmt::join(words, ",")));
 }
 
+CLI::Validator in_range(const CLI::Range& allowed) {
+  const std::string description = allowed.get_description();
+  return CLI::Validator(
+      [allowed, description](std::string& given) {
+        if (allowed(given).empty()) return std::string();
+        return fmt::format("'{}' is no number from {}", given, range(description));
+      },
+      description);
+}
+
 CLI::Validator seed_range() {
   return CLI::Validator(
       [](const std::string& given) {

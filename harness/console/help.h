@@ -38,6 +38,9 @@ std::vector<std::string> choices_of(const std::string& type);
 /// Accepts only these words. The message of a refusal names the nearest one.
 CLI::Validator one_of(const std::vector<std::string>& words);
 
+/// Accepts the numbers of a range, in_range({1, 9}). The message of a refusal has the range as --help shows it.
+CLI::Validator in_range(const CLI::Range& allowed);
+
 /// Accepts the seeds that a run accepts. Without it, -1 would become a large number.
 CLI::Validator seed_range();
 

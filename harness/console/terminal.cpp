@@ -40,10 +40,6 @@ std::string wrap_text(const std::string& text, size_t indent, int width) {
   return result + line;
 }
 
-std::string fit_terminal(const std::string& text, size_t indent) {
-  return is_terminal() ? wrap_text(text, indent, console_width()) : text;
-}
-
 std::string indent_lines(const std::string& text, size_t columns) {
   std::string indented;
   for (const char c : text) {

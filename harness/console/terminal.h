@@ -18,9 +18,6 @@ bool is_terminal();
 /// `indent`; the first line is printed at that column by the caller.
 std::string wrap_text(const std::string& text, size_t indent, int width);
 
-/// Breaks a text in the same way for a terminal. For a pipe or a file, returns it unchanged.
-std::string fit_terminal(const std::string& text, size_t indent);
-
 /// Returns the text with `columns` spaces in front of every line but the first.
 std::string indent_lines(const std::string& text, size_t columns);
 

@@ -54,12 +54,12 @@ void check_format(const std::string& format, const ParameterLayout& layout, cons
   }
 }
 
-/// Returns the names of the files with the models of a run, without their extension, in order.
+/// Returns the names of the files with the models of a run, in order.
 std::vector<std::string> saved_models(const std::filesystem::path& run) {
   std::vector<std::string> names;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(run / "models", ignored)) {
-    if (entry.path().extension() == ".safetensors") names.push_back(entry.path().stem().string());
+    if (entry.path().extension() == ".safetensors") names.push_back(entry.path().filename().string());
   }
   std::ranges::sort(names);
   return names;
@@ -114,9 +114,10 @@ std::filesystem::path find_model(const std::filesystem::path& run, const std::st
   const std::vector<std::string> saved = saved_models(run);
   constexpr size_t kNamed = 6;
   const std::string hint =
-      saved.empty() ? "'posbench run --save-models' saves models"
-                    : fmt::format("its models are {}{}", fmt::join(saved | std::views::take(kNamed), ", "),
-                                  saved.size() > kNamed ? fmt::format(" and {} more", saved.size() - kNamed) : "");
+      saved.empty()
+          ? "'posbench run --save-models' saves models"
+          : fmt::format("the run has models/{}{}", fmt::join(saved | std::views::take(kNamed), ", models/"),
+                        saved.size() > kNamed ? fmt::format(" and {} more", saved.size() - kNamed) : "");
   throw InputError(fmt::format("{} does not exist: {} has no model of '{}' on '{}' with seed {}; {}",
                                path.string(), run.string(), id.encoding, id.task, id.seed, hint));
 }

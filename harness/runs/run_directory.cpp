@@ -269,11 +269,11 @@ void RunDirectory::forget_failed() {
 }
 
 size_t RunDirectory::count_checkpoints() const {
-  const std::vector<ExperimentId>& all = record_.manifest.experiments;
   std::error_code ignored;
-  return static_cast<size_t>(std::count_if(all.begin(), all.end(), [&](const ExperimentId& id) {
-    return fs::exists(checkpoint_path(path_, id), ignored);
-  }));
+  const auto is_kept = [&](const ExperimentId& id) {
+    return !record_.finished.contains(id) && fs::exists(checkpoint_path(path_, id), ignored);
+  };
+  return static_cast<size_t>(std::ranges::count_if(record_.manifest.experiments, is_kept));
 }
 
 void RunDirectory::remove_checkpoints() const {

@@ -70,7 +70,7 @@ class RunDirectory {
   /// Marks the experiments that diverged or failed for another run, and deletes report.json and
   /// its page. Their lines stay until the new ones are written.
   void forget_failed();
-  /// Returns the number of experiments with a checkpoint.
+  /// Returns the number of unfinished experiments with a checkpoint.
   size_t count_checkpoints() const;
   /// Deletes the checkpoints of all experiments.
   void remove_checkpoints() const;

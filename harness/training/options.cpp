@@ -134,8 +134,7 @@ void TrainingOptions::describe(OptionTable& o) {
   o.omit_default();
   o.integer(
       "groups", groups, 1, 4096,
-      "number of groups of a batch, so that as many threads can train one experiment; the gradients of the groups are "
-      "summed in order, so that another number gives other bytes");
+      "number of groups of a batch; up to as many threads train one experiment, and another number changes the results slightly");
   o.omit_default();
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 
 namespace posbench {
@@ -16,6 +17,10 @@ std::string accuracy_text(double accuracy, int digits) {
 std::string difference_text(double difference) {
   std::string text = fmt::format("{:+.3f}", difference);
   return text == "-0.000" ? "+0.000" : text;
+}
+
+std::string number_text(const std::optional<double>& number) {
+  return number ? fmt::format("{:.6g}", *number) : "";
 }
 
 }  // namespace posbench

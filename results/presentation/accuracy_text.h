@@ -1,5 +1,6 @@
-// Rounds accuracies for tables and pages.
+// Rounds accuracies and other numbers for tables and pages.
 #pragma once
+#include <optional>
 #include <string>
 
 namespace posbench {
@@ -9,5 +10,8 @@ std::string accuracy_text(double accuracy, int digits = 2);
 
 /// Returns a difference with its sign and three digits: "+0.123". A difference that rounds to zero is "+0.000".
 std::string difference_text(double difference);
+
+/// Returns a number with six significant digits, for programs. Empty if there is none.
+std::string number_text(const std::optional<double>&);
 
 }  // namespace posbench

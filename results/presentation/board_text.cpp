@@ -39,8 +39,6 @@ std::string some(const std::vector<std::string>& names, size_t most) {
   return text;
 }
 
-std::string number(const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; }
-
 Json write_row(const BoardRow& row, const BoardTexts& words) {
   Json json;
   json["encoding"] = row.encoding;
@@ -198,10 +196,11 @@ Table board_csv(const Board& board, const BoardTexts& words) {
     for (const BoardRow& row : task.rows) {
       table.rows.push_back({task.task, task.split, row.encoding, words.family ? words.family(row.encoding) : "",
                             row.is_users ? "yes" : "no", row.tier ? "in tier" : status_text(row),
-                            row.tier ? fmt::format("{}", *row.tier) : "", number(row.mean), number(worst(row)),
-                            number(best(row)), fmt::format("{}", row.values.size()), number(row.in_distribution),
-                            fmt::format("{}", row.learned.seeds.correct), number(row.learned.late_gain),
-                            fmt::format("{}", row.unfinished), number(row.cost), row.unsettled ? "yes" : "no"});
+                            row.tier ? fmt::format("{}", *row.tier) : "", number_text(row.mean),
+                            number_text(worst(row)), number_text(best(row)), fmt::format("{}", row.values.size()),
+                            number_text(row.in_distribution), fmt::format("{}", row.learned.seeds.correct),
+                            number_text(row.learned.late_gain), fmt::format("{}", row.unfinished),
+                            number_text(row.cost), row.unsettled ? "yes" : "no"});
     }
   }
   return table;

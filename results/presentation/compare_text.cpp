@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -103,6 +104,30 @@ std::vector<Cell> cells(const Comparison& comparison, const ComparisonRow& row) 
   return cells;
 }
 
+std::vector<Cell> csv_cells(const Comparison& comparison, const ComparisonRow& row) {
+  const auto bound = [&](double Interval::*end) { return row.interval ? number_text(*row.interval.*end) : ""; };
+  const auto count = [](auto number) { return fmt::format("{}", number); };
+  return {to_string(row.verdict),
+          comparison.candidates[row.candidate],
+          row.task,
+          row.encoding,
+          row.candidate_encoding,
+          row.split,
+          number_text(row.before.mean),
+          number_text(row.after.mean),
+          number_text(row.difference),
+          bound(&Interval::low),
+          bound(&Interval::high),
+          count(row.before.seeds.size()),
+          count(row.after.seeds.size()),
+          count(row.before.unfinished),
+          count(row.after.unfinished),
+          count(row.before.solved.correct),
+          count(row.after.solved.correct),
+          number_text(row.p_corrected),
+          number_text(row.detectable)};
+}
+
 Table table_of(const Comparison& comparison, std::span<const Verdict> verdicts) {
   Table table{.columns = {{"verdict"}}};
   if (comparison.candidates.size() > 1) table.columns.push_back({"candidate"});
@@ -171,11 +196,11 @@ bool fits(const std::string& text, int width) {
   return true;
 }
 
-/// The order of the numbers in tables that may be too narrow for the last ones.
+/// The order of kNumbers in a narrow table, which keeps the first of them.
 constexpr size_t kByImportance[] = {0, 1, 2, 4, 3, 5};
 
-/// Returns a table for each task and encoding, without the columns that would name them and without the last columns
-/// if they do not fit.
+/// Returns a table for each task and encoding, without the columns that would name them. If one is too wide, all lack
+/// their last columns.
 std::string grouped(const Comparison& comparison, const ConsoleStyle& style) {
   using Group = std::tuple<size_t, std::string, std::string>;  // candidate, task, encodings
   std::vector<std::pair<Group, Table>> groups;
@@ -191,22 +216,27 @@ std::string grouped(const Comparison& comparison, const ConsoleStyle& style) {
     const std::vector<std::string> all = numbers(row, comparison.options.metric);
     for (const size_t n : kByImportance) table.rows.back().emplace_back(all[n]);
   }
+  size_t kept = 2 + std::size(kByImportance);
+  const auto cut = [&](Table table) {
+    table.columns.resize(kept);
+    for (std::vector<Cell>& row : table.rows)
+      row.erase(row.begin() + static_cast<std::ptrdiff_t>(kept), row.end());
+    return table;
+  };
+  const auto is_wide = [&](const auto& group) { return !fits(to_console_text(cut(group.second)), style.width); };
+  while (kept > 3 && std::ranges::any_of(groups, is_wide)) --kept;
   std::string text;
-  std::set<std::string> left_out;
-  for (auto& [group, table] : groups) {
+  for (const auto& [group, table] : groups) {
     const auto& [candidate, task, encoding] = group;
     const std::string of = comparison.candidates.size() > 1 ? comparison.candidates[candidate] + ": " : "";
-    while (table.columns.size() > 3 && !fits(to_console_text(table), style.width)) {
-      left_out.insert(table.columns.back().header);
-      table.columns.pop_back();
-      for (std::vector<Cell>& row : table.rows) row.pop_back();
-    }
-    text +=
-        to_printable(fmt::format("{}{}, {}", of, task, encoding)) + "\n" + to_console_text(table, style) + "\n";
+    text += to_printable(fmt::format("{}{}, {}", of, task, encoding)) + "\n" + to_console_text(cut(table), style) +
+            "\n";
   }
+  std::vector<std::string> left_out;
+  for (const size_t n : std::span(kByImportance).subspan(kept - 2)) left_out.emplace_back(kNumbers[n]);
   if (!left_out.empty())
-    text += fmt::format("Too wide for this terminal, but in a pipe and in other formats: {}.\n",
-                        fmt::join(left_out, ", "));
+    text += fmt::format("Without {}: the terminal is too narrow. A pipe has all columns.\n",
+                        fmt::join(left_out, " and "));
   return text;
 }
 
@@ -279,27 +309,12 @@ Table comparison_csv(const Comparison& comparison) {
   for (const char* header :
        {"verdict", "candidate", "task", "encoding", "candidate_encoding", "split", "baseline_mean",
         "candidate_mean", "difference", "low", "high", "baseline_seeds", "candidate_seeds", "baseline_unfinished",
-        "candidate_unfinished", "baseline_solved", "candidate_solved", "p", "detectable"})
+        "candidate_unfinished", "baseline_solved", "candidate_solved", "p_corrected", "detectable"})
     table.columns.push_back({header});
-  const auto number = [](const std::optional<double>& value) {
-    return value ? fmt::format("{:.6g}", *value) : "";
-  };
-  const auto bound = [&](const ComparisonRow& row, double Interval::*end) {
-    return row.interval ? number(*row.interval.*end) : "";
-  };
-  for (const ComparisonRow& row : comparison.rows) {
-    std::vector<Cell>& cells = table.rows.emplace_back();
-    for (std::string text : {to_string(row.verdict), comparison.candidates[row.candidate], row.task, row.encoding,
-                             row.candidate_encoding, row.split, number(row.before.mean), number(row.after.mean),
-                             number(row.difference), bound(row, &Interval::low), bound(row, &Interval::high)})
-      cells.emplace_back(std::move(text));
-    for (const auto count :
-         {row.before.seeds.size(), row.after.seeds.size(), static_cast<size_t>(row.before.unfinished),
-          static_cast<size_t>(row.after.unfinished), static_cast<size_t>(row.before.solved.correct),
-          static_cast<size_t>(row.after.solved.correct)})
-      cells.emplace_back(fmt::format("{}", count));
-    cells.emplace_back(number(row.p_corrected));
-    cells.emplace_back(number(row.detectable));
+  for (const Verdict verdict : kOrder) {
+    for (const ComparisonRow& row : comparison.rows) {
+      if (row.verdict == verdict) table.rows.push_back(csv_cells(comparison, row));
+    }
   }
   return table;
 }

@@ -12,7 +12,7 @@ namespace posbench {
 /// seeds and same.
 Table comparison_table(const Comparison&);
 
-/// Returns the same rows in the order of the comparison, with a number in each cell of a numeric column.
+/// Returns the same rows with a number in each cell of a numeric column.
 Table comparison_csv(const Comparison&);
 
 /// Returns one table or, if it is wider than the style allows, one table for each task and encoding.

@@ -101,7 +101,7 @@ std::string overview_text(const Board& board) {
                                  split_title(board.options), fmt::join(counts, ", "));
   const OverTasks over = summarize_over_tasks(board);
   if (!over.rows.empty()) {
-    text += fmt::format(" Interquartile mean over the {} tasks that an encoding of the board has learned: {}.",
+    text += fmt::format(" Interquartile mean over the {} that an encoding of the board has learned: {}.",
                         over.tasks.size(), estimate_text(over.rows.front().interquartile_mean));
   }
   if (first.cost) text += fmt::format(" Cost: {}.", cost_text(first));

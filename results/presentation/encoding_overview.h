@@ -18,7 +18,7 @@ struct OverviewTable {
 bool has_one_encoding(const Board&);
 
 /// Returns "cope on 65 tasks, out of distribution: tier 1 on 3, a lower tier on 4, ..., not learned on 28. Interquartile
-/// mean over the 45 tasks that an encoding of the board has learned: 0.60 (0.58 to 0.62). Cost: 1.9x."
+/// mean over the 45 that an encoding of the board has learned: 0.60 (0.58 to 0.62). Cost: 1.9x."
 std::string overview_text(const Board&);
 
 /// Returns a table for each status that occurs: in a tier, too few seeds, not learned. The best task is first, the

@@ -98,14 +98,12 @@ std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOpti
     notes.push_back(fmt::format("Left out, because no encoding of the board has learned them: {}.",
                                 fmt::join(over.unlearned, ", ")));
   if (!over.incomplete.empty()) {
-    const std::string common = over.common.empty()
-                                   ? "select tasks that they ran with -t"
-                                   : fmt::format("all encodings ran the tasks of 'posbench board --summary -t {}'",
-                                                 fmt::join(over.common, ","));
-    notes.push_back(
-        fmt::format("{} of {} encodings are left out, because they did not run all of these tasks; {}: {}.",
-                    over.incomplete.size(), over.incomplete.size() + over.rows.size(), common,
-                    fmt::join(over.incomplete, ", ")));
+    notes.push_back(fmt::format("Left out are {} of {} encodings, which did not run all of these tasks: {}.",
+                                over.incomplete.size(), over.incomplete.size() + over.rows.size(),
+                                fmt::join(over.incomplete, ", ")));
+    if (!over.common.empty())
+      notes.push_back(
+          fmt::format("All encodings ran these tasks, which -t selects: {}.", fmt::join(over.common, ", ")));
   }
   if (over.rows.empty()) return notes;
   notes.push_back(fmt::format(

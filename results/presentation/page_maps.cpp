@@ -1,6 +1,5 @@
 // Makes the sections of a page that have a value for each encoding, or for each encoding and task.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -115,7 +114,7 @@ Section ranking_section(const PageSource& source) {
       .title = "Mean rank",
       .about =
           "By sequence accuracy among the encodings of the same task; 1 is best, equal encodings share the mean of "
-          "their ranks. Out of distribution, encodings that have not learned a task share its last rank.",
+          "their ranks. Out of distribution, encodings that have not learned a task rank equally behind all others on it.",
       .columns = {{"row", "encoding"},
                   {"series", "splits"},
                   {"value", "mean rank"},
@@ -140,7 +139,7 @@ Section ranking_section(const PageSource& source) {
 Section effective_length_section(const PageSource& source) {
   Plot plot{.kind = "table",
             .title = "Effective length and distance",
-            .about = fmt::format("{}", fmt::join(effective_length_notes(source.summary), " ")),
+            .about = has_grids(source.summary) ? effective_length_notes(source.summary).front() + "." : "",
             .columns = {{"encoding", "encoding"},
                         {"task", "task"},
                         {"of", "over"},

@@ -74,17 +74,15 @@ Cell split_cell(const SummaryRow& row, const SplitSummary& split, Metric metric)
                                     : Tone::plain};
 }
 
-std::string number(double value) { return fmt::format("{:.6g}", value); }
-
 /// Adds the accuracy, the right answers, the answers and the 95 % Wilson interval. Of an experiment that
 /// did not finish, adds the accuracy 0 alone.
 void add_count(const std::optional<Count>& count, std::vector<Cell>& cells) {
   const Interval interval = count ? wilson_interval(*count) : Interval{};
-  cells.emplace_back(number(count ? accuracy(*count) : 0));
+  cells.emplace_back(number_text(count ? accuracy(*count) : 0));
   cells.emplace_back(count ? std::to_string(count->correct) : "");
   cells.emplace_back(count ? std::to_string(count->total) : "");
-  cells.emplace_back(count ? number(interval.low) : "");
-  cells.emplace_back(count ? number(interval.high) : "");
+  cells.emplace_back(count ? number_text(interval.low) : "");
+  cells.emplace_back(count ? number_text(interval.high) : "");
 }
 
 constexpr const char *kEffectiveLength = "effective length", *kEffectiveDistance = "effective distance";
@@ -114,7 +112,7 @@ std::vector<MetricInfo> other_metrics() {
 /// Returns the multiple that a seed keeps, and the largest one that it was tested at; empty cells without a grid.
 std::vector<Cell> effective_cells(const std::optional<EffectiveLength>& effective, size_t seed) {
   if (!effective) return {"", ""};
-  return {number(effective->values[seed]), number(effective->tested_to)};
+  return {number_text(effective->values[seed]), number_text(effective->tested_to)};
 }
 
 std::vector<Cell> seed_cells(const SummaryRow& row, const SplitSummary& split, size_t seed,
@@ -124,15 +122,15 @@ std::vector<Cell> seed_cells(const SummaryRow& row, const SplitSummary& split, s
   const SplitResult* result = find_split(e, split.name);
   add_count(result ? std::optional(result->sequence) : std::nullopt, cells);
   add_count(result ? std::optional(result->token) : std::nullopt, cells);
-  cells.emplace_back(number(split.above_trivial.values[seed]));
+  cells.emplace_back(number_text(split.above_trivial.values[seed]));
   cells.emplace_back(std::to_string(e.parameters));
   cells.emplace_back(std::to_string(e.steps));
-  cells.emplace_back(e.final_loss ? number(*e.final_loss) : "");
+  cells.emplace_back(number_text(e.final_loss));
   for (const MetricInfo& metric : other_metrics()) {
     const std::optional<double> value = result               ? metric.value(*result)
                                         : metric.is_accuracy ? std::optional(0.0)
                                                              : std::nullopt;
-    cells.emplace_back(value ? number(*value) : "");
+    cells.emplace_back(number_text(value));
   }
   return cells;
 }

@@ -28,7 +28,7 @@ struct OverTasks {
   std::vector<std::string> tasks;       // those that an encoding of the board has learned
   std::vector<std::string> unlearned;   // the others, which are left out
   std::vector<std::string> incomplete;  // encodings that lack one of the tasks, which are left out
-  std::vector<std::string> common;      // the tasks that these encodings have run, too
+  std::vector<std::string> common;      // the tasks that every encoding has run
   std::vector<OverTasksRow> rows;       // the highest interquartile mean first
 };
 

@@ -189,17 +189,22 @@ def test_torch_a_stage_of_a_wrong_shape_is_refused_by_name():
         def score(self, a):
             return super().score(a).sum(-1)
 
+    class Nothing(pt.Encoding):
+        def score(self, a):
+            pass
+
     class Wide(pt.Encoding):
         def mix(self, a, attention):
             return super().mix(a, attention).repeat(1, 1, 1, 2)
 
     said = refused(encoding=Flat)
     assert said.startswith("score of 'flat' returns the shape (4, 2, ") and said.endswith("batch, heads, tokens, keys")
+    assert "returns a value of type NoneType, expected the shape" in refused(encoding=Nothing)
     assert refused(encoding=Wide).startswith("mix of 'wide' returns the shape (4, 2, ")
 
 
 def test_torch_wrong_arguments_are_refused():
-    assert "seeds is -1, expected their number" in refused(mixer=lstm, seeds=-1)
+    assert "seeds is -1, expected the number of seeds" in refused(mixer=lstm, seeds=-1)
     assert "mixer is a module" in refused(mixer=nn.Linear(16, 16))
     assert "mixer gives a value of type int" in refused(mixer=lambda shape: 3)
     assert "an encoding, mixer=... or model=..." in refused(mixer=lstm, model=WordModel)

@@ -99,8 +99,9 @@ TEST_CASE("a comparison as CSV has a number in each numeric cell") {
   const auto cell = [&](const std::string& name) {
     const auto column = std::ranges::find(table.columns, name, &Column::header);
     REQUIRE(column != table.columns.end());
-    return table.rows[1][static_cast<size_t>(column - table.columns.begin())].text;
+    return table.rows[0][static_cast<size_t>(column - table.columns.begin())].text;
   };
+  CHECK(cell("verdict") == "worse");
   CHECK(cell("split") == "ood_far");
   CHECK(cell("difference") == "-0.302");
   CHECK(cell("low") == "-0.307409");
@@ -145,7 +146,7 @@ TEST_CASE("a comparison that is wider than the terminal becomes a table for each
   for (const ComparisonRow& row : comparison.rows) {
     CHECK(narrow.find(fmt::format("{}, {}\n", row.task, encoding_text(row))) != narrow.npos);
   }
-  CHECK(narrow.find("other formats: detectable, solved.\n") != narrow.npos);
+  CHECK(narrow.find("Without solved and detectable: the terminal is too narrow.") != narrow.npos);
   CHECK(to_console_text(comparison, {.width = 200}) == whole);
 }
 

@@ -240,7 +240,7 @@ TEST_CASE("encodings are ranked from the best on") {
         "| encoding0 | 3.0 (3.0 to 3.0) | 3.0 (3.0 to 3.0) | 2 |\n");
 }
 
-TEST_CASE("encodings that have not learned a task share its last rank out of distribution") {
+TEST_CASE("encodings that have not learned a task rank equally behind all others out of distribution") {
   const auto draw = [](int, int encoding, int split, int) {
     if (split == 0) return encoding == 0 ? 1.0 : 0.9 - 0.1 * encoding;
     return encoding == 0 ? 0.1 : 0.5;

@@ -16,13 +16,17 @@ from .modules import MakeModule, Model, call_module, make_module, mask_of, name_
 
 
 def _of_shape(value: Tensor, shape: Sequence[int], encoding: Encoding, stage: str) -> Tensor:
-    """Returns the value of a stage. Raises InputError if it has another shape."""
-    if value.shape != torch.Size(shape):
-        raise InputError(
-            f"{stage} of '{encoding.report_name()}' returns the shape {tuple(value.shape)}, expected {tuple(shape)}: "
-            f"batch, heads, tokens, {'keys' if stage == 'score' else 'head width'}"
-        )
-    return value
+    """Returns the value of a stage, broadcast to this shape. Raises InputError if that is impossible."""
+    given = f"a value of type {type(value).__name__}"
+    if isinstance(value, Tensor):
+        try:
+            return value.expand(*shape)
+        except RuntimeError:
+            given = f"the shape {tuple(value.shape)}"
+    raise InputError(
+        f"{stage} of '{encoding.report_name()}' returns {given}, expected the shape {tuple(shape)}: "
+        f"batch, heads, tokens, {'keys' if stage == 'score' else 'head width'}"
+    )
 
 
 def _linear(inputs: int, outputs: int, biases: bool = True) -> nn.Linear:

@@ -311,7 +311,7 @@ def run(
         raise InputError("run trains one thing; expected an encoding, mixer=... or model=...")
     if isinstance(seeds, int):
         if seeds < 1:
-            raise InputError(f"seeds is {seeds}, expected their number, from 1 on, or a list of them")
+            raise InputError(f"seeds is {seeds}, expected the number of seeds (1 or more) or a list of seeds")
         seeds = range(seeds)
     flags = tuple(only_splits(configuration(profile, settings, config)))
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")

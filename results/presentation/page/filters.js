@@ -53,7 +53,7 @@ function select(label, options, key) {
 }
 
 function filters() {
-  const is_of_encodings = page.item_plural === "encodings";  // otherwise of heads, whose families are layers
+  const is_of_encodings = page.item_plural === "encodings";  // a page of heads has layers as families
   const has_maps = page.sections.some(section => section.plots.some(plot => plot.details.cells));
   bar.choices = new Map(page.names.map(name => {
     const box = element("input", {type: "checkbox"});

@@ -41,8 +41,8 @@ class Terminal(Console):
         for arguments in (
             "show cope",
             "show rope",
-            "check rope",
-            "check flip_flop",
+            "check rope -q",
+            "check flip_flop -q",
             "sample mqar -n 2",
             "show flip_flop",
             "show addition",

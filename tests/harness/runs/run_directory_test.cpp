@@ -184,7 +184,7 @@ TEST_CASE("a damaged manifest or line is refused with its position, and nothing 
   CHECK(message("manifest.json", R"({"config": {}, "context": {}, "experiments": [], "shard": "3/2"})") ==
         "manifest.json: shard is \"3/2\", expected K/N, as in 2/4");
   CHECK(message("experiments.jsonl", line + "{}\n") == "experiments.jsonl:2: task is missing");
-  CHECK(message("experiments.jsonl", "\n" + line).starts_with("experiments.jsonl:1: parse error"));
+  CHECK(message("experiments.jsonl", "\n" + line).starts_with("experiments.jsonl:1: not JSON: parse error"));
   CHECK(message("experiments.jsonl", line + line) ==
         "experiments.jsonl:2: task is \"parity_check\", with an encoding and a seed that an earlier line has");
   std::string unknown = without_checksum(line);

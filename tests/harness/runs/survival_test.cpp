@@ -125,8 +125,8 @@ TEST_CASE("an interrupted run keeps unfinished training, prints the command that
   INFO(message);
   CHECK(code == 130);
   const auto checkpoints = std::distance(fs::directory_iterator(directory / "run/checkpoints"), {});
-  CHECK(message.starts_with("interrupted; 0 of 4 experiments are stored, and checkpoints of " +
-                            std::to_string(checkpoints) + " more. To continue:\n"));
+  CHECK(message.starts_with("interrupted; 0 of 4 experiments are stored, and " + std::to_string(checkpoints) +
+                            (checkpoints == 1 ? " more has" : " more have") + " a checkpoint. To continue:\n"));
   CHECK(message.ends_with(" --resume\n"));
   CHECK(checkpoints >= 1);
   CHECK(checkpoints <= 2);

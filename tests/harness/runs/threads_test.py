@@ -62,7 +62,7 @@ class Threads(Case):
             """Returns the last line of the plan, and the number of threads of each job in it, if any."""
             settings = ["--set", "training.steps=100000", "--set", "training.batch=16", "--dry-run"]
             last = self.posbench(*SMOKE, "-e", "none", *settings, *options).stdout.decode().splitlines()[-1]
-            found = re.search(r"about (.+) of core time, (.+) with \d+ jobs(?: of (\d+) threads)?$", last)
+            found = re.search(r"about (.+) of core time, (.+) with \d+ jobs?(?: of (\d+) threads)?$", last)
             self.assertIsNotNone(found, last)
             return last, found[3]
 
