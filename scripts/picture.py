@@ -14,7 +14,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "results"))
 from browser import Browser  # noqa: E402
 
-TITLES = "[...document.querySelectorAll('figure')].map(figure => figure.querySelector('h3').textContent)"
+TITLES = "[...document.querySelectorAll('figure')].map(figure => figure.querySelector('h3')?.textContent ?? '')"
 
 
 def refuse(message):

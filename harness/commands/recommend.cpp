@@ -101,7 +101,7 @@ void add_recommend(CLI::App& app, Invocation&) {
       ->check(in_range({0.0, 1.0}))
       ->needs("--length");
   command->add_option("--cost", request->need.cost, "greatest cost of a training step; plain attention has 1")
-      ->check(in_range({0.0, 1e6}))
+      ->check(in_range({0.0, 1000.0}))
       ->default_str("any");
   add_output(*command, request->output);
   set_footer(

@@ -248,6 +248,18 @@ def check_anonymous(posbench, path, directory):
     )
 
 
+def check_picture(page, directory):
+    """scripts/picture.py lists the plots of a page and saves one of them."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "picture.py")
+    title = "Out of distribution"
+    titles = subprocess.run([sys.executable, script, page], check=True, stdout=subprocess.PIPE, text=True).stdout
+    check(title in titles.splitlines(), f"the plots are {titles}")
+    picture = os.path.join(directory, "picture.svg")
+    subprocess.run([sys.executable, script, page, title, "-o", picture], check=True)
+    with open(picture, encoding="utf-8") as file:
+        check(file.read().startswith("<svg"), "the picture is no SVG")
+
+
 def test(browser, directory, posbench, results_tests):
     path, page = os.path.join(directory, "report.json"), os.path.join(directory, "page.html")
     many = with_encodings(small_report(results_tests, directory), [f"encoding{i}" for i in range(12)])
@@ -258,6 +270,7 @@ def test(browser, directory, posbench, results_tests):
     check_filters(browser, page, report)
     check_cell(browser, page, report)
     check_saved(browser, page)
+    check_picture(page, directory)
     check_colors(browser, posbench, report, directory)
     check_anonymous(posbench, path, directory)
     seconds = check_large(browser, posbench, directory)
