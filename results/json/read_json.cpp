@@ -59,7 +59,8 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool parse_error(size_t, const std::string&, const nlohmann::json::exception& error) override {
     const std::string message = error.what();  // "[json.exception.parse_error.101] parse error at line 1, ..."
     const size_t end = message.find("] ");
-    fail("not JSON: " + shorten_long(end == message.npos ? message : message.substr(end + 2)));
+    const std::string text = shorten_long(end == message.npos ? message : message.substr(end + 2));
+    fail(text.starts_with("parse error") ? "not JSON: " + text : text);
   }
 
  private:

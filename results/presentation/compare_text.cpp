@@ -235,8 +235,7 @@ std::string grouped(const Comparison& comparison, const ConsoleStyle& style) {
   std::vector<std::string> left_out;
   for (const size_t n : std::span(kByImportance).subspan(kept - 2)) left_out.emplace_back(kNumbers[n]);
   if (!left_out.empty())
-    text += fmt::format("Without {}: the terminal is too narrow. A pipe has all columns.\n",
-                        fmt::join(left_out, " and "));
+    text += fmt::format("The terminal is too narrow for {}; a pipe has them.\n", fmt::join(left_out, " and "));
   return text;
 }
 

@@ -146,7 +146,7 @@ TEST_CASE("a comparison that is wider than the terminal becomes a table for each
   for (const ComparisonRow& row : comparison.rows) {
     CHECK(narrow.find(fmt::format("{}, {}\n", row.task, encoding_text(row))) != narrow.npos);
   }
-  CHECK(narrow.find("Without solved and detectable: the terminal is too narrow.") != narrow.npos);
+  CHECK(narrow.find("The terminal is too narrow for solved and detectable; a pipe has them.\n") != narrow.npos);
   CHECK(to_console_text(comparison, {.width = 200}) == whole);
 }
 

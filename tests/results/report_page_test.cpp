@@ -170,7 +170,7 @@ TEST_CASE("the page of a report with grids has effective lengths, and another pa
   const Json plots = plots_of(page, "Effective lengths");
   REQUIRE(plots.size() == 1);
   CHECK(plots[0]["size"] == 2);
-  CHECK(page.find(R"x({"at":[0,1],"texts":["2x (2x..2x)","not learned"]})x") != page.npos);
+  CHECK(page.find(R"x({"texts":["2x (2x..2x)","not learned"],"at":[0,1]})x") != page.npos);
 }
 
 TEST_CASE("a sweep of one value has a row for each encoding, and what diverged counts as 0") {
