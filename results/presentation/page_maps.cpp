@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -73,15 +74,38 @@ Plot heat_map(const PageSource& source, const std::string& title, Kind kind, Acc
   return plot;
 }
 
-/// Adds a row if the task has a grid of lengths, or of distances.
-void write_effective_length(const SummaryRow& row, const char* of, const std::optional<EffectiveLength>& effective,
-                            Json& rows) {
-  if (!effective) return;
-  const bool is_learned = row.learned.by_half_the_seeds();
-  const std::optional<Interval> interval = is_learned ? effective->interval : std::nullopt;
-  rows.push_back({row.encoding, row.task, of, effective_length_text(effective, row.learned),
-                  is_learned ? Json(effective->multiple) : Json(nullptr), low(interval), high(interval),
-                  effective->tested_to});
+using Effective = std::optional<EffectiveLength> SummaryRow::*;
+
+/// Returns a map of the encodings and the tasks that have a grid.
+Plot effective_map(const PageSource& source, const char* title, const char* about, Effective kind) {
+  Plot plot{.kind = "heat",
+            .title = title,
+            .about = about,
+            .columns = {{"row", "encoding"},
+                        {"column", "task"},
+                        {"value", "multiple"},
+                        {"low", "low"},
+                        {"high", "high"},
+                        {"tested_to", "tested to"},
+                        {"mark", "unfinished"},
+                        {"text", "shown"},
+                        {"note", "in distribution"}}};
+  plot.details["cells"] = true;
+  plot.signals["domain"] = {0, *std::rbegin(kGridMultiples)};
+  for (const std::string& encoding : source.encodings) {
+    for (const std::string& task : source.tasks) {
+      const SummaryRow* row = find_row(source.summary, task, encoding);
+      if (!row || !(row->*kind)) continue;
+      const EffectiveLength& effective = *(row->*kind);
+      const bool is_learned = row->learned.by_half_the_seeds();
+      const std::optional<Interval> interval = is_learned ? effective.interval : std::nullopt;
+      plot.rows.push_back({encoding, task, is_learned ? Json(effective.multiple) : Json(nullptr), low(interval),
+                           high(interval), effective.tested_to, mark(*row),
+                           is_learned ? multiple_text(effective.multiple, effective.tested_to) : "",
+                           not_learned(*row)});
+    }
+  }
+  return plot;
 }
 
 }  // namespace
@@ -137,22 +161,15 @@ Section ranking_section(const PageSource& source) {
 }
 
 Section effective_length_section(const PageSource& source) {
-  Plot plot{.kind = "table",
-            .title = "Effective length and distance",
-            .about = has_grids(source.summary) ? effective_length_notes(source.summary).front() + "." : "",
-            .columns = {{"encoding", "encoding"},
-                        {"task", "task"},
-                        {"of", "over"},
-                        {"text", "effective"},
-                        {"multiple", "multiple"},
-                        {"low", "low"},
-                        {"high", "high"},
-                        {"tested_to", "tested to"}}};
-  for (const SummaryRow& row : source.summary.rows) {
-    write_effective_length(row, "length", row.effective_length, plot.rows);
-    write_effective_length(row, "distance", row.effective_distance, plot.rows);
-  }
-  return {"Effective lengths", "", {plot}};
+  return {
+      "Effective length and distance",
+      "As in the results above; the table below each map has the intervals over seeds.",
+      {effective_map(source, "Effective length",
+                     "The largest multiple of the trained length that most seeds keep.",
+                     &SummaryRow::effective_length),
+       effective_map(source, "Effective distance",
+                     "The largest multiple of the trained distance that most seeds keep, at the trained length.",
+                     &SummaryRow::effective_distance)}};
 }
 
 }  // namespace posbench

@@ -100,11 +100,10 @@ struct PagePart {
 
 /// Returns the sections of a report's page except for that of single seeds.
 std::vector<Section> report_sections(const PageSource& source) {
-  std::vector<Section> sections{result_section(source), phase_section(source)};
+  std::vector<Section> sections{result_section(source), effective_length_section(source), phase_section(source)};
   for (Section& section : accuracy_sections(source)) sections.push_back(std::move(section));
   for (Section& section : loss_sections(source)) sections.push_back(std::move(section));
-  for (const auto make : {map_section, ranking_section, effective_length_section, learning_section,
-                          unfinished_section, cost_section}) {
+  for (const auto make : {map_section, ranking_section, learning_section, unfinished_section, cost_section}) {
     sections.push_back(make(source));
   }
   return sections;
