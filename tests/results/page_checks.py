@@ -113,7 +113,7 @@ LOOK = """(async () => {
   }
   const box = selector => { const {top, bottom} = document.querySelector(selector)?.getBoundingClientRect() || {}; return {top, bottom}; };
   return {sections, problems: posbench.problems, heading: document.querySelector("h1").textContent,
-          results: box(".results"), curve: box("figure.curve"), names: document.querySelectorAll("#chooser label").length,
+          results: box(".results"), curve: box("figure.curve"), map: box("figure.heat"), names: document.querySelectorAll("#chooser label").length,
           shown: document.querySelectorAll("#chooser input:checked").length, title: document.title,
           width: document.documentElement.scrollWidth, paper: getComputedStyle(document.body).backgroundColor};
 })()"""

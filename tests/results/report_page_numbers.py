@@ -2,6 +2,21 @@
 
 from page_checks import check, close, two_digits
 
+EFFECTIVE = {"Effective length": "effective_length", "Effective distance": "effective_distance"}
+
+
+def effective_cell(row, effective):
+    """The first numbers of a cell of an effective length: null if most seeds have not learned the task."""
+    interval = effective["interval"] or {"low": None, "high": None}
+    return (
+        row["encoding"],
+        row["task"],
+        effective["multiple"],
+        interval["low"],
+        interval["high"],
+        effective["tested_to"],
+    )
+
 
 def check_summary(name, plots, report):
     """The maps and the ranking agree with the summary of the report."""
@@ -11,8 +26,12 @@ def check_summary(name, plots, report):
         ("in_distribution", "above_trivial"),
         ("out_of_distribution", "above_trivial"),
     ]
-    maps = [plot for plot in plots if plot["kind"] == "heat"]
+    maps = [plot for plot in plots if plot["kind"] == "heat" and plot["title"] not in EFFECTIVE]
     check(len(maps) == len(kinds), f"{name}: {len(maps)} maps")
+    for title, key in EFFECTIVE.items():
+        shown = {tuple(row[:6]) for plot in plots if plot["title"] == title for row in plot["rows"]}
+        expected = {effective_cell(row, row[key]) for row in report["summary"] if key in row}
+        check(shown == expected, f"{name}: {title}: {shown}, expected {expected}")
     for plot, (kind, metric) in zip(maps, kinds):
         rows = {(row["encoding"], row["task"]): row for row in report["summary"] if row[kind]}
         check(
@@ -157,10 +176,16 @@ def check_distances(name, plots, report):
 
 def check_cells(name, plot, width):
     """The cells of a map have the expected texts, and bars from the worst seed to the best."""
-    bars = sum(row[4] > row[3] and not row[11] for row in plot["rows"])
+    is_effective = plot["title"] in EFFECTIVE
+    bars = 0 if is_effective else sum(row[4] > row[3] and not row[11] for row in plot["rows"])
     check(plot["bars"] == bars, f"{name}: {plot['title']}: {plot['bars']} bars, expected {bars}")
     if len({row[1] for row in plot["rows"]}) > 12:
         return
     for row, text in zip(plot["rows"], plot["texts"]):
-        expected = ["notlearned"] if row[11] else {two_digits(row[2]) + row[9], two_digits(row[2] + 1e-9) + row[9]}
+        if row[-1]:
+            expected = ["notlearned"]
+        elif is_effective:
+            expected = [row[7] + row[6]]
+        else:
+            expected = {two_digits(row[2]) + row[9], two_digits(row[2] + 1e-9) + row[9]}
         check(text in expected, f"{name}: {plot['title']}: the cell of {row[:3]} says {text}, expected {expected}")

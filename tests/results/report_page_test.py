@@ -73,14 +73,15 @@ def hostile(report):
 
 
 def check_results(name, seen, width, plots):
-    """The page opens with the table of results, and the first curves are on the first screen too."""
+    """The page opens with the table of results, and the effective lengths or the first curves are on the first screen too."""
     check([plot["title"] for plot in plots] == ["Accuracy"], f"{name}: the results are {[p['title'] for p in plots]}")
     if width < 1000 or len(plots[0]["rows"]) > 8:
         return
-    top, bottom, curve = seen["results"].get("top"), seen["results"].get("bottom"), seen["curve"].get("top")
+    kind = "map" if seen["sections"][1]["title"] == "Effective length and distance" else "curve"
+    top, bottom, plot = seen["results"].get("top"), seen["results"].get("bottom"), seen[kind].get("top")
     check(
-        top is not None and 0 < top < bottom < curve < 900 - 150,
-        f"{name}: the first screen has the table from {top} to {bottom}, and curves from {curve}",
+        top is not None and 0 < top < bottom < plot < 900 - 150,
+        f"{name}: the first screen has the table from {top} to {bottom}, and a {kind} from {plot}",
     )
 
 
@@ -155,14 +156,14 @@ def check_page(name, browser, page, report, width, dark):
                 check_cells(name, plot, width)
         if section["plots"][0]["kind"] == "curve":
             check_curves(name, section["title"], section["plots"], report)
-    titles = [section["title"] for section in seen["sections"]]
-    check(
-        titles[:4] == ["Results", "Accuracy against length", "Accuracy against distance", "Encodings and tasks"],
-        f"{name}: the sections are {titles}",
-    )
-    check_distances(name, seen["sections"][2]["plots"], report)
+    sections = {section["title"]: section["plots"] for section in seen["sections"]}
+    expected = ["Results", "Accuracy against length", "Accuracy against distance", "Encodings and tasks"]
+    if any("grid" in experiment for experiment in report["experiments"]):
+        expected.insert(1, "Effective length and distance")
+    check(list(sections)[: len(expected)] == expected, f"{name}: the sections are {list(sections)}")
+    check_distances(name, sections["Accuracy against distance"], report)
     inside, outside = (
-        plot for plot in seen["sections"][3]["plots"] if plot["title"] in ("In distribution", "Out of distribution")
+        plot for plot in sections["Encodings and tasks"] if plot["title"] in ("In distribution", "Out of distribution")
     )
     check(
         (inside["top"] == outside["top"] and inside["left"] < outside["left"]) == (width > 1000),
