@@ -193,8 +193,9 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const CLI::App& command = app.get_subcommands().empty() ? app : *app.get_subcommands()[0];
     const std::string name = &command == &app ? "" : command.get_name() + " ";
-    write_error(
-        fmt::format("{} (usage: {}; 'posbench {}--help' explains it)", error.what(), usage_of(command), name));
+    const bool has_none = &command == &app && error.get_name() == "RequiredError";
+    write_error(fmt::format("{} (usage: {}; 'posbench {}--help' explains it)",
+                            has_none ? "no command is given" : error.what(), usage_of(command), name));
     return 2;
   }
   return invocation.exit_code;

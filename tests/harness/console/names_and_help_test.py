@@ -13,6 +13,7 @@ class NamesAndHelp(Console):
     def test_unknown_commands_and_options_name_the_nearest(self):
         self.refused("runn", "unknown command 'runn'; did you mean 'run'?")
         self.refused("RUN", "did you mean 'run'?")
+        self.refused("-q", "no command is given (usage: posbench COMMAND")
         self.refused("version", "did you mean '--version'?")
         self.refused("run --seed 3", "unknown option '--seed' of 'posbench run'; did you mean '--seeds'?")
         self.refused("run --enc rope", "did you mean '--encodings'?")
