@@ -217,7 +217,7 @@ std::string summary_text(const Board& board, Format format, const ConsoleStyle& 
                      "\n" + notes_text(board_summary_notes(board), format, style);
   if (board.tasks.size() < 2) return text;
   const OverTasks over = summarize_over_tasks(board);
-  if (format == Format::console) text += "\n";
+  if (format == Format::console) text += '\n';
   if (!over.rows.empty()) text += table_text(over_tasks_table(over), format, style) + "\n";
   return text + notes_text(over_tasks_notes(over, board.options), format, style);
 }

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 #include <strings.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>

@@ -84,7 +84,7 @@ std::string seed_range_text(const BoardRow& row) {
 
 std::string in_distribution_text(const BoardRow& row) {
   if (!row.in_distribution) return "-";
-  const std::string text = accuracy_text(*row.in_distribution);
+  std::string text = accuracy_text(*row.in_distribution);
   if (row.status != BoardStatus::not_learned || !row.learned.late_gain) return text;
   return fmt::format("{} ({:+.2f})", text, *row.learned.late_gain);
 }

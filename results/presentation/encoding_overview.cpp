@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/board_text.h"
