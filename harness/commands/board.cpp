@@ -196,11 +196,9 @@ std::string encoding_text(const Board& board, Format format, const ConsoleStyle&
   std::string text = line_text(overview_text(board), format, style) + "\n\n";
   for (const OverviewTable& part : overview_tables(board))
     text += line_text(part.title, format, style) + "\n\n" + table_text(part.table, format, style) + "\n";
-  const std::string notes[] = {
-      "Interquartile mean: mean of the middle half of all values of the encoding, with the 95 % interval over seeds; a task "
-      "that it has not learned counts with its accuracy.",
-      "The flag --by-task prints every task with its definition and tiers."};
-  for (const std::string& note : notes) text += line_text(note, format, style) + "\n\n";
+  for (const char* note :
+       {kAboutInterquartileMean, "The flag --by-task prints every task with its definition and tiers."})
+    text += line_text(note, format, style) + "\n\n";
   return text;
 }
 

@@ -76,21 +76,20 @@ std::vector<std::string> with_variants(const std::vector<std::string>& specs) {
   return all;
 }
 
-/// Prints a line, which a terminal breaks.
-void print_first(const std::string& text) { fmt::print("{}\n", wrapped_lines(text, 0, list_width())); }
-
-void print_detail(const std::string& text) {
-  constexpr size_t kColumn = 7;
-  fmt::print("{:{}}{}\n", "", kColumn, wrapped_lines(text, kColumn, list_width()));
+/// Prints a line from a column on. A terminal breaks it.
+void print_line(const std::string& text, size_t column = 0) {
+  fmt::print("{:{}}{}\n", "", column, wrapped_lines(text, column, list_width()));
 }
+
+void print_detail(const std::string& text) { print_line(text, 7); }
 
 void print_encoding(const Json& c) {
   if (c.contains("failure"))
-    return print_first(
+    return print_line(
         fmt::format("FAIL {:<44} {}", c["encoding"].get<std::string>(), c["failure"].get<std::string>()));
-  print_first(fmt::format("{} {:<44} worst gradient error {:.1e} ({})", c["passed"].get<bool>() ? "pass" : "FAIL",
-                          c["encoding"].get<std::string>(), c["worst_gradient_error"].get<double>(),
-                          c["where"].get<std::string>()));
+  print_line(fmt::format("{} {:<44} worst gradient error {:.1e} ({})", c["passed"].get<bool>() ? "pass" : "FAIL",
+                         c["encoding"].get<std::string>(), c["worst_gradient_error"].get<double>(),
+                         c["where"].get<std::string>()));
   for (const Json& g : c["gradients"]) {
     fmt::print("       {:<14} {:<5} {:.1e}  {}\n", g["attention"].get<std::string>(), g["norm"].get<std::string>(),
                g["worst_error"].get<double>(), g["where"].get<std::string>());
@@ -120,16 +119,15 @@ void print_encoding(const Json& c) {
 
 /// Prints the certificates of many models of one encoding.
 void print_models(const std::string& encoding, const std::string& what, const Json& c) {
-  print_first(
-      fmt::format("{} {:<44} {} models {}: worst gradient error {:.1e} ({}){}",
-                  c["passed"].get<bool>() ? "pass" : "FAIL", encoding, c["certificates"].get<int>(), what,
-                  c["worst_gradient_error"].get<double>(), c["where"].get<std::string>(),
-                  c["refused"].get<int>() > 0 ? fmt::format("; {} refused", c["refused"].get<int>()) : ""));
+  print_line(fmt::format("{} {:<44} {} models {}: worst gradient error {:.1e} ({}){}",
+                         c["passed"].get<bool>() ? "pass" : "FAIL", encoding, c["certificates"].get<int>(), what,
+                         c["worst_gradient_error"].get<double>(), c["where"].get<std::string>(),
+                         c["refused"].get<int>() > 0 ? fmt::format("; {} refused", c["refused"].get<int>()) : ""));
   for (const Json& failure : c["failures"]) print_detail(failure.get<std::string>());
 }
 
 void print_task(const Json& c) {
-  print_first(fmt::format(
+  print_line(fmt::format(
       "{} {:<32} {}", c["passed"].get<bool>() ? "pass" : "FAIL", c["task"].get<std::string>(),
       c["oracle"].get<bool>()
           ? fmt::format("compared with the oracle on {} samples of each split, {}", c["samples"].get<int>(),

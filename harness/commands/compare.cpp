@@ -28,6 +28,7 @@
 #include "harness/console/selection.h"
 #include "harness/console/terminal.h"
 #include "results/json/json.h"
+#include "results/presentation/compare_data.h"
 #include "results/presentation/compare_page.h"
 #include "results/presentation/compare_text.h"
 

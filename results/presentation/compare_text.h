@@ -1,4 +1,4 @@
-// Writes a comparison as tables and JSON.
+// Writes a comparison as tables with the paragraphs that explain them.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace posbench {
 
-/// Returns a row for each task, encoding and split: worse first, then better, undecided, not learned, too few
-/// seeds and same.
-Table comparison_table(const Comparison&);
+/// The order of rows in tables.
+inline constexpr Verdict kVerdictOrder[] = {Verdict::worse,       Verdict::better,        Verdict::undecided,
+                                            Verdict::not_learned, Verdict::too_few_seeds, Verdict::same};
 
-/// Returns the same rows with a number in each cell of a numeric column.
-Table comparison_csv(const Comparison&);
+/// Returns a row for each task, encoding and split, in the order of the verdicts.
+Table comparison_table(const Comparison&);
 
 /// Returns one table or, if it is wider than the style allows, one table for each task and encoding.
 std::string to_console_text(const Comparison&, const ConsoleStyle& = {});
@@ -21,7 +21,6 @@ std::string to_console_text(const Comparison&, const ConsoleStyle& = {});
 std::string to_markdown(const Comparison&);
 /// Returns the table with the paragraphs that explain it.
 std::string to_latex(const Comparison&);
-Json to_json(const Comparison&);
 
 // Texts of the tables and of the page:
 std::string encoding_text(const ComparisonRow&);                 // "cope -> cope:positions=16"

@@ -32,9 +32,10 @@ constexpr const char* kNoLengths =
     "(evaluation.grid). 'posbench run' with the profile quick measures them.";
 constexpr const char* kAboutTasks =
     "Mean: sequence accuracy out of distribution, over splits and seeds. Tier 1 has the best encodings of a task, which "
-    "its seeds cannot tell apart. Interquartile mean: mean of the middle half of all values of the encoding, with the 95 % "
-    "interval over seeds; a task that it has not learned counts with its accuracy. Cost: core time of a training step, plain attention is 1.";
+    "its seeds cannot tell apart. Cost: core time of a training step, plain attention is 1.";
 constexpr const char* kAboutClaims = "Claims about it, with the verdicts of the kept runs:";
+
+std::string about_tasks() { return fmt::format("{} {}", kAboutTasks, kAboutInterquartileMean); }
 
 /// Returns the encodings that share at least kFewTasks tiers with this one and are in no other tier on any task.
 std::vector<std::string> find_equal(const Board& board, const std::string& encoding) {
@@ -211,7 +212,7 @@ std::vector<CardPart> card_parts(const EncodingCard& card) {
     parts.push_back({kAboutScores, "", aspect_table(card.aspects)});
     parts.push_back({lengths_text(card), "", card.lengths ? length_table(*card.lengths) : Table{}});
     parts.push_back({overview_text(card.board), "", {}});
-    parts.push_back({kAboutTasks, "", {}});
+    parts.push_back({about_tasks(), "", {}});
     for (OverviewTable& part : overview_tables(card.board))
       parts.push_back({part.title, "", std::move(part.table)});
     if (!card.equal.empty()) parts.push_back({equal_text(card), "", {}});
@@ -268,7 +269,7 @@ std::string make_card_page(const EncodingCard& card) {
     page.notes.push_back(no_result_text(card));
   } else {
     page.notes.push_back(overview_text(card.board));
-    page.notes.emplace_back(kAboutTasks);
+    page.notes.push_back(about_tasks());
     if (!card.equal.empty()) page.notes.push_back(equal_text(card));
     page.sections.push_back({"Aspects", "", {aspect_plot(card)}});
     if (card.lengths) {

@@ -14,6 +14,11 @@ struct OverviewTable {
   Table table;
 };
 
+/// The explanation of the mean in overview_text.
+inline constexpr const char* kAboutInterquartileMean =
+    "Interquartile mean: mean of the middle half of all values of the encoding, with the 95 % interval over seeds; a "
+    "task that it has not learned counts with its accuracy.";
+
 /// Returns true if each task of the board has just one row, of the same encoding.
 bool has_one_encoding(const Board&);
 

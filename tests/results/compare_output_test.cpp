@@ -7,6 +7,7 @@
 #include <string>
 
 #include "results/json/json.h"
+#include "results/presentation/compare_data.h"
 #include "results/presentation/compare_page.h"
 #include "results/presentation/compare_text.h"
 #include "results/presentation/page.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "results/presentation/compare_data.h"
 #include "results/presentation/compare_text.h"
 #include "results/presentation/length_bins.h"
 #include "results/presentation/report_table.h"

@@ -1,0 +1,14 @@
+// Writes the numbers of a comparison for programs, as CSV and as JSON.
+#pragma once
+#include "results/json/json.h"
+#include "results/presentation/table.h"
+#include "results/statistics/compare.h"
+
+namespace posbench {
+
+/// Returns a row for each task, encoding and split, in the order of the verdicts, with plain numbers.
+Table comparison_csv(const Comparison&);
+
+Json to_json(const Comparison&);
+
+}  // namespace posbench
