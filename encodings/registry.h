@@ -204,7 +204,7 @@ struct RegisterEncoding {
   }
 
   static std::optional<Spec> wrapped(const Spec& spec) {
-    if constexpr (requires(const E::Options& o) { o.wrapped(); }) return members(spec).front();
+    if constexpr (requires(typename E::Options o) { o.wrapped(); }) return members(spec).front();
     return std::nullopt;
   }
 
@@ -216,7 +216,7 @@ struct RegisterEncoding {
   }
 
   static std::function<Spec(const Spec&, int, int)> of_layer() {
-    if constexpr (requires(const E::Options& o) { o.of_layer(0, 1); }) {
+    if constexpr (requires(typename E::Options o) { o.of_layer(0, 1); }) {
       return [](const Spec& spec, int layer, int layers) {
         return read_options<typename E::Options>(spec, "encoding").of_layer(layer, layers);
       };
@@ -225,7 +225,7 @@ struct RegisterEncoding {
   }
 
   static bool draws_positions(const Spec& spec) {
-    if constexpr (requires(const E::Options& o) { o.draws_positions(); }) {
+    if constexpr (requires(typename E::Options o) { o.draws_positions(); }) {
       if (read_options<typename E::Options>(spec, "encoding").draws_positions()) return true;
     }
     const std::vector<Spec> members = RegisterEncoding::members(spec);

@@ -39,7 +39,7 @@ check_format() {
 
 check_python() {
   "$bin/ruff" check python scripts tests && "$bin/ruff" format --check python scripts tests &&
-    (cd python && "../$bin/mypy")
+    "$bin/mypy"
 }
 
 check_shell() {

@@ -11,6 +11,6 @@ esac
 cd "$(dirname "$0")/.."
 
 scripts/install_dependencies.sh
-cmake --preset release >/dev/null
+cmake --preset release -D POSBENCH_FETCH=ON >/dev/null # downloads what the packages of this system lack
 cmake --build --preset release
 exec build/release/posbench run "$@"

@@ -5,7 +5,7 @@ Both train the same model on the same samples, with the same batches, learning r
 token accuracy on the same validation samples is --accuracy or more. The time of posbench is that of the whole program,
 from its start on. The time of PyTorch is that of steps and validations; it does not include drawing the samples and
 importing torch. Its output layer is computed at the targets only, and AdamW is fused. Needs torch and the Python package
-posbench (pip install ./python).
+posbench (pip install .).
 
     scripts/time_to_accuracy.py build/release/posbench
     scripts/time_to_accuracy.py build/release/posbench --cells selective_copy --seeds 0,1,2 --threads 2
@@ -31,7 +31,7 @@ try:
     from torch import nn
     from torch.nn import functional as F
 except ImportError as missing:
-    print(f"time_to_accuracy.py: skipped, {missing.name} is not installed (pip install torch ./python)")
+    print(f"time_to_accuracy.py: skipped, {missing.name} is not installed (pip install torch .)")
     sys.exit(0)
 
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,8 +35,8 @@ std::string untyped(const Json& value) { return value.is_string() ? value.get<st
   throw InputError(to_printable(where + ": " + what));
 }
 
-const Json& expect_object(const Json& json, const std::string& where) {
-  if (!json.is_object()) refuse(where, "expected an object");
+const Json& expect_object(const Json& json, std::string_view where) {
+  if (!json.is_object()) refuse(std::string(where), "expected an object");
   return json;
 }
 

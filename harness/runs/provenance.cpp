@@ -5,6 +5,10 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#ifdef __APPLE__
+#include <sys/sysctl.h>
+#endif
+
 #include <Eigen/Core>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -28,6 +32,11 @@ std::string host() {
 }
 
 std::string cpu() {
+#ifdef __APPLE__
+  char brand[256] = {};
+  size_t size = sizeof brand - 1;
+  if (sysctlbyname("machdep.cpu.brand_string", brand, &size, nullptr, 0) == 0) return brand;
+#endif
   const std::string name = system_entry("/proc/cpuinfo", "model name");
   return name.empty() ? "unknown" : name;
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -102,10 +104,19 @@ void check_content(const fs::path& folder) {
   throw FileError(fmt::format("cannot write {}: {}", path.string(), std::strerror(error)), error);
 }
 
+/// Exchanges two folders in one step and returns 0, or another number if the file system cannot do that.
+int exchange_at_once(const fs::path& one, const fs::path& other) {
+#ifdef __APPLE__
+  return renamex_np(one.c_str(), other.c_str(), RENAME_SWAP);
+#else
+  return renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
+#endif
+}
+
 /// Exchanges two folders. File systems that cannot do that in one step rename each.
 void exchange(const fs::path& temporary, const fs::path& path) {
-  if (renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0) return;
-  if (errno != EINVAL && errno != ENOSYS) fail(path, errno);
+  if (exchange_at_once(temporary, path) == 0) return;
+  if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) fail(path, errno);
   const fs::path old = make_temporary_folder(path);
   if (std::rename(path.c_str(), old.c_str()) != 0) fail(path, errno);
   if (std::rename(temporary.c_str(), path.c_str()) != 0) {
@@ -118,7 +129,7 @@ void exchange(const fs::path& temporary, const fs::path& path) {
 
 }  // namespace
 
-SiteFolder::SiteFolder(fs::path path, bool force) {
+SiteFolder::SiteFolder(const fs::path& path, bool force) {
   const fs::path absolute = fs::absolute(path.has_filename() ? path : path.parent_path());
   path_ = fs::weakly_canonical(absolute);
   if (!fs::exists(path_)) return;

@@ -13,7 +13,7 @@ class SiteFolder {
   /// Throws InputError if the path is taken: by a file, or by a folder that is not empty. With `force` the folder
   /// may have a site that this class wrote. It is recognized by its file posbench-site.json, which lists the files
   /// of the site, and must have no others.
-  SiteFolder(std::filesystem::path, bool force);
+  SiteFolder(const std::filesystem::path&, bool force);
 
   /// Writes the files. An existing site is replaced by a rename and deleted afterwards. Throws FileError if the
   /// file system fails; the path then has its former content.

@@ -38,7 +38,7 @@ def program_path() -> Path:
     found = shutil.which("posbench")
     if found and not _is_wrapper(Path(found)):
         return Path(found)
-    raise ProgramError("the program posbench is not installed; run 'pip install ./python', or set POSBENCH_PROGRAM")
+    raise ProgramError("the program posbench is not installed; run 'pip install .', or set POSBENCH_PROGRAM")
 
 
 def _is_wrapper(path: Path) -> bool:

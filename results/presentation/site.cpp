@@ -58,7 +58,7 @@ SiteFile make_submit_page(const SiteSource& source) {
       "posbench board runs/mine -o board.html");
   text.add_paragraph("An encoding that is a PyTorch module trains on the same samples:");
   text.add_lines(
-      "pip install './python[torch]'\n"
+      "pip install '.[torch]'\n"
       "python3 -c 'import posbench.torch as pt; help(pt.run)'");
   text.begin_section("check", "Check the report as a reviewer does");
   text.add_paragraph(

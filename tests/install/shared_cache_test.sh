@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that the wheel's build takes its objects from the compiler cache if build/release has them: shared_cache_test.sh SOURCE_FOLDER
-# It compiles the library `base` in two folders that are configured as the preset release and as python/pyproject.toml.
+# It compiles the library `base` in two folders that are configured as the preset release and as pyproject.toml.
 set -euo pipefail
 source=$1
 work=$(mktemp -d)

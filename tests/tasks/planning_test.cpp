@@ -1,5 +1,8 @@
-// Tests path-star with published graphs.
+// Tests path-star with published graphs, and graph reachability with worked examples.
 #include <cctype>
+#include <cstddef>
+#include <map>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -42,4 +45,26 @@ TEST_CASE("path-star backwards answers the same arm from its end") {
     const Example e = task.draw(5, n);
     CHECK(task.answer(task.question(e) + " =", 5) == reversed_words(task.answer(e)));
   }
+}
+
+TEST_CASE("graph reachability follows edges in their direction only") {
+  const TextTask task("graph_reachability");
+  CHECK(task.answer("2 8 | 5 4 | 8 3 | 4 9 / 2 3 =") == "yes");
+  CHECK(task.answer("2 8 | 5 4 | 8 3 | 4 9 / 2 9 =") == "no");
+  CHECK(task.answer("2 8 | 5 4 | 8 3 | 4 9 / 3 2 =") == "no");
+  CHECK(task.answer("4 9 | 5 4 / 5 9 =") == "yes");
+}
+
+TEST_CASE("graph reachability: the vertex that is asked for has the same number of edges in both answers") {
+  const TextTask task("graph_reachability:length=3");
+  std::map<std::string, std::set<int>> edges;  // by answer, the edges that begin at the vertex
+  for (int n = 0; n < 500; ++n) {
+    const Example e = task.draw(3, n);
+    const Tokens read(e.tokens.begin(), e.tokens.begin() + e.scored.front());
+    int begins = 0;
+    for (size_t t = 0; t + 3 < read.size(); t += 3) begins += read[t] == read.back();
+    edges[task.answer(e)].insert(begins);
+  }
+  CHECK(edges["yes"] == std::set{0, 1});
+  CHECK(edges["no"] == std::set{0, 1});
 }

@@ -71,6 +71,21 @@ TEST_CASE("index retrieval counts from either end, and answers the index of an i
   }
 }
 
+TEST_CASE("set disjointness: both orders have the sizes of their sets and one common element") {
+  CHECK(TextTask("set_disjointness").answer("e4 e9 e1 e6 ; e2 e7 e9 e5 e8 =") == "e9");
+  for (const std::string first : {"short", "long"}) {
+    const TextTask task("set_disjointness:first=" + first);
+    const int first_size = first == "short" ? 4 : 10;
+    for (int n = 0; n < 200; ++n) {
+      const Example e = task.draw(10, n);
+      CHECK(task.task().token_text(e.tokens[first_size]) == ";");
+      const std::set<int> elements(e.tokens.begin(), e.tokens.end());
+      CHECK(elements.size() == 4 + 10 - 1 + 2);  // one is in both sets, and there are two signs
+      CHECK(e.targets[e.scored[0]] == e.tokens[e.evidence[0]]);
+    }
+  }
+}
+
 TEST_CASE("n-back recalls the token n positions before") {
   const TextTask task("n_back");
   CHECK(task.answers("5 2 7 7 1", {2, 3, 4}) == "5 2 7");

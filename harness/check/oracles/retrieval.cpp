@@ -114,6 +114,22 @@ const RegisterOracle ngram_lookup(
     },
     [](const Example& e) { return std::vector<int>(e.scored.size(), e.scored.front() - after_key(e)); });
 
+/// Returns the positions of the element that both sets of a set_disjointness question have, or twice the last position.
+std::pair<int, int> common_element(const Example& e) {
+  const Tokens sets = question(e);
+  for (int one = 0; one < std::ssize(sets); ++one) {
+    for (int other = one + 1; other < std::ssize(sets); ++other) {
+      if (sets[one] == sets[other]) return {one, other};
+    }
+  }
+  return {sets.size() - 1, sets.size() - 1};
+}
+
+const RegisterOracle set_disjointness(
+    "set_disjointness", {"short", "elements", "first"},
+    [](const Example& e) { return Tokens{e.tokens[common_element(e).first]}; },
+    [](const Example& e) { return std::vector<int>{e.scored.front() - common_element(e).second}; });
+
 const RegisterOracle variable_tracking("variable_tracking", [](const Example& e) {
   const Tokens text = question(e);
   std::set<int> reached{text.back()};

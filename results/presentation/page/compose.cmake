@@ -4,9 +4,19 @@
 find_path(POSBENCH_VEGA vega-interpreter.min.js PATHS /usr/share/javascript/vega
           DOC "Folder with the modules of Vega 5, as in Debian's libjs-vega")
 set(vega_copyright /usr/share/doc/libjs-vega/copyright CACHE FILEPATH "The licenses of Vega and D3")
+if(POSBENCH_FETCH AND NOT POSBENCH_VEGA)
+  set(folder ${PROJECT_BINARY_DIR}/_deps/vega)
+  message(STATUS "posbench: Vega from ${debian}/v/vega.js")
+  file(DOWNLOAD ${debian}/v/vega.js/libjs-vega_5.22.1+ds+~3.1.0-4_all.deb ${folder}/vega.deb
+       EXPECTED_HASH SHA256=d8f63c99756f86fe2e81af15fb79d9f9368efebc073c03d60a3678ff136bcd19)
+  file(ARCHIVE_EXTRACT INPUT ${folder}/vega.deb DESTINATION ${folder})  # an archive of archives
+  file(ARCHIVE_EXTRACT INPUT ${folder}/data.tar.xz DESTINATION ${folder})
+  set(POSBENCH_VEGA ${folder}/usr/share/javascript/vega CACHE PATH "" FORCE)
+  set(vega_copyright ${folder}/usr/share/doc/libjs-vega/copyright CACHE FILEPATH "" FORCE)
+endif()
 if(NOT POSBENCH_VEGA OR NOT EXISTS ${vega_copyright})
   message(FATAL_ERROR "Vega is missing, which draws the plots of reports: scripts/install_dependencies.sh installs it "
-                      "(Debian's libjs-vega); or set POSBENCH_VEGA to a folder with its modules")
+                      "(Debian's libjs-vega); or configure with -DPOSBENCH_FETCH=ON, or set POSBENCH_VEGA to a folder with its modules")
 endif()
 
 # Sets `result` to the base64 form of the SHA-256 of a text.
