@@ -3,12 +3,10 @@
 //   2 8 | 5 4 | 8 3 | 4 9 / 2 3 =   ->   yes
 //
 // The graph has `paths` directed paths of `length` edges, and all vertices are distinct. Edges are in random order,
-// followed by a vertex of one path and a vertex that is later on the same path, or on another. Every vertex looks the
-// same up to the ends of its path, so only following the edges tells both cases apart.
+// followed by a vertex of one path and a vertex that is later on the same path, or on another. Both
+// answers ask for the same places in a path, so a model has to follow the edges.
 #include <fmt/format.h>
 
-#include <cstddef>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +14,7 @@
 #include "base/error.h"
 #include "tasks/parts/basic_task.h"
 #include "tasks/parts/examples.h"
+#include "tasks/parts/graphs.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -64,7 +63,7 @@ class GraphReachability final : public BasicTask<Options> {
     }
   }
 
-  int vocabulary() const override { return blank() + 1; }
+  int vocabulary() const override { return bar() + 3; }
   int answers() const override { return 2; }
   double chance_level() const override { return 0.5; }
   std::string token_text(int token) const override {
@@ -79,25 +78,17 @@ class GraphReachability final : public BasicTask<Options> {
     for (int n = 0; n + 1 < static_cast<int>(vertices.size()); ++n) {
       if ((n + 1) % size != 0) edges.emplace_back(vertices[n], vertices[n + 1]);
     }
-    shuffle(std::span(edges), rng);
-    std::vector<int> question, segments;
-    for (size_t n = 0; n < edges.size(); ++n) {
-      if (n > 0) question.push_back(bar());
-      question.insert(question.end(), {edges[n].first, edges[n].second});
-      segments.resize(question.size(), static_cast<int>(n));
-    }
     const int start = uniform(rng, 0, length - 1), end = uniform(rng, start + 1, length);
     const bool reachable = uniform(rng, 0, 1) == 1;
-    question.insert(question.end(), {bar() + 1, vertices[start], vertices[reachable ? end : size + end]});
-    Example example = ask(layout_, std::move(question), blank(), {reachable ? 1 : 0});
-    set_segments(example, std::move(segments), static_cast<int>(edges.size()));
+    Example example =
+        ask_about_edges(layout_, std::move(edges), {vertices[start], vertices[reachable ? end : size + end]},
+                        bar(), {reachable ? 1 : 0}, rng);
     example.distances = {end - start};
     return example;
   }
 
  private:
   int bar() const { return options_.vertices + 2; }
-  int blank() const { return bar() + 2; }
 };
 
 const RegisterTask<GraphReachability> registered{kInfo};

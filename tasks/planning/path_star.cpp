@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "base/error.h"
 #include "tasks/parts/basic_task.h"
 #include "tasks/parts/examples.h"
+#include "tasks/parts/graphs.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -68,7 +68,7 @@ class PathStar final : public BasicTask<Options> {
     }
   }
 
-  int vocabulary() const override { return blank() + 1; }
+  int vocabulary() const override { return options_.nodes + 3; }
   double chance_level() const override { return 1.0 / options_.nodes; }
   std::string token_text(int token) const override {
     return token < options_.nodes ? std::to_string(token) : std::string(1, "|/="[token - options_.nodes]);
@@ -81,27 +81,13 @@ class PathStar final : public BasicTask<Options> {
       const bool starts_arm = (n - 1) % (length - 1) == 0;
       edges.emplace_back(nodes[starts_arm ? 0 : n - 1], nodes[n]);
     }
-    std::vector<int> answer{nodes[0]};  // the first arm; the edges are shuffled below
+    std::vector<int> answer{nodes[0]};  // the first arm; the order of the edges will be random
     answer.insert(answer.end(), nodes.begin() + 1, nodes.begin() + length);
     const int end = answer.back();
     if (options_.reversed) std::reverse(answer.begin(), answer.end());
 
-    shuffle(std::span(edges), rng);
-    std::vector<int> question, segments;
-    for (size_t n = 0; n < edges.size(); ++n) {
-      if (n > 0) question.push_back(bar());
-      question.insert(question.end(), {edges[n].first, edges[n].second});
-      segments.resize(question.size(), static_cast<int>(n));
-    }
-    question.insert(question.end(), {bar() + 1, nodes[0], end});
-    Example example = ask(layout_, std::move(question), blank(), answer);
-    set_segments(example, std::move(segments), static_cast<int>(edges.size()));
-    return example;
+    return ask_about_edges(layout_, std::move(edges), {nodes[0], end}, options_.nodes, answer, rng);
   }
-
- private:
-  int bar() const { return options_.nodes; }
-  int blank() const { return options_.nodes + 2; }
 };
 
 const RegisterTask<PathStar> registered{kInfo};

@@ -9,7 +9,7 @@ if(POSBENCH_FETCH AND NOT POSBENCH_VEGA)
   message(STATUS "posbench: Vega from ${debian}/v/vega.js")
   file(DOWNLOAD ${debian}/v/vega.js/libjs-vega_5.22.1+ds+~3.1.0-4_all.deb ${folder}/vega.deb
        EXPECTED_HASH SHA256=d8f63c99756f86fe2e81af15fb79d9f9368efebc073c03d60a3678ff136bcd19)
-  file(ARCHIVE_EXTRACT INPUT ${folder}/vega.deb DESTINATION ${folder})  # an archive of archives
+  file(ARCHIVE_EXTRACT INPUT ${folder}/vega.deb DESTINATION ${folder})  # it contains data.tar.xz
   file(ARCHIVE_EXTRACT INPUT ${folder}/data.tar.xz DESTINATION ${folder})
   set(POSBENCH_VEGA ${folder}/usr/share/javascript/vega CACHE PATH "" FORCE)
   set(vega_copyright ${folder}/usr/share/doc/libjs-vega/copyright CACHE FILEPATH "" FORCE)
