@@ -48,7 +48,7 @@ const std::vector<Preset> kPresets{
                 "and turns the fastest quarter of the pairs, with base 1000000. The last layer sees all keys.",
      .scaling = kDepth +
                 "The window is a quarter of the trained length. Heads have the same width in all layers, and "
-                "each has its own keys and values. Of a head width of 16, the quarter is 2 pairs."},
+                "each has its own keys and values. With a head width of 16, the quarter is 2 pairs."},
     {.name = "gpt_oss",
      .spec = "sink_logit:base=(layers:of=((interpolated:base=(rope:base=150000),method=yarn),"
              "(interpolated:base=(rope:base=150000),method=yarn)),window=(0.25x,0))",

@@ -2,7 +2,7 @@
 """Compares the speed of two builds of posbench.
 
 Runs `posbench bench` of both builds in turn, several times, and compares the median time of a training step for each
-size and encoding as a ratio, so that the machine and its other work concern both alike. With --fastest it compares the
+size and encoding as a ratio, so that other load of the machine affects both equally. With --fastest it compares the
 fastest steps of all rounds, which other work of the machine changes least. Exit code 1 where the second build is slower
 by more than --most in any row.
 

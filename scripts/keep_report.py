@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes a report with a line for each experiment, counts by length and distance as bare integers, and without those by
-position in the answer: a fifth of the size, small enough for a repository. Its command has no folders of the machine. Into
-a second file that ends in .gz it goes compressed, and with five digits of the losses in learning curves. Everything that
-reads reports reads it.
+"""Writes a smaller report for the repository, of a fifth of the size. It has one line for each experiment, stores counts by
+length and distance as integers, and omits counts by position in the answer. Its command has no folders of the machine. If the
+output file ends in .gz, the script compresses it and rounds the losses of learning curves to five digits. All commands that
+read reports accept it.
 
     scripts/keep_report.py runs/mine/report.json > results/data/reference/report.json
     scripts/keep_report.py runs/mine/report.json results/data/board/mine.json.gz

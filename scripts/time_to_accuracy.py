@@ -4,7 +4,7 @@
 Both train the same model on the same samples, with the same batches, learning rates and number of threads, until the
 token accuracy on the same validation samples is --accuracy or more. The time of posbench is that of the whole program,
 from its start on. The time of PyTorch is that of steps and validations; it does not include drawing the samples and
-importing torch. Its output layer is computed at the targets only, and AdamW is fused. Needs torch and the Python package
+importing torch. PyTorch computes the output layer at the targets only, with a fused AdamW. Needs torch and the Python package
 posbench (pip install .).
 
     scripts/time_to_accuracy.py build/release/posbench

@@ -340,7 +340,7 @@ void add_check(CLI::App& app, Invocation& invocation) {
        {"posbench check cope:gates=separate rope flip_flop", "some of them"},
        {"posbench check 'dape*' randomized --variants", "with all variants"}},
       {"The certificate of an encoding compares its gradients with finite differences, and its measured properties "
-       "with the registered ones. That of a task compares its samples with an independent oracle. Exit code 1: a "
+       "with the registered ones. The certificate of a task compares its samples with an independent oracle. Exit code 1: a "
        "certificate does not pass."});
   command->callback([request, &invocation] { invocation.exit_code = check(*request) ? 0 : 1; });
 }

@@ -59,7 +59,7 @@ std::string task_section(const TaskEntry& entry) {
   const TaskSetup setup = make_task_setup(ExperimentOptions{}, info.name);
   const TaskBaseline baseline = measure_baselines(setup);
   std::string text = fmt::format("### {}\n\n{}\n\n", info.name, cell(info.definition));
-  text += paragraph("What it takes", info.requirement);
+  text += paragraph("Requirement", info.requirement);
   std::vector<std::string> aspects;
   for (const Aspect aspect : info.aspects) aspects.push_back(to_string(aspect));
   text += paragraph("Aspects", fmt::format("{}", fmt::join(aspects, ", ")));
@@ -125,7 +125,7 @@ std::string tasks_page() {
   }
   text +=
       "\nMAD's compression task is omitted: it decodes all tokens from one position through a separate head, which this\n"
-      "model does not have. Of the length-generalization suite, parity is `parity_check`; SCAN and PCFG SET are omitted,\n"
+      "model does not have. In the length-generalization suite, parity is `parity_check`; SCAN and PCFG SET are omitted,\n"
       "since their examples come from fixed sets of text.\n\n"
       "## Every task\n\n"
       "Each split changes some options of the task and so isolates one cause. The column `chance` is a uniform guess among\n"

@@ -101,8 +101,9 @@ void TrainingOptions::describe(OptionTable& o) {
   o.integer("samples", samples, 0, 1'000'000'000,
             "size of a finite training set, which repeats in the same order; 0: all sequences are fresh");
   o.omit_default();
-  o.numbers("learning_rate", learning_rates, 0, 1,
-            "peak learning rate; of several, each experiment is tested at the one that is best in validation");
+  o.numbers(
+      "learning_rate", learning_rates, 0, 1,
+      "peak learning rate; with several, an experiment trains with each, and the model that is best in validation is tested");
   o.number("warm_up", warm_up, 0, 1, "fraction of the steps over which the learning rate rises");
   o.choice("decay", decay, {"cosine", "linear", "constant"}, "decay of the learning rate after the warm-up");
   o.choice("optimizer", optimizer, {"adamw", "sgd"},
@@ -134,7 +135,7 @@ void TrainingOptions::describe(OptionTable& o) {
   o.omit_default();
   o.integer(
       "groups", groups, 1, 4096,
-      "number of groups of a batch; up to as many threads train one experiment, and another number changes the results slightly");
+      "number of parts of a batch; up to as many threads compute a step, and another number rounds differently");
   o.omit_default();
 }
 

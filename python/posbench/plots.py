@@ -193,7 +193,7 @@ def specification(
 
 
 def _styles(page: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """Returns the numbers of color, symbol and dash of each encoding. Those with the same color differ in the others."""
+    """Returns the numbers of color, symbol and dash of each encoding. Encodings with the same color differ in the others."""
     counts: dict[int, int] = {}
     styles = {}
     for name in sorted(page["names"]):

@@ -56,8 +56,8 @@ class Report:
 
     def rows(self) -> list[dict[str, Any]]:
         """Returns a row for each experiment, split and metric. `value` is the accuracy, or the loss or margin, which have no
-        counts. An experiment that did not finish has one row, without split and metric. Of a sweep, swept_task and
-        swept_encoding are the specs without what was swept, and each swept value is a column. An extension has the encoding of
+        counts. An experiment that did not finish has one row, without split and metric. In a sweep, swept_task and
+        swept_encoding are the specs without the swept options, and each swept value is a column. An extension has the encoding of
         its model as parent, and further_steps."""
         rows = []
         for e in self.experiments:

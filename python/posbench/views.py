@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class View:
-    """What a command of the program shows of reports. Jupyter displays its tables; `plots()` are its plots."""
+    """The output of a command of the program about reports. Jupyter displays its tables; `plots()` are its plots."""
 
     def __init__(self, command: str, reports: Sequence[Report], flags: Sequence[Argument] = ()):
         self._command, self._reports, self._flags = command, tuple(reports), tuple(flags)

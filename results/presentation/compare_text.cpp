@@ -37,7 +37,7 @@ Tone tone(Verdict verdict) {
       return Tone::bad;
     case Verdict::same:
       return Tone::faint;
-    case Verdict::undecided:
+    case Verdict::inconclusive:
     case Verdict::not_learned:
     case Verdict::too_few_seeds:
       break;
@@ -45,7 +45,7 @@ Tone tone(Verdict verdict) {
   return Tone::plain;
 }
 
-/// Returns the gain in the last 40 % of training on a side that has not learned. Of two sides, returns the greater
+/// Returns the gain in the last 40 % of training on a side that has not learned. With two such sides, returns the greater
 /// gain.
 std::optional<double> late_gain(const ComparisonRow& row) {
   std::optional<double> gain;

@@ -9,7 +9,7 @@
 namespace posbench {
 
 /// The order of rows in tables.
-inline constexpr Verdict kVerdictOrder[] = {Verdict::worse,       Verdict::better,        Verdict::undecided,
+inline constexpr Verdict kVerdictOrder[] = {Verdict::worse,       Verdict::better,        Verdict::inconclusive,
                                             Verdict::not_learned, Verdict::too_few_seeds, Verdict::same};
 
 /// Returns a row for each task, encoding and split, in the order of the verdicts.

@@ -74,7 +74,7 @@ Cell split_cell(const SummaryRow& row, const SplitSummary& split, Metric metric)
                                     : Tone::plain};
 }
 
-/// Adds the accuracy, the right answers, the answers and the 95 % Wilson interval. Of an experiment that
+/// Adds the accuracy, the right answers, the answers and the 95 % Wilson interval. For an experiment that
 /// did not finish, adds the accuracy 0 alone.
 void add_count(const std::optional<Count>& count, std::vector<Cell>& cells) {
   const Interval interval = count ? wilson_interval(*count) : Interval{};

@@ -49,10 +49,10 @@ struct BoardRow {
   std::string encoding;
   bool is_users = false;  // not one of the kept reports
   BoardStatus status = BoardStatus::in_tier;
-  std::optional<int> tier;                // from 1; empty if the row is in no tier
-  bool unsettled = false;                 // its mean is below one in a later tier, because its seeds differ much
-  std::vector<double> values;             // the accuracy that decides, of each seed
-  double mean = 0;                        // of these
+  std::optional<int> tier;     // from 1; empty if the row is in no tier
+  bool unsettled = false;      // an encoding of a later tier has a higher mean, as its seeds differ much
+  std::vector<double> values;  // the accuracy that decides, of each seed
+  double mean = 0;             // of these
   std::optional<double> in_distribution;  // the mean over seeds and splits; empty if there is no such split
   Learned learned;
   int unfinished = 0;  // experiments that diverged or failed, and count as 0

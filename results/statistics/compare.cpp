@@ -87,7 +87,7 @@ std::vector<double> finished_values(const NamedReport& report, const Experiments
   return values;
 }
 
-/// Returns the values of the experiments on a split. Those that did not finish have the value `unfinished`.
+/// Returns the values of the experiments on a split. Experiments that did not finish have the value `unfinished`.
 std::vector<double> values_of(const Experiments& experiments, const std::string& split, Metric metric,
                               double unfinished) {
   std::vector<double> values;
@@ -253,7 +253,7 @@ Verdict judge(const ComparisonRow& row, const CompareOptions& options) {
   const bool as_many_solve = !metric.needs_learning || row.before.solved.correct * row.after.solved.total ==
                                                            row.after.solved.correct * row.before.solved.total;
   return within(*row.interval) && within(*row.unmoderated_interval) && as_many_solve ? Verdict::same
-                                                                                     : Verdict::undecided;
+                                                                                     : Verdict::inconclusive;
 }
 
 void warn_of_few_seeds(Comparison& comparison) {

@@ -16,7 +16,7 @@
 //   same           the 95 % interval of the difference lies within the threshold on both sides of 0, with the variance
 //                  of the row and with the moderated one (moderated_variance.h), and the same fraction of seeds
 //                  solves the split on both sides;
-//   undecided      otherwise: more seeds may decide.
+//   inconclusive   otherwise: more seeds may decide.
 // An experiment that diverged or failed counts with an accuracy and an effective length of 0, as in the summary.
 // By loss and margin it counts with the worst value of the row, or that of a uniform guess if that is worse, and
 // the verdict does not depend on what was learned or solved.

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "results/statistics/effective_length.h"
-#include "results/statistics/summary.h"
+#include "results/statistics/learned.h"
 
 namespace posbench {
 

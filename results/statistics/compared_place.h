@@ -10,7 +10,7 @@
 
 namespace posbench {
 
-/// A split; or, for the effective length, the option of a grid.
+/// The place of a compared value: a split, or for the effective length the option of a grid.
 struct ComparedPlace {
   std::string name;
   SplitKind kind = SplitKind::out_of_distribution;

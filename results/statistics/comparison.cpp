@@ -6,7 +6,7 @@
 namespace posbench {
 
 std::string to_string(Verdict verdict) {
-  constexpr const char* kNames[] = {"better", "worse", "same", "not learned", "too few seeds", "undecided"};
+  constexpr const char* kNames[] = {"better", "worse", "same", "not learned", "too few seeds", "inconclusive"};
   return kNames[static_cast<size_t>(verdict)];
 }
 

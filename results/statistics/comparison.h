@@ -32,7 +32,7 @@ struct CompareOptions {
 /// step of its multiples, and 0.02 for others.
 double default_threshold(Metric);
 
-enum class Verdict { better, worse, same, not_learned, too_few_seeds, undecided };
+enum class Verdict { better, worse, same, not_learned, too_few_seeds, inconclusive };
 std::string to_string(Verdict);  // "too few seeds"
 
 /// One side of a row.
@@ -60,7 +60,7 @@ struct ComparisonRow {
   std::optional<double> p;            // exact, of this task and encoding alone; nothing with too few seeds
   std::optional<double> p_corrected;  // for all tests
   std::optional<double> detectable;   // smallest detectable difference (80 % power), assuming normal noise
-  Verdict verdict = Verdict::undecided;
+  Verdict verdict = Verdict::inconclusive;
 };
 
 /// Experiments of a task and an encoding that only one side has.

@@ -1,5 +1,6 @@
-// Decides if an encoding has learned a task. If not, its accuracy out of distribution may be low because training
-// was too short, and then it says nothing about the encoding.
+// Decides if an encoding has learned a task: at least half of its seeds have a sequence accuracy of kLearned on every
+// split in distribution. If not, its accuracy out of distribution may be low because training was too short, and then
+// it says nothing about the encoding.
 #pragma once
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@ namespace posbench {
 
 constexpr double kKept = 0.9;      // the accuracy from which a longer length, or a split, counts as kept
 constexpr double kLearned = 0.95;  // the sequence accuracy in distribution from which a seed has learned its task
+constexpr double kSolved = 0.99;   // the sequence accuracy from which a split is solved
 /// The last fraction of training, whose gain shows whether learning had ended.
 constexpr double kLateTraining = 0.4;
 

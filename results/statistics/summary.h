@@ -21,8 +21,6 @@
 
 namespace posbench {
 
-constexpr double kSolved = 0.99;  // the sequence accuracy from which a split is solved
-
 /// One metric over seeds.
 struct Spread {
   std::vector<double> values;  // one for each seed, in the order of SummaryRow::seeds

@@ -1,5 +1,5 @@
-// Sorts the encodings on one task into tiers. A tier has the best encoding and all that seeds cannot tell from it;
-// the next tier has the same of the rest.
+// Sorts the encodings on one task into tiers. Tier 1 has the best encoding and all that do not differ significantly
+// from it. The next tier is formed in the same way from the remaining encodings.
 //
 // An exact permutation test compares the best of what is left with each of the others. The p-values are corrected by
 // Benjamini and Hochberg's method (1995, J. R. Stat. Soc. B 57(1)): of the encodings that are put below a tier, about

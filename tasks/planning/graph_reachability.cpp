@@ -3,8 +3,8 @@
 //   2 8 | 5 4 | 8 3 | 4 9 / 2 3 =   ->   yes
 //
 // The graph has `paths` directed paths of `length` edges, and all vertices are distinct. Edges are in random order,
-// followed by a vertex of one path and a vertex that is later on the same path, or on another. Both
-// answers ask for the same places in a path, so a model has to follow the edges.
+// followed by the question: vertex number s of one path, and vertex number e > s of the same path (yes) or of another
+// (no). The two numbers have the same distribution for both answers, so a model has to follow the edges.
 #include <fmt/format.h>
 
 #include <string>

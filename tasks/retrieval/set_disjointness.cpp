@@ -1,4 +1,4 @@
-// Finds the element that two sets have in common.
+// Finds the element that two sets have in common. The name is that of the paper; the sets always share one element.
 //
 //   e4 e9 e1 e6 ; e2 e7 e9 e5 e8 =   ->   e9
 //

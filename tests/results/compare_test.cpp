@@ -144,7 +144,7 @@ TEST_CASE("a verdict is decided by the corrected p-value") {
   REQUIRE(row.split == "ood_far");
   CHECK(*row.p == Approx(2.0 / 252));
   CHECK(*row.p_corrected == Approx(7 * 2.0 / 252));
-  CHECK(row.verdict == Verdict::undecided);
+  CHECK(row.verdict == Verdict::inconclusive);
 }
 
 TEST_CASE("two builds of one encoding pair by seed from six seeds on, two encodings never") {
@@ -174,19 +174,19 @@ TEST_CASE("verdicts weigh difference, noise and threshold") {
   CHECK(verdict({0.8, 0.82, 0.79, 0.8, 0.81}, {0.5, 0.51, 0.49, 0.5, 0.52}) == Verdict::worse);
   const std::vector<double> wide = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
   CHECK(verdict(wide, {0.502, 0.599, 0.7, 0.801, 0.9, 0.951}) == Verdict::same);
-  CHECK(verdict(wide, {0.9, 0.5, 0.8, 0.6, 0.7, 0.95}) == Verdict::undecided);
+  CHECK(verdict(wide, {0.9, 0.5, 0.8, 0.6, 0.7, 0.95}) == Verdict::inconclusive);
   // Sure, but too small to matter; and, with a lower threshold, not.
   CHECK(verdict(wide, {0.51, 0.61, 0.71, 0.81, 0.91, 0.96}) == Verdict::same);
   CHECK(verdict(wide, {0.51, 0.61, 0.71, 0.81, 0.91, 0.96}, {.threshold = 0.005}) == Verdict::better);
   // A stricter alpha.
   CHECK(verdict({0.5, 0.5, 0.5, 0.5, 0.5}, {0.8, 0.81, 0.82, 0.8, 0.8}) == Verdict::better);
-  CHECK(verdict({0.5, 0.5, 0.5, 0.5, 0.5}, {0.8, 0.81, 0.82, 0.8, 0.8}, {.alpha = 1e-6}) == Verdict::undecided);
+  CHECK(verdict({0.5, 0.5, 0.5, 0.5, 0.5}, {0.8, 0.81, 0.82, 0.8, 0.8}, {.alpha = 1e-6}) == Verdict::inconclusive);
 }
 
 TEST_CASE("as accurate is not the same where fewer seeds solve the task") {
   const std::vector<double> solved = {0.992, 0.992, 0.992, 0.992, 0.992, 0.992};
   CHECK(verdict(solved, {0.991, 0.992, 0.993, 0.992, 0.992, 0.992}) == Verdict::same);
-  CHECK(verdict(solved, {0.989, 0.992, 0.993, 0.992, 0.992, 0.992}) == Verdict::undecided);
+  CHECK(verdict(solved, {0.989, 0.992, 0.993, 0.992, 0.992, 0.992}) == Verdict::inconclusive);
 }
 
 TEST_CASE("below five seeds there is no verdict, whatever the difference") {

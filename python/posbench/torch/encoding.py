@@ -117,7 +117,7 @@ class Encoding(nn.Module):
     def learn(self, file_name: str, values: Tensor, decays: bool = True) -> None:
         """Adds a parameter that files of the program have under this name, with its initial values, a matrix. As an
         attribute it is called the same, with "_" for ".". decays=False excludes it from weight decay: a table of
-        vectors, or numbers of heads side by side. What has one row or column is excluded anyway."""
+        vectors, or numbers of heads side by side. A parameter with one row or column is always excluded."""
         attribute = file_name.replace(".", "_")
         self.register_parameter(attribute, nn.Parameter(values))
         self.file_names[attribute] = file_name

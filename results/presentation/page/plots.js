@@ -155,7 +155,7 @@ function hide_empty_sections() {
   }
 }
 
-/// Draws plots again. Those outside of the window are drawn when they come near.
+/// Draws plots again. Plots outside of the window are drawn when they come near.
 function redraw(should_draw) {
   for (const plot of plots.filter(plot => plot.view_node)) {
     plot.node.hidden = !is_selected(plot.details);
