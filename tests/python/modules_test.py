@@ -54,18 +54,18 @@ def refused(**named):
     return raised(posbench.InputError, run, **named)
 
 
-def lstm(shape):
-    return nn.LSTM(shape.width, shape.width, batch_first=True)
+def lstm(config):
+    return nn.LSTM(config.width, config.width, batch_first=True)
 
 
 class WordModel(nn.Module):
     """A model that knows nothing of posbench: an embedding, an LSTM and an output layer, which shares the embedding's weight."""
 
-    def __init__(self, shape):
+    def __init__(self, config):
         super().__init__()
-        self.words = nn.Embedding(shape.vocabulary, 8)
+        self.words = nn.Embedding(config.vocabulary, 8)
         self.lstm = nn.LSTM(8, 8, batch_first=True)
-        self.output = nn.Linear(8, shape.vocabulary)
+        self.output = nn.Linear(8, config.vocabulary)
         self.output.weight = self.words.weight
 
     def forward(self, tokens):
@@ -111,7 +111,7 @@ def test_torch_mixer_is_reported_like_an_encoding():
     assert [(e["encoding"], e["seed"], e["steps"]) for e in report.experiments] == [("lstm", 0, 6), ("lstm", 1, 6)]
     assert report.data["config"]["model"]["width"] == 16
     assert run(mixer=lstm, seeds=2).rows() == report.rows()
-    [first] = run(mixer=lambda shape: lstm(shape)).experiments
+    [first] = run(mixer=lambda config: lstm(config)).experiments
     assert first["encoding"] == "lstm", "a lambda gets the name of the module's class"
     [named] = run(mixer=lstm, name="recurrent").experiments
     assert named["encoding"] == "recurrent" and named["splits"] == first["splits"]
@@ -167,20 +167,20 @@ def test_torch_models_are_trained_and_reported():
 
 def test_torch_wrong_shapes_are_refused_with_one_line():
     class Narrow(nn.Linear):
-        def __init__(self, shape):
-            super().__init__(shape.width, 3)
+        def __init__(self, config):
+            super().__init__(config.width, 3)
 
     said = refused(mixer=Narrow)
     assert "the mixer 'narrow' returns floats of shape (2, " in said and ", 3)" in said and "expected floats" in said, (
         said
     )
-    said = refused(model=lambda shape: nn.Sequential(nn.Embedding(shape.vocabulary, 4)))
+    said = refused(model=lambda config: nn.Sequential(nn.Embedding(config.vocabulary, 4)))
     assert "the model 'sequential' returns floats of shape (2, " in said and ", 4)" in said, said
-    said = refused(mixer=lambda shape: nn.Linear(5, 5))
+    said = refused(mixer=lambda config: nn.Linear(5, 5))
     assert "the mixer 'linear' fails on sequences of" in said and "shapes cannot be multiplied" in said, said
-    said = refused(model=lambda shape: nn.Embedding(3, shape.vocabulary))
+    said = refused(model=lambda config: nn.Embedding(3, config.vocabulary))
     assert "the model 'embedding' fails" in said and "index out of range" in said, said
-    said = refused(model=lambda shape: nn.Flatten())
+    said = refused(model=lambda config: nn.Flatten())
     assert "the model 'flatten' has no parameters" in said, said
 
 
@@ -206,7 +206,7 @@ def test_torch_a_stage_of_a_wrong_shape_is_refused_by_name():
 def test_torch_wrong_arguments_are_refused():
     assert "seeds is -1, expected the number of seeds" in refused(mixer=lstm, seeds=-1)
     assert "mixer is a module" in refused(mixer=nn.Linear(16, 16))
-    assert "mixer gives a value of type int" in refused(mixer=lambda shape: 3)
+    assert "mixer gives a value of type int" in refused(mixer=lambda config: 3)
     assert "an encoding, mixer=... or model=..." in refused(mixer=lstm, model=WordModel)
     assert "an encoding, mixer=... or model=..." in refused()
     assert "there are no tasks" in raised(posbench.InputError, pt.run, mixer=lstm)
@@ -217,14 +217,14 @@ def test_torch_wrong_arguments_are_refused():
 
 
 def test_torch_modules_that_read_later_tokens_or_padding_are_refused():
-    def both_directions(shape):
-        return nn.LSTM(shape.width, shape.width // 2, batch_first=True, bidirectional=True)
+    def both_directions(config):
+        return nn.LSTM(config.width, config.width // 2, batch_first=True, bidirectional=True)
 
     assert "'both_directions' depend on later tokens" in refused(mixer=both_directions)
 
     class Mean(nn.Linear):
-        def __init__(self, shape):
-            super().__init__(shape.width, shape.width)
+        def __init__(self, config):
+            super().__init__(config.width, config.width)
 
         def forward(self, x, mask):
             kept = mask[:, :, None].float() if self.careful else torch.ones_like(x[:, :, :1])
@@ -242,7 +242,7 @@ def test_x_transformers_attention_is_a_mixer():
     assert (e["encoding"], e["status"]) == ("gated_attention", "ok")
     from x_transformers.x_transformers import Attention
 
-    assert "depend on later tokens" in refused(mixer=lambda shape: Attention(shape.width, heads=2, dim_head=8))
+    assert "depend on later tokens" in refused(mixer=lambda config: Attention(config.width, heads=2, dim_head=8))
 
 
 def test_transformers_llama_is_a_model():
@@ -250,7 +250,7 @@ def test_transformers_llama_is_a_model():
     [e] = run(model=llama).experiments
     assert (e["encoding"], e["status"], e["steps"]) == ("llama", "ok", 6)
     task = posbench.task("flip_flop:length=16", profile="smoke", settings=SETTINGS)
-    model = llama(pt.training.shape_of(task))
+    model = llama(pt.training.model_config(task))
     assert e["parameters"] == sum(p.numel() for p in model.parameters())
 
 

@@ -1,9 +1,9 @@
 """The transformer of posbench as a PyTorch module, for position encodings written in PyTorch.
 
     class Recency(posbench.torch.Encoding):
-        def __init__(self, shape):
-            super().__init__(shape)
-            self.rate = torch.nn.Parameter(torch.full((shape.heads, 1, 1), 0.1))
+        def __init__(self, config):
+            super().__init__(config)
+            self.rate = torch.nn.Parameter(torch.full((config.heads, 1, 1), 0.1))
 
         def score(self, a):
             return super().score(a) - self.rate * a.distance
@@ -14,7 +14,7 @@
 """
 
 from . import encodings
-from .encoding import Attention, Encoding, Shape
+from .encoding import Attention, Encoding, ModelConfig
 from .files import load_parameters, save_parameters
 from .model import Transformer
 from .training import Training, initial_model, run, train
@@ -24,7 +24,7 @@ __all__ = [
     "Attention",
     "Differences",
     "Encoding",
-    "Shape",
+    "ModelConfig",
     "Training",
     "Transformer",
     "encodings",

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
-class Shape:
+class ModelConfig:
     """The sizes from which model and encoding create their parameters; the settings `model.*` of a configuration."""
 
     vocabulary: int
@@ -80,9 +80,9 @@ class Encoding(nn.Module):
     name: ClassVar[str] = ""  # in reports; without it, that of the class in snake case
     spec: ClassVar[str] = "none"  # the encoding of the program whose parameters it has
 
-    def __init__(self, shape: Shape):
+    def __init__(self, config: ModelConfig):
         super().__init__()
-        self.shape = shape
+        self.config = config
         self.file_names: dict[str, str] = {}  # of parameters in files of the program
         self.without_decay: set[str] = set()  # attributes without weight decay
 
@@ -101,7 +101,7 @@ class Encoding(nn.Module):
     def score(self, a: Attention) -> Tensor:
         """3. Returns scores before normalization, (B, H, T, T). Scores of keys that are not visible are ignored.
         Default: q k^T / sqrt(D)."""
-        return a.q @ a.k.transpose(-1, -2) / self.shape.head_width**0.5
+        return a.q @ a.k.transpose(-1, -2) / self.config.head_width**0.5
 
     def normalize(self, a: Attention, scores: Tensor) -> Tensor:
         """4. Returns the attention, (B, H, T, T), zero for keys that are not visible.   Default: softmax."""

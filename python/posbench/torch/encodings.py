@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from .encoding import Attention, Encoding, Shape
+from .encoding import Attention, Encoding, ModelConfig
 
 
 class NoEncoding(Encoding):
@@ -39,7 +39,7 @@ class Sinusoidal(Encoding):
     name = spec = "sinusoidal"
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
-        return x + torch.stack(_sinusoids(positions, self.shape.width), -1).flatten(-2).to(x.dtype)
+        return x + torch.stack(_sinusoids(positions, self.config.width), -1).flatten(-2).to(x.dtype)
 
 
 class LearnedAbsolute(Encoding):
@@ -47,9 +47,11 @@ class LearnedAbsolute(Encoding):
 
     name = spec = "learned_abs"
 
-    def __init__(self, shape: Shape):
-        super().__init__(shape)
-        self.learn("learned_abs.table", torch.randn(shape.longest_length, shape.width) / shape.width**0.5, decays=False)
+    def __init__(self, config: ModelConfig):
+        super().__init__(config)
+        self.learn(
+            "learned_abs.table", torch.randn(config.longest_length, config.width) / config.width**0.5, decays=False
+        )
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         return x + self.learned_abs_table[positions.long().clamp(max=len(self.learned_abs_table) - 1)]
@@ -61,15 +63,15 @@ class ShawKeys(Encoding):
     name = spec = "shaw_k"
     clip = 16
 
-    def __init__(self, shape: Shape):
-        super().__init__(shape)
-        D = shape.head_width
-        for n in range(shape.layers):
+    def __init__(self, config: ModelConfig):
+        super().__init__(config)
+        D = config.head_width
+        for n in range(config.layers):
             self.learn(f"shaw_k.keys.{n}", torch.randn(2 * self.clip + 1, D) / D**0.5, decays=False)
 
     def score(self, a: Attention) -> Tensor:
         row = (-a.distance).clamp(-self.clip, self.clip).long() + self.clip
-        by_row = a.q @ getattr(self, f"shaw_k_keys_{a.layer}").T / self.shape.head_width**0.5
+        by_row = a.q @ getattr(self, f"shaw_k_keys_{a.layer}").T / self.config.head_width**0.5
         return super().score(a) + by_row.gather(-1, row.expand(*by_row.shape[:2], -1, -1))
 
 
@@ -78,16 +80,16 @@ class TransformerXl(Encoding):
 
     name = spec = "txl"
 
-    def __init__(self, shape: Shape):
-        super().__init__(shape)
-        self.learn("txl.u", 0.02 * torch.randn(shape.heads, shape.head_width), decays=False)
-        self.learn("txl.w", 0.02 * torch.randn(shape.heads, shape.head_width), decays=False)
-        for n in range(shape.layers):
-            self.learn(f"txl.projection.{n}", 0.02 * torch.randn(shape.width, shape.width))
+    def __init__(self, config: ModelConfig):
+        super().__init__(config)
+        self.learn("txl.u", 0.02 * torch.randn(config.heads, config.head_width), decays=False)
+        self.learn("txl.w", 0.02 * torch.randn(config.heads, config.head_width), decays=False)
+        for n in range(config.layers):
+            self.learn(f"txl.projection.{n}", 0.02 * torch.randn(config.width, config.width))
 
     def score(self, a: Attention) -> Tensor:
-        H, D = self.shape.heads, self.shape.head_width
-        sinusoids = torch.cat(_sinusoids(a.distance, self.shape.width), -1).to(a.x.dtype)
+        H, D = self.config.heads, self.config.head_width
+        sinusoids = torch.cat(_sinusoids(a.distance, self.config.width), -1).to(a.x.dtype)
         projected = (sinusoids @ getattr(self, f"txl_projection_{a.layer}")).unflatten(-1, (H, D))
         content = (a.q + self.txl_u[:, None]) @ a.k.transpose(-1, -2)
         equation = "bhid,ijhd->bhij" if projected.dim() == 4 else "bhid,bijhd->bhij"
@@ -101,15 +103,15 @@ class T5Bias(Encoding):
     name = spec = "t5_bias"
     buckets, max_distance = 32, 128
 
-    def __init__(self, shape: Shape):
-        super().__init__(shape)
-        self.learn("t5_bias.table", torch.randn(self.buckets, shape.heads) / shape.width**0.5, decays=False)
+    def __init__(self, config: ModelConfig):
+        super().__init__(config)
+        self.learn("t5_bias.table", torch.randn(self.buckets, config.heads) / config.width**0.5, decays=False)
 
     def bucket(self, distance: Tensor) -> Tensor:
-        count = self.buckets if self.shape.causal else self.buckets // 2
+        count = self.buckets if self.config.causal else self.buckets // 2
         exact = count // 2
-        side = 0 if self.shape.causal else count * (distance < 0)
-        n = (distance.clamp(min=0) if self.shape.causal else distance.abs()).double()
+        side = 0 if self.config.causal else count * (distance < 0)
+        n = (distance.clamp(min=0) if self.config.causal else distance.abs()).double()
         octaves = torch.log(n.clamp(min=1) / exact) / math.log(self.max_distance / exact)
         far = (exact + (octaves * (count - exact)).long()).clamp(max=count - 1)
         return side + torch.where(n < exact, n.long(), far)
@@ -130,9 +132,9 @@ class Alibi(Encoding):
 
     name = spec = "alibi"
 
-    def __init__(self, shape: Shape):
-        super().__init__(shape)
-        self.register_buffer("slopes", alibi_slopes(shape.heads)[:, None, None])
+    def __init__(self, config: ModelConfig):
+        super().__init__(config)
+        self.register_buffer("slopes", alibi_slopes(config.heads)[:, None, None])
 
     def bias(self, a: Attention) -> Tensor:
         return -self.slopes * a.distance.abs()
@@ -146,10 +148,10 @@ class KerpleLog(Encoding):
 
     name = spec = "kerple_log"
 
-    def __init__(self, shape: Shape):
-        super().__init__(shape)
-        self.learn("kerple_log.r1", 2 * torch.rand(1, shape.heads), decays=False)
-        self.learn("kerple_log.r2", torch.rand(1, shape.heads), decays=False)
+    def __init__(self, config: ModelConfig):
+        super().__init__(config)
+        self.learn("kerple_log.r1", 2 * torch.rand(1, config.heads), decays=False)
+        self.learn("kerple_log.r2", torch.rand(1, config.heads), decays=False)
 
     def score(self, a: Attention) -> Tensor:
         r1, r2 = self.kerple_log_r1[0, :, None, None], self.kerple_log_r2[0, :, None, None]
@@ -167,22 +169,22 @@ class Fire(Encoding):
     name = spec = "fire"
     hidden = 32
 
-    def __init__(self, shape: Shape):
-        super().__init__(shape)
+    def __init__(self, config: ModelConfig):
+        super().__init__(config)
         bound = self.hidden**-0.5
-        for n in range(shape.layers):
+        for n in range(config.layers):
             self.learn(f"fire.c.{n}", torch.full((1, 1), 0.1))
             self.learn(f"fire.mu.{n}", torch.ones(1, 1))
             self.learn(f"fire.w1.{n}", torch.empty(1, self.hidden).uniform_(-1, 1))
             self.learn(f"fire.b1.{n}", torch.empty(1, self.hidden).uniform_(-1, 1))
-            self.learn(f"fire.w2.{n}", torch.empty(self.hidden, shape.heads).uniform_(-bound, bound))
-            self.learn(f"fire.b2.{n}", torch.empty(1, shape.heads).uniform_(-bound, bound))
+            self.learn(f"fire.w2.{n}", torch.empty(self.hidden, config.heads).uniform_(-bound, bound))
+            self.learn(f"fire.b2.{n}", torch.empty(1, config.heads).uniform_(-bound, bound))
 
     def score(self, a: Attention) -> Tensor:
         c, mu, w1, b1, w2, b2 = (
             getattr(self, f"fire_{part}_{a.layer}") for part in ("c", "mu", "w1", "b1", "w2", "b2")
         )
-        threshold = mu.abs() * max(1, self.shape.trained_length // 2)
+        threshold = mu.abs() * max(1, self.config.trained_length // 2)
         later = torch.maximum(a.positions[..., :, None], a.positions[..., None, :])
         reach = torch.where(threshold > later, threshold, later)
         reach = reach if a.positions.dim() == 1 else reach[:, None]
@@ -198,7 +200,7 @@ class Rope(Encoding):
     name = spec = "rope"
 
     def rotate(self, x: Tensor, positions: Tensor) -> Tensor:
-        sine, cosine = (part.to(x.dtype) for part in _sinusoids(positions, self.shape.head_width))
+        sine, cosine = (part.to(x.dtype) for part in _sinusoids(positions, self.config.head_width))
         if positions.dim() == 2:
             sine, cosine = sine[:, None], cosine[:, None]
         even, odd = x[..., 0::2], x[..., 1::2]
@@ -206,7 +208,7 @@ class Rope(Encoding):
 
     def score(self, a: Attention) -> Tensor:
         q, k = self.rotate(a.q, a.positions), self.rotate(a.k, a.positions)
-        return q @ k.transpose(-1, -2) / self.shape.head_width**0.5
+        return q @ k.transpose(-1, -2) / self.config.head_width**0.5
 
 
 class Local(Rope):
@@ -215,7 +217,7 @@ class Local(Rope):
     name = spec = "local"
 
     def score(self, a: Attention) -> Tensor:
-        window = max(1, math.floor(0.25 * self.shape.trained_length + 0.5))
+        window = max(1, math.floor(0.25 * self.config.trained_length + 0.5))
         at = torch.arange(a.x.shape[1], device=a.x.device)
         seen = a.visible & ((at[:, None] - at).abs() < window)
         seen = torch.where(seen.any(-1, keepdim=True), seen, a.visible)  # padding sees something
@@ -227,10 +229,10 @@ class SinkLogit(Rope):
 
     name = spec = "sink_logit"
 
-    def __init__(self, shape: Shape):
-        super().__init__(shape)
-        for n in range(shape.layers):
-            self.learn(f"sink_logit.logit.{n}", torch.zeros(1, shape.heads), decays=False)
+    def __init__(self, config: ModelConfig):
+        super().__init__(config)
+        for n in range(config.layers):
+            self.learn(f"sink_logit.logit.{n}", torch.zeros(1, config.heads), decays=False)
 
     def normalize(self, a: Attention, scores: Tensor) -> Tensor:
         logit = getattr(self, f"sink_logit_logit_{a.layer}")[0, :, None, None].expand(*scores.shape[:-1], 1)
@@ -242,14 +244,14 @@ class Gated(Rope):
 
     name = spec = "gated"
 
-    def __init__(self, shape: Shape):
-        super().__init__(shape)
-        for n in range(shape.layers):
-            self.learn(f"gated.weight.{n}", 0.02 * torch.randn(shape.width, shape.width))
+    def __init__(self, config: ModelConfig):
+        super().__init__(config)
+        for n in range(config.layers):
+            self.learn(f"gated.weight.{n}", 0.02 * torch.randn(config.width, config.width))
 
     def mix(self, a: Attention, attention: Tensor) -> Tensor:
         gates = (a.x @ getattr(self, f"gated_weight_{a.layer}")).sigmoid()
-        return super().mix(a, attention) * gates.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
+        return super().mix(a, attention) * gates.unflatten(-1, (self.config.heads, -1)).transpose(1, 2)
 
 
 class Cope(Encoding):
@@ -258,10 +260,10 @@ class Cope(Encoding):
 
     name = spec = "cope"
 
-    def __init__(self, shape: Shape):
-        super().__init__(shape)
-        for n in range(shape.layers):
-            self.learn(f"cope.table.{n}", torch.zeros(shape.trained_length + 1, shape.head_width), decays=False)
+    def __init__(self, config: ModelConfig):
+        super().__init__(config)
+        for n in range(config.layers):
+            self.learn(f"cope.table.{n}", torch.zeros(config.trained_length + 1, config.head_width), decays=False)
 
     def score(self, a: Attention) -> Tensor:
         content = super().score(a)
@@ -269,7 +271,7 @@ class Cope(Encoding):
         gates = content.sigmoid().masked_fill(~a.visible, 0)
         count = gates.flip(-1).cumsum(-1).flip(-1).clamp(max=len(table) - 1)
         row = count.detach().floor()
-        by_row = a.q @ table.T / self.shape.head_width**0.5
+        by_row = a.q @ table.T / self.config.head_width**0.5
         low = by_row.gather(-1, row.long())
         high = by_row.gather(-1, (row.long() + 1).clamp(max=len(table) - 1))
         return content + low + (count - row) * (high - low)
@@ -280,11 +282,11 @@ class Fox(Encoding):
 
     name = spec = "fox"
 
-    def __init__(self, shape: Shape):
-        super().__init__(shape)
-        for n in range(shape.layers):
-            self.learn(f"fox.gate.{n}.weight", 0.02 * torch.randn(shape.width, shape.heads))
-            self.learn(f"fox.gate.{n}.bias", torch.zeros(1, shape.heads))
+    def __init__(self, config: ModelConfig):
+        super().__init__(config)
+        for n in range(config.layers):
+            self.learn(f"fox.gate.{n}.weight", 0.02 * torch.randn(config.width, config.heads))
+            self.learn(f"fox.gate.{n}.bias", torch.zeros(1, config.heads))
 
     def score(self, a: Attention) -> Tensor:
         weight, bias = getattr(self, f"fox_gate_{a.layer}_weight"), getattr(self, f"fox_gate_{a.layer}_bias")
@@ -298,10 +300,10 @@ class Dape(Alibi):
     name = spec = "dape"
     hidden = 32
 
-    def __init__(self, shape: Shape):
-        super().__init__(shape)
-        H, within, without = shape.heads, (2 * shape.heads) ** -0.5, self.hidden**-0.5
-        for n in range(shape.layers):
+    def __init__(self, config: ModelConfig):
+        super().__init__(config)
+        H, within, without = config.heads, (2 * config.heads) ** -0.5, self.hidden**-0.5
+        for n in range(config.layers):
             self.learn(f"dape.{n}.in.weight", torch.empty(self.hidden, 2 * H).uniform_(-within, within))
             self.learn(f"dape.{n}.in.bias", torch.empty(1, self.hidden).uniform_(-within, within))
             self.learn(f"dape.{n}.out.weight", torch.empty(H, self.hidden).uniform_(-without, without))

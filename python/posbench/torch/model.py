@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .._program import InputError
-from .encoding import Attention, Encoding, Shape
+from .encoding import Attention, Encoding, ModelConfig
 from .modules import MakeModule, Model, call_module, make_module, mask_of, name_of
 
 
@@ -57,70 +57,70 @@ class Block(nn.Module):
     """Attention and feed-forward, each normalized before it (pre-norm) or after its sum with x (post-norm). A mixer may
     replace attention, together with its linear layers."""
 
-    def __init__(self, shape: Shape, mixer: nn.Module | None = None):
+    def __init__(self, config: ModelConfig, mixer: nn.Module | None = None):
         super().__init__()
-        self.shape = shape
+        self.config = config
         self.mixer = mixer
-        self.norm1, self.norm2 = (Norm(shape.width, shape.norm_kind, shape.biases) for _ in range(2))
+        self.norm1, self.norm2 = (Norm(config.width, config.norm_kind, config.biases) for _ in range(2))
         if mixer is None:
-            self.qkv = _linear(shape.width, 3 * shape.width, shape.biases)
-            self.out = _linear(shape.width, shape.width, shape.biases)
-        self.up = _linear(shape.width, shape.inner_width, shape.biases)
-        self.down = _linear(shape.inner_width, shape.width, shape.biases)
-        if shape.activation == "swiglu":
-            self.gate = _linear(shape.width, shape.inner_width, shape.biases)
-        if shape.qk_norm and mixer is None:
-            self.q_norm, self.k_norm = (Norm(shape.head_width, "rms_norm") for _ in range(2))
-        self.dropout = nn.Dropout(shape.dropout)
+            self.qkv = _linear(config.width, 3 * config.width, config.biases)
+            self.out = _linear(config.width, config.width, config.biases)
+        self.up = _linear(config.width, config.inner_width, config.biases)
+        self.down = _linear(config.inner_width, config.width, config.biases)
+        if config.activation == "swiglu":
+            self.gate = _linear(config.width, config.inner_width, config.biases)
+        if config.qk_norm and mixer is None:
+            self.q_norm, self.k_norm = (Norm(config.head_width, "rms_norm") for _ in range(2))
+        self.dropout = nn.Dropout(config.dropout)
 
     def heads(self, x: Tensor) -> list[Tensor]:
         """Returns q, k and v, (B, H, T, D) each."""
         parts = self.qkv(x).chunk(3, dim=-1)
-        q, k, v = (part.unflatten(-1, (self.shape.heads, self.shape.head_width)).transpose(1, 2) for part in parts)
-        return [self.q_norm(q), self.k_norm(k), v] if self.shape.qk_norm else [q, k, v]
+        q, k, v = (part.unflatten(-1, (self.config.heads, self.config.head_width)).transpose(1, 2) for part in parts)
+        return [self.q_norm(q), self.k_norm(k), v] if self.config.qk_norm else [q, k, v]
 
     def feed_forward(self, x: Tensor) -> Tensor:
-        if self.shape.activation == "swiglu":
+        if self.config.activation == "swiglu":
             return self.down(functional.silu(self.gate(x)) * self.up(x))
-        if self.shape.activation == "gelu":
+        if self.config.activation == "gelu":
             return self.down(functional.gelu(self.up(x), approximate="tanh"))
         return self.down(functional.relu(self.up(x)))
 
     def seen(self, visible: Tensor) -> Tensor:
         """Returns the visible keys that the window, the segments and the chunks allow."""
-        shape = self.shape
-        if shape.window == 0 and shape.segment == 0 and shape.chunk == 0:
+        config = self.config
+        if config.window == 0 and config.segment == 0 and config.chunk == 0:
             return visible
         at = torch.arange(visible.shape[-1], device=visible.device)
         near = torch.ones_like(visible)
-        if shape.window > 0:
-            near = near & ((at[:, None] - at).abs() < shape.window)
-        if shape.segment > 0:
-            segments_back = at[:, None] // shape.segment - at // shape.segment
+        if config.window > 0:
+            near = near & ((at[:, None] - at).abs() < config.window)
+        if config.segment > 0:
+            segments_back = at[:, None] // config.segment - at // config.segment
             near = near & (segments_back >= 0) & (segments_back <= 1)
-        if shape.chunk > 0:
-            near = near & (at[:, None] // shape.chunk == at // shape.chunk)
-        seen = visible & (near | (at < shape.sinks))
+        if config.chunk > 0:
+            near = near & (at[:, None] // config.chunk == at // config.chunk)
+        seen = visible & (near | (at < config.sinks))
         return torch.where(seen.any(-1, keepdim=True), seen, visible)  # padding sees something, so that no row is empty
 
     def logit_scale(self, seen: Tensor) -> Tensor | float:
         """Returns the factor of the scores of each query, (T, 1) or (B, 1, T, 1)."""
-        if self.shape.temperature > 0:
+        if self.config.temperature > 0:
             at = torch.arange(seen.shape[-1], device=seen.device, dtype=self.qkv.weight.dtype)
-            blocks = ((at + 1) / self.shape.temperature).floor()
+            blocks = ((at + 1) / self.config.temperature).floor()
             return (1 + 0.1 * blocks.log1p())[:, None] * self.length_scale(seen)
         return self.length_scale(seen)
 
     def length_scale(self, seen: Tensor) -> Tensor | float:
         """Returns the factor of the option logit_scale."""
-        if self.shape.logit_scale == "constant":
+        if self.config.logit_scale == "constant":
             return 1.0
-        trained = max(2, self.shape.trained_length)
+        trained = max(2, self.config.trained_length)
         all_seen = torch.ones(trained, trained, dtype=torch.bool, device=seen.device)
-        longest = self.seen(all_seen.tril() if self.shape.causal else all_seen)[-1].sum().clamp(min=2)
+        longest = self.seen(all_seen.tril() if self.config.causal else all_seen)[-1].sum().clamp(min=2)
         dtype = self.qkv.weight.dtype
         ratio = seen.sum(-1, keepdim=True).clamp(min=1).to(dtype).log() / longest.to(dtype).log()
-        return ratio if self.shape.logit_scale == "log_length" else ratio.clamp(min=1)
+        return ratio if self.config.logit_scale == "log_length" else ratio.clamp(min=1)
 
     def attention(self, x: Tensor, encoding: Encoding, attend: Callable[..., Attention]) -> Tensor:
         a = attend(x, *self.heads(x))
@@ -132,7 +132,7 @@ class Block(nn.Module):
         return mixed
 
     def forward(self, x: Tensor, mix: Callable[[Block, Tensor], Tensor]) -> Tensor:
-        pre = self.shape.pre_norm
+        pre = self.config.pre_norm
         x = x + self.dropout(mix(self, self.norm1(x) if pre else x))
         if not pre:
             x = self.norm1(x)
@@ -144,26 +144,26 @@ class Transformer(Model):
     """The model of the program, batched. The encoding is the module `self.encoding`. `make_mixer` makes a module
     (B, T, C) to (B, T, C) for each layer, which replaces attention."""
 
-    def __init__(self, shape: Shape, encoding: Encoding, make_mixer: MakeModule | None = None):
+    def __init__(self, config: ModelConfig, encoding: Encoding, make_mixer: MakeModule | None = None):
         super().__init__()
-        if shape.width % shape.heads != 0:
-            raise ValueError(f"width {shape.width} is not a multiple of heads {shape.heads}")
-        self.shape = shape
+        if config.width % config.heads != 0:
+            raise ValueError(f"width {config.width} is not a multiple of heads {config.heads}")
+        self.config = config
         self.encoding = encoding
-        self.embedding = nn.Embedding(shape.vocabulary, shape.width)
-        mixers = [make_module(make_mixer, shape, "mixer") if make_mixer else None for _ in range(shape.layers)]
+        self.embedding = nn.Embedding(config.vocabulary, config.width)
+        mixers = [make_module(make_mixer, config, "mixer") if make_mixer else None for _ in range(config.layers)]
         self.mixer_name = name_of(make_mixer, mixers[0]) if make_mixer and mixers[0] is not None else ""
-        self.blocks = nn.ModuleList(Block(shape, mixer) for mixer in mixers)
-        self.final_norm = Norm(shape.width, shape.norm_kind, shape.biases) if shape.pre_norm else nn.Identity()
-        self.output = _linear(shape.width, shape.vocabulary, shape.biases)
-        if shape.tied_embeddings:
+        self.blocks = nn.ModuleList(Block(config, mixer) for mixer in mixers)
+        self.final_norm = Norm(config.width, config.norm_kind, config.biases) if config.pre_norm else nn.Identity()
+        self.output = _linear(config.width, config.vocabulary, config.biases)
+        if config.tied_embeddings:
             del self.output.weight
-        self.dropout = nn.Dropout(shape.dropout)
+        self.dropout = nn.Dropout(config.dropout)
 
     def visible(self, mask: Tensor) -> Tensor:
         """Returns true where a query sees a key: a token, in causal models not a later one. (T, T) or (B, 1, T, T)"""
         T = mask.shape[1]
-        if self.shape.causal:  # padding is after all tokens, so that no token sees it
+        if self.config.causal:  # padding is after all tokens, so that no token sees it
             return torch.ones(T, T, dtype=torch.bool, device=mask.device).tril()
         return mask[:, None, None, :].expand(-1, -1, T, -1)
 
@@ -177,10 +177,10 @@ class Transformer(Model):
         """Returns logits (B, T, vocabulary) of tokens (B, T), padded at the end where mask (B, T) is False."""
         mask = torch.ones_like(tokens, dtype=torch.bool) if mask is None else mask
         visible = self.visible(mask)
-        module_mask = mask_of(self.shape, mask, tokens)
+        module_mask = mask_of(self.config, mask, tokens)
         positions = self.encoding.positions(tokens, segments).to(self.embedding.weight.dtype)
         x = self.dropout(self.encoding.embed(self.embedding(tokens), positions))
-        for layer, block in [*enumerate(self.blocks)] * self.shape.loops:
+        for layer, block in [*enumerate(self.blocks)] * self.config.loops:
 
             def attend(given: Tensor, q: Tensor, k: Tensor, v: Tensor, layer: int = layer) -> Attention:
                 return Attention(layer, given, q, k, v, visible, positions, tokens, segments, digit_positions)
@@ -193,8 +193,8 @@ class Transformer(Model):
 
             x = block(x, mix)
         x = self.final_norm(x)
-        if self.shape.tied_embeddings:
-            logits = x @ self.embedding.weight.T / self.shape.width**0.5
+        if self.config.tied_embeddings:
+            logits = x @ self.embedding.weight.T / self.config.width**0.5
             return logits if self.output.bias is None else logits + self.output.bias
         return self.output(x)
 
@@ -224,13 +224,13 @@ class Transformer(Model):
         for n, block in enumerate(self.blocks):
             for norm in ("norm1", "norm2"):
                 add(f"blocks.{n}.{norm}", getattr(block, norm), False)
-            for name in ("q_norm", "k_norm") if self.shape.qk_norm and block.mixer is None else ():
+            for name in ("q_norm", "k_norm") if self.config.qk_norm and block.mixer is None else ():
                 add(f"blocks.{n}.attention.{name}", getattr(block, name), False)
             for name in ("qkv", "out") if block.mixer is None else ():
                 add(f"blocks.{n}.attention.{name}", getattr(block, name), True)
             for name in ("up", "down"):
                 add(f"blocks.{n}.feed_forward.{name}", getattr(block, name), True)
-            if self.shape.activation == "swiglu":
+            if self.config.activation == "swiglu":
                 add(f"blocks.{n}.feed_forward.gate", block.gate, True)
         add("final_norm", self.final_norm, False)
         add("output", self.output, True)

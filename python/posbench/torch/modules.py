@@ -10,16 +10,16 @@ import torch
 from torch import Tensor, nn
 
 from .._program import InputError
-from .encoding import Shape
+from .encoding import ModelConfig
 
-MakeModule = Callable[[Shape], nn.Module]
+MakeModule = Callable[[ModelConfig], nn.Module]
 _CAUSAL_TOLERANCE = 1e-4  # relative to the largest logit; rounding is far below
 
 
 class Model(nn.Module):
     """A model that train() trains."""
 
-    shape: Shape
+    config: ModelConfig
 
     def constrain(self) -> None:
         """Projects parameters back into their range: before training and after every update.   Default: nothing."""
@@ -47,9 +47,9 @@ class Model(nn.Module):
 class AnyModel(Model):
     """A module from tokens (B, T) to logits (B, T, vocabulary), which does not know posbench."""
 
-    def __init__(self, shape: Shape, module: nn.Module, name: str):
+    def __init__(self, config: ModelConfig, module: nn.Module, name: str):
         super().__init__()
-        self.shape, self.module, self.name = shape, module, name
+        self.config, self.module, self.name = config, module, name
         if next(self.parameters(), None) is None:
             raise InputError(f"the model '{name}' has no parameters, so that it cannot be trained")
 
@@ -63,9 +63,9 @@ class AnyModel(Model):
         segments: Tensor | None = None,
         digit_positions: Tensor | None = None,
     ) -> Tensor:
-        expected = (*tokens.shape, self.shape.vocabulary)
+        expected = (*tokens.shape, self.config.vocabulary)
         about = f"the model '{self.name}'"
-        return call_module(self.module, tokens, mask_of(self.shape, mask, tokens), expected, about)
+        return call_module(self.module, tokens, mask_of(self.config, mask, tokens), expected, about)
 
 
 def snake_case(name: str) -> str:
@@ -78,24 +78,24 @@ def name_of(make: MakeModule, module: nn.Module) -> str:
     return snake_case(type(module).__name__ if name == "<lambda>" else name)
 
 
-def make_module(make: MakeModule, shape: Shape, argument: str) -> nn.Module:
+def make_module(make: MakeModule, config: ModelConfig, argument: str) -> nn.Module:
     """Calls the function or class that an argument of run() gives. Raises InputError if it returns no module."""
     if isinstance(make, nn.Module):
         raise InputError(
-            f"{argument} is a module, expected a function of Shape that makes one, so that each layer and seed has its "
-            f"own: {argument}=lambda shape: {type(make).__name__}(...)"
+            f"{argument} is a module, expected a function of ModelConfig that makes one, so that each layer and seed has its "
+            f"own: {argument}=lambda config: {type(make).__name__}(...)"
         )
-    module = make(shape) if callable(make) else make
+    module = make(config) if callable(make) else make
     if not isinstance(module, nn.Module):
         raise InputError(
-            f"{argument} gives {describe(module)}, expected a class or a function of Shape that returns a torch.nn.Module"
+            f"{argument} gives {describe(module)}, expected a class or a function of ModelConfig that returns a torch.nn.Module"
         )
     return module
 
 
-def mask_of(shape: Shape, mask: Tensor | None, tokens: Tensor) -> Tensor | None:
+def mask_of(config: ModelConfig, mask: Tensor | None, tokens: Tensor) -> Tensor | None:
     """Returns what a module gets as `mask`. Causal models need none: padding is after all tokens."""
-    if shape.causal:
+    if config.causal:
         return None
     return torch.ones_like(tokens, dtype=torch.bool) if mask is None else mask
 
@@ -122,15 +122,15 @@ def describe(value: Any) -> str:
 def check_module(model: Model, about: str) -> None:
     """Raises InputError if the modules of a model fail on the longest sequences, or if the logits of a token depend on
     later tokens of a causal model, or else on padding."""
-    shape, device = model.shape, model.device
-    length = max(4, shape.longest_length)
+    config, device = model.config, model.device
+    length = max(4, config.longest_length)
     half = length // 2
     was_training = model.training
     with torch.no_grad():
-        tokens = torch.randint(shape.vocabulary, (2, length), generator=torch.Generator().manual_seed(0))
+        tokens = torch.randint(config.vocabulary, (2, length), generator=torch.Generator().manual_seed(0))
         tokens[1, :half] = tokens[0, :half]
         mask = torch.ones_like(tokens, dtype=torch.bool)
-        mask[:, half:] = shape.causal
+        mask[:, half:] = config.causal
         try:
             logits = model.eval()(tokens.to(device), mask=mask.to(device))[:, :half].float()
         except InputError:
@@ -147,6 +147,6 @@ def check_module(model: Model, about: str) -> None:
     if not difference <= _CAUSAL_TOLERANCE * (1 + logits.abs().max().item()):
         raise InputError(
             f"the logits of {about} depend on later tokens; make it causal, or set model.attention=bidirectional"
-            if shape.causal
+            if config.causal
             else f"the logits of {about} depend on padding; hide the tokens where its argument mask is False"
         )

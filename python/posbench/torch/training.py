@@ -19,12 +19,12 @@ from torch.nn import functional
 from .._program import InputError, Settings, call, configuration
 from ..report import Report, score_files, write_answers, write_unfinished
 from ..samples import Samples, Task
-from .encoding import Encoding, Shape
+from .encoding import Encoding, ModelConfig
 from .files import load_parameters
 from .model import Transformer
 from .modules import AnyModel, MakeModule, Model, check_module, make_module, name_of
 
-MakeEncoding = Callable[[Shape], Encoding]
+MakeEncoding = Callable[[ModelConfig], Encoding]
 _TEST_BATCH = 128
 _COUNTS = ("window", "segment", "chunk", "sinks", "temperature")
 _OF_ATTENTION = {**dict.fromkeys(_COUNTS, 0), "qk_norm": False, "logit_scale": "constant"}  # without effect
@@ -59,7 +59,7 @@ class Training:
         return about
 
 
-def shape_of(task: Task) -> Shape:
+def model_config(task: Task) -> ModelConfig:
     """Returns the model of a task under its configuration."""
     about, model = task.manifest, task.manifest["settings"]["model"]
     if model.get("block", "sequential") != "sequential":
@@ -70,7 +70,7 @@ def shape_of(task: Task) -> Shape:
             f"evaluation.loops is {loops}; posbench.torch tests with as many loops as it trains, model.loops"
         )
     blocks = ("norm_kind", "biases", "qk_norm", "logit_scale", *_COUNTS, "loops")
-    return Shape(
+    return ModelConfig(
         vocabulary=about["vocabulary"],
         trained_length=about["trained_length"],
         longest_length=about["longest_length"],
@@ -87,11 +87,11 @@ def shape_of(task: Task) -> Shape:
     )
 
 
-def refuse_attention_settings(shape: Shape, what: str) -> None:
+def refuse_attention_settings(config: ModelConfig, what: str) -> None:
     for name, value in _OF_ATTENTION.items():
-        if getattr(shape, name) != value:
+        if getattr(config, name) != value:
             raise InputError(
-                f"model.{name} is {getattr(shape, name)}; {what} replaces attention, so leave it at {value}"
+                f"model.{name} is {getattr(config, name)}; {what} replaces attention, so leave it at {value}"
             )
 
 
@@ -100,17 +100,17 @@ def initial_model(
 ) -> Transformer:
     """Returns the model before training, with the initial values of the program. If the program does not have the
     encoding (`Encoding.spec`), the parameters of the encoding are drawn with `seed` instead, as those of a mixer."""
-    shape = shape_of(task)
+    config = model_config(task)
     if mixer:
-        refuse_attention_settings(shape, "a mixer")
+        refuse_attention_settings(config, "a mixer")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = Transformer(shape, make_encoding(shape), mixer)
+        model = Transformer(config, make_encoding(config), mixer)
     spec = model.encoding.spec
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
-        config, path = Path(folder) / "config.json", Path(folder) / "initial.safetensors"
-        config.write_text(call(["run", "--show-config", *task.flags]))
-        call(["forward", config, task.spec, spec, "--initial", "--seed", seed, "--model-output", path])
+        config_file, path = Path(folder) / "config.json", Path(folder) / "initial.safetensors"
+        config_file.write_text(call(["run", "--show-config", *task.flags]))
+        call(["forward", config_file, task.spec, spec, "--initial", "--seed", seed, "--model-output", path])
         load_parameters(model, path, only_shared=spec == "none")
     with torch.no_grad():
         model.constrain()
@@ -119,12 +119,12 @@ def initial_model(
 
 def any_model(task: Task, make: MakeModule, seed: int = 0) -> AnyModel:
     """Returns a model from tokens to logits before training; `seed` draws its initial values."""
-    shape = shape_of(task)
-    refuse_attention_settings(shape, "the model")
+    config = model_config(task)
+    refuse_attention_settings(config, "the model")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        module = make_module(make, shape, "model")
-    return AnyModel(shape, module, name_of(make, module))
+        module = make_module(make, config, "model")
+    return AnyModel(config, module, name_of(make, module))
 
 
 def tensors(samples: Samples, device: torch.device | str) -> dict[str, Tensor]:
@@ -293,13 +293,13 @@ def run(
     output: str | Path | None = None,
     progress: bool = True,
 ) -> Report:
-    """Trains a model with this encoding (a class, or a function of Shape) on each task and seed, tests it on every
+    """Trains a model with this encoding (a class, or a function of ModelConfig) on each task and seed, tests it on every
     split, and has the program write the report: that of `posbench run` with the same profile and settings, so that
     the two may be compared. `seeds` is their number, or a list of them. It runs on a GPU if there is one.
 
     Instead of an encoding: `mixer` makes a module from (batch, tokens, channels) to the same shape, which replaces
     attention in every layer; `model` makes a whole model, from tokens to logits (batch, tokens, vocabulary). Both are
-    classes or functions of Shape. The report calls them by the name of the function or of the class, or `name`."""
+    classes or functions of ModelConfig. The report calls them by the name of the function or of the class, or `name`."""
     tasks = [tasks] if isinstance(tasks, str) else list(tasks)
     if not tasks:
         raise InputError("there are no tasks; expected their names, as in tasks=['flip_flop']")
