@@ -40,6 +40,8 @@ class Task {
  public:
   virtual ~Task() = default;
   virtual int vocabulary() const = 0;
+  /// Returns the number of ids that a model may predict: loss and predictions are over the ids below it.
+  virtual int outputs() const { return vocabulary(); }
   /// Returns the size of the alphabet of answers: every target is a smaller id.
   virtual int answers() const { return vocabulary(); }
   /// Returns the fraction of scored positions that a uniform guess among the possible answers gets right.

@@ -200,7 +200,7 @@ Suite make_suite(const RunConfig& config, Shard shard) {
 
 std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs, const std::stop_token& stop) {
   // Tasks that differ only in settings have the same samples, unless they differ in the layout of answers or in
-  // the training samples that they draw.
+  // the training samples that they draw. A begin token changes no baseline.
   std::map<std::tuple<std::string, Layout, int, int>, size_t> firsts;
   std::vector<size_t> measured, of(suite.tasks.size());
   for (size_t i = 0; i < suite.tasks.size(); ++i) {

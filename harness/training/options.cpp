@@ -57,6 +57,9 @@ void ModelOptions::describe(OptionTable& o) {
   o.omit_default();
   o.integer("loops", loops, 1, 64, "passes of a sequence through the layers, with the same parameters");
   o.omit_default();
+  o.flag("begin_token", begin_token,
+         "a begin token before every sequence, which has no target and is never predicted");
+  o.omit_default();
 }
 
 ModelConfig ModelOptions::shape() const {

@@ -33,6 +33,7 @@ struct ModelOptions {
   bool biases = true, qk_norm = false;
   LogitScale logit_scale = LogitScale::constant;
   int window = 0, segment = 0, chunk = 0, sinks = 0, temperature = 0, loops = 1;
+  bool begin_token = false;  // make_task_for_model() adds it
   void describe(OptionTable&);
   /// Throws InputError if options exclude each other.
   ModelConfig shape() const;

@@ -45,7 +45,7 @@ struct SampleStream {
   Sample operator()(std::uint64_t index) const;
 
   /// Predictions are chosen among the ids below this number.
-  int num_outputs() const { return answers_only ? task.answers() : task.vocabulary(); }
+  int num_outputs() const { return answers_only ? task.answers() : task.outputs(); }
 
   const Task& task;
   std::string text;

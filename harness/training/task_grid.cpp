@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "harness/training/begin_token.h"
 #include "results/types/experiment_result.h"
 #include "tasks/registry.h"
 #include "tasks/splits.h"
@@ -16,14 +18,15 @@ namespace posbench {
 namespace {
 
 /// Adds the point of a multiple. If the task does not allow it, sets the limit of the grid instead.
-void add_point(const Spec& trained, double multiple, Layout layout, int vocabulary, TaskGrid& grid) {
+void add_point(const Spec& trained, double multiple, const ExperimentOptions& options, int vocabulary,
+               TaskGrid& grid) {
   const TaskInfo::Split relative{
       point_name(grid.option, multiple), {{grid.option, fmt::format("{}x", multiple)}}, ""};
   TaskGrid::Point point{.multiple = multiple, .value = 0, .task = nullptr};
   try {
     const TaskInfo::Split split = resolved(trained, tasks().find(trained.name).options, relative);
     if (!parse_number(split.options.front().second, point.value)) return;
-    point.task = make_task(trained, split, layout);
+    point.task = make_task_for_model(trained, split, options);
   } catch (const InputError& error) {
     grid.limit = error.what();
     return;
@@ -39,14 +42,14 @@ void add_point(const Spec& trained, double multiple, Layout layout, int vocabula
 
 }  // namespace
 
-std::vector<TaskGrid> make_task_grids(const Spec& trained, Layout layout, int vocabulary) {
-  const std::vector<OptionInfo>& options = tasks().find(trained.name).options;
+std::vector<TaskGrid> make_task_grids(const Spec& trained, const ExperimentOptions& options, int vocabulary) {
+  const std::vector<OptionInfo>& task_options = tasks().find(trained.name).options;
   std::vector<TaskGrid> grids;
   for (const char* name : {"length", "distance"}) {
     const auto is_grid_option = [&](const OptionInfo& o) { return o.name == name && o.type == "integers"; };
-    if (std::none_of(options.begin(), options.end(), is_grid_option)) continue;
+    if (std::none_of(task_options.begin(), task_options.end(), is_grid_option)) continue;
     TaskGrid grid{.option = name, .points = {}, .limit = ""};
-    for (const double multiple : kGridMultiples) add_point(trained, multiple, layout, vocabulary, grid);
+    for (const double multiple : kGridMultiples) add_point(trained, multiple, options, vocabulary, grid);
     const bool has_longer = grid.points.size() >= 2 && grid.points.front().multiple == 1;
     if (has_longer) grids.push_back(std::move(grid));
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/spec.h"
+#include "harness/training/options.h"
 #include "tasks/task.h"
 
 namespace posbench {
@@ -27,7 +28,7 @@ struct TaskGrid {
 /// task has an option of this name. A task whose length is fixed has none. A multiple is rounded as tasks/splits.h
 /// describes it; of two multiples that are rounded to one value the larger is kept. A multiple that contradicts
 /// other options is missing.
-std::vector<TaskGrid> make_task_grids(const Spec& trained, Layout, int vocabulary);
+std::vector<TaskGrid> make_task_grids(const Spec& trained, const ExperimentOptions&, int vocabulary);
 
 /// Returns "length=1.5x".
 std::string point_name(const std::string& option, double multiple);

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "harness/training/begin_token.h"
 #include "tasks/splits.h"
 
 namespace posbench {
@@ -83,11 +84,13 @@ void check_extend(const ExtendOptions& extend) {
 }
 
 /// Returns the task of further training; null if its length is that of training.
-std::unique_ptr<Task> make_extended(const Spec& spec, const ExtendOptions& extend, Layout layout, int vocabulary) {
+std::unique_ptr<Task> make_extended(const Spec& spec, const ExperimentOptions& options, int vocabulary) {
+  const ExtendOptions& extend = options.extend;
   if (extend.length.empty()) return nullptr;
   try {
     const TaskInfo::Split split{"extend.length", {{"length", extend.length}}, ""};
-    std::unique_ptr<Task> task = make_task(spec, resolved(spec, tasks().find(spec.name).options, split), layout);
+    std::unique_ptr<Task> task =
+        make_task_for_model(spec, resolved(spec, tasks().find(spec.name).options, split), options);
     if (task->vocabulary() == vocabulary) return task;
   } catch (const InputError& error) {
     throw InputError(prefixed("extend.length: ", error.what()));
@@ -126,7 +129,7 @@ void add_split(const Spec& spec, const TaskInfo::Split& raw, TaskSetup& setup) {
   std::unique_ptr<Task> task;
   try {
     split = resolved(spec, tasks().find(spec.name).options, raw);
-    task = make_task(spec, split, setup.options.layout());
+    task = make_task_for_model(spec, split, setup.options);
   } catch (const InputError& error) {
     const std::string message = prefixed("split '" + raw.name + "': ", error.what());
     const bool is_users = std::any_of(setup.user_splits.begin(), setup.user_splits.end(),
@@ -197,8 +200,8 @@ TaskSetup make_task_setup(const ExperimentOptions& for_all, const std::string& t
   for (const TaskInfo::Split& split : chosen_splits(setup)) add_split(spec, split, setup);
   if (options.evaluation.shift > 0) add_shift(spec, setup);
   setup.shape.vocabulary = setup.trained().vocabulary();
-  if (options.evaluation.grid > 0) setup.grids = make_task_grids(spec, options.layout(), setup.shape.vocabulary);
-  setup.extended = make_extended(spec, options.extend, options.layout(), setup.shape.vocabulary);
+  if (options.evaluation.grid > 0) setup.grids = make_task_grids(spec, options, setup.shape.vocabulary);
+  setup.extended = make_extended(spec, options, setup.shape.vocabulary);
   if (setup.extended) setup.shape.longest = std::max(setup.shape.longest, longest_sequence(*setup.extended));
   return setup;
 }

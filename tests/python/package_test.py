@@ -45,6 +45,18 @@ def test_samples_are_those_of_the_program():
     assert part.tokens.shape[1] == part.mask.sum(1).max()
 
 
+def test_samples_have_the_begin_token_of_the_model():
+    plain, task = posbench.task("addition"), posbench.task("addition", settings={"model.begin_token": True})
+    before, samples = plain.samples(count=20), task.samples(count=20)
+    assert (task.vocabulary, task.words) == (plain.vocabulary + 1, [*plain.words, "[begin]"])
+    assert task.manifest["outputs"] == plain.manifest["outputs"] == plain.vocabulary
+    assert (samples.tokens[:, 0] == plain.vocabulary).all() and (samples.tokens[:, 1:] == before.tokens).all()
+    assert (samples.targets[:, 0] == -1).all() and (samples.targets[:, 1:] == before.targets).all()
+    assert (samples.digit_positions[:, 0] == 0).all() and samples.mask[:, 0].all()
+    scored = before.scored_positions >= 0
+    assert (samples.scored_positions == before.scored_positions + scored).all()
+
+
 def test_batches_are_the_stream_in_order_whatever_is_asked_first():
     task = posbench.task("flip_flop:length=16")
     batches, whole = task.batches(4, 70), task.samples("train", count=280)

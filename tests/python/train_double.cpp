@@ -95,7 +95,7 @@ int train(const std::string& spec, const Json& manifest, std::ifstream& lines, i
     for (int n = 0; n < batch; ++n) {
       if (!read_sample(lines, sequences[n], targets[n])) return 1;
       sequences[n].positions = encoding->positions(sequences[n], unused);
-      labelled.push_back({sequences[n], targets[n]});
+      labelled.push_back({sequences[n], targets[n], manifest["outputs"].get<Index>()});
     }
     const double rate = options["learning_rate"];
     const StepResult result = training_step(

@@ -59,6 +59,7 @@ VARIANTS = {
         "model.logit_scale": "log_length_beyond",
     },
     "chunks": {"model.chunk": 4, "model.sinks": 1, "model.temperature": 3},
+    "begin token": {"model.begin_token": True, "model.tied_embeddings": True},
 }
 BIDIRECTIONAL = [
     "none",

@@ -139,9 +139,14 @@ def tensors(samples: Samples, device: torch.device | str) -> dict[str, Tensor]:
     return {name: value.to(device) for name, value in given.items()}
 
 
+def outputs_of(samples: Samples) -> slice:
+    """Returns the ids of the vocabulary that loss and predictions are over; the begin token is not one of them."""
+    return slice(samples.manifest["outputs"])
+
+
 def loss_of(model: Model, samples: Samples) -> Tensor:
     """Returns the mean cross-entropy of all positions with a target."""
-    logits = model(**tensors(samples, model.device))
+    logits = model(**tensors(samples, model.device))[..., outputs_of(samples)]
     targets = torch.from_numpy(samples.targets.astype(np.int64)).to(model.device)
     return functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-1)
 
@@ -160,6 +165,7 @@ def scored_logits(model: Model, samples: Samples) -> np.ndarray:
 
 def accuracies(logits: np.ndarray, samples: Samples) -> tuple[float, float]:
     """Returns the accuracy of scored tokens, and of sequences in which all of them are right."""
+    logits = logits[..., outputs_of(samples)]
     if samples.candidates is not None:
         allowed = np.zeros((len(samples), 1, logits.shape[-1]), bool)
         rows, columns = np.nonzero(samples.candidates >= 0)

@@ -71,7 +71,7 @@ const RegisterTask<AlwaysRight> registered_too{{.name = "test_always_right",
 TaskGrid grid_of(const std::string& task, const std::string& option) {
   const Spec spec = Spec::parse(task);
   const int vocabulary = make_task(spec, {}, Layout::teacher_forced)->vocabulary();
-  std::vector<TaskGrid> grids = make_task_grids(spec, Layout::teacher_forced, vocabulary);
+  std::vector<TaskGrid> grids = make_task_grids(spec, {}, vocabulary);
   for (TaskGrid& grid : grids) {
     if (grid.option == option) return std::move(grid);
   }
@@ -124,7 +124,7 @@ TEST_CASE("of two multiples that are rounded to one length the larger remains, a
 }
 
 TEST_CASE("a task of a fixed length has no grid, and every other grid begins at the trained length") {
-  CHECK(make_task_grids(Spec::parse("test_fixed_length"), Layout::teacher_forced, 2).empty());
+  CHECK(make_task_grids(Spec::parse("test_fixed_length"), {}, 2).empty());
   int with_grid = 0;
   for (const std::string& name : tasks().names()) {
     CAPTURE(name);

@@ -1,0 +1,320 @@
+// The option model.begin_token: a token before every sequence.
+#include "harness/training/begin_token.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/runs/suite.h"
+#include "harness/training/baselines.h"
+#include "harness/training/make_model.h"
+#include "harness/training/run_experiment.h"
+#include "tasks/parts/basic_task.h"
+#include "tasks/registry.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+#include "tests/harness/temporary.h"
+#include "tests/harness/training/small_runs.h"
+
+using namespace posbench;
+
+namespace {
+
+using Tokens = std::vector<int>;
+
+/// A task whose tokens are all equal. The answer is at the last one.
+class EqualTokens final : public BasicTask<LengthOption<"tokens">> {
+ public:
+  using BasicTask::BasicTask;
+  int vocabulary() const override { return 3; }
+  double chance_level() const override { return 0.5; }
+  Example sample(int length, Rng&) const override {
+    Example example;
+    example.tokens.assign(static_cast<size_t>(length), 0);
+    example.targets.assign(example.tokens.size(), kIgnore);
+    example.targets.back() = 1 + length % 2;
+    example.scored = {length - 1};
+    example.segments.assign(example.tokens.size(), 0);
+    return example;
+  }
+  std::string token_text(int token) const override { return std::to_string(token); }
+};
+
+const RegisterTask<EqualTokens> registered{{.name = "test_equal_tokens",
+                                            .family = "test",
+                                            .definition = "this test",
+                                            .source = "this test",
+                                            .splits = {{"in_distribution", {}, ""}}}};
+
+ExperimentOptions options(Attention attention, bool begin_token) {
+  ExperimentOptions options;
+  options.model.attention = attention;
+  options.model.begin_token = begin_token;
+  return options;
+}
+
+Tokens after(int first, Tokens rest) {
+  rest.insert(rest.begin(), first);
+  return rest;
+}
+
+Tokens one_more(Tokens values) {
+  for (int& value : values) ++value;
+  return values;
+}
+
+void check_moved(const Example& plain, const Example& moved, int begin) {
+  REQUIRE(moved.tokens == after(begin, plain.tokens));
+  REQUIRE(moved.targets == after(kIgnore, plain.targets));
+  REQUIRE(moved.scored == one_more(plain.scored));
+  REQUIRE(moved.evidence == one_more(plain.evidence));
+  REQUIRE(moved.segments == after(0, one_more(plain.segments)));
+  REQUIRE(moved.digit_positions == (plain.digit_positions.empty() ? Tokens{} : after(0, plain.digit_positions)));
+  REQUIRE(moved.distances == plain.distances);
+  REQUIRE(moved.candidates == plain.candidates);
+  REQUIRE(moved.length == plain.length);
+}
+
+/// Checks that the first sample of a stream is that of another stream after a begin token.
+void check_moved(const SampleStream& plain, const SampleStream& moved) {
+  CAPTURE(plain.text);
+  REQUIRE(moved.text == plain.text);
+  const SampleStream::Sample before = plain(0), now = moved(0);
+  CHECK(now.length == before.length);
+  check_moved(before.example, now.example, plain.task.vocabulary());
+}
+
+/// Returns the logits of an untrained model at the scored position of a sequence.
+Vector logits_of(const TaskSetup& setup, int length) {
+  const Model model = make_model(Spec::parse("none"), setup.shape);
+  const Parameters parameters = initialize(model.layout, 3);
+  const SampleStream samples = setup.stream({Purpose::test}, length);
+  const PreparedSample sample = draw_batch(samples, *model.encoding, /*training=*/false, 0, 1).front();
+  StepCache tables;
+  SequenceWorkspace activations;
+  model.transformer->prepare(parameters, sample.sequence, tables, nullptr);
+  model.transformer->forward(parameters, sample.sequence, tables, nullptr, activations);
+  return activations.logits.row(0).head(samples.num_outputs());
+}
+
+/// Returns the largest difference between the logits for strings of equal tokens of two lengths.
+Real difference_by_length(Attention attention, bool begin_token) {
+  const TaskSetup setup = make_task_setup(options(attention, begin_token), "test_equal_tokens");
+  return (logits_of(setup, 2) - logits_of(setup, 12)).cwiseAbs().maxCoeff();
+}
+
+/// Returns the lengths, distances and positions of a split with their numbers of answers.
+std::vector<std::pair<int, std::int64_t>> groups_of(const SplitResult& split) {
+  std::vector<std::pair<int, std::int64_t>> groups;
+  for (const LengthResult& of : split.by_length) groups.emplace_back(of.length, of.token.total);
+  for (const DistanceResult& of : split.by_distance) groups.emplace_back(of.distance, of.token.total);
+  for (const PositionResult& of : split.by_position) groups.emplace_back(of.position, of.token.total);
+  return groups;
+}
+
+/// Returns a report without the parts that differ each time.
+Json numbers_of(const TemporaryDirectory& directory, const std::string& run) {
+  Json report = Json::parse(read_whole(directory / (run + "/report.json")));
+  report.erase("context");
+  report.erase("timing");
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("a begin token moves the examples of every task by one position and changes nothing else") {
+  const Attention attention = GENERATE(Attention::causal, Attention::bidirectional);
+  for (const std::string& name : tasks().names()) {
+    const TaskInfo& info = tasks().find(name).info;
+    const bool is_of_a_test = info.family.empty() || info.family == "test";
+    if (is_of_a_test || name == "text") continue;  // text needs a file
+    if (info.causal_only && attention == Attention::bidirectional) continue;
+    CAPTURE(name);
+    const Spec spec = Spec::parse(name);
+    const std::unique_ptr<Task> plain = make_task_for_model(spec, {}, options(attention, false)),
+                                moved = make_task_for_model(spec, {}, options(attention, true));
+    const int begin = plain->vocabulary();
+    CHECK(moved->vocabulary() == begin + 1);
+    CHECK(moved->outputs() == begin);
+    CHECK(moved->answers() == plain->answers());
+    CHECK(moved->chance_level() == plain->chance_level());
+    CHECK(moved->entropy() == plain->entropy());
+    CHECK(moved->lengths().values() == plain->lengths().values());
+    CHECK(moved->token_text(begin) == "[begin]");
+    CHECK(moved->token_text(begin - 1) == plain->token_text(begin - 1));
+    for (const Purpose purpose : {Purpose::train, Purpose::test}) {
+      for (std::uint64_t n = 0; n < 8; ++n) {
+        Rng rng = make_rng(1, "begin", n), same = rng;
+        const Example example = plain->sample_of(purpose, plain->lengths().draw(rng), rng);
+        check_moved(example, moved->sample_of(purpose, moved->lengths().draw(same), same), begin);
+        REQUIRE(validate(moved->sample(moved->lengths().max(), same), begin + 1, moved->answers()).empty());
+      }
+    }
+  }
+}
+
+TEST_CASE("every stream of a model with a begin token has it") {
+  const Attention attention = GENERATE(Attention::causal, Attention::bidirectional);
+  ExperimentOptions settings = options(attention, false);
+  settings.evaluation.grid = 8;
+  settings.extend = {.encodings = "none", .steps = 2, .length = "2x"};
+  settings.training.validate_splits = true;
+  const std::string task = attention == Attention::causal ? "flip_flop:length=16" : "addition";
+  const TaskSetup plain = make_task_setup(settings, task);
+  const TaskSetup moved =
+      make_task_setup(settings, task + (task == "addition" ? ":" : ",") + "model.begin_token=true");
+  CHECK(moved.shape.vocabulary == plain.shape.vocabulary + 1);
+  CHECK(moved.shape.trained_length == plain.shape.trained_length + 1);
+  CHECK(moved.shape.longest == plain.shape.longest + 1);
+  for (const TaskInfo::Split& split : plain.splits)
+    check_moved(plain.stream({Purpose::test, split.name, 5}), moved.stream({Purpose::test, split.name, 5}));
+  for (const Purpose purpose : {Purpose::train, Purpose::further_training}) {
+    const TrainingStreams before = plain.training_streams(purpose, 5), now = moved.training_streams(purpose, 5);
+    check_moved(before.training, now.training);
+    check_moved(before.validation, now.validation);
+    REQUIRE(now.validated_splits.size() == before.validated_splits.size());
+    for (size_t n = 0; n < now.validated_splits.size(); ++n)
+      check_moved(before.validated_splits[n].second, now.validated_splits[n].second);
+  }
+  REQUIRE(plain.grids.size() == moved.grids.size());
+  for (size_t n = 0; n < plain.grids.size(); ++n) {
+    const TaskGrid &before = plain.grids[n], &now = moved.grids[n];
+    REQUIRE(now.points.size() == before.points.size());
+    check_moved(plain.grid_stream(before, before.points.back(), 5), moved.grid_stream(now, now.points.back(), 5));
+  }
+}
+
+TEST_CASE("a begin token is at the first position, has no target and is never predicted") {
+  const Attention attention = GENERATE(Attention::causal, Attention::bidirectional);
+  const bool training = GENERATE(true, false);
+  ExperimentOptions settings = options(attention, true);
+  const TaskSetup setup = make_task_setup(settings, "reverse_string");
+  const SampleStream samples = setup.stream({Purpose::test});
+  CHECK(samples.num_outputs() == setup.shape.vocabulary - 1);
+  settings.training.outputs = Outputs::answers;
+  const TaskSetup of_answers = make_task_setup(settings, "reverse_string");
+  CHECK(of_answers.stream({Purpose::test}).num_outputs() ==
+        make_task(Spec::parse("reverse_string"), {}, settings.layout())->answers());
+  const PositionEncoding plain(setup.shape);
+  for (const PreparedSample& sample : draw_batch(samples, plain, training, 0, 16)) {
+    const Sequence& s = sample.sequence;
+    REQUIRE(s.tokens.front() == setup.shape.vocabulary - 1);
+    REQUIRE(std::ranges::count(s.tokens, setup.shape.vocabulary - 1) == 1);
+    REQUIRE(s.segments.size() == s.tokens.size());
+    REQUIRE(s.positions.size() == static_cast<Index>(s.tokens.size()));
+    REQUIRE(s.positions.at.front() == 0);
+    REQUIRE(std::ranges::count(s.target_positions, 0) == 0);
+    REQUIRE(std::ranges::max(sample.targets) < samples.num_outputs());
+  }
+}
+
+TEST_CASE(
+    "a begin token lets a bidirectional model without positions tell the lengths of strings of equal tokens apart") {
+  CHECK(difference_by_length(Attention::bidirectional, /*begin_token=*/false) < 1e-5F);
+  CHECK(difference_by_length(Attention::bidirectional, /*begin_token=*/true) > 0.01F);
+  CHECK(difference_by_length(Attention::causal, /*begin_token=*/false) < 1e-5F);
+  CHECK(difference_by_length(Attention::causal, /*begin_token=*/true) > 0.01F);
+}
+
+TEST_CASE(
+    "results by length, distance and position, and baselines, are those of the task, with or without a begin token") {
+  const std::string task = GENERATE("flip_flop", "reverse_string");
+  RunConfig config = small_config(task, "rope");
+  for (const auto& [name, value] : Settings{{"evaluation.grid", "8"},
+                                            {"evaluation.shift", "1"},
+                                            {"evaluation.loops", "2"},
+                                            {"extend.encodings", "none"},
+                                            {"extend.steps", "2"}})
+    config.set(name, value);
+  const Suite plain = make_suite(config);
+  config.set("model.begin_token", "true");
+  const Suite moved = make_suite(config);
+  CHECK(moved.experiments.at(0).estimated_cost > plain.experiments.at(0).estimated_cost);
+  CHECK(measure_baselines(*moved.tasks.at(0), 500) == measure_baselines(*plain.tasks.at(0), 500));
+  const auto before = run_experiment(plain.experiments[0]).value(),
+             now = run_experiment(moved.experiments[0]).value();
+  REQUIRE(now.size() == 3);  // the model, and the model without positions before and after further training
+  REQUIRE(before.size() == now.size());
+  for (size_t n = 0; n < now.size(); ++n) {
+    REQUIRE(now[n].status == Status::ok);
+    CHECK(now[n].final_loss != before[n].final_loss);
+    REQUIRE(now[n].splits.size() == before[n].splits.size());
+    for (size_t split = 0; split < now[n].splits.size(); ++split)
+      CHECK(groups_of(now[n].splits[split]) == groups_of(before[n].splits[split]));
+    CHECK(now[n].grids.size() == before[n].grids.size());
+  }
+}
+
+TEST_CASE("a configuration has model.begin_token only if it is true, and the default changes no report") {
+  RunConfig config = small_config("parity_check", "none");
+  const std::string default_config = to_json(config).dump();
+  config.set("model.begin_token", "false");
+  CHECK(to_json(config).dump() == default_config);
+  CHECK(default_config.find("begin_token") == std::string::npos);
+  config.set("model.begin_token", "true");
+  CHECK(to_json(config)["model"]["begin_token"] == true);
+  CHECK(config_from_json(to_json(config), "c.json").model.begin_token);
+
+  const TemporaryDirectory directory;
+  for (const std::string arguments :
+       {"-o plain", "-o same --set model.begin_token=false", "-o begin --set model.begin_token=true"})
+    REQUIRE(posbench_command(directory, "run --profile smoke -t parity_check -e none -q " + arguments).code == 0);
+  CHECK(numbers_of(directory, "same").dump() == numbers_of(directory, "plain").dump());
+  CHECK(numbers_of(directory, "begin").dump() != numbers_of(directory, "plain").dump());
+}
+
+TEST_CASE("verify, inspect, forward, score and export follow model.begin_token") {
+  const TemporaryDirectory directory;
+  const std::string settings = " --set model.attention=bidirectional --set model.begin_token=true";
+  REQUIRE(
+      posbench_command(
+          directory, "run --profile smoke -t parity_check -e none --extend alibi -q --save-models -o r" + settings)
+          .code == 0);
+  const Outcome verified = posbench_command(directory, "verify r --sample 2");
+  INFO(verified.out << verified.error);
+  CHECK(verified.code == 0);
+
+  const Outcome seen = posbench_command(directory, "inspect r parity_check none --format json");
+  REQUIRE(seen.code == 0);
+  const Json inspection = Json::parse(seen.out);
+  const Json words = inspection.at("words");
+  CHECK(words.at(0) == "[begin]");
+  CHECK(inspection.at("scored") == Json{words.size() - 1});
+  CHECK(inspection.at("maps").at(0).at("values").size() == words.size());
+  CHECK(posbench_command(directory, "inspect r parity_check none --over 4").code == 0);
+
+  std::string answers;
+  const Json splits = numbers_of(directory, "r").at("experiments").at(0).at("splits");
+  for (const Json& split : splits) {
+    const std::string name = split.at("name"), file = " " + name + ".npz";
+    REQUIRE(posbench_command(directory, "forward r parity_check none -n 8 --split " + name + " -o" + file).code ==
+            0);
+    answers += file;
+  }
+  const Outcome scored = posbench_command(directory, "score" + answers + " -o scored.json");
+  INFO(scored.error);
+  REQUIRE(scored.code == 0);
+  const Json again = Json::parse(read_whole(directory / "scored.json")).at("experiments").at(0).at("splits");
+  REQUIRE(again.size() == splits.size());
+  for (size_t n = 0; n < splits.size(); ++n) CHECK(again[n].at("token") == splits[n].at("token"));
+
+  REQUIRE(posbench_command(directory, "export parity_check -n 1 -o x.jsonl" + settings).code == 0);
+  const Json manifest = Json::parse(read_whole(directory / "x.jsonl.manifest.json"));
+  const int outputs = manifest.at("outputs");
+  CHECK(manifest.at("vocabulary") == outputs + 1);
+  CHECK(manifest.at("words").size() == static_cast<size_t>(outputs + 1));
+  CHECK(manifest.at("words").back() == "[begin]");
+  CHECK(Json::parse(read_whole(directory / "x.jsonl")).at("tokens").at(0) == outputs);
+}
+
+TEST_CASE("a value of model.begin_token that is neither true nor false is refused in one line") {
+  const TemporaryDirectory directory;
+  const Outcome refused =
+      posbench_command(directory, "run --profile smoke --set model.begin_token=first --list-only");
+  CHECK(refused.code == 2);
+  CHECK(refused.error == "posbench: model: begin_token is 'first', expected true or false\n");
+}
