@@ -39,7 +39,7 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   /// Calls f(index, thread) for each index from 0 to count - 1, beginning with the smallest. `thread` is 0 for the
-  /// calling thread and below max_threads(); two calls with the same `thread` follow each other. After an exception
+  /// calling thread and below max_threads(); calls with the same `thread` never overlap. After an exception
   /// no further call starts, and of several exceptions that of the smallest index is rethrown here.
   void for_each(size_t count, const std::function<void(size_t index, size_t thread)>& f);
 
@@ -63,7 +63,7 @@ class ThreadPool {
   size_t count_ = 0;
   const std::function<void(size_t, size_t)>* f_ = nullptr;
   std::atomic<size_t> next_ = 0;
-  std::mutex mutex_;  // of the failure
+  std::mutex mutex_;  // protects failed_index_ and failure_
   size_t failed_index_ = 0;
   std::exception_ptr failure_;
 };

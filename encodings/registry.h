@@ -29,26 +29,26 @@ enum class Family {
   wrapper,
   preset
 };
-/// States how positions beyond the trained length are handled. `as_base` means: as by the encoding that a wrapper
-/// wraps, here and below.
+/// States how positions beyond the trained length are handled. Here and below, `as_base` means: the same as the
+/// wrapped encoding.
 enum class Extrapolation {
   yes,      // they stay in the trained range
   defined,  // they are defined, but leave the trained range
   no,       // they read untrained parameters
   as_base
 };
-/// States in which sense scores depend on relative positions alone.
+/// States what scores depend on besides the content of tokens.
 enum class Relative {
-  yes,
-  no,
-  nearly,
-  partly,
-  accumulated,
-  counted,
-  order_of_keys,
-  between_segments,
-  between_learned_positions,
-  between_predicted_positions,
+  yes,                          // distances alone
+  no,                           // positions
+  nearly,                       // distances, and a little on positions
+  partly,                       // distances and positions
+  accumulated,                  // sums of steps between query and key
+  counted,                      // counts of tokens between query and key
+  order_of_keys,                // the order of the keys alone
+  between_segments,             // distances between segments, and positions inside of one
+  between_learned_positions,    // differences of learned positions
+  between_predicted_positions,  // differences of positions that the model predicts
   not_applicable,
   as_base
 };

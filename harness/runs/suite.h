@@ -14,7 +14,7 @@
 
 namespace posbench {
 
-/// Every `of`-th experiment of a suite, beginning with the `index`-th, counted from 1.
+/// Part `index`, counted from 1, of the `of` parts of a suite: every `of`-th experiment.
 struct Shard {
   int index = 1, of = 1;
 
@@ -49,7 +49,7 @@ Suite make_suite(const RunConfig&, Shard = {});
 /// meanwhile.
 std::vector<TaskBaseline> measure_baselines(const Suite&, int jobs, const std::stop_token& = {});
 
-constexpr int kIdleCores = 0;  // a value of `threads`: one thread, and one for each idle core
+constexpr int kIdleCores = 0;  // as `threads`: an experiment uses one thread and all idle cores
 
 /// Runs the experiments, up to `jobs` in parallel, each with `threads` threads. A requested stop ends them at their next
 /// step or test sequence. If an experiment or the observer throws an exception, the others are stopped and the
