@@ -41,7 +41,7 @@ enum class Extrapolation {
 enum class Relative {
   yes,                          // distances alone
   no,                           // positions
-  nearly,                       // distances, and a little on positions
+  nearly,                       // distances, and positions a little
   partly,                       // distances and positions
   accumulated,                  // sums of steps between query and key
   counted,                      // counts of tokens between query and key
