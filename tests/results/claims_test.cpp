@@ -19,7 +19,7 @@ using namespace posbench;
 
 namespace {
 
-const std::vector<double> kSolved = {1, 0.99, 1, 0.98, 1, 0.99, 1},
+const std::vector<double> kHigh = {1, 0.99, 1, 0.98, 1, 0.99, 1},
                           kNotSolved = {0.2, 0.25, 0.3, 0.2, 0.22, 0.31, 0.2};
 const std::vector<double> kMixed = {1, 0.2, 1, 0.3, 0.2, 1, 1};
 
@@ -45,7 +45,7 @@ void add(AllEvidence& all, const ClaimCell& cell, const std::vector<double>& val
 
 AllEvidence three_encodings() {
   AllEvidence all;
-  add(all, cell("solves"), kSolved);
+  add(all, cell("solves"), kHigh);
   add(all, cell("fails"), kNotSolved);
   add(all, cell("mixed"), kMixed);
   return all;
@@ -149,7 +149,7 @@ TEST_CASE("a task that is not learned in distribution decides no rule out of dis
   CHECK(open.reason ==
         "not_learned on task is not learned in distribution (2 of 7 seeds), and the last 40 % of training gained "
         "+0.12");
-  add(all, cell("a", "in_distribution"), kSolved, 2);
+  add(all, cell("a", "in_distribution"), kHigh, 2);
   add(all, cell("b", "in_distribution"), kNotSolved, 2);
   const OrderRule in{.high = cell("a", "in_distribution"), .low = cell("b", "in_distribution"), .least = 0.1};
   CHECK(judge_one(claim({in}), all).verdict == ClaimVerdict::reproduced);
