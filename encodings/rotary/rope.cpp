@@ -28,7 +28,8 @@ const EncodingInfo kInfo{
         "(the default), or half a head apart as in GPT-NeoX and LLaMA. Both are the same function class; "
         "weights are not interchangeable. axial=true reads the coordinates that a task states, such as the column and "
         "the row of a cell. Each of them rotates every A-th pair. On a task without coordinates it is the same as "
-        "without axial. The base of rope-vit is 100.",
+        "without axial. In rope-vit the base is 100, and each coordinate rotates neighboring pairs, which is the same "
+        "function class.",
     .takes_positions = TakesPositions::positions,
     .extrapolates = Extrapolation::defined,
     .relative = Relative::yes,
