@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "encodings/aliases.h"
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"

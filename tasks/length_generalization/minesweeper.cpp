@@ -28,13 +28,13 @@ const TaskInfo kInfo{
         "The model reads a board of mines and empty cells, row by row, and answers the same board with the number of "
         "neighboring mines in each empty cell.",
     .requirement =
-        "A cell has neighbors in its row and in both rows next to it, whose distance in tokens is the number of columns. "
+        "A cell has neighbors in its row and in both rows next to it, whose distance in tokens grows with the columns. "
         "Attention has to find the cell of the question and its neighbors, and count the mines among them.",
     .source = "Cho et al. 2024, arXiv:2405.20671; code HanseulJo/position-coupling, data/minesweeper.py",
     .published_name = "minesweeper generator",
     .published =
         "The scripts of the code train on 5..9 rows and columns (length=5..9,columns=5..9) and test on up to 15; its "
-        "configuration has 6..10, and 12 in the test. The fractions of mines and the coordinates are those of the code. There "
+        "configuration trains on 6..10 and tests at 12. The fractions of mines and the coordinates are those of the code. There "
         "is no / between rows (row_ends=false), so that only encodings that read the coordinates know the number of columns. "
         "There an end token follows the answer. Here boards are smaller, and the splits are ours.",
     .length_unit = "rows",

@@ -16,7 +16,6 @@
 // those of unpadded numbers with the most significant digit first, or in slots. Digit positions follow the same rule.
 #include <algorithm>
 #include <array>
-#include <utility>
 #include <vector>
 
 #include "tasks/parts/basic_task.h"

@@ -1,10 +1,10 @@
 // Tests the tasks whose positions have coordinates, multiplication and minesweeper, with values of the published code and
 // with worked examples.
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
