@@ -123,7 +123,7 @@ EncodingEntry entry_of(const Preset& preset) {
           .wrapped = [spec](const Spec&) { return spec(); },
           .members = [spec](const Spec&) { return std::vector<Spec>{spec()}; },
           .replaces = [spec, entry](const Spec&) { return entry().replaces(spec()); },
-          .draws_positions = [spec, entry](const Spec&) { return entry().draws_positions(spec()); },
+          .chooses_positions = [spec, entry](const Spec&) { return entry().chooses_positions(spec()); },
           .make = [spec](const Spec&, const ModelConfig& config,
                          ParameterLayout& layout) { return make_encoding(spec(), config, layout); }};
 }

@@ -130,7 +130,8 @@ struct EncodingEntry {
   std::function<ReplacedStages(const Spec&)> replaces;
   /// Returns the encoding of a layer in a model with `layers` layers. Empty if all layers have the encoding itself.
   std::function<Spec(const Spec&, int layer, int layers)> of_layer;
-  std::function<bool(const Spec&)> draws_positions;  // it, or one that it wraps, draws positions at random
+  /// It, or one that it wraps, chooses positions itself: at random, or as the coordinates that the task states.
+  std::function<bool(const Spec&)> chooses_positions;
   std::function<std::unique_ptr<PositionEncoding>(const Spec&, const ModelConfig&, ParameterLayout&)> make;
 };
 
@@ -180,7 +181,7 @@ ReplacedStages replaced_stages(const ReplacedStages& base) {
 /// may have these functions:
 ///   std::string wrapped() const          returns the spec of the encoding that a wrapper wraps
 ///   std::vector<Spec> members() const    returns the encodings of a composition
-///   bool draws_positions() const         returns true if E draws positions at random
+///   bool chooses_positions() const       returns true if E chooses positions itself: at random, or as coordinates
 ///   Spec of_layer(int layer, int layers) const    returns the encoding of one of the layers
 template <class E>
 struct RegisterEncoding {
@@ -224,13 +225,13 @@ struct RegisterEncoding {
     return nullptr;
   }
 
-  static bool draws_positions(const Spec& spec) {
-    if constexpr (requires(typename E::Options o) { o.draws_positions(); }) {
-      if (read_options<typename E::Options>(spec, "encoding").draws_positions()) return true;
+  static bool chooses_positions(const Spec& spec) {
+    if constexpr (requires(typename E::Options o) { o.chooses_positions(); }) {
+      if (read_options<typename E::Options>(spec, "encoding").chooses_positions()) return true;
     }
     const std::vector<Spec> members = RegisterEncoding::members(spec);
     return std::any_of(members.begin(), members.end(),
-                       [](const Spec& member) { return encodings().find(member.name).draws_positions(member); });
+                       [](const Spec& member) { return encodings().find(member.name).chooses_positions(member); });
   }
 
   static std::unique_ptr<PositionEncoding> make(const Spec& spec, const ModelConfig& config,
@@ -249,7 +250,7 @@ struct RegisterEncoding {
                .members = members,
                .replaces = replaces,
                .of_layer = of_layer(),
-               .draws_positions = draws_positions,
+               .chooses_positions = chooses_positions,
                .make = make});
   }
 };

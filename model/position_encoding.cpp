@@ -13,6 +13,13 @@ Positions PositionEncoding::positions(const Sequence& sequence, Rng&) const {
   return positions;
 }
 
+std::vector<std::vector<Real>> PositionEncoding::stated_coordinates(const Sequence& sequence) const {
+  std::vector<std::vector<Real>> coordinates;
+  for (const std::vector<int>& values : sequence.coordinates)
+    coordinates.emplace_back(values.begin(), values.end());
+  return coordinates;
+}
+
 void PositionEncoding::score(const AttentionInput& in, Heads& scores) const {
   for (size_t h = 0; h < scores.size(); ++h) dot_product(in.q[h], in.k[h], scale(), config_.causal, scores[h]);
 }

@@ -31,8 +31,11 @@ struct Positions {
   bool sampled_distances = false;  // at[n] is then the distance between tokens n apart, not a position
   bool depends_on_length = false;  // the tables depend on T: a shorter sequence cannot use their leading rows
   std::vector<Positions> members;  // of each member of a composition; empty if all are 0, 1, ..., T-1
+  std::vector<std::vector<Real>> coordinates;  // (T) each, if the encoding reads several; empty: `at` alone
 
   Index size() const { return static_cast<Index>(at.size()); }
+  /// Returns coordinate n of each token, (T). Without coordinates it is the position.
+  const std::vector<Real>& coordinate(size_t n) const { return coordinates.empty() ? at : coordinates[n]; }
   /// Returns the distance from key j to query i; negative if the query is before the key.
   Real distance(Index i, Index j) const {
     if (!sampled_distances) return at[i] - at[j];
@@ -43,6 +46,8 @@ struct Positions {
     return sampled_distances == longer.sampled_distances && depends_on_length == longer.depends_on_length &&
            (depends_on_length ? size() == longer.size() : size() <= longer.size()) &&
            std::equal(at.begin(), at.end(), longer.at.begin()) &&
+           std::equal(coordinates.begin(), coordinates.end(), longer.coordinates.begin(), longer.coordinates.end(),
+                      [](const auto& a, const auto& b) { return std::equal(a.begin(), a.end(), b.begin()); }) &&
            std::equal(members.begin(), members.end(), longer.members.begin(), longer.members.end(),
                       [](const Positions& a, const Positions& b) { return a.is_prefix_of(b); });
   }
@@ -51,10 +56,11 @@ struct Positions {
 
 /// One sequence as the model sees it; T is its length.
 struct Sequence {
-  std::vector<int> tokens;            // (T) ids in [0, vocabulary)
-  std::vector<int> segments;          // (T) index of the word, operand or line of a token
-  std::vector<int> digit_positions;   // (T) decimal position of a digit in its number, from 1; else 0; or empty
-  std::vector<int> target_positions;  // (A) the positions whose logits are computed
+  std::vector<int> tokens;           // (T) ids in [0, vocabulary)
+  std::vector<int> segments;         // (T) index of the word, operand or line of a token
+  std::vector<int> digit_positions;  // (T) decimal position of a digit in its number, from 1; else 0; or empty
+  std::vector<std::vector<int>> coordinates;  // ModelConfig::coordinates x (T) values from 1; 0: none
+  std::vector<int> target_positions;          // (A) the positions whose logits are computed
   bool training = false;
   int loops = 0;           // passes through the layers; 0: ModelConfig::loops
   int first_position = 0;  // of the first token; encodings that choose positions themselves do not read it
@@ -215,6 +221,9 @@ class PositionEncoding {
   virtual const AdditiveBias* as_additive_bias() const { return nullptr; }
 
  protected:
+  /// Returns the coordinates that the task states, for Positions::coordinates.
+  std::vector<std::vector<Real>> stated_coordinates(const Sequence&) const;
+
   /// Returns 1 / sqrt(D).
   Real scale() const { return 1 / std::sqrt(static_cast<Real>(config_.head_width())); }
 

@@ -31,6 +31,9 @@ struct Example {
   std::vector<int> candidates;  // ids among which answers are chosen; empty: the whole vocabulary
   std::vector<int> digit_positions;  // (T) the decimal position of the digit read at t, or predicted in slot t:
                                      // from 1, the least significant; 0: none, or unknown at that time; or empty
+  /// For each coordinate of a position, such as the column and the row of a cell, (T) its value at the token read at t, or
+  /// predicted in slot t: from 1; 0: none, or unknown at that time. All examples of a task have the same number of coordinates.
+  std::vector<std::vector<int>> coordinates;
 };
 
 /// The use of samples. A finite source has separate parts for training, validation and tests.

@@ -30,7 +30,7 @@ class Abacus final : public DigitPositions {
  public:
   using Options = DigitPositions::Options;
   Abacus(const Options& options, const ModelConfig& config, ParameterLayout& layout)
-      : DigitPositions(kInfo.name, Moved::digits, options, config, layout) {}
+      : DigitPositions({.name = kInfo.name, .digits = Moved::stated}, options, config, layout) {}
 };
 
 const RegisterEncoding<Abacus> registered{kInfo};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,7 +76,10 @@ Positions Composition::positions(const Sequence& s, Rng& rng) const {
   Positions positions = PositionEncoding::positions(s, rng);
   if (std::none_of(members_.begin(), members_.end(), [](const Member& m) { return m.replaces.positions; }))
     return positions;
-  for (const Member& m : members_) positions.members.push_back(m.encoding->positions(s, rng));
+  std::vector<Positions> of_members;
+  for (const Member& m : members_) of_members.push_back(m.encoding->positions(s, rng));
+  if (std::ranges::count(of_members, positions) < std::ssize(of_members))
+    positions.members = std::move(of_members);
   return positions;
 }
 

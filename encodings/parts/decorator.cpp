@@ -26,9 +26,9 @@ bool is_defined(const Spec& spec, bool causal) {
 
 void require_positions(const std::string& name, const std::string& base) {
   const Spec spec = Spec::parse(base);
-  const bool draws_positions = encodings().find(spec.name).draws_positions(spec);
+  const bool chooses_positions = encodings().find(spec.name).chooses_positions(spec);
   const TakesPositions takes = encodings().find(innermost(spec).name).info.takes_positions;
-  if (!draws_positions && takes != TakesPositions::no) return;
+  if (!chooses_positions && takes != TakesPositions::no) return;
   throw InputError(fmt::format(
       "encoding '{}': base is '{}', which does not take its positions from outside; expected an encoding "
       "of the families absolute, relative vectors, bias by distance or rotary "

@@ -82,7 +82,7 @@ Spec innermost(Spec);
 bool is_defined(const Spec&, bool causal);
 
 /// Throws InputError, in the name of the wrapper `name`, if a wrapper cannot set the positions of `base`, or if
-/// `base` or an encoding that it wraps draws positions at random already.
+/// `base` or an encoding that it wraps chooses positions itself already.
 void require_positions(const std::string& name, const std::string& base);
 
 /// Returns the model with `length` as its trained and its longest length.

@@ -1,7 +1,9 @@
-// Provides the base class of encodings with a learned vector for the position of a digit in its number.
+// Provides the base class of encodings with learned vectors for the positions that a task states: that of a digit in its
+// number, or several coordinates.
 #pragma once
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/options.h"
 #include "model/position_encoding.h"
@@ -9,7 +11,8 @@
 namespace posbench {
 
 /// x_t += P[min(p_t, rows - 1)], where p_t is the decimal position of the digit at t, or 0 if token t is not a
-/// digit. In training, one random offset is added for the whole sequence.
+/// digit. With coordinates, x_t += the sum of P_n[min(c_n(t), rows - 1)] over the coordinates c_n of token t. In training,
+/// one random offset of each coordinate is added for the whole sequence.
 class DigitPositions : public PositionEncoding {
  public:
   struct Options {
@@ -20,11 +23,19 @@ class DigitPositions : public PositionEncoding {
     }
   };
 
-  /// States the tokens to whose position the offset is added.
-  enum class Moved { digits, all };
+  /// States the tokens to whose position the offset is added: those with a stated position, or all.
+  enum class Moved { stated, all };
 
-  /// P is called NAME.table and starts with deviation C^-0.5.
-  DigitPositions(const std::string& name, Moved, const Options&, const ModelConfig&, ParameterLayout&);
+  /// States the positions that are read, and their tables.
+  struct Reading {
+    std::string name;     // P is called NAME.table, and P_n is called NAME.table.N
+    Moved digits;         // of digit positions; offsets of coordinates move those that are stated
+    int coordinates = 0;  // that are read in place of digit positions; 0: digit positions are read
+    bool shared = false;  // all coordinates read one table, NAME.table
+  };
+
+  /// The tables start with deviation C^-0.5.
+  DigitPositions(const Reading&, const Options&, const ModelConfig&, ParameterLayout&);
 
   Positions positions(const Sequence&, Rng&) const final;
   void embed(const Sequence&, const Parameters&, const Tables&, Matrix& x, Matrices&) const final;
@@ -32,13 +43,16 @@ class DigitPositions : public PositionEncoding {
                       Matrix& d_x, Matrices&, Gradients&) const final;
 
  private:
-  Index row(const Sequence& s, Index t) const {
-    return std::min(static_cast<Index>(s.positions.at[t]), table_.rows - 1);
+  /// Returns positions with a random offset in training. `stated`: (T), or empty if all are 0.
+  std::vector<Real> with_offset(const Sequence&, const std::vector<int>& stated, Moved, Rng&) const;
+  Index row(const Sequence& s, size_t n, Index t) const {
+    return std::min(static_cast<Index>(s.positions.coordinate(n)[t]), tables_[n].rows - 1);
   }
 
-  Moved moved_;
+  Moved digits_;
+  bool reads_coordinates_;
   int max_offset_;
-  Parameter table_;  // P (rows, C)
+  std::vector<Parameter> tables_;  // P (rows, C), or P_n for each coordinate
 };
 
 }  // namespace posbench

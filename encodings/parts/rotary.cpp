@@ -105,13 +105,15 @@ Rotary::Rotary(const ModelConfig& config, Pairing pairing, const std::string& na
 
 void Rotary::rotations(const Positions& positions, const Spectrum& spectrum, Rotations& rotations) const {
   const Index pairs = static_cast<Index>(spectrum.frequencies.size());
+  const size_t axes = std::max<size_t>(1, positions.coordinates.size());
   rotations.cosine.resize(positions.size(), pairs);
   rotations.sine.resize(positions.size(), pairs);
   rotations.amplitude = static_cast<Real>(spectrum.amplitude);
   rotations.keys_differ = false;
   for (Index t = 0; t < positions.size(); ++t) {
     for (Index n = 0; n < pairs; ++n) {  // in double precision, because positions may be large
-      const double angle = static_cast<double>(positions.at[t]) * spectrum.frequencies[n];
+      const double position = positions.coordinate(static_cast<size_t>(n) % axes)[t];
+      const double angle = position * spectrum.frequencies[n];
       rotations.cosine(t, n) = static_cast<Real>(spectrum.amplitude * std::cos(angle));
       rotations.sine(t, n) = static_cast<Real>(spectrum.amplitude * std::sin(angle));
     }
@@ -177,7 +179,14 @@ void Rotary::content(const AttentionInput& in, const Rotations& r, Heads& conten
 std::unique_ptr<PositionEncoding> make_rotary(const std::string& name, const std::string& text,
                                               const ModelConfig& config, ParameterLayout& layout) {
   const Spec spec = Spec::parse(text);
-  if (encodings().find(spec.name).is_rotary) return make_encoding(spec, config, layout);
+  const EncodingEntry& entry = encodings().find(spec.name);
+  if (entry.is_rotary && entry.chooses_positions(spec)) {
+    throw InputError(fmt::format(
+        "encoding '{}': base is '{}', which does not take its positions from outside; leave out its options that "
+        "choose positions",
+        name, text));
+  }
+  if (entry.is_rotary) return make_encoding(spec, config, layout);
   std::vector<std::string> names = encodings().names();
   std::erase_if(names, [](const std::string& other) { return !encodings().find(other).is_rotary; });
   throw InputError(fmt::format("encoding '{}': base is '{}', expected one of the rotary ones: {}", name, text,

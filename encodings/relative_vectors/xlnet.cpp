@@ -42,7 +42,7 @@ class Xlnet final : public RelativeSinusoids {
   struct Options {
     int clamp = 0;
     bool untied = true, segments = true, bi_data = false;
-    bool draws_positions() const { return bi_data; }
+    bool chooses_positions() const { return bi_data; }
     void describe(OptionTable& o) {
       o.integer("clamp", clamp, 0, 1 << 20, "largest absolute distance, to which others are clipped; 0: none");
       o.flag("untied", untied, "separate u, w and b for each layer");

@@ -39,7 +39,7 @@ class RandomFloat final : public Decorator {
     std::string base = "sinusoidal";
     double range = 0;
     std::string wrapped() const { return base; }
-    bool draws_positions() const { return true; }
+    bool chooses_positions() const { return true; }
     void describe(OptionTable& o) {
       o.text("base", base, "an encoding of real positions", "encoding that gets the positions");
       o.number("range", range, 0, 1e6, "S, the upper end of the positions; 0: the trained length");

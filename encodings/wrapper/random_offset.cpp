@@ -41,7 +41,7 @@ class RandomOffset final : public Decorator {
     std::string base = "learned_abs";
     int range = 0;
     std::string wrapped() const { return base; }
-    bool draws_positions() const { return true; }
+    bool chooses_positions() const { return true; }
     void describe(OptionTable& o) {
       o.text("base", base, "an encoding of absolute positions", "encoding that gets the positions");
       o.integer("range", range, 0, 1 << 20, "K, the largest offset; 0: up to the end of the longest sequence");

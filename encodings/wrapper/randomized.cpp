@@ -83,7 +83,7 @@ class Randomized final : public Decorator {
     int max = 2048;
     Sampling sampling = Sampling::positions;
     std::string wrapped() const { return base; }
-    bool draws_positions() const { return true; }
+    bool chooses_positions() const { return true; }
     void describe(OptionTable& o) {
       o.text("base", base, "an absolute, relative or rotary encoding", "encoding that gets the positions");
       o.integer("max", max, 2, 1 << 20,

@@ -36,13 +36,29 @@ struct ExportRequest {
   std::optional<std::filesystem::path> manifest;  // empty: next to the output
 };
 
-void append_list(std::string& text, const char* key, const std::vector<int>& values) {
-  text += ",\"";
-  text += key;
-  text += "\":[";
+void append_values(std::string& text, const std::vector<int>& values) {
+  text += '[';
   for (size_t n = 0; n < values.size(); ++n) {
     if (n > 0) text += ',';
     text += fmt::format_int(values[n]).c_str();
+  }
+  text += ']';
+}
+
+void append_list(std::string& text, const char* key, const std::vector<int>& values) {
+  text += ",\"";
+  text += key;
+  text += "\":";
+  append_values(text, values);
+}
+
+/// Appends a list for each coordinate. A task without coordinates has no such key.
+void append_coordinates(std::string& text, const std::vector<std::vector<int>>& coordinates) {
+  if (coordinates.empty()) return;
+  text += ",\"coordinates\":";
+  for (size_t n = 0; n < coordinates.size(); ++n) {
+    text += n == 0 ? '[' : ',';
+    append_values(text, coordinates[n]);
   }
   text += ']';
 }
@@ -55,6 +71,7 @@ void append_line(std::string& text, std::uint64_t index, const SampleStream::Sam
   append_list(text, "scored_positions", e.scored);
   append_list(text, "segments", e.segments);
   append_list(text, "digit_positions", e.digit_positions);
+  append_coordinates(text, e.coordinates);
   append_list(text, "distances", e.distances);
   append_list(text, "candidates", e.candidates);
   text += "}\n";
@@ -85,7 +102,7 @@ void write_jsonl(const SampleSet& set, const std::optional<std::filesystem::path
 
 /// The largest numbers of values in a row.
 struct Sizes {
-  size_t tokens = 0, scored = 0, candidates = 0, digits = 0, distances = 0;
+  size_t tokens = 0, scored = 0, candidates = 0, digits = 0, coordinates = 0, distances = 0;
 };
 
 Sizes measure(const SampleSet& set) {
@@ -96,6 +113,7 @@ Sizes measure(const SampleSet& set) {
     sizes.scored = std::max(sizes.scored, e.scored.size());
     sizes.candidates = std::max(sizes.candidates, e.candidates.size());
     sizes.digits = std::max(sizes.digits, e.digit_positions.size());
+    sizes.coordinates = std::max(sizes.coordinates, e.coordinates.size());
     sizes.distances = std::max(sizes.distances, e.distances.size());
   }
   return sizes;
@@ -123,6 +141,9 @@ void write_arrays(const SampleSet& set, ArrayFormat format, const std::filesyste
     return arrays.size() - 1;
   };
   const size_t digits = optional("digit_positions", sizes.digits > 0 ? sizes.tokens : 0);
+  const auto K = static_cast<std::int64_t>(sizes.coordinates);
+  if (K > 0) arrays.push_back({"coordinates", Scalar::int32, {N, K, T}});
+  const size_t coordinates = arrays.size() - 1;
   const size_t distances = optional("distances", sizes.distances > 0 ? sizes.scored : 0);
   const size_t candidates = optional("candidates", sizes.candidates);
   ArrayWriter file(output, format, arrays, {{"manifest", to_compact_json(manifest(set))}});
@@ -139,6 +160,7 @@ void write_arrays(const SampleSet& set, ArrayFormat format, const std::filesyste
     append_row(file, kScored, e.scored, sizes.scored, kIgnore);
     append_row(file, kSegments, e.segments, sizes.tokens, 0);
     if (sizes.digits > 0) append_row(file, digits, e.digit_positions, sizes.tokens, 0);
+    for (const std::vector<int>& values : e.coordinates) append_row(file, coordinates, values, sizes.tokens, 0);
     if (sizes.distances > 0) append_row(file, distances, e.distances, sizes.scored, kIgnore);
     if (sizes.candidates > 0) append_row(file, candidates, e.candidates, sizes.candidates, kIgnore);
   }

@@ -78,26 +78,28 @@ Json manifest(const SampleSet& set) {
   const Task& made = *task.tasks[set.split];
   Json words = Json::array();
   for (int token = 0; token < made.vocabulary(); ++token) words.push_back(made.token_text(token));
-  return {{"format", kSamplesFormat},
-          {"posbench", {{"version", kBuildVersion}, {"commit", kBuildCommit}}},
-          {"task", task.spec},
-          {"task_version", task.info->version},
-          {"options", options(tasks().find(task.info->name), task.spec)},
-          {"purpose", set.id.text()},
-          {"seed", set.id.seed},
-          {"first", set.first},
-          {"count", set.count},
-          {"vocabulary", made.vocabulary()},
-          {"outputs", set.stream().num_outputs()},
-          {"words", words},
-          {"chance", made.chance_level()},
-          {"length_unit", task.info->length_unit},
-          {"distance_unit", task.info->distance_unit},
-          {"trained_length", task.shape.trained_length},
-          {"longest_length", task.shape.longest},
-          {"splits", splits(task)},
-          {"settings", to_json(task.options)},
-          {"config", to_json(set.config)}};
+  Json json{{"format", kSamplesFormat},
+            {"posbench", {{"version", kBuildVersion}, {"commit", kBuildCommit}}},
+            {"task", task.spec},
+            {"task_version", task.info->version},
+            {"options", options(tasks().find(task.info->name), task.spec)},
+            {"purpose", set.id.text()},
+            {"seed", set.id.seed},
+            {"first", set.first},
+            {"count", set.count},
+            {"vocabulary", made.vocabulary()},
+            {"outputs", set.stream().num_outputs()},
+            {"words", words},
+            {"chance", made.chance_level()},
+            {"length_unit", task.info->length_unit},
+            {"distance_unit", task.info->distance_unit},
+            {"trained_length", task.shape.trained_length},
+            {"longest_length", task.shape.longest},
+            {"splits", splits(task)},
+            {"settings", to_json(task.options)},
+            {"config", to_json(set.config)}};
+  if (task.shape.coordinates > 0) json["coordinates"] = task.shape.coordinates;
+  return json;
 }
 
 SampleSet read_manifest(const Json& json, const std::string& file) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tasks/registry.h"
 
@@ -39,6 +40,7 @@ class TaskAfterBeginToken final : public Task {
     for (int& segment : e.segments) ++segment;
     e.segments.insert(e.segments.begin(), 0);
     if (!e.digit_positions.empty()) e.digit_positions.insert(e.digit_positions.begin(), 0);
+    for (std::vector<int>& coordinate : e.coordinates) coordinate.insert(coordinate.begin(), 0);
     return e;
   }
 

@@ -24,6 +24,7 @@ void prepare(const SampleStream& samples, const PositionEncoding& encoding, bool
   s.tokens = e.tokens;
   s.segments = e.segments;
   s.digit_positions = e.digit_positions;
+  s.coordinates = e.coordinates;
   s.training = training;
   s.loops = samples.loops;
   if (training) {
@@ -69,6 +70,12 @@ std::string validate(const Example& e, int vocabulary, int answers) {
   if (e.targets.size() != T || e.segments.size() != T ||
       (!e.digit_positions.empty() && e.digit_positions.size() != T))
     return fmt::format("{} tokens, but {} targets and {} segments", T, e.targets.size(), e.segments.size());
+  for (const std::vector<int>& values : e.coordinates) {
+    if (values.size() != T) return fmt::format("{} tokens, but {} values of a coordinate", T, values.size());
+    if (const auto negative = std::ranges::find_if(values, [](int value) { return value < 0; });
+        negative != values.end())
+      return fmt::format("the coordinate {} at position {} is negative", *negative, negative - values.begin());
+  }
   for (size_t t = 0; t < T; ++t) {
     if (e.tokens[t] < 0 || e.tokens[t] >= vocabulary)
       return fmt::format("token {} at position {} is outside the vocabulary of {}", e.tokens[t], t, vocabulary);

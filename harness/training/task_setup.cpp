@@ -31,6 +31,12 @@ int longest_sequence(const Task& task) {
   return static_cast<int>(longest);
 }
 
+/// Returns the number of coordinates of a position in samples of the task.
+int num_coordinates(const Task& task) {
+  Rng rng = make_rng(0, "coordinates");
+  return static_cast<int>(task.sample(task.lengths().min(), rng).coordinates.size());
+}
+
 /// Returns the splits of the task. Splits of the user replace those of the same name or follow at the end.
 std::vector<TaskInfo::Split> chosen_splits(const TaskSetup& setup) {
   std::vector<TaskInfo::Split> splits = setup.info->splits;
@@ -142,11 +148,21 @@ void add_split(const Spec& spec, const TaskInfo::Split& raw, TaskSetup& setup) {
   setup.splits.push_back(std::move(split));
   setup.tasks.push_back(std::move(task));
   const int longest = longest_sequence(*setup.tasks.back());
-  if (setup.tasks.size() == 1) setup.shape.trained_length = longest;
+  const int coordinates = num_coordinates(*setup.tasks.back());
+  if (setup.tasks.size() == 1) {
+    setup.shape.trained_length = longest;
+    setup.shape.coordinates = coordinates;
+  }
   setup.shape.longest = std::max(setup.shape.longest, longest);
   if (setup.tasks.back()->vocabulary() != setup.trained().vocabulary()) {
     throw InputError(fmt::format(
         "task '{}': split '{}' changes the vocabulary, which a trained model cannot follow", spec.name, raw.name));
+  }
+  if (coordinates != setup.shape.coordinates) {
+    throw InputError(fmt::format(
+        "task '{}': split '{}' has {} coordinates for each token and training {}, which a trained model cannot follow; "
+        "leave out the options of the split that change this number",
+        spec.name, raw.name, coordinates, setup.shape.coordinates));
   }
 }
 

@@ -107,13 +107,22 @@ def _chunks(first: int, count: int) -> Iterator[tuple[int, int]]:
 
 def _names(task: Task) -> list[str]:
     """Returns the names of the columns of a task's samples."""
-    return [name for name in task.samples("train", count=1).arrays() if name != "mask"]
+    return [name for name in _arrays(task.samples("train", count=1)) if name != "mask"]
+
+
+def _arrays(samples: Samples) -> dict[str, np.ndarray]:
+    """Returns the arrays by name. Each coordinate of positions has its own array, `coordinate_0` and so on."""
+    arrays = samples.arrays()
+    coordinates = arrays.pop("coordinates", None)
+    if coordinates is not None:
+        arrays.update({f"coordinate_{n}": coordinates[:, n] for n in range(coordinates.shape[1])})
+    return arrays
 
 
 def _columns(samples: Samples) -> dict[str, tuple[np.ndarray | None, np.ndarray]]:
     """Returns each array as the offsets of its rows and its values without padding, or as None and a value for each row."""
     columns: dict[str, tuple[np.ndarray | None, np.ndarray]] = {}
-    for name, array in samples.arrays().items():
+    for name, array in _arrays(samples).items():
         if name in _NUMBERS:
             columns[name] = None, array
         elif name != "mask":

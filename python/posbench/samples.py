@@ -20,7 +20,7 @@ class Samples:
     """N samples of at most T tokens with at most S scored positions, padded at the end.
 
     `targets` are -1 where there is no target; the training loss is over all targets. Accuracy counts the scored
-    positions only. The last three are None where the task has no such thing.
+    positions only. The last four are None where the task has no such thing.
     """
 
     index: np.ndarray  # (N) number in the stream
@@ -31,6 +31,7 @@ class Samples:
     scored_positions: np.ndarray  # (N, S) ascending; -1 in the padding
     segments: np.ndarray  # (N, T) the word, item, operand or line of a token
     digit_positions: np.ndarray | None = None  # (N, T) decimal position of a digit, 1 the least significant
+    coordinates: np.ndarray | None = None  # (N, A, T) the A coordinates of a position, from 1; 0: none
     distances: np.ndarray | None = None  # (N, S) how far back the evidence lies; -1 in the padding
     candidates: np.ndarray | None = None  # (N, K) ids that answers are chosen among; -1 in the padding
     manifest: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which samples these are
@@ -45,9 +46,9 @@ class Samples:
             raise InputError(f"a slice of samples has step {step}, expected 1")
         part = {name: array[first:last] for name, array in self.arrays().items()}
         longest = int(part["mask"].sum(1).max(initial=0))
-        for name in ("tokens", "mask", "targets", "segments", "digit_positions"):
+        for name in ("tokens", "mask", "targets", "segments", "digit_positions", "coordinates"):
             if name in part:
-                part[name] = part[name][:, :longest]
+                part[name] = part[name][..., :longest]
         about = dict(self.manifest, first=int(self.manifest.get("first", 0)) + first, count=max(0, last - first))
         return Samples(**part, manifest=about)
 

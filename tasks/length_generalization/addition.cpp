@@ -109,11 +109,8 @@ class Addition final : public AlphabetTask<Options, "0123456789+="> {
   static std::vector<Digits> draw_operands(Rng& rng, int length, int count) {
     auto [first, second] = decimal_operands(rng, length);
     std::vector<Digits> operands{std::move(first), std::move(second)};
-    while (static_cast<int>(operands.size()) < count) {
-      Digits number = uniform_tokens(rng, uniform(rng, 1, length), 0, 9);
-      if (number.size() > 1) number.back() = uniform(rng, 1, 9);
-      operands.push_back(std::move(number));
-    }
+    while (static_cast<int>(operands.size()) < count)
+      operands.push_back(decimal_number(rng, uniform(rng, 1, length)));
     return operands;
   }
 };

@@ -28,12 +28,6 @@ Digits digits(Natural n, int base) {
   return digits;
 }
 
-Digits decimal(Rng& rng, int count) {
-  Digits number = uniform_tokens(rng, count, 0, 9);
-  if (count > 1) number.back() = uniform(rng, 1, 9);
-  return number;
-}
-
 }  // namespace
 
 Digits add(const Digits& a, const Digits& b, int base) { return digits(number(a, base) + number(b, base), base); }
@@ -62,9 +56,16 @@ Operands binary_operands(Rng& rng, int length) {
   return {std::move(a), std::move(b)};
 }
 
+Digits decimal_number(Rng& rng, int digits) {
+  Digits number = uniform_tokens(rng, digits, 0, 9);
+  if (digits > 1) number.back() = uniform(rng, 1, 9);
+  return number;
+}
+
 Operands decimal_operands(Rng& rng, int length) {
   const int pair = uniform(rng, 0, 2 * length - 2);
-  Digits a = decimal(rng, std::min(pair + 1, length)), b = decimal(rng, std::min(2 * length - 1 - pair, length));
+  Digits a = decimal_number(rng, std::min(pair + 1, length));
+  Digits b = decimal_number(rng, std::min(2 * length - 1 - pair, length));
   return {std::move(a), std::move(b)};
 }
 
@@ -108,10 +109,9 @@ std::vector<int> ascending_digit_positions(int count) {
 
 void set_digit_positions(Layout layout, std::vector<int> question, const std::vector<int>& answer,
                          Example& example) {
-  example.digit_positions = std::move(question);
-  if (layout == Layout::teacher_forced) example.digit_positions.push_back(0);
-  example.digit_positions.insert(example.digit_positions.end(), answer.begin(), answer.end());
-  example.digit_positions.resize(example.tokens.size());
+  std::vector<int> blank_and_answer{0};
+  blank_and_answer.insert(blank_and_answer.end(), answer.begin(), answer.end());
+  example.digit_positions = values_of_tokens(layout, std::move(question), blank_and_answer, example);
 }
 
 }  // namespace posbench

@@ -27,8 +27,11 @@ struct Operands {
 /// 2^length - 2, and `second` is empty.
 Operands binary_operands(Rng&, int length);
 
+/// Draws a decimal number, uniform over those with `digits` digits. It has no leading zeros except for 0 itself.
+Digits decimal_number(Rng&, int digits);
+
 /// Draws two decimal numbers, one of `length` digits and one of 1 to `length`. All such pairs of lengths are
-/// equally likely. A number of k digits is uniform, without leading zeros except for 0 itself.
+/// equally likely. Each is a decimal_number.
 Operands decimal_operands(Rng&, int length);
 
 /// Lays out `first 2 second`, then `result 2` like ask_terminated(), with 3 as the id of the empty token. The

@@ -54,6 +54,14 @@ void set_segments(Example& example, std::vector<int> question, int last) {
   example.segments = std::move(question);
 }
 
+std::vector<int> values_of_tokens(Layout layout, std::vector<int> question,
+                                  const std::vector<int>& blank_and_answer, const Example& example, int unused) {
+  const auto first = blank_and_answer.begin() + (layout == Layout::slots ? 1 : 0);
+  question.insert(question.end(), first, blank_and_answer.end());
+  question.resize(example.tokens.size(), unused);
+  return question;
+}
+
 void set_evidence(Example& example, std::vector<int> evidence) {
   assert(evidence.size() == example.scored.size());
   for (size_t n = 0; n < evidence.size(); ++n) example.distances.push_back(example.scored[n] - evidence[n]);

@@ -37,6 +37,12 @@ Example predict_next(std::vector<int> sequence, std::vector<int> scored, Loss);
 /// Sets the segments: those of the question, then `last` for all tokens that remain.
 void set_segments(Example&, std::vector<int> question, int last);
 
+/// Returns a value for each token of an example that ask() laid out. `question` has those of the question, and
+/// `blank_and_answer` those of the first blank and of the answer. In slots, the slot of an answer token has the value of this
+/// token. The slots that remain have the value `unused`.
+std::vector<int> values_of_tokens(Layout, std::vector<int> question, const std::vector<int>& blank_and_answer,
+                                  const Example&, int unused = 0);
+
 /// Sets the evidence, and as distances the numbers of tokens from each scored position back to its evidence.
 void set_evidence(Example&, std::vector<int> evidence);
 

@@ -5,6 +5,7 @@
 
 #include "base/thread_pool.h"
 #include "harness/check/double_precision/certificate.h"
+#include "harness/check/double_precision/fixture.h"
 #include "model/training_step.h"
 #include "tests/catch.h"
 #include "tests/encodings/all_specs.h"
@@ -32,6 +33,7 @@ struct Net {
     s.training = true;
     s.tokens = uniform_tokens(rng, length, 0, kCertificateVocabulary - 1);
     s.digit_positions = uniform_tokens(rng, length, 0, 3);
+    s.coordinates = board_coordinates(length);
     for (int t = 0; t < length; ++t) {
       s.segments.push_back(t / 3);
       if (t % 3 != 1) s.target_positions.push_back(t);

@@ -36,13 +36,16 @@ def exported(task, split, seed, first, count):
     posbench._program.call(arguments)
     rows = list(map(json.loads, path.read_text().splitlines()))
     defined = {key for row in rows for key, value in row.items() if not isinstance(value, list) or value}
+    for row in rows:
+        row.update({f"coordinate_{n}": values for n, values in enumerate(row.pop("coordinates", []))})
+    defined |= {key for row in rows for key in row if key.startswith("coordinate_")}
     return [{key: value for key, value in row.items() if key in defined} for row in rows]
 
 
 def test_pyarrow_reads_the_samples_of_the_program():
     import pyarrow.parquet
 
-    for name in ("flip_flop:length=32", "addition", "last_x_retrieval"):
+    for name in ("flip_flop:length=32", "addition", "last_x_retrieval", "minesweeper"):
         task, path = posbench.task(name), FOLDER / "samples.parquet"
         task.to_parquet(path, "validation", seed=3, first=5, count=5000)  # more than a chunk
         table = pyarrow.parquet.read_table(path)

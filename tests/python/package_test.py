@@ -57,6 +57,16 @@ def test_samples_have_the_begin_token_of_the_model():
     assert (samples.scored_positions == before.scored_positions + scored).all()
 
 
+def test_samples_have_the_coordinates_of_positions():
+    task = posbench.task("minesweeper:length=2,columns=3")
+    samples = task.samples("train", count=5)
+    assert samples.coordinates.shape == (5, 2, 14) and task.manifest["coordinates"] == 2
+    assert samples.coordinates[0, 0].tolist() == [2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3]
+    assert samples.coordinates[0, 1].tolist() == [2, 2, 2, 3, 3, 3, 3, 1, 2, 2, 2, 3, 3, 3]
+    assert samples[1:3].coordinates.tolist() == samples.coordinates[1:3].tolist()
+    assert posbench.task("addition").samples("train", count=2).coordinates is None
+
+
 def test_batches_are_the_stream_in_order_whatever_is_asked_first():
     task = posbench.task("flip_flop:length=16")
     batches, whole = task.batches(4, 70), task.samples("train", count=280)

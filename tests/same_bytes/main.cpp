@@ -38,7 +38,10 @@ Example draw_example(const PositionEncoding& encoding, int length, Rng& rng) {
   e.sequence.training = true;
   e.sequence.tokens = uniform_tokens(rng, length, 0, kVocabulary - 1);
   e.sequence.digit_positions = uniform_tokens(rng, length, 0, 3);
+  e.sequence.coordinates.resize(2);
   for (int t = 0; t < length; ++t) {
+    e.sequence.coordinates[0].push_back(t % 4);
+    e.sequence.coordinates[1].push_back(1 + t / 4);
     e.sequence.segments.push_back(t / 5);
     if (t % 3 != 1) e.sequence.target_positions.push_back(t);
   }
@@ -90,6 +93,7 @@ void print(const std::string& name, int steps) {
       config.pre_norm = causal;
       config.feed_forward_kind = causal ? FeedForwardKind::gelu : FeedForwardKind::relu;
       config.trained_length = config.longest = 40;
+      config.coordinates = 2;
       config.dropout = causal ? 0 : 0.1;
       std::uint64_t whole = 0, in_groups = 0;
       try {

@@ -79,7 +79,7 @@ TEST_CASE("every task keeps the contract in every split and layout") {
     REQUIRE_FALSE(entry.info.splits.empty());
     CHECK(entry.info.splits.front().name == "in_distribution");
     CHECK(entry.info.splits.front().options.empty());
-    int vocabulary = -1;
+    int vocabulary = -1, coordinates = -1;
     for (const TaskInfo::Split& split : entry.info.splits) {
       for (const Layout layout : layouts(entry.info)) {
         DYNAMIC_SECTION(name << ", " << split.name << ", "
@@ -98,6 +98,12 @@ TEST_CASE("every task keeps the contract in every split and layout") {
             REQUIRE(e.targets.size() == e.tokens.size());
             REQUIRE(e.segments.size() == e.tokens.size());
             REQUIRE((e.digit_positions.empty() || e.digit_positions.size() == e.tokens.size()));
+            if (coordinates < 0) coordinates = static_cast<int>(e.coordinates.size());
+            REQUIRE(static_cast<int>(e.coordinates.size()) == coordinates);
+            for (const std::vector<int>& values : e.coordinates) {
+              REQUIRE(values.size() == e.tokens.size());
+              REQUIRE(std::ranges::min(values) >= 0);
+            }
             for (const int token : e.tokens) REQUIRE((token >= 0 && token < vocabulary));
             for (const int target : e.targets)
               REQUIRE((target == kIgnore || (target >= 0 && target < vocabulary)));

@@ -36,7 +36,8 @@ TEST_CASE("the smallest numbers are exact, and zero is one digit") {
 }
 
 TEST_CASE("samples of the number tasks at length 500 agree with the oracle") {
-  for (const char* task : {"binary_addition", "binary_multiplication", "compute_sqrt", "addition"}) {
+  for (const char* task :
+       {"binary_addition", "binary_multiplication", "compute_sqrt", "addition", "multiplication"}) {
     const std::unique_ptr<Task> made = make(task);
     for (int n = 0; n < 10; ++n) {
       Rng rng = make_rng(0, "long", n);

@@ -92,6 +92,7 @@ TEST_CASE("options that contradict each other are refused with a message that sa
        "task 'index_hint_parity': length 16 needs as many hints, not 8; raise hints or lower length"},
       {"index_hint_addition:hints=8",
        "task 'index_hint_addition': length 8 needs 9 hints, not 8; raise hints or lower length"},
+      {"minesweeper:min_mines=0.3", "task 'minesweeper': min_mines 0.3 is more than max_mines 0.25; lower it"},
       {"set_disjointness:elements=16",
        "task 'set_disjointness': short 4 and length 16 need 19 elements, not 16; raise elements"},
       {"graph_reachability:vertices=11",

@@ -30,6 +30,14 @@ void check_model(Fixture& f, Worst& worst) {
   }
 }
 
+void shift(Positions& positions, Real by) {
+  for (Real& position : positions.at) position += by;
+  for (std::vector<Real>& coordinate : positions.coordinates) {
+    for (Real& value : coordinate) value += by;
+  }
+  for (Positions& of_member : positions.members) shift(of_member, by);
+}
+
 MakeEncoding by_name(const Spec& spec) {
   return
       [spec](const ModelConfig& config, ParameterLayout& layout) { return make_encoding(spec, config, layout); };
@@ -46,6 +54,7 @@ ModelConfig small_shape(int heads, bool causal, bool pre_norm) {
   config.causal = causal;
   config.pre_norm = pre_norm;
   config.trained_length = config.longest = 12;
+  config.coordinates = 2;
   return config;
 }
 
@@ -136,10 +145,7 @@ double shift_sensitivity(const Spec& spec, const ModelConfig& config, int length
   Fixture f(by_name(spec), fitted(spec, config), length, /*seed=*/5);
   f.forward();
   const EigenMatrix before = f.logits();
-  for (Real& position : f.sequence.positions.at) position += 5;
-  for (Positions& of_member : f.sequence.positions.members) {
-    for (Real& position : of_member.at) position += 5;
-  }
+  shift(f.sequence.positions, 5);
   f.forward();
   return (f.logits() - before).norm() / before.norm();
 }

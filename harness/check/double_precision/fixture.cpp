@@ -21,11 +21,21 @@ Sequence random_sequence(int length, bool training, const PositionEncoding& enco
     segment += bernoulli(rng, 0.3);
     s.target_positions.push_back(t);
   }
+  s.coordinates = board_coordinates(length);
   s.positions = encoding.positions(s, rng);
   return s;
 }
 
 }  // namespace
+
+std::vector<std::vector<int>> board_coordinates(int length) {
+  std::vector<std::vector<int>> coordinates(2);
+  for (int t = 0; t < length; ++t) {
+    coordinates[0].push_back(t % 4);
+    coordinates[1].push_back(1 + t / 4);
+  }
+  return coordinates;
+}
 
 Fixture::Fixture(const MakeEncoding& make, const ModelConfig& config, int length, std::uint64_t seed)
     : rng(make_rng(seed, "certificate")),

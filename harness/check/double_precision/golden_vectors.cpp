@@ -86,7 +86,7 @@ ModelConfig model_config(const GoldenRequest& request) {
 Positions given_positions(const GoldenRequest& request, const ModelConfig& config, Positions positions) {
   const Spec spec = Spec::parse(request.encoding);
   const TakesPositions takes = encodings().find(innermost(spec).name).info.takes_positions;
-  if (takes == TakesPositions::no || encodings().find(spec.name).draws_positions(spec)) {
+  if (takes == TakesPositions::no || encodings().find(spec.name).chooses_positions(spec)) {
     throw InputError(fmt::format("encoding '{}' does not take its positions from outside; leave out --positions",
                                  request.encoding));
   }

@@ -1,6 +1,7 @@
 // Oracles of the tasks in tasks/length_generalization.
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <map>
 #include <utility>
 #include <vector>
@@ -82,6 +83,46 @@ const RegisterOracle majority("majority", {"symbols"}, [](const Example& e) {
   std::vector<std::pair<int, int>> by_count;
   for (const auto& [token, times] : counts) by_count.emplace_back(times, token);
   return Tokens{std::max_element(by_count.begin(), by_count.end())->second};
+});
+
+// Each mine adds 1 to the cells around it. With the default options, a 10 is between rows.
+const RegisterOracle minesweeper("minesweeper", {"min_mines", "max_mines"}, [](const Example& e) {
+  const Tokens board = question(e), cells = without(10, board);
+  const int size = static_cast<int>(cells.size());
+  const int columns = static_cast<int>(std::ranges::find(board, 10) - board.begin());
+  Tokens answers(cells.size(), 0);
+  for (int mine = 0; mine < size; ++mine) {
+    for (int cell = 0; cell < size && cells[mine] == 9; ++cell) {
+      const bool is_near =
+          std::abs(cell / columns - mine / columns) <= 1 && std::abs(cell % columns - mine % columns) <= 1;
+      answers[cell] += is_near;
+    }
+  }
+  for (int mine = 0; mine < size; ++mine) {
+    if (cells[mine] == 9) answers[mine] = 9;
+  }
+  return answers;
+});
+
+// With the default options the operands begin with their most significant digits, and the numbers of the answer with their
+// least significant ones. A running sum is the product with the lowest digits of the second operand.
+const RegisterOracle multiplication("multiplication", [](const Example& e) {
+  const auto [a, b] = operands(14, question(e));
+  const Tokens first = reversed(a), second = reversed(b);
+  Tokens products, sums;
+  for (size_t n = 0; n < second.size(); ++n) {
+    const bool is_last = n + 1 == second.size();
+    Tokens product = schoolbook::product(first, {second[n]}, 10);
+    Tokens sum = schoolbook::product(
+        first, Tokens(second.begin(), second.begin() + static_cast<std::ptrdiff_t>(n) + 1), 10);
+    product.resize(first.size() + 1, 0);
+    sum.resize(first.size() + second.size(), 0);
+    product.push_back(is_last ? 12 : 11);
+    sum.push_back(is_last ? 10 : 13);
+    products = joined(products, product);
+    sums = joined(sums, sum);
+  }
+  return joined(products, sums);
 });
 
 // Collects like terms, then uses Horner's scheme.

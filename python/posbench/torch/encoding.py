@@ -36,6 +36,7 @@ class ModelConfig:
     sinks: int = 0
     temperature: int = 0  # L; 0: none
     loops: int = 1
+    coordinates: int = 0  # A, of a position that the task states; 0: none
 
     @property
     def head_width(self) -> int:
@@ -63,6 +64,7 @@ class Attention:
     tokens: Tensor  # (B, T)
     segments: Tensor | None = None  # (B, T)
     digit_positions: Tensor | None = None  # (B, T)
+    coordinates: Tensor | None = None  # (B, A, T)
 
     @property
     def distance(self) -> Tensor:

@@ -173,6 +173,7 @@ class Transformer(Model):
         mask: Tensor | None = None,
         segments: Tensor | None = None,
         digit_positions: Tensor | None = None,
+        coordinates: Tensor | None = None,
     ) -> Tensor:
         """Returns logits (B, T, vocabulary) of tokens (B, T), padded at the end where mask (B, T) is False."""
         mask = torch.ones_like(tokens, dtype=torch.bool) if mask is None else mask
@@ -183,7 +184,9 @@ class Transformer(Model):
         for layer, block in [*enumerate(self.blocks)] * self.config.loops:
 
             def attend(given: Tensor, q: Tensor, k: Tensor, v: Tensor, layer: int = layer) -> Attention:
-                return Attention(layer, given, q, k, v, visible, positions, tokens, segments, digit_positions)
+                return Attention(
+                    layer, given, q, k, v, visible, positions, tokens, segments, digit_positions, coordinates
+                )
 
             def mix(block: Block, given: Tensor, attend: Callable[..., Attention] = attend) -> Tensor:
                 if block.mixer is None:

@@ -62,6 +62,7 @@ class AnyModel(Model):
         mask: Tensor | None = None,
         segments: Tensor | None = None,
         digit_positions: Tensor | None = None,
+        coordinates: Tensor | None = None,
     ) -> Tensor:
         expected = (*tokens.shape, self.config.vocabulary)
         about = f"the model '{self.name}'"

@@ -74,6 +74,7 @@ def model_config(task: Task) -> ModelConfig:
         vocabulary=about["vocabulary"],
         trained_length=about["trained_length"],
         longest_length=about["longest_length"],
+        coordinates=about.get("coordinates", 0),
         layers=model["layers"],
         width=model["width"],
         heads=model["heads"],
@@ -134,8 +135,10 @@ def tensors(samples: Samples, device: torch.device | str) -> dict[str, Tensor]:
         "mask": torch.from_numpy(samples.mask),
         "segments": torch.from_numpy(samples.segments.astype(np.int64)),
     }
-    if samples.digit_positions is not None:
-        given["digit_positions"] = torch.from_numpy(samples.digit_positions.astype(np.int64))
+    for name in ("digit_positions", "coordinates"):
+        values = getattr(samples, name)
+        if values is not None:
+            given[name] = torch.from_numpy(values.astype(np.int64))
     return {name: value.to(device) for name, value in given.items()}
 
 

@@ -10,6 +10,11 @@ const RegisterEquation learned_abs("learned_abs", Stage::embed, [](const Case& c
   return c.learned("learned_abs.table", t, channel);
 });
 
+const RegisterEquation axial("learned_abs:axial=true", Stage::embed, [](const Case& c, int, int t, int channel) {
+  return c.learned("learned_abs.table.0", c.sequence.coordinates[0][t], channel) +
+         c.learned("learned_abs.table.1", c.sequence.coordinates[1][t], channel);
+});
+
 const RegisterEquation none("none");
 
 double sinusoidal(const Case& c, int, int t, int channel) {

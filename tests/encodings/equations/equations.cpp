@@ -24,6 +24,7 @@ Case::Case(const std::string& spec, bool causal, Learned learned) : causal(causa
   config.width = C;
   config.causal = causal;
   config.trained_length = config.longest = 12;
+  config.coordinates = 2;
   encoding = make_encoding(Spec::parse(spec), config, layout);
   parameters = initialize(layout, 5);
   Rng rng = make_rng(5, "equations");
@@ -40,6 +41,7 @@ Case::Case(const std::string& spec, bool causal, Learned learned) : causal(causa
   sequence.tokens = uniform_tokens(rng, T, 0, 6);
   sequence.segments = {0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3};
   sequence.digit_positions = {0, 1, 2, 3, 0, 1, 2, 0, 1, 2, 3};
+  sequence.coordinates = {{2, 3, 4, 1, 2, 3, 4, 0, 2, 3, 4}, {2, 2, 2, 3, 3, 3, 3, 1, 2, 2, 2}};
   sequence.positions = encoding->positions(sequence, rng);
   encoding->tables(parameters, sequence.positions, tables);
   x = random(T, C);

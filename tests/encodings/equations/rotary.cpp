@@ -4,6 +4,7 @@
 #include <complex>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/random.h"
 #include "model/attention.h"
@@ -166,6 +167,14 @@ const RegisterEquation rope("rope", Stage::score, [](const Case& c, int h, int i
 });
 
 // With L = 12, only the first of the frequencies 1 and 0.01 remains.
+// The positions of the case have two coordinates, and each of them turns one of the two pairs with the frequency 1.
+const RegisterEquation rope_axial("rope:axial=true", Stage::score, [](const Case& c, int h, int i, int j) {
+  return turned(c, false, h, i, j, [&](int n) {
+    const std::vector<int>& coordinate = c.sequence.coordinates[static_cast<size_t>(n)];
+    return static_cast<double>(coordinate[static_cast<size_t>(i)] - coordinate[static_cast<size_t>(j)]);
+  });
+});
+
 const RegisterEquation rope_hope("rope_hope", Stage::score, [](const Case& c, int h, int i, int j) {
   return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
 });

@@ -72,6 +72,7 @@ TEST_CASE("exported samples equal those of a run") {
   const auto [task, purpose] = GENERATE(table<std::string, std::string>({{"flip_flop:length=32", "train"},
                                                                          {"last_x_retrieval", "test:ood_length"},
                                                                          {"addition", "validation"},
+                                                                         {"minesweeper", "test:ood_both"},
                                                                          {"dyck", "train"}}));
   const Outcome out = posbench_command(
       directory, "export " + task + " --purpose " + purpose + " -s 5 --first 7 -n 20 --manifest about.json");
@@ -114,6 +115,16 @@ TEST_CASE("exported samples equal those of a run") {
     CHECK(row("digit_positions", n, e.digit_positions.size()) == e.digit_positions);
     CHECK(row("distances", n, e.distances.size()) == e.distances);
     CHECK(row("candidates", n, e.candidates.size()) == e.candidates);
+    CHECK(line.contains("coordinates") == !e.coordinates.empty());
+    CHECK(npz.arrays().contains("coordinates") == !e.coordinates.empty());
+    for (size_t a = 0; a < e.coordinates.size(); ++a) {
+      CHECK(line["coordinates"][a].get<Ints>() == e.coordinates[a]);
+      const ArrayView& array = npz.arrays().at("coordinates");
+      REQUIRE(array.shape.size() == 3);
+      const std::int64_t first = (n * array.shape[1] + static_cast<int>(a)) * array.shape[2];
+      for (size_t t = 0; t < e.tokens.size(); ++t)
+        CHECK(array.integer(first + static_cast<int>(t)) == e.coordinates[a][t]);
+    }
   }
 }
 

@@ -1,7 +1,9 @@
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "harness/runs/suite.h"
+#include "harness/training/make_model.h"
 #include "harness/training/run_experiment.h"
 #include "tests/catch.h"
 #include "tests/harness/temporary.h"
@@ -45,6 +47,36 @@ TEST_CASE("validation on the splits does not depend on the part of a text that i
   REQUIRE(one.learning_curve.front().splits.size() == 2);
   CHECK(one.learning_curve == two.learning_curve);
   CHECK(one.splits != two.splits);
+}
+
+TEST_CASE("a model expects the coordinates that the task states, and no split may change their number") {
+  CHECK(make_task_setup({}, "addition").shape.coordinates == 0);
+  CHECK(make_task_setup({}, "multiplication").shape.coordinates == 3);
+  CHECK_THROWS_WITH(
+      make_task_setup({}, "multiplication", {{"plain", {{"scratchpad", "false"}}, ""}}),
+      "task 'multiplication': split 'plain' has 0 coordinates for each token and training 3, which a trained model cannot "
+      "follow; leave out the options of the split that change this number");
+
+  const TaskSetup setup = make_task_setup({}, "minesweeper");
+  const Model model = make_model(Spec::parse("coupled"), setup.shape);
+  CHECK(model.layout.entries()[0].name == "coupled.table.0");
+  CHECK(model.layout.entries()[1].name == "coupled.table.1");
+  for (const PreparedSample& drawn :
+       draw_batch(setup.stream({Purpose::validation}), *model.encoding, /*training=*/false, 0, 4)) {
+    const std::vector<std::vector<int>>& stated = drawn.sample.example.coordinates;
+    CHECK(drawn.sequence.coordinates == stated);
+    for (size_t n = 0; n < 2; ++n)
+      CHECK(drawn.sequence.positions.coordinate(n) == std::vector<Real>(stated[n].begin(), stated[n].end()));
+  }
+}
+
+TEST_CASE("coordinates that are negative or do not belong to tokens make an example invalid") {
+  Example e{.tokens = {0, 1}, .targets = {kIgnore, 1}, .scored = {1}, .segments = {0, 0}, .coordinates = {{1, 2}}};
+  CHECK(validate(e, 2, 2).empty());
+  e.coordinates = {{1, 2}, {1}};
+  CHECK(validate(e, 2, 2) == "2 tokens, but 1 values of a coordinate");
+  e.coordinates = {{1, -1}};
+  CHECK(validate(e, 2, 2) == "the coordinate -1 at position 1 is negative");
 }
 
 TEST_CASE("a stream of a task has the settings of its purpose") {

@@ -1,0 +1,222 @@
+// Tests the tasks whose positions have coordinates, multiplication and minesweeper, with values of the published code and
+// with worked examples.
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "harness/check/oracles.h"
+#include "tasks/registry.h"
+#include "tasks/splits.h"
+#include "tests/catch.h"
+#include "tests/tasks/text_task.h"
+
+using namespace posbench;
+
+namespace {
+
+using Lists = std::vector<std::vector<int>>;
+
+/// Returns the task of a split with its relative values.
+std::unique_ptr<Task> make_split(const std::string& name, const std::string& split) {
+  const TaskEntry& entry = tasks().find(name);
+  const auto found = std::ranges::find(entry.info.splits, split, &TaskInfo::Split::name);
+  REQUIRE(found != entry.info.splits.end());
+  return make_task(Spec{name, {}}, resolved(Spec{name, {}}, entry.options, *found), Layout::teacher_forced);
+}
+
+/// Returns the text between two numbers of a text that are separated by `separators`.
+std::vector<std::string> split_at(const std::string& text, const std::string& separators) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (separators.find(c) != std::string::npos) {
+      parts.emplace_back();
+    } else if (c != ' ') {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+/// Returns a number of the answer as the options write it.
+std::string written(long long number, bool reversed, size_t digits) {
+  std::string text = std::to_string(number);
+  text.insert(0, digits - std::min(digits, text.size()), '0');
+  if (reversed) std::ranges::reverse(text);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("multiplication writes the scratchpad of the published code, for its 347 * 105 and for 12 * 34") {
+  const TextTask task("multiplication");
+  CHECK(task.answer("1 2 * 3 4 =", 18) == "8 4 0 + 6 3 0 = 8 4 0 0 > 8 0 4 0 .");
+  CHECK(task.answer("3 4 7 * 1 0 5 =", 36) ==
+        "5 3 7 1 + 0 0 0 0 + 7 4 3 0 = 5 3 7 1 0 0 > 5 3 7 1 0 0 > 5 3 4 6 3 0 .");
+  CHECK(task.answer("0 * 7 =", 6) == "0 0 = 0 0 .");
+}
+
+TEST_CASE("multiplication has every order of digits, with and without zeros and scratchpad") {
+  for (const std::string order : {"none", "answer", "all"}) {
+    for (const bool pad : {true, false}) {
+      for (const bool scratchpad : {true, false}) {
+        const std::string options = "reversed=" + order + (pad ? ",pad=true" : ",pad=false") +
+                                    (scratchpad ? ",scratchpad=true" : ",scratchpad=false");
+        CAPTURE(options);
+        const TextTask task("multiplication:" + options), slots("multiplication:" + options, Layout::slots);
+        for (int n = 0; n < 60; ++n) {
+          const Example e = task.draw(1 + n % 6, n);
+          std::vector<std::string> operands = split_at(task.question(e), "*");
+          if (order == "all") {
+            for (std::string& operand : operands) std::ranges::reverse(operand);
+          }
+          const size_t length = operands[0].size(), factor = operands[1].size();
+          const bool reversed = order != "none";
+          std::string products, sums;
+          long long power = 1, sum = 0;
+          for (size_t i = 0; i < factor; ++i, power *= 10) {
+            const long long product = std::stoll(operands[0]) * (operands[1][factor - 1 - i] - '0');
+            sum += product * power;
+            products += (i > 0 ? "+" : "") + written(product, reversed, pad ? length + 1 : length);
+            sums += (i > 0 ? ">" : "") + written(sum, reversed, pad ? length + factor : length);
+          }
+          const std::string alone = written(sum, reversed, pad ? length + factor : 1);
+          std::string answer = task.answer(e);
+          std::erase(answer, ' ');
+          CHECK(answer == (scratchpad ? products + "=" + sums : alone) + ".");
+          CHECK(slots.answer(slots.draw(1 + n % 6, n)) == task.answer(e));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("multiplication states the coordinates of the published code") {
+  const TextTask task("multiplication:factor=2"), slots("multiplication:factor=2", Layout::slots);
+  const Example e = task.draw(2),
+                in_slots = slots.draw(2);  // such as 1 2 * 3 4 = 8 4 0 + 6 3 0 = 8 4 0 0 > 8 0 4 0
+  CHECK(e.coordinates == Lists{{3, 2, 0, 0, 0, 1, 2, 3, 4, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                               {0, 0, 0, 2, 1, 1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2},
+                               {0, 0, 0, 0, 0, 1, 2, 3, 4, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5}});
+  CHECK(e.digit_positions == Tokens{2, 1, 0, 2, 1, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4});
+  CHECK(e.segments == Tokens{0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5});
+  for (size_t n = 0; n < 3; ++n) {  // The slot of an answer token has its coordinates; that of the end has none.
+    Tokens expected = e.coordinates[n];
+    expected.erase(expected.begin() + 5);
+    expected.push_back(0);
+    CHECK(in_slots.coordinates[n] == expected);
+  }
+  const Example forward = TextTask("multiplication:factor=2,reversed=none").draw(2);
+  CHECK(forward.coordinates[0] == Tokens{2, 1, 0, 0, 0, 4, 3, 2, 1, 4, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(forward.coordinates[2] == Tokens{0, 0, 0, 0, 0, 4, 3, 2, 1, 5, 4, 3, 2, 5, 4, 3, 2, 1, 5, 4, 3, 2, 1});
+}
+
+TEST_CASE("multiplication hides coordinates that would show where unpadded numbers end") {
+  const auto last_values = [](const std::string& options, Layout layout) {
+    const TextTask task("multiplication:factor=2,pad=false" + options, layout);
+    const Example e = task.draw(3);
+    std::set<int> values(e.digit_positions.begin() + 6, e.digit_positions.end());
+    for (const std::vector<int>& coordinate : e.coordinates)
+      values.insert(coordinate.begin() + 6, coordinate.end());
+    return values.size();
+  };
+  CHECK(last_values("", Layout::teacher_forced) > 1);
+  CHECK(last_values("", Layout::slots) == 1);
+  CHECK(last_values(",reversed=none", Layout::teacher_forced) == 1);
+  const Example alone = TextTask("multiplication:factor=2,scratchpad=false,pad=false", Layout::slots).draw(3);
+  CHECK(alone.coordinates.empty());
+  CHECK(alone.digit_positions == Tokens{3, 2, 1, 0, 2, 1, 1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("the splits of multiplication have longer first operands, longer second ones, or both") {
+  for (const auto& [split, first, second] : {std::tuple{"in_distribution", std::pair{1, 6}, std::pair{1, 3}},
+                                             {"ood_length", {7, 12}, {1, 3}},
+                                             {"ood_factor", {1, 6}, {4, 6}},
+                                             {"ood_both", {7, 12}, {4, 6}}}) {
+    const std::unique_ptr<Task> task = make_split("multiplication", split);
+    std::set<int> lengths, factors;
+    for (int n = 0; n < 500; ++n) {
+      Rng rng = make_rng(0, "splits", n);
+      const Example e = task->sample(task->lengths().draw(rng), rng);
+      const auto times = std::ranges::find(e.tokens, 14) - e.tokens.begin();
+      lengths.insert(static_cast<int>(times));
+      factors.insert(e.scored.front() - static_cast<int>(times) - 1);
+    }
+    INFO(split);
+    CHECK((std::pair{*lengths.begin(), *lengths.rbegin()} == first));
+    CHECK((std::pair{*factors.begin(), *factors.rbegin()} == second));
+  }
+}
+
+TEST_CASE("minesweeper counts the mines around a cell, also across corners, and not beyond the edges") {
+  const TextTask task("minesweeper");
+  CHECK(task.answer("M E E / E E M =", 6) == "M 2 1 1 2 M");
+  CHECK(task.answer("E M E E / E E E M / M E E E =", 12) == "1 M 2 1 2 2 2 M M 1 1 1");
+  CHECK(task.answer("M M M / M E M / M M M =", 9) == "M M M M 8 M M M M");
+  CHECK(task.answer("M E E / E E E / E E M =", 9) == "M 1 0 1 2 1 0 1 M");
+  CHECK(task.answer("E E M =", 3) == "0 1 M");
+  const TextTask joined("minesweeper:row_ends=false");
+  for (int n = 0; n < 50; ++n) {
+    const Example e = task.draw(4, n), without_ends = joined.draw(4, n);
+    CHECK(joined.answer(without_ends) == task.answer(e));
+    CHECK(without_ends.tokens.size() + 6 == e.tokens.size());
+  }
+}
+
+TEST_CASE("minesweeper states the column and the row of each cell, as in the published code") {
+  for (const Layout layout : {Layout::teacher_forced, Layout::slots}) {
+    const Example e = TextTask("minesweeper:columns=3", layout).draw(2);
+    if (layout == Layout::teacher_forced) {
+      CHECK(e.coordinates ==
+            Lists{{2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3}, {2, 2, 2, 3, 3, 3, 3, 1, 2, 2, 2, 3, 3, 3}});
+      CHECK(e.segments == Tokens{0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3});
+    } else {
+      CHECK(e.coordinates ==
+            Lists{{2, 3, 4, 1, 2, 3, 4, 2, 3, 4, 1, 2, 3, 4}, {2, 2, 2, 3, 3, 3, 3, 2, 2, 2, 3, 3, 3, 3}});
+      CHECK(e.segments == Tokens{0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3});
+    }
+    CHECK(e.scored == Tokens{7, 8, 9, 11, 12, 13});
+    CHECK(e.targets[10] == 10);  // The / is trained.
+  }
+}
+
+TEST_CASE("the fractions of mines of minesweeper boards are uniform between both options") {
+  const auto mines = [](const std::string& options, int n) {
+    const Example e = TextTask("minesweeper:columns=40" + options).draw(40, n);
+    return std::count(e.tokens.begin(), e.tokens.begin() + e.scored.front(), 9) / 1600.0;
+  };
+  double sum = 0, low = 1, high = 0;
+  for (int n = 0; n < 300; ++n) {
+    const double fraction = mines("", n);
+    sum += fraction;
+    low = std::min(low, fraction);
+    high = std::max(high, fraction);
+  }
+  CHECK(sum / 300 == Approx(0.175).margin(0.01));
+  CHECK(low == Approx(0.1).margin(0.03));
+  CHECK(high == Approx(0.25).margin(0.03));
+  CHECK(mines(",min_mines=0,max_mines=0", 0) == 0);
+  CHECK(mines(",min_mines=1,max_mines=1", 0) == 1);
+}
+
+TEST_CASE("the splits of minesweeper have boards with more rows, more columns, or both") {
+  for (const auto& [split, rows, columns] : {std::tuple{"in_distribution", std::pair{3, 6}, std::pair{3, 6}},
+                                             {"ood_length", {7, 12}, {3, 6}},
+                                             {"ood_columns", {3, 6}, {7, 12}},
+                                             {"ood_both", {7, 12}, {7, 12}}}) {
+    const std::unique_ptr<Task> task = make_split("minesweeper", split);
+    std::set<int> seen_rows, seen_columns;
+    for (int n = 0; n < 500; ++n) {
+      Rng rng = make_rng(0, "splits", n);
+      const Example e = task->sample(task->lengths().draw(rng), rng);
+      seen_columns.insert(std::ranges::max(e.coordinates[0]) - 1);
+      seen_rows.insert(std::ranges::max(e.coordinates[1]) - 1);
+    }
+    INFO(split);
+    CHECK((std::pair{*seen_rows.begin(), *seen_rows.rbegin()} == rows));
+    CHECK((std::pair{*seen_columns.begin(), *seen_columns.rbegin()} == columns));
+  }
+}
