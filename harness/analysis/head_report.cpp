@@ -21,7 +21,7 @@ std::vector<Query> count_answers(const SavedModel& saved, const PreparedSample& 
   std::vector<Query> queries;
   for (size_t n = 0; n < example.scored.size(); ++n) {
     Query query{.at = example.scored[n]};
-    query.keys = saved.model.shape.causal ? query.at + 1 : static_cast<Index>(example.tokens.size());
+    query.keys = saved.model.config.causal ? query.at + 1 : static_cast<Index>(example.tokens.size());
     if (!example.evidence.empty()) query.evidence = example.evidence[n];
     if (!example.distances.empty()) query.distance = example.distances[n];
     const Count count{
@@ -54,14 +54,14 @@ std::optional<Index> HeadReport::breakdown_distance() const {
 HeadReport measure_heads(const SavedModel& saved, const std::string& split, std::optional<int> length,
                          int samples) {
   const Model& model = saved.model;
-  require_attention(model.shape);
+  require_attention(model.config);
   const SampleStream stream = saved.task->stream({Purpose::test, split, saved.experiment.seed}, length);
   HeadReport report{.id = saved.experiment.id(),
                     .split = split,
                     .distance_unit = saved.task->info->distance_unit,
                     .samples = samples};
-  for (int layer = 0; layer < model.shape.layers; ++layer) {
-    for (int head = 0; head < model.shape.heads; ++head) report.heads.push_back({layer, head, {}});
+  for (int layer = 0; layer < model.config.layers; ++layer) {
+    for (int head = 0; head < model.config.heads; ++head) report.heads.push_back({layer, head, {}});
   }
   StepCache tables;
   SequenceWorkspace activations;

@@ -163,10 +163,11 @@ class Certificate {
   /// Returns a message if the example is wrong, or "". `other_answer`: of another example.
   std::string check_sample(const Example& e, const Task& task, int n, int other_answer) const {
     if (e.scored.empty()) return "no position is scored";
-    if (std::string wrong = validate(e, setup_.shape.vocabulary, task.answers()); !wrong.empty()) return wrong;
-    if (static_cast<int>(e.coordinates.size()) != setup_.shape.coordinates)
+    if (std::string wrong = validate(e, setup_.model_config.vocabulary, task.answers()); !wrong.empty())
+      return wrong;
+    if (static_cast<int>(e.coordinates.size()) != setup_.model_config.coordinates)
       return fmt::format("the number of coordinates is {}, and {} in training", e.coordinates.size(),
-                         setup_.shape.coordinates);
+                         setup_.model_config.coordinates);
     if (oracle_ != nullptr && (*oracle_)(e) != scored_targets(e)) return "the oracle disagrees on the answer";
     const Oracle* asked = n % kRepeatEvery == 0 && other_answer != kIgnore ? oracle_ : nullptr;
     std::string wrong = check_evidence(e, other_answer, static_cast<size_t>(n / kRepeatEvery), asked);

@@ -61,7 +61,7 @@ std::pair<SavedModel, RunConfig> make_initial(const ForwardRequest& request) {
   SavedModel made;
   made.task = std::make_unique<TaskSetup>(setup_task(config, id.task));
   made.experiment = {made.task.get(), Spec::parse(id.encoding), id.seed};
-  made.model = make_model(made.experiment.encoding, made.task->shape);
+  made.model = make_model(made.experiment.encoding, made.task->model_config);
   made.parameters = TrainingState(made.model, made.task->options.training, id.seed).parameters;
   return {std::move(made), std::move(config)};
 }
@@ -87,19 +87,19 @@ struct Maps {
 
   Maps(const SavedModel& saved, const PreparedSample& drawn, const StepCache& tables,
        SequenceWorkspace& activations, size_t longest) {
-    const ModelConfig& shape = saved.model.shape;
-    const size_t map = longest * longest, H = static_cast<size_t>(shape.heads);
-    scores.resize(static_cast<size_t>(shape.layers) * H * map);
+    const ModelConfig& config = saved.model.config;
+    const size_t map = longest * longest, H = static_cast<size_t>(config.heads);
+    scores.resize(static_cast<size_t>(config.layers) * H * map);
     attention = scores;
     const Index T = static_cast<Index>(drawn.sequence.tokens.size());
-    for (int layer = 0; layer < shape.layers; ++layer) {
+    for (int layer = 0; layer < config.layers; ++layer) {
       for (AttentionMap& map_of_layer :
            saved.model.transformer->inspect(saved.parameters, drawn.sequence, tables.tables, layer, activations)) {
         if (map_of_layer.name != "score" && map_of_layer.name != "attention") continue;
         std::vector<float>& to = map_of_layer.name == "score" ? scores : attention;
         for (size_t h = 0; h < H; ++h) {
           Matrix& values = map_of_layer.values[h];
-          for (Index i = 0; shape.causal && i < T; ++i) values.row(i).tail(T - 1 - i).setZero();
+          for (Index i = 0; config.causal && i < T; ++i) values.row(i).tail(T - 1 - i).setZero();
           put_matrix(values, T, T, to, (static_cast<size_t>(layer) * H + h) * map, static_cast<Index>(longest));
         }
       }
@@ -137,7 +137,7 @@ void write_logits(const ForwardRequest& request, const RunConfig& config, const 
   const SampleSet set = make_sample_set(config, saved.task->spec, "test:" + request.split, request.seed,
                                         request.first, request.count);
   const SampleStream samples = set.stream();
-  const ModelConfig& shape = saved.model.shape;
+  const ModelConfig& config = saved.model.config;
   size_t longest = 0, most_scored = 0;
   for (std::uint64_t n = 0; n < set.count; ++n) {
     const Example e = samples(set.first + n).example;
@@ -145,14 +145,14 @@ void write_logits(const ForwardRequest& request, const RunConfig& config, const 
     most_scored = std::max(most_scored, e.scored.size());
   }
   const auto N = static_cast<std::int64_t>(set.count), T = static_cast<std::int64_t>(longest);
-  const size_t V = static_cast<size_t>(shape.vocabulary);
+  const size_t V = static_cast<size_t>(config.vocabulary);
   enum : size_t { kIndex, kLogits, kScores, kAttention };
   std::vector<ArrayInfo> arrays{
       {"index", Scalar::int64, {N}},
-      {"logits", Scalar::float32, {N, static_cast<std::int64_t>(most_scored), shape.vocabulary}}};
+      {"logits", Scalar::float32, {N, static_cast<std::int64_t>(most_scored), config.vocabulary}}};
   if (request.attention) {
     for (const char* name : {"scores", "attention"})
-      arrays.push_back({name, Scalar::float32, {N, shape.layers, shape.heads, T, T}});
+      arrays.push_back({name, Scalar::float32, {N, config.layers, config.heads, T, T}});
   }
   Json about = manifest(set);
   about["model"] = model_json(saved, request.initial);
@@ -173,7 +173,7 @@ void write_logits(const ForwardRequest& request, const RunConfig& config, const 
       const size_t row = drawn.index - set.first - first;
       logits[row].resize(most_scored * V);
       put_matrix(activations.logits, activations.logits.rows(), activations.logits.cols(), logits[row], 0,
-                 shape.vocabulary);
+                 config.vocabulary);
       if (!request.attention) continue;
       map_of[row] = maps.size();
       maps.emplace_back(saved, drawn, tables, activations, longest);
@@ -198,7 +198,7 @@ void forward(const ForwardRequest& request) {
   const auto [saved, config] =
       request.initial ? make_initial(request) : read_user_files([&] { return find_saved(request); });
   find_split(*saved.task, request.split);
-  if (request.attention) require_attention(saved.model.shape);
+  if (request.attention) require_attention(saved.model.config);
   if (request.model_output) save_model(*request.model_output, saved.experiment, saved.model, saved.parameters);
   const StatusLine status("computing logits");
   if (request.output) write_logits(request, config, saved);

@@ -66,7 +66,7 @@ Inspection inspect_example(const InspectRequest& request) {
   const size_t split = find_split(*saved.task, request.split);
   const Task& task = *saved.task->tasks[split];
   const Model& model = saved.model;
-  require_attention(model.shape);
+  require_attention(model.config);
   const SampleStream samples = saved.task->stream({Purpose::test, request.split, request.seed}, request.length);
   const PreparedSample drawn =
       draw_batch(samples, *model.encoding, /*training=*/false, request.example, 1).front();
@@ -77,7 +77,7 @@ Inspection inspect_example(const InspectRequest& request) {
   model.transformer->prepare(saved.parameters, drawn.sequence, tables, nullptr);
   model.transformer->forward(saved.parameters, drawn.sequence, tables, nullptr, activations);
 
-  Inspection inspection{.id = saved.experiment.id(), .split = request.split, .causal = model.shape.causal};
+  Inspection inspection{.id = saved.experiment.id(), .split = request.split, .causal = model.config.causal};
   for (const int token : example.tokens) inspection.tokens.push_back(task.token_text(token));
   inspection.unfinished_run = unfinished_run_text(request.run);
   inspection.scored = example.scored;
@@ -86,7 +86,7 @@ Inspection inspect_example(const InspectRequest& request) {
     inspection.answered.push_back(task.token_text(
         predicted_token(activations.logits, static_cast<Index>(n), example.candidates, samples.num_outputs())));
   }
-  for (int layer = 0; layer < model.shape.layers; ++layer) {
+  for (int layer = 0; layer < model.config.layers; ++layer) {
     inspection.layers.push_back(
         model.transformer->inspect(saved.parameters, drawn.sequence, tables.tables, layer, activations));
   }

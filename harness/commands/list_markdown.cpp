@@ -63,11 +63,11 @@ std::string task_section(const TaskEntry& entry) {
   std::vector<std::string> aspects;
   for (const Aspect aspect : info.aspects) aspects.push_back(to_string(aspect));
   text += paragraph("Aspects", fmt::format("{}", fmt::join(aspects, ", ")));
-  text += fmt::format("{}; {}; lengths in {}{}; vocabulary {}; about {} tokens as trained, {} in any split.\n\n",
-                      cell(info.family), info.causal_only ? "causal models" : "causal and bidirectional models",
-                      info.length_unit,
-                      info.distance_unit.empty() ? "" : fmt::format(", distances in {}", info.distance_unit),
-                      setup.shape.vocabulary, setup.shape.trained_length, setup.shape.longest);
+  text += fmt::format(
+      "{}; {}; lengths in {}{}; vocabulary {}; about {} tokens as trained, {} in any split.\n\n",
+      cell(info.family), info.causal_only ? "causal models" : "causal and bidirectional models", info.length_unit,
+      info.distance_unit.empty() ? "" : fmt::format(", distances in {}", info.distance_unit),
+      setup.model_config.vocabulary, setup.model_config.trained_length, setup.model_config.longest);
   text += options_markdown(entry.options);
   std::vector<std::string> columns{"split", "changes", "why", "chance"};
   for (const auto& [name, accuracy] : baseline.splits.front().trivial) columns.push_back(cell(name));

@@ -240,7 +240,7 @@ void print_plan(const Suite& suite, int jobs, int threads, bool color) {
     const std::string extended =
         e.extensions.empty() ? "" : fmt::format(" and {} of its extensions", e.extensions.size());
     table.rows.push_back({e.task->spec, e.encoding.text() + extended, fmt::format("{}", e.seed),
-                          fmt::format("{}", make_model(e.encoding, e.task->shape).layout.count()),
+                          fmt::format("{}", make_model(e.encoding, e.task->model_config).layout.count()),
                           fmt::format("{:.1f}", plan.seconds[i])});
   }
   print_table(table, color);

@@ -88,16 +88,16 @@ void leave_out_incompatible(RunConfig& config, const Request& request) {
   const SelectedSpecs tasks(config.tasks, request.config.tasks, "task");
   const SelectedSpecs encodings(config.encodings, request.config.encodings, "encoding");
   if (!request.keep_going && !tasks.has_patterns() && !encodings.has_patterns()) return;
-  std::vector<ModelConfig> shapes;
+  std::vector<ModelConfig> models;
   leave_out_refused(tasks, request.keep_going, [&](const std::string& task) {
-    const ModelConfig shape = setup_task(config, task).shape;
+    const ModelConfig model = setup_task(config, task).model_config;
     for (const std::string& encoding : config.encodings) {
-      if (!request.keep_going && encodings.is_named(encoding)) make_model(Spec::parse(encoding), shape);
+      if (!request.keep_going && encodings.is_named(encoding)) make_model(Spec::parse(encoding), model);
     }
-    shapes.push_back(shape);
+    models.push_back(model);
   });
   leave_out_refused(encodings, request.keep_going, [&](const std::string& encoding) {
-    for (const ModelConfig& shape : shapes) make_model(Spec::parse(encoding), shape);
+    for (const ModelConfig& model : models) make_model(Spec::parse(encoding), model);
   });
 }
 

@@ -116,9 +116,9 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
                      field("published use", info.published) +
                      field("models", info.causal_only ? "causal" : "causal, bidirectional (answer slots)") +
                      field("length unit", info.length_unit) + field("distance unit", info.distance_unit) +
-                     field("vocabulary", fmt::format("{}", setup.shape.vocabulary)) +
+                     field("vocabulary", fmt::format("{}", setup.model_config.vocabulary)) +
                      field("longest", fmt::format("about {} tokens as trained, {} in any split",
-                                                  setup.shape.trained_length, setup.shape.longest));
+                                                  setup.model_config.trained_length, setup.model_config.longest));
   text += "\n" + options_text(entry.options) + "\nsplits:\n";
   for (const TaskInfo::Split& split : setup.splits) {
     text += two_columns(fmt::format("  {:<20} {:<36} ", split.name, split_changes(info, split)), split.why,

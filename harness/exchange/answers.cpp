@@ -148,7 +148,7 @@ std::unique_ptr<Answers> read_answers(const std::filesystem::path& path) {
 
 SplitResult score(const Answers& answers, const SampleSet& set, const std::string& file) {
   const std::vector<size_t> rows = match_rows(answers, set, file);
-  const int vocabulary = set.task->shape.vocabulary;
+  const int vocabulary = set.task->model_config.vocabulary;
   Tally tally;
   std::vector<double> logits;
   for (std::uint64_t n = 0; n < set.count; ++n) {

@@ -93,12 +93,12 @@ Json manifest(const SampleSet& set) {
             {"chance", made.chance_level()},
             {"length_unit", task.info->length_unit},
             {"distance_unit", task.info->distance_unit},
-            {"trained_length", task.shape.trained_length},
-            {"longest_length", task.shape.longest},
+            {"trained_length", task.model_config.trained_length},
+            {"longest_length", task.model_config.longest},
             {"splits", splits(task)},
             {"settings", to_json(task.options)},
             {"config", to_json(set.config)}};
-  if (task.shape.coordinates > 0) json["coordinates"] = task.shape.coordinates;
+  if (task.model_config.coordinates > 0) json["coordinates"] = task.model_config.coordinates;
   return json;
 }
 

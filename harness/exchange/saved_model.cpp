@@ -94,9 +94,9 @@ void save_model(const std::filesystem::path& path, const Experiment& e, const Mo
                    {"seed", fmt::format("{}", e.seed)},
                    {"model", to_compact_json(config["model"])},
                    {"config", to_compact_json(config)},
-                   {"vocabulary", fmt::format("{}", model.shape.vocabulary)},
-                   {"trained_length", fmt::format("{}", model.shape.trained_length)},
-                   {"longest", fmt::format("{}", model.shape.longest)},
+                   {"vocabulary", fmt::format("{}", model.config.vocabulary)},
+                   {"trained_length", fmt::format("{}", model.config.trained_length)},
+                   {"longest", fmt::format("{}", model.config.longest)},
                    {"orientation", kOrientation}};
   add_parameters(model.layout, parameters, "", file);
   write_file(path, to_bytes(file));
@@ -132,7 +132,7 @@ SavedModel load_model(const std::filesystem::path& path) {
     const RunConfig config = config_from_json(parse_json(text("config"), config_place), config_place);
     saved.task = std::make_unique<TaskSetup>(setup_task(config, text("task")));
     saved.experiment = {saved.task.get(), Spec::parse(text("encoding")), parse_seeds(text("seed") + ",").at(0)};
-    saved.model = make_model(saved.experiment.encoding, saved.task->shape);
+    saved.model = make_model(saved.experiment.encoding, saved.task->model_config);
   } catch (const InputError& error) {
     const std::string message = error.what();
     throw InputError(message.starts_with(name) ? message : name + ": " + message);

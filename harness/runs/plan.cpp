@@ -83,7 +83,7 @@ int validations(int steps, const TrainingOptions& training) {
 /// the tests. Splits with long sequences and grids are not measured: their time follows from their multiply-adds.
 double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int rates, int steps) {
   const TrainingOptions& training = e.task->options.training;
-  const Model model = make_model(encoding, e.task->shape);
+  const Model model = make_model(encoding, e.task->model_config);
   TrainingState state(model, training, 0);
   double seconds = steps == 0 ? 0 : static_cast<double>(rates) * steps * step_seconds(e, purpose, model, state);
   const double validated =

@@ -56,8 +56,8 @@ struct Cost {
 
 Cost estimate_cost(const TaskSetup& task, const std::vector<Extension>& extensions) {
   ParameterLayout layout;
-  const PositionEncoding plain(task.shape);
-  const Transformer transformer(task.shape, layout, plain);
+  const PositionEncoding plain(task.model_config);
+  const Transformer transformer(task.model_config, layout, plain);
   const auto forward = [&](const Task& t, bool training, int loops = 0) {
     const SampleSize size = measure_size(t, training);
     return transformer.multiply_adds(std::lround(size.length), std::lround(size.targets), loops);
@@ -119,7 +119,7 @@ void run_on_threads(const Experiment& e, int threads, IdleCores& cores, const st
 }  // namespace
 
 double grid_products(const TaskSetup& task, const Transformer& transformer, double tokens, double targets) {
-  const double longest = task.shape.trained_length / tokens;
+  const double longest = task.model_config.trained_length / tokens;
   const EvaluationOptions& evaluation = task.options.evaluation;
   double products = 0;
   for (const TaskGrid& grid : task.grids) {
@@ -173,9 +173,9 @@ Suite make_suite(const RunConfig& config, Shard shard) {
     check_parents(setup.options.extend, encodings);
     for (const SweptSpec& encoding : encodings) {
       const Spec spec = Spec::parse(encoding.spec);
-      make_model(spec, setup.shape);
+      make_model(spec, setup.model_config);
       const std::vector<Extension> extensions =
-          extensions_of(spec, encoding.base, setup.options.extend, setup.shape);
+          extensions_of(spec, encoding.base, setup.options.extend, setup.model_config);
       const Cost cost = estimate_cost(setup, extensions);
       const std::optional<Swept> swept = swept_values(config, task, encoding);
       const int steps = setup.options.training.steps;

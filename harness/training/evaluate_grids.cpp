@@ -23,14 +23,14 @@ int longest_sample(const SampleStream& samples, int count) {
 }
 
 /// Sets the end of the grid if the model cannot read this number of tokens. Returns true if it can.
-bool allows_length(const Spec& encoding, const ModelConfig& shape, int tokens, GridResult& grid) {
-  if (tokens <= shape.longest) return true;
-  if (!shape.is_recurrent() && static_cast<double>(shape.layers) * shape.heads * tokens * tokens > kMaxScores) {
+bool allows_length(const Spec& encoding, const ModelConfig& config, int tokens, GridResult& grid) {
+  if (tokens <= config.longest) return true;
+  if (!config.is_recurrent() && static_cast<double>(config.layers) * config.heads * tokens * tokens > kMaxScores) {
     grid.end = GridEnd::memory;
     grid.reason = fmt::format("the attention scores of {} tokens take more than 512 MiB", tokens);
     return false;
   }
-  ModelConfig longer = shape;
+  ModelConfig longer = config;
   longer.longest = tokens;
   try {
     make_model(encoding, longer);
@@ -50,7 +50,7 @@ std::optional<GridResult> evaluate_grid(const TestedModel& tested, const TaskGri
     const SampleStream samples = tested.task.grid_stream(grid, point, tested.seed);
     const int sequences = grid_sequences(tested.task.options.evaluation.grid, point.multiple);
     const int tokens = longest_sample(samples, sequences);
-    if (!allows_length(tested.encoding, tested.model.shape, tokens, result)) return result;
+    if (!allows_length(tested.encoding, tested.model.config, tokens, result)) return result;
     const SplitResult counts = evaluate(tested.model, tested.parameters, samples, sequences, stop, pool);
     if (counts.sequences < sequences) return std::nullopt;
     result.points.push_back({.multiple = point.multiple,

@@ -29,8 +29,8 @@ const ParameterLayout::Entry* find_entry(const ParameterLayout& layout, const st
 }
 
 /// Throws InputError if a model with the encoding `to` needs parameters that one with `from` does not have.
-void check_shared(const Spec& from, const Spec& to, const ModelConfig& shape) {
-  const Model parent = make_model(from, shape), child = make_model(to, shape);
+void check_shared(const Spec& from, const Spec& to, const ModelConfig& config) {
+  const Model parent = make_model(from, config), child = make_model(to, config);
   for (const ParameterLayout::Entry& entry : child.layout.entries()) {
     const Parameter& needed = entry.parameter;
     const ParameterLayout::Entry* shared = find_entry(parent.layout, entry.name);
@@ -67,7 +67,7 @@ std::vector<ExtensionRequest> parse_extensions(const ExtendOptions& options) {
 }
 
 std::vector<Extension> extensions_of(const Spec& parent, const std::string& base, const ExtendOptions& options,
-                                     const ModelConfig& shape) {
+                                     const ModelConfig& config) {
   std::vector<Extension> extensions;
   for (const ExtensionRequest& request : parse_extensions(options)) {
     if (!request.parent.empty() && request.parent != parent.text() && request.parent != base) continue;
@@ -82,7 +82,7 @@ std::vector<Extension> extensions_of(const Spec& parent, const std::string& base
           "extend.encodings: '{}' is the model itself; leave it out, or train it further with extend.steps",
           label));
     }
-    check_shared(parent, request.encoding, shape);
+    check_shared(parent, request.encoding, config);
     if (!itself) extensions.push_back({request.encoding, 0});
     if (options.steps > 0) extensions.push_back({request.encoding, options.steps});
   }

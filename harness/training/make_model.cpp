@@ -6,11 +6,11 @@
 
 namespace posbench {
 
-Model make_model(const Spec& encoding, const ModelConfig& shape) {
+Model make_model(const Spec& encoding, const ModelConfig& config) {
   Model model;
-  model.shape = shape;
-  model.encoding = make_encoding(encoding, shape, model.layout);
-  model.transformer = std::make_unique<Transformer>(shape, model.layout, *model.encoding);
+  model.config = config;
+  model.encoding = make_encoding(encoding, config, model.layout);
+  model.transformer = std::make_unique<Transformer>(config, model.layout, *model.encoding);
   return model;
 }
 

@@ -12,13 +12,13 @@ namespace posbench {
 /// One model with one encoding. The parts are on the heap because the transformer refers to its encoding, whose
 /// address must not change when a Model is moved.
 struct Model {
-  ModelConfig shape;
+  ModelConfig config;
   ParameterLayout layout;
   std::unique_ptr<PositionEncoding> encoding;
   std::unique_ptr<Transformer> transformer;
 };
 
-/// Throws InputError if the encoding is not defined for the shape.
-Model make_model(const Spec& encoding, const ModelConfig& shape);
+/// Throws InputError if the encoding is not defined for the configuration.
+Model make_model(const Spec& encoding, const ModelConfig& config);
 
 }  // namespace posbench

@@ -62,40 +62,40 @@ void ModelOptions::describe(OptionTable& o) {
   o.omit_default();
 }
 
-ModelConfig ModelOptions::shape() const {
-  ModelConfig shape;
-  shape.layers = layers;
-  shape.width = width;
-  shape.heads = heads;
-  shape.feed_forward = feed_forward;
-  shape.causal = attention == Attention::causal;
-  shape.pre_norm = norm == Norm::pre;
-  shape.feed_forward_kind = activation;
-  shape.dropout = dropout;
-  shape.tied_embeddings = tied_embeddings;
-  shape.block = block;
-  shape.norm_kind = norm_kind;
-  shape.biases = biases;
-  shape.qk_norm = qk_norm;
-  shape.logit_scale = logit_scale;
-  shape.window = window;
-  shape.segment = segment;
-  shape.chunk = chunk;
-  shape.sinks = sinks;
-  shape.temperature = temperature;
-  shape.loops = loops;
-  if (feed_forward > 0 && !shape.has_feed_forward()) {
+ModelConfig ModelOptions::config() const {
+  ModelConfig config;
+  config.layers = layers;
+  config.width = width;
+  config.heads = heads;
+  config.feed_forward = feed_forward;
+  config.causal = attention == Attention::causal;
+  config.pre_norm = norm == Norm::pre;
+  config.feed_forward_kind = activation;
+  config.dropout = dropout;
+  config.tied_embeddings = tied_embeddings;
+  config.block = block;
+  config.norm_kind = norm_kind;
+  config.biases = biases;
+  config.qk_norm = qk_norm;
+  config.logit_scale = logit_scale;
+  config.window = window;
+  config.segment = segment;
+  config.chunk = chunk;
+  config.sinks = sinks;
+  config.temperature = temperature;
+  config.loops = loops;
+  if (feed_forward > 0 && !config.has_feed_forward()) {
     throw InputError(fmt::format(
         "model.feed_forward is {}, and model.block={} has no feed-forward layers; leave out one of them",
         feed_forward, to_string(block)));
   }
-  if (sinks > 0 && !shape.hides_keys()) {
+  if (sinks > 0 && !config.hides_keys()) {
     throw InputError(fmt::format(
         "model.sinks is {}, and model.window, model.segment and model.chunk are 0: all keys are seen; set one of "
         "them or leave out model.sinks",
         sinks));
   }
-  return shape;
+  return config;
 }
 
 void TrainingOptions::describe(OptionTable& o) {

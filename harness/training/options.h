@@ -36,7 +36,7 @@ struct ModelOptions {
   bool begin_token = false;  // make_task_for_model() adds it
   void describe(OptionTable&);
   /// Throws InputError if options exclude each other.
-  ModelConfig shape() const;
+  ModelConfig config() const;
 };
 
 struct TrainingOptions {

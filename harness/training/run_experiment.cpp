@@ -101,7 +101,7 @@ std::optional<ExperimentResult> extend(const Experiment& e, const Extension& ext
   ExperimentResult result = empty_extension_result(e, extension);
   bool not_stopped = true;
   call_or_fail(result, [&] {
-    const Model model = make_model(extension.encoding, e.task->shape);
+    const Model model = make_model(extension.encoding, e.task->model_config);
     result.parameters = model.layout.count();
     TrainingOptions options = e.task->options.training;
     options.learning_rates = {best.learning_rate};
@@ -129,7 +129,7 @@ std::optional<std::vector<ExperimentResult>> train_and_test(const Experiment& e,
   std::vector<ExperimentResult> extended;
   bool not_stopped = true;
   call_or_fail(result, [&] {
-    const Model model = make_model(e.encoding, e.task->shape);
+    const Model model = make_model(e.encoding, e.task->model_config);
     result.parameters = model.layout.count();
     LearningRateSweep sweep(model, e.training(), e.seed);
     progress.start(model, sweep);

@@ -150,26 +150,27 @@ void add_split(const Spec& spec, const TaskInfo::Split& raw, TaskSetup& setup) {
   const int longest = longest_sequence(*setup.tasks.back());
   const int coordinates = num_coordinates(*setup.tasks.back());
   if (setup.tasks.size() == 1) {
-    setup.shape.trained_length = longest;
-    setup.shape.coordinates = coordinates;
+    setup.model_config.trained_length = longest;
+    setup.model_config.coordinates = coordinates;
   }
-  setup.shape.longest = std::max(setup.shape.longest, longest);
+  setup.model_config.longest = std::max(setup.model_config.longest, longest);
   if (setup.tasks.back()->vocabulary() != setup.trained().vocabulary()) {
     throw InputError(fmt::format(
         "task '{}': split '{}' changes the vocabulary, which a trained model cannot follow", spec.name, raw.name));
   }
-  if (coordinates != setup.shape.coordinates) {
+  if (coordinates != setup.model_config.coordinates) {
     throw InputError(fmt::format(
         "task '{}': split '{}' has {} coordinates for each token and training {}, which a trained model cannot follow; "
         "leave out the options of the split that change this number",
-        spec.name, raw.name, coordinates, setup.shape.coordinates));
+        spec.name, raw.name, coordinates, setup.model_config.coordinates));
   }
 }
 
 /// Adds the split whose positions begin later. The longest sequence has the largest positions.
 void add_shift(const Spec& spec, TaskSetup& setup) {
   add_split(spec, {kShift, {}, "the same samples, at positions that begin later"}, setup);
-  setup.shape.longest = std::max(setup.shape.longest, setup.largest_shift() + setup.shape.trained_length);
+  setup.model_config.longest =
+      std::max(setup.model_config.longest, setup.largest_shift() + setup.model_config.trained_length);
 }
 
 }  // namespace
@@ -212,13 +213,14 @@ TaskSetup make_task_setup(const ExperimentOptions& for_all, const std::string& t
   check_layout(*setup.info, options);
   check_lengths(options.training);
   check_extend(options.extend);
-  setup.shape = options.model.shape();
+  setup.model_config = options.model.config();
   for (const TaskInfo::Split& split : chosen_splits(setup)) add_split(spec, split, setup);
   if (options.evaluation.shift > 0) add_shift(spec, setup);
-  setup.shape.vocabulary = setup.trained().vocabulary();
-  if (options.evaluation.grid > 0) setup.grids = make_task_grids(spec, options, setup.shape.vocabulary);
-  setup.extended = make_extended(spec, options, setup.shape.vocabulary);
-  if (setup.extended) setup.shape.longest = std::max(setup.shape.longest, longest_sequence(*setup.extended));
+  setup.model_config.vocabulary = setup.trained().vocabulary();
+  if (options.evaluation.grid > 0) setup.grids = make_task_grids(spec, options, setup.model_config.vocabulary);
+  setup.extended = make_extended(spec, options, setup.model_config.vocabulary);
+  if (setup.extended)
+    setup.model_config.longest = std::max(setup.model_config.longest, longest_sequence(*setup.extended));
   return setup;
 }
 

@@ -36,11 +36,11 @@ struct TaskSetup {
   std::vector<std::unique_ptr<Task>> tasks;  // one for each split
   std::vector<TaskGrid> grids;               // empty unless evaluation.grid is set
   std::unique_ptr<Task> extended;            // of further training, if extend.length is set
-  ModelConfig shape;                         // with the vocabulary and the lengths of this task
+  ModelConfig model_config;                  // with the vocabulary and the lengths of this task
 
   const Task& trained() const { return *tasks.front(); }
   /// Returns the largest position at which a sequence of the split `shift` begins.
-  int largest_shift() const { return options.evaluation.shift * shape.trained_length; }
+  int largest_shift() const { return options.evaluation.shift * model_config.trained_length; }
   const Task& further_training_task() const { return extended ? *extended : trained(); }
 
   /// Returns a stream of samples as a run reads it: a test has the loops of the evaluation, a finite training set

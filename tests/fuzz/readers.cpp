@@ -41,7 +41,7 @@ struct Training {
   Suite suite = make_suite(make_config(
       {.profile = "smoke", .tasks = "parity_check", .encodings = "none", .learning_rates = "1e-3,1e-2"}));
   const Experiment& experiment = suite.experiments[0];
-  Model model = make_model(experiment.encoding, experiment.task->shape);
+  Model model = make_model(experiment.encoding, experiment.task->model_config);
   LearningRateSweep sweep{model, experiment.task->options.training, 0};
   SafeTensors checkpoint;
 };

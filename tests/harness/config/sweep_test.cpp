@@ -38,7 +38,7 @@ TEST_CASE("a sweep is a grid of task specs with their settings, and of encodings
   const Suite suite = make_suite(config);
   REQUIRE(suite.experiments.size() == 8);
   const Experiment& e = suite.experiments[3];
-  CHECK(e.task->shape.width == 32);
+  CHECK(e.task->model_config.width == 32);
   CHECK(e.task->trained().lengths().max() == 32);
   CHECK(e.swept == Swept{.task = "flip_flop",
                          .encoding = "cope",

@@ -298,7 +298,7 @@ TEST_CASE("a resumed trace continues after the steps of the checkpoint") {
   const TemporaryDirectory directory;
   const RunConfig config = make_config({.profile = "smoke"});
   const TaskSetup task = setup_task(config, "flip_flop");
-  const Model model = make_model(Spec::parse("none"), task.shape);
+  const Model model = make_model(Spec::parse("none"), task.model_config);
   LearningRateSweep sweep(model, config.training, 0);
   const auto path = directory / "x.csv";
   directory.write("x.csv", "of another run\n");

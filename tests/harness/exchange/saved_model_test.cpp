@@ -130,7 +130,7 @@ TEST_CASE("a model of the first format is read, unless it stores a projection tr
   const Suite suite = make_suite(config);
   const auto path = directory / "model.safetensors";
   const auto saved_as = [&](const Experiment& e, const char* format) {
-    const Model model = make_model(e.encoding, e.task->shape);
+    const Model model = make_model(e.encoding, e.task->model_config);
     save_model(path, e, model, initialize(model.layout, 1));
     SafeTensors file = parse_safetensors(read_file(path), "x");
     file.metadata["format"] = format;

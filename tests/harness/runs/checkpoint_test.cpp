@@ -41,7 +41,7 @@ TEST_CASE("training resumed from a checkpoint equals uninterrupted training") {
   config.training.optimizer = GENERATE(OptimizerKind::adamw, OptimizerKind::sgd);
   const Suite suite = make_suite(config);
   const Experiment& e = suite.experiments[0];
-  const Model model = make_model(e.encoding, e.task->shape);
+  const Model model = make_model(e.encoding, e.task->model_config);
   const int steps = e.task->options.training.steps,
             step = at_its_end ? steps : steps / 2 + 3;  // between two validations
   LearningRateSweep whole(model, e.task->options.training, e.seed), part = whole;
@@ -75,7 +75,7 @@ TEST_CASE("a checkpoint is refused if the losses up to its step have changed") {
   const auto path = directory / "c.safetensors", losses = directory / "losses.csv";
   const Suite suite = make_suite(small_config());
   const Experiment& e = suite.experiments[0];
-  const Model model = make_model(e.encoding, e.task->shape);
+  const Model model = make_model(e.encoding, e.task->model_config);
   LearningRateSweep sweep(model, e.task->options.training, e.seed);
   start_trace(losses, sweep);
   sweep_learning_rates(model, e.task->training_streams(Purpose::train, e.seed), e.task->options.training, sweep,
@@ -118,7 +118,7 @@ TEST_CASE("training resumed from a checkpoint stops early at the step of uninter
   config.training.early_stop = 3;
   const Suite suite = make_suite(config);
   const Experiment& e = suite.experiments[0];
-  const Model model = make_model(e.encoding, e.task->shape);
+  const Model model = make_model(e.encoding, e.task->model_config);
   const TrainingOptions& options = e.task->options.training;
   const TrainingStreams streams = e.task->training_streams(Purpose::train, e.seed);
   LearningRateSweep whole(model, options, e.seed);
@@ -145,12 +145,12 @@ TEST_CASE(
   const auto path = directory / "c.safetensors";
   const Suite suite = make_suite(small_config());
   const Experiment& e = suite.experiments[0];
-  const Model model = make_model(e.encoding, e.task->shape);
+  const Model model = make_model(e.encoding, e.task->model_config);
   LearningRateSweep sweep(model, e.task->options.training, e.seed);
   train_until(model, e, sweep, 0, 5);
   write_checkpoint(path, e, model, sweep, 1);
   const auto message = [&](const Experiment& other) -> std::string {
-    const Model its_model = make_model(other.encoding, other.task->shape);
+    const Model its_model = make_model(other.encoding, other.task->model_config);
     LearningRateSweep fresh(its_model, other.task->options.training, other.seed);
     try {
       read_checkpoint(path, other, its_model, fresh);

@@ -90,7 +90,7 @@ void check_moved(const SampleStream& plain, const SampleStream& moved) {
 
 /// Returns the logits of an untrained model at the scored position of a sequence.
 Vector logits_of(const TaskSetup& setup, int length) {
-  const Model model = make_model(Spec::parse("none"), setup.shape);
+  const Model model = make_model(Spec::parse("none"), setup.model_config);
   const Parameters parameters = initialize(model.layout, 3);
   const SampleStream samples = setup.stream({Purpose::test}, length);
   const PreparedSample sample = draw_batch(samples, *model.encoding, /*training=*/false, 0, 1).front();
@@ -167,9 +167,9 @@ TEST_CASE("every stream of a model with a begin token has it") {
   const TaskSetup plain = make_task_setup(settings, task);
   const TaskSetup moved =
       make_task_setup(settings, task + (task == "addition" ? ":" : ",") + "model.begin_token=true");
-  CHECK(moved.shape.vocabulary == plain.shape.vocabulary + 1);
-  CHECK(moved.shape.trained_length == plain.shape.trained_length + 1);
-  CHECK(moved.shape.longest == plain.shape.longest + 1);
+  CHECK(moved.model_config.vocabulary == plain.model_config.vocabulary + 1);
+  CHECK(moved.model_config.trained_length == plain.model_config.trained_length + 1);
+  CHECK(moved.model_config.longest == plain.model_config.longest + 1);
   for (const TaskInfo::Split& split : plain.splits)
     check_moved(plain.stream({Purpose::test, split.name, 5}), moved.stream({Purpose::test, split.name, 5}));
   for (const Purpose purpose : {Purpose::train, Purpose::further_training}) {
@@ -194,16 +194,16 @@ TEST_CASE("a begin token is at the first position, has no target and is never pr
   ExperimentOptions settings = options(attention, true);
   const TaskSetup setup = make_task_setup(settings, "reverse_string");
   const SampleStream samples = setup.stream({Purpose::test});
-  CHECK(samples.num_outputs() == setup.shape.vocabulary - 1);
+  CHECK(samples.num_outputs() == setup.model_config.vocabulary - 1);
   settings.training.outputs = Outputs::answers;
   const TaskSetup of_answers = make_task_setup(settings, "reverse_string");
   CHECK(of_answers.stream({Purpose::test}).num_outputs() ==
         make_task(Spec::parse("reverse_string"), {}, settings.layout())->answers());
-  const PositionEncoding plain(setup.shape);
+  const PositionEncoding plain(setup.model_config);
   for (const PreparedSample& sample : draw_batch(samples, plain, training, 0, 16)) {
     const Sequence& s = sample.sequence;
-    REQUIRE(s.tokens.front() == setup.shape.vocabulary - 1);
-    REQUIRE(std::ranges::count(s.tokens, setup.shape.vocabulary - 1) == 1);
+    REQUIRE(s.tokens.front() == setup.model_config.vocabulary - 1);
+    REQUIRE(std::ranges::count(s.tokens, setup.model_config.vocabulary - 1) == 1);
     REQUIRE(s.segments.size() == s.tokens.size());
     REQUIRE(s.positions.size() == static_cast<Index>(s.tokens.size()));
     REQUIRE(s.positions.at.front() == 0);

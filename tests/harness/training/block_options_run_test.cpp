@@ -33,7 +33,7 @@ ExperimentResult run(const RunConfig& config) {
 
 /// Trains a model at once, and in two parts with a checkpoint between them, and compares the parameters.
 void check_resumed(const Experiment& e, const std::filesystem::path& checkpoint) {
-  const Model model = make_model(e.encoding, e.task->shape);
+  const Model model = make_model(e.encoding, e.task->model_config);
   const TrainingOptions& options = e.task->options.training;
   LearningRateSweep whole(model, options, e.seed), part = whole, again = whole;
   const TrainingStreams streams = e.task->training_streams(Purpose::train, e.seed);

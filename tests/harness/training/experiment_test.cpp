@@ -96,7 +96,7 @@ TEST_CASE("outputs=answers predicts only answers, and lengths=same gives a batch
   config.training.lengths = BatchLengths::same;
   const ExperimentResult result = run_alone(config);
   REQUIRE(result.status == Status::ok);
-  const Model model = make_model(Spec{"none", {}}, make_suite(config).tasks[0]->shape);
+  const Model model = make_model(Spec{"none", {}}, make_suite(config).tasks[0]->model_config);
   EigenMatrix logits(1, 3);
   logits << 1, 2, 9;  // 9: the blank, which is no answer
   CHECK(predicted_token(Matrix(logits), 0, {}, 2) == 1);
@@ -142,8 +142,8 @@ TEST_CASE("results do not depend on the number of jobs") {
 
 TEST_CASE("under one seed encodings see the same samples and start from the same shared parameters") {
   const Suite suite = make_suite(small_config("flip_flop", "cope,learned_abs"));
-  const ModelConfig& shape = suite.tasks[0]->shape;
-  const Model cope = make_model(Spec{"cope", {}}, shape), learned = make_model(Spec{"learned_abs", {}}, shape);
+  const ModelConfig& config = suite.tasks[0]->model_config;
+  const Model cope = make_model(Spec{"cope", {}}, config), learned = make_model(Spec{"learned_abs", {}}, config);
   const Parameters a = initialize(cope.layout, 3), b = initialize(learned.layout, 3),
                    c = initialize(cope.layout, 4);
   int shared = 0;
@@ -166,7 +166,7 @@ TEST_CASE("training resumed from a state equals uninterrupted training") {
   RunConfig config = small_config("flip_flop", "cope");
   config.model.dropout = 0.1;
   const Suite suite = make_suite(config);
-  const Model model = make_model(Spec{"cope", {}}, suite.tasks[0]->shape);
+  const Model model = make_model(Spec{"cope", {}}, suite.tasks[0]->model_config);
   const TrainingOptions& options = config.training;
   TrainingState whole(model, options, 0), parts(model, options, 0);
   const TrainingStreams streams = suite.tasks[0]->training_streams(Purpose::train, 0);
@@ -185,7 +185,7 @@ TEST_CASE("a thread flushes denormal numbers to zero while it trains, and not af
   RunConfig config = small_config("flip_flop", "alibi");
   config.training.steps = 1;
   const Suite suite = make_suite(config);
-  const Model model = make_model(Spec{"alibi", {}}, suite.tasks[0]->shape);
+  const Model model = make_model(Spec{"alibi", {}}, suite.tasks[0]->model_config);
   TrainingState state(model, config.training, 0);
   const TrainingStreams streams = suite.tasks[0]->training_streams(Purpose::train, 0);
   REQUIRE(train(model, streams, config.training, state, [&](const TrainingState&) {
@@ -293,7 +293,7 @@ TEST_CASE("a finite training set repeats in the same order, with fresh positions
   const TaskSetup setup = make_task_setup(options, "even_pairs");
   options.training.samples = 6;
   const TaskSetup small_setup = make_task_setup(options, "even_pairs");
-  const Model model = make_model(Spec::parse("randomized"), setup.shape);
+  const Model model = make_model(Spec::parse("randomized"), setup.model_config);
   const StreamId id{Purpose::train, kInDistribution, 3};
   const SampleStream fresh = setup.stream(id), finite = small_setup.stream(id);
   const std::vector<PreparedSample> first = draw_batch(finite, *model.encoding, true, 0, 6),

@@ -77,7 +77,7 @@ TEST_CASE("an extension by 'none' tests the trained parameters without an encodi
   CHECK(found[1].extended == Extended{.parent = "rope", .encoding = "none"});
   CHECK(found[1].steps == 0);
   CHECK(found[1].final_loss == found[0].final_loss);
-  const Model none = make_model(Spec{"none", {}}, e.task->shape);
+  const Model none = make_model(Spec{"none", {}}, e.task->model_config);
   REQUIRE(none.layout.flat_size() == trained.flat.size());
   SplitResult expected = evaluate(none, trained, e.task->stream({Purpose::test, e.task->splits[1].name, e.seed}),
                                   config.evaluation.sequences);

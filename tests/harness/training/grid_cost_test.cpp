@@ -62,7 +62,7 @@ TEST_CASE("whole grids take at most a quarter of the time of training", "[.grid_
   double all_training = 0, all_grids = 0;
   const Suite suite = make_suite(config);
   for (const Experiment& e : suite.experiments) {
-    const Model model = make_model(e.encoding, e.task->shape);
+    const Model model = make_model(e.encoding, e.task->model_config);
     TrainingState state(model, e.training(), e.seed);
     const double training = training_seconds(e, model, state), grids = grid_seconds(e, model, state.parameters);
     std::printf("%-28s %-20s training %6.2f s  grid %6.2f s  %.3f\n", e.task->spec.c_str(),

@@ -79,7 +79,7 @@ std::vector<ExperimentResult> run_with(const Suite& suite, int threads) {
 Vector train_with(const Suite& suite, int threads) {
   Threads some(threads);
   const Experiment& e = suite.experiments.at(0);
-  const Model model = make_model(e.encoding, e.task->shape);
+  const Model model = make_model(e.encoding, e.task->model_config);
   TrainingState state(model, e.training(), e.seed);
   train(model, e.task->training_streams(Purpose::train, e.seed), e.training(), state, {}, some.pool);
   return state.parameters.flat;
@@ -125,7 +125,7 @@ TEST_CASE("training continues with another number of threads with the same bytes
   RunConfig config = grouped("flip_flop", "cope", 4);
   config.model.dropout = 0.1;
   const Suite suite = make_suite(config);
-  const Model model = make_model(Spec{"cope", {}}, suite.tasks[0]->shape);
+  const Model model = make_model(Spec{"cope", {}}, suite.tasks[0]->model_config);
   const TrainingStreams streams = suite.tasks[0]->training_streams(Purpose::train, 0);
   TrainingState whole(model, config.training, 0), parts(model, config.training, 0);
   Threads two(2);
@@ -144,7 +144,7 @@ TEST_CASE("a test of a model has the same bytes for any number of threads") {
     CAPTURE(encoding);
     const Suite suite = make_suite(small_config("reverse_string", encoding));
     const Experiment& e = suite.experiments[0];
-    const Model model = make_model(e.encoding, e.task->shape);
+    const Model model = make_model(e.encoding, e.task->model_config);
     const Parameters parameters = initialize(model.layout, 0);
     const SampleStream samples = e.task->stream({Purpose::test, e.task->splits.back().name, 0});
     const SplitResult one = evaluate(model, parameters, samples, 150);

@@ -21,8 +21,8 @@ namespace {
 class Diverging final : public PositionEncoding {
  public:
   using Options = NoOptions;
-  Diverging(const Options&, const ModelConfig& shape, ParameterLayout& layout)
-      : PositionEncoding(shape), a_(layout.constant("test_diverging.a", 1, shape.width, 2e-3)) {}
+  Diverging(const Options&, const ModelConfig& config, ParameterLayout& layout)
+      : PositionEncoding(config), a_(layout.constant("test_diverging.a", 1, config.width, 2e-3)) {}
   void embed(const Sequence&, const Parameters& p, const Tables&, Matrix& x, Matrices&) const override {
     for (Index c = 0; c < x.cols(); ++c) x.col(c).array() += std::log(p[a_](0, c));
   }

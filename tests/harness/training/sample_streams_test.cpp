@@ -50,15 +50,15 @@ TEST_CASE("validation on the splits does not depend on the part of a text that i
 }
 
 TEST_CASE("a model expects the coordinates that the task states, and no split may change their number") {
-  CHECK(make_task_setup({}, "addition").shape.coordinates == 0);
-  CHECK(make_task_setup({}, "multiplication").shape.coordinates == 3);
+  CHECK(make_task_setup({}, "addition").model_config.coordinates == 0);
+  CHECK(make_task_setup({}, "multiplication").model_config.coordinates == 3);
   CHECK_THROWS_WITH(
       make_task_setup({}, "multiplication", {{"plain", {{"scratchpad", "false"}}, ""}}),
       "task 'multiplication': split 'plain' has 0 coordinates for each token and training 3, which a trained model cannot "
       "follow; leave out the options of the split that change this number");
 
   const TaskSetup setup = make_task_setup({}, "minesweeper");
-  const Model model = make_model(Spec::parse("coupled"), setup.shape);
+  const Model model = make_model(Spec::parse("coupled"), setup.model_config);
   CHECK(model.layout.entries()[0].name == "coupled.table.0");
   CHECK(model.layout.entries()[1].name == "coupled.table.1");
   for (const PreparedSample& drawn :

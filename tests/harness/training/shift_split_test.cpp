@@ -53,9 +53,9 @@ TEST_CASE("the positions of the split shift begin at 1 to evaluation.shift times
   ExperimentOptions options;
   options.evaluation.shift = 2;
   const TaskSetup setup = make_task_setup(options, "flip_flop:length=4");
-  REQUIRE(setup.largest_shift() == 2 * setup.shape.trained_length);
-  CHECK(setup.shape.longest >= 3 * setup.shape.trained_length);
-  const PositionEncoding plain(setup.shape);
+  REQUIRE(setup.largest_shift() == 2 * setup.model_config.trained_length);
+  CHECK(setup.model_config.longest >= 3 * setup.model_config.trained_length);
+  const PositionEncoding plain(setup.model_config);
   const SampleStream plainly = setup.stream({Purpose::test, "in_distribution", 1}),
                      shifted = setup.stream({Purpose::test, "shift", 1});
   int least = 1000, greatest = 0;

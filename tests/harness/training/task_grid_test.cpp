@@ -94,7 +94,7 @@ RunConfig config_with_grid(const std::string& tasks, const std::string& encoding
 
 /// Tests an untrained model on the grid by length.
 GridResult evaluate_untrained(const TaskSetup& task, const std::string& encoding) {
-  const Model model = make_model(Spec::parse(encoding), task.shape);
+  const Model model = make_model(Spec::parse(encoding), task.model_config);
   const Spec spec = Spec::parse(encoding);
   const Parameters parameters = initialize(model.layout, 3);
   return evaluate_grids({task, spec, 3, model, parameters}, {})->at(0);
@@ -182,7 +182,7 @@ TEST_CASE("a grid ends after two multiples below one half, and where task, encod
   CHECK(failing.end == GridEnd::accuracy);
   CHECK(failing.points.size() == 2);
   const TaskSetup& always_right = *suite.tasks.at(1);
-  CHECK(always_right.shape.longest == 20);
+  CHECK(always_right.model_config.longest == 20);
   const GridResult complete = evaluate_untrained(always_right, "none");
   CHECK(complete.end == GridEnd::complete);
   REQUIRE(complete.points.size() == 8);
@@ -202,7 +202,7 @@ TEST_CASE("a grid ends after two multiples below one half, and where task, encod
 TEST_CASE("a requested stop ends the tests of a grid without a result") {
   const Suite suite = make_suite(config_with_grid("even_pairs", "none", 16));
   const TaskSetup& task = *suite.tasks.at(0);
-  const Model model = make_model(Spec::parse("none"), task.shape);
+  const Model model = make_model(Spec::parse("none"), task.model_config);
   std::stop_source stop;
   stop.request_stop();
   const Spec none = Spec::parse("none");

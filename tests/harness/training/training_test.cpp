@@ -68,7 +68,7 @@ struct Trainee {
       all.set(setting.substr(0, equals), setting.substr(equals + 1));
     }
     setup.emplace(make_task_setup(all, task));
-    model.emplace(make_model(Spec{"learned_abs", {}}, setup->shape));
+    model.emplace(make_model(Spec{"learned_abs", {}}, setup->model_config));
     streams.emplace(setup->training_streams(Purpose::train, 3));
   }
   const TrainingOptions& options() const { return setup->options.training; }
@@ -325,7 +325,7 @@ TEST_CASE("every option of a model reaches its configuration") {
                              .sinks = 2,
                              .temperature = 5,
                              .loops = 4};
-  const ModelConfig config = ModelOptions(options).shape();
+  const ModelConfig config = ModelOptions(options).config();
   CHECK(config.layers == 3);
   CHECK(config.width == 48);
   CHECK(config.heads == 6);
