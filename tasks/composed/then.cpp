@@ -6,8 +6,8 @@
 // by id. Result number n stands for key number n, so `?` stands for the fifth key, k5.
 //
 // The question of the first task comes first. The question of the second one follows, up to its first scored
-// position. The token there is replaced by `?`. The second example is drawn again until it asks with the token of the result. A token of the first
-// task has a ' if the second has one of the same name.
+// position. The token there is replaced by `?`. The second example is drawn again until it asks with the token of the
+// result. A token of the first task has a ' if the second has one of the same name.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -19,8 +19,7 @@ using namespace posbench;
 
 namespace {
 
-const std::vector<double> kHigh = {1, 0.99, 1, 0.98, 1, 0.99, 1},
-                          kNotSolved = {0.2, 0.25, 0.3, 0.2, 0.22, 0.31, 0.2};
+const std::vector<double> kHigh = {1, 0.99, 1, 0.98, 1, 0.99, 1}, kLow = {0.2, 0.25, 0.3, 0.2, 0.22, 0.31, 0.2};
 const std::vector<double> kMixed = {1, 0.2, 1, 0.3, 0.2, 1, 1};
 
 ClaimCell cell(const std::string& run, const std::string& split = "ood_far") {
@@ -46,7 +45,7 @@ void add(AllEvidence& all, const ClaimCell& cell, const std::vector<double>& val
 AllEvidence three_encodings() {
   AllEvidence all;
   add(all, cell("solves"), kHigh);
-  add(all, cell("fails"), kNotSolved);
+  add(all, cell("fails"), kLow);
   add(all, cell("mixed"), kMixed);
   return all;
 }
@@ -143,14 +142,14 @@ TEST_CASE("all rules of a claim must hold, and one that is refuted refutes it") 
 
 TEST_CASE("a task that is not learned in distribution decides no rule out of distribution") {
   AllEvidence all = three_encodings();
-  add(all, cell("not_learned"), kNotSolved, 2);
+  add(all, cell("not_learned"), kLow, 2);
   const ClaimResult open = judge_one(claim({order("solves", "not_learned")}), all);
   CHECK(open.verdict == ClaimVerdict::inconclusive);
   CHECK(open.reason ==
         "not_learned on task is not learned in distribution (2 of 7 seeds), and the last 40 % of training gained "
         "+0.12");
   add(all, cell("a", "in_distribution"), kHigh, 2);
-  add(all, cell("b", "in_distribution"), kNotSolved, 2);
+  add(all, cell("b", "in_distribution"), kLow, 2);
   const OrderRule in{.high = cell("a", "in_distribution"), .low = cell("b", "in_distribution"), .least = 0.1};
   CHECK(judge_one(claim({in}), all).verdict == ClaimVerdict::reproduced);
 }
