@@ -14,6 +14,7 @@
 #include "harness/config/embedded_data.h"
 #include "harness/exchange/saved_model.h"
 #include "results/json/json.h"
+#include "tasks/registry.h"
 
 namespace posbench {
 namespace {
@@ -57,12 +58,18 @@ std::string family_of(const std::string& encoding) {
   return encodings().contains(name) ? to_string(encodings().find(name).info.family) : "other";
 }
 
+std::string mark_of(const std::string& task) {
+  if (!tasks().contains(task)) return "";
+  const Learnability learnability = tasks().find(task).info.learnability;
+  return learnability == Learnability::learnable ? "" : to_string(learnability);
+}
+
 fs::path inspection_path(const fs::path& run, const ExperimentId& id) {
   return run / "inspect" / (file_stem(id) + ".html");
 }
 
 PageOptions page_options(std::span<const NamedReport> runs, const fs::path& page) {
-  PageOptions options{.family = family_of, .style = style_of, .inspections = {}};
+  PageOptions options{.family = family_of, .style = style_of, .find_mark = mark_of, .inspections = {}};
   const fs::path from = fs::absolute(page).parent_path();
   for (const NamedReport& run : runs) {
     const fs::path directory = fs::is_directory(run.name) ? fs::path(run.name) : fs::path(run.name).parent_path();

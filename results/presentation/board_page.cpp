@@ -70,7 +70,7 @@ std::vector<BoardOptions> shown_splits(const TaskBaseline& task, const BoardOpti
 }
 
 BoardReport of_task(const BoardReport& all, const TaskBaseline& task) {
-  BoardReport one{.user_experiments = all.user_experiments, .costs = all.costs};
+  BoardReport one{.user_experiments = all.user_experiments, .costs = all.costs, .find_mark = all.find_mark};
   one.report.tasks = {task};
   for (const ExperimentResult& experiment : all.report.experiments) {
     if (experiment.id.task == task.task) one.report.experiments.push_back(experiment);
@@ -124,8 +124,8 @@ BoardPage begin_board_page(const BoardReport& all, const BoardOptions& options, 
   return {std::move(shown), std::move(page), std::move(sections)};
 }
 
-PageOptions page_options(const BoardTexts& words) {
-  return {.family = words.family, .style = words.style, .inspections = {}};
+PageOptions page_options(const BoardReport& all, const BoardTexts& words) {
+  return {.family = words.family, .style = words.style, .find_mark = all.find_mark, .inspections = {}};
 }
 
 bool show_all(const std::string&, const std::string&) { return true; }
@@ -136,13 +136,13 @@ std::string make_board_page(
     const BoardReport& all, const BoardOptions& options, const BoardTexts& words,
     const std::function<bool(const std::string& task, const std::string& encoding)>& shows) {
   BoardPage begun = begin_board_page(all, options, words, shows);
-  return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(words));
+  return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(all, words));
 }
 
 std::string make_board_page(const BoardReport& all, const BoardOptions& options, const BoardTexts& words,
                             const SitePart& site) {
   BoardPage begun = begin_board_page(all, options, words, show_all);
-  return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(words),
+  return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(all, words),
                    AddedSections::board, site);
 }
 
