@@ -28,7 +28,6 @@
 #include "harness/runs/live_page.h"
 #include "harness/runs/page_options.h"
 #include "harness/runs/run_reader.h"
-#include "results/presentation/board_text.h"
 #include "results/presentation/effective_length_text.h"
 #include "results/presentation/merged_report.h"
 #include "results/presentation/report_table.h"
@@ -78,7 +77,7 @@ std::string report_text(const ReportRequest& request, const std::vector<NamedRep
                         const ConsoleStyle& style) {
   const Metric metric = request.metric;
   const MergedReport all = merge_reports(runs);
-  Summary summary = summarize(all.report, mark_of);
+  Summary summary = summarize(all.report);
   sort_encodings(summary, request.sort, metric);
   if (format == Format::csv) return to_csv(seed_table(all.report, summary));
   if (format == Format::json) {
@@ -100,10 +99,8 @@ std::string report_text(const ReportRequest& request, const std::vector<NamedRep
     notes = split_notes(summary, metric);
   } else {
     add(accuracy_table(summary, metric));
-    const bool has_ranks = metric != Metric::effective_length || has_grids(summary);
-    if (has_ranks) add(ranking_table(summary));
+    if (metric != Metric::effective_length || has_grids(summary)) add(ranking_table(summary));
     notes = accuracy_notes(summary, metric);
-    if (has_ranks && !summary.marked.empty()) notes.push_back("mean rank: " + marked_text(summary.marked));
   }
   add(unfinished_table(all.report));
   for (std::string& note : memory_notes(all.report)) notes.push_back(std::move(note));

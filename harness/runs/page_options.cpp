@@ -69,7 +69,7 @@ fs::path inspection_path(const fs::path& run, const ExperimentId& id) {
 }
 
 PageOptions page_options(std::span<const NamedReport> runs, const fs::path& page) {
-  PageOptions options{.family = family_of, .style = style_of, .find_mark = mark_of, .inspections = {}};
+  PageOptions options{.family = family_of, .style = style_of, .inspections = {}};
   const fs::path from = fs::absolute(page).parent_path();
   for (const NamedReport& run : runs) {
     const fs::path directory = fs::is_directory(run.name) ? fs::path(run.name) : fs::path(run.name).parent_path();

@@ -1,4 +1,4 @@
-// Makes the options of a report's page from the registries and the run directories.
+// Makes the options of a report's page from the registry of encodings and the run directories.
 #pragma once
 #include <filesystem>
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace posbench {
 
-/// Returns the families of the encodings, the marks of the tasks, and links from `page` to the pages that `posbench
-/// inspect` saved in the run directories. The names of the runs are directories or reports in them.
+/// Returns the families of the encodings, and links from `page` to the pages that `posbench inspect` saved in the
+/// run directories. The names of the runs are directories or reports in them.
 PageOptions page_options(std::span<const NamedReport> runs, const std::filesystem::path& page);
 
 /// Accepts "cope:positions=16" and, from a page of several runs, "cope (runs/before)". Returns "other" for an

@@ -124,8 +124,8 @@ BoardPage begin_board_page(const BoardReport& all, const BoardOptions& options, 
   return {std::move(shown), std::move(page), std::move(sections)};
 }
 
-PageOptions page_options(const BoardReport& all, const BoardTexts& words) {
-  return {.family = words.family, .style = words.style, .find_mark = all.find_mark, .inspections = {}};
+PageOptions page_options(const BoardTexts& words) {
+  return {.family = words.family, .style = words.style, .inspections = {}};
 }
 
 bool show_all(const std::string&, const std::string&) { return true; }
@@ -136,13 +136,13 @@ std::string make_board_page(
     const BoardReport& all, const BoardOptions& options, const BoardTexts& words,
     const std::function<bool(const std::string& task, const std::string& encoding)>& shows) {
   BoardPage begun = begin_board_page(all, options, words, shows);
-  return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(all, words));
+  return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(words));
 }
 
 std::string make_board_page(const BoardReport& all, const BoardOptions& options, const BoardTexts& words,
                             const SitePart& site) {
   BoardPage begun = begin_board_page(all, options, words, show_all);
-  return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(all, words),
+  return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(words),
                    AddedSections::board, site);
 }
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "results/presentation/accuracy_text.h"
-#include "results/presentation/board_text.h"
 #include "results/presentation/effective_length_text.h"
 #include "results/presentation/page_sections.h"
 
@@ -146,7 +145,6 @@ Section ranking_section(const PageSource& source) {
                   {"low", "low"},
                   {"high", "high"},
                   {"tasks", "tasks"}}};
-  if (!source.summary.marked.empty()) plot.about += " " + marked_text(source.summary.marked);
   plot.signals = {{"x_title", "mean rank over tasks"}, {"zero", false}};
   std::map<std::string, const Ranking*> rows;
   for (const Ranking& row : source.summary.ranking) rows[row.encoding] = &row;

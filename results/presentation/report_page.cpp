@@ -260,7 +260,7 @@ std::vector<Section> added_sections(const PageSource& source, AddedSections adde
 /// Adds the given sections, then those of the report.
 Page complete_page(const Report& report, Page page, std::vector<Section> sections, const PageOptions& options,
                    AddedSections added) {
-  const Summary summary = summarize(report, options.find_mark);
+  const Summary summary = summarize(report);
   const NamedReport run{"all reports", report};
   PageSource source{report, summary, std::span(&run, 1), options, by_rank(summary), {}, {}};
   add_experiments(source);
@@ -275,14 +275,14 @@ Page complete_page(const Report& report, Page page, std::vector<Section> section
 
 std::string make_report_page(std::span<const NamedReport> runs, const PageOptions& options, size_t max_size) {
   const MergedReport all = merge_reports(runs);
-  const Summary summary = summarize(all.report, options.find_mark);
+  const Summary summary = summarize(all.report);
   PageSource whole{all.report, summary, runs, options, by_rank(summary), {}, {}};
   add_experiments(whole);
   return ReportPage(whole, all.warnings, max_size).fitting_html();
 }
 
 std::string make_report_page(const NamedReport& run, const PageOptions& options, const SitePart& site) {
-  const Summary summary = summarize(run.report, options.find_mark);
+  const Summary summary = summarize(run.report);
   PageSource whole{run.report, summary, std::span(&run, 1), options, by_rank(summary), {}, {}};
   add_experiments(whole);
   return posbench::to_html(make_whole_page(whole), site);

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "results/statistics/learned.h"
 #include "results/types/experiment_result.h"
 
 namespace posbench {
@@ -15,7 +14,6 @@ struct PageOptions {
   std::function<std::string(const std::string& encoding)> family;
   /// Returns the number of the color of an encoding, given its spec. Pages use the same color for an encoding.
   std::function<int(const std::string& encoding)> style;
-  FindMark find_mark = {};  // the mean ranks do not count marked tasks
   /// Links to the pages that `posbench inspect` saved, relative to the page, by the name of the run and the
   /// experiment.
   std::map<std::pair<std::string, ExperimentId>, std::string> inspections;

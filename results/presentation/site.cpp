@@ -22,9 +22,7 @@ namespace {
 /// Returns the tasks that the most encodings ran.
 Board select_common_tasks(const Board& board) {
   size_t most = 0;
-  for (const BoardTask& task : board.tasks) {
-    if (task.mark.empty()) most = std::max(most, task.summary.encodings);
-  }
+  for (const BoardTask& task : board.tasks) most = std::max(most, task.summary.encodings);
   Board common{.options = board.options, .tasks = {}};
   for (const BoardTask& task : board.tasks) {
     if (task.summary.encodings == most) common.tasks.push_back(task);
@@ -41,10 +39,7 @@ SiteFile make_board_file(const SiteSource& source) {
 
 SiteFile make_reference_file(const SiteSource& source) {
   const BoardTexts& texts = source.contents.texts;
-  const PageOptions options{.family = texts.family,
-                            .style = texts.style,
-                            .find_mark = source.contents.board.find_mark,
-                            .inspections = {}};
+  const PageOptions options{.family = texts.family, .style = texts.style, .inspections = {}};
   return {"reference.html", make_report_page(source.contents.reference, options, root_part(source))};
 }
 

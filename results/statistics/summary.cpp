@@ -186,17 +186,11 @@ std::vector<double> ranked_values(const SummaryRow& row, const SplitSummary& kin
 std::vector<std::optional<MeanRank>> rank_by(const Report& report, const Summary& summary,
                                              const std::vector<std::string>& encodings, KindSummary kind) {
   std::map<std::string, size_t> task_index, encoding_index;
-  for (const TaskBaseline& task : report.tasks) {
-    if (std::ranges::find(summary.marked, task.task) == summary.marked.end())
-      task_index.emplace(task.task, task_index.size());
-  }
-  if (task_index.empty()) return std::vector<std::optional<MeanRank>>(encodings.size());
+  for (const TaskBaseline& task : report.tasks) task_index.emplace(task.task, task_index.size());
   for (const std::string& encoding : encodings) encoding_index.emplace(encoding, encoding_index.size());
   std::vector values(task_index.size(), std::vector<std::vector<double>>(encodings.size()));
   for (const SummaryRow& row : summary.rows) {
-    const auto task = task_index.find(row.task);
-    if (task == task_index.end() || !(row.*kind)) continue;
-    values[task->second][encoding_index[row.encoding]] = ranked_values(row, *(row.*kind));
+    if (row.*kind) values[task_index[row.task]][encoding_index[row.encoding]] = ranked_values(row, *(row.*kind));
   }
   return rank_encodings(values);
 }
@@ -216,11 +210,10 @@ double above_trivial(const SplitBaseline& split, double token_accuracy) {
   return trivial < 1 ? std::clamp((token_accuracy - trivial) / (1 - trivial), 0.0, 1.0) : 0;
 }
 
-Summary summarize(const Report& report, const FindMark& find_mark) {
+Summary summarize(const Report& report) {
   const Groups groups = group(report);
   Summary summary;
   for (const TaskBaseline& task : report.tasks) {
-    if (find_mark && !find_mark(task.task).empty()) summary.marked.push_back(task.task);
     for (const std::string& encoding : groups.encodings) {
       const auto found = groups.by_task_and_encoding.find({task.task, encoding});
       if (found != groups.by_task_and_encoding.end())

@@ -68,16 +68,14 @@ struct Ranking {
 };
 
 struct Summary {
-  std::vector<SummaryRow> rows;     // tasks as the report lists them; encodings by their first experiment
-  std::vector<Ranking> ranking;     // encodings by their first experiment
-  std::vector<std::string> marked;  // tasks that the ranking does not count
+  std::vector<SummaryRow> rows;  // tasks as the report lists them; encodings by their first experiment
+  std::vector<Ranking> ranking;  // encodings by their first experiment
 };
 
 /// Returns (token accuracy - best trivial one) / (1 - best trivial one), within [0, 1].
 double above_trivial(const SplitBaseline&, double token_accuracy);
 
-/// The summary in the JSON of a report is made without marks, because marks may change after the run.
-Summary summarize(const Report&, const FindMark& = {});
+Summary summarize(const Report&);
 
 /// Returns the row of a task and an encoding, or null.
 const SummaryRow* find_row(const Summary&, const std::string& task, const std::string& encoding);

@@ -205,7 +205,6 @@ TEST_CASE("a marked task shows its mark if no encoding has learned it, and the n
   CHECK(has("Marked open: 0 of 2 encodings learn it"));
   CHECK(has("no setting was found at which a model learns it"));
   CHECK(has("a value for each seed: task0." + note));
-  CHECK(has("rank equally behind all others on it." + note));
 }
 
 TEST_CASE("one split decides where it is named, and in distribution nothing is unlearned") {

@@ -240,22 +240,6 @@ TEST_CASE("encodings are ranked from the best on") {
         "| encoding0 | 3.0 (3.0 to 3.0) | 3.0 (3.0 to 3.0) | 2 |\n");
 }
 
-TEST_CASE("marked tasks do not count in the mean ranks") {
-  const Report report =
-      drawn_report(2, 2, 5, [](int task, int encoding, int, int) { return task == encoding ? 1.0 : 0.96; });
-  const auto ranks = [&](const FindMark& find_mark) {
-    return to_markdown(ranking_table(summarize(report, find_mark)));
-  };
-  const auto one = [](const std::string& task) { return task == "task1" ? "open" : ""; };
-  CHECK(ranks(one) ==
-        "| encoding | mean rank out of distribution (95 %) | in distribution (95 %) | tasks |\n"
-        "| :-- | --: | --: | --: |\n"
-        "| encoding0 | 1.0 (1.0 to 1.0) | 1.0 (1.0 to 1.0) | 1 |\n"
-        "| encoding1 | 2.0 (2.0 to 2.0) | 2.0 (2.0 to 2.0) | 1 |\n");
-  CHECK(summarize(report, one).marked == std::vector<std::string>{"task1"});
-  CHECK(ranks([](const std::string&) { return "open"; }).find("| encoding1 | - | - | 0 |") != std::string::npos);
-}
-
 TEST_CASE("encodings that have not learned a task rank equally behind all others out of distribution") {
   const auto draw = [](int, int encoding, int split, int) {
     if (split == 0) return encoding == 0 ? 1.0 : 0.9 - 0.1 * encoding;

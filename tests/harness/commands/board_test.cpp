@@ -135,7 +135,6 @@ TEST_CASE("a task with a mark is shown with the reason, and the mark does not ho
   CHECK(rows.at("marked_task:length=5").find(" 0 of 1 ") != std::string::npos);
   const std::string note = "1 task marked control or open does not count: marked_task.";
   CHECK(summary.find("\n" + note) != std::string::npos);
-  CHECK(output("report smoke").find("\nmean rank: " + note) != std::string::npos);
 }
 
 TEST_CASE("the board of one encoding has one row for each task, best first, and fits a terminal") {
