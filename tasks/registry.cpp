@@ -36,6 +36,18 @@ std::string to_string(Aspect aspect) {
   return "";
 }
 
+std::string to_string(Learnability learnability) {
+  switch (learnability) {
+    case Learnability::learnable:
+      return "learnable";
+    case Learnability::control:
+      return "control";
+    case Learnability::open:
+      return "open";
+  }
+  return "";
+}
+
 std::unique_ptr<Task> make_task(const Spec& spec, const TaskInfo::Split& split, Layout layout) {
   const TaskEntry& entry = tasks().find(spec.name);
   try {

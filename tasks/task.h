@@ -76,6 +76,15 @@ struct Shortcuts {
 enum class Aspect { recall, counting, copying, order, state_tracking, arithmetic, hierarchy, aggregation };
 std::string to_string(Aspect);  // "state tracking"
 
+/// Tells if models can learn a task with its default options. The other two values mark a task, so that summaries over
+/// tasks do not count it. Options can make a task easier or harder, so results of a spec with options have no mark.
+enum class Learnability {
+  learnable,
+  control,  // a control experiment: the sources of the task say that such a model cannot learn it
+  open,     // no setting was found at which a model learns it
+};
+std::string to_string(Learnability);
+
 /// The description of a task, which `posbench show` prints and the suite reads before it builds the task.
 struct TaskInfo {
   std::string name;                  // the name of the file
@@ -98,6 +107,8 @@ struct TaskInfo {
   std::vector<Split> splits;           // in_distribution first
   double largest_answer_fraction = 0;  // upper bound of the frequency of any answer in any split; 0: chance level
   Shortcuts shortcuts = {};
+  Learnability learnability = Learnability::learnable;
+  std::string learnability_note = {};  // why it is a control, or the settings that were tried; empty if learnable
 };
 
 }  // namespace posbench

@@ -91,6 +91,8 @@ class Certificate {
       : spec_(Spec::parse(text)),
         setup_(make_task_setup(ExperimentOptions{}, text)),
         canonical_(tasks().find(spec_.name).canonical(spec_)) {
+    if (std::string message = check_learnability(*setup_.info); !message.empty())
+      faults_.push_back(std::move(message));
     const auto row = oracles().find(spec_.name);
     if (row == oracles().end()) {
       faults_.push_back(
@@ -254,6 +256,14 @@ bool Recurrence::excessive() const { return seen > by_chance + kTolerance * std:
 Recurrence recurrence(const SampleStream& training, const SampleStream& test, const SampleStream& fresh) {
   const std::unordered_set<std::uint64_t> trained = training_fingerprints(training);
   return {recurrences(trained, test), recurrences(trained, fresh), kSamples};
+}
+
+std::string check_learnability(const TaskInfo& info) {
+  const bool is_learnable = info.learnability == Learnability::learnable;
+  if (is_learnable == info.learnability_note.empty()) return "";
+  if (is_learnable) return "the task is learnable, but has a learnability_note; remove it or set .learnability";
+  return fmt::format("the task is marked {}, but has no learnability_note; state the reason",
+                     to_string(info.learnability));
 }
 
 Json certify_task(const std::string& spec) { return Certificate(spec).measure(); }

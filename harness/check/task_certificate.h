@@ -4,13 +4,17 @@
 
 #include "harness/training/samples.h"
 #include "results/json/json.h"
+#include "tasks/task.h"
 
 namespace posbench {
 
+/// Returns a message if a marked task has no learnability_note, or a learnable task has one; otherwise "".
+std::string check_learnability(const TaskInfo&);
+
 /// Checks every split in every layout that the task supports: ids are in range, every scored position has a
 /// target, the oracle agrees, the same seed gives the same sample, no answer is more frequent than declared, and
-/// test samples occur in the training stream no more often than fresh draws of the split. Also reports the trivial
-/// baselines. Throws InputError for a bad spec.
+/// test samples occur in the training stream no more often than fresh draws of the split. Also checks
+/// check_learnability and reports the trivial baselines. Throws InputError for a bad spec.
 Json certify_task(const std::string& spec);
 
 /// Counts samples of a stream, and as many fresh draws, that also occur in the training stream.

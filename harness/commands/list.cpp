@@ -124,6 +124,8 @@ Json tasks_json() {
                     {"definition", info.definition},
                     {"takes", info.requirement},
                     {"aspects", write_list(info.aspects, [](Aspect aspect) { return Json(to_string(aspect)); })},
+                    {"learnability", to_string(info.learnability)},
+                    {"learnability_note", info.learnability_note},
                     {"source", info.source},
                     {"published_name", info.published_name},
                     {"published", info.published},

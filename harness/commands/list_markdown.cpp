@@ -63,6 +63,7 @@ std::string task_section(const TaskEntry& entry) {
   std::vector<std::string> aspects;
   for (const Aspect aspect : info.aspects) aspects.push_back(to_string(aspect));
   text += paragraph("Aspects", fmt::format("{}", fmt::join(aspects, ", ")));
+  text += paragraph("Learnability", learnability_text(info));
   text += fmt::format(
       "{}; {}; lengths in {}{}; vocabulary {}; about {} tokens as trained, {} in any split.\n\n",
       cell(info.family), info.causal_only ? "causal models" : "causal and bidirectional models", info.length_unit,

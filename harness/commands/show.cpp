@@ -112,8 +112,8 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
   std::string text = fmt::format("{} (task, {}, version {})\n\n", info.name, info.family, info.version) +
                      field("definition", info.definition) + field("what it takes", info.requirement) +
                      field("aspects", fmt::format("{}", fmt::join(aspect_names(info), ", "))) +
-                     field("source", info.source) + field("published as", info.published_name) +
-                     field("published use", info.published) +
+                     field("learnability", learnability_text(info)) + field("source", info.source) +
+                     field("published as", info.published_name) + field("published use", info.published) +
                      field("models", info.causal_only ? "causal" : "causal, bidirectional (answer slots)") +
                      field("length unit", info.length_unit) + field("distance unit", info.distance_unit) +
                      field("vocabulary", fmt::format("{}", setup.model_config.vocabulary)) +

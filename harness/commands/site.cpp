@@ -18,6 +18,7 @@
 #include "harness/console/message.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
+#include "harness/runs/page_options.h"
 #include "harness/runs/site_folder.h"
 
 namespace posbench {
@@ -37,8 +38,10 @@ BoardReport make_board_report(const SiteRequest& request, const std::vector<Kept
                               const std::vector<Report>& submissions) {
   std::vector<NamedReport> named;
   for (const KeptReport& one : kept) named.push_back({one.name, one.report});
-  return merge_board(named, name_reports(request.submissions, submissions), board_costs().costs,
-                     request.allow_different_budget);
+  BoardReport all = merge_board(named, name_reports(request.submissions, submissions), board_costs().costs,
+                                request.allow_different_budget);
+  all.find_mark = mark_of;
+  return all;
 }
 
 void write_site(const SiteRequest& request) {

@@ -87,6 +87,7 @@ SiteTask describe_task(const TaskEntry& entry, const Report& report) {
           .facts = {{"definition", info.definition},
                     {"requires", info.requirement},
                     {"aspects", fmt::format("{}", fmt::join(aspects, ", "))},
+                    {"learnability", learnability_text(info)},
                     {"source", info.source},
                     {"published as", info.published_name},
                     {"published use", info.published},

@@ -7,6 +7,7 @@
 
 #include "harness/config/embedded_data.h"
 #include "harness/console/status_line.h"
+#include "harness/runs/page_options.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -16,7 +17,9 @@ BoardReport read_board() {
   const std::vector<KeptReport> kept = board_reports();
   std::vector<NamedReport> named;
   for (const KeptReport& one : kept) named.push_back({one.name, one.report});
-  return merge_board(named, {}, board_costs().costs, /*allow_different_budget=*/false);
+  BoardReport all = merge_board(named, {}, board_costs().costs, /*allow_different_budget=*/false);
+  all.find_mark = mark_of;
+  return all;
 }
 
 std::vector<AspectTasks> tasks_by_aspect(const Report& report) {
@@ -25,8 +28,9 @@ std::vector<AspectTasks> tasks_by_aspect(const Report& report) {
     const std::string name = spec_name(task.task);
     if (!tasks().contains(name)) continue;
     for (const Aspect aspect : tasks().find(name).info.aspects) {
-      by_aspect[aspect].aspect = to_string(aspect);
-      by_aspect[aspect].tasks.push_back(task.task);
+      AspectTasks& of_aspect = by_aspect[aspect];
+      of_aspect.aspect = to_string(aspect);
+      (mark_of(task.task).empty() ? of_aspect.tasks : of_aspect.marked).push_back(task.task);
     }
   }
   std::vector<AspectTasks> aspects;

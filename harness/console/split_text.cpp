@@ -22,4 +22,9 @@ std::string split_changes(const TaskInfo& info, const TaskInfo::Split& split, co
   return pieces.empty() ? "-" : fmt::format("{}", fmt::join(pieces, ", "));
 }
 
+std::string learnability_text(const TaskInfo& info) {
+  if (info.learnability == Learnability::learnable) return "";
+  return fmt::format("{}, with the default options: {}", to_string(info.learnability), info.learnability_note);
+}
+
 }  // namespace posbench

@@ -1,4 +1,4 @@
-// Describes the splits of tasks.
+// Describes the splits of tasks, and if models can learn them.
 #pragma once
 #include <string>
 
@@ -9,5 +9,8 @@ namespace posbench {
 /// Returns "length=128 (4x)": the values that a split changes, and how they relate to those of training; "-" if it
 /// changes none. `quote` is around each value, as "`" in Markdown.
 std::string split_changes(const TaskInfo&, const TaskInfo::Split&, const char* quote = "");
+
+/// Returns "open, with the default options: ..." with the note of a marked task; empty for a learnable task.
+std::string learnability_text(const TaskInfo&);
 
 }  // namespace posbench

@@ -14,6 +14,7 @@
 #include "harness/config/embedded_data.h"
 #include "harness/exchange/saved_model.h"
 #include "results/json/json.h"
+#include "tasks/registry.h"
 
 namespace posbench {
 namespace {
@@ -55,6 +56,12 @@ int style_of(const std::string& encoding) {
 std::string family_of(const std::string& encoding) {
   const std::string name = registered_name(encoding);
   return encodings().contains(name) ? to_string(encodings().find(name).info.family) : "other";
+}
+
+std::string mark_of(const std::string& task) {
+  if (!tasks().contains(task)) return "";
+  const Learnability learnability = tasks().find(task).info.learnability;
+  return learnability == Learnability::learnable ? "" : to_string(learnability);
 }
 
 fs::path inspection_path(const fs::path& run, const ExperimentId& id) {

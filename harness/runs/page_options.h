@@ -20,6 +20,9 @@ std::string family_of(const std::string& encoding);
 /// family_of.
 int style_of(const std::string& encoding);
 
+/// Returns "control" or "open" if the Learnability of a task is that, as FindMark does. A spec with options has no mark.
+std::string mark_of(const std::string& task);
+
 /// Returns the path at which `posbench inspect` saves the page of an experiment in a run directory.
 std::filesystem::path inspection_path(const std::filesystem::path& run, const ExperimentId&);
 

@@ -70,7 +70,7 @@ std::vector<BoardOptions> shown_splits(const TaskBaseline& task, const BoardOpti
 }
 
 BoardReport of_task(const BoardReport& all, const TaskBaseline& task) {
-  BoardReport one{.user_experiments = all.user_experiments, .costs = all.costs};
+  BoardReport one{.user_experiments = all.user_experiments, .costs = all.costs, .find_mark = all.find_mark};
   one.report.tasks = {task};
   for (const ExperimentResult& experiment : all.report.experiments) {
     if (experiment.id.task == task.task) one.report.experiments.push_back(experiment);

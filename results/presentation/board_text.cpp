@@ -98,8 +98,9 @@ std::string cost_text(const BoardRow& row) { return row.cost ? fmt::format("{:.1
 
 std::string task_summary_text(const BoardTask& task, const BoardOptions& options) {
   const BoardTaskSummary& summary = task.summary;
-  std::string text = fmt::format("{} of {} encodings learn it in distribution within {} steps", summary.learned,
-                                 summary.encodings, task.steps);
+  std::string text = task.mark.empty() ? "" : fmt::format("Marked {}: ", task.mark);
+  text += fmt::format("{} of {} encodings learn it in distribution within {} steps", summary.learned,
+                      summary.encodings, task.steps);
   if (!summary.best) return text + ".";
   const std::string of = fmt::format("{}, {}", metric_info(options.metric).title, split_title(task));
   const size_t count = summary.keep.size();
@@ -109,6 +110,18 @@ std::string task_summary_text(const BoardTask& task, const BoardOptions& options
   }
   return fmt::format("{}; {} {} {:.2f} or more of {}: {}.", text, count, count == 1 ? "has" : "have", kKept, of,
                      some(summary.keep, 12));
+}
+
+std::string learned_by_text(const BoardTask& task) {
+  const BoardTaskSummary& summary = task.summary;
+  if (summary.learned == 0 && !task.mark.empty()) return task.mark;
+  return fmt::format("{} of {}", summary.learned, summary.encodings);
+}
+
+std::string marked_text(const std::vector<std::string>& tasks) {
+  const bool is_one = tasks.size() == 1;
+  return fmt::format("{} {} marked control or open {} not count: {}.", tasks.size(), is_one ? "task" : "tasks",
+                     is_one ? "does" : "do", fmt::join(tasks, ", "));
 }
 
 Table board_summary(const Board& board, bool with_names) {
@@ -125,7 +138,7 @@ Table board_summary(const Board& board, bool with_names) {
     const Tone tone = summary.keep.empty() ? Tone::faint : Tone::plain;
     std::vector<Cell> cells{Cell{task.task, tone},
                             Cell{fmt::format("{}", task.steps), tone},
-                            Cell{fmt::format("{} of {}", summary.learned, summary.encodings), tone},
+                            Cell{learned_by_text(task), tone},
                             Cell{fmt::format("{}", summary.keep.size()), tone},
                             Cell{summary.best ? name_text(*summary.best) : "-", tone},
                             Cell{summary.best ? accuracy_text(summary.best->mean) : "-", tone}};
@@ -207,11 +220,14 @@ Table board_csv(const Board& board, const BoardTexts& words) {
 }
 
 std::vector<std::string> board_summary_notes(const Board& board) {
-  return {"steps: of training, at most; a task that none has learned may need more.",
-          fmt::format("learned by: encodings of which at least half of the seeds have {} or more in distribution.",
-                      kLearned),
-          fmt::format("{:.2f} or more, best: of those, by {}, {}, mean over seeds and splits.", kKept,
-                      metric_info(board.options.metric).title, split_title(board.options))};
+  std::vector<std::string> notes{
+      "steps: of training, at most; a task that none has learned may need more.",
+      fmt::format("learned by: encodings of which at least half of the seeds have {} or more in distribution.",
+                  kLearned),
+      fmt::format("{:.2f} or more, best: of those, by {}, {}, mean over seeds and splits.", kKept,
+                  metric_info(board.options.metric).title, split_title(board.options))};
+  if (!marked_tasks(board).empty()) notes.emplace_back(kAboutMarks);
+  return notes;
 }
 
 std::vector<std::string> board_notes(const Board& board, const BoardTexts& words) {
@@ -271,6 +287,7 @@ Json to_json(const Board& board, const BoardTexts& words, const std::vector<std:
     item["task"] = task.task;
     item["about"] = words.about ? words.about(task.task) : "";
     item["who_has_it"] = task_summary_text(task, board.options);
+    item["mark"] = task.mark.empty() ? Json(nullptr) : Json(task.mark);
     item["learned"] = summary.learned;
     item["encodings"] = summary.encodings;
     item["keep"] = summary.keep;

@@ -21,8 +21,19 @@ struct BoardTexts {
 /// Returns "57 of 66 encodings learn it in distribution; 2 keep 0.90 or more, ood_far4: cope, path."
 std::string task_summary_text(const BoardTask&, const BoardOptions&);
 
-/// Returns a row for each task: the number of encodings that have learned it, the number that keep 0.90 or more on
-/// the split that decides, and the best of these. Encodings that the board does not show are counted too.
+/// Returns "57 of 66": the encodings that learn the task. Returns the mark if the task has one and none learns it.
+std::string learned_by_text(const BoardTask&);
+
+/// Returns "2 tasks marked control or open do not count: dyck, k_hop."
+std::string marked_text(const std::vector<std::string>& tasks);
+
+/// The explanation of the marks of tasks.
+inline constexpr const char* kAboutMarks =
+    "control: the sources of the task say that such a model cannot learn it. open: no setting was found at which a model "
+    "learns it. Summaries over tasks do not count tasks with these marks. 'posbench show TASK' prints the reason.";
+
+/// Returns a row for each task: learned_by_text, the number of encodings that keep 0.90 or more on the split that
+/// decides, and the best of these. Encodings that the board does not show are counted too.
 /// `with_names` adds a column with their names.
 Table board_summary(const Board&, bool with_names);
 

@@ -100,7 +100,7 @@ Plot table_plot(std::string title, std::string about, const Table& table) {
 Plot aspect_plot(const EncodingCard& card) {
   Plot plot{.kind = "dots",
             .title = "Scores by aspect",
-            .about = kAboutScores,
+            .about = scores_text(card),
             .columns = {{"row", "aspect"},
                         {"series", "quantity"},
                         {"value", "score"},
@@ -143,7 +143,10 @@ Plot task_plot(const EncodingCard& card) {
 
 }  // namespace
 
-std::string scores_text() { return kAboutScores; }
+std::string scores_text(const EncodingCard& card) {
+  const std::vector<std::string> marked = marked_tasks(card.board);
+  return marked.empty() ? kAboutScores : fmt::format("{} {}", kAboutScores, marked_text(marked));
+}
 
 Table aspect_table(const std::vector<AspectScore>& scores) {
   Table table{{{"aspect"},
@@ -209,7 +212,7 @@ std::vector<CardPart> card_parts(const EncodingCard& card) {
   if (card.board.tasks.empty()) {
     parts.push_back({no_result_text(card), "", {}});
   } else {
-    parts.push_back({kAboutScores, "", aspect_table(card.aspects)});
+    parts.push_back({scores_text(card), "", aspect_table(card.aspects)});
     parts.push_back({lengths_text(card), "", card.lengths ? length_table(*card.lengths) : Table{}});
     parts.push_back({overview_text(card.board), "", {}});
     parts.push_back({about_tasks(), "", {}});

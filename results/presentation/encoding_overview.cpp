@@ -66,7 +66,7 @@ Table make_table(const std::vector<const BoardTask*>& tasks, BoardStatus status)
     if (status == BoardStatus::in_tier) cells.emplace_back(tier_text(row), tone);
     if (status == BoardStatus::not_learned) {
       cells.emplace_back(in_distribution_text(row));
-      cells.emplace_back(fmt::format("{} of {}", task->summary.learned, task->summary.encodings));
+      cells.emplace_back(learned_by_text(*task));
     } else {
       cells.emplace_back(accuracy_text(row.mean), tone);
       cells.emplace_back(seed_range_text(row));
@@ -106,6 +106,7 @@ std::string overview_text(const Board& board) {
   if (!over.rows.empty()) {
     text += fmt::format(" Interquartile mean over the {} that an encoding of the board has learned: {}.",
                         over.tasks.size(), estimate_text(over.rows.front().interquartile_mean));
+    if (!over.marked.empty()) text += " " + marked_text(over.marked);
   }
   if (first.cost) text += fmt::format(" Cost: {}.", cost_text(first));
   return text;

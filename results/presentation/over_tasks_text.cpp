@@ -88,11 +88,16 @@ Table over_tasks_table(const OverTasks& over) {
 }
 
 std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOptions& options) {
-  if (over.tasks.empty())
-    return {"No encoding has learned any of these tasks, so there is no summary over tasks."};
-  std::vector<std::string> notes{fmt::format("Over {} tasks, {}, {}, a value for each seed: {}.",
-                                             over.tasks.size(), metric_info(options.metric).title,
-                                             split_title(options), fmt::join(over.tasks, ", "))};
+  std::vector<std::string> notes;
+  if (over.tasks.empty()) {
+    notes.emplace_back("No encoding has learned any of these tasks, so there is no summary over tasks.");
+  } else {
+    notes.push_back(fmt::format("Over {} tasks, {}, {}, a value for each seed: {}.", over.tasks.size(),
+                                metric_info(options.metric).title, split_title(options),
+                                fmt::join(over.tasks, ", ")));
+  }
+  if (!over.marked.empty()) notes.push_back(marked_text(over.marked));
+  if (over.tasks.empty()) return notes;
   if (!over.unlearned.empty())
     notes.push_back(fmt::format("Left out, because no encoding of the board has learned them: {}.",
                                 fmt::join(over.unlearned, ", ")));
@@ -141,6 +146,7 @@ Section over_tasks_section(const OverTasks& over, const BoardOptions& options) {
 Json to_json(const OverTasks& over) {
   Json json;
   json["tasks"] = over.tasks;
+  json["marked"] = over.marked;
   json["unlearned"] = over.unlearned;
   json["incomplete"] = over.incomplete;
   json["common"] = over.common;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "results/presentation/accuracy_text.h"
+#include "results/presentation/board_text.h"
 #include "results/statistics/learned.h"
 
 namespace posbench {
@@ -123,8 +124,10 @@ std::vector<std::string> recommendation_notes(const Recommendations& found, cons
         found.incomplete.size(), found.incomplete.size() + found.encodings.size(),
         need.cost ? " at this cost" : ""));
   }
-  for (const AspectTasks& aspect : need.aspects)
+  for (const AspectTasks& aspect : need.aspects) {
     notes.push_back(fmt::format("{}: {}", aspect.aspect, fmt::join(aspect.tasks, ", ")));
+    if (!aspect.marked.empty()) notes.back() += ". " + marked_text(aspect.marked);
+  }
   if (!need.length) return notes;
   for (std::string& note : length_notes(found, need)) notes.push_back(std::move(note));
   return notes;
@@ -162,7 +165,7 @@ std::string no_recommendation_text(const Recommendations& found, const Need& nee
 Json to_json(const Recommendations& found, const Need& need) {
   Json json;
   json["aspects"] = write_list(need.aspects, [](const AspectTasks& aspect) {
-    return Json{{"aspect", aspect.aspect}, {"tasks", aspect.tasks}};
+    return Json{{"aspect", aspect.aspect}, {"tasks", aspect.tasks}, {"marked", aspect.marked}};
   });
   if (need.length) {
     json["length"] = *need.length;

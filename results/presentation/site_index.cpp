@@ -33,10 +33,11 @@ std::map<std::string, Standing> find_standings(const Board& board) {
   for (const BoardTask& task : board.tasks) {
     for (const BoardRow& row : task.rows) {
       Standing& standing = standings[row.encoding];
+      standing.cost = cost_text(row);
+      if (!task.mark.empty()) continue;
       ++standing.tasks;
       standing.learned += row.status != BoardStatus::not_learned ? 1 : 0;
       standing.in_first_tier += row.tier == 1 ? 1 : 0;
-      standing.cost = cost_text(row);
     }
   }
   return standings;
@@ -105,6 +106,8 @@ std::vector<std::string> encodings_notes(const SiteSource& source) {
       "tier 1 on: tasks on which the seeds cannot tell the encoding from the best. learned: tasks on which at least half of the "
       "seeds learn the training distribution. tasks: tasks that it ran. cost: core time of a training step; plain attention "
       "has 1.");
+  const std::vector<std::string> marked = marked_tasks(source.board);
+  if (!marked.empty()) notes.push_back(marked_text(marked));
   return notes;
 }
 
@@ -126,10 +129,12 @@ SiteTable tasks_table(const SiteSource& source) {
       cells.insert(cells.end(), {"0", "-", "-", "-", "-"});
     } else {
       const BoardTaskSummary& summary = found->summary;
-      cells.insert(cells.end(),
-                   {fmt::format("{}", summary.encodings), fmt::format("{}", summary.learned),
-                    fmt::format("{}", summary.keep.size()), summary.best ? name_text(*summary.best) : "-",
-                    summary.best ? accuracy_text(summary.best->mean) : "-"});
+      const bool shows_mark = summary.learned == 0 && !found->mark.empty();
+      const std::string learned = shows_mark ? found->mark : fmt::format("{}", summary.learned);
+      cells.insert(
+          cells.end(),
+          {fmt::format("{}", summary.encodings), learned, fmt::format("{}", summary.keep.size()),
+           summary.best ? name_text(*summary.best) : "-", summary.best ? accuracy_text(summary.best->mean) : "-"});
     }
     cells.emplace_back(fmt::format("{}", fmt::join(task.aliases, ", ")));
     table.rows.push_back(std::move(cells));
@@ -215,6 +220,7 @@ SiteFile make_index_page(const SiteSource& source) {
   text.add_paragraph(
       "learned by: encodings of which at least half of the seeds learn the training distribution. 0.90 or more, best "
       "encoding: of those, by the sequence accuracy out of distribution.");
+  if (!marked_tasks(source.board).empty()) text.add_paragraph(kAboutMarks);
   text.begin_section("claims", "Claims");
   std::vector<const SiteClaim*> claims;
   for (const SiteClaim& claim : contents.claims) claims.push_back(&claim);

@@ -63,7 +63,7 @@ void add_card(const EncodingCard& card, SiteText& text) {
     return;
   }
   text.begin_section("aspects", "Aspects");
-  text.add_paragraph(scores_text());
+  text.add_paragraph(scores_text(card));
   text.add_table("Scores by aspect", {aspect_table(card.aspects)});
   text.begin_section("lengths", "Effective lengths");
   text.add_paragraph(lengths_text(card));

@@ -14,6 +14,7 @@ namespace posbench {
 struct AspectTasks {
   std::string aspect;
   std::vector<std::string> tasks;
+  std::vector<std::string> marked = {};  // tasks with a mark, which do not count
 };
 
 /// The result of one encoding on the tasks of an aspect.

@@ -232,6 +232,7 @@ Board make_board(const BoardReport& all, const BoardOptions& options) {
   for (const TaskBaseline& task : all.report.tasks) {
     BoardTask shown{.task = task.task, .split = options.split, .splits = deciding(task, options.split)};
     if (shown.splits.empty() || !order.contains(task.task)) continue;
+    if (all.find_mark) shown.mark = all.find_mark(task.task);
     for (const std::string& encoding : order.at(task.task)) {
       const auto& of_row = experiments.at({task.task, encoding});
       BoardRow row = make_row(all.report, task, shown.splits, options.metric, of_row);
@@ -246,6 +247,14 @@ Board make_board(const BoardReport& all, const BoardOptions& options) {
     board.tasks.push_back(std::move(shown));
   }
   return board;
+}
+
+std::vector<std::string> marked_tasks(const Board& board) {
+  std::vector<std::string> names;
+  for (const BoardTask& task : board.tasks) {
+    if (!task.mark.empty()) names.push_back(task.task);
+  }
+  return names;
 }
 
 }  // namespace posbench

@@ -26,7 +26,8 @@ struct BoardReport {
   Report report;
   std::set<ExperimentId> user_experiments;
   std::vector<std::string> warnings;
-  Costs costs;  // those of the kept encodings, and of the user's if they are known
+  Costs costs;         // those of the kept encodings, and of the user's if they are known
+  FindMark find_mark;  // empty after merge_board
 };
 
 /// Estimates the costs of the user's encodings from their seconds for each step, relative to those of encodings in
@@ -68,6 +69,7 @@ struct BoardTaskSummary {
 
 struct BoardTask {
   std::string task;
+  std::string mark;                 // of BoardReport::find_mark
   std::string split;                // as in BoardOptions
   std::vector<std::string> splits;  // whose mean decides
   int steps = 0;               // of the longest training of an experiment; early stopping may end others before
@@ -82,5 +84,8 @@ struct Board {
 
 /// Puts encodings that have not learned the task into no tier if the split is out of distribution.
 Board make_board(const BoardReport&, const BoardOptions& = {});
+
+/// Returns the tasks that have a mark.
+std::vector<std::string> marked_tasks(const Board&);
 
 }  // namespace posbench

@@ -2,8 +2,10 @@
 // split in distribution. If not, its accuracy out of distribution may be low because training was too short, and then
 // it says nothing about the encoding.
 #pragma once
+#include <functional>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "results/types/report.h"
 
@@ -14,6 +16,10 @@ constexpr double kLearned = 0.95;  // the sequence accuracy in distribution from
 constexpr double kSolved = 0.99;   // the sequence accuracy from which a split is solved
 /// The last fraction of training, whose gain shows whether learning had ended.
 constexpr double kLateTraining = 0.4;
+
+/// Returns the mark of a task that models are not expected to learn, given its spec: "control" or "open". Returns an
+/// empty text for other tasks. An empty function marks no task.
+using FindMark = std::function<std::string(const std::string& task)>;
 
 struct Learned {
   Count seeds;  // with kLearned or more on every split in distribution, out of all

@@ -28,11 +28,13 @@ std::vector<double> profile_thresholds() {
 
 OverTasks summarize_over_tasks(const Board& board) {
   OverTasks over;
+  over.marked = marked_tasks(board);
   std::map<std::string, Results> results;
+  const auto counts = [](const BoardTask& task) { return task.mark.empty() && task.summary.learned > 0; };
   for (const BoardTask& task : board.tasks) {
-    const bool is_learned = task.summary.learned > 0;
-    (is_learned ? over.tasks : over.unlearned).push_back(task.task);
-    if (!is_learned) continue;
+    if (!task.mark.empty()) continue;
+    (counts(task) ? over.tasks : over.unlearned).push_back(task.task);
+    if (!counts(task)) continue;
     for (const BoardRow& row : task.rows) {
       Results& of_encoding = results[row.encoding];
       of_encoding.is_users = row.is_users;
@@ -41,7 +43,7 @@ OverTasks summarize_over_tasks(const Board& board) {
     }
   }
   for (const BoardTask& task : board.tasks) {
-    if (task.summary.learned > 0 && task.rows.size() == results.size()) over.common.push_back(task.task);
+    if (counts(task) && task.rows.size() == results.size()) over.common.push_back(task.task);
   }
   const std::vector<double> thresholds = profile_thresholds();
   for (const auto& [encoding, of_encoding] : results) {

@@ -178,6 +178,35 @@ TEST_CASE("the summary counts who has learned each task and who keeps it, and na
   CHECK(task.at("best") == "encoding0");
 }
 
+TEST_CASE("a marked task shows its mark if no encoding has learned it, and the notes explain the mark") {
+  const auto accuracy = [](int task, int, int split, int) { return split == 0 && task == 1 ? 0.5 : 1.0; };
+  const Report kept = drawn_report(3, 2, 5, accuracy);
+  BoardReport all = merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {}, false);
+  CHECK(board_summary(make_board(all), /*with_names=*/false).rows[1][2].text == "0 of 2");
+  CHECK(board_summary_notes(make_board(all)).size() == 3);
+  all.find_mark = [](const std::string& task) {
+    return task == "task1" ? "open" : task == "task2" ? "control" : "";
+  };
+  const Board board = make_board(all);
+  const Table table = board_summary(board, /*with_names=*/false);
+  CHECK(table.rows[0][2].text == "2 of 2");
+  CHECK(table.rows[1][2].text == "open");
+  CHECK(table.rows[2][2].text == "2 of 2");
+  CHECK(board_summary_notes(board).back() == kAboutMarks);
+  CHECK(task_summary_text(board.tasks[1], {}).starts_with("Marked open: 0 of 2 encodings learn it"));
+  const Json tasks = to_json(board, kWords, {}).at("tasks");
+  CHECK(tasks.at(0).at("mark").is_null());
+  CHECK(tasks.at(1).at("mark") == "open");
+
+  const std::string page =
+      make_board_page(all, {}, kWords, [](const std::string&, const std::string&) { return true; });
+  const auto has = [&](const std::string& text) { return page.find(text) != std::string::npos; };
+  const std::string note = " 2 tasks marked control or open do not count: task1, task2.";
+  CHECK(has("Marked open: 0 of 2 encodings learn it"));
+  CHECK(has("no setting was found at which a model learns it"));
+  CHECK(has("a value for each seed: task0." + note));
+}
+
 TEST_CASE("one split decides where it is named, and in distribution nothing is unlearned") {
   const Report kept = kept_report();
   const BoardReport all = merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {}, false);

@@ -46,6 +46,17 @@ TEST_CASE("the card of a small board with grids has effective lengths") {
   CHECK(json["effective_lengths"][2]["learned"] == false);
 }
 
+TEST_CASE("a card names the marked tasks, which do not count in its scores and its interquartile mean") {
+  BoardReport all = golden_board();
+  all.find_mark = [](const std::string& task) { return task == "task2" ? "control" : ""; };
+  const std::string text = card_text(rope_card(all)),
+                    note = " 1 task marked control or open does not count: task2.";
+  CHECK(text.find("bootstrap over tasks and seeds." + note) != std::string::npos);
+  const size_t mean = text.find(" Interquartile mean over the 2 that an encoding of the board has learned: ");
+  REQUIRE(mean != std::string::npos);
+  CHECK(text.find(note, mean) != std::string::npos);
+}
+
 TEST_CASE("the page of a card is whole, escapes texts, and states if there are no effective lengths") {
   const std::string page = make_card_page(rope_card(golden_board()));
   CHECK(page.starts_with("<!DOCTYPE html>"));

@@ -44,6 +44,27 @@ TEST_CASE("the summary over tasks has the tasks that an encoding has learned, an
   CHECK(over.rows[1].profile[10] == 0);  // not above 0.5
 }
 
+TEST_CASE("the summary over tasks leaves out marked tasks, learned or not, and names them") {
+  BoardReport all = drawn_board();
+  all.find_mark = [](const std::string& task) {
+    return task == "task1" ? "open" : task == "task3" ? "control" : "";
+  };
+  OverTasks over = summarize_over_tasks(make_board(all));
+  CHECK(over.tasks == std::vector<std::string>{"task0", "task2"});
+  CHECK(over.common == over.tasks);
+  CHECK(over.marked == std::vector<std::string>{"task1", "task3"});
+  CHECK(over.unlearned.empty());
+  REQUIRE(over.rows.size() == 3);
+  CHECK(over.rows[2].learned == 1);
+  CHECK(over_tasks_notes(over, {})[1] == "2 tasks marked control or open do not count: task1, task3.");
+  CHECK(to_json(over)["marked"] == Json{"task1", "task3"});
+  all.find_mark = [](const std::string&) { return "open"; };
+  over = summarize_over_tasks(make_board(all));
+  CHECK(over.rows.empty());
+  CHECK(over_tasks_notes(over, {}).back() ==
+        "4 tasks marked control or open do not count: task0, task1, task2, task3.");
+}
+
 TEST_CASE("an encoding that lacks a task is left out of the summary over tasks by name") {
   BoardReport all = drawn_board();
   std::erase_if(all.report.experiments, [](const ExperimentResult& experiment) {

@@ -112,6 +112,15 @@ TEST_CASE("a recommendation states how many encodings did not run every task") {
   CHECK(recommendation_notes(found, need)[2].starts_with("1 of 3 encodings of the board are left out, because"));
 }
 
+TEST_CASE("a recommendation names the marked tasks of its aspects, which do not count") {
+  Need need{.aspects = golden_aspects()};
+  need.aspects[1].marked = {"task3"};
+  const Recommendations found = recommend(golden_board(), need);
+  CHECK(recommendation_notes(found, need).back() ==
+        "counting: task1, task2. 1 task marked control or open does not count: task3.");
+  CHECK(to_json(found, need)["aspects"][1]["marked"] == Json{"task3"});
+}
+
 TEST_CASE("the JSON of a recommendation has the accuracy of each seed at the length, and its source") {
   const Need need{.aspects = golden_aspects(), .length = 4};
   const Json json = to_json(recommend(golden_board(), need), need);

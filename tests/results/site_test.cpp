@@ -86,6 +86,24 @@ TEST_CASE("the pages of a site link encodings, tasks and claims, and escape text
   CHECK(rope.find("<script src=\"../files/vega.js\"></script>") != std::string::npos);
 }
 
+TEST_CASE("the index of a site shows marks, and counts no results on marked tasks") {
+  const Report reference = golden_board().report;
+  SiteContents contents = small_contents(reference);
+  for (ExperimentResult& experiment : contents.board.report.experiments) {
+    if (experiment.id.task == "task2") experiment.splits[0].sequence.correct = 0;
+  }
+  const std::string before = text_of(make_site(contents, 2), "index.html");
+  contents.board.find_mark = [](const std::string& task) { return task == "task2" ? "open" : ""; };
+  const std::string index = text_of(make_site(contents, 2), "index.html");
+  const auto has = [](const std::string& text, const std::string& part) { return text.find(part) != text.npos; };
+  CHECK(has(before, ">3</td><td class=\"number\">0</td>"));
+  CHECK(has(index, ">3</td><td class=\"number\">open</td>"));
+  CHECK(has(index, "1 task marked control or open does not count: task2."));
+  CHECK(has(index, "no setting was found at which a model learns it"));
+  CHECK(has(before, ">3</td><td class=\"number\">1.9x</td>"));  // the tasks and the cost of cope
+  CHECK(has(index, ">2</td><td class=\"number\">1.9x</td>"));
+}
+
 TEST_CASE("a site has the libraries of its plots once") {
   const std::vector<SiteFile> files = small_site();
   const auto bytes = [&](const std::string& path) { return text_of(files, path).size(); };

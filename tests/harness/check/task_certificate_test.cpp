@@ -46,12 +46,14 @@ class Unfair final : public Task {
 }  // namespace
 
 TEST_CASE("the certificate of a task reports a missing oracle, an unsteady generator and a too frequent answer") {
-  tasks().add("unfair", {TaskInfo{.name = "unfair", .splits = {{"in_distribution", {}, ""}}},
-                         {},
-                         [](const Spec& spec) { return make_canonical<Unfair::Options>(spec, "task"); },
-                         [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
-                           return std::make_unique<Unfair>(read_options<Unfair::Options>(spec, "task"), layout);
-                         }});
+  tasks().add(
+      "unfair",
+      {TaskInfo{.name = "unfair", .splits = {{"in_distribution", {}, ""}}, .learnability = Learnability::open},
+       {},
+       [](const Spec& spec) { return make_canonical<Unfair::Options>(spec, "task"); },
+       [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
+         return std::make_unique<Unfair>(read_options<Unfair::Options>(spec, "task"), layout);
+       }});
   const auto has = [](const Json& certificate, const std::string& message) {
     return std::any_of(certificate["faults"].begin(), certificate["faults"].end(), [&](const Json& fault) {
       return fault.get<std::string>().find(message) != std::string::npos;
@@ -60,9 +62,20 @@ TEST_CASE("the certificate of a task reports a missing oracle, an unsteady gener
   const Json lopsided = certify_task("unfair"), unsteady = certify_task("unfair:steady=false");
   CHECK_FALSE(lopsided["passed"].get<bool>());
   CHECK(has(lopsided, "no oracle is registered; add to harness/check/oracles/FAMILY.cpp"));
+  CHECK(has(lopsided, "the task is marked open, but has no learnability_note; state the reason"));
   CHECK(has(lopsided, "split in_distribution: the fraction of one answer is 0.7"));
   CHECK_FALSE(has(lopsided, "the same seed"));
   CHECK(has(unsteady, "split in_distribution: the same seed gives a different sample 0"));
+}
+
+TEST_CASE("a marked task has a note that states the reason, and a learnable task has none") {
+  CHECK(check_learnability({}).empty());
+  CHECK(check_learnability({.learnability = Learnability::control, .learnability_note = "The paper says so."})
+            .empty());
+  CHECK(check_learnability({.learnability = Learnability::control}) ==
+        "the task is marked control, but has no learnability_note; state the reason");
+  CHECK(check_learnability({.learnability_note = "The paper says so."}) ==
+        "the task is learnable, but has a learnability_note; remove it or set .learnability");
 }
 
 // Takes minutes: ctest runs it as the test task_certificates.

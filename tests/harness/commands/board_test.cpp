@@ -82,7 +82,7 @@ TEST_CASE("the summary of the board summarizes encodings over all tasks, and nam
   const TemporaryDirectory directory;
   const Json over = parse_json(posbench_command(directory, "board --format json").out, "board").at("over_tasks");
   REQUIRE(over.at("encodings").size() >= 8);
-  CHECK(over.at("tasks").size() + over.at("unlearned").size() >= 60);
+  CHECK(over.at("tasks").size() + over.at("unlearned").size() + over.at("marked").size() >= 60);
   double above = 1;
   for (const Json& row : over.at("encodings")) {
     const Json& mean = row.at("interquartile_mean");
@@ -97,12 +97,44 @@ TEST_CASE("the summary of the board summarizes encodings over all tasks, and nam
   CHECK(outcome.out.find("\n" + best + " ") != std::string::npos);
   std::string notes = outcome.out.substr(outcome.out.find("\nOver "));
   for (size_t at = 0; (at = notes.find("\n  ", at)) != notes.npos;) notes.replace(at, 3, " ");  // wrapped lines
-  for (const char* key : {"tasks", "unlearned", "incomplete"}) {
+  for (const char* key : {"tasks", "marked", "unlearned", "incomplete"}) {
     for (const Json& name : over.at(key)) CHECK(notes.find(name.get<std::string>()) != std::string::npos);
   }
   CHECK(notes.find("has not learned counts with the accuracy that it has") != std::string::npos);
   const Outcome one = posbench_command(directory, "board --summary -t flip_flop");
   CHECK(one.out.find("interquartile") == std::string::npos);
+}
+
+TEST_CASE("a task with a mark is shown with the reason, and the mark does not hold for other options") {
+  const TemporaryDirectory directory;
+  const std::string plugin = "--plugin '" POSBENCH_MARKED_TASK "' ";
+  const auto output = [&](const std::string& arguments) {
+    const Outcome outcome = posbench_command(directory, plugin + arguments);
+    INFO(outcome.error);
+    CHECK(outcome.code == 0);
+    return outcome.out;
+  };
+  CHECK(
+      output("show marked_task").find("\nlearnability:   open, with the default options: Nothing was tried.\n") !=
+      std::string::npos);
+  CHECK(output("show flip_flop").find("learnability") == std::string::npos);
+  std::map<std::string, std::string> learnability;
+  for (const Json& task : parse_json(output("list tasks --json"), "list").at("tasks"))
+    learnability[task.at("id").get<std::string>()] = task.at("learnability").get<std::string>();
+  CHECK(learnability.at("marked_task") == "open");
+  CHECK(learnability.at("flip_flop") == "learnable");
+
+  output("run --profile smoke -t marked_task,marked_task:length=5 -e none -q -o smoke");
+  const std::string summary = output("board smoke --only-own --summary --allow-different-budget");
+  std::map<std::string, std::string> rows;  // of the summary, by task
+  std::istringstream lines(summary);
+  for (std::string line; std::getline(lines, line);) rows.emplace(line.substr(0, line.find(' ')), line);
+  REQUIRE(rows.contains("marked_task"));
+  REQUIRE(rows.contains("marked_task:length=5"));
+  CHECK(rows.at("marked_task").find(" open ") != std::string::npos);
+  CHECK(rows.at("marked_task:length=5").find(" 0 of 1 ") != std::string::npos);
+  const std::string note = "1 task marked control or open does not count: marked_task.";
+  CHECK(summary.find("\n" + note) != std::string::npos);
 }
 
 TEST_CASE("the board of one encoding has one row for each task, best first, and fits a terminal") {
