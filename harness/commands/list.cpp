@@ -122,7 +122,7 @@ Json tasks_json() {
                     {"family", info.family},
                     {"version", info.version},
                     {"definition", info.definition},
-                    {"takes", info.requirement},
+                    {"requirement", info.requirement},
                     {"aspects", write_list(info.aspects, [](Aspect aspect) { return Json(to_string(aspect)); })},
                     {"learnability", to_string(info.learnability)},
                     {"learnability_note", info.learnability_note},

@@ -110,7 +110,7 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
   const TaskSetup setup = make_task_setup(ExperimentOptions{}, spec);
   const TaskBaseline baseline = measure_baselines(setup);
   std::string text = fmt::format("{} (task, {}, version {})\n\n", info.name, info.family, info.version) +
-                     field("definition", info.definition) + field("what it takes", info.requirement) +
+                     field("definition", info.definition) + field("requirement", info.requirement) +
                      field("aspects", fmt::format("{}", fmt::join(aspect_names(info), ", "))) +
                      field("learnability", learnability_text(info)) + field("source", info.source) +
                      field("published as", info.published_name) + field("published use", info.published) +

@@ -85,7 +85,7 @@ SiteTask describe_task(const TaskEntry& entry, const Report& report) {
           .aspects = fmt::format("{}", fmt::join(aspects, ", ")),
           .aliases = aliases,
           .facts = {{"definition", info.definition},
-                    {"requires", info.requirement},
+                    {"requirement", info.requirement},
                     {"aspects", fmt::format("{}", fmt::join(aspects, ", "))},
                     {"learnability", learnability_text(info)},
                     {"source", info.source},

@@ -22,7 +22,7 @@ const TaskInfo kInfo{
     .aspects = {Aspect::recall, Aspect::state_tracking},
     .definition =
         "The model reads clauses that give each variable as plus or minus the one before, and answers the sign "
-        "of one variable.",
+        "of one variable, or the signs of all in the order of the chain.",
     .requirement =
         "Attention has to find the clause that defines a variable by content, for one variable of the chain "
         "after the other.",
@@ -31,7 +31,7 @@ const TaskInfo kInfo{
     .published =
         "Kazemnejad et al. train on up to 8 clauses and test on 9..16, as English text (\"If b = +1, d = - b. "
         "Then, what is the value of d?\"; code McGill-NLP/length-generalization). "
-        "Here clauses are tokens.",
+        "Here clauses are tokens. answer=all has a target for each variable, as in training by Zhang et al.",
     .length_unit = "clauses",
     .distance_unit = "clauses to follow",
     .splits = splits_to_twice_the_length(),
@@ -39,12 +39,16 @@ const TaskInfo kInfo{
 };
 
 constexpr int kLetters = 26;
+enum class Answer { one, all };
 struct Options {
   Integers length{2, 8};
   bool shuffled = false;
+  Answer answer = Answer::one;
   void describe(OptionTable& o) {
     o.integers("length", length, 2, kLetters, "clauses");
     o.flag("shuffled", shuffled, "clauses are in random order");
+    o.choice("answer", answer, {"one", "all"},
+             "the sign of one variable, or those of all from the start of the chain");
   }
 };
 
@@ -67,14 +71,23 @@ class Lego final : public AlphabetTask<Options, "abcdefghijklmnopqrstuvwxyz+-1,_
       question.insert(question.end(), {letters[link], signs[link], link == 0 ? kOne : letters[link - 1], kComma});
       segments.insert(segments.end(), 4, n);
     }
-    const int queried = uniform(rng, (length + 1) / 2, length - 1);
-    question.push_back(letters[queried]);
-    int negative = 0;
-    for (int link = 0; link <= queried; ++link) negative ^= signs[link] == kMinus;
+    int first = 0, last = length - 1;  // of the variables whose signs are answers
+    if (options_.answer == Answer::one) {
+      first = last = uniform(rng, (length + 1) / 2, length - 1);
+      question.push_back(letters[last]);
+    }
+    std::vector<int> answer, distances;
+    bool is_negative = false;
+    for (int link = 0; link <= last; ++link) {
+      is_negative ^= signs[link] == kMinus;
+      if (link < first) continue;
+      answer.push_back(is_negative ? kMinus : kPlus);
+      distances.push_back(link + 1);
+    }
 
-    Example example = ask(layout_, std::move(question), kBlank, {negative ? kMinus : kPlus});
+    Example example = ask(layout_, std::move(question), kBlank, answer);
     set_segments(example, std::move(segments), length);
-    example.distances = {queried + 1};
+    example.distances = std::move(distances);
     return example;
   }
 

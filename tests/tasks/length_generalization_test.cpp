@@ -268,6 +268,17 @@ TEST_CASE("lego with shuffled clauses keeps its answer, and queries the second h
   }
 }
 
+TEST_CASE("lego answers the signs of all variables in the order of the chain") {
+  CHECK(oracles().at("lego")(Example{.tokens = {1, 26, 3, 29, 3, 27, 0, 29, 0, 27, 28, 29, 30},
+                                     .scored = {12, 13, 14}}) == Tokens{27, 26, 26});
+  for (const std::string task : {"lego:answer=all", "lego:answer=all,shuffled=true"}) {
+    const Drawn drawn = draw(task, 7, 0);
+    CHECK(drawn.question.size() == 4 * 7);
+    CHECK(drawn.answers == oracles().at("lego")(drawn.example));
+    CHECK(drawn.example.distances == std::vector<int>{1, 2, 3, 4, 5, 6, 7});
+  }
+}
+
 TEST_CASE("addition adds several operands, whose slots hold the longest sum") {
   std::set<size_t> counts;
   for (const Layout layout : {Layout::teacher_forced, Layout::slots}) {

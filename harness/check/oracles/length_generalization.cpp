@@ -61,10 +61,10 @@ const RegisterOracle interleaved_majority("interleaved_majority", {"strings"}, [
   return majorities;
 });
 
-/// Returns the signs of the clauses from the queried variable to the number 1, at the start of the chain.
-Tokens signs_of_chain(const Example& e) {
+/// Returns the signs of the clauses from a variable to the number 1, at the start of the chain.
+Tokens signs_of_chain(const Example& e, int variable) {
   Tokens signs;
-  for (int variable = question(e).back(); variable != 28;) {
+  while (variable != 28) {
     size_t clause = 0;
     while (e.tokens[clause] != variable) clause += 4;
     signs.push_back(e.tokens[clause + 1]);
@@ -73,9 +73,28 @@ Tokens signs_of_chain(const Example& e) {
   return signs;
 }
 
+/// Returns the signs of the chain of each variable whose sign is an answer: the queried one, or all, shortest chain first.
+std::vector<Tokens> answered_chains(const Example& e) {
+  const Tokens asked = question(e);
+  if (asked.size() % 4 == 1) return {signs_of_chain(e, asked.back())};
+  std::vector<Tokens> chains;
+  for (size_t clause = 0; clause < asked.size(); clause += 4) chains.push_back(signs_of_chain(e, asked[clause]));
+  std::ranges::sort(chains, {}, &Tokens::size);
+  return chains;
+}
+
 const RegisterOracle lego(
-    "lego", {"shuffled"}, [](const Example& e) { return Tokens{26 + count(signs_of_chain(e), 27) % 2}; },
-    [](const Example& e) { return std::vector<int>{static_cast<int>(signs_of_chain(e).size())}; });
+    "lego", {"shuffled", "answer"},
+    [](const Example& e) {
+      Tokens answers;
+      for (const Tokens& signs : answered_chains(e)) answers.push_back(26 + count(signs, 27) % 2);
+      return answers;
+    },
+    [](const Example& e) {
+      std::vector<int> clauses;
+      for (const Tokens& signs : answered_chains(e)) clauses.push_back(static_cast<int>(signs.size()));
+      return clauses;
+    });
 
 const RegisterOracle majority("majority", {"symbols"}, [](const Example& e) {
   std::map<int, int> counts;
