@@ -18,8 +18,8 @@ const EncodingInfo kInfo{
     .family = Family::rotary,
     .equation =
         "score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D),   R(p) rotates pair n by p base^(-2n / D)\n"
-        "axial=true: R rotates pair n by c_(n mod A) base^(-2 (n - n mod A) / D),   c_0 .. c_(A-1) the coordinates of "
-        "the position",
+        "axial=true: R rotates pair n by c_(n mod A) base^(-2 (n - n mod A) / D),\n"
+        "            c_0 .. c_(A-1) the coordinates of the position",
     .source =
         "Su et al. 2021, arXiv:2104.09864, section 3.2; ZhuiyiTechnology/roformer, EleutherAI/gpt-neox; axial: Heo et "
         "al. 2024, arXiv:2403.13298, naver-ai/rope-vit",

@@ -119,7 +119,8 @@ TEST_CASE("a task with a mark is shown with the reason, and the mark does not ho
       std::string::npos);
   CHECK(output("show flip_flop").find("learnability") == std::string::npos);
   std::map<std::string, std::string> learnability;
-  for (const Json& task : parse_json(output("list tasks --json"), "list").at("tasks"))
+  const Json listed = parse_json(output("list tasks --json"), "list");
+  for (const Json& task : listed.at("tasks"))
     learnability[task.at("id").get<std::string>()] = task.at("learnability").get<std::string>();
   CHECK(learnability.at("marked_task") == "open");
   CHECK(learnability.at("flip_flop") == "learnable");
