@@ -130,7 +130,8 @@ struct EncodingEntry {
   std::function<ReplacedStages(const Spec&)> replaces;
   /// Returns the encoding of a layer in a model with `layers` layers. Empty if all layers have the encoding itself.
   std::function<Spec(const Spec&, int layer, int layers)> of_layer;
-  /// It, or one that it wraps, chooses positions itself: at random, or as the coordinates that the task states.
+  /// Returns true if the encoding, or one that it wraps, has an option that replaces the given positions: by random ones, or
+  /// by the coordinates that the task states.
   std::function<bool(const Spec&)> chooses_positions;
   std::function<std::unique_ptr<PositionEncoding>(const Spec&, const ModelConfig&, ParameterLayout&)> make;
 };

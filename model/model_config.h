@@ -31,7 +31,7 @@ struct ModelConfig {
   double dropout = 0;      // of the embeddings and of each block's two sublayer outputs, in training only
   int trained_length = 0;  // expected T of the longest training sequence
   int longest = 0;         // expected T of the longest sequence of any split
-  int coordinates = 0;     // of a position that the task states; 0: none
+  int coordinates = 0;     // number of coordinates of each position; 0: none
 
   NormKind norm_kind = NormKind::layer_norm;
   bool biases = true;    // of linear layers and layer normalizations

@@ -30,8 +30,8 @@ struct Positions {
   std::vector<Real> at;            // (T)
   bool sampled_distances = false;  // at[n] is then the distance between tokens n apart, not a position
   bool depends_on_length = false;  // the tables depend on T: a shorter sequence cannot use their leading rows
-  std::vector<Positions> members;  // of each member of a composition; empty if all are 0, 1, ..., T-1
-  std::vector<std::vector<Real>> coordinates;  // (T) each, if the encoding reads several; empty: `at` alone
+  std::vector<Positions> members;  // of each member of a composition; empty if all have these positions
+  std::vector<std::vector<Real>> coordinates;  // (T) each; empty if the encoding reads `at`
 
   Index size() const { return static_cast<Index>(at.size()); }
   /// Returns coordinate n of each token, (T). Without coordinates it is the position.

@@ -31,8 +31,9 @@ struct Example {
   std::vector<int> candidates;  // ids among which answers are chosen; empty: the whole vocabulary
   std::vector<int> digit_positions;  // (T) the decimal position of the digit read at t, or predicted in slot t:
                                      // from 1, the least significant; 0: none, or unknown at that time; or empty
-  /// For each coordinate of a position, such as the column and the row of a cell, (T) its value at the token read at t, or
-  /// predicted in slot t: from 1; 0: none, or unknown at that time. All examples of a task have the same number of coordinates.
+  /// The coordinates of positions, such as column and row: for each coordinate, (T) values of the token that is read at t, or
+  /// predicted in slot t. Values count from 1. 0: none, or not known when t is read. Every example of a task has the same
+  /// number of coordinates.
   std::vector<std::vector<int>> coordinates;
 };
 
@@ -76,8 +77,8 @@ struct Shortcuts {
 enum class Aspect { recall, counting, copying, order, state_tracking, arithmetic, hierarchy, aggregation };
 std::string to_string(Aspect);  // "state tracking"
 
-/// Tells if models can learn a task with its default options. The other two values mark a task, so that summaries over
-/// tasks do not count it. Options can make a task easier or harder, so results of a spec with options have no mark.
+/// States whether models can learn a task with its default options. `control` and `open` are marks: summaries over tasks do
+/// not count a marked task. Other options can make a task easier or harder, so a spec with options has no mark.
 enum class Learnability {
   learnable,
   control,  // a control experiment: the sources of the task say that such a model cannot learn it
@@ -108,7 +109,7 @@ struct TaskInfo {
   double largest_answer_fraction = 0;  // upper bound of the frequency of any answer in any split; 0: chance level
   Shortcuts shortcuts = {};
   Learnability learnability = Learnability::learnable;
-  std::string learnability_note = {};  // why it is a control, or the settings that were tried; empty if learnable
+  std::string learnability_note = {};  // the reason of a mark: a source, or the settings that were tried; or empty
 };
 
 }  // namespace posbench

@@ -49,10 +49,10 @@ class LearnedAbsolute final : public PositionEncoding {
   };
 
   LearnedAbsolute(const Options& options, const ModelConfig& config, ParameterLayout& layout)
-      : PositionEncoding(config) {
+      : PositionEncoding(config), reads_coordinates_(options.axial && config.coordinates > 0) {
     const Index rows = options.positions > 0 ? options.positions : config.longest;
     const double deviation = options.deviation > 0 ? options.deviation : 1 / std::sqrt(config.width);
-    const int axes = options.axial ? std::max(1, config.coordinates) : 1;
+    const int axes = reads_coordinates_ ? config.coordinates : 1;
     for (int n = 0; n < axes; ++n) {
       const std::string name = axes == 1 ? "learned_abs.table" : fmt::format("learned_abs.table.{}", n);
       tables_.push_back(layout.no_decay(layout.normal(name, rows, config.width, deviation)));
@@ -61,7 +61,7 @@ class LearnedAbsolute final : public PositionEncoding {
 
   Positions positions(const Sequence& s, Rng& rng) const override {
     Positions positions = PositionEncoding::positions(s, rng);
-    if (tables_.size() > 1) positions.coordinates = stated_coordinates(s);
+    if (reads_coordinates_) positions.coordinates = stated_coordinates(s);
     return positions;
   }
 
@@ -84,6 +84,7 @@ class LearnedAbsolute final : public PositionEncoding {
     return std::min(static_cast<Index>(s.positions.coordinate(n)[t]), tables_[n].rows - 1);
   }
 
+  bool reads_coordinates_;
   std::vector<Parameter> tables_;  // (N, C), for each coordinate, or one
 };
 

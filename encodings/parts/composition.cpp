@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,8 +77,8 @@ Positions Composition::positions(const Sequence& s, Rng& rng) const {
     return positions;
   std::vector<Positions> of_members;
   for (const Member& m : members_) of_members.push_back(m.encoding->positions(s, rng));
-  if (std::ranges::count(of_members, positions) < std::ssize(of_members))
-    positions.members = std::move(of_members);
+  const auto is_same = [&](const Positions& p) { return p == positions; };
+  if (!std::ranges::all_of(of_members, is_same)) positions.members = std::move(of_members);
   return positions;
 }
 

@@ -23,15 +23,15 @@ class DigitPositions : public PositionEncoding {
     }
   };
 
-  /// States the tokens to whose position the offset is added: those with a stated position, or all.
-  enum class Moved { stated, all };
+  /// Selects the tokens to whose positions the offset is added.
+  enum class Moved { stated, all };  // stated: those with a position above 0
 
-  /// States the positions that are read, and their tables.
+  /// Selects the positions that are read, and names their tables.
   struct Reading {
-    std::string name;     // P is called NAME.table, and P_n is called NAME.table.N
-    Moved digits;         // of digit positions; offsets of coordinates move those that are stated
-    int coordinates = 0;  // that are read in place of digit positions; 0: digit positions are read
-    bool shared = false;  // all coordinates read one table, NAME.table
+    std::string name;     // prefix of the tables: NAME.table, or NAME.table.N for coordinate N
+    Moved digits;         // tokens whose digit positions get the offset; for coordinates it is always `stated`
+    int coordinates = 0;  // number of coordinates; 0: digit positions are read
+    bool shared = false;  // true: all coordinates read NAME.table
   };
 
   /// The tables start with deviation C^-0.5.

@@ -45,12 +45,14 @@ class Rope final : public RopeVariant {
     bool chooses_positions() const { return axial; }
     void describe(OptionTable& o) {
       RopeOptions::describe(o);
-      o.flag("axial", axial, "rotate a part of the pairs by each coordinate that the task states");
+      o.flag("axial", axial, "rotation of a part of the pairs by each coordinate that the task states");
     }
   };
 
   Rope(const Options& options, const ModelConfig& config, ParameterLayout&)
-      : RopeVariant(config, options, kInfo.name), axes_(options.axial ? std::max(1, config.coordinates) : 1) {
+      : RopeVariant(config, options, kInfo.name),
+        reads_coordinates_(options.axial && config.coordinates > 0),
+        axes_(reads_coordinates_ ? config.coordinates : 1) {
     if (2 * axes_ <= config.head_width()) return;
     throw InputError(fmt::format(
         "encoding 'rope': axial=true needs a pair for each of {} coordinates, and a head of width {} has {}; raise the "
@@ -60,10 +62,10 @@ class Rope final : public RopeVariant {
 
   Positions positions(const Sequence& s, Rng& rng) const override {
     Positions positions = RopeVariant::positions(s, rng);
-    if (axes_ > 1) positions.coordinates = stated_coordinates(s);
+    if (reads_coordinates_) positions.coordinates = stated_coordinates(s);
     return positions;
   }
-  /// Pairs that follow each other and have different coordinates have the same frequency.
+  /// Each group of A neighboring pairs, one for each coordinate, has one frequency.
   Spectrum spectrum() const override {
     Spectrum spectrum = RopeVariant::spectrum();
     std::vector<double>& w = spectrum.frequencies;
@@ -72,7 +74,8 @@ class Rope final : public RopeVariant {
   }
 
  private:
-  int axes_;  // A, or 1
+  bool reads_coordinates_;
+  int axes_;  // A, or 1 if it reads no coordinates
 };
 
 const RegisterEncoding<Rope> registered{kInfo};

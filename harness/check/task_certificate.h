@@ -13,7 +13,7 @@ std::string check_learnability(const TaskInfo&);
 
 /// Checks every split in every layout that the task supports: ids are in range, every scored position has a
 /// target, the oracle agrees, the same seed gives the same sample, no answer is more frequent than declared, and
-/// test samples occur in the training stream no more often than fresh draws of the split. Also checks
+/// test samples occur in the training stream no more often than fresh draws of the split. Also calls
 /// check_learnability and reports the trivial baselines. Throws InputError for a bad spec.
 Json certify_task(const std::string& spec);
 

@@ -281,10 +281,8 @@ void board(const BoardRequest& request) {
   const MeasuredCosts& costs = board_costs();
   const BoardTexts words{.about = about, .family = family_of, .style = style_of, .cost_source = costs.source};
   const BoardReport all = read_user_files([&] {
-    BoardReport merged =
-        merge_board(named_kept, name_reports(request.reports, own), costs.costs, request.allow_different_budget);
-    merged.find_mark = mark_of;
-    return merged;
+    return merge_board(named_kept, name_reports(request.reports, own), costs.costs, request.allow_different_budget,
+                       mark_of);
   });
   if (request.only_own && all.user_experiments.empty())
     throw InputError("--only-own needs a report, as in posbench board runs/mine --only-own");

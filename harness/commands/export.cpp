@@ -141,8 +141,8 @@ void write_arrays(const SampleSet& set, ArrayFormat format, const std::filesyste
     return arrays.size() - 1;
   };
   const size_t digits = optional("digit_positions", sizes.digits > 0 ? sizes.tokens : 0);
-  const auto K = static_cast<std::int64_t>(sizes.coordinates);
-  if (K > 0) arrays.push_back({"coordinates", Scalar::int32, {N, K, T}});
+  const auto A = static_cast<std::int64_t>(sizes.coordinates);
+  if (A > 0) arrays.push_back({"coordinates", Scalar::int32, {N, A, T}});
   const size_t coordinates = arrays.size() - 1;
   const size_t distances = optional("distances", sizes.distances > 0 ? sizes.scored : 0);
   const size_t candidates = optional("candidates", sizes.candidates);

@@ -137,7 +137,7 @@ void write_logits(const ForwardRequest& request, const RunConfig& config, const 
   const SampleSet set = make_sample_set(config, saved.task->spec, "test:" + request.split, request.seed,
                                         request.first, request.count);
   const SampleStream samples = set.stream();
-  const ModelConfig& model = saved.model.config;
+  const ModelConfig& model_config = saved.model.config;
   size_t longest = 0, most_scored = 0;
   for (std::uint64_t n = 0; n < set.count; ++n) {
     const Example e = samples(set.first + n).example;
@@ -145,14 +145,14 @@ void write_logits(const ForwardRequest& request, const RunConfig& config, const 
     most_scored = std::max(most_scored, e.scored.size());
   }
   const auto N = static_cast<std::int64_t>(set.count), T = static_cast<std::int64_t>(longest);
-  const size_t V = static_cast<size_t>(model.vocabulary);
+  const size_t V = static_cast<size_t>(model_config.vocabulary);
   enum : size_t { kIndex, kLogits, kScores, kAttention };
   std::vector<ArrayInfo> arrays{
       {"index", Scalar::int64, {N}},
-      {"logits", Scalar::float32, {N, static_cast<std::int64_t>(most_scored), model.vocabulary}}};
+      {"logits", Scalar::float32, {N, static_cast<std::int64_t>(most_scored), model_config.vocabulary}}};
   if (request.attention) {
     for (const char* name : {"scores", "attention"})
-      arrays.push_back({name, Scalar::float32, {N, model.layers, model.heads, T, T}});
+      arrays.push_back({name, Scalar::float32, {N, model_config.layers, model_config.heads, T, T}});
   }
   Json about = manifest(set);
   about["model"] = model_json(saved, request.initial);
@@ -173,7 +173,7 @@ void write_logits(const ForwardRequest& request, const RunConfig& config, const 
       const size_t row = drawn.index - set.first - first;
       logits[row].resize(most_scored * V);
       put_matrix(activations.logits, activations.logits.rows(), activations.logits.cols(), logits[row], 0,
-                 model.vocabulary);
+                 model_config.vocabulary);
       if (!request.attention) continue;
       map_of[row] = maps.size();
       maps.emplace_back(saved, drawn, tables, activations, longest);

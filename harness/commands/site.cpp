@@ -38,10 +38,8 @@ BoardReport make_board_report(const SiteRequest& request, const std::vector<Kept
                               const std::vector<Report>& submissions) {
   std::vector<NamedReport> named;
   for (const KeptReport& one : kept) named.push_back({one.name, one.report});
-  BoardReport all = merge_board(named, name_reports(request.submissions, submissions), board_costs().costs,
-                                request.allow_different_budget);
-  all.find_mark = mark_of;
-  return all;
+  return merge_board(named, name_reports(request.submissions, submissions), board_costs().costs,
+                     request.allow_different_budget, mark_of);
 }
 
 void write_site(const SiteRequest& request) {

@@ -17,9 +17,7 @@ BoardReport read_board() {
   const std::vector<KeptReport> kept = board_reports();
   std::vector<NamedReport> named;
   for (const KeptReport& one : kept) named.push_back({one.name, one.report});
-  BoardReport all = merge_board(named, {}, board_costs().costs, /*allow_different_budget=*/false);
-  all.find_mark = mark_of;
-  return all;
+  return merge_board(named, {}, board_costs().costs, /*allow_different_budget=*/false, mark_of);
 }
 
 std::vector<AspectTasks> tasks_by_aspect(const Report& report) {

@@ -1,4 +1,4 @@
-// Describes the splits of tasks, and if models can learn them.
+// Describes the splits of a task and the mark of a task.
 #pragma once
 #include <string>
 

@@ -20,7 +20,7 @@ std::string family_of(const std::string& encoding);
 /// family_of.
 int style_of(const std::string& encoding);
 
-/// Returns "control" or "open" if the Learnability of a task is that, as FindMark does. A spec with options has no mark.
+/// Returns the mark of a task, "control" or "open". Returns an empty text for a learnable task and for a spec with options.
 std::string mark_of(const std::string& task);
 
 /// Returns the path at which `posbench inspect` saves the page of an experiment in a run directory.

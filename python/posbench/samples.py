@@ -20,7 +20,8 @@ class Samples:
     """N samples of at most T tokens with at most S scored positions, padded at the end.
 
     `targets` are -1 where there is no target; the training loss is over all targets. Accuracy counts the scored
-    positions only. The last four are None where the task has no such thing.
+    positions only. `digit_positions`, `coordinates`, `distances` and `candidates` are None if the task does not define
+    them.
     """
 
     index: np.ndarray  # (N) number in the stream

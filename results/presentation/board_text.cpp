@@ -112,9 +112,11 @@ std::string task_summary_text(const BoardTask& task, const BoardOptions& options
                      some(summary.keep, 12));
 }
 
+bool shows_mark(const BoardTask& task) { return task.summary.learned == 0 && !task.mark.empty(); }
+
 std::string learned_by_text(const BoardTask& task) {
   const BoardTaskSummary& summary = task.summary;
-  if (summary.learned == 0 && !task.mark.empty()) return task.mark;
+  if (shows_mark(task)) return task.mark;
   return fmt::format("{} of {}", summary.learned, summary.encodings);
 }
 

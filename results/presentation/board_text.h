@@ -21,7 +21,10 @@ struct BoardTexts {
 /// Returns "57 of 66 encodings learn it in distribution; 2 keep 0.90 or more, ood_far4: cope, path."
 std::string task_summary_text(const BoardTask&, const BoardOptions&);
 
-/// Returns "57 of 66": the encodings that learn the task. Returns the mark if the task has one and none learns it.
+/// Returns true if the mark of a task is shown in place of the number of encodings that learn it.
+bool shows_mark(const BoardTask&);
+
+/// Returns "57 of 66": the encodings that learn the task; or its mark.
 std::string learned_by_text(const BoardTask&);
 
 /// Returns "2 tasks marked control or open do not count: dyck, k_hop."

@@ -42,7 +42,7 @@ std::vector<std::string> find_equal(const Board& board, const std::string& encod
   std::map<std::string, std::pair<int, int>> shared;  // tasks on which both have a tier, and the same tier
   for (const BoardTask& task : board.tasks) {
     const auto own = std::ranges::find(task.rows, encoding, &BoardRow::encoding);
-    if (own == task.rows.end() || !own->tier) continue;
+    if (!task.mark.empty() || own == task.rows.end() || !own->tier) continue;
     for (const BoardRow& row : task.rows) {
       if (row.encoding == encoding || !row.tier) continue;
       auto& [both, same] = shared[row.encoding];

@@ -89,7 +89,8 @@ bool has_one_encoding(const Board& board) {
 std::string overview_text(const Board& board) {
   const BoardRow& first = board.tasks.front().rows.front();
   const auto count = [&](auto test) {
-    return std::ranges::count_if(board.tasks, [&](const BoardTask& task) { return test(task.rows.front()); });
+    return std::ranges::count_if(
+        board.tasks, [&](const BoardTask& task) { return task.mark.empty() && test(task.rows.front()); });
   };
   std::vector<std::string> counts;
   const auto add = [&](const std::string& what, std::ptrdiff_t tasks) {
@@ -100,14 +101,15 @@ std::string overview_text(const Board& board) {
   add("too few seeds for a tier",
       count([](const BoardRow& row) { return row.status == BoardStatus::too_few_seeds; }));
   add("not learned", count([](const BoardRow& row) { return row.status == BoardStatus::not_learned; }));
-  std::string text = fmt::format("{} on {} tasks, {}: {}.", name_text(first), board.tasks.size(),
-                                 split_title(board.options), fmt::join(counts, ", "));
+  std::string text =
+      fmt::format("{} on {} tasks, {}: {}.", name_text(first), board.tasks.size() - marked_tasks(board).size(),
+                  split_title(board.options), fmt::join(counts, ", "));
   const OverTasks over = summarize_over_tasks(board);
   if (!over.rows.empty()) {
     text += fmt::format(" Interquartile mean over the {} that an encoding of the board has learned: {}.",
                         over.tasks.size(), estimate_text(over.rows.front().interquartile_mean));
-    if (!over.marked.empty()) text += " " + marked_text(over.marked);
   }
+  if (!over.marked.empty()) text += " " + marked_text(over.marked);
   if (first.cost) text += fmt::format(" Cost: {}.", cost_text(first));
   return text;
 }

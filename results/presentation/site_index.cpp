@@ -129,8 +129,7 @@ SiteTable tasks_table(const SiteSource& source) {
       cells.insert(cells.end(), {"0", "-", "-", "-", "-"});
     } else {
       const BoardTaskSummary& summary = found->summary;
-      const bool shows_mark = summary.learned == 0 && !found->mark.empty();
-      const std::string learned = shows_mark ? found->mark : fmt::format("{}", summary.learned);
+      const std::string learned = shows_mark(*found) ? found->mark : fmt::format("{}", summary.learned);
       cells.insert(
           cells.end(),
           {fmt::format("{}", summary.encodings), learned, fmt::format("{}", summary.keep.size()),

@@ -201,8 +201,8 @@ BoardTaskSummary summarize(const std::vector<BoardRow>& rows) {
 }  // namespace
 
 BoardReport merge_board(std::span<const NamedReport> kept, std::span<const NamedReport> users, const Costs& known,
-                        bool allow_different_budget) {
-  BoardReport all{.costs = known};
+                        bool allow_different_budget, FindMark find_mark) {
+  BoardReport all{.costs = known, .find_mark = std::move(find_mark)};
   std::vector<NamedReport> earlier;
   std::set<ExperimentId> seen;
   for (const bool is_users : {false, true}) {

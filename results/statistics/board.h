@@ -26,15 +26,15 @@ struct BoardReport {
   Report report;
   std::set<ExperimentId> user_experiments;
   std::vector<std::string> warnings;
-  Costs costs;         // those of the kept encodings, and of the user's if they are known
-  FindMark find_mark;  // empty after merge_board
+  Costs costs;  // those of the kept encodings, and of the user's if they are known
+  FindMark find_mark;
 };
 
 /// Estimates the costs of the user's encodings from their seconds for each step, relative to those of encodings in
 /// the same report whose cost is known. Throws InputError if two reports have the same task with other samples or,
 /// unless that is allowed, another budget.
 BoardReport merge_board(std::span<const NamedReport> kept, std::span<const NamedReport> users, const Costs& known,
-                        bool allow_different_budget);
+                        bool allow_different_budget, FindMark find_mark = {});
 
 /// The accuracy that decides the tiers. `split` is a split, or a kind of splits: "in_distribution" or
 /// "out_of_distribution".
@@ -69,7 +69,7 @@ struct BoardTaskSummary {
 
 struct BoardTask {
   std::string task;
-  std::string mark;                 // of BoardReport::find_mark
+  std::string mark;                 // the mark of the task, or empty
   std::string split;                // as in BoardOptions
   std::vector<std::string> splits;  // whose mean decides
   int steps = 0;               // of the longest training of an experiment; early stopping may end others before

@@ -48,7 +48,7 @@ struct Options {
     o.integers("length", length, 2, kLetters, "clauses");
     o.flag("shuffled", shuffled, "clauses are in random order");
     o.choice("answer", answer, {"one", "all"},
-             "the sign of one variable, or those of all from the start of the chain");
+             "the sign of one variable, or the signs of all variables in the order of the chain");
   }
 };
 
@@ -71,7 +71,7 @@ class Lego final : public AlphabetTask<Options, "abcdefghijklmnopqrstuvwxyz+-1,_
       question.insert(question.end(), {letters[link], signs[link], link == 0 ? kOne : letters[link - 1], kComma});
       segments.insert(segments.end(), 4, n);
     }
-    int first = 0, last = length - 1;  // of the variables whose signs are answers
+    int first = 0, last = length - 1;  // first and last index of the variables whose signs are answers
     if (options_.answer == Answer::one) {
       first = last = uniform(rng, (length + 1) / 2, length - 1);
       question.push_back(letters[last]);

@@ -3,9 +3,10 @@
 //   M E E / E E M =   ->   M 2 1 / 1 2 M      two rows of three cells; M: mine, E: empty
 //   M E E E E M =     ->   M 2 1 1 2 M        row_ends=false
 //
-// The sizes of a board and its fraction of mines are uniform. A cell has up to eight neighbors. The coordinates of a token are its
-// column and its row. They are 2, 3, ... for cells, also for those of the answer. The = has column and row 1. The / before
-// a row has column 1 and this row. Each / of the answer is trained, and not scored.
+// The sizes of a board and its fraction of mines are uniform. A cell has up to eight neighbors. The coordinates of a token are
+// its column and its row. Cells have columns and rows 2, 3, ..., also in the answer. The first = has column and row 1 if the
+// answer is teacher forced. In slots each = has the coordinates of its answer. The / before a row has column 1 and the number of
+// this row. Each / of the answer is trained, and not scored.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +29,8 @@ const TaskInfo kInfo{
         "The model reads a board of mines and empty cells, row by row, and answers the same board with the number of "
         "neighboring mines in each empty cell.",
     .requirement =
-        "A cell has neighbors in its row and in both rows next to it, whose distance in tokens grows with the columns. "
+        "A cell has neighbors in its row and in both rows next to it. The distance in tokens to neighbors in other rows "
+        "grows with the number of columns. "
         "Attention has to find the cell of the question and its neighbors, and count the mines among them.",
     .source = "Cho et al. 2024, arXiv:2405.20671; code HanseulJo/position-coupling, data/minesweeper.py",
     .published_name = "minesweeper generator",

@@ -12,8 +12,9 @@
 //   1. the place in the first operand or a product, and 0 in the second operand and the sums;
 //   2. the place in the second operand, or the number of the product or sum;
 //   3. the place in a sum, or of a product in its sum, and 0 in the operands.
-// The token before a number has the place before its first digit. Values that are not known while the answer is written are 0:
-// those of unpadded numbers with the most significant digit first, or in slots. Digit positions follow the same rule.
+// The token before a number has the place before its first digit. A coordinate is 0 if it is not known while the answer is
+// written. This is so for numbers without padding that begin with the most significant digit, or that are in slots. Digit
+// positions are 0 in the same cases, except that reversed answers without a scratchpad number their slots 1, 2, 3, ...
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -31,8 +32,8 @@ const TaskInfo kInfo{
     .family = "length_generalization",
     .aspects = {Aspect::arithmetic},
     .definition =
-        "The model reads two decimal numbers and answers their product, and then its end. Before the product it writes "
-        "the products with each digit of the second number and their running sums.",
+        "The model reads two decimal numbers and writes their product and an end token. By default it first writes the "
+        "products with each digit of the second number and their running sums.",
     .requirement =
         "Each digit of a product with one digit depends on two digits of the operands and on a carry. Each digit of a sum "
         "depends on a product and on the sum before it, in which the same decimal place is at another distance.",
@@ -62,9 +63,10 @@ struct Options {
   void describe(OptionTable& o) {
     o.integers("length", length, 1, 1000, "digits of the first operand");
     o.integers("factor", factor, 1, 1000, "digits of the second operand");
-    o.flag("scratchpad", scratchpad, "products with each digit of the second operand, and their sums");
+    o.flag("scratchpad", scratchpad,
+           "products with each digit of the second operand, and their sums, before the product");
     o.choice("reversed", reversed, {"none", "answer", "all"}, "numbers with their least significant digit first");
-    o.flag("pad", pad, "zeros fill each number of the answer to the length that no such number exceeds");
+    o.flag("pad", pad, "leading zeros, up to the largest possible length of each number of the answer");
   }
 };
 

@@ -123,7 +123,7 @@ TEST_CASE("the content and the positional part of every encoding sum to the scor
     for (const bool causal : {true, false}) {
       if (!is_defined(Spec::parse(text), causal)) continue;
       DYNAMIC_SECTION(text << (causal ? ", causal" : ", bidirectional")) {
-        Inspected m(text, small_shape(4, causal, true));
+        Inspected m(text, small_config(4, causal, true));
         for (const int layer : {0, 1}) {
           const auto maps = m.maps(layer);
           // Queries and keys of layer 1 have no separate part of position, so that its terms split off the same
@@ -143,13 +143,13 @@ TEST_CASE("encodings that add to the embeddings have four terms in layer 0 only"
        {"sinusoidal", "learned_abs", "abacus", "coupled", "bipe_alibi", "bipe_rope", "randomized", "random_offset",
         "ssmax:base=sinusoidal", "sum:of=(learned_abs,t5_bias)", "sum:of=(learned_abs,tupe_a)"}) {
     CAPTURE(text);
-    Inspected m(text, small_shape(4, true, true));
+    Inspected m(text, small_config(4, true, true));
     CHECK(check_sums(m.maps(0), true));
     CHECK_FALSE(check_sums(m.maps(1), true));
   }
   for (const std::string text : {"alibi", "none", "rope", "cope", "tape", "mapformer_wm"}) {
     CAPTURE(text);
-    Inspected m(text, small_shape(4, true, true));
+    Inspected m(text, small_config(4, true, true));
     CHECK_FALSE(check_sums(m.maps(0), true));
   }
 }
@@ -162,7 +162,7 @@ TEST_CASE("the position-position term of sinusoids is the product of the project
            {"qk_norm", [](ModelConfig& c) { c.qk_norm = true; }},
            {"qk_norm and post-norm", [](ModelConfig& c) { c.qk_norm = true, c.pre_norm = false; }}}) {
     CAPTURE(name);
-    ModelConfig config = small_shape(4, true, true);
+    ModelConfig config = small_config(4, true, true);
     set(config);
     Inspected m("sinusoidal", config);
     const auto maps = m.maps(0);
@@ -180,7 +180,7 @@ TEST_CASE("the position-position term of sinusoids is the product of the project
 TEST_CASE("the parts of scores have the factor and the window of the model") {
   for (const std::string text : {"deberta", "sinusoidal", "txl", "alibi", "none"}) {
     CAPTURE(text);
-    ModelConfig config = small_shape(2, true, true);
+    ModelConfig config = small_config(2, true, true);
     config.logit_scale = LogitScale::log_length;
     config.window = 6;
     Inspected m(text, config);

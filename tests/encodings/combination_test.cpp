@@ -80,7 +80,7 @@ TEST_CASE("nested combinations of up to three encodings with options have correc
   }));
   for (const bool causal : {true, false}) {
     const Spec spec = Spec::parse(text);
-    ModelConfig config = small_shape(4, causal, causal);
+    ModelConfig config = small_config(4, causal, causal);
     config.layers = layers;
     Worst worst;
     try {
@@ -104,7 +104,7 @@ TEST_CASE("pairs of encodings have correct gradients in every composition, or ar
         const Spec spec{composition, {{"of", selected[a] + "," + selected[b]}}};
         INFO(spec.text());
         try {
-          const Worst worst = gradient_error(spec, small_shape(4, true, true), 7);
+          const Worst worst = gradient_error(spec, small_config(4, true, true), 7);
           INFO(worst.where);
           CHECK(worst.error <= 1e-6);
         } catch (const InputError& error) {
@@ -117,7 +117,7 @@ TEST_CASE("pairs of encodings have correct gradients in every composition, or ar
 
 TEST_CASE("the sum of an encoding and 'none' equals the encoding in all stages") {
   for (const std::string spec : {"rope", "cope", "stick_breaking", "shaw_kv", "learned_abs", "tape"}) {
-    const ModelConfig config = small_shape(2, true, true);
+    const ModelConfig config = small_config(2, true, true);
     const Layer alone(spec, config, 1), with_none("sum:of=(none," + spec + ")", config, 1);
     INFO(spec);
     CHECK(relative_distance(with_none.embedded, alone.embedded) < 1e-12);
@@ -130,7 +130,7 @@ TEST_CASE("the sum of an encoding and 'none' equals the encoding in all stages")
 
 TEST_CASE("each member of a sum reads its own positions") {
   // Only abacus reads digit positions. RoPE turns by the distance of tokens.
-  const ModelConfig config = small_shape(2, true, true);
+  const ModelConfig config = small_config(2, true, true);
   const Layer rope("rope", config, 0), both("sum:of=(abacus,rope)", config, 0);
   for (size_t h = 0; h < rope.scores.size(); ++h)
     CHECK(relative_distance(both.attention[h], rope.attention[h]) < 1e-12);
@@ -138,7 +138,7 @@ TEST_CASE("each member of a sum reads its own positions") {
 }
 
 TEST_CASE("layers follow the pattern, and a member has parameters for its layers only") {
-  ModelConfig config = small_shape(2, true, true);
+  ModelConfig config = small_config(2, true, true);
   config.layers = 8;
   const Layer plain("none", config, 0), rope("rope", config, 0);
   for (int layer = 0; layer < config.layers; ++layer) {
@@ -154,7 +154,7 @@ TEST_CASE("layers follow the pattern, and a member has parameters for its layers
 }
 
 TEST_CASE("heads are divided into equal groups") {
-  const ModelConfig config = small_shape(4, true, true);
+  const ModelConfig config = small_config(4, true, true);
   const Layer plain("none", config, 0), divided("heads:of=(none,stick_breaking)", config, 0);
   CHECK((divided.attention[0] == plain.attention[0]));
   CHECK((divided.attention[1] == plain.attention[1]));
@@ -188,7 +188,7 @@ TEST_CASE("encodings that cannot be combined are refused with a message that nam
             .find("reads the projections of all layers and heads") != std::string::npos);
   CHECK(refusal("heads:of=(deberta,none)").empty());
   CHECK(refusal("sum:of=(cope,rop)").find("did you mean 'rope'?") != std::string::npos);
-  CHECK(refusal("sum:of=(cope,rope)", small_shape(2, false, true)).find("causal models only") !=
+  CHECK(refusal("sum:of=(cope,rope)", small_config(2, false, true)).find("causal models only") !=
         std::string::npos);
 }
 

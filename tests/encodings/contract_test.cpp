@@ -28,7 +28,7 @@ TEST_CASE("every gradient agrees with finite differences") {
       DYNAMIC_SECTION(text << (causal ? ", causal" : ", bidirectional")) {
         for (const auto& [heads, length, pre_norm, dropout] : std::vector<std::tuple<int, int, bool, double>>{
                  {1, 1, true, 0}, {1, 6, false, 0.3}, {2, 13, false, 0}, {3, 7, true, 0.3}, {4, 20, true, 0}}) {
-          ModelConfig config = small_shape(heads, causal, pre_norm);
+          ModelConfig config = small_config(heads, causal, pre_norm);
           config.dropout = dropout;
           const Worst worst = gradient_error(spec, config, length);
           INFO(worst.where << ", heads " << heads << ", length " << length << (pre_norm ? ", pre" : ", post")
@@ -65,7 +65,7 @@ TEST_CASE("every gradient agrees with finite differences in parallel blocks and 
       if (!is_defined(spec, causal)) continue;
       DYNAMIC_SECTION(name << (causal ? ", causal" : ", bidirectional") << ", block " << static_cast<int>(block)) {
         for (const bool pre_norm : {true, false}) {
-          ModelConfig config = small_shape(2, causal, pre_norm);
+          ModelConfig config = small_config(2, causal, pre_norm);
           config.block = block;
           const Worst worst = gradient_error(spec, config, 13);
           INFO(worst.where << (pre_norm ? ", pre" : ", post"));
@@ -80,7 +80,7 @@ TEST_CASE("every gradient of recurrent blocks agrees with finite differences") {
   const BlockKind block = GENERATE(BlockKind::lstm, BlockKind::gated_delta);
   for (const auto& [heads, length, pre_norm, dropout] : std::vector<std::tuple<int, int, bool, double>>{
            {1, 1, true, 0}, {1, 6, false, 0.3}, {2, 13, false, 0}, {3, 7, true, 0.3}, {4, 20, true, 0}}) {
-    ModelConfig config = small_shape(heads, /*causal=*/true, pre_norm);
+    ModelConfig config = small_config(heads, /*causal=*/true, pre_norm);
     config.block = block;
     config.dropout = dropout;
     const Worst worst = gradient_error(Spec{"none", {}}, config, length);
@@ -92,7 +92,7 @@ TEST_CASE("every gradient of recurrent blocks agrees with finite differences") {
 
 TEST_CASE("recurrent blocks are causal bit for bit, depend on the order of tokens and are finite at any length") {
   const BlockKind block = GENERATE(BlockKind::lstm, BlockKind::gated_delta);
-  ModelConfig config = small_shape(4, /*causal=*/true, /*pre_norm=*/true);
+  ModelConfig config = small_config(4, /*causal=*/true, /*pre_norm=*/true);
   config.block = block;
   const Spec none{"none", {}};
   INFO(to_string(block));
@@ -104,7 +104,7 @@ TEST_CASE("recurrent blocks are causal bit for bit, depend on the order of token
 }
 
 TEST_CASE("recurrent blocks refuse every encoding that acts on attention") {
-  ModelConfig config = small_shape(4, /*causal=*/true, /*pre_norm=*/true);
+  ModelConfig config = small_config(4, /*causal=*/true, /*pre_norm=*/true);
   config.block = BlockKind::gated_delta;
   std::vector<std::string> accepted;
   for (const std::string& name : encodings().names()) {
@@ -125,7 +125,7 @@ TEST_CASE("recurrent blocks refuse every encoding that acts on attention") {
 
 TEST_CASE("no output of a causal model depends on later tokens, bit for bit") {
   for (const std::string& text : all_specs()) {
-    DYNAMIC_SECTION(text) { CHECK(is_causal(Spec::parse(text), small_shape(4, true, true), 20)); }
+    DYNAMIC_SECTION(text) { CHECK(is_causal(Spec::parse(text), small_config(4, true, true), 20)); }
   }
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("outputs and gradients are finite at length 1 and at four times the tr
     for (const bool causal : {true, false}) {
       if (!is_defined(spec, causal)) continue;
       DYNAMIC_SECTION(text << (causal ? ", causal" : ", bidirectional")) {
-        const ModelConfig config = small_shape(2, causal, true);
+        const ModelConfig config = small_config(2, causal, true);
         CHECK(is_finite(spec, config, 1));
         CHECK(is_finite(spec, config, 4 * config.trained_length));
       }
@@ -146,7 +146,7 @@ TEST_CASE("outputs and gradients are finite at length 1 and at four times the tr
 TEST_CASE("one layer depends on the order of earlier tokens unless the encoding is permutation-invariant") {
   for (const std::string& name : encodings().names()) {
     DYNAMIC_SECTION(name) {
-      const double moved = order_sensitivity(Spec{name, {}}, small_shape(4, true, true), 9);
+      const double moved = order_sensitivity(Spec{name, {}}, small_config(4, true, true), 9);
       if (encodings().find(name).info.permutation_invariant) {
         CHECK(moved < 1e-12);
       } else {
@@ -162,7 +162,7 @@ TEST_CASE("a shift of all positions changes the outputs of absolute encodings bu
   for (const std::string& name : encodings().names()) {
     const EncodingInfo& info = encodings().find(name).info;
     DYNAMIC_SECTION(name << ", relative: " << to_string(info.relative)) {
-      const double moved = shift_sensitivity(Spec{name, {}}, small_shape(4, true, true), 9);
+      const double moved = shift_sensitivity(Spec{name, {}}, small_config(4, true, true), 9);
       if (relative.contains(info.relative.value)) CHECK(moved < 1e-9);
       if (info.family == Family::absolute && !info.permutation_invariant) CHECK(moved > 1e-6);
     }

@@ -27,7 +27,7 @@ Sequence board() {
 /// An encoding for positions with this number of coordinates, in a model with heads of width 16.
 struct Made {
   Made(const std::string& spec, int coordinates) {
-    config = small_shape(1, true, true);
+    config = small_config(1, true, true);
     config.width = 16;
     config.coordinates = coordinates;
     encoding = make_encoding(Spec::parse(spec), config, layout);
@@ -113,6 +113,19 @@ TEST_CASE("axial encodings of a task without coordinates are the encodings witho
         Made("learned_abs", 0).encoding->positions(s, rng));
 }
 
+TEST_CASE("axial encodings read the coordinate of a task with one coordinate") {
+  Sequence s = board();
+  s.coordinates.resize(1);
+  Rng rng;
+  for (const std::string spec : {"rope:axial=true", "learned_abs:axial=true", "coupled"}) {
+    INFO(spec);
+    const Made made(spec, 1);
+    CHECK(made.encoding->positions(s, rng).coordinates == std::vector<std::vector<Real>>{{0, 2, 3, 4, 2, 3, 4}});
+  }
+  const Rotations r = Made("rope:axial=true", 1).rotations(s);
+  CHECK(r.cosine(3, 0) == Approx(std::cos(4.0)));
+}
+
 TEST_CASE("sequences share tables only if their coordinates begin alike") {
   const Made axial("rope:axial=true", 2);
   Rng rng;
@@ -132,7 +145,7 @@ TEST_CASE("each member of a composition reads positions or coordinates, and its 
   for (const std::string text : {"heads:of=((rope:axial=true),rope)", "layers:of=((rope:axial=true),alibi)",
                                  "sum:of=(coupled,(rope:axial=true))", "sum:of=((learned_abs:axial=true),rope)",
                                  "local:base=(rope:axial=true)"}) {
-    const Worst worst = gradient_error(Spec::parse(text), small_shape(2, true, true), 11);
+    const Worst worst = gradient_error(Spec::parse(text), small_config(2, true, true), 11);
     INFO(text << ": " << worst.where);
     CHECK(worst.error <= 1e-6);
   }
@@ -149,7 +162,7 @@ TEST_CASE("axial encodings are refused by wrappers that change positions, and by
   }
   CHECK(refusal("random_offset:base=(learned_abs:axial=true)").find("does not take its positions from outside") !=
         std::string::npos);
-  ModelConfig config = small_shape(2, true, true);
+  ModelConfig config = small_config(2, true, true);
   config.coordinates = 3;
   CHECK(
       refusal("rope:axial=true", config) ==

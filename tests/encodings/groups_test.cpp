@@ -79,7 +79,7 @@ TEST_CASE("the gradient in groups is the sum of theirs, and its bytes do not dep
   for (const std::string& text : all_specs()) {
     CAPTURE(text);
     const Spec spec = Spec::parse(text);
-    ModelConfig config = fitted(spec, small_shape(2, true, true));
+    ModelConfig config = fitted(spec, small_config(2, true, true));
     config.dropout = 0.2;
     const Net net(spec, config);
     const Net::Result whole = net.gradient(1, 1);

@@ -26,7 +26,7 @@ std::vector<Spec> all_specs() {
 }
 
 ModelConfig windowed(bool causal, int window) {
-  ModelConfig config = small_shape(2, causal, true);
+  ModelConfig config = small_config(2, causal, true);
   config.window = window;
   return config;
 }

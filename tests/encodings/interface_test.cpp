@@ -212,7 +212,7 @@ TEST_CASE("gradients through every stage of an encoding are correct in every sha
     for (const bool pre_norm : {true, false}) {
       for (const bool tied : {true, false}) {
         for (const bool gelu : {true, false}) {
-          ModelConfig config = small_shape(2, causal, pre_norm);
+          ModelConfig config = small_config(2, causal, pre_norm);
           config.tied_embeddings = tied;
           config.feed_forward_kind = gelu ? FeedForwardKind::gelu : FeedForwardKind::relu;
           config.dropout = tied ? 0 : 0.3;
@@ -228,7 +228,7 @@ TEST_CASE("gradients through every stage of an encoding are correct in every sha
 }
 
 TEST_CASE("the transformer calls every stage in every layer, so each learned term changes the logits") {
-  const ModelConfig config = small_shape(2, true, true);
+  const ModelConfig config = small_config(2, true, true);
   ParameterLayout layout;
   const auto encoding = every_stage(config, layout);
   const size_t terms = layout.entries().size();
@@ -258,7 +258,7 @@ TEST_CASE("the transformer calls every stage in every layer, so each learned ter
 }
 
 TEST_CASE("a sequence whose positions are a prefix of another's shares its tables, and their gradients add up") {
-  const ModelConfig config = small_shape(2, true, true);
+  const ModelConfig config = small_config(2, true, true);
   ParameterLayout layout;
   const auto encoding = every_stage(config, layout);
   const Transformer model(config, layout, *encoding);
@@ -298,7 +298,7 @@ TEST_CASE("an encoding that reads past its parameter fails its certificate with 
   const Worst worst =
       gradient_error([](const ModelConfig& config,
                         ParameterLayout& layout) { return std::make_unique<ReadsPastParameter>(config, layout); },
-                     small_shape(2, true, true), 7);
+                     small_config(2, true, true), 7);
   CHECK(std::isinf(worst.error));
   CHECK(worst.where.starts_with("score: an index outside a matrix"));
   CHECK(worst.where.find("row < rows()") != std::string::npos);

@@ -31,7 +31,7 @@ struct Model : Fixture {
 };
 
 ModelConfig with_layers(int layers, bool causal) {
-  ModelConfig config = small_shape(2, causal, true);
+  ModelConfig config = small_config(2, causal, true);
   config.layers = layers;
   return config;
 }

@@ -11,7 +11,7 @@ namespace {
 
 void make(const std::string& spec, bool causal = true) {
   ParameterLayout layout;
-  make_encoding(Spec::parse(spec), small_shape(2, causal, true), layout);
+  make_encoding(Spec::parse(spec), small_config(2, causal, true), layout);
 }
 
 }  // namespace

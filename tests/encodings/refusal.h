@@ -9,7 +9,7 @@
 namespace posbench {
 
 /// Returns the message with which this encoding is refused, or an empty text if it is accepted.
-inline std::string refusal(const std::string& spec, const ModelConfig& config = small_shape(2, true, true)) {
+inline std::string refusal(const std::string& spec, const ModelConfig& config = small_config(2, true, true)) {
   ParameterLayout layout;
   try {
     make_encoding(Spec::parse(spec), config, layout);

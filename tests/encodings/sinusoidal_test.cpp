@@ -9,7 +9,7 @@ using namespace posbench;
 
 TEST_CASE("the sinusoids of position p + k are a rotation by k of those of position p") {
   constexpr int kLength = 40;
-  const ModelConfig config = small_shape(2, true, true);
+  const ModelConfig config = small_config(2, true, true);
   ParameterLayout layout;
   const auto encoding = make_encoding(Spec{"sinusoidal", {}}, config, layout);
   const Parameters parameters = initialize(layout, 1);

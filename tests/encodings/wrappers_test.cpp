@@ -58,7 +58,7 @@ TEST_CASE("interpolated refuses bases that are not rotary, and lists the rotary 
   CHECK(refusal("interpolated:base=rope_partial,method=ntk").find("needs two or more") != std::string::npos);
   CHECK(refusal("interpolated:beta_fast=1,beta_slow=2").find("expected more than beta_slow, 2") !=
         std::string::npos);
-  CHECK(refusal("interpolated:base=xpos", small_shape(2, false, true)).find("causal models only") !=
+  CHECK(refusal("interpolated:base=xpos", small_config(2, false, true)).find("causal models only") !=
         std::string::npos);
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("randomized refuses bases without positions, and sampled distances for
 TEST_CASE("randomized draws new ascending positions for every sequence in training and in evaluation") {
   ParameterLayout layout;
   const auto encoding =
-      make_encoding(Spec::parse("randomized:base=rope,max=40"), small_shape(2, true, true), layout);
+      make_encoding(Spec::parse("randomized:base=rope,max=40"), small_config(2, true, true), layout);
   for (const bool training : {true, false}) {
     Sequence s = make_sequence(12);
     s.training = training;
@@ -98,7 +98,7 @@ TEST_CASE("randomized draws new ascending positions for every sequence in traini
 TEST_CASE("randomized:sampling=skip leaves a gap between two chunks in training, and none in evaluation") {
   ParameterLayout layout;
   const auto encoding =
-      make_encoding(Spec::parse("randomized:base=rope,max=40,sampling=skip"), small_shape(2, true, true), layout);
+      make_encoding(Spec::parse("randomized:base=rope,max=40,sampling=skip"), small_config(2, true, true), layout);
   Sequence s = make_sequence(12);
   Rng rng = make_rng(1, "draws");
   std::set<int> chunks, gaps;
@@ -114,7 +114,7 @@ TEST_CASE("randomized:sampling=skip leaves a gap between two chunks in training,
     if (gap > 0) chunks.insert(chunk);
     s.training = false;
     CHECK(encoding->positions(s, rng).at ==
-          make_encoding(Spec::parse("rope"), small_shape(2, true, true), layout)->positions(s, rng).at);
+          make_encoding(Spec::parse("rope"), small_config(2, true, true), layout)->positions(s, rng).at);
   }
   CHECK(chunks == std::set<int>{1, 2, 3, 4, 5, 6});
   CHECK(gaps.size() == 29);  // 0 to 28
@@ -144,7 +144,7 @@ TEST_CASE("options that contradict the model or each other are refused in one li
 }
 
 TEST_CASE("random offsets occur in training only, and reach up to the longest sequence") {
-  const ModelConfig config = small_shape(2, true, true);  // sequences of up to 12 tokens
+  const ModelConfig config = small_config(2, true, true);  // sequences of up to 12 tokens
   ParameterLayout layout;
   const auto encoding = make_encoding(Spec::parse("random_offset"), config, layout);
   CHECK(layout.entries()[0].parameter.rows == 12);
@@ -167,7 +167,7 @@ TEST_CASE("random offsets occur in training only, and reach up to the longest se
 
 TEST_CASE("random floats are new draws in training, and evenly spaced in evaluation") {
   ParameterLayout layout;
-  const auto encoding = make_encoding(Spec::parse("random_float:range=3"), small_shape(2, true, true), layout);
+  const auto encoding = make_encoding(Spec::parse("random_float:range=3"), small_config(2, true, true), layout);
   Sequence s = make_sequence(6);
   Rng rng = make_rng(1, "floats");
   CHECK(encoding->positions(s, rng).at == encoding->positions(s, rng).at);
@@ -184,7 +184,7 @@ TEST_CASE("random floats are new draws in training, and evenly spaced in evaluat
 
 TEST_CASE("xlnet:bi_data negates the distances of half of the training sequences, and of no test sequences") {
   ParameterLayout layout;
-  const auto encoding = make_encoding(Spec::parse("xlnet:bi_data=true"), small_shape(2, true, true), layout);
+  const auto encoding = make_encoding(Spec::parse("xlnet:bi_data=true"), small_config(2, true, true), layout);
   Sequence s = make_sequence(5);
   Rng rng = make_rng(1, "bi_data");
   const std::vector<Real> forward{0, 1, 2, 3, 4}, negated{0, -1, -2, -3, -4};
@@ -206,7 +206,7 @@ TEST_CASE("xlnet:bi_data negates the distances of half of the training sequences
 TEST_CASE(
     "in bidirectional models FIRE gives keys before the query the causal bias, and later keys a different one") {
   const auto scores = [](bool causal, const std::string& spec) {
-    const ModelConfig config = small_shape(2, causal, true);
+    const ModelConfig config = small_config(2, causal, true);
     ParameterLayout layout;
     const auto encoding = make_encoding(Spec::parse(spec), config, layout);
     const Parameters parameters = initialize(layout, 1);
@@ -228,7 +228,7 @@ TEST_CASE(
 }
 
 TEST_CASE("keys that a base hides stay hidden when its scores are scaled by negative factors") {
-  ModelConfig config = small_shape(2, true, true);
+  ModelConfig config = small_config(2, true, true);
   ParameterLayout layout;
   const auto encoding = make_encoding(Spec::parse("ssmax:base=hard_alibi"), config, layout);
   Parameters parameters = initialize(layout, 1);
@@ -240,7 +240,7 @@ TEST_CASE("keys that a base hides stay hidden when its scores are scaled by nega
 
 TEST_CASE("ssmax, asentmax and the logit scale count the keys in the window and the sinks") {
   const auto score_of = [](const std::string& spec, int window) {
-    ModelConfig config = small_shape(2, true, true);
+    ModelConfig config = small_config(2, true, true);
     config.window = window;
     config.sinks = window > 0 ? 1 : 0;
     ParameterLayout layout;
@@ -253,7 +253,7 @@ TEST_CASE("ssmax, asentmax and the logit scale count the keys in the window and 
   CHECK(score_of("ssmax:base=none", 3) == Approx(2 * std::log(4)));
   // With x = 0, f = 1 + log 2.
   CHECK(score_of("asentmax:base=none", 3) == Approx(2 * (1 + std::log(2))));
-  ModelConfig config = small_shape(2, true, true);
+  ModelConfig config = small_config(2, true, true);
   config.window = 3;
   config.sinks = 1;
   CHECK(num_seen_keys(config, 7, 8) == 4);
@@ -262,14 +262,14 @@ TEST_CASE("ssmax, asentmax and the logit scale count the keys in the window and 
 
 TEST_CASE("a learned table in randomized has a row for every position") {
   ParameterLayout layout;
-  make_encoding(Spec::parse("randomized:base=learned_abs,max=77"), small_shape(2, true, true), layout);
+  make_encoding(Spec::parse("randomized:base=learned_abs,max=77"), small_config(2, true, true), layout);
   REQUIRE(layout.entries().size() == 1);
   CHECK(layout.entries()[0].parameter.rows == 77);
 }
 
 TEST_CASE(
     "dynamic NTK and LongRoPE compute tables for every length, and other encodings reuse the leading block") {
-  const ModelConfig config = small_shape(2, true, true);
+  const ModelConfig config = small_config(2, true, true);
   for (const auto& [spec, shared] : {std::pair{"interpolated:method=ntk_dynamic", false},
                                      {"interpolated:method=longrope", false},
                                      {"interpolated:method=ntk", true}}) {
@@ -291,8 +291,11 @@ TEST_CASE(
 
 TEST_CASE("digit positions have offsets in training only, and tokens that are no digits share a row") {
   for (const std::string name : {"abacus", "coupled"}) {
+    ModelConfig config = small_config(2, true, true);
+    config.coordinates = 0;
+    CHECK(gradient_error(Spec{name, {}}, config, 11).error <= 1e-6);
     ParameterLayout layout;
-    const auto encoding = make_encoding(Spec{name, {}}, small_shape(2, true, true), layout);
+    const auto encoding = make_encoding(Spec{name, {}}, config, layout);
     Sequence s = make_sequence(4);
     Rng rng = make_rng(2, name);
     CHECK(encoding->positions(s, rng).at == std::vector<Real>{0, 0, 0, 0});

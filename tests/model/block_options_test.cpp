@@ -76,7 +76,7 @@ TEST_CASE("every option of blocks has correct gradients, causal and bidirectiona
     for (const bool causal : {true, false}) {
       for (const bool pre_norm : {true, false}) {
         for (const BlockKind block : {BlockKind::sequential, BlockKind::parallel, BlockKind::attention}) {
-          ModelConfig config = small_shape(2, causal, pre_norm);
+          ModelConfig config = small_config(2, causal, pre_norm);
           config.trained_length = 5;
           config.tied_embeddings = !pre_norm;
           config.dropout = causal ? 0.2 : 0;
@@ -98,7 +98,7 @@ TEST_CASE("options that do not act on attention have correct gradients in recurr
     if (std::ranges::find(apply, options.name) == apply.end()) continue;
     for (const bool pre_norm : {true, false}) {
       for (const BlockKind block : {BlockKind::lstm, BlockKind::gated_delta}) {
-        ModelConfig config = small_shape(2, /*causal=*/true, pre_norm);
+        ModelConfig config = small_config(2, /*causal=*/true, pre_norm);
         config.tied_embeddings = !pre_norm;
         config.dropout = pre_norm ? 0.2 : 0;
         config.block = block;
@@ -115,7 +115,7 @@ TEST_CASE("options that do not act on attention have correct gradients in recurr
 
 TEST_CASE("recurrent blocks refuse options that act on attention, and bidirectional models, in one line") {
   const auto refusal = [](BlockKind block, const std::function<void(ModelConfig&)>& set) {
-    ModelConfig config = small_shape(2, true, true);
+    ModelConfig config = small_config(2, true, true);
     config.block = block;
     set(config);
     try {
@@ -143,7 +143,7 @@ TEST_CASE("recurrent blocks refuse options that act on attention, and bidirectio
 
 TEST_CASE(
     "an LSTM block has one normalization and no feed-forward, and a block of the gated delta rule has both") {
-  ModelConfig config = small_shape(2, true, true);
+  ModelConfig config = small_config(2, true, true);
   config.block = BlockKind::lstm;
   CHECK(Net(config).has("blocks.1.lstm.hidden.weight"));
   CHECK_FALSE(Net(config).has("attention"));
@@ -157,7 +157,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a block of attention alone has no feed-forward and one normalization") {
-  ModelConfig config = small_shape(2, true, true);
+  ModelConfig config = small_config(2, true, true);
   config.block = BlockKind::attention;
   Net net(config);
   CHECK_FALSE(net.has("feed_forward"));
@@ -168,7 +168,7 @@ TEST_CASE("a block of attention alone has no feed-forward and one normalization"
 
 TEST_CASE("a block of attention alone passes a recurrent state on with correct gradients") {
   for (const bool pre_norm : {true, false}) {
-    ModelConfig config = small_shape(2, true, pre_norm);
+    ModelConfig config = small_config(2, true, pre_norm);
     config.layers = 3;
     config.block = BlockKind::attention;
     const Worst worst = gradient_error(Spec{"tape", {}}, config, 9);
@@ -192,7 +192,7 @@ TEST_CASE("RMSNorm and SiLU agree with results that were computed by hand") {
 }
 
 TEST_CASE("a model without biases has none, and normalizes without a shift") {
-  ModelConfig config = small_shape(2, true, true);
+  ModelConfig config = small_config(2, true, true);
   CHECK(Net(config).has("bias"));
   config.biases = false;
   CHECK_FALSE(Net(config).has("bias"));
@@ -205,7 +205,7 @@ TEST_CASE("a model without biases has none, and normalizes without a shift") {
 }
 
 TEST_CASE("a query sees the keys of its window and the sinks only") {
-  ModelConfig config = small_shape(2, true, true);
+  ModelConfig config = small_config(2, true, true);
   config.layers = 1;
   config.window = 3;
   config.sinks = 1;
@@ -217,7 +217,7 @@ TEST_CASE("a query sees the keys of its window and the sinks only") {
 TEST_CASE("a query sees its chunk and the sinks only, also in a bidirectional model") {
   for (const bool causal : {true, false}) {
     INFO("causal " << causal);
-    ModelConfig config = small_shape(2, causal, true);
+    ModelConfig config = small_config(2, causal, true);
     config.layers = 1;
     config.chunk = 4;
     Net net(config);
@@ -231,7 +231,7 @@ TEST_CASE("a query sees its chunk and the sinks only, also in a bidirectional mo
 }
 
 TEST_CASE("a temperature multiplies the scores of query i by 1 + 0.1 log(1 + floor((i + 1) / L))") {
-  ModelConfig config = small_shape(2, true, true);
+  ModelConfig config = small_config(2, true, true);
   config.layers = 1;
   Net plain(config);
   config.temperature = 4;
@@ -251,7 +251,7 @@ TEST_CASE("a query sees its segment and one segment before, and through a second
   for (const bool causal : {true, false}) {
     for (const int layers : {1, 2}) {
       INFO("causal " << causal << ", layers " << layers);
-      ModelConfig config = small_shape(2, causal, true);
+      ModelConfig config = small_config(2, causal, true);
       config.layers = layers;
       config.segment = kSegment;
       Net net(config);
@@ -265,7 +265,7 @@ TEST_CASE("a query sees its segment and one segment before, and through a second
 
 TEST_CASE(
     "reading one segment at a time, with the segment before as memory, gives the logits of the whole sequence") {
-  ModelConfig config = small_shape(2, true, true);
+  ModelConfig config = small_config(2, true, true);
   config.layers = 1;
   config.segment = 4;
   Net net(config);
@@ -278,7 +278,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a looped layer equals several layers with the same parameters, and tests may have more loops") {
-  ModelConfig deep = small_shape(2, true, true), looped = deep;
+  ModelConfig deep = small_config(2, true, true), looped = deep;
   looped.layers = 1;
   looped.loops = 2;
   Net two(deep), shared(looped);
@@ -297,14 +297,14 @@ TEST_CASE("a looped layer equals several layers with the same parameters, and te
 }
 
 TEST_CASE("a model with a recurrent state may be trained with one loop and tested with more") {
-  Net net(small_shape(2, true, true), "tape");
+  Net net(small_config(2, true, true), "tape");
   const EigenMatrix once = net.logits(kTokens), thrice = net.logits(kTokens, 3);
   CHECK(thrice.allFinite());
   CHECK((thrice - once).norm() > 1e-3);
 }
 
 TEST_CASE("a logit scale of log n / log L is 1 if n is L, and log_length_beyond acts beyond L only") {
-  ModelConfig config = small_shape(2, true, true);
+  ModelConfig config = small_config(2, true, true);
   config.layers = 1;
   config.trained_length = 6;
   Net plain(config);
@@ -320,7 +320,7 @@ TEST_CASE("a logit scale of log n / log L is 1 if n is L, and log_length_beyond 
 }
 
 TEST_CASE("normalized queries and keys have a root mean square of one") {
-  ModelConfig config = small_shape(2, true, true);
+  ModelConfig config = small_config(2, true, true);
   config.qk_norm = true;
   Net net(config);
   net.logits(kTokens);

@@ -54,6 +54,7 @@ TEST_CASE("a card names the marked tasks, which do not count in its scores and i
   CHECK(text.find("bootstrap over tasks and seeds." + note) != std::string::npos);
   const size_t mean = text.find(" Interquartile mean over the 2 that an encoding of the board has learned: ");
   REQUIRE(mean != std::string::npos);
+  CHECK(text.find("rope on 2 tasks") != std::string::npos);
   CHECK(text.find(note, mean) != std::string::npos);
 }
 

@@ -28,17 +28,17 @@ std::unique_ptr<Task> make_split(const std::string& name, const std::string& spl
   return make_task(Spec{name, {}}, resolved(Spec{name, {}}, entry.options, *found), Layout::teacher_forced);
 }
 
-/// Returns the text between two numbers of a text that are separated by `separators`.
-std::vector<std::string> split_at(const std::string& text, const std::string& separators) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (separators.find(c) != std::string::npos) {
-      parts.emplace_back();
+/// Returns the operands of a question, without spaces.
+std::vector<std::string> operands_of(const std::string& question) {
+  std::vector<std::string> operands(1);
+  for (const char c : question) {
+    if (c == '*') {
+      operands.emplace_back();
     } else if (c != ' ') {
-      parts.back() += c;
+      operands.back() += c;
     }
   }
-  return parts;
+  return operands;
 }
 
 /// Returns a number of the answer as the options write it.
@@ -69,7 +69,7 @@ TEST_CASE("multiplication has every order of digits, with and without zeros and 
         const TextTask task("multiplication:" + options), slots("multiplication:" + options, Layout::slots);
         for (int n = 0; n < 60; ++n) {
           const Example e = task.draw(1 + n % 6, n);
-          std::vector<std::string> operands = split_at(task.question(e), "*");
+          std::vector<std::string> operands = operands_of(task.question(e));
           if (order == "all") {
             for (std::string& operand : operands) std::ranges::reverse(operand);
           }

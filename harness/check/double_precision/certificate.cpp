@@ -45,7 +45,7 @@ MakeEncoding by_name(const Spec& spec) {
 
 }  // namespace
 
-ModelConfig small_shape(int heads, bool causal, bool pre_norm) {
+ModelConfig small_config(int heads, bool causal, bool pre_norm) {
   ModelConfig config;
   config.vocabulary = kCertificateVocabulary;
   config.layers = 2;

@@ -12,7 +12,7 @@
 namespace posbench {
 
 /// Compares hand-written gradients with central differences along a random direction of every named parameter and
-/// of every argument of every stage. Inputs are random and without symmetry. With dropout in the shape, the
+/// of every argument of every stage. Inputs are random and without symmetry. With dropout in the configuration, the
 /// sequence is one of training and the masks stay the same. An index outside a matrix is an infinite error.
 Worst gradient_error(const Spec&, const ModelConfig&, int length);
 /// The same for an encoding without a name.
@@ -25,7 +25,7 @@ struct BlockOptions {
 };
 const std::vector<BlockOptions>& block_options();
 
-/// Returns the shape with as many heads and layers as the encoding needs. The width of a head stays the same.
+/// Returns the configuration with as many heads and layers as the encoding needs. The width of a head stays the same.
 ModelConfig fitted(const Spec&, ModelConfig);
 
 /// Returns true if a change of a token changes no bit of any earlier output.
@@ -43,7 +43,7 @@ double shift_sensitivity(const Spec&, const ModelConfig&, int length);
 /// Returns true if a sequence of this length gives finite outputs and gradients.
 bool is_finite(const Spec&, const ModelConfig&, int length);
 
-/// Returns the small shape of the checks: `heads` heads of width 4 and two layers.
-ModelConfig small_shape(int heads, bool causal, bool pre_norm);
+/// Returns the configuration of the small models of the checks: `heads` heads of width 4 and two layers.
+ModelConfig small_config(int heads, bool causal, bool pre_norm);
 
 }  // namespace posbench

@@ -47,7 +47,7 @@ Worst worst_gradient(const Spec& spec, bool causal, bool pre_norm) {
   Worst worst;
   for (const auto& [heads, length, dropout] :
        std::vector<std::tuple<int, int, double>>{{1, 1, 0}, {1, 6, 0}, {2, 13, 0}, {3, 7, 0.3}, {4, 20, 0}}) {
-    ModelConfig config = small_shape(heads, causal, pre_norm);
+    ModelConfig config = small_config(heads, causal, pre_norm);
     config.dropout = dropout;
     const Worst found = gradient_error(spec, config, length);
     if (!(found.error <= worst.error)) worst = found;
@@ -63,7 +63,7 @@ class CertificateCount {
     try {
       for (const bool causal : {true, false}) {
         if (!is_defined(spec, causal)) continue;
-        ModelConfig config = small_shape(2, causal, /*pre_norm=*/causal);
+        ModelConfig config = small_config(2, causal, /*pre_norm=*/causal);
         config.trained_length = 5;
         set(config);
         const Worst found = gradient_error(spec, config, 9);
@@ -132,16 +132,16 @@ nlohmann::ordered_json certify(const std::string& text) {
                                    {"where", found.where}});
       if (!(found.error <= worst.error)) worst = found;
     }
-    const ModelConfig config = small_shape(2, causal, true);
+    const ModelConfig config = small_config(2, causal, true);
     finite = finite && is_finite(spec, config, 1) && is_finite(spec, config, 4 * config.trained_length);
   }
-  const double moved = order_sensitivity(spec, small_shape(4, true, true), 9);
+  const double moved = order_sensitivity(spec, small_config(4, true, true), 9);
   json["worst_gradient_error"] = worst.error;
   json["where"] = worst.where;
-  json["causal"] = is_causal(spec, small_shape(4, true, true), 20);
+  json["causal"] = is_causal(spec, small_config(4, true, true), 20);
   json["finite"] = finite;
   json["order_sensitivity"] = moved;
-  json["shift_sensitivity"] = shift_sensitivity(spec, small_shape(4, true, true), 9);
+  json["shift_sensitivity"] = shift_sensitivity(spec, small_config(4, true, true), 9);
   const bool is_preset = info.family == Family::preset;  // states no properties of its own
   const bool is_default = !is_preset && encodings().find(spec.name).canonical(spec).options.empty();
   try {

@@ -8,9 +8,9 @@ namespace {
 
 Rng dropout_stream(size_t) { return make_rng(0, "dropout"); }
 
-Sequence random_sequence(int length, bool training, const PositionEncoding& encoding, Rng& rng) {
+Sequence random_sequence(int length, const ModelConfig& config, const PositionEncoding& encoding, Rng& rng) {
   Sequence s;
-  s.training = training;
+  s.training = config.dropout > 0;
   s.tokens = uniform_tokens(rng, length, 0, kCertificateVocabulary - 1);
   s.digit_positions = uniform_tokens(rng, length, 0, 3);
   int segment = 0;
@@ -21,7 +21,7 @@ Sequence random_sequence(int length, bool training, const PositionEncoding& enco
     segment += bernoulli(rng, 0.3);
     s.target_positions.push_back(t);
   }
-  s.coordinates = board_coordinates(length);
+  if (config.coordinates > 0) s.coordinates = board_coordinates(length);
   s.positions = encoding.positions(s, rng);
   return s;
 }
@@ -44,7 +44,7 @@ Fixture::Fixture(const MakeEncoding& make, const ModelConfig& config, int length
       model(config, layout, *encoding),
       parameters(initialize(layout, seed)),
       workspace(layout),
-      sequence(random_sequence(length, config.dropout > 0, *encoding, rng)) {
+      sequence(random_sequence(length, config, *encoding, rng)) {
   for (const auto& entry : layout.entries()) {
     MatrixView values = parameters[entry.parameter];
     for (Index n = 0; n < values.size(); ++n) values.data()[n] += Real(0.3) * static_cast<Real>(normal(rng));

@@ -166,8 +166,7 @@ const RegisterEquation rope("rope", Stage::score, [](const Case& c, int h, int i
   return sum / std::sqrt(c.D);
 });
 
-// With L = 12, only the first of the frequencies 1 and 0.01 remains.
-// The positions of the case have two coordinates, and each of them turns one of the two pairs with the frequency 1.
+// The case has two coordinates. Each of them turns one of the two pairs, with the frequency 1.
 const RegisterEquation rope_axial("rope:axial=true", Stage::score, [](const Case& c, int h, int i, int j) {
   return turned(c, false, h, i, j, [&](int n) {
     const std::vector<int>& coordinate = c.sequence.coordinates[static_cast<size_t>(n)];
@@ -175,6 +174,7 @@ const RegisterEquation rope_axial("rope:axial=true", Stage::score, [](const Case
   });
 });
 
+// With L = 12, only the first of the frequencies 1 and 0.01 remains.
 const RegisterEquation rope_hope("rope_hope", Stage::score, [](const Case& c, int h, int i, int j) {
   return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
 });

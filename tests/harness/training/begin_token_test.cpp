@@ -74,6 +74,9 @@ void check_moved(const Example& plain, const Example& moved, int begin) {
   REQUIRE(moved.evidence == one_more(plain.evidence));
   REQUIRE(moved.segments == after(0, one_more(plain.segments)));
   REQUIRE(moved.digit_positions == (plain.digit_positions.empty() ? Tokens{} : after(0, plain.digit_positions)));
+  REQUIRE(moved.coordinates.size() == plain.coordinates.size());
+  for (size_t n = 0; n < plain.coordinates.size(); ++n)
+    REQUIRE(moved.coordinates[n] == after(0, plain.coordinates[n]));
   REQUIRE(moved.distances == plain.distances);
   REQUIRE(moved.candidates == plain.candidates);
   REQUIRE(moved.length == plain.length);
