@@ -1,7 +1,6 @@
 // Rotates queries and keys, pair by pair, by an angle that grows with position.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "base/error.h"
