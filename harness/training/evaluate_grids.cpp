@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "harness/training/evaluate.h"

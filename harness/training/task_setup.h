@@ -36,7 +36,7 @@ struct TaskSetup {
   std::vector<std::unique_ptr<Task>> tasks;  // one for each split
   std::vector<TaskGrid> grids;               // empty unless evaluation.grid is set
   std::unique_ptr<Task> extended;            // of further training, if extend.length is set
-  ModelConfig model_config;  // with the vocabulary, the lengths and the number of coordinates of this task
+  ModelConfig model_config;                  // with the vocabulary and the lengths of this task
 
   const Task& trained() const { return *tasks.front(); }
   /// Returns the largest position at which a sequence of the split `shift` begins.

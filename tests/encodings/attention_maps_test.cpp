@@ -1,5 +1,6 @@
 // Tests the maps that `inspect` shows: the content and positional parts of scores, and the four terms of content
 // and position.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>

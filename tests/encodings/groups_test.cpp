@@ -1,6 +1,8 @@
 // Tests the gradient of a batch that is divided into groups, for every encoding.
 #include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/thread_pool.h"
