@@ -77,8 +77,9 @@ struct Shortcuts {
 enum class Aspect { recall, counting, copying, order, state_tracking, arithmetic, hierarchy, aggregation };
 std::string to_string(Aspect);  // "state tracking"
 
-/// States whether models can learn a task with its default options. `control` and `open` are marks: summaries over tasks do
-/// not count a marked task. Other options can make a task easier or harder, so a spec with options has no mark.
+/// States whether models can learn a task with its default options. `control` and `open` are marks: summaries of the board
+/// over tasks do not count a marked task. Other options can make a task easier or harder, so a spec with options has no
+/// mark.
 enum class Learnability {
   learnable,
   control,  // a control experiment: the sources of the task say that such a model cannot learn it

@@ -33,7 +33,8 @@ std::string marked_text(const std::vector<std::string>& tasks);
 /// The explanation of the marks of tasks.
 inline constexpr const char* kAboutMarks =
     "control: the sources of the task say that such a model cannot learn it. open: no setting was found at which a model "
-    "learns it. Summaries over tasks do not count tasks with these marks. 'posbench show TASK' prints the reason.";
+    "learns it. The table over all tasks, cards and recommendations do not count such tasks. 'posbench show TASK' prints "
+    "the reason.";
 
 /// Returns a row for each task: learned_by_text, the number of encodings that keep 0.90 or more on the split that
 /// decides, and the best of these. Encodings that the board does not show are counted too.
