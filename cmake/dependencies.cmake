@@ -32,6 +32,9 @@ function(posbench_headers target folder)
 endfunction()
 
 find_package(Threads REQUIRED)
+if(POLICY CMP0167)
+  cmake_policy(SET CMP0167 NEW)  # Boost's own package file, since CMake 3.30
+endif()
 posbench_find(Boost 1.74)
 posbench_find(Eigen3 3.4 NO_MODULE)
 posbench_find(nlohmann_json 3.10)
@@ -49,6 +52,8 @@ if(NOT Boost_FOUND)
   # The sources have a folder of headers for each library.
   file(GLOB boost_headers ${boost}/libs/*/include ${boost}/libs/numeric/*/include)
   posbench_headers(Boost::headers "${boost_headers}")
+  # This version uses std::unary_function, which C++17 removed; libc++ has it on request.
+  target_compile_definitions(Boost::headers INTERFACE _LIBCPP_ENABLE_CXX17_REMOVED_UNARY_BINARY_FUNCTION)
   set(Boost_VERSION 1.74.0)
 endif()
 if(NOT Eigen3_FOUND)

@@ -1,3 +1,6 @@
+#ifdef POSBENCH_HAS_V4
+#include <cpuid.h>
+#endif
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,6 +22,21 @@ extern const Kernels kernel_table;
 
 namespace {
 
+#ifdef POSBENCH_HAS_V4
+/// Returns true if the processor has x86-64-v4 and the operating system saves its registers. With Zig,
+/// __builtin_cpu_supports is always false.
+bool has_v4() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return false;
+  unsigned saved = 0, high = 0;
+  __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+  constexpr unsigned kVectorsAndMasks = 0xe6;
+  if ((saved & kVectorsAndMasks) != kVectorsAndMasks || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
+  constexpr unsigned kNeeded = bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL;
+  return (b & kNeeded) == kNeeded;
+}
+#endif
+
 struct InstructionSet {
   std::string name;
   const Kernels* kernels;
@@ -28,11 +46,7 @@ const std::vector<InstructionSet>& available() {
   static const std::vector<InstructionSet> sets = [] {
     std::vector<InstructionSet> sets{{POSBENCH_BASELINE, &kernel_table}};
 #ifdef POSBENCH_HAS_V4
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-      sets.push_back({"x86-64-v4", &v4::kernel_table});
+    if (has_v4()) sets.push_back({"x86-64-v4", &v4::kernel_table});
 #endif
     return sets;
   }();

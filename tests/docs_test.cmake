@@ -11,12 +11,16 @@ compare_page(tasks.md list tasks --markdown)
 compare_page(encodings.md list encodings --markdown)
 compare_page(cli.md help --markdown)
 
-# CITATION.cff cites the version that is built.
+# CITATION.cff and the Python package have the version that is built.
 execute_process(COMMAND ${PROGRAM} --version OUTPUT_VARIABLE built COMMAND_ERROR_IS_FATAL ANY)
 file(STRINGS ${SOURCE_DIR}/CITATION.cff cited REGEX "^version: ")
 string(REPLACE "version: " "" cited "${cited}")
 if(NOT built MATCHES "^posbench ${cited} ")
   message(SEND_ERROR "CITATION.cff cites version ${cited}, expected ${built}")
+endif()
+file(STRINGS ${SOURCE_DIR}/python/posbench/__init__.py package REGEX "^__version__ = \"${cited}\"$")
+if(NOT package)
+  message(SEND_ERROR "python/posbench/__init__.py has another __version__ than ${cited}")
 endif()
 
 # README.md states how many tasks, encodings and claims there are.

@@ -10,7 +10,7 @@ namespace posbench {
 /// Returns machine, compiler, commit, library versions, plug-ins, command and the current time.
 Json provenance(const std::vector<std::string>& command);
 
-/// Returns "posbench 0.1.0 (commit ...; GNU 12.2.0; -O3 ...; instruction set v4)".
+/// Returns "posbench 0.2.0 (commit ...; GNU 12.2.0; -O3 ...; instruction set v4)".
 std::string version();
 
 /// Returns the current time in UTC: 2026-11-20T16:02:31Z.
