@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -57,9 +58,10 @@ std::set<std::string> common_tasks(const NamedReport& a, const NamedReport& b) {
   return names;
 }
 
-const Json& member(const Json& json, const std::string& key) {
+const Json& member(const Json& json, std::string_view key) {
   static const Json kNone = Json::object();
-  return json.contains(key) && json.at(key).is_object() ? json.at(key) : kNone;
+  const auto found = json.find(std::string(key));
+  return found != json.end() && found->is_object() ? *found : kNone;
 }
 
 /// Returns the settings of a task that override those of the run, and other settings that change its training.
