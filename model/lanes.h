@@ -232,7 +232,7 @@ inline Lanes prefix_products(Lanes v) {
 inline IntLanes truncated(Lanes v) { return __builtin_convertvector(v, IntLanes); }
 
 /// Returns from[index] for each lane; 0 <= index < 2 kLanes. Reads all 2 kLanes entries.
-inline Lanes gather(const Real* from, IntLanes index) {
+[[gnu::always_inline]] inline Lanes gather(const Real* from, IntLanes index) {
 #ifdef __AVX2__
   if constexpr (sizeof(Real) == 4) {
     const __m256i n = __m256i(index);
