@@ -15,6 +15,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "binary_multiplication",
     .family = "chomsky/context_sensitive",
+    .version = 2,
     .aspects = {Aspect::arithmetic},
     .definition =
         "The model reads two binary numbers, least significant bit first, and answers their product, followed "
@@ -23,13 +24,14 @@ const TaskInfo kInfo{
         "Each bit of the product depends on all pairs of bits whose places add up to its own, and on carries.",
     .source = kChomskySource,
     .published_name = "Binary Multiplication",
-    .published = chomsky_published(kChomskyTerminator),
+    .published = chomsky_published(kChomskyTerminator, 9),
     .length_unit = "tokens",
     .splits = chomsky_splits(),
     .largest_answer_fraction = 0.50,
+    .shortcuts = {.token = 0.6, .neighbor = 0.59, .count = 0.63, .position = 0.6},
 };
 
-class BinaryMultiplication final : public ChomskyTask<LengthOption<"tokens">, "01*_", 3> {
+class BinaryMultiplication final : public ChomskyTask<LengthOption<"tokens", 9>, "01*_", 3> {
  public:
   using ChomskyTask::ChomskyTask;
 

@@ -20,6 +20,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "compute_sqrt",
     .family = "chomsky/context_sensitive",
+    .version = 2,
     .aspects = {Aspect::arithmetic},
     .definition = "The model reads a binary number and answers its square root, rounded down.",
     .requirement =
@@ -29,16 +30,17 @@ const TaskInfo kInfo{
     .published_name = "Compute Sqrt",
     .published = chomsky_published(
         "The most significant bit comes first, as in the code that made the published numbers; endian=little is "
-        "the order of the paper."),
+        "the order of the paper.",
+        10),
     .length_unit = "bits",
     .splits = chomsky_splits(),
-    .largest_answer_fraction = 0.55,
-    .shortcuts = {.token = 0.59, .neighbor = 0.62, .position = 0.57},
+    .largest_answer_fraction = 0.6,
+    .shortcuts = {.token = 0.71, .neighbor = 0.76, .count = 0.66, .position = 0.68},
 };
 
 enum class Endian { big, little };
 struct Options {
-  Integers length{1, 20};
+  Integers length{1, 10};
   Endian endian = Endian::big;
   void describe(OptionTable& o) {
     o.integers("length", length, 1, 10000, "bits");

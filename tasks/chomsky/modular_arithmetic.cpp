@@ -17,6 +17,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "modular_arithmetic",
     .family = "chomsky/regular",
+    .version = 2,
     .aspects = {Aspect::arithmetic, Aspect::state_tracking},
     .definition = "The model reads digits 0..4 with + - * between them and answers the value modulo 5.",
     .requirement =
@@ -27,16 +28,17 @@ const TaskInfo kInfo{
     .published = chomsky_published(
         "An even length is reduced by one, as in the code that made the published numbers, so that lengths 1 "
         "and 2 both give a single digit; even=paper increases it by one, as the paper says. "
-        "The code has an input id for a blank that never occurs; here this id is the empty token."),
+        "The code has an input id for a blank that never occurs; here this id is the empty token.",
+        5),
     .length_unit = "tokens",
     .splits = chomsky_splits(),
-    .largest_answer_fraction = 0.21,
-    .shortcuts = {.token = 0.28, .neighbor = 0.23, .count = 0.22},
+    .largest_answer_fraction = 0.23,
+    .shortcuts = {.token = 0.56, .neighbor = 0.54, .count = 0.5},
 };
 
 enum class Even { code, paper };
 struct Options {
-  Integers length{1, 20};
+  Integers length{1, 5};
   Even even = Even::code;
   void describe(OptionTable& o) {
     o.integers("length", length, 1, 10000, "tokens");

@@ -18,6 +18,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "modular_arithmetic_brackets",
     .family = "chomsky/deterministic_context_free",
+    .version = 2,
     .aspects = {Aspect::arithmetic, Aspect::hierarchy},
     .definition =
         "The model reads a bracketed expression of digits 0..4 with + - * and answers its value modulo 5.",
@@ -26,14 +27,14 @@ const TaskInfo kInfo{
         "the outside.",
     .source = kChomskySource,
     .published_name = "Modular Arithmetic (Brackets)",
-    .published = chomsky_published("The input ids of the code for x and =, which never occur, are left out."),
+    .published = chomsky_published("The input ids of the code for x and =, which never occur, are left out.", 9),
     .length_unit = "tokens",
     .splits = chomsky_splits(),
     .largest_answer_fraction = 0.31,
-    .shortcuts = {.neighbor = 0.35, .count = 0.34},
+    .shortcuts = {.token = 0.35, .neighbor = 0.64, .count = 0.61},
 };
 
-class ModularArithmeticBrackets final : public ChomskyTask<LengthOption<"tokens">, "01234+-*()_", 5> {
+class ModularArithmeticBrackets final : public ChomskyTask<LengthOption<"tokens", 9>, "01234+-*()_", 5> {
  public:
   using ChomskyTask::ChomskyTask;
 

@@ -14,6 +14,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "odds_first",
     .family = "chomsky/context_sensitive",
+    .version = 2,
     .aspects = {Aspect::copying, Aspect::order},
     .definition = "The model reads uniform bits and answers every other one of them, then the bits between these.",
     .requirement =
@@ -24,15 +25,16 @@ const TaskInfo kInfo{
     .published = chomsky_published(
         "The paper counts positions from one, its code from zero. "
         "The code made the published numbers, so its order is the default; order=paper is the order of the "
-        "paper."),
+        "paper.",
+        10),
     .length_unit = "bits",
     .splits = chomsky_splits(),
-    .shortcuts = {.token = 0.56, .neighbor = 0.54, .count = 0.54},
+    .shortcuts = {.token = 0.66, .neighbor = 0.62, .count = 0.62},
 };
 
 enum class Order { code, paper };
 struct Options {
-  Integers length{1, 20};
+  Integers length{1, 10};
   Order order = Order::code;
   void describe(OptionTable& o) {
     o.integers("length", length, 1, 10000, "bits");

@@ -19,6 +19,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "lego",
     .family = "length_generalization",
+    .version = 2,
     .aspects = {Aspect::recall, Aspect::state_tracking},
     .definition =
         "The model reads clauses that give each variable as plus or minus the one before, and answers the sign "
@@ -31,11 +32,12 @@ const TaskInfo kInfo{
     .published =
         "Kazemnejad et al. train on up to 8 clauses and test on 9..16, as English text (\"If b = +1, d = - b. "
         "Then, what is the value of d?\"; code McGill-NLP/length-generalization). "
-        "Here clauses are tokens. answer=all has a target for each variable, as in training by Zhang et al.",
+        "Here clauses are tokens, and there is a target for each variable, as in training by Zhang et al.; answer=one "
+        "is the query of Kazemnejad et al.",
     .length_unit = "clauses",
     .distance_unit = "clauses to follow",
     .splits = splits_to_twice_the_length(),
-    .shortcuts = {.count = 0.73},
+    .shortcuts = {.token = 0.65, .neighbor = 0.66, .count = 0.57},
 };
 
 constexpr int kLetters = 26;
@@ -43,7 +45,7 @@ enum class Answer { one, all };
 struct Options {
   Integers length{2, 8};
   bool shuffled = false;
-  Answer answer = Answer::one;
+  Answer answer = Answer::all;
   void describe(OptionTable& o) {
     o.integers("length", length, 2, kLetters, "clauses");
     o.flag("shuffled", shuffled, "clauses are in random order");

@@ -1,5 +1,7 @@
 // The common part of the tasks of the Chomsky hierarchy (Deletang et al. 2023).
 #pragma once
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -22,11 +24,12 @@ class ChomskyTask : public AlphabetTask<Options, alphabet> {
 
 inline constexpr const char* kChomskySource = "Deletang et al. 2023, arXiv:2207.02098, section 4";
 
-/// TaskInfo::published: the published lengths, then the sentences in which the task differs from others.
-inline std::string chomsky_published(const std::string& differences = "") {
-  return "The paper trains on lengths 1..40 and tests on 41..500. "
-         "Here the default lengths are 1..20 and 21..100." +
-         (differences.empty() ? "" : " " + differences);
+/// TaskInfo::published: the published lengths and those of the default, then the sentences in which the task differs
+/// from others.
+inline std::string chomsky_published(const std::string& differences = "", int longest = 20) {
+  return fmt::format(
+      "The paper trains on lengths 1..40 and tests on 41..500. Here the default lengths are 1..{} and {}..{}.{}{}",
+      longest, longest + 1, 5 * longest, differences.empty() ? "" : " ", differences);
 }
 
 /// The differences of a task whose answer ends with a terminator.

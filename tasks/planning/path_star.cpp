@@ -25,6 +25,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "path_star",
     .family = "planning",
+    .version = 2,
     .aspects = {Aspect::recall},
     .definition =
         "The model reads the edges of a star-shaped graph in random order, its start and the end of an arm, and "
@@ -36,7 +37,8 @@ const TaskInfo kInfo{
     .published_name = "path-star graph, G(degree, length)",
     .published =
         "The paper has 50 nodes, degree/length 2/5, 2/2, 2/3 and 5/3, and 200 000 graphs, trained and tested "
-        "alike. Next-token training stays at an accuracy of 1 / degree at the second node. "
+        "alike, and the arm is answered from its start (reversed=false). Next-token training stays at an accuracy of "
+        "1 / degree at the second node then. "
         "Commas between nodes are left out. Slots (evaluation.layout) are similar to the teacherless training "
         "of the paper. The splits are ours.",
     .length_unit = "nodes of an arm",
@@ -49,7 +51,7 @@ const TaskInfo kInfo{
 struct Options {
   Integers length{5};
   int degree = 2, nodes = 50;
-  bool reversed = false;
+  bool reversed = true;
   void describe(OptionTable& o) {
     o.integers("length", length, 2, 1000, "nodes of an arm, with the start");
     o.integer("degree", degree, 1, 1000, "arms");

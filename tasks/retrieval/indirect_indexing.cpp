@@ -42,7 +42,7 @@ const TaskInfo kInfo{
     .distance_unit = "letters between source and target",
     .splits = {{"in_distribution", {}, "the trained lengths and shifts"},
                {"ood_length", {{"length", "1x..1.3x"}}, "longer strings, with the trained shifts"},
-               {"ood_shift", {{"shift", "16..19"}}, "longer shifts, in strings of the trained lengths"}},
+               {"ood_shift", {{"shift", "1x..1.25x"}}, "longer shifts, in strings of the trained lengths"}},
     .shortcuts = {.token = 0.07, .neighbor = 0.03, .count = 0.04},
 };
 

@@ -27,6 +27,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "posgen",
     .family = "state_tracking",
+    .version = 2,
     .aspects = {Aspect::order},
     .definition =
         "The model reads a few uniform tokens and continues them. "
@@ -38,7 +39,7 @@ const TaskInfo kInfo{
     .source = "Wang et al. 2024, arXiv:2403.00071, section 5; code sheryc/resonance_rope",
     .published_name = "PosGen: recursive, chain-of-thought (CoT) and semi-recursive",
     .published =
-        "The paper has near=3, far=1 and modulus=17, trains on 64 tokens and publishes the accuracy on the "
+        "The paper has near=3, far=1 and modulus=17, trains on 64 tokens (length=64) and publishes the accuracy on the "
         "unseen positions of 256 (OOD accuracy). There the 13 000 beginnings are sets in ascending order, the "
         "sequence starts with a begin token, and testing is autoregressive. "
         "Here beginnings are uniform, without a begin token, and testing is teacher forced.",
@@ -52,13 +53,15 @@ const TaskInfo kInfo{
                {"ood_length4",
                 {{"length", "4x"}, {"scored_from", "1x(length)"}},
                 "the positions beyond the trained length, up to four times as far"}},
+    // Modulo 5, token t + 78 is a multiple of token t. Training sequences are shorter and do not show it.
+    .shortcuts = {.token = 1, .neighbor = 0.25, .count = 0.25},
 };
 
 enum class Form { recurrent, cot, semirecurrent };
 struct Options {
-  Integers length{64};
+  Integers length{32};
   Form form = Form::recurrent;
-  int modulus = 17, near = 3, far = 1, scored_from = 0;
+  int modulus = 5, near = 3, far = 1, scored_from = 0;
   void describe(OptionTable& o) {
     o.integers("length", length, 2, 100000, "tokens, including the drawn ones");
     o.choice("form", form, {"recurrent", "cot", "semirecurrent"}, "the position of the far tokens");

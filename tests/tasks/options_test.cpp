@@ -27,8 +27,8 @@ TEST_CASE("options that contradict each other are refused with a message that sa
       {"mad_fuzzy_in_context_recall:value=9",
        "task 'mad_fuzzy_in_context_recall': value 9 needs more ids than the 8 of vocabulary 15; shorten it or "
        "raise vocabulary"},
-      {"mad_fuzzy_in_context_recall:length=17",
-       "task 'mad_fuzzy_in_context_recall': length 17 cannot hold 3 pairs of 6 tokens; raise it or shorten key or "
+      {"mad_fuzzy_in_context_recall:length=8",
+       "task 'mad_fuzzy_in_context_recall': length 8 cannot hold 3 pairs of 3 tokens; raise it or shorten key or "
        "value"},
       {"indirect_indexing:shift=20..30",
        "task 'indirect_indexing': shift 20..30 leaves every string of 20 letters; lower it or raise length"},

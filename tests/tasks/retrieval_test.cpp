@@ -59,7 +59,7 @@ TEST_CASE("indirect indexing has strings of 20 to 40 distinct letters, and all s
 }
 
 TEST_CASE("index retrieval counts from either end, and answers the index of an item") {
-  const TextTask item("index_retrieval"), index("index_retrieval:query=index");
+  const TextTask item("index_retrieval"), index("index_retrieval:query=index,from=both");
   CHECK(item.answer("A k T w start 2 =") == "k");
   CHECK(item.answer("A k T w end 2 =") == "T");
   CHECK(index.answer("A k T w end k =") == "3");

@@ -60,8 +60,8 @@ void Fixture::forward() {
 }
 
 void Fixture::backward(const std::vector<int>& targets) {
-  const LabelledSequence labelled{sequence, targets};
-  loss_and_gradient(model, parameters, {&labelled, 1}, 1, dropout_stream, workspace);
+  const LabeledSequence labeled{sequence, targets};
+  loss_and_gradient(model, parameters, {&labeled, 1}, 1, dropout_stream, workspace);
 }
 
 }  // namespace posbench

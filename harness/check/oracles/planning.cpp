@@ -33,7 +33,7 @@ const RegisterOracle graph_reachability(
 
 const RegisterOracle path_star("path_star", {"nodes"}, [](const Example& e) {
   const auto [edges, query] = operands(e.tokens[e.scored.front()] - 1, question(e));
-  return reversed(path_back_from(query[1], edges));
+  return path_back_from(query[1], edges);
 });
 
 }  // namespace
