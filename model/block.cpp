@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,17 @@ std::unique_ptr<RecurrentLayer> make_recurrent_layer(const ModelConfig& config, 
                                                      ParameterLayout& layout) {
   check_recurrent(config);
   const std::string name = fmt::format("{}.{}", name_of(layer), to_string(config.block));
-  return config.block == BlockKind::lstm ? make_lstm_layer(config, name, layout)
-                                         : make_gated_delta_layer(config, name, layout);
+  switch (config.block) {
+    case BlockKind::lstm:
+      return make_lstm_layer(config, name, layout);
+    case BlockKind::gated_delta:
+      return make_gated_delta_layer(config, name, layout);
+    case BlockKind::sequential:
+    case BlockKind::parallel:
+    case BlockKind::attention:
+      break;
+  }
+  throw std::logic_error(fmt::format("model.block={} has no recurrent layer", to_string(config.block)));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// An LSTM layer (Hochreiter and Schmidhuber 1997) in place of attention and feed-forward: the recurrent reference
+// An LSTM layer (Hochreiter and Schmidhuber 1997) in place of attention and feed-forward: the recurrent baseline
 // of Deletang et al. 2022 (arXiv:2207.02098) and of FLaRe (Butoi et al. 2024, arXiv:2411.07107). The cell is that
 // of haiku, which the first paper uses; its forget gate has an offset of 1.
 //

@@ -67,7 +67,7 @@ struct Sequence {
   Positions positions;     // of the encoding
 };
 
-/// The values that an encoding computes once per step, for the current positions.
+/// The tables that an encoding computes once per step, for the current positions: constants and learned tables.
 class Tables {
  public:
   /// Returns the values that depend on positions alone and have no gradient (cosines, distances, indices), in a
@@ -82,7 +82,7 @@ class Tables {
     return std::any_cast<const T&>(constants_);
   }
 
-  /// The values that depend on parameters. tables_backward receives their gradient, of the same shapes.
+  /// The learned tables, which depend on parameters. tables_backward receives their gradients, of the same shapes.
   Matrices values;
 
  private:
@@ -141,7 +141,7 @@ struct AttentionMap {
   };
 
   std::string name;  // as it is displayed
-  Heads values;      // H x (T, T), row = query; if causal, entries of later keys are undefined
+  Heads values;      // H x (T, T), row = query; if causal, entries of future keys are undefined
   Kind kind = Kind::other;
 };
 
@@ -182,8 +182,8 @@ class PositionEncoding {
   virtual void score(const AttentionInput&, Heads& scores) const;
   virtual void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const;
 
-  /// 5. Computes the attention weights, H x (T, T). Only this stage masks later keys, if causal.   Default:
-  ///    softmax. Backward overwrites d_scores, with zeros for later keys.
+  /// 5. Computes the attention weights, H x (T, T). Only this stage masks future keys, if causal.   Default:
+  ///    softmax. Backward overwrites d_scores, with zeros for future keys.
   virtual void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const;
   virtual void normalize_backward(const AttentionInput&, const Heads& scores, const Heads& attention,
                                   const Heads& d_attention, Heads& d_scores, AttentionGradient&) const;

@@ -14,7 +14,7 @@ namespace {
 struct Batch {
   const Transformer& model;
   const Parameters& parameters;
-  std::span<const LabelledSequence> sequences;
+  std::span<const LabeledSequence> sequences;
   double weight;  // of each target's cross-entropy
   const DropoutStream& dropout;
 };
@@ -80,7 +80,7 @@ double add_groups_gradient(const Batch& batch, size_t num_groups, TrainingWorksp
 }  // namespace
 
 double loss_and_gradient(const Transformer& model, const Parameters& parameters,
-                         std::span<const LabelledSequence> batch, double weight, const DropoutStream& dropout,
+                         std::span<const LabeledSequence> batch, double weight, const DropoutStream& dropout,
                          TrainingWorkspace& workspace) {
   const Batch whole{model, parameters, batch, weight, dropout};
   const size_t num_groups = std::min(static_cast<size_t>(workspace.groups), batch.size());
@@ -89,11 +89,11 @@ double loss_and_gradient(const Transformer& model, const Parameters& parameters,
   return add_group_gradient(whole, 0, 1, workspace, workspace.gradients);
 }
 
-StepResult training_step(const TrainedModel& trained, std::span<const LabelledSequence> batch,
+StepResult training_step(const TrainedModel& trained, std::span<const LabeledSequence> batch,
                          const DropoutStream& dropout, double max_norm, double learning_rate) {
   const auto& [model, optimizer, state, parameters, workspace] = trained;
   size_t targets = 0;
-  for (const LabelledSequence& labelled : batch) targets += labelled.targets.size();
+  for (const LabeledSequence& labeled : batch) targets += labeled.targets.size();
   const double loss =
       loss_and_gradient(model, parameters, batch, 1.0 / static_cast<double>(targets), dropout, workspace);
   if (!std::isfinite(loss) || !std::isfinite(clip(workspace.gradients, max_norm)))

@@ -12,7 +12,7 @@
 namespace posbench {
 
 /// A sequence with its targets. Both must outlive the batch.
-struct LabelledSequence {
+struct LabeledSequence {
   const Sequence& sequence;
   const std::vector<int>& targets;  // (A): the expected ids at the sequence's target positions
   Index outputs = 0;                // the loss is over the ids below this; 0: over the whole vocabulary
@@ -52,7 +52,7 @@ using DropoutStream = std::function<Rng(size_t n)>;
 
 /// Returns the sum of cross-entropies over the targets of a batch, times `weight`. Writes its gradient to
 /// workspace.gradients.
-double loss_and_gradient(const Transformer&, const Parameters&, std::span<const LabelledSequence> batch,
+double loss_and_gradient(const Transformer&, const Parameters&, std::span<const LabeledSequence> batch,
                          double weight, const DropoutStream&, TrainingWorkspace&);
 
 struct StepResult {
@@ -71,7 +71,7 @@ struct TrainedModel {
 
 /// Computes the gradient of the mean cross-entropy over the targets of a batch, clips it to `max_norm`, updates
 /// the parameters and projects them back into their range.
-StepResult training_step(const TrainedModel&, std::span<const LabelledSequence> batch, const DropoutStream&,
+StepResult training_step(const TrainedModel&, std::span<const LabeledSequence> batch, const DropoutStream&,
                          double max_norm, double learning_rate);
 
 }  // namespace posbench

@@ -20,9 +20,9 @@ bool is_relative(const TaskInfo::Split&);
 ///   length=3..0.5x              an interval with a number as one end
 ///   farthest=1x(length)-2       relative to another option, with a number added
 ///
-/// `options` describes the options of the task. Values that may be 0 count from 0: of the trained distances 0..7,
-/// 2x is 15, and 1x..2x is 8..15. Throws InputError if a value has another form, an option is no number, or an
-/// interval is empty.
+/// `options` describes the options of the task. If the smallest trained value is 0, a multiple applies to the
+/// number of values: 0..7 are 8 values, 2x are 16, and the largest is 15. So 2x is 15, and 1x..2x is 8..15. Throws
+/// InputError if a value has another form, an option is no number, or an interval is empty.
 TaskInfo::Split resolved(const Spec& trained, const std::vector<OptionInfo>& options, const TaskInfo::Split&);
 
 }  // namespace posbench

@@ -44,9 +44,10 @@ class Task {
  public:
   virtual ~Task() = default;
   virtual int vocabulary() const = 0;
-  /// Returns the number of ids that a model may predict: loss and predictions are over the ids below it.
+  /// Returns the size of the softmax: loss and predictions are over the ids below it.
   virtual int outputs() const { return vocabulary(); }
-  /// Returns the size of the alphabet of answers: every target is a smaller id.
+  /// Returns the size of the alphabet of answers: every target is an id below it. With training.outputs=answers it
+  /// is the size of the softmax.
   virtual int answers() const { return vocabulary(); }
   /// Returns the fraction of scored positions that a uniform guess among the possible answers gets right.
   virtual double chance_level() const = 0;
@@ -54,8 +55,8 @@ class Task {
   virtual const Integers& lengths() const = 0;
   /// Draws an example whose question has `length` units.
   virtual Example sample(int length, Rng&) const = 0;
-  /// Draws an example for training, validation or tests. A task that reads finite data overrides it, so that they share
-  /// no samples.
+  /// Draws an example for training, validation or tests. A task that reads finite data overrides it, so that
+  /// training, validation and tests share no samples.
   virtual Example sample_of(Purpose, int length, Rng& rng) const { return sample(length, rng); }
   /// Returns the mean entropy in nats of the scored answers, given the tokens read: the least mean loss. Returns
   /// nullopt if it is not known.
@@ -77,9 +78,9 @@ struct Shortcuts {
 enum class Aspect { recall, counting, copying, order, state_tracking, arithmetic, hierarchy, aggregation };
 std::string to_string(Aspect);  // "state tracking"
 
-/// States whether models can learn a task with its default options. `control` and `open` are marks: summaries of the board
-/// over tasks do not count a marked task. Other options can make a task easier or harder, so a spec with options has no
-/// mark.
+/// States whether models can learn a task with its default options. `control` and `open` are marks: summaries of
+/// the board over tasks do not count a marked task. Other options can make a task easier or harder, so a spec (a
+/// name with options such as `counting:variables=3`) has no mark.
 enum class Learnability {
   learnable,
   control,  // a control experiment: the sources of the task say that such a model cannot learn it
@@ -87,7 +88,7 @@ enum class Learnability {
 };
 std::string to_string(Learnability);
 
-/// The description of a task, which `posbench show` prints and the suite reads before it builds the task.
+/// The description of a task. `posbench show` prints it, and training reads it before it builds the task.
 struct TaskInfo {
   std::string name;                  // the name of the file
   std::string family;                // the folder of the file in tasks/, or a part of it such as "chomsky/regular"

@@ -85,7 +85,7 @@ class DeltaFormer final : public PositionEncoding {
     set_strengths(in, c);
     for (size_t h = 0; h < output.size(); ++h) {
       correct(in, h, c);
-      weighted_sum(attention[h], c.value, true, output[h]);
+      weighted_sum(attention[h], c.value, /*causal=*/true, output[h]);
     }
   }
 
@@ -103,7 +103,7 @@ class DeltaFormer final : public PositionEncoding {
       const auto head = static_cast<Index>(h);
       correct(in, h, c);
       d_value.setZero();
-      weighted_sum_backward(attention[h], c.value, true, d_output[h], d_attention[h], d_value);
+      weighted_sum_backward(attention[h], c.value, /*causal=*/true, d_output[h], d_attention[h], d_value);
       for (Index t = T - 1; t > 0; --t) {  // All later tokens have added their gradients to d_value.row(t).
         d_strength(t, head) = -dot(d_value.row(t), c.read.row(t));
         d_read.row(t) = -c.strength(t, head) * d_value.row(t);
@@ -114,8 +114,8 @@ class DeltaFormer final : public PositionEncoding {
       d_query.setZero();
       d_key.setZero();
       multiply(d_read.bottomRows(T - 1), c.value.topRows(T - 1).transpose(), d_weights, 1, Part::up_to_diagonal);
-      softmax_backward(c.weights, true, d_weights, d_scores);
-      dot_product_backward(c.query.bottomRows(T - 1), c.key.topRows(T - 1), scale(), true, d_scores,
+      softmax_backward(c.weights, /*causal=*/true, d_weights, d_scores);
+      dot_product_backward(c.query.bottomRows(T - 1), c.key.topRows(T - 1), scale(), /*causal=*/true, d_scores,
                            d_query.bottomRows(T - 1), d_key.topRows(T - 1));
       rotated_backward(in, d_query, similarity_ == Similarity::keys ? d.k[h] : d.q[h]);
       rotated_backward(in, d_key, d.k[h]);
@@ -162,8 +162,8 @@ class DeltaFormer final : public PositionEncoding {
     c.value.row(0) = in.v[h].row(0);
     if (T == 1) return;
     // Token t sees t keys: as a query of plain causal attention, if the queries begin with token 1.
-    dot_product(c.query.bottomRows(T - 1), c.key.topRows(T - 1), scale(), true, c.scores);
-    softmax(c.scores, true, c.weights);
+    dot_product(c.query.bottomRows(T - 1), c.key.topRows(T - 1), scale(), /*causal=*/true, c.scores);
+    softmax(c.scores, /*causal=*/true, c.weights);
     for (Index t = 1; t < T; ++t) {
       multiply(c.weights.row(t - 1).head(t), c.value.topRows(t), c.read.row(t));
       c.value.row(t) = in.v[h].row(t) - c.strength(t, static_cast<Index>(h)) * c.read.row(t);

@@ -46,7 +46,7 @@ class SelectiveAttention final : public PositionEncoding {
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
     const Index T = in.length();
     Matrix &selector = in.scratch(T, T), &d_selector = in.scratch(T, T), &d_masked = in.scratch(1, T);
-    dot_product(in.q[0], in.k[0], scale(), true, selector);
+    dot_product(in.q[0], in.k[0], scale(), /*causal=*/true, selector);
     d_selector = d_scores[0];
     d_masked
         .setZero();  // the gradient of F(t + 1, .) + F(t + 2, .) + ..., which all contain the selection of row t
@@ -56,9 +56,9 @@ class SelectiveAttention final : public PositionEncoding {
           (selected > Real(0)).select(d_masked.row(0).segment(1, t - 1).array(), Real(0));
       for (const Matrix& head : d_scores) d_masked.leftCols(t) -= head.row(t).head(t);
     }
-    dot_product_backward(in.q[0], in.k[0], scale(), true, d_selector, d.q[0], d.k[0]);
+    dot_product_backward(in.q[0], in.k[0], scale(), /*causal=*/true, d_selector, d.q[0], d.k[0]);
     for (size_t h = 1; h < d_scores.size(); ++h) {
-      dot_product_backward(in.q[h], in.k[h], scale(), true, d_scores[h], d.q[h], d.k[h]);
+      dot_product_backward(in.q[h], in.k[h], scale(), /*causal=*/true, d_scores[h], d.q[h], d.k[h]);
     }
   }
 };

@@ -81,7 +81,7 @@ class Cable final : public PositionEncoding {
 
   void score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const override {
     for (size_t h = 0; h < d_scores.size(); ++h) {
-      dot_product_backward(in.q[h], in.k[h], content_scale(), true, d_scores[h], d.q[h], d.k[h]);
+      dot_product_backward(in.q[h], in.k[h], content_scale(), /*causal=*/true, d_scores[h], d.q[h], d.k[h]);
     }
     if (options_.form == Form::code) return gate_[0].add_backward(in, 1, d_scores, d);
     const Index T = in.length(), H = config_.heads;
@@ -109,7 +109,8 @@ class Cable final : public PositionEncoding {
   }
 
   void content(const AttentionInput& in, Heads& content) const override {
-    for (size_t h = 0; h < content.size(); ++h) dot_product(in.q[h], in.k[h], content_scale(), true, content[h]);
+    for (size_t h = 0; h < content.size(); ++h)
+      dot_product(in.q[h], in.k[h], content_scale(), /*causal=*/true, content[h]);
   }
 
  private:

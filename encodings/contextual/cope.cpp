@@ -93,7 +93,7 @@ class Cope final : public PositionEncoding {
     Matrix& d_projected = in.scratch(T, projected ? config_.width : 0);
     d_projected.setZero();
     for (size_t h = 0; h < d_scores.size(); ++h) {
-      if (options_.gates == Gates::keys) dot_product(in.q[h], in.k[h], content_scale(), true, gates);
+      if (options_.gates == Gates::keys) dot_product(in.q[h], in.k[h], content_scale(), /*causal=*/true, gates);
       compute_gates(in, projected, h, gates, gates);
       multiply_by_table(in, h, position_scores);
       for (Index i = 0; i < T; ++i) {
@@ -104,10 +104,10 @@ class Cope final : public PositionEncoding {
       if (options_.gates == Gates::keys) {  // q_i . k_m is also the gate's logit
         for (Index i = 0; i < T; ++i) d_logits.row(i).head(i + 1) += d_scores[h].row(i).head(i + 1);
       } else {
-        dot_product_backward(in.q[h], in.k[h], content_scale(), true, d_scores[h], d.q[h], d.k[h]);
+        dot_product_backward(in.q[h], in.k[h], content_scale(), /*causal=*/true, d_scores[h], d.q[h], d.k[h]);
       }
-      dot_product_backward(in.q[h], gate_keys(in, projected, h), content_scale(), true, d_logits, d.q[h],
-                           d_gate_keys(d, d_projected, h));
+      dot_product_backward(in.q[h], gate_keys(in, projected, h), content_scale(), /*causal=*/true, d_logits,
+                           d.q[h], d_gate_keys(d, d_projected, h));
     }
     if (projected) {
       linear_backward(in.x, in.parameters[gate_weights_[in.layer]], d_projected, d.x,
@@ -116,7 +116,8 @@ class Cope final : public PositionEncoding {
   }
 
   void content(const AttentionInput& in, Heads& content) const override {
-    for (size_t h = 0; h < content.size(); ++h) dot_product(in.q[h], in.k[h], content_scale(), true, content[h]);
+    for (size_t h = 0; h < content.size(); ++h)
+      dot_product(in.q[h], in.k[h], content_scale(), /*causal=*/true, content[h]);
   }
 
   std::vector<AttentionMap> inspect(const AttentionInput& in) const override {
@@ -126,7 +127,7 @@ class Cope final : public PositionEncoding {
     const Matrix* projected = projected_gate_keys(in);
     for (size_t h = 0; h < gates.values.size(); ++h) {
       Matrix& gate = gates.values[h];
-      dot_product(in.q[h], in.k[h], content_scale(), true, gate);
+      dot_product(in.q[h], in.k[h], content_scale(), /*causal=*/true, gate);
       compute_gates(in, projected, h, gate, gate);
       for (Index i = 0; i < T; ++i) count_gates(query(in, gate, gate, i), counts.values[h].row(i).data());
     }
@@ -173,7 +174,7 @@ class Cope final : public PositionEncoding {
   void compute_gates(const AttentionInput& in, const Matrix* projected, size_t h, const Matrix& content,
                      Matrix& gates) const {
     const bool by_keys = options_.gates == Gates::keys;
-    if (!by_keys) dot_product(in.q[h], gate_keys(in, projected, h), content_scale(), true, gates);
+    if (!by_keys) dot_product(in.q[h], gate_keys(in, projected, h), content_scale(), /*causal=*/true, gates);
     const Matrix& logits = by_keys ? content : gates;
     for (Index i = 0; i < in.length(); ++i) kernels().sigmoid(logits.row(i).data(), i + 1, gates.row(i).data());
   }

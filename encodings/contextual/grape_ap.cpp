@@ -85,7 +85,7 @@ class GrapeAp final : public PositionEncoding {
     multiply(in.x, in.parameters[projections_[in.layer]], p);
     for (Index h = 0; h < config_.heads; ++h) {
       turn(in, of_head(p, h, width_), turned);
-      dot_product(of_head(p, h, width_), turned, Real(1) / static_cast<Real>(width_), true, agreement);
+      dot_product(of_head(p, h, width_), turned, Real(1) / static_cast<Real>(width_), /*causal=*/true, agreement);
       for (Index i = 0; i < T; ++i) {
         Real sum = 0;
         for (Index j = i; j >= 0; --j) {
@@ -107,7 +107,7 @@ class GrapeAp final : public PositionEncoding {
     d_p.setZero();
     for (Index h = 0; h < config_.heads; ++h) {
       turn(in, of_head(p, h, width_), turned);
-      dot_product(of_head(p, h, width_), turned, Real(1) / static_cast<Real>(width_), true, agreement);
+      dot_product(of_head(p, h, width_), turned, Real(1) / static_cast<Real>(width_), /*causal=*/true, agreement);
       for (Index i = 0; i < T; ++i) {  // `agreement` becomes its gradient
         Real sum = 0;
         for (Index j = 0; j <= i; ++j) {
@@ -115,10 +115,10 @@ class GrapeAp final : public PositionEncoding {
           sum += d_scores[h](i, j);
         }
       }
-      zero_future_keys(true, agreement);
+      zero_future_keys(/*causal=*/true, agreement);
       d_turned.setZero();
-      dot_product_backward(of_head(p, h, width_), turned, Real(1) / static_cast<Real>(width_), true, agreement,
-                           of_head(d_p, h, width_), d_turned);
+      dot_product_backward(of_head(p, h, width_), turned, Real(1) / static_cast<Real>(width_), /*causal=*/true,
+                           agreement, of_head(d_p, h, width_), d_turned);
       d_unit.setZero();
       const Constants& c = in.tables.constants<Constants>();
       rotate_backward(d_turned, c.cosine.topRows(T), c.sine.topRows(T), Pairing::half_split, d_unit);

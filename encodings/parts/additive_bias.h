@@ -13,7 +13,7 @@ class AdditiveBias : public PositionEncoding {
 
   /// Returns true for layers x H biases, layer by layer; false for H biases that all layers share.
   virtual bool per_layer() const { return false; }
-  /// Fills one matrix (T, T) for each bias. In a causal model later keys need no value.
+  /// Fills one matrix (T, T) for each bias. In a causal model future keys need no value.
   virtual void bias(const Parameters&, const Positions&, Matrices& bias) const = 0;
   /// Returns true if the bias hides keys (model/hidden.h).
   virtual bool hides_keys() const { return false; }

@@ -9,7 +9,7 @@ namespace posbench {
 bool uniformly_spaced(const Positions&);
 
 /// Sets distances (1, N) to the distances of all pairs of a query and a key that it sees, ascending, and index (T,
-/// T) to the index of each pair's distance. The index of later keys in causal models is 0.
+/// T) to the index of each pair's distance. The index of future keys in causal models is 0.
 void distinct_distances(const Positions&, bool causal, Matrix& distances, IndexMatrix& index);
 
 }  // namespace posbench

@@ -35,7 +35,7 @@ struct PairRows {
 /// Sets all members that follow from the index. Must be called after every change of the index.
 void classify_tiles(PairRows&);
 
-/// The vectors of all pairs. If causal, the functions below neither read nor write pairs with later keys.
+/// The vectors of all pairs. If causal, the functions below neither read nor write pairs with future keys.
 struct PairVectors {
   In rows;  // (N, D)
   const PairRows& pairs;

@@ -53,7 +53,7 @@ class BenchmarkedModel {
   TrainingWorkspace workspace_;
   std::vector<Sequence> sequences_;
   std::vector<std::vector<int>> targets_;
-  std::vector<LabelledSequence> batch_;
+  std::vector<LabeledSequence> batch_;
 };
 
 /// Measures the models in turn, so that a drift of the machine affects all of them. Their speed is relative to the

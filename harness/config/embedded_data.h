@@ -19,10 +19,10 @@ const std::map<std::string, std::string>& profiles();
 /// Returns the JSON of results/data/claims by name.
 const std::map<std::string, std::string>& claim_texts();
 
-/// Returns the JSON of the kept verdicts about claims by their size, "reduced" or "full".
+/// Returns the JSON of the stored verdicts about claims by their size, "reduced" or "full".
 const std::map<std::string, std::string>& verdict_texts();
 
-/// Returns the verdict of the kept runs about each claim that they judge, by its name. The size is "reduced" or
+/// Returns the verdict of the stored runs about each claim that they judge, by its name. The size is "reduced" or
 /// "full".
 std::map<std::string, std::string> kept_verdicts(const std::string& size);
 

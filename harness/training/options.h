@@ -61,7 +61,9 @@ struct TrainingOptions {
 
 struct EvaluationOptions {
   int sequences = 512;
-  int grid = 0;  // test sequences at the trained length of each grid; 0: no grid
+  /// The number of test sequences at the trained length, for the effective length. Larger multiples have fewer, as
+  /// grid_sequences states (task_grid.h). 0: the effective length is not measured.
+  int grid = 0;
   int shift =
       0;  // the split `shift` has positions that begin at up to `shift` times the trained length; 0: no split
   AnswerLayout layout = AnswerLayout::by_attention;

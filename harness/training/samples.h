@@ -58,7 +58,7 @@ struct SampleStream {
   int largest_shift = 0;       // positions begin at 1 ... largest_shift, drawn for each sample; 0: they begin at 0
 };
 
-/// The streams of one training.
+/// The streams of one training run.
 struct TrainingStreams {
   SampleStream training, validation;
   /// More streams to validate on, with the names of their splits. Nothing but the learning curve depends on them.
@@ -71,7 +71,7 @@ int length_of_batch(const SampleStream&, std::uint64_t step, int batch);
 
 /// A sample and the model input made from it.
 struct PreparedSample {
-  std::uint64_t index = 0;  // in the stream; it also counts the repetitions of a sample
+  std::uint64_t index = 0;  // in the stream, not reduced modulo `distinct`: a repeated sample has a new index
   SampleStream::Sample sample;
   Sequence sequence;         // target positions: all in training, otherwise the scored ones
   std::vector<int> targets;  // (target positions)

@@ -49,7 +49,7 @@ struct TaskSetup {
   SampleStream stream(const StreamId&, std::optional<int> length = std::nullopt) const;
   /// Returns the test samples of a point of one of `grids`.
   SampleStream grid_stream(const TaskGrid&, const TaskGrid::Point&, std::uint64_t seed) const;
-  /// Returns the streams of a training; the purpose is train or further_training.
+  /// Returns the streams of a training run; the purpose is train or further_training.
   TrainingStreams training_streams(Purpose, std::uint64_t seed) const;
 
  private:

@@ -21,7 +21,7 @@ StepResult update(const Model& model, SampleStream& samples, const TrainingOptio
     samples.length = length_of_batch(samples, static_cast<std::uint64_t>(state.step), options.batch);
   const std::vector<PreparedSample> drawn =
       draw_batch(samples, *model.encoding, true, first, options.batch, workspace.pool);
-  std::vector<LabelledSequence> batch;
+  std::vector<LabeledSequence> batch;
   for (const PreparedSample& d : drawn) batch.push_back({d.sequence, d.targets, samples.num_outputs()});
   const int warm_up = static_cast<int>(std::ceil(options.warm_up * options.steps));
   const double rate = state.learning_rate * schedule(options.decay, state.step, options.steps, warm_up);

@@ -14,7 +14,7 @@
 
 namespace posbench {
 
-/// The state of a training between two steps. A training that continues from it ends in the same bytes.
+/// The state of a training run between two steps. A training run that continues from it ends in the same bytes.
 struct TrainingState {
   /// Starts at the learning rate with index `rate` of the options.
   TrainingState(const Model&, const TrainingOptions&, std::uint64_t seed, size_t rate = 0);

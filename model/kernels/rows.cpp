@@ -17,7 +17,7 @@ constexpr Index kSideBySide = 8;  // rows processed together, because each step 
 Index num_visible_keys(Index i, Index length, bool causal) { return causal ? i + 1 : length; }
 
 /// Returns the number of lanes from entry j on that may be written. A store of the last visible keys may include
-/// later ones.
+/// future ones.
 template <class Count>
 Index writable_lanes(Index length, Index j, Count count) {
   return count == kWide ? kWide : std::min(kWide, length - j);

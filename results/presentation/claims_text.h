@@ -21,7 +21,7 @@ std::string found_text(const RuleResult&);
 std::string claim_kinds(std::span<const Claim>);
 
 /// Returns a row for each claim: name, family, verdict, the verdict that was predicted before any run, kind and
-/// statement. `verdicts` has those of the kept runs by the names of the claims; others are "not run".
+/// statement. `verdicts` has those of the stored runs by the names of the claims; others are "not run".
 Table claim_list(std::span<const Claim>, const std::map<std::string, std::string>& verdicts);
 
 /// Returns a row for each rule of each claim: verdict, claim, comparison, published and found difference.

@@ -96,7 +96,7 @@ Costs measured_costs(const Report& report, const Costs& known) {
   return means;
 }
 
-void add_kept(const NamedReport& run, std::set<ExperimentId>& seen, BoardReport& all) {
+void add_stored(const NamedReport& run, std::set<ExperimentId>& seen, BoardReport& all) {
   add_tasks(run.report, all.report);
   for (const ExperimentResult& experiment : run.report.experiments) {
     if (seen.insert(experiment.id).second) all.report.experiments.push_back(experiment);
@@ -200,19 +200,19 @@ BoardTaskSummary summarize(const std::vector<BoardRow>& rows) {
 
 }  // namespace
 
-BoardReport merge_board(std::span<const NamedReport> kept, std::span<const NamedReport> users, const Costs& known,
-                        bool allow_different_budget, FindMark find_mark) {
+BoardReport merge_board(std::span<const NamedReport> stored, std::span<const NamedReport> users,
+                        const Costs& known, bool allow_different_budget, FindMark find_mark) {
   BoardReport all{.costs = known, .find_mark = std::move(find_mark)};
   std::vector<NamedReport> earlier;
   std::set<ExperimentId> seen;
   for (const bool is_users : {false, true}) {
-    for (const NamedReport& run : is_users ? users : kept) {
+    for (const NamedReport& run : is_users ? users : stored) {
       check(earlier, run, is_users && allow_different_budget);
       if (!run.report.so_far.empty()) all.warnings.push_back(fmt::format("{}: {}", run.name, run.report.so_far));
       if (is_users) {
         add_users(run, known, seen, all);
       } else {
-        add_kept(run, seen, all);
+        add_stored(run, seen, all);
       }
       earlier.push_back(run);
     }

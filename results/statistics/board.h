@@ -1,8 +1,8 @@
 // Merges many reports into a board: every encoding on every task, in tiers, with its accuracy and cost.
 //
-// The program contains the kept reports. The user's reports are added to them. Experiments of one task and encoding pool
-// their seeds over the kept reports, which must have the same settings. An encoding of the user that the board has too is
-// another row, named with its report.
+// The program contains the stored reports. The user's reports are added to them. Experiments of one task and
+// encoding pool their seeds over the stored reports, which must have the same settings. An encoding of the user
+// that the board has too is another row, named with its report.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -21,20 +21,20 @@ namespace posbench {
 /// Core time of a training step with each encoding, divided by that with plain attention.
 using Costs = std::map<std::string, double>;
 
-/// All reports merged into one. The user's experiments have other names than the kept ones.
+/// All reports merged into one. The user's experiments have other names than the stored ones.
 struct BoardReport {
   Report report;
   std::set<ExperimentId> user_experiments;
   std::vector<std::string> warnings;
-  Costs costs;  // those of the kept encodings, and of the user's if they are known
+  Costs costs;  // those of the stored encodings, and of the user's if they are known
   FindMark find_mark;
 };
 
 /// Estimates the costs of the user's encodings from their seconds for each step, relative to those of encodings in
 /// the same report whose cost is known. Throws InputError if two reports have the same task with other samples or,
 /// unless that is allowed, another budget.
-BoardReport merge_board(std::span<const NamedReport> kept, std::span<const NamedReport> users, const Costs& known,
-                        bool allow_different_budget, FindMark find_mark = {});
+BoardReport merge_board(std::span<const NamedReport> stored, std::span<const NamedReport> users,
+                        const Costs& known, bool allow_different_budget, FindMark find_mark = {});
 
 /// The accuracy that decides the tiers. `split` is a split, or a kind of splits: "in_distribution" or
 /// "out_of_distribution".
@@ -48,12 +48,13 @@ enum class BoardStatus { in_tier, too_few_seeds, not_learned };
 /// One encoding on one task.
 struct BoardRow {
   std::string encoding;
-  bool is_users = false;  // not one of the kept reports
+  bool is_users = false;  // not in a stored report
   BoardStatus status = BoardStatus::in_tier;
-  std::optional<int> tier;     // from 1; empty if the row is in no tier
-  bool unsettled = false;      // an encoding of a later tier has a higher mean, as its seeds differ much
-  std::vector<double> values;  // the accuracy that decides, of each seed
-  double mean = 0;             // of these
+  std::optional<int> tier;  // from 1; empty if the row is in no tier
+  /// A later tier has an encoding with a higher mean, because the seeds of this row vary too much for a test.
+  bool unsettled = false;
+  std::vector<double> values;             // the accuracy that decides, of each seed
+  double mean = 0;                        // of these
   std::optional<double> in_distribution;  // the mean over seeds and splits; empty if there is no such split
   Learned learned;
   int unfinished = 0;  // experiments that diverged or failed, and count as 0

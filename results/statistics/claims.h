@@ -32,7 +32,7 @@ constexpr size_t kClaimSeeds = 5;
 struct ClaimCell {
   std::string task, encoding;  // as named in the claim: the task by a key of ClaimFile::tasks
   std::string split;           // its name; in_distribution and out_of_distribution are means over all of that kind
-  std::string run;             // the run that trains it; empty until the claim's size is chosen
+  std::string run;             // the run that trains it; empty until the size of the models is chosen
 };
 
 struct OrderRule {
@@ -72,9 +72,11 @@ struct Claim {
   ClaimKind kind = ClaimKind::own_statement;
   std::string read_from, read_where;  // "paper text", "Table 3": the material that was read, and the place in it
   std::vector<Published> published;
-  std::string expected;    // before any run: reproduced, contradicted, inconclusive or not comparable
-  std::string differs;     // how the chosen size differs from the source
-  bool comparable = true;  // at the chosen size; if not, `differs` has the reason
+  std::string expected;  // before any run: reproduced, contradicted, inconclusive or not comparable
+  /// States how the experiments differ from the source, at the chosen size of the models: reduced, or full with
+  /// `--full` (ClaimSize in results/reports/claim_json.h).
+  std::string differs;
+  bool comparable = true;  // at this size; if not, `differs` has the reason
   Metric metric = Metric::sequence;
   std::vector<Rule> rules;
 };

@@ -96,7 +96,7 @@ std::vector<double> values_of(const Experiments& experiments, const std::string&
   return values;
 }
 
-/// Describes experiments of a report except for those that solve a place.
+/// Fills every field of a side except `solved`.
 ComparisonSide describe(const Report& report, const TaskBaseline& task, const Experiments& experiments,
                         const std::vector<double>& values) {
   ComparisonSide side{.mean = mean(values), .values = values, .learned = find_learned(report, task, experiments)};
@@ -128,13 +128,13 @@ class Pairing {
 
   void add_to(Comparison& comparison, std::vector<ComparedPair>& pairs) {
     const std::vector<std::string> names = encodings(baseline_);
-    const size_t before = pairs.size();
+    const size_t old_size = pairs.size();
     for (const TaskBaseline& task : baseline_.tasks) {
       for (const std::string& encoding : names) {
         for (const std::string& other : partners(encoding, options_)) add_pair(task, encoding, other, pairs);
       }
     }
-    if (pairs.size() == before) {
+    if (pairs.size() == old_size) {
       throw InputError(fmt::format("{} and {} cannot be compared: they have no task and encoding in common",
                                    comparison.baseline, comparison.candidates[number_]));
     }
@@ -170,21 +170,21 @@ class Pairing {
     if (!pair.rows.empty()) pairs.push_back(std::move(pair));
   }
 
-  /// Finds the experiments whose seed both sides have if the encoding is the same and there is such a seed, and
-  /// otherwise all experiments.
+  /// If both sides have the same encoding and share a seed, returns the experiments of the shared seeds; otherwise
+  /// all.
   ComparedPair find_experiments(const std::string& task, const std::string& encoding, const std::string& partner) {
     ComparedPair pair;
-    const auto ours = in_baseline_.find({task, encoding});
-    const auto theirs = in_candidate_.find({task, partner});
-    if (ours == in_baseline_.end() || theirs == in_candidate_.end()) return pair;
-    pair.by_seed = encoding == partner && std::ranges::any_of(ours->second, [&](const auto& experiment) {
-                     return theirs->second.contains(experiment.first);
+    const auto of_baseline = in_baseline_.find({task, encoding});
+    const auto of_candidate = in_candidate_.find({task, partner});
+    if (of_baseline == in_baseline_.end() || of_candidate == in_candidate_.end()) return pair;
+    pair.by_seed = encoding == partner && std::ranges::any_of(of_baseline->second, [&](const auto& experiment) {
+                     return of_candidate->second.contains(experiment.first);
                    });
-    for (const auto& [seed, experiment] : ours->second) {
-      if (!pair.by_seed || theirs->second.contains(seed)) pair.before.push_back(experiment);
+    for (const auto& [seed, experiment] : of_baseline->second) {
+      if (!pair.by_seed || of_candidate->second.contains(seed)) pair.before.push_back(experiment);
     }
-    for (const auto& [seed, experiment] : theirs->second) {
-      if (!pair.by_seed || ours->second.contains(seed)) pair.after.push_back(experiment);
+    for (const auto& [seed, experiment] : of_candidate->second) {
+      if (!pair.by_seed || of_baseline->second.contains(seed)) pair.after.push_back(experiment);
     }
     used_baseline_.insert(pair.before.begin(), pair.before.end());
     used_candidate_.insert(pair.after.begin(), pair.after.end());
@@ -308,14 +308,14 @@ bool has_regression(const Comparison& comparison) {
 
 std::pair<std::string, std::string> parse_match(const std::string& text, const NamedReport& baseline,
                                                 std::span<const NamedReport> candidates) {
-  const std::vector<std::string> ours = encodings(baseline.report), theirs = encodings(candidates);
+  const std::vector<std::string> of_baseline = encodings(baseline.report), of_candidates = encodings(candidates);
   for (size_t equals = text.find('='); equals != text.npos; equals = text.find('=', equals + 1)) {
     std::pair match{text.substr(0, equals), text.substr(equals + 1)};
-    if (contains(ours, match.first) && contains(theirs, match.second)) return match;
+    if (contains(of_baseline, match.first) && contains(of_candidates, match.second)) return match;
   }
   throw InputError(
       fmt::format("--match: '{}' is not ENCODING=ENCODING with one of {} ({}) and one of the candidates ({})",
-                  text, baseline.name, fmt::join(ours, ", "), fmt::join(theirs, ", ")));
+                  text, baseline.name, fmt::join(of_baseline, ", "), fmt::join(of_candidates, ", ")));
 }
 
 }  // namespace posbench

@@ -18,8 +18,8 @@
 //                  solves the split on both sides;
 //   inconclusive   otherwise: more seeds may decide.
 // An experiment that diverged or failed counts with an accuracy and an effective length of 0, as in the summary.
-// By loss and margin it counts with the worst value of the row, or that of a uniform guess if that is worse, and
-// the verdict does not depend on what was learned or solved.
+// In a comparison by loss or margin it has the worst value of the row, or that of a uniform guess if that is
+// worse. Such a comparison does not apply `not learned` and ignores the solved seeds.
 #pragma once
 #include <span>
 #include <string>

@@ -35,7 +35,7 @@ double default_threshold(Metric);
 enum class Verdict { better, worse, same, not_learned, too_few_seeds, inconclusive };
 std::string to_string(Verdict);  // "too few seeds"
 
-/// One side of a row.
+/// One side of a row: the baseline or the candidate.
 struct ComparisonSide {
   std::vector<std::uint64_t> seeds;
   int unfinished = 0;  // experiments that diverged or failed
@@ -49,17 +49,18 @@ struct ComparisonRow {
   size_t candidate = 0;  // its index
   std::string task, encoding, candidate_encoding, split;
   SplitKind kind = SplitKind::in_distribution;
-  ComparisonSide before, after;
+  ComparisonSide before, after;      // the baseline and the candidate
   bool in_pairs = false;             // a paired test; then both sides have the same seeds
   bool identical = false;            // both sides have the same seeds, and the results of each seed are equal
   double difference = 0;             // of the means, after - before
   std::optional<double> noise;       // moderated standard deviation of one accuracy, or of one pair's difference
   std::optional<Interval> interval;  // 95 % interval of the difference, with that noise
   std::optional<Interval> unmoderated_interval;  // 95 % interval with the noise of this row alone
-  std::optional<double> solved_p;     // of equal fractions of seeds that solve, by Boschloo's test, not corrected
-  std::optional<double> p;            // exact, of this task and encoding alone; nothing with too few seeds
-  std::optional<double> p_corrected;  // for all tests
-  std::optional<double> detectable;   // smallest detectable difference (80 % power), assuming normal noise
+  std::optional<double> solved_p;  // of equal fractions of seeds that solve, by Boschloo's test, not corrected
+  /// The exact p-value of this split, by the maximum over the splits of its task and encoding: before the
+  /// correction over tasks and encodings, and after it. Both are empty with too few seeds.
+  std::optional<double> p, p_corrected;
+  std::optional<double> detectable;  // smallest detectable difference (80 % power), assuming normal noise
   Verdict verdict = Verdict::inconclusive;
 };
 

@@ -11,7 +11,8 @@
 
 namespace posbench {
 
-constexpr double kKept = 0.9;      // the accuracy from which a longer length, or a split, counts as kept
+/// The accuracy from which an encoding keeps a length or a split: by sequence, unless the board is by token.
+constexpr double kKept = 0.9;
 constexpr double kLearned = 0.95;  // the sequence accuracy in distribution from which a seed has learned its task
 constexpr double kSolved = 0.99;   // the sequence accuracy from which a split is solved
 /// The last fraction of training, whose gain shows whether learning had ended.

@@ -17,17 +17,17 @@
 namespace posbench {
 namespace {
 
-constexpr double kMaxRelabellings = 10000;
+constexpr double kMaxRelabelings = 10000;
 constexpr double kTolerance = 1e-9;  // statistics that differ by less are equal up to rounding
 
-/// A split, prepared: the statistic of a relabelling is |sum of the chosen values - offset| * scale.
+/// A split, prepared: the statistic of a relabeling is |sum of the chosen values - offset| * scale.
 struct Prepared {
   std::vector<double> values;
   double offset = 0, scale = 0;
 };
 
-/// Prepares a split of two groups. The chosen values are labelled `after`; the statistic is their mean minus that
-/// of the others.
+/// Prepares a split of two groups. The chosen values have the label candidate; the statistic is their mean
+/// minus that of the others.
 Prepared prepare_groups(const SplitValues& split) {
   Prepared prepared{.values = split.before};
   prepared.values.insert(prepared.values.end(), split.after.begin(), split.after.end());
@@ -83,21 +83,22 @@ double choices(int n, int count) {
   return product;
 }
 
-void each_group_labelling(int before, int after, const std::function<void(std::span<const int>)>& f) {
-  if (choices(before + after, after) <= kMaxRelabellings) return each_choice(before + after, after, f);
+void each_group_labeling(int before, int after, const std::function<void(std::span<const int>)>& f) {
+  if (choices(before + after, after) <= kMaxRelabelings) return each_choice(before + after, after, f);
+  // The text seeds the generator, so its spelling must not change.
   Rng rng = make_rng(static_cast<std::uint64_t>(before), "relabelling", static_cast<std::uint64_t>(after));
   std::vector<int> chosen(static_cast<size_t>(after));
-  std::iota(chosen.begin(), chosen.end(), before);  // the true labelling
+  std::iota(chosen.begin(), chosen.end(), before);  // the true labeling
   f(chosen);
-  for (int n = 1; n < kMaxRelabellings; ++n) f(sample_distinct(rng, before + after, after));
+  for (int n = 1; n < kMaxRelabelings; ++n) f(sample_distinct(rng, before + after, after));
 }
 
-void each_pair_labelling(int pairs, const std::function<void(std::span<const int>)>& f) {
-  const bool all = std::exp2(pairs) <= kMaxRelabellings;
+void each_pair_labeling(int pairs, const std::function<void(std::span<const int>)>& f) {
+  const bool all = std::exp2(pairs) <= kMaxRelabelings;
   Rng rng = make_rng(static_cast<std::uint64_t>(pairs), "turning round");
   std::vector<int> chosen;
-  const int count = static_cast<int>(all ? std::exp2(pairs) : kMaxRelabellings);
-  for (int n = 0; n < count; ++n) {  // 0 is the true labelling
+  const int count = static_cast<int>(all ? std::exp2(pairs) : kMaxRelabelings);
+  for (int n = 0; n < count; ++n) {  // 0 is the true labeling
     chosen.clear();
     for (int i = 0; i < pairs; ++i) {
       if (all ? (n >> i) % 2 == 1 : n > 0 && bernoulli(rng, 0.5)) chosen.push_back(i);
@@ -135,9 +136,9 @@ PermutationDistribution relabel(std::span<const SplitValues> splits, bool in_pai
     result.maxima.push_back(most);
   };
   if (in_pairs) {
-    each_pair_labelling(before, add);
+    each_pair_labeling(before, add);
   } else {
-    each_group_labelling(before, after, add);
+    each_group_labeling(before, after, add);
   }
   std::sort(result.maxima.begin(), result.maxima.end());
   return result;
@@ -149,12 +150,12 @@ double shift_p(std::span<const double> low, std::span<const double> high, double
   const double observed =
       std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(low.size()), values.end(), 0.0);
   double reached = 0, all = 0;
-  each_group_labelling(static_cast<int>(low.size()), static_cast<int>(high.size()),
-                       [&](std::span<const int> chosen) {
-                         double sum = 0;
-                         for (const int i : chosen) sum += values[static_cast<size_t>(i)];
-                         reached += sum >= observed - kTolerance, ++all;
-                       });
+  each_group_labeling(static_cast<int>(low.size()), static_cast<int>(high.size()),
+                      [&](std::span<const int> chosen) {
+                        double sum = 0;
+                        for (const int i : chosen) sum += values[static_cast<size_t>(i)];
+                        reached += sum >= observed - kTolerance, ++all;
+                      });
   return reached / all;
 }
 
@@ -173,7 +174,7 @@ Interval shift_interval(std::span<const double> low, std::span<const double> hig
 }
 
 double range_p(std::span<const std::vector<double>* const> groups, const char* name) {
-  constexpr int kRelabellings = 1000;  // the true one among them
+  constexpr int kRelabelings = 1000;  // the true one among them
   std::vector<double> values;
   for (const std::vector<double>* group : groups) values.insert(values.end(), group->begin(), group->end());
   const auto range = [&] {
@@ -190,11 +191,11 @@ double range_p(std::span<const std::vector<double>* const> groups, const char* n
   const double observed = range();
   Rng rng = make_rng(values.size(), name, groups.size());
   int reached = 1;
-  for (int n = 1; n < kRelabellings; ++n) {
+  for (int n = 1; n < kRelabelings; ++n) {
     shuffle(std::span(values), rng);
     reached += range() >= observed - kTolerance;
   }
-  return static_cast<double>(reached) / kRelabellings;
+  return static_cast<double>(reached) / kRelabelings;
 }
 
 std::vector<std::vector<double>> corrected_p(std::span<const PermutationDistribution> hypotheses) {

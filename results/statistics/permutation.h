@@ -1,16 +1,16 @@
-// Provides exact permutation tests. If nothing changed, every assignment of the labels before and after was
+// Provides exact permutation tests. If nothing changed, every assignment of the labels baseline and candidate is
 // equally likely.
 //
 // The null hypothesis is that nothing changed on any split of one task with one encoding. Its statistic is the
 // maximum over the splits of |mean difference| in standard errors, where the variance is that of all values of both
-// labels. So its distribution over the relabellings is exact for any distribution of the values, also for seeds that
-// either solve a task or do not. Pitman 1937; Westfall and Young 1993, Resampling-Based Multiple Testing.
+// labels. So its distribution over the relabelings is exact for any distribution of the values, also for seeds
+// that either solve a task or do not. Pitman 1937; Westfall and Young 1993, Resampling-Based Multiple Testing.
 //
 // Many hypotheses are corrected by Holm's method (1979), adapted to discrete tests (Tarone 1990, Biometrics
 // 46(2); Westfall and Wolfinger 1997, The American Statistician 51(1)): Holm multiplies a
 // p-value by the number of remaining tests. Here each remaining test adds only the probability that its own
 // statistic is at least as large. The sum is a bound for any dependence between the tests. Holm's count would leave
-// no power with five seeds: their smallest p-value is 2 in 252, which is too large times 49.
+// no power with five seeds: their smallest p-value is 2 in 252, and multiplied by 49 tests it exceeds 0.05.
 #pragma once
 #include <span>
 #include <vector>
@@ -19,7 +19,7 @@
 
 namespace posbench {
 
-/// The accuracies on one split before and after, one for each seed.
+/// The accuracies on one split, of the baseline (`before`) and of the candidate (`after`), one for each seed.
 struct SplitValues {
   std::vector<double> before, after;
   double least_variance = 0;  // lower bound for one value, or one difference of a pair: the rounding to counts
@@ -28,28 +28,28 @@ struct SplitValues {
 /// The permutation distribution of one hypothesis.
 struct PermutationDistribution {
   std::vector<double> statistics;  // of each split
-  std::vector<double> maxima;      // over the splits, for each relabelling; ascending
+  std::vector<double> maxima;      // over the splits, for each relabeling; ascending
 
   double statistic() const;  // the maximum over the splits
-  /// Returns the fraction of relabellings with a maximum of `statistic` or more.
+  /// Returns the fraction of relabelings with a maximum of `statistic` or more.
   double p(double statistic) const;
 };
 
-/// Returns the distribution over relabellings. All splits have the same seeds. In pairs, before and after of one
-/// seed stay together, and a relabelling swaps the two in some pairs. All relabellings if there are at most
-/// 10,000, otherwise 10,000 random ones, of which one is the true labelling (Phipson and Smyth 2010,
-/// arXiv:1603.05766).
+/// Returns the distribution over relabelings. All splits have the same seeds. In pairs, the two values of one
+/// seed stay together, and a relabeling swaps them in some pairs. The distribution is over all relabelings if
+/// there are at most 10,000, otherwise over 10,000 random ones, of which one is the true labeling (Phipson and
+/// Smyth 2010, arXiv:1603.05766).
 PermutationDistribution relabel(std::span<const SplitValues>, bool in_pairs);
 
 /// Returns the one-sided p-value of the hypothesis that `high` is at most `shift` above `low`: the probability,
-/// over the relabellings, that the mean of `high` exceeds that of `low` by as much as it does.
+/// over the relabelings, that the mean of `high` exceeds that of `low` by as much as it does.
 double shift_p(std::span<const double> low, std::span<const double> high, double shift);
 
 /// Returns the shifts that no one-sided test rejects at 2.5 %: a 95 % interval of the difference of the means.
 Interval shift_interval(std::span<const double> low, std::span<const double> high);
 
 /// Returns the p-value of the hypothesis that all groups have the same distribution, by the difference between the
-/// greatest and the least of their means, over 1000 relabellings. `stream` names the random ones.
+/// greatest and the least of their means, over 1000 relabelings. `stream` names the random ones.
 double range_p(std::span<const std::vector<double>* const> groups, const char* stream);
 
 /// Returns for each hypothesis the corrected p-value of each of its splits.

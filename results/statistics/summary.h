@@ -1,9 +1,9 @@
 // Summarizes a report: for each task and encoding over all seeds, and for each encoding over
 // tasks.
 //
-// All seeds count. An experiment that diverged or failed has an accuracy of 0 on every split, raw and above
-// trivial, and solves nothing. Skipping it would favor unstable encodings. Each mean has the number of such
-// experiments.
+// All seeds count. An experiment that diverged or failed has an accuracy of 0 on every split, and so has its value
+// relative to the best trivial predictor (`above_trivial`). It solves nothing. Skipping it would favor unstable
+// encodings. Each mean has the number of such experiments.
 #pragma once
 #include <cstdint>
 #include <map>

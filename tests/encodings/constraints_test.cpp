@@ -49,7 +49,7 @@ EigenMatrix after_update(const std::string& spec, const std::string& name, Real 
   const std::vector<int> targets{1};
   OptimizerState state;
   TrainingWorkspace workspace(layout);
-  const std::vector<LabelledSequence> batch{{s, targets}};
+  const std::vector<LabeledSequence> batch{{s, targets}};
   training_step(
       {model, optimizer, state, parameters, workspace}, batch, [](size_t) { return Rng(); }, 1, 1);
   return parameters[entry->parameter];

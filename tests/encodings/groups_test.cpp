@@ -53,7 +53,7 @@ struct Net {
     IdleCores cores(threads - 1);
     ThreadPool pool(threads, cores);
     TrainingWorkspace workspace(layout, groups, pool);
-    std::vector<LabelledSequence> batch;
+    std::vector<LabeledSequence> batch;
     for (size_t n = 0; n < sequences.size(); ++n) batch.push_back({sequences[n], targets[n]});
     const auto dropout = [](size_t n) { return make_rng(3, "dropout", n); };
     double loss = 0;

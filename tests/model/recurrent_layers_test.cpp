@@ -239,14 +239,14 @@ TEST_CASE("a sequence has the same logits and gradients whichever sequence used 
     const auto gradient = [&](std::vector<const Sequence*> batch) {
       TrainingWorkspace workspace(net.layout);
       std::vector<std::vector<int>> all;
-      std::vector<LabelledSequence> labelled;
+      std::vector<LabeledSequence> labeled;
       all.reserve(batch.size());
       for (const Sequence* s : batch) {
         all.push_back(part(s->tokens.size()));
-        labelled.push_back({*s, all.back()});
+        labeled.push_back({*s, all.back()});
       }
       loss_and_gradient(
-          net.model, net.parameters, labelled, 1, [](size_t) { return Rng(); }, workspace);
+          net.model, net.parameters, labeled, 1, [](size_t) { return Rng(); }, workspace);
       return workspace.gradients.flat;
     };
     const Vector sum = gradient({&first}) + gradient({&second}) + gradient({&third});

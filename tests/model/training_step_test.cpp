@@ -40,12 +40,12 @@ struct Setup {
     Rng rng;
     s.positions = encoding->positions(s, rng);
   }
-  std::vector<LabelledSequence> batch(Index outputs = 0) const {
-    std::vector<LabelledSequence> batch;
+  std::vector<LabeledSequence> batch(Index outputs = 0) const {
+    std::vector<LabeledSequence> batch;
     for (size_t n = 0; n < sequences.size(); ++n) batch.push_back({sequences[n], targets[n], outputs});
     return batch;
   }
-  StepResult step(const std::vector<LabelledSequence>& batch, double learning_rate = 0) {
+  StepResult step(const std::vector<LabeledSequence>& batch, double learning_rate = 0) {
     const auto optimizer = make_optimizer({.kind = OptimizerKind::sgd, .momentum = 0}, layout);
     OptimizerState state = optimizer->initial_state(layout);
     return training_step(
@@ -74,7 +74,7 @@ TEST_CASE("the loss of a batch is a mean over target positions, not over sequenc
   setup.add({1, 2, 0, 5, 3, 4}, 0);
   const double six = setup.step(setup.batch()).loss;
   setup.add({4, 0, 2}, 2);
-  std::vector<LabelledSequence> batch = setup.batch();
+  std::vector<LabeledSequence> batch = setup.batch();
   const double one = setup.step({batch[1]}).loss;
   CHECK(setup.step(batch).loss == Approx((6 * six + one) / 7));
   CHECK(std::abs(six - one) > 1e-3);

@@ -91,15 +91,15 @@ int train(const std::string& spec, const Json& manifest, std::ifstream& lines, i
     const int batch = options["batch"];
     std::vector<Sequence> sequences(batch);
     std::vector<std::vector<int>> targets(batch);
-    std::vector<LabelledSequence> labelled;
+    std::vector<LabeledSequence> labeled;
     for (int n = 0; n < batch; ++n) {
       if (!read_sample(lines, sequences[n], targets[n])) return 1;
       sequences[n].positions = encoding->positions(sequences[n], unused);
-      labelled.push_back({sequences[n], targets[n], manifest["outputs"].get<Index>()});
+      labeled.push_back({sequences[n], targets[n], manifest["outputs"].get<Index>()});
     }
     const double rate = options["learning_rate"];
     const StepResult result = training_step(
-        {model, *optimizer, state, parameters, workspace}, labelled, [](size_t) { return Rng(); }, options["clip"],
+        {model, *optimizer, state, parameters, workspace}, labeled, [](size_t) { return Rng(); }, options["clip"],
         rate * schedule(Decay::cosine, step, options["steps"], warm_up));
     std::printf("%.17g\n", result.loss);
   }

@@ -256,7 +256,7 @@ TEST_CASE("a hypothesis that is decided counts no longer against later ones") {
 }
 
 TEST_CASE("a corrected p-value is not below that of a larger statistic") {
-  // The statistic of the first is larger, and so is its p-value. The second reaches its own in few relabellings.
+  // The statistic of the first is larger, and so is its p-value. The second reaches its own in few relabelings.
   const PermutationDistribution common{.statistics = {3}, .maxima = {0, 1, 3, 4}},
       rare{.statistics = {2}, .maxima = {0, 0, 0, 0, 0, 0, 0, 0, 0, 2}};
   const std::vector<std::vector<double>> corrected = corrected_p(std::vector{common, rare});
@@ -279,7 +279,7 @@ TEST_CASE("the interval of a shift ends where its one-sided p-value passes 2.5 %
   CHECK(shift_interval(low, raised).low == Approx(interval.low + 0.1).margin(1e-5));
 }
 
-TEST_CASE("many relabellings are drawn, the true one among them, and are the same each time") {
+TEST_CASE("many relabelings are drawn, the true one among them, and are the same each time") {
   std::vector<double> low(10), high(10);
   for (size_t i = 0; i < 10; ++i) low[i] = 0.01 * static_cast<double>(i), high[i] = 0.5 + low[i];
   const PermutationDistribution drawn = relabel(std::vector{SplitValues{low, high}}, false);

@@ -71,7 +71,7 @@ std::uint64_t train(const Spec& spec, const ModelConfig& config, int steps, int 
   for (int step = 0; step < steps; ++step) {
     std::vector<Example> examples;
     for (const int length : {21, 13, 37}) examples.push_back(draw_example(*encoding, length, rng));
-    std::vector<LabelledSequence> batch;
+    std::vector<LabeledSequence> batch;
     for (const Example& e : examples) batch.push_back({e.sequence, e.targets});
     const auto dropout = [&](size_t n) {
       return make_rng(1, "dropout", static_cast<std::uint64_t>(step) * 3 + n);
