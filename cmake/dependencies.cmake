@@ -2,6 +2,9 @@
 # CMake downloads and holds to their SHA-256. The sources are Debian's copies of the releases; FETCHCONTENT_SOURCE_DIR_NAME
 # takes an unpacked one instead, for machines without a network.
 include(FetchContent)
+if(POLICY CMP0167)
+  cmake_policy(SET CMP0167 NEW)  # Boost's own package file, since CMake 3.30
+endif()
 set(debian https://deb.debian.org/debian/pool/main)
 
 # posbench_find(PACKAGE [arguments of find_package...]): required, but where POSBENCH_FETCH may stand in.
@@ -32,9 +35,6 @@ function(posbench_headers target folder)
 endfunction()
 
 find_package(Threads REQUIRED)
-if(POLICY CMP0167)
-  cmake_policy(SET CMP0167 NEW)  # Boost's own package file, since CMake 3.30
-endif()
 posbench_find(Boost 1.74)
 posbench_find(Eigen3 3.4 NO_MODULE)
 posbench_find(nlohmann_json 3.10)

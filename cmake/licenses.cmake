@@ -1,5 +1,5 @@
 # The licence notices of what is linked into the program or embedded in its pages, for `posbench --licenses`: read from the
-# system's copyright files where they are, and otherwise named with their licence and home.
+# system's copyright files or the downloaded sources, and otherwise named with their licence and home.
 set(POSBENCH_NOTICES "")
 
 # notice(NAME VERSION LICENCE HOME FILE...): the first file that exists is the notice.
@@ -32,16 +32,22 @@ function(notice name version licence home)
 endfunction()
 
 set(doc /usr/share/doc)
-notice(Eigen "${Eigen3_VERSION}" MPL-2.0 https://eigen.tuxfamily.org ${doc}/libeigen3-dev/copyright)
-notice("nlohmann/json" "${nlohmann_json_VERSION}" MIT https://github.com/nlohmann/json ${doc}/nlohmann-json3-dev/copyright)
-notice(CLI11 "${CLI11_VERSION}" BSD-3-Clause https://github.com/CLIUtils/CLI11 ${doc}/libcli11-dev/copyright)
-notice("{fmt}" "${fmt_VERSION}" MIT https://fmt.dev ${doc}/libfmt-dev/copyright)
-notice(simdjson "${simdjson_VERSION}" "Apache-2.0 or MIT" https://simdjson.org ${doc}/libsimdjson-dev/copyright)
-notice(zlib "${ZLIB_VERSION_STRING}" Zlib https://zlib.net ${doc}/zlib1g-dev/copyright)
+notice(Eigen "${Eigen3_VERSION}" MPL-2.0 https://eigen.tuxfamily.org ${doc}/libeigen3-dev/copyright ${eigen}/COPYING.MPL2)
+notice("nlohmann/json" "${nlohmann_json_VERSION}" MIT https://github.com/nlohmann/json ${doc}/nlohmann-json3-dev/copyright
+       ${nlohmann_json}/LICENSE.MIT)
+notice(CLI11 "${CLI11_VERSION}" BSD-3-Clause https://github.com/CLIUtils/CLI11 ${doc}/libcli11-dev/copyright ${cli11}/LICENSE)
+notice("{fmt}" "${fmt_VERSION}" MIT https://fmt.dev ${doc}/libfmt-dev/copyright ${fmt}/LICENSE.rst)
+notice(simdjson "${simdjson_VERSION}" "Apache-2.0 or MIT" https://simdjson.org ${doc}/libsimdjson-dev/copyright
+       ${simdjson}/LICENSE)
+notice(zlib "${ZLIB_VERSION_STRING}" Zlib https://zlib.net ${doc}/zlib1g-dev/copyright ${zlib}/LICENSE)
 # Debian's copyright file of Boost has two megabytes; all of the headers that are used here are under this one licence.
 notice("Boost (headers)" "${Boost_VERSION}" BSL-1.0 https://www.boost.org ${CMAKE_CURRENT_LIST_DIR}/BSL-1.0.txt)
 notice("Vega and D3, in report.html" "" "BSD-3-Clause, ISC" https://vega.github.io ${vega_copyright})
-notice("GCC's runtime libraries, in packages" "" "GPL-3.0 with the GCC Runtime Library Exception 3.1"
-       https://gcc.gnu.org/onlinedocs/libstdc++/manual/license.html ${doc}/libstdc++6/copyright)
+if(POSBENCH_RUNTIME_LICENSE)
+  notice("LLVM's runtime libraries" "" "Apache-2.0 with LLVM exceptions" https://libcxx.llvm.org ${POSBENCH_RUNTIME_LICENSE})
+else()
+  notice("GCC's runtime libraries, in packages" "" "GPL-3.0 with the GCC Runtime Library Exception 3.1"
+         https://gcc.gnu.org/onlinedocs/libstdc++/manual/license.html ${doc}/libstdc++6/copyright)
+endif()
 configure_file(${PROJECT_SOURCE_DIR}/harness/console/licenses.cpp.in
                ${PROJECT_BINARY_DIR}/generated/harness/console/licenses.cpp @ONLY)

@@ -23,14 +23,14 @@ extern const Kernels kernel_table;
 namespace {
 
 #ifdef POSBENCH_HAS_V4
-/// Returns true if the processor has x86-64-v4 and the operating system saves its registers. With Zig,
-/// __builtin_cpu_supports is always false.
+/// Returns true if the processor has the instructions of x86-64-v4 and the operating system saves the registers that
+/// they use. __builtin_cpu_supports is always false in programs that Zig links.
 bool has_v4() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return false;
   unsigned saved = 0, high = 0;
   __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-  constexpr unsigned kVectorsAndMasks = 0xe6;
+  constexpr unsigned kVectorsAndMasks = 0xe6;  // bits 1, 2 and 5 to 7 of XCR0: XMM, YMM, masks, ZMM
   if ((saved & kVectorsAndMasks) != kVectorsAndMasks || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
   constexpr unsigned kNeeded = bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL;
   return (b & kNeeded) == kNeeded;

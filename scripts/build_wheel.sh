@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds a wheel that runs on every Linux for x86-64 with glibc 2.28 or newer (manylinux_2_28: Debian 10, RHEL 8, Ubuntu 20.04),
-# and a source archive, into dist/. Needs Python with venv and a network, and no compiler: Zig from PyPI compiles for that glibc.
+# Builds a wheel for Linux with glibc 2.28 or newer (manylinux_2_28) and a processor with AVX2 (x86-64-v3), and a source archive,
+# into dist/, which it empties first. Needs Python with venv and a network, and no compiler: Zig from PyPI compiles for that glibc.
 #
 #   scripts/build_wheel.sh && tests/install/wheel_test.sh dist
 #
@@ -22,12 +22,14 @@ END
 done
 
 # The headers in /usr/include are for the glibc of this machine, so all libraries are downloaded, with fixed versions.
-options=(-C cmake.define.POSBENCH_STATIC=ON -C cmake.define.POSBENCH_FETCH=ON)
+license=$(cd / && "$tools/bin/python" -c 'import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).parent / "lib/libcxx/LICENSE.TXT")')
+options=(-C cmake.define.POSBENCH_STATIC=ON -C cmake.define.POSBENCH_FETCH=ON -C "cmake.define.POSBENCH_RUNTIME_LICENSE=$license"
+  -C cmake.define.POSBENCH_STATIC_SIMDJSON=OFF)
 for package in Boost Eigen3 nlohmann_json CLI11 fmt simdjson ZLIB; do
   options+=(-C "cmake.define.CMAKE_DISABLE_FIND_PACKAGE_$package=ON")
 done
 export PATH=$tools/bin:$PATH CC=$tools/bin/zig-cc CXX=$tools/bin/zig-c++ CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)}
-rm -rf build/wheel build/unrepaired
+rm -rf build/wheel_portable build/unrepaired dist
 python -m build --no-isolation --wheel -o build/unrepaired "${options[@]}" -C build-dir=build/wheel_portable
 python -m build --no-isolation --sdist -o dist
 auditwheel repair --plat manylinux_2_28_x86_64 -w dist build/unrepaired/posbench-*.whl

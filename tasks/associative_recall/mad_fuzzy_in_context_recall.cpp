@@ -29,7 +29,7 @@ const TaskInfo kInfo{
     .version = 2,
     .aspects = {Aspect::recall},
     .definition =
-        "The model reads key-value pairs of several tokens each, in which a key keeps the value of its first "
+        "The model reads pairs of a key and a value, of one or several tokens each, in which a key keeps the value of its first "
         "occurrence. It answers every value token of a key seen before, chosen among the ids of values, because "
         "the end of a key cannot be predicted.",
     .requirement =
@@ -47,7 +47,7 @@ const TaskInfo kInfo{
     .distance_unit = "tokens",
     .causal_only = true,
     .splits = {{"in_distribution", {}, "the trained length and keys"},
-               {"ood_long_keys", {{"key", "3"}}, "the longest keys alone, as the published test; same length"},
+               {"ood_long_keys", {{"key", "3"}}, "keys of 3 tokens, longer than any trained key; same length"},
                {"ood_length2", {{"length", "2x"}}, "twice the trained length, with the trained keys"},
                {"ood_length4", {{"length", "4x"}}, "four times the trained length, with the trained keys"}},
     .shortcuts = {.token = 0.22, .neighbor = 0.21, .count = 0.2},

@@ -33,7 +33,7 @@ const TaskInfo kInfo{
     .published_name = "frequent words extraction (FWE)",
     .published =
         "RULER has the same counts with alpha=2, over 2000 words of six letters, to prompt large models; any "
-        "order of the answer counts. Here the task is smaller, a word is one token, and the answer is in the "
+        "order of the answer counts. Here the task is smaller, with 16 words. A word is one token, and the answer is in the "
         "order of frequency.",
     .length_unit = "words",
     .splits = {{"in_distribution", {}, "the trained lengths and exponent"},

@@ -1,10 +1,11 @@
-// Follows a chain of signs to the value of a variable.
+// Follows a chain of signs to the values of its variables.
 //
-//   b + 1 , d - b , a - d , c + a , d _   ->   -        b is +1, d is -b
+//   b + 1 , d - b , a - d , c + a _     ->   + - + +    b is +1, d is -b, a is -d, c is +a
+//   b + 1 , d - b , a - d , c + a , d _ ->   -          answer=one
 //
-// Variables are distinct letters in random order, signs are uniform. The question, the last token, is a variable
-// of the second half of the chain, whose index from 0 is uniform over ceil(n / 2) to n - 1. The distance is the
-// number of signs that its value depends on, which is its index plus one.
+// Variables are distinct letters in random order, signs are uniform. With answer=one, the question, the last token,
+// is a variable of the second half of the chain, whose index from 0 is uniform over ceil(n / 2) to n - 1. The
+// distance is the number of signs that a value depends on, which is the index of its variable plus one.
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -22,8 +23,8 @@ const TaskInfo kInfo{
     .version = 2,
     .aspects = {Aspect::recall, Aspect::state_tracking},
     .definition =
-        "The model reads clauses that give each variable as plus or minus the one before, and answers the sign "
-        "of one variable, or the signs of all in the order of the chain.",
+        "The model reads clauses that give each variable as plus or minus the one before, and answers the "
+        "signs of all variables in the order of the chain, or of one.",
     .requirement =
         "Attention has to find the clause that defines a variable by content, for one variable of the chain "
         "after the other.",

@@ -1,10 +1,10 @@
 // Finds the arm of a star-shaped graph that ends at a given node.
 //
-//   2 8 | 5 2 | 5 9 | 9 3 / 5 8 =   ->   5 2 8
+//   2 8 | 5 2 | 5 9 | 9 3 / 5 8 =   ->   8 2 5
 //
 // `degree` arms of `length` nodes, the start included, go out from the start, and all nodes are distinct. Edges
-// are in random order, followed by the start and the end of one arm. With reversed=true the answer goes from the
-// end to the start, which is easy.
+// are in random order, followed by the start and the end of one arm. The answer goes from the end to the start.
+// With reversed=false it goes from the start, where the first step is hard.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,14 +31,15 @@ const TaskInfo kInfo{
         "The model reads the edges of a star-shaped graph in random order, its start and the end of an arm, and "
         "answers the nodes of that arm.",
     .requirement =
-        "The first node of the arm follows only from its end, by as many steps back along the edges as the arm "
-        "is long. With teacher forcing all other nodes follow from the node before, and training learns these.",
+        "Each node follows from the edge that ends in the node before. With reversed=false the second node "
+        "follows only from the end of the arm, by as many steps back along the edges as the arm is long; with "
+        "teacher forcing all later nodes follow from the node before, and training learns these.",
     .source = "Bachmann & Nagarajan 2024, arXiv:2403.06963; code gregorbachmann/Next-Token-Failures",
     .published_name = "path-star graph, G(degree, length)",
     .published =
         "The paper has 50 nodes, degree/length 2/5, 2/2, 2/3 and 5/3, and 200 000 graphs, trained and tested "
-        "alike, and the arm is answered from its start (reversed=false). Next-token training stays at an accuracy of "
-        "1 / degree at the second node then. "
+        "alike, and the arm is answered from its start (reversed=false). In this order next-token training stays at an "
+        "accuracy of 1 / degree at the second node. "
         "Commas between nodes are left out. Slots (evaluation.layout) are similar to the teacherless training "
         "of the paper. The splits are ours.",
     .length_unit = "nodes of an arm",

@@ -4,7 +4,7 @@
 //   A k T w end 2 =     ->   T
 //   A k T w end k =     ->   3          query=index
 //
-// The end to count from is uniform, and so is the index, from 1 up to `farthest` or to the length of the list. The
+// With from=both, the end to count from is uniform. So is the index, from 1 up to `farthest` or to the length of the list. The
 // distance is the index. Counted from the start, an item has the same absolute position in a list of any length;
 // counted from the end, it has the same position relative to the question.
 #include <fmt/format.h>
@@ -38,6 +38,7 @@ const TaskInfo kInfo{
         "The paper prompts large models with lists of letters or words, counted forward or backward from an end "
         "or from another item, and fine-tunes some. It finds that counting from the end is far less accurate "
         "than from the start. Only the abstract of its text could be read. "
+        "Here the default counts from the start; from=both draws the end, and takes longer to learn. "
         "Lengths, vocabulary and splits are ours, and indices are one token each. "
         "`indirect_indexing` is the form that counts from another item.",
     .length_unit = "items",

@@ -53,7 +53,8 @@ const TaskInfo kInfo{
                {"ood_length4",
                 {{"length", "4x"}, {"scored_from", "1x(length)"}},
                 "the positions beyond the trained length, up to four times as far"}},
-    // Modulo 5, token t + 78 is a multiple of token t. Training sequences are shorter and do not show it.
+    // Modulo 5, token t + 78 is a fixed multiple of token t, and so predicts it in ood_length4. Training sequences
+    // have 32 tokens and do not show it.
     .shortcuts = {.token = 1, .neighbor = 0.25, .count = 0.25},
 };
 

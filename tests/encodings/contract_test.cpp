@@ -54,7 +54,7 @@ TEST_CASE("a registration without a name, a family, an equation or a source is r
   CHECK_THROWS_WITH(check_info(other), "the registration of encoding 'mine' has no family; add .family to it");
   other = info;
   other.name.clear();
-  CHECK_THROWS_WITH(check_info(other), Catch::Contains("has no name"));
+  CHECK_THROWS_WITH(check_info(other), ContainsSubstring("has no name"));
 }
 
 TEST_CASE("every gradient agrees with finite differences in parallel blocks and in blocks of attention only") {

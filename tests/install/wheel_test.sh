@@ -4,20 +4,21 @@
 #   tests/install/wheel_test.sh DIST [SUITE...]
 #
 # DIST is the folder of the wheel. The suites are bullseye (Python 3.9, glibc 2.31) and trixie (Python 3.13) by default. The commands of
-# README that compare two runs must print the rows of README, and an experiment of the reference report must repeat bit by bit.
+# README that compare two runs must print the rows of README, and two experiments of the reference report must repeat bit by bit.
 # With TORCH=1, PyTorch is installed from PyPI (3 GB), and the example of README trains an encoding in PyTorch, too.
 # Exit code 77: this machine cannot make such a system.
 set -euo pipefail
 fail() { echo "FAILED: $*"; exit 1; }
-wheel=$(find "$1" -name 'posbench-*manylinux_2_28_x86_64.whl')
-[ -n "$wheel" ] || fail "no manylinux wheel in $1; scripts/build_wheel.sh makes it"
+[ $# -gt 0 ] || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2; exit 2; }
+mapfile -t wheel < <(find "$1" -name 'posbench-*manylinux_2_28_x86_64.whl')
+[ ${#wheel[@]} = 1 ] || fail "$1 has ${#wheel[@]} manylinux wheels, expected one; scripts/build_wheel.sh makes it"
 shift
 source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d -p /var/tmp)
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 mkdir "$work/tree"
-cp "$wheel" "$work/tree/"
+cp "${wheel[0]}" "$work/tree/"
 cp "$source/results/data/reference/report.json" "$work/tree/"
 mkdir "$work/tree/scripts"
 cp "$source/scripts/in_fresh_debian.sh" "$work/tree/scripts/"
@@ -26,17 +27,19 @@ sed -n '/^## Comparing two runs/,/^## /s/^    posbench/posbench/p' "$source/READ
 sed -n '/^## Comparing two runs/,/^## /p' "$source/README.md" | grep -E '^\| (worse|better)' >"$work/tree/rows.txt"
 [ -s "$work/tree/rows.txt" ] || fail "README has no table of a comparison"
 awk '/^```python/{copy = 1; next} /^```/{copy = 0} copy' "$source/README.md" >"$work/tree/example.py"
+[ -s "$work/tree/example.py" ] || fail "README has no example in Python"
 
 cat >"$work/tree/inside.sh" <<'END'
 set -euo pipefail
 apt-get update -qq
-apt-get install -y -qq --no-install-recommends python3 python3-venv >/dev/null 2>&1
+apt-get install -y -qq --no-install-recommends python3 python3-venv >apt.log 2>&1 || { tail -5 apt.log; exit 1; }
 if command -v cc || command -v g++; then echo "FAILED: this system has a compiler"; exit 1; fi
 python3 -m venv venv
 venv/bin/pip install -q --disable-pip-version-check ./posbench-*.whl
 export PATH=$PWD/venv/bin:$PATH
 python3 --version
 posbench --version
+if posbench --licenses | grep 'No copyright file'; then echo "FAILED: the wheel has a library without its license"; exit 1; fi
 sed -i 's/^posbench compare .*/& --format markdown/' commands.sh
 before=$(date +%s)
 bash commands.sh >markdown.txt

@@ -244,7 +244,7 @@ TEST_CASE(
   CHECK(make_board(all).tasks[1].rows.size() == 5);
   const std::vector<NamedReport> twice{{"runs/own", own}, {"runs/own", own}};
   CHECK_THROWS_WITH(merge_board(std::vector<NamedReport>{{"kept", kept}}, twice, {}, false),
-                    Catch::Contains("is also in an earlier report under the same name; give each once"));
+                    ContainsSubstring("is also in an earlier report under the same name; give each once"));
 }
 
 TEST_CASE("a report of another budget or version joins the board only where that is allowed") {
@@ -252,11 +252,11 @@ TEST_CASE("a report of another budget or version joins the board only where that
   Report own = drawn_report(1, 1, 5, [](int, int, int, int) { return 1.0; });
   own.config = {{"training", {{"steps", 7}}}};
   const std::vector<NamedReport> board{{"kept", kept}}, mine{{"own", own}};
-  CHECK_THROWS_WITH(merge_board(board, mine, {}, false), Catch::Contains("config.training"));
+  CHECK_THROWS_WITH(merge_board(board, mine, {}, false), ContainsSubstring("config.training"));
   CHECK(merge_board(board, mine, {}, true).user_experiments.size() == 5);
   own.tasks[0].version = 2;
   for (ExperimentResult& e : own.experiments) e.task_version = 2;
-  CHECK_THROWS_WITH(merge_board(board, mine, {}, true), Catch::Contains("task 'task0' has version 1"));
+  CHECK_THROWS_WITH(merge_board(board, mine, {}, true), ContainsSubstring("task 'task0' has version 1"));
 }
 
 TEST_CASE("kept reports pool the seeds of an encoding") {
@@ -307,5 +307,5 @@ TEST_CASE("costs are read from what posbench bench writes") {
   CHECK(costs.source == "posbench bench, size quick, length 64, on C (v4), commit 1a2b");
   CHECK_THROWS_WITH(read(""), "cost.json: benchmarks is a list, expected one measurement or more");
   CHECK_THROWS_WITH(read(R"({"size": "quick", "length": 64, "encoding": "rope", "relative_cost": 0})"),
-                    Catch::StartsWith("cost.json: benchmarks[0].relative_cost is 0"));
+                    Catch::Matchers::StartsWith("cost.json: benchmarks[0].relative_cost is 0"));
 }

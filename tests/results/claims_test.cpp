@@ -267,27 +267,30 @@ TEST_CASE("an invalid claim is refused with its JSON path") {
   CHECK(!read("{}").settings.at(ClaimSize::reduced).comparable);
   CHECK(read("{}").claim.kind == ClaimKind::published_finding);
   CHECK(read("{}").claim.read_from + ", " + read("{}").claim.read_where == "paper text, Figure 2");
-  CHECK_THROWS_WITH(read(R"({"kind": null})"), Catch::Equals("mine.json: kind is missing"));
+  CHECK_THROWS_WITH(read(R"({"kind": null})"), Catch::Matchers::Equals("mine.json: kind is missing"));
   CHECK_THROWS_WITH(
       read(R"({"kind": "fact"})"),
-      Catch::Equals("mine.json: kind is \"fact\", expected one of published number, published finding, "
-                    "other task, argument, own statement"));
+      Catch::Matchers::Equals("mine.json: kind is \"fact\", expected one of published number, published finding, "
+                              "other task, argument, own statement"));
   CHECK_THROWS_WITH(read(R"({"kind": "published number"})"),
-                    Catch::Contains("kind is \"published number\", expected numbers in 'published'"));
+                    ContainsSubstring("kind is \"published number\", expected numbers in 'published'"));
   CHECK(read(R"({"kind": "published number", "published": [{"what": "w", "encoding": "rope", "value": 0.5}]})")
             .claim.published.size() == 1);
   CHECK_THROWS_WITH(read(R"({"read_from": "memory"})"),
-                    Catch::Contains("read_from is \"memory\", expected one of"));
-  CHECK_THROWS_WITH(read(R"({"read_where": ""})"), Catch::Contains("read_where is \"\", expected a name"));
-  CHECK_THROWS_WITH(read(R"({"kind": "own statement"})"),
-                    Catch::Contains("expected 'this repository' for the kind 'own statement', and for no other"));
-  CHECK_THROWS_WITH(read(R"({"read_from": "this repository"})"),
-                    Catch::Contains("expected 'this repository' for the kind 'own statement', and for no other"));
-  CHECK_THROWS_WITH(read(R"({"expected": "true"})"), Catch::StartsWith("mine.json: expected is \"true\""));
-  CHECK_THROWS_WITH(read(R"({"full": {"seeds": 3}})"), Catch::StartsWith("mine.json: full.seeds is 3"));
-  CHECK_THROWS_WITH(read(R"({"rules": []})"), Catch::Contains("expected one rule or more"));
+                    ContainsSubstring("read_from is \"memory\", expected one of"));
+  CHECK_THROWS_WITH(read(R"({"read_where": ""})"), ContainsSubstring("read_where is \"\", expected a name"));
+  CHECK_THROWS_WITH(
+      read(R"({"kind": "own statement"})"),
+      ContainsSubstring("expected 'this repository' for the kind 'own statement', and for no other"));
+  CHECK_THROWS_WITH(
+      read(R"({"read_from": "this repository"})"),
+      ContainsSubstring("expected 'this repository' for the kind 'own statement', and for no other"));
+  CHECK_THROWS_WITH(read(R"({"expected": "true"})"),
+                    Catch::Matchers::StartsWith("mine.json: expected is \"true\""));
+  CHECK_THROWS_WITH(read(R"({"full": {"seeds": 3}})"), Catch::Matchers::StartsWith("mine.json: full.seeds is 3"));
+  CHECK_THROWS_WITH(read(R"({"rules": []})"), ContainsSubstring("expected one rule or more"));
   CHECK_THROWS_WITH(read(R"({"tasks": {"t": null, "u": {"reduced": "copy", "full": "copy"}}})"),
-                    Catch::Contains("expected a name of 'tasks'"));
+                    ContainsSubstring("expected a name of 'tasks'"));
 }
 
 TEST_CASE(

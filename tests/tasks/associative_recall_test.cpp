@@ -81,7 +81,7 @@ TEST_CASE("in-context recall scores every value of a key seen before, and the la
 }
 
 TEST_CASE("fuzzy in-context recall ends with a repeated pair, within its length") {
-  const auto task = make("mad_fuzzy_in_context_recall:length=18..40");
+  const auto task = make("mad_fuzzy_in_context_recall:length=18..40,key=1..3,value=1..3");
   for (int n = 0; n < 2000; ++n) {
     Rng rng = make_rng(0, "fuzzy", n);
     const int length = task->lengths().draw(rng);

@@ -58,7 +58,7 @@ TEST_CASE("frequent words answers the example of table 2 of RULER") {
 }
 
 TEST_CASE("frequent words occur as often as in a zeta distribution, rounded down") {
-  const TextTask task("frequent_words:length=1000");
+  const TextTask task("frequent_words:length=1000,symbols=64");
   const Example e = task.draw(1000);
   std::map<int, int> counts;
   for (int t = 0; t < e.scored.front(); ++t) ++counts[e.tokens[t]];

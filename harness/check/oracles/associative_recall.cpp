@@ -59,7 +59,7 @@ std::vector<FuzzyPair> fuzzy_pairs(const Example& e, int last) {
 }
 
 const RegisterOracle fuzzy_recall(
-    "mad_fuzzy_in_context_recall", {"loss"},
+    "mad_fuzzy_in_context_recall", {"loss", "value"},
     [](const Example& e) {
       return for_each_scored(e, [&](int t) {
         const std::vector<FuzzyPair> pairs = fuzzy_pairs(e, t);

@@ -24,7 +24,7 @@ std::pair<int, int> item_and_index(const Example& e) {
 }
 
 const RegisterOracle index_retrieval(
-    "index_retrieval", {"farthest", "query"},
+    "index_retrieval", {"farthest", "query", "from"},
     [](const Example& e) {
       const auto [item, index] = item_and_index(e);
       return Tokens{question(e).back() == item ? 52 + index : item};

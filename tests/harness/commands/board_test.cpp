@@ -82,7 +82,7 @@ TEST_CASE("the summary of the board summarizes encodings over all tasks, and nam
   const TemporaryDirectory directory;
   const Json over = parse_json(posbench_command(directory, "board --format json").out, "board").at("over_tasks");
   REQUIRE(over.at("encodings").size() >= 8);
-  CHECK(over.at("tasks").size() + over.at("unlearned").size() + over.at("marked").size() >= 60);
+  CHECK(over.at("tasks").size() + over.at("unlearned").size() + over.at("marked").size() >= 50);
   double above = 1;
   for (const Json& row : over.at("encodings")) {
     const Json& mean = row.at("interquartile_mean");
@@ -186,7 +186,7 @@ TEST_CASE("the summary of selected encodings counts all encodings") {
   CHECK(tasks("-e cope") == tasks(""));
   const Json json =
       parse_json(posbench_command(directory, "board -e cope -t flip_flop --format json").out, "board");
-  CHECK(json.at("tasks").at(0).at("encodings") >= 60);
+  CHECK(json.at("tasks").at(0).at("encodings") >= 50);
   CHECK(json.at("tasks").at(0).at("rows").size() == 1);
 }
 
@@ -234,7 +234,8 @@ TEST_CASE("the number of steps follows from the costs of encodings") {
   CHECK(matched_steps(match, 1000, "fast") == 2000);
   CHECK(matched_steps(match, 1000, "slower") == 1);
   CHECK(matched_steps({"slow", match.costs}, 1000, "none") == 3000);
-  CHECK_THROWS_WITH(matched_steps(match, 1000, "mine"), Catch::StartsWith("the cost of 'mine' is not known"));
+  CHECK_THROWS_WITH(matched_steps(match, 1000, "mine"),
+                    Catch::Matchers::StartsWith("the cost of 'mine' is not known"));
 }
 
 TEST_CASE("the configuration stores the costs for matched compute, and may set them") {
@@ -248,18 +249,18 @@ TEST_CASE("the configuration stores the costs for matched compute, and may set t
   const Suite suite = make_suite(config);
   CHECK(suite.experiments[0].training().steps == 20);
   CHECK(suite.experiments[1].training().steps == matched_steps(*config.match_compute, 20, "cope"));
-  CHECK_THROWS_WITH(
-      make_config({.profile = "smoke", .encodings = "cope:positions=7", .match_compute = "none"}),
-      Catch::StartsWith("the cost of 'cope:positions=7' is not known, and matching compute needs it: measure it"));
+  CHECK_THROWS_WITH(make_config({.profile = "smoke", .encodings = "cope:positions=7", .match_compute = "none"}),
+                    Catch::Matchers::StartsWith(
+                        "the cost of 'cope:positions=7' is not known, and matching compute needs it: measure it"));
   TemporaryDirectory directory;
   directory.write("mine.json", R"({"profile": "smoke", "encodings": ["cope:positions=7"], "tasks": ["flip_flop"],
                                    "match_compute": {"base": "none", "costs": {"cope:positions=7": 2}}})");
   CHECK(make_suite(make_config({.file = directory / "mine.json"})).experiments[0].training().steps == 10);
   directory.write("mine.json", R"({"match_compute": {"base": "none", "costs": {"cope": "2"}}})");
   CHECK_THROWS_WITH(make_config({.file = directory / "mine.json"}),
-                    Catch::Contains("expected a number from 0.001 to 1e6"));
+                    ContainsSubstring("expected a number from 0.001 to 1e6"));
   directory.write("mine.json", R"({"match_compute": {"costs": {}}})");
-  CHECK_THROWS_WITH(make_config({.file = directory / "mine.json"}), Catch::Contains("expected an encoding"));
+  CHECK_THROWS_WITH(make_config({.file = directory / "mine.json"}), ContainsSubstring("expected an encoding"));
 }
 
 TEST_CASE("matched compute gives the same bytes in a single run, in merged shards, resumed, and from its report") {

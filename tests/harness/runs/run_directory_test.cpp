@@ -67,7 +67,7 @@ TEST_CASE("an existing run directory is refused, resumed or replaced as requeste
   CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 1);
   const Json other{{"training", {{"steps", 4}}}};
   CHECK_THROWS_WITH(RunDirectory(base / "run", Existing::resume, manifest(other)),
-                    Catch::Matchers::Contains("training.steps was 3 and is now 4"));
+                    ContainsSubstring("training.steps was 3 and is now 4"));
   CHECK(RunDirectory(base / "run", Existing::replace, manifest(other)).finished().empty());
   CHECK(RunDirectory(base / "new", Existing::resume, manifest()).finished().empty());
 }
@@ -151,8 +151,7 @@ TEST_CASE("an interrupted replacement is undone if the new manifest is missing, 
   { const RunDirectory another(base / "another", Existing::refuse, manifest(other)); }
   std::filesystem::rename(now, replaced);
   std::filesystem::copy_file(base / "another/manifest.json", now);
-  CHECK_THROWS_WITH(read_run(base / "run"),
-                    Catch::Matchers::Contains("was interrupted while it replaced this one"));
+  CHECK_THROWS_WITH(read_run(base / "run"), ContainsSubstring("was interrupted while it replaced this one"));
   CHECK(RunDirectory(base / "run", Existing::resume, manifest(other)).finished().empty());
   CHECK_FALSE(std::filesystem::exists(replaced));
 }
@@ -210,11 +209,10 @@ TEST_CASE("a line ends in the CRC-32 of the bytes before it, and a changed line 
     std::string changed = line;
     changed.replace(changed.find(before), std::string(before).size(), after);
     base.write("run/experiments.jsonl", changed);
-    CHECK_THROWS_WITH(
-        read_run(base / "run"),
-        Catch::Matchers::Contains("experiments.jsonl:1: crc32 is \"") &&
-            Catch::Matchers::Contains(": the line was changed; delete it, and 'posbench run --resume' runs "
-                                      "its experiment again"));
+    CHECK_THROWS_WITH(read_run(base / "run"),
+                      ContainsSubstring("experiments.jsonl:1: crc32 is \"") &&
+                          ContainsSubstring(": the line was changed; delete it, and 'posbench run --resume' runs "
+                                            "its experiment again"));
   }
 }
 
@@ -246,7 +244,7 @@ TEST_CASE(
   CHECK(RunDirectory(base / "run", Existing::resume, saving).finished().size() == 1);
   { RunDirectory(base / "run", Existing::resume, saving).append(result(kIds[0]), 1); }
   CHECK_THROWS_WITH(RunDirectory(base / "run", Existing::resume, saving),
-                    Catch::Matchers::Contains("is missing, and its experiment is finished"));
+                    ContainsSubstring("is missing, and its experiment is finished"));
 }
 
 TEST_CASE("changed losses of a finished experiment are refused, and those of a diverged one are written again") {
@@ -271,10 +269,9 @@ TEST_CASE("changed losses of a finished experiment are refused, and those of a d
   write(diverged_losses, "learning_rate,step,loss\n0.1,1,0.6\n");
   CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 1);
   write(finished_losses, "learning_rate,step,loss\n0.1,1,0.6\n");
-  CHECK_THROWS_WITH(
-      RunDirectory(base / "run", Existing::resume, manifest()),
-      Catch::Matchers::StartsWith(finished_losses.string() + ": its checksum is ") &&
-          Catch::Matchers::Contains("delete line 1 of " + (base / "run/experiments.jsonl").string()));
+  CHECK_THROWS_WITH(RunDirectory(base / "run", Existing::resume, manifest()),
+                    Catch::Matchers::StartsWith(finished_losses.string() + ": its checksum is ") &&
+                        ContainsSubstring("delete line 1 of " + (base / "run/experiments.jsonl").string()));
   std::filesystem::remove(finished_losses);
   CHECK(RunDirectory(base / "run", Existing::resume, manifest()).finished().size() == 1);
 }
@@ -284,10 +281,9 @@ TEST_CASE("lines are written to the locked file or not at all") {
   RunDirectory directory(base / "run", Existing::refuse, manifest());
   std::filesystem::rename(base / "run/experiments.jsonl", base / "run/elsewhere");
   CHECK_THROWS_WITH(directory.append(result(kIds[0]), 1),
-                    Catch::Matchers::Contains("experiments.jsonl: No such file or directory"));
+                    ContainsSubstring("experiments.jsonl: No such file or directory"));
   base.write("run/experiments.jsonl", "");
-  CHECK_THROWS_WITH(directory.append(result(kIds[0]), 1),
-                    Catch::Matchers::Contains("another file has taken its place"));
+  CHECK_THROWS_WITH(directory.append(result(kIds[0]), 1), ContainsSubstring("another file has taken its place"));
   CHECK(directory.finished().empty());
   CHECK(std::filesystem::file_size(base / "run/experiments.jsonl") == 0);
   CHECK(std::filesystem::file_size(base / "run/elsewhere") == 0);

@@ -40,7 +40,7 @@ TEST_CASE("a site is replaced only with force, and as a whole") {
   const TemporaryDirectory directory;
   SiteFolder(directory / "site", false).write(kFirst);
   CHECK_THROWS_WITH(SiteFolder(directory / "site", false),
-                    Catch::Matchers::Contains("is not empty; choose another directory with -o"));
+                    ContainsSubstring("is not empty; choose another directory with -o"));
   SiteFolder(directory / "site", true).write(kSecond);
   CHECK(read_whole(directory / "site/index.html") == "three");
   CHECK(!fs::exists(directory / "site/tasks"));
@@ -52,22 +52,20 @@ TEST_CASE("a folder with other files is refused with force too") {
   const fs::path site = directory / "site";
   SiteFolder(site, false).write(kFirst);
   write_file(site / "tasks/mine.txt", "mine");
-  CHECK_THROWS_WITH(
-      SiteFolder(site, true),
-      Catch::Matchers::Contains("has the file 'tasks/mine.txt', which 'posbench site' did not write"));
+  CHECK_THROWS_WITH(SiteFolder(site, true),
+                    ContainsSubstring("has the file 'tasks/mine.txt', which 'posbench site' did not write"));
   fs::remove(site / "tasks/mine.txt");
   fs::create_symlink("index.html", site / "link");
-  CHECK_THROWS_WITH(SiteFolder(site, true), Catch::Matchers::Contains("has the file 'link'"));
+  CHECK_THROWS_WITH(SiteFolder(site, true), ContainsSubstring("has the file 'link'"));
   fs::remove(site / "link");
   write_file(site / "posbench-site.json", R"({"schema_version": 1, "written_by": "me", "files": []})");
-  CHECK_THROWS_WITH(SiteFolder(site, true), Catch::Matchers::Contains("expected 'posbench site'"));
+  CHECK_THROWS_WITH(SiteFolder(site, true), ContainsSubstring("expected 'posbench site'"));
   write_file(site / "posbench-site.json", "{");
   CHECK_THROWS_AS(SiteFolder(site, true), InputError);
   fs::remove(site / "posbench-site.json");
-  CHECK_THROWS_WITH(SiteFolder(site, true), Catch::Matchers::Contains("was not written by 'posbench site'"));
+  CHECK_THROWS_WITH(SiteFolder(site, true), ContainsSubstring("was not written by 'posbench site'"));
   CHECK(read_whole(site / "index.html") == "one");
-  CHECK_THROWS_WITH(SiteFolder(site / "index.html", true),
-                    Catch::Matchers::Contains("is a file, expected a directory"));
+  CHECK_THROWS_WITH(SiteFolder(site / "index.html", true), ContainsSubstring("is a file, expected a directory"));
 }
 
 TEST_CASE("a link to a site is followed") {

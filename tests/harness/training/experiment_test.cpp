@@ -72,8 +72,7 @@ TEST_CASE("thirty steps lower the loss") {
 TEST_CASE("an example with a token outside the vocabulary fails its experiment with a message") {
   const ExperimentResult result = run_alone(small_config("test_faulty", "none"));
   CHECK(result.status == Status::failed);
-  CHECK_THAT(result.reason,
-             Catch::Matchers::Contains("is faulty: token 7 at position 1 is outside the vocabulary of 3"));
+  CHECK_THAT(result.reason, ContainsSubstring("is faulty: token 7 at position 1 is outside the vocabulary of 3"));
 }
 
 TEST_CASE("an experiment that runs out of memory has no result") {

@@ -199,5 +199,5 @@ TEST_CASE("a configuration states the number of groups, and one without it means
   CHECK(to_json(four)["training"]["groups"] == 4);
   CHECK(config_from_json(to_json(four), "config").training.groups == 4);
   CHECK_THROWS_WITH(make_config({.profile = "smoke", .settings = {"training.groups=0"}}),
-                    Catch::Matchers::Contains("expected an integer from 1 to 4096"));
+                    ContainsSubstring("expected an integer from 1 to 4096"));
 }
