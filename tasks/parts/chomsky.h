@@ -30,8 +30,9 @@ inline std::string chomsky_published(const std::string& differences = "", int lo
   return fmt::format(
       "The paper trains on lengths 1..40 and tests on 41..500. Here the default lengths are 1..{} and {}..{}.{}{}{}",
       longest, longest + 1, 5 * longest,
-      longest < 20 ? " Training has nearly every question of the trained lengths, so only ood_length tests the rule."
-                   : "",
+      longest < 20
+          ? " Training has nearly every question of the trained lengths, so only ood_length tests the rule."
+          : "",
       differences.empty() ? "" : " ", differences);
 }
 
