@@ -26,11 +26,7 @@ def seconds(program, instruction_set, arguments):
     """Returns the median seconds of a training step by (size, length, encoding), from the output of a benchmark."""
     environment = {**os.environ, "POSBENCH_ISA": instruction_set} if instruction_set else None
     output = subprocess.run(
-        [program, "bench", "--json", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-        check=True,
+        [program, "bench", "--json", "-q", *arguments], stdout=subprocess.PIPE, env=environment, check=True
     ).stdout
     return {
         (row["size"], row["length"], row["encoding"]): row["spread"]["step_seconds"]["median"]
@@ -49,6 +45,10 @@ def main():
     parser.add_argument("--most", type=float, default=1.05, help="largest ratio of times that passes")
     request = parser.parse_args()
     arguments = ["-e", request.encodings, "--sizes", request.sizes, "--repetitions", "5"]
+    if request.isa.count(",") != 1:
+        parser.error(f"--isa is '{request.isa}', expected two instruction sets, as in v3,v4")
+    if request.rounds < 1:
+        parser.error(f"--rounds is {request.rounds}, expected 1 or more")
     isa_before, isa_after = request.isa.split(",")
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     builds = [(request.before, isa_before), (request.after, isa_after)]
@@ -59,7 +59,7 @@ def main():
         rounds.append((times[0], times[1]))
     slower = 0
     print(f"{'size':<8}{'length':>7}  {'encoding':<24}{'after / before':>15}   lowest .. highest of {request.rounds}")
-    for row in rounds[0][0]:
+    for row in (row for row in rounds[0][0] if row in rounds[0][1]):
         ratios = sorted(after[row] / before[row] for before, after in rounds)
         ratio = statistics.median(ratios)
         slower += ratio > request.most
