@@ -206,8 +206,8 @@ SiteFile make_index_page(const SiteSource& source) {
   const SiteContents& contents = source.contents;
   Page page{.title = "posbench: position encodings of transformers"};
   page.notes = {fmt::format(
-      "This site describes {} position encodings, {} synthetic tasks and {} judged claims. The board has the results of "
-      "small transformers with {} of the encodings on {} of the tasks. {}",
+      "This site has a page for each of {} position encodings, {} synthetic tasks or tasks with options, and {} claims. "
+      "The board has the results of small transformers with {} of the encodings on {} of the tasks. {}",
       contents.encodings.size(), contents.tasks.size(), contents.claims.size(),
       find_standings(source.board).size(), source.board.tasks.size(), contents.version)};
   SiteText text(source, "");
