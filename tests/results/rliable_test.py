@@ -25,7 +25,7 @@ def main(program):
     try:
         import numpy as np
         from rliable import library, metrics
-    except ImportError as error:
+    except (ImportError, TypeError) as error:
         print(f"skipped: {error}")
         return 77
     # rliable needs the same number of seeds on each task: the board has three on tasks that quick does not have.
