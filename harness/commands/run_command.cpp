@@ -125,7 +125,7 @@ bool continues_stored_run(const Request& request) {
 void require_plugins(const Manifest& manifest, const std::filesystem::path& directory) {
   if (!manifest.context.contains("plugins")) return;
   for (const auto& [file, plugin] : manifest.context["plugins"].items()) {
-    const auto is_same = [&](const Plugin& loaded) { return file.starts_with(loaded.file); };
+    const auto is_same = [&file = file](const Plugin& loaded) { return file.starts_with(loaded.file); };
     if (std::ranges::any_of(plugins(), is_same)) continue;
     throw InputError(fmt::format("--resume: {} was trained with the plug-in {}; load it with --plugin PATH",
                                  directory.string(), to_printable(file)));

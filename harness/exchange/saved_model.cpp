@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <ranges>
+#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -114,10 +114,10 @@ std::filesystem::path find_model(const std::filesystem::path& run, const std::st
   const std::vector<std::string> saved = saved_models(run);
   constexpr size_t kNamed = 6;
   const std::string hint =
-      saved.empty()
-          ? "'posbench run --save-models' saves models"
-          : fmt::format("the run has models/{}{}", fmt::join(saved | std::views::take(kNamed), ", models/"),
-                        saved.size() > kNamed ? fmt::format(" and {} more", saved.size() - kNamed) : "");
+      saved.empty() ? "'posbench run --save-models' saves models"
+                    : fmt::format("the run has models/{}{}",
+                                  fmt::join(std::span(saved).first(std::min(kNamed, saved.size())), ", models/"),
+                                  saved.size() > kNamed ? fmt::format(" and {} more", saved.size() - kNamed) : "");
   throw InputError(fmt::format("{} does not exist: {} has no model of '{}' on '{}' with seed {}; {}",
                                path.string(), run.string(), id.encoding, id.task, id.seed, hint));
 }

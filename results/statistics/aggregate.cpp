@@ -26,7 +26,7 @@ double fraction_higher(const std::vector<double>& first, std::vector<double> sec
   std::ranges::sort(second);
   double higher = 0;
   for (const double value : first) {
-    const auto [begin, end] = std::ranges::equal_range(second, value);
+    const auto [begin, end] = std::equal_range(second.begin(), second.end(), value);
     higher += static_cast<double>(begin - second.begin()) + 0.5 * static_cast<double>(end - begin);
   }
   return higher / static_cast<double>(first.size() * second.size());

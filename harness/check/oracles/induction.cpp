@@ -53,7 +53,7 @@ const RegisterOracle random_automaton("random_automaton", {"edges", "vocabulary"
     while (begin > 0 && e.tokens[begin - 1] != 0) --begin;
     const Tokens last{e.tokens[t - 1], e.tokens[t]}, earlier(e.tokens.begin(), e.tokens.begin() + begin);
     Tokens after;
-    auto found = std::ranges::search(earlier, last).begin();
+    auto found = std::search(earlier.begin(), earlier.end(), last.begin(), last.end());
     for (; found != earlier.end(); found = std::search(found + 1, earlier.end(), last.begin(), last.end())) {
       if (found[2] != 0) after.push_back(found[2]);
     }

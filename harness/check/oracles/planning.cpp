@@ -27,8 +27,9 @@ const RegisterOracle graph_reachability(
     },
     [](const Example& e) {
       const auto [edges, asked] = operands(e.tokens[e.scored.front()] - 1, question(e));
-      const auto place = [&](int vertex) { return static_cast<int>(path_back_from(vertex, edges).size()); };
-      return std::vector<int>{place(asked[1]) - place(asked[0])};
+      const auto to_second = path_back_from(asked[1], edges).size(),
+                 to_first = path_back_from(asked[0], edges).size();
+      return std::vector<int>{static_cast<int>(to_second) - static_cast<int>(to_first)};
     });
 
 const RegisterOracle path_star("path_star", {"nodes"}, [](const Example& e) {
