@@ -117,7 +117,7 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
                      field("models", info.causal_only ? "causal" : "causal, bidirectional (answer slots)") +
                      field("length unit", info.length_unit) + field("distance unit", info.distance_unit) +
                      field("vocabulary", fmt::format("{}", setup.model_config.vocabulary)) +
-                     field("longest", fmt::format("about {} tokens as trained, {} in any split",
+                     field("longest", fmt::format("about {} tokens in training, {} in tests",
                                                   setup.model_config.trained_length, setup.model_config.longest));
   text += "\n" + options_text(entry.options) + "\nsplits:\n";
   for (const TaskInfo::Split& split : setup.splits) {
