@@ -44,7 +44,7 @@ bool is_about(const Claim& claim, const std::string& encoding) {
 
 /// Returns the claims about an encoding, with the verdicts of the reduced size.
 std::vector<CardClaim> find_claims(const std::string& encoding) {
-  const std::map<std::string, std::string> verdicts = kept_verdicts("reduced");
+  const std::map<std::string, std::string> verdicts = stored_verdicts("reduced");
   std::vector<CardClaim> claims;
   for (const ClaimFile& file : claim_files()) {
     if (!is_about(file.claim, encoding)) continue;

@@ -57,9 +57,9 @@ Json to_json(const Table& table) {
   });
 }
 
-/// Prints the claims with the verdicts of the kept runs.
+/// Prints the claims with the verdicts of the stored runs.
 void print_claims(const ClaimPlan& plan, const ReproduceRequest& request, bool color) {
-  const Table table = claim_list(plan.claims, kept_verdicts(to_string(request.size)));
+  const Table table = claim_list(plan.claims, stored_verdicts(to_string(request.size)));
   if (request.format == Format::json) {
     fmt::print("{}", to_indented_json(to_json(table)));
     return;
@@ -67,7 +67,7 @@ void print_claims(const ClaimPlan& plan, const ReproduceRequest& request, bool c
   fmt::print("{}", table_text(table, request.format, {console_width(), color}));
   if (request.format == Format::console) {
     fmt::print(
-        "\nverdict: by the kept runs of this size\npredicted: the verdict that was expected before any run\n{}\n",
+        "\nverdict: by the stored runs of this size\npredicted: the verdict that was expected before any run\n{}\n",
         wrapped_lines("kinds: " + claim_kinds(plan.claims), 0, list_width()));
   }
 }
@@ -181,7 +181,7 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
   command->add_option("claims", request->claims,
                       "names of claims, as --list shows them; without names all claims");
   command->add_flag("--list", request->list,
-                    "print the claims with the verdicts of the kept runs, and run nothing");
+                    "print the claims with the verdicts of the stored runs, and run nothing");
   command->add_flag("--dry-run", request->dry_run,
                     "print the runs and their estimated core time, and run nothing");
   command->add_flag_callback(

@@ -187,13 +187,13 @@ std::string show_metric(const std::string& name) {
   return "";
 }
 
-/// Returns a claim with its rules and the verdict of the kept runs. Empty if there is none.
+/// Returns a claim with its rules and the verdict of the stored runs. Empty if there is none.
 std::string show_claim(const std::string& name) {
   for (const ClaimFile& file : claim_files()) {
     const Claim& claim = file.claim;
     if (claim.name != name) continue;
     const auto verdict = [&](const char* size) {
-      const auto verdicts = kept_verdicts(size);
+      const auto verdicts = stored_verdicts(size);
       const auto found = verdicts.find(name);
       return found == verdicts.end() ? to_string(ClaimVerdict::not_run) : found->second;
     };

@@ -33,7 +33,7 @@ struct SiteRequest {
   int jobs = 0;
 };
 
-/// Returns the kept reports and the submissions as one board.
+/// Returns the stored reports and the submissions as one board.
 BoardReport make_board_report(const SiteRequest& request, const std::vector<KeptReport>& kept,
                               const std::vector<Report>& submissions) {
   std::vector<NamedReport> named;

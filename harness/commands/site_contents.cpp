@@ -136,7 +136,7 @@ void add_claims(SiteContents& contents) {
   contents.evidence = read_evidence(field["evidence"]);
   const std::vector<ClaimResult> results =
       judge_claims(plan.claims, contents.evidence, field["alpha"].number(0, 1));
-  const auto full = kept_verdicts(to_string(ClaimSize::full));
+  const auto full = stored_verdicts(to_string(ClaimSize::full));
   for (size_t n = 0; n < plan.claims.size(); ++n) {
     const ClaimFile& file = claim_files().at(n);  // both are sorted by name
     SiteClaim claim{.claim = plan.claims[n], .result = results[n], .encodings = {}, .tasks = {}};

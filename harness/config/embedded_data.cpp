@@ -9,7 +9,7 @@
 
 namespace posbench {
 
-std::map<std::string, std::string> kept_verdicts(const std::string& size) {
+std::map<std::string, std::string> stored_verdicts(const std::string& size) {
   std::map<std::string, std::string> verdicts;
   const Json json = parse_json(verdict_texts().at(size), size + " verdicts");
   for (const Json& claim : json.at("claims"))

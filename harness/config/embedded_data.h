@@ -24,7 +24,7 @@ const std::map<std::string, std::string>& verdict_texts();
 
 /// Returns the verdict of the stored runs about each claim that they judge, by its name. The size is "reduced" or
 /// "full".
-std::map<std::string, std::string> kept_verdicts(const std::string& size);
+std::map<std::string, std::string> stored_verdicts(const std::string& size);
 
 /// Returns the board's reports and, last, its costs by their paths in the source tree.
 const std::vector<std::pair<std::string, std::string_view>>& board_bytes();

@@ -33,7 +33,7 @@ constexpr const char* kNoLengths =
 constexpr const char* kAboutTasks =
     "Mean: sequence accuracy out of distribution, over splits and seeds. Tier 1 has the best encodings of a task, which "
     "its seeds cannot tell apart. Cost: core time of a training step, plain attention is 1.";
-constexpr const char* kAboutClaims = "Claims about it, with the verdicts of the kept runs:";
+constexpr const char* kAboutClaims = "Claims about it, with the verdicts of the stored runs:";
 
 std::string about_tasks() { return fmt::format("{} {}", kAboutTasks, kAboutInterquartileMean); }
 
@@ -291,7 +291,7 @@ std::string make_card_page(const EncodingCard& card) {
     page.sections.push_back(
         {"Claims",
          "",
-         {table_plot("Claims about it", "The verdicts are those of the kept runs.", claims_table(card.claims))}});
+         {table_plot("Claims about it", "The verdicts are those of the stored runs.", claims_table(card.claims))}});
   }
   return to_html(page);
 }

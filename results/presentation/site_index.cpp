@@ -148,7 +148,7 @@ std::string claim_counts(const SiteSource& source) {
     claims.push_back(claim.claim);
     results.push_back(claim.result);
   }
-  return fmt::format("Verdicts of the kept runs: {}. Kinds: {}.", claim_notes(claims, results).front(),
+  return fmt::format("Verdicts of the stored runs: {}. Kinds: {}.", claim_notes(claims, results).front(),
                      claim_kinds(claims));
 }
 

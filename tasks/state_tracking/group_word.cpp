@@ -9,9 +9,8 @@
 //
 // With answer=identity, half of the words are uniform among those with the identity as product, and half are uniform
 // among the others. In some groups only words of even length can be the identity, so odd lengths are rounded down.
-// Generators are
-// two elements and their inverses: for s3 to s5, the exchange of the first two points and the cycle of all, for a5
-// the cycles of three and of all five points.
+// Generators are two elements and their inverses: for s3 to s5, the exchange of the first two points and the cycle of
+// all, for a5 the cycles of three and of all five points.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -259,7 +259,7 @@ TEST_CASE("a report of another budget or version joins the board only where that
   CHECK_THROWS_WITH(merge_board(board, mine, {}, true), ContainsSubstring("task 'task0' has version 1"));
 }
 
-TEST_CASE("kept reports pool the seeds of an encoding") {
+TEST_CASE("stored reports pool the seeds of an encoding") {
   const Report all = kept_report();
   Report first = all, second = all;
   std::erase_if(first.experiments, [](const ExperimentResult& e) { return e.id.seed >= 3; });

@@ -97,7 +97,7 @@ def main(schema_path, results_tests, *reports):
         short = kept(schema_path, broken(written, ["context", "command"], command), directory)
     failures = []
     if short["context"]["command"] != "posbench run --config=b.json -t and/or -o c":
-        failures.append(f"a kept report has the command {short['context']['command']!r}")
+        failures.append(f"a stored report has the command {short['context']['command']!r}")
     of_files = [(path, read(path)) for path in reports]
     for name, report in [("the written report", written), ("the kept one", short), *of_files]:
         for error in validator.iter_errors(report):

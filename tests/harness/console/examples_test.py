@@ -148,7 +148,7 @@ def main():
                 continue
             folder = Path(work) / (name or "posbench")
             shutil.copytree(files, folder, symlinks=True)
-            if name in ("board", "site"):  # they need a run with the settings of the kept reports
+            if name in ("board", "site"):  # they need a run with the settings of the stored reports
                 shutil.rmtree(folder / "runs/mine")
                 (folder / "runs/mine").mkdir()
                 shutil.copy(f"{SOURCE}/results/data/reference/report.json", folder / "runs/mine")

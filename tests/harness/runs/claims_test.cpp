@@ -129,7 +129,7 @@ TEST_CASE("claims of equal settings share their runs, which do not depend on wha
   CHECK(one.runs[0].config.seeds.size() == 7);
 }
 
-TEST_CASE("reproduce --list shows the verdicts of the kept runs") {
+TEST_CASE("reproduce --list shows the verdicts of the stored runs") {
   const TemporaryDirectory directory;
   for (const auto& [option, kept] : {std::pair{"", "runs"}, std::pair{"--full ", "full"}}) {
     const Json json = read_json(fmt::format("{}/results/data/claims/{}/claims.json", POSBENCH_SOURCE_DIR, kept));
@@ -168,7 +168,7 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
   CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 2);  // a header and one rule, no notes
 }
 
-TEST_CASE("a claim's runs are resumed, it is judged by their results, and they repeat the kept runs") {
+TEST_CASE("a claim's runs are resumed, it is judged by their results, and they repeat the stored runs") {
   const TemporaryDirectory directory;
   const Outcome first = posbench_command(directory, "reproduce none-bidirectional-order -q -o claims");
   REQUIRE(first.code == 0);
@@ -195,11 +195,11 @@ TEST_CASE("a claim's runs are resumed, it is judged by their results, and they r
   }
 }
 
-TEST_CASE("the kept verdicts follow from the kept runs, which have five seeds or more") {
+TEST_CASE("the stored verdicts follow from the stored runs, which have five seeds or more") {
   check_kept_verdicts(plan_claims({}, ClaimSize::reduced), ClaimSize::reduced, kKeptRuns);
 }
 
-TEST_CASE("the kept verdicts on induction heads follow from the full-size runs") {
+TEST_CASE("the stored verdicts on induction heads follow from the full-size runs") {
   const ClaimPlan plan = plan_claims(kInductionClaims, ClaimSize::full);
   for (const ClaimRun& run : plan.runs) CHECK(run.config.training.steps == 204800);
   check_kept_verdicts(plan, ClaimSize::full, kKeptFull);
