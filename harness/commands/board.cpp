@@ -53,6 +53,7 @@ class BoardSelection {
     for (const BoardTask& task : board.tasks) {
       add(task.task, tasks_);
       for (const BoardRow& row : task.rows) add(row.encoding, encodings_);
+      for (const BoardRow& row : task.references) add(row.encoding, encodings_);
     }
     select(request.tasks, "task", tasks_);
     std::vector<std::string> families;
@@ -248,12 +249,15 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
     });
   }
   for (BoardTask& task : board.tasks) {
-    std::erase_if(task.rows, [&](const BoardRow& row) {
+    const auto is_hidden = [&](const BoardRow& row) {
       return !selection.has_encoding(row.encoding) || (request.only_own && !row.is_users);
-    });
+    };
+    std::erase_if(task.rows, is_hidden);
+    std::erase_if(task.references, is_hidden);
   }
-  std::erase_if(board.tasks,
-                [&](const BoardTask& task) { return !selection.has_task(task.task) || task.rows.empty(); });
+  std::erase_if(board.tasks, [&](const BoardTask& task) {
+    return !selection.has_task(task.task) || (task.rows.empty() && task.references.empty());
+  });
   if (board.tasks.empty())
     throw InputError("the board has no result of these tasks, encodings and family; select others");
   if (chosen == Format::csv) return to_csv(board_csv(board, words));
@@ -282,7 +286,7 @@ void board(const BoardRequest& request) {
   const BoardTexts words{.about = about, .family = family_of, .style = style_of, .cost_source = costs.source};
   const BoardReport all = read_user_files([&] {
     return merge_board(named_kept, name_reports(request.reports, own), costs.costs, request.allow_different_budget,
-                       mark_of);
+                       {mark_of, recurrent_block_of});
   });
   if (request.only_own && all.user_experiments.empty())
     throw InputError("--only-own needs a report, as in posbench board runs/mine --only-own");

@@ -39,7 +39,7 @@ BoardReport make_board_report(const SiteRequest& request, const std::vector<Kept
   std::vector<NamedReport> named;
   for (const KeptReport& one : kept) named.push_back({one.name, one.report});
   return merge_board(named, name_reports(request.submissions, submissions), board_costs().costs,
-                     request.allow_different_budget, mark_of);
+                     request.allow_different_budget, {mark_of, recurrent_block_of});
 }
 
 void write_site(const SiteRequest& request) {

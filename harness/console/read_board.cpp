@@ -17,7 +17,8 @@ BoardReport read_board() {
   const std::vector<KeptReport> kept = board_reports();
   std::vector<NamedReport> named;
   for (const KeptReport& one : kept) named.push_back({one.name, one.report});
-  return merge_board(named, {}, board_costs().costs, /*allow_different_budget=*/false, mark_of);
+  return merge_board(named, {}, board_costs().costs, /*allow_different_budget=*/false,
+                     {mark_of, recurrent_block_of});
 }
 
 std::vector<AspectTasks> tasks_by_aspect(const Report& report) {

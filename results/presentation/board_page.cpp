@@ -75,6 +75,9 @@ BoardReport of_task(const BoardReport& all, const TaskBaseline& task) {
   for (const ExperimentResult& experiment : all.report.experiments) {
     if (experiment.id.task == task.task) one.report.experiments.push_back(experiment);
   }
+  for (const ExperimentResult& experiment : all.references.experiments) {
+    if (experiment.id.task == task.task) one.references.experiments.push_back(experiment);
+  }
   return one;
 }
 

@@ -28,6 +28,10 @@ bool any(const Board& board, BoardStatus status) {
   return false;
 }
 
+bool has_references(const Board& board) {
+  return std::ranges::any_of(board.tasks, [](const BoardTask& task) { return !task.references.empty(); });
+}
+
 double worst(const BoardRow& row) { return *std::min_element(row.values.begin(), row.values.end()); }
 double best(const BoardRow& row) { return *std::max_element(row.values.begin(), row.values.end()); }
 
@@ -91,6 +95,7 @@ std::string in_distribution_text(const BoardRow& row) {
 
 std::string status_text(const BoardRow& row) {
   if (row.status == BoardStatus::not_learned) return "not learned";
+  if (row.status == BoardStatus::reference) return "reference";
   return row.tier ? fmt::format("tier {}", *row.tier) : "few seeds";
 }
 
@@ -101,6 +106,10 @@ std::string task_summary_text(const BoardTask& task, const BoardOptions& options
   std::string text = task.mark.empty() ? "" : fmt::format("Marked {}: ", task.mark);
   text += fmt::format("{} of {} encodings learn it in distribution within {} steps", summary.learned,
                       summary.encodings, task.steps);
+  if (!summary.references.empty()) {
+    text += fmt::format(", and without attention {} {}", fmt::join(summary.references, " and "),
+                        summary.references.size() == 1 ? "does" : "do");
+  }
   if (!summary.best) return text + ".";
   const std::string of = fmt::format("{}, {}", metric_info(options.metric).title, split_title(task));
   const size_t count = summary.keep.size();
@@ -116,8 +125,9 @@ bool shows_mark(const BoardTask& task) { return task.summary.learned == 0 && !ta
 
 std::string learned_by_text(const BoardTask& task) {
   const BoardTaskSummary& summary = task.summary;
-  if (shows_mark(task)) return task.mark;
-  return fmt::format("{} of {}", summary.learned, summary.encodings);
+  std::string text = shows_mark(task) ? task.mark : fmt::format("{} of {}", summary.learned, summary.encodings);
+  for (const std::string& name : summary.references) text += ", " + name;
+  return text;
 }
 
 std::string marked_text(const std::vector<std::string>& tasks) {
@@ -151,19 +161,20 @@ Table board_summary(const Board& board, bool with_names) {
 }
 
 Table board_table(const BoardTask& task) {
+  const std::vector<BoardRow> rows = all_rows(task);
   const auto seeds = [](const BoardRow& row) { return row.values.size(); };
-  const bool differ = std::any_of(task.rows.begin(), task.rows.end(),
-                                  [&](const BoardRow& row) { return seeds(row) != seeds(task.rows.front()); });
+  const bool differ =
+      std::ranges::any_of(rows, [&](const BoardRow& row) { return seeds(row) != seeds(rows.front()); });
   Table table{{{"tier"}, {"encoding"}, {split_title(task), Align::right}}, {}};
-  if (differ || task.rows.empty()) {
+  if (differ || rows.empty()) {
     table.columns.push_back({"worst to best seed", Align::right});
     table.columns.push_back({"seeds", Align::right});
   } else {
-    table.columns.push_back({fmt::format("worst to best of {} seeds", seeds(task.rows.front())), Align::right});
+    table.columns.push_back({fmt::format("worst to best of {} seeds", seeds(rows.front())), Align::right});
   }
   table.columns.push_back({"in distribution", Align::right});
   table.columns.push_back({"cost", Align::right});
-  for (const BoardRow& row : task.rows) {
+  for (const BoardRow& row : rows) {
     const bool unknown = row.status == BoardStatus::not_learned;
     const Tone tone = unknown ? Tone::faint : row.tier == 1 ? Tone::good : Tone::plain;
     const Tone best = row.tier == 1 ? Tone::good : Tone::plain;
@@ -198,6 +209,13 @@ std::vector<std::string> tier_lines(const BoardTask& task) {
     lines.push_back(fmt::format("{}{}: {}", status_text(*begin), range, fmt::join(names, ", ")));
     begin = end;
   }
+  std::vector<std::string> references;
+  for (const BoardRow& row : task.references) {
+    const bool learned = row.status != BoardStatus::not_learned;
+    references.push_back(
+        fmt::format("{} ({})", name_text(row), learned ? accuracy_text(row.mean) : status_text(row)));
+  }
+  if (!references.empty()) lines.push_back(fmt::format("reference: {}", fmt::join(references, ", ")));
   return lines;
 }
 
@@ -208,7 +226,7 @@ Table board_csv(const Board& board, const BoardTexts& words) {
     table.columns.push_back({header, Align::right});
   }
   for (const BoardTask& task : board.tasks) {
-    for (const BoardRow& row : task.rows) {
+    for (const BoardRow& row : all_rows(task)) {
       table.rows.push_back({task.task, task.split, row.encoding, words.family ? words.family(row.encoding) : "",
                             row.is_users ? "yes" : "no", row.tier ? "in tier" : status_text(row),
                             row.tier ? fmt::format("{}", *row.tier) : "", number_text(row.mean),
@@ -228,6 +246,7 @@ std::vector<std::string> board_summary_notes(const Board& board) {
                   kLearned),
       fmt::format("{:.2f} or more, best: of those, by {}, {}, mean over seeds and splits.", kKept,
                   metric_info(board.options.metric).title, split_title(board.options))};
+  if (has_references(board)) notes.emplace_back(kAboutReferences);
   if (!marked_tasks(board).empty()) notes.emplace_back(kAboutMarks);
   return notes;
 }
@@ -266,6 +285,7 @@ std::vector<std::string> board_notes(const Board& board, const BoardTexts& words
         "encoding; in brackets, how much validation accuracy still rose in the last {:.0f} % of training.",
         kLearned, 100 * kLateTraining));
   }
+  if (has_references(board)) notes.emplace_back(kAboutReferences);
   if (has_cost)
     notes.push_back("cost: core time of a training step, plain attention is 1; " + words.cost_source + ".");
   if (has_own) {
@@ -296,7 +316,9 @@ Json to_json(const Board& board, const BoardTexts& words, const std::vector<std:
     item["best"] = summary.best ? Json(summary.best->encoding) : Json(nullptr);
     item["splits"] = task.splits;
     item["steps"] = task.steps;
-    item["rows"] = write_list(task.rows, [&](const BoardRow& row) { return write_row(row, words); });
+    const auto write = [&](const BoardRow& row) { return write_row(row, words); };
+    item["rows"] = write_list(task.rows, write);
+    item["references"] = write_list(task.references, write);
     json["tasks"].push_back(std::move(item));
   }
   json["warnings"] = warnings;

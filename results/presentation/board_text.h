@@ -18,13 +18,14 @@ struct BoardTexts {
   std::string cost_source;                                         // command and machine that measured the costs
 };
 
-/// Returns "57 of 66 encodings learn it in distribution; 2 keep 0.90 or more, ood_far4: cope, path."
+/// Returns "57 of 66 encodings learn it in distribution; 2 have 0.90 or more, ood_far4: cope, path."
 std::string task_summary_text(const BoardTask&, const BoardOptions&);
 
 /// Returns true if the mark of a task is shown in place of the number of encodings that learn it.
 bool shows_mark(const BoardTask&);
 
-/// Returns "57 of 66": the encodings that learn the task; or its mark.
+/// Returns "57 of 66, lstm": the encodings that learn the task, and the recurrent references that do. The mark of the
+/// task stands in place of "0 of 66".
 std::string learned_by_text(const BoardTask&);
 
 /// Returns "2 tasks marked control or open do not count: dyck, k_hop."
@@ -36,6 +37,11 @@ inline constexpr const char* kAboutMarks =
     "learns it. The table over all tasks, cards and recommendations do not count such tasks. 'posbench show TASK' prints "
     "the reason.";
 
+/// The explanation of recurrent references.
+inline constexpr const char* kAboutReferences =
+    "lstm, gated_delta: references, recurrent models in place of attention (model.block). They are in no tier and do not "
+    "count among the encodings.";
+
 /// Returns a row for each task: learned_by_text, the number of encodings that keep 0.90 or more on the split that
 /// decides, and the best of these. Encodings that the board does not show are counted too.
 /// `with_names` adds a column with their names.
@@ -45,7 +51,7 @@ Table board_summary(const Board&, bool with_names);
 /// cost.
 Table board_table(const BoardTask&);
 
-/// Returns a line for each tier of a task: "tier 1 (0.85 to 0.93): cope 1.9x, path 3.1x".
+/// Returns a line for each tier of a task: "tier 1 (0.85 to 0.93): cope 1.9x, path 3.1x"; and one for references.
 std::vector<std::string> tier_lines(const BoardTask&);
 
 /// Returns one table of all tasks with a column for every number, for a spreadsheet or a data frame.
@@ -73,7 +79,7 @@ std::string seed_range_text(const BoardRow&);
 /// Returns "0.93". If the task was not learned, adds the gain at the end of training: "0.93 (+0.05)".
 std::string in_distribution_text(const BoardRow&);
 
-/// Returns "tier 2", "few seeds" or "not learned".
+/// Returns "tier 2", "few seeds", "not learned" or "reference".
 std::string status_text(const BoardRow&);
 
 /// Returns "1.9x"; empty if the cost is not known.

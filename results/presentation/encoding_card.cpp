@@ -199,8 +199,10 @@ EncodingCard make_card(EncodingDescription about, const BoardReport& all, Board 
                     .equal = {},
                     .claims = std::move(claims)};
   card.equal = find_equal(card.board, name);
-  for (BoardTask& task : card.board.tasks)
+  for (BoardTask& task : card.board.tasks) {
     std::erase_if(task.rows, [&](const BoardRow& row) { return row.encoding != name; });
+    task.references.clear();
+  }
   std::erase_if(card.board.tasks, [](const BoardTask& task) { return task.rows.empty(); });
   return card;
 }
@@ -288,10 +290,10 @@ std::string make_card_page(const EncodingCard& card) {
     page.sections.push_back(std::move(tasks));
   }
   if (!card.claims.empty()) {
-    page.sections.push_back(
-        {"Claims",
-         "",
-         {table_plot("Claims about it", "The verdicts are those of the stored runs.", claims_table(card.claims))}});
+    page.sections.push_back({"Claims",
+                             "",
+                             {table_plot("Claims about it", "The verdicts are those of the stored runs.",
+                                         claims_table(card.claims))}});
   }
   return to_html(page);
 }

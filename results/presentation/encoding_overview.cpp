@@ -28,6 +28,8 @@ std::string title(BoardStatus status) {
       return fmt::format("Fewer than {} seeds, so in no tier, best first:", kEnoughSeeds);
     case BoardStatus::not_learned:
       return "Not learned in distribution, best first:";
+    case BoardStatus::reference:  // has no table
+      break;
   }
   return "";
 }

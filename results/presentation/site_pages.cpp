@@ -101,12 +101,13 @@ SiteTable results_table(const Report& report, const BoardTask& task) {
   std::swap(table.columns[0], table.columns[1]);
   for (std::vector<Cell>& row : table.rows) std::swap(row[0], row[1]);
   std::vector<std::optional<EffectiveLength>> lengths;
-  for (const BoardRow& row : task.rows) lengths.push_back(find_length(report, task.task, row.encoding));
+  const std::vector<BoardRow> rows = all_rows(task);
+  for (const BoardRow& row : rows) lengths.push_back(find_length(report, task.task, row.encoding));
   if (std::ranges::none_of(lengths, [](const auto& length) { return length.has_value(); }))
     return {std::move(table), {{0, Named::encoding}}};
   table.columns.push_back({"effective length", Align::right});
   for (size_t n = 0; n < lengths.size(); ++n)
-    table.rows[n].emplace_back(effective_length_text(lengths[n], task.rows[n].learned));
+    table.rows[n].emplace_back(effective_length_text(lengths[n], rows[n].learned));
   return {std::move(table), {{0, Named::encoding}}};
 }
 

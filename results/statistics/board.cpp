@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -96,14 +97,15 @@ Costs measured_costs(const Report& report, const Costs& known) {
   return means;
 }
 
-void add_stored(const NamedReport& run, std::set<ExperimentId>& seen, BoardReport& all) {
+void add_stored(const NamedReport& run, std::set<ExperimentId>& seen, BoardReport& all, Report& to) {
   add_tasks(run.report, all.report);
   for (const ExperimentResult& experiment : run.report.experiments) {
-    if (seen.insert(experiment.id).second) all.report.experiments.push_back(experiment);
+    if (seen.insert(experiment.id).second) to.experiments.push_back(experiment);
   }
 }
 
-void add_users(const NamedReport& run, const Costs& known, std::set<ExperimentId>& seen, BoardReport& all) {
+void add_users(const NamedReport& run, const Costs& known, std::set<ExperimentId>& seen, BoardReport& all,
+               Report& to) {
   add_tasks(run.report, all.report);
   std::set<std::string> taken;  // encodings
   for (const ExperimentId& id : seen) taken.insert(id.encoding);
@@ -118,7 +120,7 @@ void add_users(const NamedReport& run, const Costs& known, std::set<ExperimentId
                       run.name, experiment.id.encoding, experiment.id.task)));
     }
     all.user_experiments.insert(experiment.id);
-    all.report.experiments.push_back(std::move(experiment));
+    to.experiments.push_back(std::move(experiment));
   }
   for (const auto& [encoding, cost] : measured_costs(run.report, known)) {
     const auto found = known.find(encoding);
@@ -161,6 +163,54 @@ BoardRow make_row(const Report& report, const TaskBaseline& task, const std::vec
   return row;
 }
 
+/// Returns the report with the recurrent block as the name of its encoding, and otherwise with the settings of a
+/// report of attention.
+Report as_reference(Report report, const std::string& block) {
+  report.config.at("model").erase("block");
+  for (ExperimentResult& experiment : report.experiments) experiment.id.encoding = block;
+  report.timing = Json::object();  // it has the former name
+  return report;
+}
+
+/// The experiments of a report, by task and encoding, in their order.
+struct Rows {
+  std::map<std::string, std::vector<std::string>> encodings;  // of each task
+  std::map<std::pair<std::string, std::string>, std::vector<const ExperimentResult*>> experiments;
+
+  explicit Rows(const Report& report) {
+    for (const ExperimentResult& experiment : report.experiments) {
+      auto& same = experiments[{experiment.id.task, experiment.id.encoding}];
+      if (same.empty()) encodings[experiment.id.task].push_back(experiment.id.encoding);
+      same.push_back(&experiment);
+    }
+  }
+};
+
+/// Returns a row for each encoding that has experiments of the task.
+std::vector<BoardRow> make_rows(const BoardReport& all, const Rows& found, const TaskBaseline& task,
+                                const std::vector<std::string>& splits, Metric metric) {
+  std::vector<BoardRow> rows;
+  const auto encodings = found.encodings.find(task.task);
+  if (encodings == found.encodings.end()) return rows;
+  for (const std::string& encoding : encodings->second) {
+    const auto& experiments = found.experiments.at({task.task, encoding});
+    BoardRow row = make_row(all.report, task, splits, metric, experiments);
+    row.is_users = all.user_experiments.contains(experiments.front()->id);
+    const auto cost = all.costs.find(encoding);
+    if (cost != all.costs.end()) row.cost = cost->second;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+int longest_training(const std::vector<ExperimentResult>& experiments, const std::string& task) {
+  int steps = 0;
+  for (const ExperimentResult& experiment : experiments) {
+    if (experiment.id.task == task) steps = std::max(steps, experiment.steps);
+  }
+  return steps;
+}
+
 void find_statuses(std::vector<BoardRow>& rows) {
   std::vector<BoardRow*> tested;
   std::vector<std::vector<double>> values;
@@ -187,13 +237,16 @@ void find_statuses(std::vector<BoardRow>& rows) {
   }
 }
 
-BoardTaskSummary summarize(const std::vector<BoardRow>& rows) {
-  BoardTaskSummary summary{.encodings = rows.size()};
-  for (const BoardRow& row : rows) {
+BoardTaskSummary summarize(const BoardTask& task) {
+  BoardTaskSummary summary{.encodings = task.rows.size()};
+  for (const BoardRow& row : task.rows) {
     summary.learned += row.learned.by_half_the_seeds();
     if (row.status == BoardStatus::not_learned) continue;
     if (!summary.best || row.mean > summary.best->mean) summary.best = row;
     if (row.mean >= kKept) summary.keep.push_back(row.encoding);
+  }
+  for (const BoardRow& row : task.references) {
+    if (row.learned.by_half_the_seeds()) summary.references.push_back(row.encoding);
   }
   return summary;
 }
@@ -201,52 +254,59 @@ BoardTaskSummary summarize(const std::vector<BoardRow>& rows) {
 }  // namespace
 
 BoardReport merge_board(std::span<const NamedReport> stored, std::span<const NamedReport> users,
-                        const Costs& known, bool allow_different_budget, FindMark find_mark) {
-  BoardReport all{.costs = known, .find_mark = std::move(find_mark)};
+                        const Costs& known, bool allow_different_budget, const BoardLookups& lookups) {
+  BoardReport all{.costs = known, .find_mark = lookups.mark_of};
   std::vector<NamedReport> earlier;
+  std::deque<Report> references;
   std::set<ExperimentId> seen;
+  const auto add = [&](const NamedReport& run, bool is_users, Report& to) {
+    check(earlier, run, is_users && allow_different_budget);
+    if (!run.report.so_far.empty()) all.warnings.push_back(fmt::format("{}: {}", run.name, run.report.so_far));
+    if (is_users) {
+      add_users(run, known, seen, all, to);
+    } else {
+      add_stored(run, seen, all, to);
+    }
+    earlier.push_back(run);
+  };
   for (const bool is_users : {false, true}) {
     for (const NamedReport& run : is_users ? users : stored) {
-      check(earlier, run, is_users && allow_different_budget);
-      if (!run.report.so_far.empty()) all.warnings.push_back(fmt::format("{}: {}", run.name, run.report.so_far));
-      if (is_users) {
-        add_users(run, known, seen, all);
+      const std::string block = lookups.recurrent_block_of ? lookups.recurrent_block_of(run.report) : "";
+      if (block.empty()) {
+        add(run, is_users, all.report);
       } else {
-        add_stored(run, seen, all);
+        add({run.name, references.emplace_back(as_reference(run.report, block))}, is_users, all.references);
       }
-      earlier.push_back(run);
     }
   }
   return all;
 }
 
 Board make_board(const BoardReport& all, const BoardOptions& options) {
-  std::map<std::string, std::vector<std::string>> order;  // encodings of each task, by their first experiment
-  std::map<std::pair<std::string, std::string>, std::vector<const ExperimentResult*>> experiments;
-  for (const ExperimentResult& experiment : all.report.experiments) {
-    auto& same = experiments[{experiment.id.task, experiment.id.encoding}];
-    if (same.empty()) order[experiment.id.task].push_back(experiment.id.encoding);
-    same.push_back(&experiment);
-  }
+  const Rows encodings(all.report), references(all.references);
   Board board{.options = options};
   for (const TaskBaseline& task : all.report.tasks) {
     BoardTask shown{.task = task.task, .split = options.split, .splits = deciding(task, options.split)};
-    if (shown.splits.empty() || !order.contains(task.task)) continue;
+    if (shown.splits.empty()) continue;
+    shown.rows = make_rows(all, encodings, task, shown.splits, options.metric);
+    if (shown.rows.empty()) continue;
     if (all.find_mark) shown.mark = all.find_mark(task.task);
-    for (const std::string& encoding : order.at(task.task)) {
-      const auto& of_row = experiments.at({task.task, encoding});
-      BoardRow row = make_row(all.report, task, shown.splits, options.metric, of_row);
-      row.is_users = all.user_experiments.contains(of_row.front()->id);
-      for (const ExperimentResult* experiment : of_row) shown.steps = std::max(shown.steps, experiment->steps);
-      const auto cost = all.costs.find(encoding);
-      if (cost != all.costs.end()) row.cost = cost->second;
-      shown.rows.push_back(std::move(row));
-    }
+    shown.steps = longest_training(all.report.experiments, task.task);
     find_statuses(shown.rows);
-    shown.summary = summarize(shown.rows);
+    shown.references = make_rows(all, references, task, shown.splits, options.metric);
+    for (BoardRow& row : shown.references) {
+      if (row.status == BoardStatus::in_tier) row.status = BoardStatus::reference;
+    }
+    shown.summary = summarize(shown);
     board.tasks.push_back(std::move(shown));
   }
   return board;
+}
+
+std::vector<BoardRow> all_rows(const BoardTask& task) {
+  std::vector<BoardRow> rows = task.rows;
+  rows.insert(rows.end(), task.references.begin(), task.references.end());
+  return rows;
 }
 
 std::vector<std::string> marked_tasks(const Board& board) {

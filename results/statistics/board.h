@@ -3,8 +3,12 @@
 // The program contains the stored reports. The user's reports are added to them. Experiments of one task and
 // encoding pool their seeds over the stored reports, which must have the same settings. An encoding of the user
 // that the board has too is another row, named with its report.
+//
+// A report of a recurrent model (model.block) joins as a reference: it is named after the block, is compared with no
+// encoding, and shows which tasks can be learned without attention.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,17 +28,25 @@ using Costs = std::map<std::string, double>;
 /// All reports merged into one. The user's experiments have other names than the stored ones.
 struct BoardReport {
   Report report;
+  Report references;  // experiments of recurrent models, with the name of the block as encoding
   std::set<ExperimentId> user_experiments;
   std::vector<std::string> warnings;
   Costs costs;  // those of the stored encodings, and of the user's if they are known
   FindMark find_mark;
 };
 
+/// Facts about tasks and models that the reports do not contain. An empty function finds nothing.
+struct BoardLookups {
+  FindMark mark_of = {};
+  /// Returns the recurrent block that the models of a report have in place of attention, or "".
+  std::function<std::string(const Report&)> recurrent_block_of = {};
+};
+
 /// Estimates the costs of the user's encodings from their seconds for each step, relative to those of encodings in
 /// the same report whose cost is known. Throws InputError if two reports have the same task with other samples or,
 /// unless that is allowed, another budget.
 BoardReport merge_board(std::span<const NamedReport> stored, std::span<const NamedReport> users,
-                        const Costs& known, bool allow_different_budget, FindMark find_mark = {});
+                        const Costs& known, bool allow_different_budget, const BoardLookups& = {});
 
 /// The accuracy that decides the tiers. `split` is a split, or a kind of splits: "in_distribution" or
 /// "out_of_distribution".
@@ -43,9 +55,9 @@ struct BoardOptions {
   Metric metric = Metric::sequence;  // an accuracy
 };
 
-enum class BoardStatus { in_tier, too_few_seeds, not_learned };
+enum class BoardStatus { in_tier, too_few_seeds, not_learned, reference };
 
-/// One encoding on one task.
+/// One encoding or recurrent model on one task.
 struct BoardRow {
   std::string encoding;
   bool is_users = false;  // not in a stored report
@@ -64,8 +76,9 @@ struct BoardRow {
 /// Counts all encodings of a task, whichever rows are shown.
 struct BoardTaskSummary {
   size_t encodings = 0, learned = 0;
-  std::vector<std::string> keep;  // encodings with kKept or more on the split that decides, by their tiers
-  std::optional<BoardRow> best;   // of those that have learned it
+  std::vector<std::string> keep;        // encodings with kKept or more on the split that decides, by their tiers
+  std::optional<BoardRow> best;         // of those that have learned it
+  std::vector<std::string> references;  // recurrent models that have learned it
 };
 
 struct BoardTask {
@@ -75,6 +88,7 @@ struct BoardTask {
   std::vector<std::string> splits;  // whose mean decides
   int steps = 0;               // of the longest training of an experiment; early stopping may end others before
   std::vector<BoardRow> rows;  // by tier and mean; then those with too few seeds, then those that have not learned
+  std::vector<BoardRow> references;  // recurrent models; not counted among the encodings
   BoardTaskSummary summary;
 };
 
@@ -85,6 +99,9 @@ struct Board {
 
 /// Puts encodings that have not learned the task into no tier if the split is out of distribution.
 Board make_board(const BoardReport&, const BoardOptions& = {});
+
+/// Returns the rows of the encodings, then those of the references.
+std::vector<BoardRow> all_rows(const BoardTask&);
 
 /// Returns the tasks that have a mark.
 std::vector<std::string> marked_tasks(const Board&);

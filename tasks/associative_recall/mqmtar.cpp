@@ -48,6 +48,11 @@ const TaskInfo kInfo{
                {"ood_length4", {{"length", "4x"}}, "four times the trained lengths, with pairs to match"},
                {"ood_sparse", {{"length", "1x"}, {"fraction", "0.4"}}, "fewer pairs among more spaces"}},
     .shortcuts = {.token = 0.19, .neighbor = 0.12, .count = 0.04},
+    .learnability = Learnability::open,
+    .learnability_note =
+        "Tried with the model of the quick profile and seed 0, at a learning rate of 1e-3: "
+        "length=12..24,queries=8,alphabet=8, also with key=1. After 10,000 steps rope and txl have 0.07 of the sequences "
+        "right, most of them with a single pair.",
 };
 
 struct Options {

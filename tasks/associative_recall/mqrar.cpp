@@ -37,7 +37,7 @@ const TaskInfo kInfo{
         "The second paper has 32 keys in 768 tokens and N from 1 to 4, and tests at the trained length; there, with "
         "two layers of width 256, PaTH learns N up to 3. That is mqrar:keys=32,length=768,which=N. "
         "The papers publish no generator, so the uniform order of the assignments, the vocabulary and the splits "
-        "are ours. Here there are 8 keys in 64 tokens.",
+        "are ours. Here there are 8 keys in 32 tokens.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained length and number of keys"},
@@ -49,7 +49,7 @@ const TaskInfo kInfo{
 };
 
 struct Options {
-  Integers length{64};
+  Integers length{32};
   int keys = 8, which = 1, vocabulary = 64;
   void describe(OptionTable& o) {
     o.integers("length", length, 4, 100000, "tokens; even");

@@ -52,7 +52,7 @@ const TaskInfo kInfo{
 enum class Trained { answer, both };
 struct Options {
   std::string of = "cycle_navigation,mqar:vocabulary=12,pairs=5";
-  Integers length{1, 8};
+  Integers length{1, 5};
   Integers second_length{24};
   Trained train_on = Trained::both;
   void describe(OptionTable& o) {

@@ -49,7 +49,7 @@ const TaskInfo kInfo{
 };
 
 struct Options {
-  Integers length{3, 6}, columns{3, 6};
+  Integers length{3, 5}, columns{3, 5};
   double min_mines = 0.1, max_mines = 0.25;
   bool row_ends = true;
   void describe(OptionTable& o) {

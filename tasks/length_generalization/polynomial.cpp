@@ -18,6 +18,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "polynomial",
     .family = "length_generalization",
+    .version = 2,
     .aspects = {Aspect::arithmetic},
     .definition = "The model reads x and the terms of a polynomial, and answers its value modulo 10.",
     .requirement =
@@ -27,13 +28,15 @@ const TaskInfo kInfo{
     .published =
         "The paper trains on up to 8 terms and tests on 9..16, as English text (\"Evaluate at x = - 2 in 3 * x "
         "** 2 + ...\"; code McGill-NLP/length-generalization). "
-        "Here each number is one token, and the prompt is left out.",
+        "Here each number is one token, the prompt is left out, and there are 1 or 2 terms in training and 3 or 4 in "
+        "tests, which a small model learns.",
     .length_unit = "terms",
     .splits = splits_to_twice_the_length(),
-    .largest_answer_fraction = 0.19,
+    .largest_answer_fraction = 0.27,
+    .shortcuts = {.token = 0.36, .neighbor = 0.44, .count = 0.42},
 };
 
-class Polynomial final : public BasicTask<LengthOption<"terms", 8>> {
+class Polynomial final : public BasicTask<LengthOption<"terms", 2>> {
  public:
   using BasicTask::BasicTask;
   int vocabulary() const override { return 16; }

@@ -44,6 +44,10 @@ const TaskInfo kInfo{
                {"ood_length", {{"length", "1x..1.3x"}}, "longer strings, with the trained shifts"},
                {"ood_shift", {{"shift", "1x..1.25x"}}, "longer shifts, in strings of the trained lengths"}},
     .shortcuts = {.token = 0.07, .neighbor = 0.03, .count = 0.04},
+    .learnability = Learnability::open,
+    .learnability_note =
+        "Tried with the model of the quick profile and seed 0, at a learning rate of 1e-3: length=8..12,shift=0..2. "
+        "After 15,000 steps rope, txl and shaw_k have 0.32 to 0.33 of the answers right, which they had after 1700.",
 };
 
 constexpr int kLetters = 52;

@@ -53,7 +53,7 @@ const TaskInfo kInfo{
 
 enum class Haystack { words, noise };
 struct Options {
-  Integers length{16, 48};
+  Integers length{8, 24};
   int keys = 4, values = 1, queries = 1, digits = 2, names = 16, words = 16;
   Haystack haystack = Haystack::words;
   void describe(OptionTable& o) {

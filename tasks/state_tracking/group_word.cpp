@@ -37,7 +37,7 @@ const TaskInfo kInfo{
         "The model has to compose all elements in their order. "
         "As far as is known, a fixed number of layers can do this at any length for z60 (abelian) and for "
         "a4xz5, s3 and s4 (solvable). For a5 and s5, known constructions need a depth that grows with the "
-        "length, so no position encoding should help: these groups are a control.",
+        "length, so no position encoding should help.",
     .source = "Merrill, Petty, Sabharwal 2024, arXiv:2404.08819",
     .published_name = "word problems of S5, A5, A4 x Z5 and Z60",
     .published =
@@ -50,6 +50,10 @@ const TaskInfo kInfo{
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length", {{"length", "2x"}}, "up to twice the trained lengths"}},
     .shortcuts = {.token = 0.24, .neighbor = 0.24, .count = 0.04},
+    .learnability = Learnability::control,
+    .learnability_note =
+        "Known constructions for a5, the default group, need a depth that grows with the length (Merrill et al. 2024). "
+        "The recurrent reference lstm learns it.",
 };
 
 enum class Group { s5, a5, a4xz5, z60, s3, s4 };

@@ -46,6 +46,11 @@ const TaskInfo kInfo{
                {"ood_dense", {{"empty", "0"}}, "no empty cells"}},
     .largest_answer_fraction = 0.51,
     .shortcuts = {.token = 0.58},
+    .learnability = Learnability::open,
+    .learnability_note =
+        "Tried with the model of the quick profile and seed 0, with size=3,walk=1. At length=12, rope has 0.57 of the "
+        "sequences right after 12,000 steps at a learning rate of 1e-3, and the recurrent block lstm 0.93 after 15,000 at "
+        "3e-3. At length=8, rope has 0.94 and txl 0.65 after 15,000 steps at 3e-3.",
 };
 
 struct Options {

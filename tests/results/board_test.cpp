@@ -259,6 +259,58 @@ TEST_CASE("a report of another budget or version joins the board only where that
   CHECK_THROWS_WITH(merge_board(board, mine, {}, true), ContainsSubstring("task 'task0' has version 1"));
 }
 
+TEST_CASE("recurrent models are references, which change no row, tier or count of the encodings") {
+  Report kept = kept_report();
+  kept.config = {{"model", {{"layers", 2}}}};
+  Report lstm =
+      drawn_report(2, 1, 3, [](int task, int, int split, int) { return task == 1 || split == 1 ? 0.5 : 1.0; });
+  lstm.config = {{"model", {{"layers", 2}, {"block", "lstm"}}}};
+  add_times(lstm, {{"encoding0", 0.3}});
+  const BoardLookups lookups{.recurrent_block_of = [](const Report& report) {
+    return report.config.at("model").value("block", std::string());
+  }};
+  const std::vector<NamedReport> alone{{"kept", kept}}, both{{"kept", kept}, {"lstm", lstm}};
+  const Costs costs{{"encoding0", 1.5}};
+  const Board before = make_board(merge_board(alone, {}, costs, false, lookups));
+  const Board after = make_board(merge_board(both, {}, costs, false, lookups));
+  REQUIRE(after.tasks.size() == 2);
+  CHECK(to_csv(board_csv(before, kWords)).size() < to_csv(board_csv(after, kWords)).size());
+  for (size_t n = 0; n < 2; ++n) {
+    const BoardTask &old = before.tasks[n], &task = after.tasks[n];
+    CHECK(tier_lines(old).size() + 1 == tier_lines(task).size());
+    CHECK(task.rows.size() == old.rows.size());
+    CHECK(task.summary.encodings == old.summary.encodings);
+    CHECK(task.summary.learned == old.summary.learned);
+    CHECK(task.summary.best->encoding == old.summary.best->encoding);
+    REQUIRE(task.references.size() == 1);
+    CHECK(task.references[0].encoding == "lstm");
+    CHECK(task.references[0].values == std::vector<double>(3, n == 0 ? 0.75 : 0.5));
+    CHECK_FALSE(task.references[0].tier);
+    CHECK_FALSE(task.references[0].cost);
+  }
+  CHECK(learned_by_text(after.tasks[0]) == "4 of 5, lstm");
+  CHECK(learned_by_text(after.tasks[1]) == "4 of 5");
+  CHECK(status_text(after.tasks[0].references[0]) == "reference");
+  CHECK(status_text(after.tasks[1].references[0]) == "not learned");
+  CHECK(tier_lines(after.tasks[0]).back() == "reference: lstm (0.75)");
+  CHECK_THAT(task_summary_text(after.tasks[0], {}), ContainsSubstring("steps, and without attention lstm does; "));
+  CHECK(board_table(after.tasks[0]).rows.back().front().text == "reference");
+  CHECK(to_json(after, kWords, {})["tasks"][1]["references"][0]["standing"] == "not learned");
+  CHECK(board_summary_notes(before).size() + 1 == board_summary_notes(after).size());
+
+  SECTION("a user's report of a recurrent model joins in the same way") {
+    const BoardReport all =
+        merge_board(both, std::vector<NamedReport>{{"runs/mine", lstm}}, costs, false, lookups);
+    const BoardTask task = make_board(all).tasks[0];
+    REQUIRE(task.references.size() == 2);
+    CHECK(name_text(task.references[1]) == "lstm (runs/mine) *");
+  }
+  SECTION("its other settings must be those of the board") {
+    lstm.config["model"]["layers"] = 3;
+    CHECK_THROWS_WITH(merge_board(both, {}, costs, false, lookups), ContainsSubstring("config.model.layers"));
+  }
+}
+
 TEST_CASE("stored reports pool the seeds of an encoding") {
   const Report all = kept_report();
   Report first = all, second = all;

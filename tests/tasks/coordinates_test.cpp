@@ -132,10 +132,10 @@ TEST_CASE("multiplication hides coordinates that would show where unpadded numbe
 }
 
 TEST_CASE("the splits of multiplication have longer first operands, longer second ones, or both") {
-  for (const auto& [split, first, second] : {std::tuple{"in_distribution", std::pair{1, 6}, std::pair{1, 3}},
-                                             {"ood_length", {7, 12}, {1, 3}},
-                                             {"ood_factor", {1, 6}, {4, 6}},
-                                             {"ood_both", {7, 12}, {4, 6}}}) {
+  for (const auto& [split, first, second] : {std::tuple{"in_distribution", std::pair{1, 3}, std::pair{1, 2}},
+                                             {"ood_length", {4, 6}, {1, 2}},
+                                             {"ood_factor", {1, 3}, {3, 4}},
+                                             {"ood_both", {4, 6}, {3, 4}}}) {
     const std::unique_ptr<Task> task = make_split("multiplication", split);
     std::set<int> lengths, factors;
     for (int n = 0; n < 500; ++n) {
@@ -203,10 +203,10 @@ TEST_CASE("the fractions of mines of minesweeper boards are uniform between both
 }
 
 TEST_CASE("the splits of minesweeper have boards with more rows, more columns, or both") {
-  for (const auto& [split, rows, columns] : {std::tuple{"in_distribution", std::pair{3, 6}, std::pair{3, 6}},
-                                             {"ood_length", {7, 12}, {3, 6}},
-                                             {"ood_columns", {3, 6}, {7, 12}},
-                                             {"ood_both", {7, 12}, {7, 12}}}) {
+  for (const auto& [split, rows, columns] : {std::tuple{"in_distribution", std::pair{3, 5}, std::pair{3, 5}},
+                                             {"ood_length", {6, 10}, {3, 5}},
+                                             {"ood_columns", {3, 5}, {6, 10}},
+                                             {"ood_both", {6, 10}, {6, 10}}}) {
     const std::unique_ptr<Task> task = make_split("minesweeper", split);
     std::set<int> seen_rows, seen_columns;
     for (int n = 0; n < 500; ++n) {

@@ -52,7 +52,7 @@ TEST_CASE("options that contradict each other are refused with a message that sa
       {"mqrar:keys=33",
        "task 'mqrar': keys 33 is more than the 32 of vocabulary 64; lower it or raise vocabulary"},
       {"mqrar:keys=16,which=2",
-       "task 'mqrar': keys 16 and which 2 need a length of 66 at least, not 64; raise length"},
+       "task 'mqrar': keys 16 and which 2 need a length of 66 at least, not 32; raise length"},
       {"then:of=parity_check",
        "task 'then': of is 'parity_check', expected two tasks, as in of=(parity_check,mqar:vocabulary=6,pairs=2)"},
       {"then:of=(parity_check:length=9,mqar)",
