@@ -83,8 +83,8 @@ std::string to_string(Aspect);  // "state tracking"
 /// name with options such as `counting:variables=3`) has no mark.
 enum class Learnability {
   learnable,
-  control,  // a control experiment: the sources of the task say that such a model cannot learn it
-  open,     // no setting was found at which a model learns it
+  control,  // a control experiment: the sources of the task say that a model with attention cannot learn it
+  open,     // no setting was found at which a model with attention learns it
 };
 std::string to_string(Learnability);
 

@@ -23,6 +23,7 @@
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
 #include "harness/console/output.h"
+#include "harness/console/read_board.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
 #include "harness/console/terminal.h"
@@ -53,7 +54,7 @@ class BoardSelection {
     for (const BoardTask& task : board.tasks) {
       add(task.task, tasks_);
       for (const BoardRow& row : task.rows) add(row.encoding, encodings_);
-      for (const BoardRow& row : task.references) add(row.encoding, encodings_);
+      for (const BoardRow& row : task.recurrent) add(row.encoding, encodings_);
     }
     select(request.tasks, "task", tasks_);
     std::vector<std::string> families;
@@ -216,6 +217,7 @@ std::string summary_text(const Board& board, Format format, const ConsoleStyle& 
                      "\n" + notes_text(board_summary_notes(board), format, style);
   if (board.tasks.size() < 2) return text;
   const OverTasks over = summarize_over_tasks(board);
+  if (over.rows.empty() && over.incomplete.empty()) return text;
   if (format == Format::console) text += '\n';
   if (!over.rows.empty()) text += table_text(over_tasks_table(over), format, style) + "\n";
   return text + notes_text(over_tasks_notes(over, board.options), format, style);
@@ -253,11 +255,10 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
       return !selection.has_encoding(row.encoding) || (request.only_own && !row.is_users);
     };
     std::erase_if(task.rows, is_hidden);
-    std::erase_if(task.references, is_hidden);
+    std::erase_if(task.recurrent, is_hidden);
   }
-  std::erase_if(board.tasks, [&](const BoardTask& task) {
-    return !selection.has_task(task.task) || (task.rows.empty() && task.references.empty());
-  });
+  std::erase_if(board.tasks,
+                [&](const BoardTask& task) { return !selection.has_task(task.task) || all_rows(task).empty(); });
   if (board.tasks.empty())
     throw InputError("the board has no result of these tasks, encodings and family; select others");
   if (chosen == Format::csv) return to_csv(board_csv(board, words));
@@ -276,17 +277,17 @@ void board(const BoardRequest& request) {
   if (request.summary && !is_text(chosen))
     throw InputError("--summary needs --format console, markdown or latex; JSON has its numbers without it");
   const std::vector<Report> own = read_run_reports(request.reports);
-  const std::vector<KeptReport> kept = [] {
+  const std::vector<StoredReport> stored = [] {
     const StatusLine status("reading the board");
     return board_reports();
   }();
-  std::vector<NamedReport> named_kept;
-  for (const KeptReport& one : kept) named_kept.push_back({one.name, one.report});
+  std::vector<NamedReport> named_stored;
+  for (const StoredReport& one : stored) named_stored.push_back({one.name, one.report});
   const MeasuredCosts& costs = board_costs();
   const BoardTexts words{.about = about, .family = family_of, .style = style_of, .cost_source = costs.source};
   const BoardReport all = read_user_files([&] {
-    return merge_board(named_kept, name_reports(request.reports, own), costs.costs, request.allow_different_budget,
-                       {mark_of, recurrent_block_of});
+    return merge_board(named_stored, name_reports(request.reports, own), costs.costs,
+                       request.allow_different_budget, board_lookups());
   });
   if (request.only_own && all.user_experiments.empty())
     throw InputError("--only-own needs a report, as in posbench board runs/mine --only-own");

@@ -16,6 +16,7 @@
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
 #include "harness/console/message.h"
+#include "harness/console/read_board.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
 #include "harness/runs/page_options.h"
@@ -34,20 +35,20 @@ struct SiteRequest {
 };
 
 /// Returns the stored reports and the submissions as one board.
-BoardReport make_board_report(const SiteRequest& request, const std::vector<KeptReport>& kept,
+BoardReport make_board_report(const SiteRequest& request, const std::vector<StoredReport>& kept,
                               const std::vector<Report>& submissions) {
   std::vector<NamedReport> named;
-  for (const KeptReport& one : kept) named.push_back({one.name, one.report});
+  for (const StoredReport& one : kept) named.push_back({one.name, one.report});
   return merge_board(named, name_reports(request.submissions, submissions), board_costs().costs,
-                     request.allow_different_budget, {mark_of, recurrent_block_of});
+                     request.allow_different_budget, board_lookups());
 }
 
 void write_site(const SiteRequest& request) {
   const SiteFolder folder = read_user_files([&] { return SiteFolder(request.directory, request.force); });
   const std::vector<Report> submissions = read_run_reports(request.submissions);
   StatusLine status("reading the board");
-  const std::vector<KeptReport> kept = board_reports();
-  const KeptReport& reference = kept.front();
+  const std::vector<StoredReport> kept = board_reports();
+  const StoredReport& reference = kept.front();
   const SiteContents contents = read_user_files([&] {
     return make_site_contents(make_board_report(request, kept, submissions), {reference.name, reference.report});
   });

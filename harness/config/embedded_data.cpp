@@ -17,8 +17,8 @@ std::map<std::string, std::string> stored_verdicts(const std::string& size) {
   return verdicts;
 }
 
-std::vector<KeptReport> board_reports() {
-  std::vector<KeptReport> reports;
+std::vector<StoredReport> board_reports() {
+  std::vector<StoredReport> reports;
   for (const auto& [name, bytes] : board_bytes()) {
     if (name.find("cost.json") == name.npos) reports.push_back({name, parse_report(bytes, name)});
   }

@@ -29,13 +29,13 @@ std::map<std::string, std::string> stored_verdicts(const std::string& size);
 /// Returns the board's reports and, last, its costs by their paths in the source tree.
 const std::vector<std::pair<std::string, std::string_view>>& board_bytes();
 
-struct KeptReport {
+struct StoredReport {
   std::string name;  // its path in the source tree
   Report report;
 };
 
 /// Reads all reports of the board.
-std::vector<KeptReport> board_reports();
+std::vector<StoredReport> board_reports();
 
 /// Returns the cost of a training step with each encoding, from results/data/board/cost.json.
 const MeasuredCosts& board_costs();

@@ -7,18 +7,40 @@
 
 #include "harness/config/embedded_data.h"
 #include "harness/console/status_line.h"
-#include "harness/runs/page_options.h"
+#include "model/model_config.h"
 #include "tasks/registry.h"
 
 namespace posbench {
+namespace {
+
+/// Returns the mark of a task, "control" or "open". Returns an empty text for a learnable task and for a spec with options.
+std::string mark_of(const std::string& task) {
+  if (!tasks().contains(task)) return "";
+  const Learnability learnability = tasks().find(task).info.learnability;
+  return learnability == Learnability::learnable ? "" : to_string(learnability);
+}
+
+std::string recurrent_block_of(const Report& report) {
+  const Json model = report.config.value("model", Json::object());
+  if (!model.is_object() || !model.contains("block")) return "";
+  for (const BlockKind block : {BlockKind::sequential, BlockKind::parallel, BlockKind::attention, BlockKind::lstm,
+                                BlockKind::gated_delta}) {
+    if (ModelConfig{.block = block}.is_recurrent() && model.at("block") == to_string(block))
+      return to_string(block);
+  }
+  return "";
+}
+
+}  // namespace
+
+BoardLookups board_lookups() { return {mark_of, recurrent_block_of}; }
 
 BoardReport read_board() {
   const StatusLine status("reading the board");
-  const std::vector<KeptReport> kept = board_reports();
+  const std::vector<StoredReport> kept = board_reports();
   std::vector<NamedReport> named;
-  for (const KeptReport& one : kept) named.push_back({one.name, one.report});
-  return merge_board(named, {}, board_costs().costs, /*allow_different_budget=*/false,
-                     {mark_of, recurrent_block_of});
+  for (const StoredReport& one : kept) named.push_back({one.name, one.report});
+  return merge_board(named, {}, board_costs().costs, /*allow_different_budget=*/false, board_lookups());
 }
 
 std::vector<AspectTasks> tasks_by_aspect(const Report& report) {

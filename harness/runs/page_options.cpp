@@ -13,9 +13,7 @@
 #include "encodings/registry.h"
 #include "harness/config/embedded_data.h"
 #include "harness/exchange/saved_model.h"
-#include "model/model_config.h"
 #include "results/json/json.h"
-#include "tasks/registry.h"
 
 namespace posbench {
 namespace {
@@ -57,21 +55,6 @@ int style_of(const std::string& encoding) {
 std::string family_of(const std::string& encoding) {
   const std::string name = registered_name(encoding);
   return encodings().contains(name) ? to_string(encodings().find(name).info.family) : "other";
-}
-
-std::string mark_of(const std::string& task) {
-  if (!tasks().contains(task)) return "";
-  const Learnability learnability = tasks().find(task).info.learnability;
-  return learnability == Learnability::learnable ? "" : to_string(learnability);
-}
-
-std::string recurrent_block_of(const Report& report) {
-  const Json model = report.config.value("model", Json::object());
-  const std::string block = model.is_object() ? model.value("block", "") : "";
-  for (const BlockKind kind : {BlockKind::lstm, BlockKind::gated_delta}) {
-    if (to_string(kind) == block) return block;
-  }
-  return "";
 }
 
 fs::path inspection_path(const fs::path& run, const ExperimentId& id) {

@@ -20,12 +20,6 @@ std::string family_of(const std::string& encoding);
 /// family_of.
 int style_of(const std::string& encoding);
 
-/// Returns the mark of a task, "control" or "open". Returns an empty text for a learnable task and for a spec with options.
-std::string mark_of(const std::string& task);
-
-/// Returns the block of a report's models, "lstm" or "gated_delta", if it is recurrent. Otherwise returns an empty text.
-std::string recurrent_block_of(const Report&);
-
 /// Returns the path at which `posbench inspect` saves the page of an experiment in a run directory.
 std::filesystem::path inspection_path(const std::filesystem::path& run, const ExperimentId&);
 

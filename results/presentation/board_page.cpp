@@ -29,7 +29,7 @@ Plot strip(const BoardTask& task, const BoardOptions& options) {
                         {"in_distribution", "in distribution"},
                         {"cost", "cost"}}};
   Json labels = Json::object();
-  for (const BoardRow& row : task.rows) {
+  for (const BoardRow& row : all_rows(task)) {
     Json values = Json::array();
     for (const double value : row.values) values.push_back(round_for_page(value));
     plot.rows.push_back({row.encoding, status_text(row), round_for_page(row.mean), std::move(values), nullptr, "",
@@ -75,13 +75,19 @@ BoardReport of_task(const BoardReport& all, const TaskBaseline& task) {
   for (const ExperimentResult& experiment : all.report.experiments) {
     if (experiment.id.task == task.task) one.report.experiments.push_back(experiment);
   }
-  for (const ExperimentResult& experiment : all.references.experiments) {
-    if (experiment.id.task == task.task) one.references.experiments.push_back(experiment);
+  for (const ExperimentResult& experiment : all.recurrent.experiments) {
+    if (experiment.id.task == task.task) one.recurrent.experiments.push_back(experiment);
   }
   return one;
 }
 
 using Shows = std::function<bool(const std::string& task, const std::string& encoding)>;
+
+void hide_rows(BoardTask& task, const Shows& shows) {
+  const auto is_hidden = [&](const BoardRow& row) { return !shows(task.task, row.encoding); };
+  std::erase_if(task.rows, is_hidden);
+  std::erase_if(task.recurrent, is_hidden);
+}
 
 std::vector<Plot> seed_plots(const BoardReport& all, const TaskBaseline& task, const BoardOptions& options,
                              const Shows& shows) {
@@ -90,8 +96,8 @@ std::vector<Plot> seed_plots(const BoardReport& all, const TaskBaseline& task, c
   for (const BoardOptions& split : shown_splits(task, options)) {
     Board board = make_board(one, split);
     if (board.tasks.empty()) continue;
-    std::erase_if(board.tasks[0].rows, [&](const BoardRow& row) { return !shows(task.task, row.encoding); });
-    if (!board.tasks[0].rows.empty()) plots.push_back(strip(board.tasks[0], split));
+    hide_rows(board.tasks[0], shows);
+    if (!all_rows(board.tasks[0]).empty()) plots.push_back(strip(board.tasks[0], split));
   }
   return plots;
 }
@@ -115,9 +121,8 @@ BoardPage begin_board_page(const BoardReport& all, const BoardOptions& options, 
   std::erase_if(shown.experiments, [&](const ExperimentResult& e) { return !shows(e.id.task, e.id.encoding); });
   Board board = make_board(all, options);
   sections.insert(sections.begin(), summary_section(board, sections));
-  for (BoardTask& task : board.tasks)
-    std::erase_if(task.rows, [&](const BoardRow& row) { return !shows(task.task, row.encoding); });
-  std::erase_if(board.tasks, [](const BoardTask& task) { return task.rows.empty(); });
+  for (BoardTask& task : board.tasks) hide_rows(task, shows);
+  std::erase_if(board.tasks, [](const BoardTask& task) { return all_rows(task).empty(); });
   Section over_tasks = over_tasks_section(summarize_over_tasks(board), options);
   if (board.tasks.size() > 1 && !over_tasks.plots.empty())
     sections.insert(sections.begin() + 1, std::move(over_tasks));

@@ -21,15 +21,17 @@ namespace {
 
 bool any(const Board& board, BoardStatus status) {
   for (const BoardTask& task : board.tasks) {
-    for (const BoardRow& row : task.rows) {
+    for (const BoardRow& row : all_rows(task)) {
       if (row.status == status) return true;
     }
   }
   return false;
 }
 
-bool has_references(const Board& board) {
-  return std::ranges::any_of(board.tasks, [](const BoardTask& task) { return !task.references.empty(); });
+bool has_recurrent_models(const Board& board) {
+  return std::ranges::any_of(board.tasks, [](const BoardTask& task) {
+    return !task.recurrent.empty() || !task.summary.recurrent.empty();
+  });
 }
 
 double worst(const BoardRow& row) { return *std::min_element(row.values.begin(), row.values.end()); }
@@ -94,8 +96,9 @@ std::string in_distribution_text(const BoardRow& row) {
 }
 
 std::string status_text(const BoardRow& row) {
-  if (row.status == BoardStatus::not_learned) return "not learned";
-  if (row.status == BoardStatus::reference) return "reference";
+  const bool learned = row.status != BoardStatus::not_learned;
+  if (row.is_recurrent) return learned ? "recurrent" : "recurrent, not learned";
+  if (!learned) return "not learned";
   return row.tier ? fmt::format("tier {}", *row.tier) : "few seeds";
 }
 
@@ -106,27 +109,26 @@ std::string task_summary_text(const BoardTask& task, const BoardOptions& options
   std::string text = task.mark.empty() ? "" : fmt::format("Marked {}: ", task.mark);
   text += fmt::format("{} of {} encodings learn it in distribution within {} steps", summary.learned,
                       summary.encodings, task.steps);
-  if (!summary.references.empty()) {
-    text += fmt::format(", and without attention {} {}", fmt::join(summary.references, " and "),
-                        summary.references.size() == 1 ? "does" : "do");
+  if (!summary.recurrent.empty()) {
+    text += fmt::format("; {} {} it without attention", fmt::join(summary.recurrent, " and "),
+                        summary.recurrent.size() == 1 ? "learns" : "learn");
   }
   if (!summary.best) return text + ".";
   const std::string of = fmt::format("{}, {}", metric_info(options.metric).title, split_title(task));
   const size_t count = summary.keep.size();
   if (count == 0) {
-    return fmt::format("{}; none has {:.2f} of {}: the best is {} with {}.", text, kKept, of,
+    return fmt::format("{}; no encoding has {:.2f} of {}: the best is {} with {}.", text, kKept, of,
                        summary.best->encoding, accuracy_text(summary.best->mean));
   }
   return fmt::format("{}; {} {} {:.2f} or more of {}: {}.", text, count, count == 1 ? "has" : "have", kKept, of,
                      some(summary.keep, 12));
 }
 
-bool shows_mark(const BoardTask& task) { return task.summary.learned == 0 && !task.mark.empty(); }
-
 std::string learned_by_text(const BoardTask& task) {
   const BoardTaskSummary& summary = task.summary;
-  std::string text = shows_mark(task) ? task.mark : fmt::format("{} of {}", summary.learned, summary.encodings);
-  for (const std::string& name : summary.references) text += ", " + name;
+  const bool shows_mark = summary.learned == 0 && !task.mark.empty();
+  std::string text = shows_mark ? task.mark : fmt::format("{} of {}", summary.learned, summary.encodings);
+  for (const std::string& name : summary.recurrent) text += ", " + name;
   return text;
 }
 
@@ -209,13 +211,12 @@ std::vector<std::string> tier_lines(const BoardTask& task) {
     lines.push_back(fmt::format("{}{}: {}", status_text(*begin), range, fmt::join(names, ", ")));
     begin = end;
   }
-  std::vector<std::string> references;
-  for (const BoardRow& row : task.references) {
+  std::vector<std::string> recurrent;
+  for (const BoardRow& row : task.recurrent) {
     const bool learned = row.status != BoardStatus::not_learned;
-    references.push_back(
-        fmt::format("{} ({})", name_text(row), learned ? accuracy_text(row.mean) : status_text(row)));
+    recurrent.push_back(fmt::format("{} ({})", name_text(row), learned ? accuracy_text(row.mean) : "not learned"));
   }
-  if (!references.empty()) lines.push_back(fmt::format("reference: {}", fmt::join(references, ", ")));
+  if (!recurrent.empty()) lines.push_back(fmt::format("recurrent: {}", fmt::join(recurrent, ", ")));
   return lines;
 }
 
@@ -246,7 +247,7 @@ std::vector<std::string> board_summary_notes(const Board& board) {
                   kLearned),
       fmt::format("{:.2f} or more, best: of those, by {}, {}, mean over seeds and splits.", kKept,
                   metric_info(board.options.metric).title, split_title(board.options))};
-  if (has_references(board)) notes.emplace_back(kAboutReferences);
+  if (has_recurrent_models(board)) notes.emplace_back(kAboutRecurrentModels);
   if (!marked_tasks(board).empty()) notes.emplace_back(kAboutMarks);
   return notes;
 }
@@ -264,7 +265,7 @@ std::vector<std::string> board_notes(const Board& board, const BoardTexts& words
   }
   bool has_own = false, has_cost = false, has_unsettled = false;
   for (const BoardTask& task : board.tasks) {
-    for (const BoardRow& row : task.rows) {
+    for (const BoardRow& row : all_rows(task)) {
       has_own = has_own || row.is_users, has_cost = has_cost || row.cost,
       has_unsettled = has_unsettled || row.unsettled;
     }
@@ -285,7 +286,7 @@ std::vector<std::string> board_notes(const Board& board, const BoardTexts& words
         "encoding; in brackets, how much validation accuracy still rose in the last {:.0f} % of training.",
         kLearned, 100 * kLateTraining));
   }
-  if (has_references(board)) notes.emplace_back(kAboutReferences);
+  if (has_recurrent_models(board)) notes.emplace_back(kAboutRecurrentModels);
   if (has_cost)
     notes.push_back("cost: core time of a training step, plain attention is 1; " + words.cost_source + ".");
   if (has_own) {
@@ -318,7 +319,7 @@ Json to_json(const Board& board, const BoardTexts& words, const std::vector<std:
     item["steps"] = task.steps;
     const auto write = [&](const BoardRow& row) { return write_row(row, words); };
     item["rows"] = write_list(task.rows, write);
-    item["references"] = write_list(task.references, write);
+    item["recurrent"] = write_list(task.recurrent, write);
     json["tasks"].push_back(std::move(item));
   }
   json["warnings"] = warnings;

@@ -21,10 +21,7 @@ struct BoardTexts {
 /// Returns "57 of 66 encodings learn it in distribution; 2 have 0.90 or more, ood_far4: cope, path."
 std::string task_summary_text(const BoardTask&, const BoardOptions&);
 
-/// Returns true if the mark of a task is shown in place of the number of encodings that learn it.
-bool shows_mark(const BoardTask&);
-
-/// Returns "57 of 66, lstm": the encodings that learn the task, and the recurrent references that do. The mark of the
+/// Returns "57 of 66, lstm": the encodings that learn the task, and the recurrent models that do. The mark of the
 /// task stands in place of "0 of 66".
 std::string learned_by_text(const BoardTask&);
 
@@ -33,13 +30,13 @@ std::string marked_text(const std::vector<std::string>& tasks);
 
 /// The explanation of the marks of tasks.
 inline constexpr const char* kAboutMarks =
-    "control: the sources of the task say that such a model cannot learn it. open: no setting was found at which a model "
-    "learns it. The table over all tasks, cards and recommendations do not count such tasks. 'posbench show TASK' prints "
+    "control: the sources of the task say that a model with attention cannot learn it. open: no setting was found at which a "
+    "model with attention learns it. The table over all tasks, cards and recommendations do not count such tasks. 'posbench show TASK' prints "
     "the reason.";
 
-/// The explanation of recurrent references.
-inline constexpr const char* kAboutReferences =
-    "lstm, gated_delta: references, recurrent models in place of attention (model.block). They are in no tier and do not "
+/// The explanation of recurrent models.
+inline constexpr const char* kAboutRecurrentModels =
+    "lstm, gated_delta: models with a recurrent layer in place of attention (model.block). They are in no tier and do not "
     "count among the encodings.";
 
 /// Returns a row for each task: learned_by_text, the number of encodings that keep 0.90 or more on the split that
@@ -51,7 +48,7 @@ Table board_summary(const Board&, bool with_names);
 /// cost.
 Table board_table(const BoardTask&);
 
-/// Returns a line for each tier of a task: "tier 1 (0.85 to 0.93): cope 1.9x, path 3.1x"; and one for references.
+/// Returns a line for each tier of a task: "tier 1 (0.85 to 0.93): cope 1.9x, path 3.1x"; and one for recurrent models.
 std::vector<std::string> tier_lines(const BoardTask&);
 
 /// Returns one table of all tasks with a column for every number, for a spreadsheet or a data frame.
@@ -79,7 +76,7 @@ std::string seed_range_text(const BoardRow&);
 /// Returns "0.93". If the task was not learned, adds the gain at the end of training: "0.93 (+0.05)".
 std::string in_distribution_text(const BoardRow&);
 
-/// Returns "tier 2", "few seeds", "not learned" or "reference".
+/// Returns "tier 2", "few seeds", "not learned", "recurrent" or "recurrent, not learned".
 std::string status_text(const BoardRow&);
 
 /// Returns "1.9x"; empty if the cost is not known.

@@ -201,7 +201,8 @@ EncodingCard make_card(EncodingDescription about, const BoardReport& all, Board 
   card.equal = find_equal(card.board, name);
   for (BoardTask& task : card.board.tasks) {
     std::erase_if(task.rows, [&](const BoardRow& row) { return row.encoding != name; });
-    task.references.clear();
+    task.recurrent.clear();
+    task.summary.recurrent.clear();
   }
   std::erase_if(card.board.tasks, [](const BoardTask& task) { return task.rows.empty(); });
   return card;

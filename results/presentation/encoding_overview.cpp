@@ -28,8 +28,6 @@ std::string title(BoardStatus status) {
       return fmt::format("Fewer than {} seeds, so in no tier, best first:", kEnoughSeeds);
     case BoardStatus::not_learned:
       return "Not learned in distribution, best first:";
-    case BoardStatus::reference:  // has no table
-      break;
   }
   return "";
 }
@@ -84,7 +82,8 @@ Table make_table(const std::vector<const BoardTask*>& tasks, BoardStatus status)
 
 bool has_one_encoding(const Board& board) {
   return std::ranges::all_of(board.tasks, [&](const BoardTask& task) {
-    return task.rows.size() == 1 && task.rows.front().encoding == board.tasks.front().rows.front().encoding;
+    return task.recurrent.empty() && task.rows.size() == 1 &&
+           task.rows.front().encoding == board.tasks.front().rows.front().encoding;
   });
 }
 

@@ -115,7 +115,6 @@ SiteTable tasks_table(const SiteSource& source) {
   Table table{{{"task"},
                {"family"},
                {"aspects"},
-               {"encodings", Align::right},
                {"learned by", Align::right},
                {"0.90 or more", Align::right},
                {"best encoding"},
@@ -126,19 +125,17 @@ SiteTable tasks_table(const SiteSource& source) {
     const auto found = std::ranges::find(source.board.tasks, task.name, &BoardTask::task);
     std::vector<Cell> cells{task.name, task.family, task.aspects.empty() ? "-" : task.aspects};
     if (found == source.board.tasks.end()) {
-      cells.insert(cells.end(), {"0", "-", "-", "-", "-"});
+      cells.insert(cells.end(), {"-", "-", "-", "-"});
     } else {
       const BoardTaskSummary& summary = found->summary;
-      const std::string learned = shows_mark(*found) ? found->mark : fmt::format("{}", summary.learned);
-      cells.insert(
-          cells.end(),
-          {fmt::format("{}", summary.encodings), learned, fmt::format("{}", summary.keep.size()),
-           summary.best ? name_text(*summary.best) : "-", summary.best ? accuracy_text(summary.best->mean) : "-"});
+      cells.insert(cells.end(), {learned_by_text(*found), fmt::format("{}", summary.keep.size()),
+                                 summary.best ? name_text(*summary.best) : "-",
+                                 summary.best ? accuracy_text(summary.best->mean) : "-"});
     }
     cells.emplace_back(fmt::format("{}", fmt::join(task.aliases, ", ")));
     table.rows.push_back(std::move(cells));
   }
-  return {std::move(table), {{0, Named::task}, {6, Named::encoding}}};
+  return {std::move(table), {{0, Named::task}, {5, Named::encoding}}};
 }
 
 std::string claim_counts(const SiteSource& source) {

@@ -95,14 +95,16 @@ std::optional<EffectiveLength> find_length(const Report& report, const std::stri
   return find_effective_length(experiments, "length");
 }
 
-/// Returns the table of the board, with the encodings first, and with effective lengths if any row has one.
-SiteTable results_table(const Report& report, const BoardTask& task) {
+/// Returns the table of the board, with the encodings first, and with effective lengths if any row has one. `report` has
+/// the experiments of the task, and `recurrent` those of recurrent models.
+SiteTable results_table(const Report& report, const Report& recurrent, const BoardTask& task) {
   Table table = board_table(task);
   std::swap(table.columns[0], table.columns[1]);
   for (std::vector<Cell>& row : table.rows) std::swap(row[0], row[1]);
   std::vector<std::optional<EffectiveLength>> lengths;
   const std::vector<BoardRow> rows = all_rows(task);
-  for (const BoardRow& row : rows) lengths.push_back(find_length(report, task.task, row.encoding));
+  for (const BoardRow& row : rows)
+    lengths.push_back(find_length(row.is_recurrent ? recurrent : report, task.task, row.encoding));
   if (std::ranges::none_of(lengths, [](const auto& length) { return length.has_value(); }))
     return {std::move(table), {{0, Named::encoding}}};
   table.columns.push_back({"effective length", Align::right});
@@ -126,7 +128,8 @@ Report select_task(const Report& report, const std::string& task) {
 void add_results(const SiteSource& source, const Report& report, const BoardTask& task, SiteText& text) {
   text.begin_section("encodings", "Encodings");
   text.add_paragraph(task_summary_text(task, source.board.options));
-  text.add_table(fmt::format("Encodings on {}", task.task), results_table(report, task));
+  text.add_table(fmt::format("Encodings on {}", task.task),
+                 results_table(report, source.contents.board.recurrent, task));
   Board board{.options = source.board.options, .tasks = {task}};
   for (const std::string& note : board_notes(board, source.contents.texts)) text.add_paragraph(note);
 }

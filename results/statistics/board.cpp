@@ -23,10 +23,12 @@
 namespace posbench {
 namespace {
 
+bool has_task(const Report& report, const std::string& task) {
+  return std::ranges::find(report.tasks, task, &TaskBaseline::task) != report.tasks.end();
+}
+
 bool has_common_task(const Report& a, const Report& b) {
-  return std::any_of(a.tasks.begin(), a.tasks.end(), [&](const TaskBaseline& task) {
-    return std::any_of(b.tasks.begin(), b.tasks.end(), [&](const TaskBaseline& t) { return t.task == task.task; });
-  });
+  return std::ranges::any_of(a.tasks, [&](const TaskBaseline& task) { return has_task(b, task.task); });
 }
 
 /// Throws InputError if a report has a task of an earlier one with other samples, splits or settings.
@@ -52,8 +54,7 @@ void check(std::span<const NamedReport> earlier, const NamedReport& run, bool al
 
 void add_tasks(const Report& report, Report& all) {
   for (const TaskBaseline& task : report.tasks) {
-    const auto same = [&](const TaskBaseline& t) { return t.task == task.task; };
-    if (std::none_of(all.tasks.begin(), all.tasks.end(), same)) all.tasks.push_back(task);
+    if (!has_task(all, task.task)) all.tasks.push_back(task);
   }
 }
 
@@ -97,8 +98,8 @@ Costs measured_costs(const Report& report, const Costs& known) {
   return means;
 }
 
-void add_stored(const NamedReport& run, std::set<ExperimentId>& seen, BoardReport& all, Report& to) {
-  add_tasks(run.report, all.report);
+void add_stored(const NamedReport& run, std::set<ExperimentId>& seen, Report& to) {
+  add_tasks(run.report, to);
   for (const ExperimentResult& experiment : run.report.experiments) {
     if (seen.insert(experiment.id).second) to.experiments.push_back(experiment);
   }
@@ -106,7 +107,7 @@ void add_stored(const NamedReport& run, std::set<ExperimentId>& seen, BoardRepor
 
 void add_users(const NamedReport& run, const Costs& known, std::set<ExperimentId>& seen, BoardReport& all,
                Report& to) {
-  add_tasks(run.report, all.report);
+  add_tasks(run.report, to);
   std::set<std::string> taken;  // encodings
   for (const ExperimentId& id : seen) taken.insert(id.encoding);
   const auto name = [&](const std::string& encoding) {
@@ -165,7 +166,7 @@ BoardRow make_row(const Report& report, const TaskBaseline& task, const std::vec
 
 /// Returns the report with the recurrent block as the name of its encoding, and otherwise with the settings of a
 /// report of attention.
-Report as_reference(Report report, const std::string& block) {
+Report named_by_block(Report report, const std::string& block) {
   report.config.at("model").erase("block");
   for (ExperimentResult& experiment : report.experiments) experiment.id.encoding = block;
   report.timing = Json::object();  // it has the former name
@@ -173,11 +174,12 @@ Report as_reference(Report report, const std::string& block) {
 }
 
 /// The experiments of a report, by task and encoding, in their order.
-struct Rows {
+struct GroupedReport {
+  const Report& report;
   std::map<std::string, std::vector<std::string>> encodings;  // of each task
   std::map<std::pair<std::string, std::string>, std::vector<const ExperimentResult*>> experiments;
 
-  explicit Rows(const Report& report) {
+  explicit GroupedReport(const Report& all) : report(all) {
     for (const ExperimentResult& experiment : report.experiments) {
       auto& same = experiments[{experiment.id.task, experiment.id.encoding}];
       if (same.empty()) encodings[experiment.id.task].push_back(experiment.id.encoding);
@@ -187,14 +189,14 @@ struct Rows {
 };
 
 /// Returns a row for each encoding that has experiments of the task.
-std::vector<BoardRow> make_rows(const BoardReport& all, const Rows& found, const TaskBaseline& task,
+std::vector<BoardRow> make_rows(const BoardReport& all, const GroupedReport& found, const TaskBaseline& task,
                                 const std::vector<std::string>& splits, Metric metric) {
   std::vector<BoardRow> rows;
   const auto encodings = found.encodings.find(task.task);
   if (encodings == found.encodings.end()) return rows;
   for (const std::string& encoding : encodings->second) {
     const auto& experiments = found.experiments.at({task.task, encoding});
-    BoardRow row = make_row(all.report, task, splits, metric, experiments);
+    BoardRow row = make_row(found.report, task, splits, metric, experiments);
     row.is_users = all.user_experiments.contains(experiments.front()->id);
     const auto cost = all.costs.find(encoding);
     if (cost != all.costs.end()) row.cost = cost->second;
@@ -245,8 +247,8 @@ BoardTaskSummary summarize(const BoardTask& task) {
     if (!summary.best || row.mean > summary.best->mean) summary.best = row;
     if (row.mean >= kKept) summary.keep.push_back(row.encoding);
   }
-  for (const BoardRow& row : task.references) {
-    if (row.learned.by_half_the_seeds()) summary.references.push_back(row.encoding);
+  for (const BoardRow& row : task.recurrent) {
+    if (row.learned.by_half_the_seeds()) summary.recurrent.push_back(row.encoding);
   }
   return summary;
 }
@@ -257,7 +259,7 @@ BoardReport merge_board(std::span<const NamedReport> stored, std::span<const Nam
                         const Costs& known, bool allow_different_budget, const BoardLookups& lookups) {
   BoardReport all{.costs = known, .find_mark = lookups.mark_of};
   std::vector<NamedReport> earlier;
-  std::deque<Report> references;
+  std::deque<Report> recurrent;
   std::set<ExperimentId> seen;
   const auto add = [&](const NamedReport& run, bool is_users, Report& to) {
     check(earlier, run, is_users && allow_different_budget);
@@ -265,7 +267,7 @@ BoardReport merge_board(std::span<const NamedReport> stored, std::span<const Nam
     if (is_users) {
       add_users(run, known, seen, all, to);
     } else {
-      add_stored(run, seen, all, to);
+      add_stored(run, seen, to);
     }
     earlier.push_back(run);
   };
@@ -275,15 +277,20 @@ BoardReport merge_board(std::span<const NamedReport> stored, std::span<const Nam
       if (block.empty()) {
         add(run, is_users, all.report);
       } else {
-        add({run.name, references.emplace_back(as_reference(run.report, block))}, is_users, all.references);
+        add({run.name, recurrent.emplace_back(named_by_block(run.report, block))}, is_users, all.recurrent);
       }
     }
+  }
+  for (const TaskBaseline& task : all.recurrent.tasks) {
+    if (has_task(all.report, task.task)) continue;
+    all.warnings.push_back(fmt::format(
+        "no encoding of the board ran {}, so the board does not show the recurrent models on it", task.task));
   }
   return all;
 }
 
 Board make_board(const BoardReport& all, const BoardOptions& options) {
-  const Rows encodings(all.report), references(all.references);
+  const GroupedReport encodings(all.report), recurrent(all.recurrent);
   Board board{.options = options};
   for (const TaskBaseline& task : all.report.tasks) {
     BoardTask shown{.task = task.task, .split = options.split, .splits = deciding(task, options.split)};
@@ -293,10 +300,8 @@ Board make_board(const BoardReport& all, const BoardOptions& options) {
     if (all.find_mark) shown.mark = all.find_mark(task.task);
     shown.steps = longest_training(all.report.experiments, task.task);
     find_statuses(shown.rows);
-    shown.references = make_rows(all, references, task, shown.splits, options.metric);
-    for (BoardRow& row : shown.references) {
-      if (row.status == BoardStatus::in_tier) row.status = BoardStatus::reference;
-    }
+    shown.recurrent = make_rows(all, recurrent, task, shown.splits, options.metric);
+    for (BoardRow& row : shown.recurrent) row.is_recurrent = true;
     shown.summary = summarize(shown);
     board.tasks.push_back(std::move(shown));
   }
@@ -305,7 +310,7 @@ Board make_board(const BoardReport& all, const BoardOptions& options) {
 
 std::vector<BoardRow> all_rows(const BoardTask& task) {
   std::vector<BoardRow> rows = task.rows;
-  rows.insert(rows.end(), task.references.begin(), task.references.end());
+  rows.insert(rows.end(), task.recurrent.begin(), task.recurrent.end());
   return rows;
 }
 

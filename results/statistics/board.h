@@ -4,8 +4,8 @@
 // encoding pool their seeds over the stored reports, which must have the same settings. An encoding of the user
 // that the board has too is another row, named with its report.
 //
-// A report of a recurrent model (model.block) joins as a reference: it is named after the block, is compared with no
-// encoding, and shows which tasks can be learned without attention.
+// A report of recurrent models (model.block) joins under the name of the block. These are compared with no encoding.
+// They show which tasks can be learned without attention.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -28,7 +28,7 @@ using Costs = std::map<std::string, double>;
 /// All reports merged into one. The user's experiments have other names than the stored ones.
 struct BoardReport {
   Report report;
-  Report references;  // experiments of recurrent models, with the name of the block as encoding
+  Report recurrent;  // experiments of recurrent models, with the name of the block as encoding
   std::set<ExperimentId> user_experiments;
   std::vector<std::string> warnings;
   Costs costs;  // those of the stored encodings, and of the user's if they are known
@@ -55,12 +55,13 @@ struct BoardOptions {
   Metric metric = Metric::sequence;  // an accuracy
 };
 
-enum class BoardStatus { in_tier, too_few_seeds, not_learned, reference };
+enum class BoardStatus { in_tier, too_few_seeds, not_learned };
 
 /// One encoding or recurrent model on one task.
 struct BoardRow {
   std::string encoding;
-  bool is_users = false;  // not in a stored report
+  bool is_users = false;      // not in a stored report
+  bool is_recurrent = false;  // `encoding` is a block, and the row is in no tier
   BoardStatus status = BoardStatus::in_tier;
   std::optional<int> tier;  // from 1; empty if the row is in no tier
   /// A later tier has an encoding with a higher mean, because the seeds of this row vary too much for a test.
@@ -76,9 +77,9 @@ struct BoardRow {
 /// Counts all encodings of a task, whichever rows are shown.
 struct BoardTaskSummary {
   size_t encodings = 0, learned = 0;
-  std::vector<std::string> keep;        // encodings with kKept or more on the split that decides, by their tiers
-  std::optional<BoardRow> best;         // of those that have learned it
-  std::vector<std::string> references;  // recurrent models that have learned it
+  std::vector<std::string> keep;       // encodings with kKept or more on the split that decides, by their tiers
+  std::optional<BoardRow> best;        // of those that have learned it
+  std::vector<std::string> recurrent;  // recurrent models that have learned it
 };
 
 struct BoardTask {
@@ -88,7 +89,7 @@ struct BoardTask {
   std::vector<std::string> splits;  // whose mean decides
   int steps = 0;               // of the longest training of an experiment; early stopping may end others before
   std::vector<BoardRow> rows;  // by tier and mean; then those with too few seeds, then those that have not learned
-  std::vector<BoardRow> references;  // recurrent models; not counted among the encodings
+  std::vector<BoardRow> recurrent;  // recurrent models, which do not count among the encodings
   BoardTaskSummary summary;
 };
 
@@ -100,7 +101,7 @@ struct Board {
 /// Puts encodings that have not learned the task into no tier if the split is out of distribution.
 Board make_board(const BoardReport&, const BoardOptions& = {});
 
-/// Returns the rows of the encodings, then those of the references.
+/// Returns the rows of the encodings, then those of recurrent models.
 std::vector<BoardRow> all_rows(const BoardTask&);
 
 /// Returns the tasks that have a mark.

@@ -50,9 +50,9 @@ const TaskInfo kInfo{
     .shortcuts = {.token = 0.19, .neighbor = 0.12, .count = 0.04},
     .learnability = Learnability::open,
     .learnability_note =
-        "Tried with the model of the quick profile and seed 0, at a learning rate of 1e-3: "
-        "length=12..24,queries=8,alphabet=8, also with key=1. After 10,000 steps rope and txl have 0.07 of the sequences "
-        "right, most of them with a single pair.",
+        "The model of the quick profile was trained for 10,000 steps at a learning rate of 1e-3 with seed 0 "
+        "and length=12..24,queries=8,alphabet=8, then also with key=1. rope and txl have 0.07 of the "
+        "sequences right, and most of these have a single pair.",
 };
 
 struct Options {

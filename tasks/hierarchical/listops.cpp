@@ -29,7 +29,7 @@ const TaskInfo kInfo{
     .aspects = {Aspect::hierarchy, Aspect::arithmetic},
     .definition = "The model reads nested operations on lists of digits and answers their value.",
     .requirement =
-        "Attention has to find which arguments belong to which operation, at several depths, and the model has "
+        "Attention has to find which arguments belong to which operation, and the model has "
         "to evaluate from the inside to the outside.",
     .source =
         "Nangia & Bowman 2018, arXiv:1804.06028; Tay et al. 2021, arXiv:2011.04006; code "
@@ -38,7 +38,7 @@ const TaskInfo kInfo{
     .published =
         "Long Range Arena trains and tests on 500 to 2000 tokens, depth 10 and up to 10 arguments, without the "
         "brackets of pairs. There a tree grows downwards with probability 0.25 and is kept if its length is "
-        "right. Here a tree has a given number of operations, its length, and is small. "
+        "right. Here the length is the number of operations, 1 or 2 in training, and each has two arguments. "
         "The splits are ours.",
     .length_unit = "operations",
     .splits = {{"in_distribution", {}, "the trained numbers of operations and arguments"},

@@ -26,8 +26,8 @@ const TaskInfo kInfo{
         "The model reads a number of hops and tokens, and answers at each position the token where this "
         "number of successive induction steps ends, or ~ if one of them finds nothing.",
     .requirement =
-        "Attention has to find the last occurrence of a token and read the token after it, several times in a "
-        "row.",
+        "Attention has to find the last occurrence of a token and read the token after it, as many times "
+        "as there are hops.",
     .source = "Sanford, Hsu, Telgarsky 2024, arXiv:2402.09268, section 4",
     .published_name = "k-hop induction heads",
     .published =
@@ -35,7 +35,7 @@ const TaskInfo kInfo{
         "The paper trains and tests on 4 tokens, 100 positions and 0 to 16 hops, where models of 2 to 6 layers "
         "learn as many hops as predicted. The authors' code, chsanford/hop-induction-heads, gives 100 positions "
         "as 98 tokens after the number of hops, and answers ~ whenever a step finds nothing, as here. Here there "
-        "are 64 positions and one hop, because the profiles have two layers. The splits are ours.",
+        "are 64 positions and one hop, which two layers can follow. The splits are ours.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained length and hops"},

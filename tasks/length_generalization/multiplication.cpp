@@ -42,7 +42,7 @@ const TaskInfo kInfo{
     .published =
         "The scratchpad, its zeros, the coordinates and the splits are those of the code. Its configuration trains on 1..10 by "
         "1..4 digits (length=1..10,factor=1..4) and tests on up to 15 by 6; its scripts train on 1..10 by 1..10 and test on up "
-        "to 20 by 20. Here the first has 1 to 3 digits, the second 1 or 2. Without zeros (pad=false) the numbers of the scratchpad have at least as many "
+        "to 20 by 20. Here the first number has 1 to 3 digits and the second has 1 or 2. Without zeros (pad=false) the numbers of the scratchpad have at least as many "
         "digits as the first operand, as in the code. The code states coordinates of unpadded numbers that are not "
         "known yet; here they are 0. scratchpad=false has digit positions in place of coordinates, as in the code.",
     .length_unit = "digits of the first operand",
@@ -51,7 +51,7 @@ const TaskInfo kInfo{
                {"ood_factor", {{"factor", "1x..2x"}}, "up to twice the digits in the second operand"},
                {"ood_both", {{"length", "1x..2x"}, {"factor", "1x..2x"}}, "both at once"}},
     .largest_answer_fraction = 0.3,
-    // A few positions far from the start have the same symbol in all products of their length.
+    // Some late positions have the same token in every sample that is long enough.
     .shortcuts = {.token = 1, .neighbor = 0.5, .count = 0.6, .position = 0.34},
 };
 

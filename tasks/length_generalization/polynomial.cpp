@@ -28,8 +28,8 @@ const TaskInfo kInfo{
     .published =
         "The paper trains on up to 8 terms and tests on 9..16, as English text (\"Evaluate at x = - 2 in 3 * x "
         "** 2 + ...\"; code McGill-NLP/length-generalization). "
-        "Here each number is one token, the prompt is left out, and there are 1 or 2 terms in training and 3 or 4 in "
-        "tests, which a small model learns.",
+        "Here each number is one token, and the prompt is left out. Training has 1 or 2 terms and tests have 3 or 4, so "
+        "that a model of two layers learns the task.",
     .length_unit = "terms",
     .splits = splits_to_twice_the_length(),
     .largest_answer_fraction = 0.27,

@@ -42,9 +42,10 @@ const TaskInfo kInfo{
                {"ood_paths", {{"paths", "3"}}, "a third path"}},
     .learnability = Learnability::open,
     .learnability_note =
-        "Tried with the model of the quick profile and seed 0, 8000 steps each: length=1..2,vertices=12 with rope and txl, "
-        "length=1..3,vertices=12 at a learning rate of 3e-3, and length=2..3,vertices=12 with 128 sequences in a batch. Half "
-        "of the answers are right, as with a constant answer.",
+        "The model of the quick profile was trained for 8000 steps with seed 0 and vertices=12: rope and txl "
+        "with length=1..2 at a learning rate of 1e-3, rope with length=1..3 at 3e-3, and rope with "
+        "length=2..3 at 1e-3 with 128 sequences in a batch. Half of the answers are right, as with a constant "
+        "answer.",
 };
 
 struct Options {

@@ -46,8 +46,9 @@ const TaskInfo kInfo{
     .shortcuts = {.token = 0.07, .neighbor = 0.03, .count = 0.04},
     .learnability = Learnability::open,
     .learnability_note =
-        "Tried with the model of the quick profile and seed 0, at a learning rate of 1e-3: length=8..12,shift=0..2. "
-        "After 15,000 steps rope, txl and shaw_k have 0.32 to 0.33 of the answers right, which they had after 1700.",
+        "The model of the quick profile was trained for 15,000 steps at a learning rate of 1e-3 with seed 0 "
+        "and length=8..12,shift=0..2. rope, txl and shaw_k have 0.32 to 0.33 of the answers right, as after "
+        "1700 steps.",
 };
 
 constexpr int kLetters = 52;

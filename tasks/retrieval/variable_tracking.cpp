@@ -45,9 +45,9 @@ const TaskInfo kInfo{
     .shortcuts = {.token = 0.08, .neighbor = 0.12, .count = 0.12},
     .learnability = Learnability::open,
     .learnability_note =
-        "Tried with the model of the quick profile and seed 0, with hops=1: length=2..4 with 15,000 steps at a learning rate of "
-        "3e-3, and length=4..8 with 20,000 at 1e-3. rope and txl have half of the sequences right, because they guess the "
-        "chain.",
+        "The model of the quick profile was trained with seed 0 and hops=1: 15,000 steps at a learning rate "
+        "of 3e-3 with length=2..4, and 20,000 at 1e-3 with length=4..8. rope and txl have half of the "
+        "sequences right, because they guess which chain is asked for.",
 };
 
 constexpr int kVariables = 26, kValues = 10;

@@ -48,9 +48,9 @@ const TaskInfo kInfo{
     .shortcuts = {.token = 0.58},
     .learnability = Learnability::open,
     .learnability_note =
-        "Tried with the model of the quick profile and seed 0, with size=3,walk=1. At length=12, rope has 0.57 of the "
-        "sequences right after 12,000 steps at a learning rate of 1e-3, and the recurrent block lstm 0.93 after 15,000 at "
-        "3e-3. At length=8, rope has 0.94 and txl 0.65 after 15,000 steps at 3e-3.",
+        "The model of the quick profile was trained with seed 0 and size=3,walk=1. With length=12, rope has "
+        "0.57 of the sequences right after 12,000 steps at a learning rate of 1e-3, and model.block=lstm has "
+        "0.93 after 15,000 at 3e-3. With length=8, rope has 0.94 and txl has 0.65 after 15,000 steps at 3e-3.",
 };
 
 struct Options {

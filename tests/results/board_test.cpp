@@ -10,7 +10,9 @@
 #include "base/random.h"
 #include "results/presentation/board_page.h"
 #include "results/presentation/board_text.h"
+#include "results/presentation/over_tasks_text.h"
 #include "results/reports/cost_json.h"
+#include "results/statistics/over_tasks.h"
 #include "results/statistics/tiers.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
@@ -32,7 +34,7 @@ double accuracy_of(int, int encoding, int split, int seed) {
   return encoding < 2 || encoding == 3 ? 0.95 + noise : 0.3 + noise;
 }
 
-Report kept_report() {
+Report stored_report() {
   Report report = drawn_report(2, 5, 5, accuracy_of);
   std::erase_if(report.experiments,
                 [](const ExperimentResult& e) { return e.id.encoding == "encoding3" && e.id.seed == 4; });
@@ -110,8 +112,9 @@ TEST_CASE("equal encodings are split into tiers in about one family of twenty, o
 }
 
 TEST_CASE("the board has tiers, then few seeds, then what was not learned, with costs") {
-  const Report kept = kept_report();
-  const BoardReport all = merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {{"encoding0", 1.5}}, false);
+  const Report stored = stored_report();
+  const BoardReport all =
+      merge_board(std::vector<NamedReport>{{"stored", stored}}, {}, {{"encoding0", 1.5}}, false);
   const Board board = make_board(all);
   REQUIRE(board.tasks.size() == 2);
   const BoardTask& task = board.tasks[0];
@@ -137,9 +140,9 @@ TEST_CASE("an encoding whose seeds differ too much to tell it from better ones i
     if (split == 0 || encoding == 0) return 1.0;
     return encoding == 1 ? 0.9 : seed < 2 ? 1.0 : 0.1;
   };
-  const Report kept = drawn_report(1, 3, 5, accuracy);
+  const Report stored = drawn_report(1, 3, 5, accuracy);
   const Board board =
-      make_board(merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {{"encoding2", 1.5}}, false));
+      make_board(merge_board(std::vector<NamedReport>{{"stored", stored}}, {}, {{"encoding2", 1.5}}, false));
   const std::vector<BoardRow>& rows = board.tasks[0].rows;
   REQUIRE(rows.size() == 3);
   CHECK(rows[1].encoding == "encoding2");
@@ -156,14 +159,14 @@ TEST_CASE("an encoding whose seeds differ too much to tell it from better ones i
                        [](const std::string& note) { return note.starts_with("?: "); });
   };
   CHECK(marked(board_notes(board, kWords)));
-  const Report settled = kept_report();
+  const Report settled = stored_report();
   CHECK(!marked(
-      board_notes(make_board(merge_board(std::vector<NamedReport>{{"kept", settled}}, {}, {}, false)), kWords)));
+      board_notes(make_board(merge_board(std::vector<NamedReport>{{"stored", settled}}, {}, {}, false)), kWords)));
 }
 
 TEST_CASE("the summary counts who has learned each task and who keeps it, and names the best") {
-  const Report kept = kept_report();
-  const Board board = make_board(merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {}, false));
+  const Report stored = stored_report();
+  const Board board = make_board(merge_board(std::vector<NamedReport>{{"stored", stored}}, {}, {}, false));
   const Table table = board_summary(board, /*with_names=*/true);
   REQUIRE(table.rows.size() == 2);
   std::vector<std::string> cells;
@@ -180,8 +183,8 @@ TEST_CASE("the summary counts who has learned each task and who keeps it, and na
 
 TEST_CASE("a marked task shows its mark if no encoding has learned it, and the notes explain the mark") {
   const auto accuracy = [](int task, int, int split, int) { return split == 0 && task == 1 ? 0.5 : 1.0; };
-  const Report kept = drawn_report(3, 2, 5, accuracy);
-  BoardReport all = merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {}, false);
+  const Report stored = drawn_report(3, 2, 5, accuracy);
+  BoardReport all = merge_board(std::vector<NamedReport>{{"stored", stored}}, {}, {}, false);
   CHECK(board_summary(make_board(all), /*with_names=*/false).rows[1][2].text == "0 of 2");
   CHECK(board_summary_notes(make_board(all)).size() == 3);
   all.find_mark = [](const std::string& task) {
@@ -203,13 +206,13 @@ TEST_CASE("a marked task shows its mark if no encoding has learned it, and the n
   const auto has = [&](const std::string& text) { return page.find(text) != std::string::npos; };
   const std::string note = " 2 tasks marked control or open do not count: task1, task2.";
   CHECK(has("Marked open: 0 of 2 encodings learn it"));
-  CHECK(has("no setting was found at which a model learns it"));
+  CHECK(has("no setting was found at which a model with attention learns it"));
   CHECK(has("a value for each seed: task0." + note));
 }
 
 TEST_CASE("one split decides where it is named, and in distribution nothing is unlearned") {
-  const Report kept = kept_report();
-  const BoardReport all = merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {}, false);
+  const Report stored = stored_report();
+  const BoardReport all = merge_board(std::vector<NamedReport>{{"stored", stored}}, {}, {}, false);
   const Board far = make_board(all, {.split = "ood_far"});
   CHECK(split_title(far.tasks[0]) == "ood_far");
   CHECK(far.tasks[0].rows.back().status == BoardStatus::not_learned);
@@ -222,14 +225,14 @@ TEST_CASE("one split decides where it is named, and in distribution nothing is u
 
 TEST_CASE(
     "own reports join the board, are named where the board has the encoding, and get costs from their times") {
-  const Report kept = kept_report();
+  const Report stored = stored_report();
   Report own = drawn_report(
       1, 2, 5, [](int, int encoding, int split, int) { return split == 0 || encoding == 1 ? 1.0 : 0.5; });
   for (ExperimentResult& e : own.experiments) {
     if (e.id.encoding == "encoding1") e.id.encoding = "mine";
   }
   add_times(own, {{"encoding0", 0.3}, {"mine", 0.4}});
-  const BoardReport all = merge_board(std::vector<NamedReport>{{"kept", kept}},
+  const BoardReport all = merge_board(std::vector<NamedReport>{{"stored", stored}},
                                       std::vector<NamedReport>{{"runs/own", own}}, {{"encoding0", 1.5}}, false);
   const BoardTask task = make_board(all).tasks[0];
   REQUIRE(task.rows.size() == 7);
@@ -243,15 +246,15 @@ TEST_CASE(
   CHECK(again->cost == 1.5);
   CHECK(make_board(all).tasks[1].rows.size() == 5);
   const std::vector<NamedReport> twice{{"runs/own", own}, {"runs/own", own}};
-  CHECK_THROWS_WITH(merge_board(std::vector<NamedReport>{{"kept", kept}}, twice, {}, false),
+  CHECK_THROWS_WITH(merge_board(std::vector<NamedReport>{{"stored", stored}}, twice, {}, false),
                     ContainsSubstring("is also in an earlier report under the same name; give each once"));
 }
 
 TEST_CASE("a report of another budget or version joins the board only where that is allowed") {
-  const Report kept = kept_report();
+  const Report stored = stored_report();
   Report own = drawn_report(1, 1, 5, [](int, int, int, int) { return 1.0; });
   own.config = {{"training", {{"steps", 7}}}};
-  const std::vector<NamedReport> board{{"kept", kept}}, mine{{"own", own}};
+  const std::vector<NamedReport> board{{"stored", stored}}, mine{{"own", own}};
   CHECK_THROWS_WITH(merge_board(board, mine, {}, false), ContainsSubstring("config.training"));
   CHECK(merge_board(board, mine, {}, true).user_experiments.size() == 5);
   own.tasks[0].version = 2;
@@ -259,51 +262,63 @@ TEST_CASE("a report of another budget or version joins the board only where that
   CHECK_THROWS_WITH(merge_board(board, mine, {}, true), ContainsSubstring("task 'task0' has version 1"));
 }
 
-TEST_CASE("recurrent models are references, which change no row, tier or count of the encodings") {
-  Report kept = kept_report();
-  kept.config = {{"model", {{"layers", 2}}}};
+TEST_CASE("recurrent models change no row, tier, count, card or recommendation of the encodings") {
+  Report stored = stored_report();
+  stored.config = {{"model", {{"layers", 2}}}};
   Report lstm =
-      drawn_report(2, 1, 3, [](int task, int, int split, int) { return task == 1 || split == 1 ? 0.5 : 1.0; });
+      drawn_report(3, 1, 3, [](int task, int, int split, int) { return task == 1 || split == 1 ? 0.5 : 1.0; });
   lstm.config = {{"model", {{"layers", 2}, {"block", "lstm"}}}};
   add_times(lstm, {{"encoding0", 0.3}});
   const BoardLookups lookups{.recurrent_block_of = [](const Report& report) {
     return report.config.at("model").value("block", std::string());
   }};
-  const std::vector<NamedReport> alone{{"kept", kept}}, both{{"kept", kept}, {"lstm", lstm}};
+  const std::vector<NamedReport> alone{{"stored", stored}}, both{{"stored", stored}, {"lstm", lstm}};
   const Costs costs{{"encoding0", 1.5}};
-  const Board before = make_board(merge_board(alone, {}, costs, false, lookups));
-  const Board after = make_board(merge_board(both, {}, costs, false, lookups));
+  const BoardReport merged = merge_board(both, {}, costs, false, lookups);
+  const Board before = make_board(merge_board(alone, {}, costs, false, lookups)), after = make_board(merged);
+  const Json json_before = to_json(before, kWords, {}), json_after = to_json(after, kWords, {});
   REQUIRE(after.tasks.size() == 2);
-  CHECK(to_csv(board_csv(before, kWords)).size() < to_csv(board_csv(after, kWords)).size());
+  CHECK(merged.report.tasks == stored.tasks);
+  CHECK(merged.report.experiments == stored.experiments);
   for (size_t n = 0; n < 2; ++n) {
-    const BoardTask &old = before.tasks[n], &task = after.tasks[n];
-    CHECK(tier_lines(old).size() + 1 == tier_lines(task).size());
-    CHECK(task.rows.size() == old.rows.size());
-    CHECK(task.summary.encodings == old.summary.encodings);
-    CHECK(task.summary.learned == old.summary.learned);
-    CHECK(task.summary.best->encoding == old.summary.best->encoding);
-    REQUIRE(task.references.size() == 1);
-    CHECK(task.references[0].encoding == "lstm");
-    CHECK(task.references[0].values == std::vector<double>(3, n == 0 ? 0.75 : 0.5));
-    CHECK_FALSE(task.references[0].tier);
-    CHECK_FALSE(task.references[0].cost);
+    const BoardTask& task = after.tasks[n];
+    std::vector<std::string> lines = tier_lines(task);
+    lines.pop_back();
+    CHECK(lines == tier_lines(before.tasks[n]));
+    for (const char* key : {"rows", "learned", "encodings", "keep", "best", "steps"})
+      CHECK(json_before["tasks"][n][key] == json_after["tasks"][n][key]);
+    REQUIRE(task.recurrent.size() == 1);
+    CHECK(task.recurrent[0].encoding == "lstm");
+    CHECK(task.recurrent[0].values == std::vector<double>(3, n == 0 ? 0.75 : 0.5));
+    CHECK_FALSE(task.recurrent[0].tier);
+    CHECK_FALSE(task.recurrent[0].cost);
   }
+  CHECK(to_json(summarize_over_tasks(before)) == to_json(summarize_over_tasks(after)));
+
   CHECK(learned_by_text(after.tasks[0]) == "4 of 5, lstm");
   CHECK(learned_by_text(after.tasks[1]) == "4 of 5");
-  CHECK(status_text(after.tasks[0].references[0]) == "reference");
-  CHECK(status_text(after.tasks[1].references[0]) == "not learned");
-  CHECK(tier_lines(after.tasks[0]).back() == "reference: lstm (0.75)");
-  CHECK_THAT(task_summary_text(after.tasks[0], {}), ContainsSubstring("steps, and without attention lstm does; "));
-  CHECK(board_table(after.tasks[0]).rows.back().front().text == "reference");
-  CHECK(to_json(after, kWords, {})["tasks"][1]["references"][0]["standing"] == "not learned");
+  CHECK(tier_lines(after.tasks[0]).back() == "recurrent: lstm (0.75)");
+  CHECK(tier_lines(after.tasks[1]).back() == "recurrent: lstm (not learned)");
+  CHECK_THAT(task_summary_text(after.tasks[0], {}),
+             ContainsSubstring("steps; lstm learns it without attention; "));
+  CHECK(board_table(after.tasks[0]).rows.back().front().text == "recurrent");
+  CHECK(json_after["tasks"][1]["recurrent"][0]["standing"] == "recurrent, not learned");
+  CHECK(board_csv(after, kWords).rows.size() == board_csv(before, kWords).rows.size() + 2);
   CHECK(board_summary_notes(before).size() + 1 == board_summary_notes(after).size());
+  const auto shows = [](const std::string&, const std::string& encoding) { return encoding == "lstm"; };
+  CHECK_THAT(make_board_page(merged, {}, kWords, shows), ContainsSubstring("\"recurrent, not learned\""));
 
+  SECTION("a task that no encoding ran is not on the board, and a warning says so") {
+    CHECK(merged.warnings ==
+          std::vector<std::string>{"no encoding of the board ran task2, so the board does not show "
+                                   "the recurrent models on it"});
+  }
   SECTION("a user's report of a recurrent model joins in the same way") {
     const BoardReport all =
         merge_board(both, std::vector<NamedReport>{{"runs/mine", lstm}}, costs, false, lookups);
     const BoardTask task = make_board(all).tasks[0];
-    REQUIRE(task.references.size() == 2);
-    CHECK(name_text(task.references[1]) == "lstm (runs/mine) *");
+    REQUIRE(task.recurrent.size() == 2);
+    CHECK(name_text(task.recurrent[1]) == "lstm (runs/mine) *");
   }
   SECTION("its other settings must be those of the board") {
     lstm.config["model"]["layers"] = 3;
@@ -312,17 +327,18 @@ TEST_CASE("recurrent models are references, which change no row, tier or count o
 }
 
 TEST_CASE("stored reports pool the seeds of an encoding") {
-  const Report all = kept_report();
+  const Report all = stored_report();
   Report first = all, second = all;
   std::erase_if(first.experiments, [](const ExperimentResult& e) { return e.id.seed >= 3; });
   std::erase_if(second.experiments, [](const ExperimentResult& e) { return e.id.seed < 2; });
-  const std::vector<NamedReport> kept{{"first", first}, {"second", second}};
-  CHECK(make_board(merge_board(kept, {}, {}, false)).tasks[0].rows[0].values.size() == 5);
+  const std::vector<NamedReport> stored{{"first", first}, {"second", second}};
+  CHECK(make_board(merge_board(stored, {}, {}, false)).tasks[0].rows[0].values.size() == 5);
 }
 
 TEST_CASE("tables, notes, JSON and page of the board agree") {
-  const Report kept = kept_report();
-  const BoardReport all = merge_board(std::vector<NamedReport>{{"kept", kept}}, {}, {{"encoding0", 1.5}}, false);
+  const Report stored = stored_report();
+  const BoardReport all =
+      merge_board(std::vector<NamedReport>{{"stored", stored}}, {}, {{"encoding0", 1.5}}, false);
   const Board board = make_board(all);
   const Table table = board_table(board.tasks[0]);
   CHECK(table.rows[0][0].text == "1");
