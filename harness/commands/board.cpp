@@ -23,10 +23,10 @@
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
 #include "harness/console/output.h"
-#include "harness/console/read_board.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
 #include "harness/console/terminal.h"
+#include "harness/runs/board_lookups.h"
 #include "harness/runs/page_options.h"
 #include "results/presentation/board_page.h"
 #include "results/presentation/board_text.h"
@@ -217,7 +217,7 @@ std::string summary_text(const Board& board, Format format, const ConsoleStyle& 
                      "\n" + notes_text(board_summary_notes(board), format, style);
   if (board.tasks.size() < 2) return text;
   const OverTasks over = summarize_over_tasks(board);
-  if (over.rows.empty() && over.incomplete.empty()) return text;
+  if (over.rows.empty() && over.incomplete.empty() && !over.tasks.empty()) return text;  // only recurrent models
   if (format == Format::console) text += '\n';
   if (!over.rows.empty()) text += table_text(over_tasks_table(over), format, style) + "\n";
   return text + notes_text(over_tasks_notes(over, board.options), format, style);

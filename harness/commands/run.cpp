@@ -27,6 +27,7 @@
 #include "base/parallel_for.h"
 #include "base/printable.h"
 #include "harness/console/lines.h"
+#include "harness/console/live_table.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/progress.h"
@@ -112,9 +113,10 @@ size_t count_missing(const Experiment& e, const RunDirectory& directory) {
 /// Stores the results, checkpoints and models of a run in its directory.
 class RunObserver final : public ExperimentObserver {
  public:
-  /// The references must outlive the object. `live` may be null.
-  RunObserver(const RunRequest& request, RunDirectory& directory, Progress& progress, LivePage* live, size_t jobs)
-      : request_(request), directory_(directory), progress_(progress), live_(live), jobs_(jobs) {
+  /// The references must outlive the object. `live` and `table` may be null.
+  RunObserver(const RunRequest& request, RunDirectory& directory, Progress& progress, LivePage* live,
+              LiveTable* table, size_t jobs)
+      : request_(request), directory_(directory), progress_(progress), live_(live), table_(table), jobs_(jobs) {
     checkpoint_seconds = request.checkpoint_every;
     for (const auto& [id, finished] : directory.finished()) finished_before_.insert(id);
   }
@@ -154,6 +156,7 @@ class RunObserver final : public ExperimentObserver {
       }
       progress_.finished(result, seconds);
       if (live_ != nullptr) live_->update();
+      if (table_ != nullptr) table_->update();
       if (!request_.fail_fast || result.status == Status::ok) continue;
       failed_fast = true;
       interruption.request_stop();
@@ -188,14 +191,16 @@ class RunObserver final : public ExperimentObserver {
   RunDirectory& directory_;
   Progress& progress_;
   LivePage* live_;
+  LiveTable* table_;
   size_t jobs_;
   std::set<ExperimentId> finished_before_;  // when the run was opened
   std::mutex mutex_;
 };
 
-/// Runs the unfinished experiments and stores their results.
-void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDirectory& directory,
-                 LivePage* live) {
+/// Runs the unfinished experiments and stores their results. Shows a table of the results so far if there are
+/// baselines.
+void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDirectory& directory, LivePage* live,
+                 const std::optional<std::vector<TaskBaseline>>& baselines) {
   const std::filesystem::path& path = directory.path();
   std::vector<Experiment> pending;
   double total_work = 0;
@@ -217,7 +222,9 @@ void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDir
   if (request.trace_loss) make_folder(path / kLossFolder);
 
   Progress progress(request.verbosity, static_cast<int>(missing), total_work);
-  RunObserver observer(request, directory, progress, live, at_once);
+  std::optional<LiveTable> table;
+  if (baselines) table.emplace(directory, *baselines, progress, wants_color(request.color));
+  RunObserver observer(request, directory, progress, live, table ? &*table : nullptr, at_once);
   run_suite(pending, jobs, interruption, observer, request.threads);
   progress.close();
 }
@@ -292,18 +299,21 @@ std::optional<Report> run_into(const RunRequest& request, const Suite& suite, in
     const StatusLine status("measuring trivial predictors");
     return measure_baselines(suite, jobs, interruption.get_token());
   };
+  std::optional<std::vector<TaskBaseline>> baselines;  // measured first if results are shown during the run
+  if (request.live || (message_width() > 0 && request.verbosity != Verbosity::quiet)) baselines = measure();
   std::optional<LivePage> live;
-  if (request.live) live.emplace(directory, measure(), about);
-  if (!interruption.stop_requested()) run_pending(request, suite, jobs, directory, live ? &*live : nullptr);
+  if (request.live) live.emplace(directory, *baselines, about);
+  if (!interruption.stop_requested())
+    run_pending(request, suite, jobs, directory, live ? &*live : nullptr, baselines);
   if (interruption.stop_requested()) {
     if (live) live->stop();
     return std::nullopt;
   }
   directory.remove_checkpoints();
-  const std::vector<TaskBaseline> baselines = live ? live->baselines() : measure();
+  if (!baselines) baselines = measure();
   if (interruption.stop_requested()) return std::nullopt;
   about["finished"] = timestamp();
-  return directory.write_report(baselines, std::move(about));
+  return directory.write_report(*baselines, std::move(about));
 }
 
 }  // namespace

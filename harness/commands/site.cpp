@@ -16,9 +16,9 @@
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
 #include "harness/console/message.h"
-#include "harness/console/read_board.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
+#include "harness/runs/board_lookups.h"
 #include "harness/runs/page_options.h"
 #include "harness/runs/site_folder.h"
 

@@ -71,8 +71,25 @@ std::string Progress::time_left() const {
   return "about " + format_duration(elapsed * std::max(0.0, work_ - work_done_) / work_done_) + " left";
 }
 
+void Progress::erase() {
+  if (!shows_tables()) return;
+  write_message(table_lines_ > 0 ? fmt::format("\r\x1b[{}A\x1b[J", table_lines_) : "\r\x1b[K");
+  table_lines_ = 0;
+}
+
 void Progress::draw() {
-  if (!terminal_ || verbosity_ == Verbosity::quiet) return;
+  if (!shows_tables()) return;
+  erase();
+  const auto lines = static_cast<int>(std::ranges::count(table_, '\n'));
+  if (lines + 2 <= message_height()) {  // more lines could not be erased
+    write_message(table_);
+    table_lines_ = lines;
+  }
+  draw_line();
+}
+
+void Progress::draw_line() {
+  if (!shows_tables()) return;
   constexpr int kMaxBar = 30, kMinBar = 5;
   const std::string text = fmt::format(" {}/{}, {}", done_, experiments_, time_left());
   const int columns = message_width() > 0 ? message_width() : 80;
@@ -88,14 +105,14 @@ void Progress::draw() {
 void Progress::advance(double work) {
   const std::lock_guard lock(mutex_);
   work_done_ += work;
-  if (seconds_since(drawn_) > 0.2) draw();
+  if (seconds_since(drawn_) > 0.2) draw_line();
 }
 
 void Progress::finished(const ExperimentResult& result, double seconds) {
   const std::lock_guard lock(mutex_);
   ++done_;
   if (verbosity_ == Verbosity::quiet) return;
-  if (terminal_) write_message("\r\x1b[K");
+  erase();
   const std::string left = done_ < experiments_ ? "; " + time_left() : "";
   write_line(fmt::format("[{}/{}] {} on {}, seed {}: {} ({} of core time{})", done_, experiments_,
                          result.id.encoding, result.id.task, result.id.seed, to_printable(outcome(result)),
@@ -112,20 +129,27 @@ void Progress::validated(const ExperimentId& id, std::optional<double> rate, con
   for (const SplitAccuracy& split : point.splits)
     text += fmt::format("    {}: {}\n", split.split, accuracies(split.token, split.sequence));
   const std::lock_guard lock(mutex_);
-  write_message((terminal_ ? "\r\x1b[K" : "") + text);
+  erase();
+  write_message(text);
   draw();
 }
 
 void Progress::warn(const std::string& text) {
   const std::lock_guard lock(mutex_);
-  if (terminal_ && verbosity_ != Verbosity::quiet) write_message("\r\x1b[K");
+  erase();
   write_line(to_one_line(text));
+  draw();
+}
+
+void Progress::set_table(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  table_ = text;
   draw();
 }
 
 void Progress::close() {
   const std::lock_guard lock(mutex_);
-  if (terminal_ && verbosity_ != Verbosity::quiet) write_message("\r\x1b[K");
+  erase();
 }
 
 }  // namespace posbench

@@ -7,33 +7,10 @@
 
 #include "harness/config/embedded_data.h"
 #include "harness/console/status_line.h"
-#include "model/model_config.h"
+#include "harness/runs/board_lookups.h"
 #include "tasks/registry.h"
 
 namespace posbench {
-namespace {
-
-/// Returns the mark of a task, "control" or "open". Returns an empty text for a learnable task and for a spec with options.
-std::string mark_of(const std::string& task) {
-  if (!tasks().contains(task)) return "";
-  const Learnability learnability = tasks().find(task).info.learnability;
-  return learnability == Learnability::learnable ? "" : to_string(learnability);
-}
-
-std::string recurrent_block_of(const Report& report) {
-  const Json model = report.config.value("model", Json::object());
-  if (!model.is_object() || !model.contains("block")) return "";
-  for (const BlockKind block : {BlockKind::sequential, BlockKind::parallel, BlockKind::attention, BlockKind::lstm,
-                                BlockKind::gated_delta}) {
-    if (ModelConfig{.block = block}.is_recurrent() && model.at("block") == to_string(block))
-      return to_string(block);
-  }
-  return "";
-}
-
-}  // namespace
-
-BoardLookups board_lookups() { return {mark_of, recurrent_block_of}; }
 
 BoardReport read_board() {
   const StatusLine status("reading the board");
@@ -51,7 +28,7 @@ std::vector<AspectTasks> tasks_by_aspect(const Report& report) {
     for (const Aspect aspect : tasks().find(name).info.aspects) {
       AspectTasks& of_aspect = by_aspect[aspect];
       of_aspect.aspect = to_string(aspect);
-      (mark_of(task.task).empty() ? of_aspect.tasks : of_aspect.marked).push_back(task.task);
+      (board_lookups().mark_of(task.task).empty() ? of_aspect.tasks : of_aspect.marked).push_back(task.task);
     }
   }
   std::vector<AspectTasks> aspects;

@@ -7,9 +7,6 @@
 
 namespace posbench {
 
-/// Returns the facts about tasks and models that merge_board needs.
-BoardLookups board_lookups();
-
 /// Reads all reports of the board and merges them. A line on the terminal tells that this is under way.
 BoardReport read_board();
 

@@ -10,19 +10,21 @@
 namespace posbench {
 namespace {
 
-int columns(int descriptor) {
+winsize size(int descriptor) {
   winsize size{};
-  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size : winsize{};
 }
 
 }  // namespace
 
 int console_width() {
-  const int width = is_terminal() ? columns(STDOUT_FILENO) : 0;
+  const int width = is_terminal() ? size(STDOUT_FILENO).ws_col : 0;
   return width > 0 ? width : kPipedWidth;
 }
 
-int message_width() { return isatty(STDERR_FILENO) == 1 ? columns(STDERR_FILENO) : 0; }
+int message_width() { return isatty(STDERR_FILENO) == 1 ? size(STDERR_FILENO).ws_col : 0; }
+
+int message_height() { return isatty(STDERR_FILENO) == 1 ? size(STDERR_FILENO).ws_row : 0; }
 
 bool is_terminal() { return isatty(STDOUT_FILENO) == 1; }
 

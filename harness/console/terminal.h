@@ -11,6 +11,8 @@ constexpr int kPipedWidth = 100;  // columns of a pipe and of a file
 int console_width();
 /// Returns the columns of standard error, or 0 if it is not a terminal.
 int message_width();
+/// Returns the lines of standard error, or 0 if it is not a terminal.
+int message_height();
 /// Returns whether standard output is a terminal.
 bool is_terminal();
 

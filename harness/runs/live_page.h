@@ -21,7 +21,6 @@ class LivePage {
   void update();
   /// Writes the final page, which is not loaded again.
   void stop() const;
-  const std::vector<TaskBaseline>& baselines() const { return baselines_; }
 
  private:
   Report report() const;

@@ -1,0 +1,34 @@
+#include "harness/runs/board_lookups.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "model/model_config.h"
+#include "tasks/registry.h"
+
+namespace posbench {
+namespace {
+
+/// Returns the mark of a task, "control" or "open". Returns an empty text for a learnable task and for a spec with options.
+std::string mark_of(const std::string& task) {
+  if (!tasks().contains(task)) return "";
+  const Learnability learnability = tasks().find(task).info.learnability;
+  return learnability == Learnability::learnable ? "" : to_string(learnability);
+}
+
+std::string recurrent_block_of(const Report& report) {
+  const Json model = report.config.value("model", Json::object());
+  if (!model.is_object() || !model.contains("block")) return "";
+  for (const BlockKind block : {BlockKind::sequential, BlockKind::parallel, BlockKind::attention, BlockKind::lstm,
+                                BlockKind::gated_delta}) {
+    if (ModelConfig{.block = block}.is_recurrent() && model.at("block") == to_string(block))
+      return to_string(block);
+  }
+  return "";
+}
+
+}  // namespace
+
+BoardLookups board_lookups() { return {mark_of, recurrent_block_of}; }
+
+}  // namespace posbench
