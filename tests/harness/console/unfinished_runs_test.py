@@ -33,7 +33,7 @@ class UnfinishedRuns(Console):
 
     def test_an_interrupted_run_is_reported_with_its_finished_experiments(self):
         run = subprocess.Popen(
-            [POSBENCH, *f"{RUN} -j 1 -q -o broken --set training.steps=300".split()],
+            [POSBENCH, *f"{RUN} -j 1 -q -o broken --set training.steps=6000".split()],
             cwd=self.folder,
             stderr=subprocess.PIPE,
             text=True,
