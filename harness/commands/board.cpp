@@ -260,7 +260,8 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
   std::erase_if(board.tasks,
                 [&](const BoardTask& task) { return !selection.has_task(task.task) || all_rows(task).empty(); });
   if (board.tasks.empty())
-    throw InputError("the board has no result of these tasks, encodings and family; select others");
+    throw InputError(fmt::format("the board has no result of these tasks, encodings and family; select others{}",
+                                 all.warnings.empty() ? "" : fmt::format(" ({})", fmt::join(all.warnings, "; "))));
   if (chosen == Format::csv) return to_csv(board_csv(board, words));
   if (chosen == Format::json) {
     Json json = to_json(board, words, all.warnings);

@@ -109,19 +109,20 @@ std::string task_summary_text(const BoardTask& task, const BoardOptions& options
   std::string text = task.mark.empty() ? "" : fmt::format("Marked {}: ", task.mark);
   text += fmt::format("{} of {} encodings learn it in distribution within {} steps", summary.learned,
                       summary.encodings, task.steps);
+  std::string recurrent = ".";
   if (!summary.recurrent.empty()) {
-    text += fmt::format("; {} {} it without attention", fmt::join(summary.recurrent, " and "),
-                        summary.recurrent.size() == 1 ? "learns" : "learn");
+    recurrent += fmt::format(" {} {} it without attention.", fmt::join(summary.recurrent, " and "),
+                             summary.recurrent.size() == 1 ? "learns" : "learn");
   }
-  if (!summary.best) return text + ".";
+  if (!summary.best) return text + recurrent;
   const std::string of = fmt::format("{}, {}", metric_info(options.metric).title, split_title(task));
   const size_t count = summary.keep.size();
   if (count == 0) {
-    return fmt::format("{}; no encoding has {:.2f} of {}: the best is {} with {}.", text, kKept, of,
-                       summary.best->encoding, accuracy_text(summary.best->mean));
+    return fmt::format("{}; no encoding has {:.2f} of {}: the best is {} with {}{}", text, kKept, of,
+                       summary.best->encoding, accuracy_text(summary.best->mean), recurrent);
   }
-  return fmt::format("{}; {} {} {:.2f} or more of {}: {}.", text, count, count == 1 ? "has" : "have", kKept, of,
-                     some(summary.keep, 12));
+  return fmt::format("{}; {} {} {:.2f} or more of {}: {}{}", text, count, count == 1 ? "has" : "have", kKept, of,
+                     some(summary.keep, 12), recurrent);
 }
 
 std::string learned_by_text(const BoardTask& task) {
