@@ -1,5 +1,6 @@
 #include "harness/console/live_table.h"
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <vector>
 
