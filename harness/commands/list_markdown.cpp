@@ -65,9 +65,10 @@ std::string task_section(const TaskEntry& entry) {
   text += paragraph("Aspects", fmt::format("{}", fmt::join(aspects, ", ")));
   text += paragraph("Learnability", learnability_text(info));
   text += fmt::format(
-      "{}; {}; lengths in {}{}; vocabulary {}; sequences have up to about {} tokens in training and {} in tests.\n\n",
-      cell(info.family), info.causal_only ? "causal models" : "causal and bidirectional models", info.length_unit,
-      info.distance_unit.empty() ? "" : fmt::format(", distances in {}", info.distance_unit),
+      "Family: {}. Models: {}. Lengths count {}. {}The vocabulary has {} tokens. The longest sequences have about {} tokens in training "
+      "and {} in tests.\n\n",
+      cell(info.family), info.causal_only ? "causal" : "causal and bidirectional", info.length_unit,
+      info.distance_unit.empty() ? "" : fmt::format("Distances count {}. ", info.distance_unit),
       setup.model_config.vocabulary, setup.model_config.trained_length, setup.model_config.longest);
   text += options_markdown(entry.options);
   std::vector<std::string> columns{"split", "changes", "why", "chance"};

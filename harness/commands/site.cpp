@@ -35,10 +35,10 @@ struct SiteRequest {
 };
 
 /// Returns the stored reports and the submissions as one board.
-BoardReport make_board_report(const SiteRequest& request, const std::vector<StoredReport>& kept,
+BoardReport make_board_report(const SiteRequest& request, const std::vector<StoredReport>& stored,
                               const std::vector<Report>& submissions) {
   std::vector<NamedReport> named;
-  for (const StoredReport& one : kept) named.push_back({one.name, one.report});
+  for (const StoredReport& one : stored) named.push_back({one.name, one.report});
   return merge_board(named, name_reports(request.submissions, submissions), board_costs().costs,
                      request.allow_different_budget, board_lookups());
 }
@@ -47,10 +47,10 @@ void write_site(const SiteRequest& request) {
   const SiteFolder folder = read_user_files([&] { return SiteFolder(request.directory, request.force); });
   const std::vector<Report> submissions = read_run_reports(request.submissions);
   StatusLine status("reading the board");
-  const std::vector<StoredReport> kept = board_reports();
-  const StoredReport& reference = kept.front();
+  const std::vector<StoredReport> stored = board_reports();
+  const StoredReport& reference = stored.front();
   const SiteContents contents = read_user_files([&] {
-    return make_site_contents(make_board_report(request, kept, submissions), {reference.name, reference.report});
+    return make_site_contents(make_board_report(request, stored, submissions), {reference.name, reference.report});
   });
   status.set_text("making the pages");
   const std::vector<SiteFile> files =

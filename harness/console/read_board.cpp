@@ -14,9 +14,9 @@ namespace posbench {
 
 BoardReport read_board() {
   const StatusLine status("reading the board");
-  const std::vector<StoredReport> kept = board_reports();
+  const std::vector<StoredReport> stored = board_reports();
   std::vector<NamedReport> named;
-  for (const StoredReport& one : kept) named.push_back({one.name, one.report});
+  for (const StoredReport& one : stored) named.push_back({one.name, one.report});
   return merge_board(named, {}, board_costs().costs, /*allow_different_budget=*/false, board_lookups());
 }
 
