@@ -109,7 +109,7 @@ void add_recommend(CLI::App& app, Invocation&) {
       {{"posbench recommend --aspects counting", "the encodings that count best out of distribution"},
        {"posbench recommend --aspects counting,recall --cost 1.3",
         "two abilities, almost as fast as plain attention"},
-       {"posbench recommend --aspects recall --length 4x", "that recall at four times the trained length"}});
+       {"posbench recommend --aspects recall --length 2x", "that recall at twice the trained length"}});
   command->callback([request] { print_recommendations(*request); });
 }
 

@@ -67,11 +67,11 @@ TEST_CASE("a card is a page too, and states that the board has no effective leng
 
 TEST_CASE("recommend with a length lists only encodings that keep it, and names the splits that decide") {
   const TemporaryDirectory directory;
-  const Outcome text = posbench_command(directory, "recommend --aspects recall --length 4x");
+  const Outcome text = posbench_command(directory, "recommend --aspects recall --length 2x");
   REQUIRE(text.code == 0);
-  CHECK(text.out.find("recall at 4x: ") != std::string::npos);
+  CHECK(text.out.find("recall at 2x: ") != std::string::npos);
   const Json found =
-      Json::parse(posbench_command(directory, "recommend --aspects recall --length 4 --format json").out);
+      Json::parse(posbench_command(directory, "recommend --aspects recall --length 2 --format json").out);
   const Json all = Json::parse(posbench_command(directory, "recommend --aspects recall --format json").out);
   CHECK(found["encodings"].size() < all["encodings"].size());
   for (const Json& encoding : found["encodings"]) {
