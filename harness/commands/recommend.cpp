@@ -104,12 +104,11 @@ void add_recommend(CLI::App& app, Invocation&) {
       ->check(in_range({0.0, 1000.0}))
       ->default_str("any");
   add_output(*command, request->output);
-  set_footer(
-      *command,
-      {{"posbench recommend --aspects counting", "the encodings that count best out of distribution"},
-       {"posbench recommend --aspects counting,recall --cost 1.3",
-        "two abilities, almost as fast as plain attention"},
-       {"posbench recommend --aspects recall --length 2x", "that recall at twice the trained length"}});
+  set_footer(*command,
+             {{"posbench recommend --aspects counting", "the encodings that count best out of distribution"},
+              {"posbench recommend --aspects counting,recall --cost 1.3",
+               "two abilities, almost as fast as plain attention"},
+              {"posbench recommend --aspects recall --length 2x", "that recall at twice the trained length"}});
   command->callback([request] { print_recommendations(*request); });
 }
 
