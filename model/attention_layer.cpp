@@ -3,6 +3,7 @@
 #include <string>
 
 #include "model/lanes.h"
+#include "model/step_part.h"
 
 namespace posbench {
 namespace {
@@ -15,27 +16,40 @@ void copy_columns(const In& from, Out to) {
     for_each_lanes(from.cols(), [&](Index c, Index count) { store(load(row + c, count, 0), copy + c, count); });
 }
 
+/// The time in which a stage of the encoding computes. The end releases the scratch matrices of the stage.
+class StageScope {
+ public:
+  explicit StageScope(const AttentionInput& in) : in_(in) {}
+  ~StageScope() { in_.scratch.release(); }
+  StageScope(const StageScope&) = delete;
+  StageScope& operator=(const StageScope&) = delete;
+
+ private:
+  const AttentionInput& in_;
+  PartScope part_{StepPart::encoding};
+};
+
 }  // namespace
 
 void AttentionStages::score(const AttentionInput& in, Heads& scores) const {
+  const StageScope scope(in);
   encoding_.score(in, scores);
-  in.scratch.release();
 }
 
 void AttentionStages::normalize(const AttentionInput& in, const Heads& scores, Heads& attention) const {
+  const StageScope scope(in);
   encoding_.normalize(in, scores, attention);
-  in.scratch.release();
 }
 
 void AttentionStages::mix(const AttentionInput& in, const Heads& attention, Heads& output) const {
+  const StageScope scope(in);
   encoding_.mix(in, attention, output);
-  in.scratch.release();
 }
 
 void AttentionStages::carry(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
                             Matrices& next) const {
+  const StageScope scope(in);
   encoding_.carry(in, attention, feed_forward, next);
-  in.scratch.release();
 }
 
 void AttentionStages::attend(const AttentionInput& in, Heads& scores, Heads& attention, Heads& output) const {
@@ -45,26 +59,26 @@ void AttentionStages::attend(const AttentionInput& in, Heads& scores, Heads& att
 }
 
 void AttentionStages::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
+  const StageScope scope(in);
   encoding_.score_backward(in, d_scores, d);
-  in.scratch.release();
 }
 
 void AttentionStages::normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
                                          const Heads& d_attention, Heads& d_scores, AttentionGradient& d) const {
+  const StageScope scope(in);
   encoding_.normalize_backward(in, scores, attention, d_attention, d_scores, d);
-  in.scratch.release();
 }
 
 void AttentionStages::mix_backward(const AttentionInput& in, const Heads& attention, const Heads& d_output,
                                    Heads& d_attention, AttentionGradient& d) const {
+  const StageScope scope(in);
   encoding_.mix_backward(in, attention, d_output, d_attention, d);
-  in.scratch.release();
 }
 
 void AttentionStages::carry_backward(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
                                      Heads& d_attention, Matrix& d_feed_forward, AttentionGradient& d) const {
+  const StageScope scope(in);
   encoding_.carry_backward(in, attention, feed_forward, d_attention, d_feed_forward, d);
-  in.scratch.release();
 }
 
 AttentionLayer::AttentionLayer(const ModelConfig& config, const PositionEncoding& encoding, int layer,

@@ -86,5 +86,7 @@ std::string instruction_set();
 /// Uses another instruction set in all threads, which must not be computing. Throws InputError if the processor or
 /// the program does not have it.
 void use_instruction_set(std::string_view name);
+/// Replaces the kernels of all threads, which must not be computing; null: those of the instruction set in use.
+void replace_kernels(const Kernels*);
 
 }  // namespace posbench

@@ -92,6 +92,10 @@ using Matrices = std::vector<Matrix>;
 /// One matrix for each head.
 using Heads = Matrices;
 
+/// Columns that a workspace has in addition. They keep the strides of rows from powers of two, whose rows share
+/// cache lines.
+constexpr Index kRowPadding = 24;
+
 inline void resize(Heads& heads, Index count, Index rows, Index cols) {
   if (static_cast<Index>(heads.size()) != count) heads.resize(count);
   for (Matrix& head : heads) head.resize(rows, cols);

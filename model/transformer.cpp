@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "model/step_part.h"
 
 namespace posbench {
 namespace {
@@ -51,6 +52,7 @@ void Transformer::prepare(const Parameters& p, const Sequence& s, StepCache& ste
   finish_tables(p, step, gradients);
   step.uses_shared_tables = step.shared != nullptr && s.positions.is_prefix_of(step.shared->positions);
   if (!step.uses_shared_tables) {
+    const PartScope scope(StepPart::encoding);
     step.positions = s.positions;
     encoding_.tables(p, step.positions, step.tables);
   }
@@ -75,6 +77,7 @@ void Transformer::pack_weights(const Parameters& p, StepCache& step, bool backwa
 
 void Transformer::finish_tables(const Parameters& p, StepCache& step, Gradients* gradients) const {
   if (step.valid && gradients != nullptr) {
+    const PartScope scope(StepPart::encoding);
     const StepCache& owner = step.tables_owner();
     encoding_.tables_backward(p, owner.positions, owner.tables, step.d_tables, *gradients);
   }
@@ -106,7 +109,10 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const StepCach
   embed(s.tokens, p[embedding_], a.x);
   a.embedded = a.x;
   a.recurrent_state.clear();
-  encoding_.embed(s, p, tables, a.x, a.recurrent_state);
+  {
+    const PartScope scope(StepPart::encoding);
+    encoding_.embed(s, p, tables, a.x, a.recurrent_state);
+  }
   if (drops(s)) dropout(config_.dropout, *rng, a.embedding_mask, a.x);
 
   for (size_t n = 0; n < count; ++n) {
@@ -145,7 +151,10 @@ void Transformer::backward(const Parameters& p, const Sequence& s, StepCache& st
   }
 
   if (drops(s)) a.d_x.array() *= a.embedding_mask.array();
-  encoding_.embed_backward(s, p, tables, a.embedded, a.d_recurrent_state, a.d_x, step.d_tables, d);
+  {
+    const PartScope scope(StepPart::encoding);
+    encoding_.embed_backward(s, p, tables, a.embedded, a.d_recurrent_state, a.d_x, step.d_tables, d);
+  }
   embed_backward(s.tokens, a.d_x, d[embedding_]);
 }
 

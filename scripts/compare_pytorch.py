@@ -4,14 +4,18 @@
 Builds the model of each size of `posbench bench` in PyTorch, with the encodings none, learned_abs, rope, alibi, cope, fox
 and dape (over ALiBi), and measures training steps (forward, backward, clipping, AdamW) of both in turn: processor time of one
 thread, the best of PyTorch's forms against the median of posbench's: eager, eager with fused AdamW, and compiled with
-fused AdamW. The last column is how many times the tokens of a second posbench trains on. Skips, with a word, where torch
-is not installed.
+fused AdamW. The ratio is how many times the tokens of a second posbench trains on. With --length, the last columns are the
+memory that training takes in addition to that of the idle program, in posbench and in PyTorch (eager). Skips, with a word,
+where torch is not installed.
 
     scripts/compare_pytorch.py build/release/posbench --sizes quick,cope -e none,cope
     scripts/compare_pytorch.py build/release/posbench --sizes cope -e none --batch 16
+    scripts/compare_pytorch.py build/release/posbench --sizes quick -e none,rope,alibi,cope,fox --length 4096
 """
 
 import argparse
+import ctypes
+import gc
 import json
 import math
 import os
@@ -19,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
@@ -38,6 +43,34 @@ SIZES = {  # layers, width, heads, length, causal, sequences in a batch: those o
 }
 VOCABULARY = 32
 FORMS = ("eager", "fused", "compiled")  # eager, eager with fused AdamW, and compiled with fused AdamW
+
+
+@dataclass(frozen=True)
+class Size:
+    name: str
+    layers: int
+    width: int
+    heads: int
+    length: int
+    causal: bool
+    batch: int
+
+
+def select_sizes(request):
+    """Returns the sizes of `posbench bench` with the same options."""
+    sizes = []
+    for name in request.sizes.split(","):
+        layers, width, heads, length, causal, batch = SIZES[name]
+        if request.length:
+            length, batch = request.length, max(1, batch * length // request.length)
+        sizes.append(Size(name, layers, width, heads, length, causal, request.batch or batch))
+    return sizes
+
+
+def megabytes(field):
+    """Returns a field of /proc/self/status: VmRSS is the memory in use, VmHWM the most since the last reset."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(field)) / 1024
 
 
 def rotate(x, cosine, sine):
@@ -141,15 +174,13 @@ class Model(nn.Module):
 class Trainer:
     """Training steps of one model in PyTorch, in one of the FORMS."""
 
-    def __init__(self, size, encoding, form, batch):
-        layers, width, heads, length, causal, default_batch = SIZES[size]
-        batch = batch or default_batch
-        self.tokens = batch * length
-        self.model = Model(layers, width, heads, length, causal, encoding)
+    def __init__(self, size, encoding, form):
+        self.tokens = size.batch * size.length
+        self.model = Model(size.layers, size.width, size.heads, size.length, size.causal, encoding)
         self.loss = torch.compile(self.model) if form == "compiled" else self.model
         optimizer = {"foreach": True} if form == "eager" else {"fused": True}
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, weight_decay=0, **optimizer)
-        self.batch = torch.randint(VOCABULARY, (2, batch, length))
+        self.batch = torch.randint(VOCABULARY, (2, size.batch, size.length))
 
     def step(self):
         start = time.process_time()
@@ -166,39 +197,39 @@ class Trainer:
         return self.tokens / statistics.median(times)
 
 
-def posbench_tokens_per_second(program, size, encoding, batch):
-    arguments = ["--json", "-e", encoding, "--sizes", size, "--repetitions", "5"]
-    output = subprocess.run(
-        [program, "bench", *arguments, *(["--batch", str(batch)] if batch else [])],
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ).stdout
-    length = SIZES[size][3]
-    return next(
-        row["tokens_per_second"]["training"]
-        for row in json.loads(output)["benchmarks"]
-        if row["encoding"] == encoding and row["length"] == length
-    )
+def run_bench(request, size, encoding):
+    """Returns the measurement of posbench: tokens_per_second, memory_bytes and others."""
+    command = [request.posbench, "bench", "--json", "-e", encoding, "--sizes", size.name, "--repetitions", "5"]
+    command += ["--length", str(size.length), "--batch", str(size.batch)]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    return next(row for row in json.loads(output)["benchmarks"] if row["encoding"] == encoding)
 
 
 def measure(request, size, encoding):
-    trainers = {}
+    trainers, memory = {}, 0
     for form in FORMS:
         if form != "compiled" or not request.eager_only:
-            trainers[form] = Trainer(size, encoding, form, request.batch)
+            gc.collect()
+            ctypes.CDLL(None).malloc_trim(0)
+            before = megabytes("VmRSS")
+            with open("/proc/self/clear_refs", "w") as file:
+                file.write("5")  # resets VmHWM
+            trainers[form] = Trainer(size, encoding, form)
             for _ in range(3):
                 trainers[form].step()
+            memory = memory or megabytes("VmHWM") - before
     ours, theirs = [], {form: [] for form in trainers}
     for _ in range(request.rounds):
-        ours.append(posbench_tokens_per_second(request.posbench, size, encoding, request.batch))
+        row = run_bench(request, size, encoding)
+        ours.append(row["tokens_per_second"]["training"])
         for form, trainer in trainers.items():
             theirs[form].append(trainer.tokens_per_second(request.seconds))
     ratios = sorted(a / max(b) for a, b in zip(ours, zip(*theirs.values())))
-    medians = "".join(f"{statistics.median(theirs[form]):>12.0f}" if form in theirs else f"{'-':>12}" for form in FORMS)
+    medians = "".join(f"{statistics.median(theirs[form]):>10.0f}" if form in theirs else f"{'-':>10}" for form in FORMS)
     print(
-        f"{size:<7}{encoding:<9}{statistics.median(ours):>12.0f}{medians}{statistics.median(ratios):>9.2f}"
-        f"   {ratios[0]:.2f} .. {ratios[-1]:.2f}",
+        f"{size.name:<7}{size.length:>6}  {encoding:<12}{statistics.median(ours):>10.0f}{medians}"
+        f"{statistics.median(ratios):>7.2f}  {ratios[0]:.2f} .. {ratios[-1]:.2f}"
+        + (f"{row['memory_bytes'] / 2**20:>8.0f}{memory:>8.0f}" if request.length else ""),
         flush=True,
     )
 
@@ -209,6 +240,7 @@ def main():
     parser.add_argument("--sizes", default="quick,che,cope,tiny")
     parser.add_argument("-e", "--encodings", default="none,rope,cope,fox,dape")
     parser.add_argument("--batch", type=int, default=0, help="sequences of a batch (default: those of the size)")
+    parser.add_argument("--length", type=int, default=0, help="tokens of a sequence (default: that of the size)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds; each measures every program once")
     parser.add_argument("--seconds", type=float, default=2, help="seconds of each form of PyTorch in a round")
     parser.add_argument("--eager-only", action="store_true", help="without torch.compile, which needs a compiler")
@@ -218,12 +250,12 @@ def main():
     torch.set_flush_denormal(True)
     print(f"torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}; tokens per second of processor time")
     print(
-        f"{'size':<7}{'encoding':<9}{'posbench':>12}{'eager':>12}{'fused':>12}{'compiled':>12}{'ratio':>9}   "
-        f"lowest .. highest of {request.rounds}"
+        f"{'size':<7}{'length':>6}  {'encoding':<12}{'posbench':>10}{'eager':>10}{'fused':>10}{'compiled':>10}"
+        f"{'ratio':>7}  {f'of {request.rounds} rounds':<12}" + (f"{'MiB':>8}{'eager':>8}" if request.length else "")
     )
-    for size in request.sizes.split(","):
+    for size in select_sizes(request):
         for encoding in request.encodings.split(","):
-            if encoding in ("cope", "fox") and not SIZES[size][4]:
+            if encoding in ("cope", "fox") and not size.causal:
                 continue  # defined for causal models only
             measure(request, size, encoding)
 

@@ -39,10 +39,10 @@ const EncodingInfo kInfo{
 };
 
 enum class Activation { relu, leaky_relu };
-enum class Sides { distinct, symmetric };
 
 class Fire final : public AdditiveBias {
  public:
+  enum class Sides { distinct, symmetric };
   struct Options {
     int hidden = 32;
     double threshold = 0;

@@ -37,7 +37,7 @@ const EncodingInfo kInfo{
     .distance_decay = DistanceDecay::yes,
 };
 
-constexpr Real kEpsilon = Real(1e-6);  // added to the mean square of a query or key before its root
+constexpr Real kMeanSquareEpsilon = Real(1e-6);  // added to the mean square of a query or key before its root
 
 /// The rows of queries or keys, divided by the roots of their mean squares.
 struct Normed {
@@ -46,7 +46,7 @@ struct Normed {
 void set_norm(const In& x, Normed y) {
   const Real fraction = 1 / static_cast<Real>(x.cols());
   for (Index t = 0; t < x.rows(); ++t) {
-    y.rstd(t, 0) = 1 / std::sqrt(fraction * dot(x.row(t), x.row(t)) + kEpsilon);
+    y.rstd(t, 0) = 1 / std::sqrt(fraction * dot(x.row(t), x.row(t)) + kMeanSquareEpsilon);
     y.rows.row(t) = y.rstd(t, 0) * x.row(t);
   }
 }

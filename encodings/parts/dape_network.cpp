@@ -17,7 +17,6 @@ namespace {
 constexpr Real kLeak = Real(0.01);  // slope of LeakyReLU below 0
 constexpr Index kColumns =
     192;  // columns of a block: efficient for matrix products, and small enough for the L1 cache
-constexpr Index kRowPadding = 24;  // keeps the strides of rows from powers of two, whose rows share cache lines
 
 /// Successive queries whose keys are columns of one matrix, with `reach` columns between the keys of two queries.
 struct Block {

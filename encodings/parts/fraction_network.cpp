@@ -11,8 +11,7 @@
 namespace posbench {
 namespace {
 
-constexpr Real kEpsilon = 1e-6;
-constexpr Index kRowPadding = 24;  // keeps the strides of rows from powers of two, whose rows share cache lines
+constexpr Real kDenominatorEpsilon = 1e-6;
 
 Real sign(Real x) { return x < 0 ? Real(-1) : Real(1); }
 
@@ -44,7 +43,8 @@ FractionNetwork::Denominator FractionNetwork::hidden_values(const Parameters& p,
   const Index keys = row.keys;
   const Real rate = std::abs(p[c_](0, 0)), threshold = this->threshold(p);
   const Real position = std::max(row.position, threshold);
-  const Real denominator = static_cast<Real>(std::log1p(static_cast<double>(rate * position))) + kEpsilon;
+  const Real denominator =
+      static_cast<Real>(std::log1p(static_cast<double>(rate * position))) + kDenominatorEpsilon;
   work.xi.head(keys) = (rate * work.distance.head(keys).array() + 1).matrix();
   logarithm(work.xi.head(keys), work.xi.head(keys));
   work.xi.head(keys) /= row.sign * denominator;

@@ -54,8 +54,6 @@ const EncodingInfo kInfo{
                  "base=rope_partial,method=string,window=2,shift=5"},
 };
 
-enum class Method { rerope, self_extend, dual_chunk, string };
-
 /// The keys at some distances from each query, with the rotations of both.
 struct Region {
   Rotations queries, keys;
@@ -69,6 +67,7 @@ struct Regions {
 
 class Remapped final : public Decorator {
  public:
+  enum class Method { rerope, self_extend, dual_chunk, string };
   struct Options {
     std::string base = "rope";
     Method method = Method::rerope;

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "harness/analysis/benchmark.h"
 #include "harness/analysis/memory_use.h"
+#include "harness/commands/bench_request.h"
 #include "harness/commands/commands.h"
 #include "harness/config/config.h"
 #include "harness/config/names.h"
@@ -36,80 +37,7 @@
 namespace posbench {
 namespace {
 
-constexpr const char* kEncodings = "none,sinusoidal,learned_abs,shaw_k,rope,alibi,cope";
-
-struct BenchRequest {
-  std::vector<int> lengths;        // empty: those of the sizes
-  std::vector<int> jobs, threads;  // numbers of trainings at once; numbers of threads of one training
-  std::string sizes = "all";
-  std::optional<std::string> encodings;  // empty: kEncodings
-  int repetitions = 5;
-  int batch = 0;         // 0: that of the size
-  bool samples = false;  // measure sampling instead of training
-  bool json = false, color = false;
-  std::vector<std::string> command;
-};
-
 using Models = std::vector<std::unique_ptr<BenchmarkedModel>>;
-
-const std::vector<BenchmarkSize>& sizes() {
-  static const std::vector<BenchmarkSize> sizes{{"quick", 2, 64, 4, 64, true, 32},
-                                                {"che", 5, 64, 8, 40, false, 32},
-                                                {"che", 5, 64, 8, 80, false, 32},
-                                                {"cope", 4, 256, 4, 512, true, 2},
-                                                {"tiny", 2, 16, 2, 20, true, 64}};
-  return sizes;
-}
-
-/// Returns the requested sizes; with lengths, each size at each length, in batches of about as many tokens.
-std::vector<BenchmarkSize> select_sizes(const BenchRequest& request) {
-  std::vector<BenchmarkSize> selected;
-  for (const std::string& name : split_list(request.sizes, ',')) {
-    const size_t before = selected.size();
-    for (const BenchmarkSize& size : sizes()) {
-      if (name == "all" || name == size.name) selected.push_back(size);
-    }
-    if (selected.size() == before) {
-      throw InputError(fmt::format("unknown size '{}'{} (sizes: quick, che, cope, tiny, all)", name,
-                                   did_you_mean(name, {"quick", "che", "cope", "tiny"})));
-    }
-  }
-  if (request.batch > 0) {
-    for (BenchmarkSize& size : selected) size.batch = request.batch;
-  }
-  if (request.lengths.empty()) return selected;
-  std::vector<BenchmarkSize> at_lengths;
-  for (const BenchmarkSize& size : selected) {
-    if (!at_lengths.empty() && at_lengths.back().name == size.name) continue;
-    for (const int length : request.lengths) {
-      at_lengths.push_back(size);
-      at_lengths.back().length = length;
-      if (request.batch == 0) at_lengths.back().batch = std::max(1, size.batch * size.length / length);
-    }
-  }
-  return at_lengths;
-}
-
-/// Returns the requested encodings after 'none', to which their costs are relative.
-std::vector<Spec> select_encodings(const BenchRequest& request) {
-  std::vector<Spec> specs{Spec::parse("none")};
-  for (const std::string& text : select(request.encodings.value_or(kEncodings), "encoding")) {
-    if (text != "none") specs.push_back(Spec::parse(text));
-  }
-  return specs;
-}
-
-/// Returns whether the encoding is defined for the attention of this size. Some wrappers have a base that is
-/// defined for causal models only.
-bool is_defined(const Spec& encoding, const BenchmarkSize& size) {
-  if (size.causal) return true;
-  try {
-    make_model(encoding, model_config(size));
-    return true;
-  } catch (const InputError&) {
-    return false;
-  }
-}
 
 /// Returns a function that takes the memory of training and testing with one encoding. It does nothing if the
 /// encoding is not defined at this size.
@@ -216,16 +144,6 @@ std::vector<std::int64_t> measure_memory(const std::vector<BenchmarkSize>& sizes
   std::vector<std::int64_t> bytes;
   for (size_t n = 0; n < users.size(); ++n) bytes.push_back(memory_use.next());
   return bytes;
-}
-
-void print(const BenchRequest& request, const Json& json, const std::vector<Table>& tables) {
-  if (request.json) {
-    fmt::print("{}\n", json.dump(2));
-    return;
-  }
-  std::vector<std::string> texts;
-  for (const Table& table : tables) texts.push_back(to_console_text(table, {console_width(), request.color}));
-  fmt::print("{}", fmt::join(texts, "\n"));
 }
 
 /// Throws InputError for an unknown size or encoding.
@@ -338,7 +256,7 @@ void add_bench(CLI::App& app, Invocation& invocation) {
           ->group(kExplore);
   add_list_option(*command, "-e,--encodings", request->encodings,
                   "comma-separated encodings: names, specs and globs; may be repeated; 'none' is always measured")
-      ->default_str(kEncodings);
+      ->default_str(kBenchEncodings);
   command->add_option("--sizes", request->sizes,
                       "comma-separated sizes of models: quick, che, cope, tiny, or all");
   command->add_option("--length", request->lengths, "lengths of sequences in tokens, as in 64,256,1024,4096")
@@ -367,8 +285,17 @@ void add_bench(CLI::App& app, Invocation& invocation) {
       ->add_option("-r,--repetitions", request->repetitions,
                    "number of measurements, each the mean over 0.1 s of steps; their median is reported")
       ->check(in_range({1, 1000}));
-  command->add_flag("--samples", request->samples,
-                    "measure samples of length 500 of each Chomsky task instead of training steps");
+  CLI::Option* samples =
+      command->add_flag("--samples", request->samples,
+                        "measure samples of length 500 of each Chomsky task instead of training steps");
+  command
+      ->add_flag(
+          "--profile", request->profile,
+          "measure instead how much of a step each kind of work takes: products, softmax, norms, activation, "
+          "encoding, optimizer")
+      ->excludes("--jobs")
+      ->excludes("--threads")
+      ->excludes(samples);
   command->add_flag("--json", request->json, "output as JSON, with the spread of the measurements");
   add_color(*command, *color);
   set_footer(*command,
@@ -377,12 +304,15 @@ void add_bench(CLI::App& app, Invocation& invocation) {
               {"posbench bench -e none,cope --sizes cope --length 64,256,1024,4096", "growth with the length"},
               {"posbench bench -e none --sizes che --jobs 1,2,4,8,16", "throughput of several trainings"},
               {"posbench bench -e none --sizes cope --threads 1,2,4,8", "throughput of one training"},
+              {"posbench bench -e none,cope --sizes quick --profile", "where the time of a step goes"},
               {"posbench bench --samples", "speed of the tasks"}});
   command->callback([=, &invocation] {
     request->command = invocation.arguments;
     request->color = wants_color(*color);
     if (request->samples) {
       bench_samples(*request);
+    } else if (request->profile) {
+      bench_profile(*request);
     } else if (!request->jobs.empty() || !request->threads.empty()) {
       bench_at_once(*request);
     } else {

@@ -47,7 +47,6 @@ const TaskInfo kInfo{
     .shortcuts = {.token = 0.23, .neighbor = 0.25, .count = 0.2, .position = 0.21},
 };
 
-enum class Reversed { none, answer, all };
 struct Options {
   Integers length{1, 8};
   Reversed reversed = Reversed::all;

@@ -36,10 +36,10 @@ const TaskInfo kInfo{
     .shortcuts = {.token = 0.29, .neighbor = 0.14, .count = 0.16, .position = 0.15},
 };
 
-enum class Form { multi, repeat, replace };
+enum class CopyForm { multi, repeat, replace };
 struct Options {
   Integers length{1, 20};
-  Form form = Form::multi;
+  CopyForm form = CopyForm::multi;
   int times = 1, symbols = 16;
   void describe(OptionTable& o) {
     o.integers("length", length, 1, 10000, "tokens to copy");
@@ -55,7 +55,7 @@ class Copy final : public CopyingTask<Options> {
   using CopyingTask::CopyingTask;
 
   Example sample(int length, Rng& rng) const override {
-    if (options_.form == Form::multi) {
+    if (options_.form == CopyForm::multi) {
       const std::vector<int> tokens = uniform_tokens(rng, length, 0, options_.symbols - 1);
       std::vector<int> answer;
       for (int time = 0; time < options_.times; ++time) {
@@ -66,7 +66,7 @@ class Copy final : public CopyingTask<Options> {
     }
     const int token = uniform(rng, 0, options_.symbols - 1);
     std::vector<int> question(length, token), answer(options_.times * length, token);
-    if (options_.form == Form::replace) {
+    if (options_.form == CopyForm::replace) {
       const int other = (token + uniform(rng, 1, options_.symbols - 1)) % options_.symbols;
       question.insert(question.begin(), other);
       answer.assign(answer.size(), other);

@@ -55,7 +55,6 @@ const TaskInfo kInfo{
     .shortcuts = {.token = 1, .neighbor = 0.5, .count = 0.6, .position = 0.34},
 };
 
-enum class Reversed { none, answer, all };
 struct Options {
   Integers length{1, 3}, factor{1, 2};
   bool scratchpad = true;

@@ -30,10 +30,10 @@ const TaskInfo kInfo{
     .shortcuts = {.token = 0.25, .neighbor = 0.14, .count = 0.16, .position = 0.15},
 };
 
-enum class Form { once, twice, then_copy };
+enum class ReverseForm { once, twice, then_copy };
 struct Options {
   Integers length{1, 20};
-  Form form = Form::once;
+  ReverseForm form = ReverseForm::once;
   int symbols = 16;
   void describe(OptionTable& o) {
     o.integers("length", length, 1, 10000, "tokens to reverse");
@@ -50,9 +50,9 @@ class Reverse final : public CopyingTask<Options> {
     const std::vector<int> tokens = uniform_tokens(rng, length, 0, options_.symbols - 1);
     std::vector<int> answer(tokens.rbegin(), tokens.rend());
     answer.push_back(separator());
-    if (options_.form == Form::twice) answer.insert(answer.end(), tokens.rbegin(), tokens.rend());
-    if (options_.form == Form::then_copy) answer.insert(answer.end(), tokens.begin(), tokens.end());
-    if (options_.form != Form::once) answer.push_back(separator());
+    if (options_.form == ReverseForm::twice) answer.insert(answer.end(), tokens.rbegin(), tokens.rend());
+    if (options_.form == ReverseForm::then_copy) answer.insert(answer.end(), tokens.begin(), tokens.end());
+    if (options_.form != ReverseForm::once) answer.push_back(separator());
     return ask(layout_, tokens, separator(), answer);
   }
 };

@@ -36,10 +36,10 @@ const TaskInfo kInfo{
     .shortcuts = {.token = 0.51, .neighbor = 0.27, .count = 0.3, .position = 0.24},
 };
 
-enum class Form { single, multi };
+enum class SortForm { single, multi };
 struct Options {
   Integers length{1, 8};
-  Form form = Form::single;
+  SortForm form = SortForm::single;
   int symbols = 20;
   void describe(OptionTable& o) {
     o.integers("length", length, 1, 10000, "items to sort");
@@ -51,15 +51,15 @@ struct Options {
 class Sorting final : public BasicTask<Options> {
  public:
   using BasicTask::BasicTask;
-  int vocabulary() const override { return options_.form == Form::single ? options_.symbols + 1 : 12; }
+  int vocabulary() const override { return options_.form == SortForm::single ? options_.symbols + 1 : 12; }
   double chance_level() const override { return 1.0 / vocabulary(); }
   std::string token_text(int token) const override {
     if (token == vocabulary() - 1) return "=";
-    return options_.form == Form::multi && token == kComma ? "," : std::to_string(token);
+    return options_.form == SortForm::multi && token == kComma ? "," : std::to_string(token);
   }
 
   Example sample(int length, Rng& rng) const override {
-    const bool single = options_.form == Form::single;
+    const bool single = options_.form == SortForm::single;
     std::vector<int> items =
         single ? uniform_tokens(rng, length, 0, options_.symbols - 1) : uniform_tokens(rng, length, 10, 9999);
     std::vector<int> question = single ? items : digits(items);

@@ -9,6 +9,9 @@ namespace posbench {
 
 using Digits = std::vector<int>;  // the digits of a natural number, least significant first
 
+/// The numbers that are written with the least significant digit first.
+enum class Reversed { none, answer, all };
+
 /// Returns the result without superfluous zeros; zero is one digit.
 Digits add(const Digits& a, const Digits& b, int base);
 Digits multiply(const Digits& a, const Digits& b, int base);

@@ -1,6 +1,7 @@
 // A formal language: membership, random words of a length, the symbols that may follow a prefix, and the edit distance of
 // any string to it.
 #pragma once
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +10,9 @@
 #include "base/random.h"
 
 namespace posbench {
+
+/// More edits than any string needs. Sums of two are still integers.
+constexpr int kManyEdits = std::numeric_limits<int>::max() / 2;
 
 using Word = std::vector<int>;  // the indices of its symbols
 using Followers = unsigned;  // a set of symbols: bit n is symbol n, and the bit after the last symbol is the end

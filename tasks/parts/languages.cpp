@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -19,16 +18,16 @@
 namespace posbench {
 namespace {
 
-constexpr int kNone = -1, kFar = std::numeric_limits<int>::max() / 2;
+constexpr int kNoState = -1;
 
 /// A deterministic automaton. State 0 is the first.
 struct Automaton {
   std::vector<std::string> symbols;
-  std::vector<std::vector<int>> next;  // for each state, the state after each symbol, or kNone
+  std::vector<std::vector<int>> next;  // for each state, the state after each symbol, or kNoState
   std::vector<bool> accepts;
 
   int add_state(bool accepting = false) {
-    next.emplace_back(symbols.size(), kNone);
+    next.emplace_back(symbols.size(), kNoState);
     accepts.push_back(accepting);
     return static_cast<int>(next.size()) - 1;
   }
@@ -114,9 +113,9 @@ class RegularLanguage final : public Language {
       for (size_t q = 0; q < states; ++q) {
         double sum = n == 0 && a_.accepts[q] ? 1 : 0;
         for (const int next : a_.next[q]) {
-          if (n > 0 && next != kNone) sum += remaining_[n - 1][next];
+          if (n > 0 && next != kNoState) sum += remaining_[n - 1][next];
         }
-        const auto ways = std::ranges::count_if(a_.next[q], [](int next) { return next != kNone; });
+        const auto ways = std::ranges::count_if(a_.next[q], [](int next) { return next != kNoState; });
         row[q] = sum / static_cast<double>(ways + (a_.accepts[q] ? 1 : 0));
       }
       const double largest = std::ranges::max(row);
@@ -129,7 +128,7 @@ class RegularLanguage final : public Language {
     int state = 0;
     for (const int symbol : word) {
       state = a_.next[state][symbol];
-      if (state == kNone) return false;
+      if (state == kNoState) return false;
     }
     return a_.accepts[state];
   }
@@ -141,8 +140,9 @@ class RegularLanguage final : public Language {
     int state = 0;
     for (int left = length - 1; left >= 0; --left) {
       const std::vector<int>& next = a_.next[state];
-      const int symbol = draw_by_weight(rng, static_cast<int>(next.size()),
-                                        [&](int n) { return next[n] == kNone ? 0.0 : remaining_[left][next[n]]; });
+      const int symbol = draw_by_weight(rng, static_cast<int>(next.size()), [&](int n) {
+        return next[n] == kNoState ? 0.0 : remaining_[left][next[n]];
+      });
       word.push_back(symbol);
       state = next[symbol];
     }
@@ -162,22 +162,23 @@ class RegularLanguage final : public Language {
   }
 
   int edit_distance(const Word& word) const override {
-    std::vector<int> cost(a_.next.size(), kFar);  // the fewest edits of what was read that lead to each state
+    std::vector<int> cost(a_.next.size(),
+                          kManyEdits);  // the fewest edits of what was read that lead to each state
     cost[0] = 0;
     insert_symbols(cost);
     for (const int symbol : word) {
-      std::vector<int> after(cost.size(), kFar);
+      std::vector<int> after(cost.size(), kManyEdits);
       for (size_t q = 0; q < cost.size(); ++q) {
         after[q] = std::min(after[q], cost[q] + 1);  // deletes the symbol
         for (size_t n = 0; n < a_.next[q].size(); ++n) {
           const int next = a_.next[q][n];
-          if (next != kNone) after[next] = std::min(after[next], cost[q] + (static_cast<int>(n) != symbol));
+          if (next != kNoState) after[next] = std::min(after[next], cost[q] + (static_cast<int>(n) != symbol));
         }
       }
       insert_symbols(after);
       cost = std::move(after);
     }
-    int fewest = kFar;
+    int fewest = kManyEdits;
     for (size_t q = 0; q < cost.size(); ++q) fewest = a_.accepts[q] ? std::min(fewest, cost[q]) : fewest;
     return fewest;
   }
@@ -186,7 +187,7 @@ class RegularLanguage final : public Language {
   /// A word can be completed from every state, so each symbol with a next state may follow.
   Followers followers_of(int state) const {
     Followers set = a_.accepts[state] ? end() : 0;
-    for (size_t n = 0; n < a_.next[state].size(); ++n) set |= a_.next[state][n] == kNone ? 0U : 1U << n;
+    for (size_t n = 0; n < a_.next[state].size(); ++n) set |= a_.next[state][n] == kNoState ? 0U : 1U << n;
     return set;
   }
 
@@ -195,7 +196,7 @@ class RegularLanguage final : public Language {
       changed = false;
       for (size_t q = 0; q < cost.size(); ++q) {
         for (const int next : a_.next[q]) {
-          if (next == kNone || cost[next] <= cost[q] + 1) continue;
+          if (next == kNoState || cost[next] <= cost[q] + 1) continue;
           cost[next] = cost[q] + 1;
           changed = true;
         }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -15,7 +14,7 @@
 namespace posbench {
 namespace {
 
-constexpr int kNone = -1, kFar = std::numeric_limits<int>::max() / 2;
+constexpr int kNoSymbol = -1;
 
 /// A language over bits in which every string is the prefix of a word.
 class AnyPrefix : public Language {
@@ -131,7 +130,7 @@ class Copies final : public Language {
   }
 
   int edit_distance(const Word& word) const override {
-    int fewest = kFar;
+    int fewest = kManyEdits;
     for (auto split = word.begin();; ++split) {
       const Word first(word.begin(), split);
       if (kind_ == Kind::missing) {
@@ -149,12 +148,12 @@ class Copies final : public Language {
   static constexpr int kOther = 2;  // the marker or the hole
   static constexpr Followers kBits = 3, kOtherBit = 4;
 
-  /// Returns the fewest edits after which two symbols are a bit and its copy, or with `hole` a 1 and a hole. kNone
+  /// Returns the fewest edits after which two symbols are a bit and its copy, or with `hole` a 1 and a hole. kNoSymbol
   /// is a symbol to insert, or one whose partner is deleted.
   static int cost_of(int a, int b, bool hole) {
     const auto cost = [](int symbol, int wanted) { return symbol == wanted ? 0 : 1; };
     if (hole) return std::min(cost(a, kOther) + cost(b, 1), cost(a, 1) + cost(b, kOther));
-    if (a == kNone || b == kNone) return 1;
+    if (a == kNoSymbol || b == kNoSymbol) return 1;
     return std::min(cost(a, 0) + cost(b, 0), cost(a, 1) + cost(b, 1));
   }
 
@@ -162,20 +161,20 @@ class Copies final : public Language {
   int align(const Word& first, const Word& second) const {
     const int rows = static_cast<int>(first.size()), columns = static_cast<int>(second.size());
     // by the number of symbols of both parts, and whether a hole was made
-    std::vector<std::vector<std::array<int, 2>>> cost(rows + 1,
-                                                      std::vector<std::array<int, 2>>(columns + 1, {kFar, kFar}));
-    cost[0][0] = {0, cost_of(kNone, kNone, true)};
+    std::vector<std::vector<std::array<int, 2>>> cost(
+        rows + 1, std::vector<std::array<int, 2>>(columns + 1, {kManyEdits, kManyEdits}));
+    cost[0][0] = {0, cost_of(kNoSymbol, kNoSymbol, true)};
     for (int i = 0; i <= rows; ++i) {
       for (int j = 0; j <= columns; ++j) {
         for (const auto& [di, dj] : {std::pair{1, 1}, std::pair{1, 0}, std::pair{0, 1}}) {
           if (i < di || j < dj) continue;
           const std::array<int, 2>& before = cost[i - di][j - dj];
-          const int a = di == 1 ? first[i - 1] : kNone, b = dj == 1 ? second[j - 1] : kNone;
+          const int a = di == 1 ? first[i - 1] : kNoSymbol, b = dj == 1 ? second[j - 1] : kNoSymbol;
           cost[i][j][0] = std::min(cost[i][j][0], before[0] + cost_of(a, b, false));
           cost[i][j][1] =
               std::min({cost[i][j][1], before[1] + cost_of(a, b, false), before[0] + cost_of(a, b, true)});
         }
-        cost[i][j][1] = std::min(cost[i][j][1], cost[i][j][0] + cost_of(kNone, kNone, true));
+        cost[i][j][1] = std::min(cost[i][j][1], cost[i][j][0] + cost_of(kNoSymbol, kNoSymbol, true));
       }
     }
     return cost[rows][columns][kind_ == Kind::missing ? 1 : 0];

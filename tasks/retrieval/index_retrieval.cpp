@@ -48,7 +48,7 @@ const TaskInfo kInfo{
     .shortcuts = {.token = 0.16, .neighbor = 0.13, .count = 0.16},
 };
 
-constexpr int kLetters = 52;
+constexpr int kItems = 52;
 enum class Query { item, index };
 enum class From { start, end, both };
 struct Options {
@@ -57,8 +57,8 @@ struct Options {
   Query query = Query::item;
   From from = From::start;
   void describe(OptionTable& o) {
-    o.integers("length", length, 1, kLetters, "items");
-    o.integer("farthest", farthest, 1, kLetters, "largest index");
+    o.integers("length", length, 1, kItems, "items");
+    o.integer("farthest", farthest, 1, kItems, "largest index");
     o.choice("query", query, {"item", "index"}, "the answer of the model; the other one is given");
     o.choice("from", from, {"start", "end", "both"}, "the end at which counting starts");
   }
@@ -69,21 +69,21 @@ class IndexRetrieval final : public BasicTask<Options> {
   using BasicTask::BasicTask;
   int vocabulary() const override { return blank() + 1; }
   double chance_level() const override {
-    return 1.0 / (options_.query == Query::item ? kLetters : options_.farthest);
+    return 1.0 / (options_.query == Query::item ? kItems : options_.farthest);
   }
   std::string token_text(int token) const override {
-    if (token < kLetters) return std::string(1, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[token]);
+    if (token < kItems) return std::string(1, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[token]);
     return token == start()   ? "start"
            : token == end()   ? "end"
            : token == blank() ? "="
-                              : fmt::format("{}", token - kLetters + 1);
+                              : fmt::format("{}", token - kItems + 1);
   }
 
   Example sample(int length, Rng& rng) const override {
-    std::vector<int> question = distinct_ids(rng, 0, kLetters, length);
+    std::vector<int> question = distinct_ids(rng, 0, kItems, length);
     const bool from_end = options_.from == From::both ? bernoulli(rng, 0.5) : options_.from == From::end;
     const int index = uniform(rng, 1, std::min(length, options_.farthest));
-    const int item = question[from_end ? length - index : index - 1], number = kLetters + index - 1;
+    const int item = question[from_end ? length - index : index - 1], number = kItems + index - 1;
 
     const bool asks_item = options_.query == Query::item;
     question.insert(question.end(), {from_end ? end() : start(), asks_item ? number : item});
@@ -93,7 +93,7 @@ class IndexRetrieval final : public BasicTask<Options> {
   }
 
  private:
-  int start() const { return kLetters + options_.farthest; }
+  int start() const { return kItems + options_.farthest; }
   int end() const { return start() + 1; }
   int blank() const { return start() + 2; }
 };
