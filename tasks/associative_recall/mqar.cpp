@@ -32,7 +32,8 @@ const TaskInfo kInfo{
     .published =
         "The paper has a vocabulary of 8192 and length/pairs 64/4, 128/8, 256/16 and 512/64, and trains and "
         "tests at one length. The filler is 0, or random ids on request. "
-        "With several numbers (pairs=4..64), each sequence draws one. "
+        "Later experiments of the code train on several data sets at once, from 64/4 to 256/64 (Arora et al. 2024, "
+        "arXiv:2402.18668); with pairs=4..64 each sequence draws its number. "
         "Here the default is the first size with a smaller vocabulary, and the splits are ours.",
     .length_unit = "tokens",
     .distance_unit = "tokens",

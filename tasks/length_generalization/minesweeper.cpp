@@ -38,7 +38,8 @@ const TaskInfo kInfo{
         "The scripts of the code train on 5..9 rows and columns (length=5..9,columns=5..9) and test on up to 15; its "
         "configuration trains on 6..10 and tests at 12. The fractions of mines and the coordinates are those of the code. There "
         "is no / between rows (row_ends=false), so that only encodings that read the coordinates know the number of columns. "
-        "There an end token follows the answer. Here boards are smaller, and the splits are ours.",
+        "There an end token follows the answer. The paper has square boards and writes * for an empty cell. Here boards are "
+        "smaller, and the splits are ours.",
     .length_unit = "rows",
     .splits = {{"in_distribution", {}, "the trained sizes"},
                {"ood_length", {{"length", "1x..2x"}}, "up to twice the rows"},

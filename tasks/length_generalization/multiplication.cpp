@@ -40,11 +40,13 @@ const TaskInfo kInfo{
     .source = "Cho et al. 2024, arXiv:2410.15787; code HanseulJo/position-coupling, data/multiplication.py",
     .published_name = "multiplication, with scratchpad",
     .published =
-        "The scratchpad, its zeros, the coordinates and the splits are those of the code. Its configuration trains on 1..10 by "
-        "1..4 digits (length=1..10,factor=1..4) and tests on up to 15 by 6; its scripts train on 1..10 by 1..10 and test on up "
-        "to 20 by 20. Here the first number has 1 to 3 digits and the second has 1 or 2. Without zeros (pad=false) the numbers of the scratchpad have at least as many "
-        "digits as the first operand, as in the code. The code states coordinates of unpadded numbers that are not "
-        "known yet; here they are 0. scratchpad=false has digit positions in place of coordinates, as in the code.",
+        "The scratchpad, its zeros, the coordinates and the splits are those of the code. Its configuration "
+        "trains on 1..10 by 1..4 digits (length=1..10,factor=1..4) and tests on up to 15 by 6; its scripts train "
+        "on 1..10 by 1..10 and test on up to 20 by 20. Here the first number has 1 to 3 digits and the second has "
+        "1 or 2. Without zeros (pad=false) the numbers of the scratchpad have at least as many digits as the "
+        "first operand, as in the code. The code states coordinates of unpadded numbers that are not known yet; "
+        "here they are 0. scratchpad=false has digit positions in place of coordinates, as in the code. Cho et "
+        "al. 2024, arXiv:2405.20671, multiply by two digits without a scratchpad (scratchpad=false,factor=2).",
     .length_unit = "digits of the first operand",
     .splits = {{"in_distribution", {}, "the trained numbers of digits"},
                {"ood_length", {{"length", "1x..2x"}}, "up to twice the digits in the first operand"},

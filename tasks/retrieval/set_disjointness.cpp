@@ -32,8 +32,8 @@ const TaskInfo kInfo{
     .published_name = "set disjointness",
     .published =
         "The paper shows that a recurrent model needs memory for the set that comes first, and compares both orders. "
-        "The code has a prefix token and vocabularies of 8192 elements. Here there is no prefix token, and there are "
-        "64 elements. The splits are ours.",
+        "Its experiments have a prefix token and a vocabulary of 2048, and train on both orders and several sizes at "
+        "once. Here there is no prefix token, there are 64 elements, and training has one order. The splits are ours.",
     .length_unit = "elements of the long set",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained sizes and order"},

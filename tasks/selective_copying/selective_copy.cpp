@@ -25,9 +25,9 @@ const TaskInfo kInfo{
     .source = "Golovneva et al. 2024, arXiv:2405.18719, Table 2",
     .published_name = "selective copy",
     .published =
-        "The paper has 256 data tokens (unconfirmed) and 256, 128 or 512 blanks, which are 16 times the default "
-        "length here with the same ratios. We infer that its error is an error of whole sequences. "
-        "It does not state its vocabulary; the 16 data tokens are ours.",
+        "The paper has 256 data tokens and 256, 128 or 512 blanks, which are 16 times the default length here with "
+        "the same ratios. Its vocabulary has 16 tokens; here it has 16 data tokens and a blank. We infer that its error "
+        "is an error of whole sequences.",
     .length_unit = "data tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "as many blanks as data tokens"},

@@ -42,9 +42,10 @@ const TaskInfo kInfo{
     .published_name = "word problems of S5, A5, A4 x Z5 and Z60",
     .published =
         "The paper tests at the trained length only, up to 20, and varies the depth. "
-        "Its code (jopetty/word-problem) numbers elements in another order and has a target `begin` at `begin`; "
-        "here `begin` has no target. s3 and s4 are added, and so is the decision whether a word is the identity, "
-        "which is the word problem in the strict sense (answer=identity,symbols=generators).",
+        "In its code (jopetty/word-problem) the later element acts first, and `begin` has a target `begin`; here the "
+        "earlier element acts first, and `begin` has no target. s3 and s4 are added. The word problem in the strict "
+        "sense asks if a word is the identity (answer=identity,symbols=generators); Yang et al. 2025, "
+        "arXiv:2505.16381, section 4.1, have it for words of other generators of a5, three 3-cycles and their inverses.",
     .length_unit = "elements",
     .distance_unit = "elements multiplied",
     .splits = {{"in_distribution", {}, "the trained lengths"},

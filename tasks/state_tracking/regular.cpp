@@ -47,7 +47,7 @@ const TaskInfo kInfo{
         "C-RASP[periodic, local], for models with positions, also has one for aa_star (100 and 100), aaaa_star "
         "(92.3 and 86.7), abab_star (89.4 and 82.3) and tomita4 (85.4 and 84.4); without positions, tomita4 has "
         "16.5 and 0, the others 0 and 0. "
-        "None was found for 012_02 (24.4 and 1.2 with positions), tomita3 (7.7 and 0), tomita5 and tomita6 (0 and "
+        "None was found for 012_02 (24.4 and 1.2 with positions, 11.2 and 0 without), tomita3 (7.7 and 0), tomita5 and tomita6 (0 and "
         "0). "
         "The code trains up to lengths 50 to 500 and tests in bins of up to three times as much. Here all "
         "languages have 2 to 32 symbols, words may be cut off, and 012_02 has runs of up to 8 twos everywhere, so "

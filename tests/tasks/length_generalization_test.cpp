@@ -155,6 +155,10 @@ TEST_CASE("the tasks of the length-generalization suite answer their worked exam
   CHECK(ask("copy", {3, 7, 7, 1}, 16) == Tokens{3, 7, 7, 1, 16});
   CHECK(ask("reverse", {3, 7, 7, 1}, 16) == Tokens{1, 7, 7, 3, 16});
   CHECK(ask("addition", {5, 1, 10, 7, 9, 2}, 11) == Tokens{2, 1, 3, 11});
+  // 653 + 49, 3812 + 98 and 98 + 9907, section 2.1 of arXiv:2405.20671
+  CHECK(ask("addition", {3, 5, 6, 10, 9, 4}, 11) == Tokens{2, 0, 7, 11});
+  CHECK(ask("addition", {2, 1, 8, 3, 10, 8, 9}, 11) == Tokens{0, 1, 9, 3, 11});
+  CHECK(ask("addition", {8, 9, 10, 7, 0, 9, 9}, 11) == Tokens{5, 0, 0, 0, 1, 11});
   CHECK(ask("polynomial", {13, 11, 14, 3, 13, 2, 14, 10, 13, 0}, 15) == Tokens{1});
   CHECK(ask("summation", {4, 7, 1}, 10) == Tokens{2});
   CHECK(ask("sorting", {7, 3, 11, 3}, 20) == Tokens{3, 3, 7, 11, 20});

@@ -248,6 +248,48 @@ TEST_CASE("recognition answers the examples in its file") {
         std::vector<int>{1});
 }
 
+TEST_CASE("languages accept and reject strings as the data of FLaRe do") {
+  const auto [name, text, accepted] =
+      GENERATE(table<std::string, std::string, bool>({{"even_pairs", "0 1 0", true},
+                                                      {"even_pairs", "1 0 0 0 1 1", true},
+                                                      {"even_pairs", "0 0 1", false},
+                                                      {"parity", "1 1 1 0 0 0", true},
+                                                      {"parity", "0 1 1 1 0", true},
+                                                      {"parity", "0 1 1", false},
+                                                      {"first", "1 0 1 0 0 0", true},
+                                                      {"first", "0 0 0", false},
+                                                      {"repeat_01", "0 1 0 1", true},
+                                                      {"repeat_01", "0 0 1", false},
+                                                      {"cycle_navigation", "= = < 4", true},
+                                                      {"cycle_navigation", "> = > < < 0", true},
+                                                      {"cycle_navigation", "= = > < > 1", true},
+                                                      {"cycle_navigation", "= > > 2 1", false},
+                                                      {"modular_arithmetic", "0 + 4 = 4", true},
+                                                      {"modular_arithmetic", "1 * 1 + 4 * 1 = 0", true},
+                                                      {"modular_arithmetic", "1 - * 2 = 1", false},
+                                                      {"dyck_2_3", "(1 (0 (0 )0 )0 )1", true},
+                                                      {"dyck_2_3", "(0 )0", true},
+                                                      {"dyck_2_3", "(0 (0 )1", false},
+                                                      {"majority", "1 0 1 0 1 1 1 0 1 0 1 1 1 0 1 1", true},
+                                                      {"majority", "1 0 0 1 0 1 1 0 1 0", false},
+                                                      {"unmarked_reversal", "0 1 1 0", true},
+                                                      {"unmarked_reversal", "1 0 0 1", true},
+                                                      {"unmarked_reversal", "0 1 0", false},
+                                                      {"unmarked_reversal", "1", false},
+                                                      {"marked_copy", "0 1 # 0 1", true},
+                                                      {"marked_copy", "0 0 # 0 0", true},
+                                                      {"marked_copy", "1 # 0 1 # 1 # 1", false},
+                                                      {"missing_duplicate", "1 1 _ 1", true},
+                                                      {"missing_duplicate", "0 1 0 _", true},
+                                                      {"missing_duplicate", "_ 1", true},
+                                                      {"missing_duplicate", "_ 1 _ 0 0 _", false},
+                                                      {"missing_duplicate", "1 1 1 1 0 1 1 _", false}}));
+  CAPTURE(name, text);
+  Word word = TextTask("recognition:language=" + name).ids(text);
+  for (int& symbol : word) symbol -= 3;  // after the ids of no, yes and ?
+  CHECK(make_language(index_of(name), 20)->contains(word) == accepted);
+}
+
 TEST_CASE("words have the published symbols and lengths") {
   const std::map<std::string, std::string> words{{"cycle_navigation", "> > = < 1"},
                                                  {"modular_arithmetic", "1 - 4 * 2 = 4"},

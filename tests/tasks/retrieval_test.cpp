@@ -86,6 +86,12 @@ TEST_CASE("set disjointness: both orders have the sizes of their sets and one co
   }
 }
 
+TEST_CASE("set disjointness answers the examples of the paper and of its code") {
+  const TextTask task("set_disjointness");
+  CHECK(task.answer("e7 e11 e17 e16 e4 e6 e9 ; e8 e1 e5 e6 =") == "e6");
+  CHECK(task.answer("e25 e7 e29 e19 ; e11 e5 e18 e10 e9 e7 e6 e27 =") == "e7");
+}
+
 TEST_CASE("n-back recalls the token n positions before") {
   const TextTask task("n_back");
   CHECK(task.answers("5 2 7 7 1", {2, 3, 4}) == "5 2 7");
@@ -213,6 +219,14 @@ TEST_CASE("a needle: the example in its file") {
   CHECK(TextTask("needle").answer("k4 : 2 9 . w1 k2 : 5 0 . k4 : 7 7 . w3 ? k4 k2 =", 6) == "2 9 7 7 5 0");
 }
 
+TEST_CASE("needles answer the examples of table 2 of RULER, with k0 for long-context and k1 for large-model") {
+  const TextTask task("needle");
+  CHECK(task.answer("w0 w1 k0 : 1 2 3 4 5 . w2 ? k0 =", 5) == "1 2 3 4 5");
+  CHECK(task.answer("w0 k0 : 1 2 3 4 5 . k1 : 5 4 3 2 1 . w1 ? k0 =", 5) == "1 2 3 4 5");
+  CHECK(task.answer("w0 k0 : 1 2 3 4 5 . k0 : 5 4 3 2 1 . w1 ? k0 =", 10) == "1 2 3 4 5 5 4 3 2 1");
+  CHECK(task.answer("w0 k0 : 1 2 3 4 5 . k1 : 5 4 3 2 1 . w1 ? k0 k1 =", 10) == "1 2 3 4 5 5 4 3 2 1");
+}
+
 TEST_CASE("needles have the forms of RULER and of passkey retrieval") {
   struct Form {
     std::string spec;
@@ -221,6 +235,7 @@ TEST_CASE("needles have the forms of RULER and of passkey retrieval") {
   const Form form = GENERATE(values<Form>({{"needle:keys=1", 1, 2},
                                            {"needle", 4, 2},
                                            {"needle:keys=16,length=0", 16, 2},
+                                           {"needle:keys=32,names=32,length=0", 32, 2},
                                            {"needle:keys=1,values=4", 4, 8},
                                            {"needle:queries=4", 4, 8},
                                            {"needle:keys=1,names=1,digits=5,haystack=noise", 1, 5}}));

@@ -20,6 +20,14 @@ TEST_CASE("count a word in the last sentence ignores earlier sentences, and may 
   CHECK(oracles().at("count_word_last_sentence")(e) == Tokens{6});
 }
 
+TEST_CASE(
+    "count a word in the last sentence: Alice and book, twice in the first of two sentences, as in CoPE's paper") {
+  const TextTask task("count_word_last_sentence");
+  const std::string sentences = "2 0 1 3 4 3 5 2 6 . 7 8 9 10 11 12 . ? ";
+  CHECK(task.answer(sentences + "2") == "#0");
+  CHECK(task.answer(sentences + "3") == "#0");
+}
+
 TEST_CASE("count a word in the last sentence: words have pieces, and full stops have none") {
   const TextTask whole("count_word_last_sentence"), pieces("count_word_last_sentence:pieces=2");
   for (int n = 0; n < 50; ++n) {

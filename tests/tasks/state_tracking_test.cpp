@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 #include <regex>
 #include <set>
 #include <string>
@@ -169,6 +170,17 @@ TEST_CASE("group words answer the example in its file") {
   CHECK(TextTask("group_word").answers("begin 23145 21354", {1, 2}) == "23145 13254");
 }
 
+TEST_CASE("group words answer published examples") {
+  const TextTask s3("group_word:group=s3");
+  // the parity of 0011 (Merrill et al., example 3.2), with 0 as the identity and 1 as a transposition
+  CHECK(s3.answers("begin 123 123 213 213", {1, 2, 3, 4}) == "123 123 213 123");
+  // (1,3,2) (3,1,2) = (2,1,3) in a test of their code, where the later factor acts first
+  CHECK(s3.answers("begin 312 132", {1, 2}) == "312 213");
+  // (1 2 3) (1 2 4) and their inverses, which do not commute (Yang et al. 2025, section 4.1)
+  CHECK(TextTask("group_word").answers("begin 23145 24315 31245 41325", {1, 2, 3, 4}) ==
+        "23145 43215 42135 21435");
+}
+
 namespace {
 
 /// Returns true if the text is a word of the language.
@@ -218,6 +230,30 @@ std::set<std::string> prefixes_of_words(const std::string& language, const std::
 TEST_CASE("regular languages answer the examples in their files") {
   CHECK(TextTask("regular:language=tomita4").answers("tomita4 0 0 1 0", {1, 2, 3, 4}) == "{01$} {1$} {01$} {01$}");
   CHECK(TextTask("regular").answers("012_02 0 2 1 2", {1, 2, 3, 4}) == "{012$} {012$} {012} {012}");
+}
+
+TEST_CASE("regular languages answer rows of the data of the formal language suite") {
+  const auto [language, word, sets] = GENERATE(table<std::string, std::string, std::string>(
+      {{"tomita1", "1", "{1$}"},
+       {"tomita2", "1 0", "{0} {1$}"},
+       {"tomita4", "0 1 0 0", "{01$} {01$} {01$} {1$}"},
+       {"tomita5", "0 0", "{01} {01$}"},
+       {"tomita6", "0 1", "{01} {01$}"},
+       {"tomita7", "0 0 0 0 1 0 0 0 0 0 0 0 0 1 1 1 1",
+        "{01$} {01$} {01$} {01$} {01$} {01$} {01$} {01$} {01$} {01$} {01$} {01$} {01$} {1$} {1$} {1$} {1$}"},
+       {"aa_star", "a a a a", "{a} {a$} {a} {a$}"},
+       {"aaaa_star", "a a a a", "{a} {a} {a} {a$}"},
+       {"abab_star", "a b a b", "{b} {a} {b} {a$}"},
+       {"d2", "a a b a b b a a b b", "{ab} {b} {ab} {b} {ab} {a$} {ab} {b} {ab} {a$}"},
+       {"d3", "a a b b a b a b", "{ab} {ab} {ab} {a$} {ab} {a$} {ab} {a$}"},
+       {"d4", "a a a a b a", "{ab} {ab} {ab} {b} {ab} {b}"},  // the beginning of a word
+       {"ab_d_bc", "a a d", "{abd} {abd} {bc$}"},
+       {"ab_d_bc", "d b", "{bc$} {bc$}"},
+       {"012_02", "1 0 2 2", "{012} {012$} {012$} {012$}"}}));
+  CAPTURE(language);
+  Tokens scored(static_cast<size_t>(std::ranges::count(word, ' ')) + 1);
+  std::iota(scored.begin(), scored.end(), 1);
+  CHECK(TextTask("regular:language=" + language).answers(language + " " + word, scored) == sets);
 }
 
 TEST_CASE("the symbols that may follow a prefix are those that words have there") {
