@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "results/presentation/accuracy_text.h"
+#include "results/presentation/effective_length_text.h"
 #include "results/statistics/compare.h"
 #include "results/statistics/learned.h"
 #include "results/statistics/tiers.h"
@@ -33,6 +34,8 @@ bool has_recurrent_models(const Board& board) {
     return !task.recurrent.empty() || !task.summary.recurrent.empty();
   });
 }
+
+bool has_effective_length(const BoardRow& row) { return row.effective_length.has_value(); }
 
 double worst(const BoardRow& row) { return *std::min_element(row.values.begin(), row.values.end()); }
 double best(const BoardRow& row) { return *std::max_element(row.values.begin(), row.values.end()); }
@@ -57,6 +60,7 @@ Json write_row(const BoardRow& row, const BoardTexts& words) {
   json["values"] = Json::array();
   for (const double value : row.values) json["values"].push_back(six_decimals_or_null(value));
   json["in_distribution"] = six_decimals_or_null(row.in_distribution);
+  json["effective_length"] = row.effective_length ? to_json(*row.effective_length) : Json(nullptr);
   json["learned"] = row.learned.seeds.correct;
   json["late_gain"] = six_decimals_or_null(row.learned.late_gain);
   json["unfinished"] = row.unfinished;
@@ -141,34 +145,42 @@ std::string marked_text(const std::vector<std::string>& tasks) {
 
 Table board_summary(const Board& board, bool with_names) {
   Table table{{{"task"},
-               {"steps", Align::right},
                {"learned by", Align::right},
-               {fmt::format("{:.2f} or more", kKept), Align::right},
                {"best"},
-               {"accuracy", Align::right}},
+               {"effective length", Align::right},
+               {"accuracy", Align::right},
+               {fmt::format("{:.2f} or more", kKept), Align::right},
+               {"steps", Align::right}},
               {}};
   if (with_names) table.columns.push_back({fmt::format("encodings with {:.2f} or more", kKept)});
   for (const BoardTask& task : board.tasks) {
     const BoardTaskSummary& summary = task.summary;
     const Tone tone = summary.keep.empty() ? Tone::faint : Tone::plain;
-    std::vector<Cell> cells{Cell{task.task, tone},
-                            Cell{fmt::format("{}", task.steps), tone},
-                            Cell{learned_by_text(task), tone},
-                            Cell{fmt::format("{}", summary.keep.size()), tone},
-                            Cell{summary.best ? name_text(*summary.best) : "-", tone},
-                            Cell{summary.best ? accuracy_text(summary.best->mean) : "-", tone}};
+    std::vector<std::string> best{"-", "-", "-"};
+    if (summary.best) {
+      const auto& length = summary.best->effective_length;
+      best = {name_text(*summary.best), length ? multiple_text(length->multiple, length->tested_to) : "no grid",
+              accuracy_text(summary.best->mean)};
+    }
+    std::vector<Cell> cells{Cell{task.task, tone}, Cell{learned_by_text(task), tone}};
+    for (const std::string& text : best) cells.emplace_back(text, tone);
+    cells.emplace_back(fmt::format("{}", summary.keep.size()), tone);
+    cells.emplace_back(fmt::format("{}", task.steps), tone);
     if (with_names) cells.push_back(some(summary.keep, 6));
     table.rows.push_back(std::move(cells));
   }
   return table;
 }
 
-Table board_table(const BoardTask& task) {
+Table board_table(const BoardTask& task, bool with_lengths) {
   const std::vector<BoardRow> rows = all_rows(task);
   const auto seeds = [](const BoardRow& row) { return row.values.size(); };
   const bool differ =
       std::ranges::any_of(rows, [&](const BoardRow& row) { return seeds(row) != seeds(rows.front()); });
-  Table table{{{"tier"}, {"encoding"}, {split_title(task), Align::right}}, {}};
+  Table table{{{"tier"}, {"encoding"}}, {}};
+  const bool has_lengths = with_lengths && std::ranges::any_of(rows, has_effective_length);
+  if (has_lengths) table.columns.push_back({"effective length", Align::right});
+  table.columns.push_back({split_title(task), Align::right});
   if (differ || rows.empty()) {
     table.columns.push_back({"worst to best seed", Align::right});
     table.columns.push_back({"seeds", Align::right});
@@ -181,9 +193,10 @@ Table board_table(const BoardTask& task) {
     const bool unknown = row.status == BoardStatus::not_learned;
     const Tone tone = unknown ? Tone::faint : row.tier == 1 ? Tone::good : Tone::plain;
     const Tone best = row.tier == 1 ? Tone::good : Tone::plain;
-    std::vector<Cell> cells{Cell{tier_text(row), tone}, Cell{name_text(row), best},
-                            Cell{unknown ? "-" : accuracy_text(row.mean), best},
-                            unknown ? "-" : seed_range_text(row)};
+    std::vector<Cell> cells{Cell{tier_text(row), tone}, Cell{name_text(row), best}};
+    if (has_lengths) cells.emplace_back(effective_length_text(row.effective_length, row.learned), best);
+    cells.emplace_back(unknown ? "-" : accuracy_text(row.mean), best);
+    cells.emplace_back(unknown ? "-" : seed_range_text(row));
     if (differ) cells.push_back(fmt::format("{}", seeds(row)));
     cells.push_back(in_distribution_text(row));
     cells.push_back(row.cost ? cost_text(row) : "-");
@@ -224,7 +237,7 @@ std::vector<std::string> tier_lines(const BoardTask& task) {
 Table board_csv(const Board& board, const BoardTexts& words) {
   Table table{{{"task"}, {"split"}, {"encoding"}, {"family"}, {"own"}, {"standing"}}, {}};
   for (const char* header : {"tier", "mean", "worst", "best", "seeds", "in_distribution", "learned", "late_gain",
-                             "unfinished", "cost", "unsettled"}) {
+                             "unfinished", "cost", "unsettled", "effective_length", "length_tested_to"}) {
     table.columns.push_back({header, Align::right});
   }
   for (const BoardTask& task : board.tasks) {
@@ -235,7 +248,9 @@ Table board_csv(const Board& board, const BoardTexts& words) {
                             number_text(worst(row)), number_text(best(row)), fmt::format("{}", row.values.size()),
                             number_text(row.in_distribution), fmt::format("{}", row.learned.seeds.correct),
                             number_text(row.learned.late_gain), fmt::format("{}", row.unfinished),
-                            number_text(row.cost), row.unsettled ? "yes" : "no"});
+                            number_text(row.cost), row.unsettled ? "yes" : "no",
+                            row.effective_length ? number_text(row.effective_length->multiple) : "",
+                            row.effective_length ? number_text(row.effective_length->tested_to) : ""});
     }
   }
   return table;
@@ -243,13 +258,28 @@ Table board_csv(const Board& board, const BoardTexts& words) {
 
 std::vector<std::string> board_summary_notes(const Board& board) {
   std::vector<std::string> notes{
-      "steps: of training, at most; a task that none has learned may need more.",
       fmt::format("learned by: encodings of which at least half of the seeds have {} or more in distribution.",
                   kLearned),
-      fmt::format("{:.2f} or more, best: of those, by {}, {}, mean over seeds and splits.", kKept,
-                  metric_info(board.options.metric).title, split_title(board.options))};
+      fmt::format("best, {:.2f} or more: of those, by {}, {}, mean over seeds and splits.", kKept,
+                  metric_info(board.options.metric).title, split_title(board.options)),
+      fmt::format(
+          "effective length, of the best: the largest multiple of the trained length up to which most seeds have {} of "
+          "the sequences right; >=: no larger multiple was tested. 'posbench card NAME' has its interval. no grid: the "
+          "length of the task is fixed, or multiples of it were not tested.",
+          kKept),
+      "steps: of training, at most; a task that none has learned may need more."};
   if (has_recurrent_models(board)) notes.emplace_back(kAboutRecurrentModels);
   if (!marked_tasks(board).empty()) notes.emplace_back(kAboutMarks);
+  return notes;
+}
+
+std::vector<std::string> board_length_notes(const Board& board) {
+  std::vector<std::optional<EffectiveLength>> lengths;
+  for (const BoardTask& task : board.tasks) {
+    for (const BoardRow& row : all_rows(task)) lengths.push_back(row.effective_length);
+  }
+  std::vector<std::string> notes;
+  for (const std::string& note : effective_length_notes(lengths)) notes.push_back(note + ".");
   return notes;
 }
 

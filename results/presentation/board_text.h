@@ -39,14 +39,14 @@ inline constexpr const char* kAboutRecurrentModels =
     "lstm, gated_delta: models with a recurrent layer in place of attention (model.block). They are in no tier and do not "
     "count among the encodings.";
 
-/// Returns a row for each task: learned_by_text, the number of encodings that keep 0.90 or more on the split that
-/// decides, and the best of these. Encodings that the board does not show are counted too.
+/// Returns a row for each task: learned_by_text, the best of these on the split that decides with its effective length,
+/// and the number of encodings that keep 0.90 or more there. Encodings that the board does not show are counted too.
 /// `with_names` adds a column with their names.
 Table board_summary(const Board&, bool with_names);
 
-/// Returns a row for each encoding: tier, accuracy with the worst and the best seed, accuracy in distribution,
-/// cost.
-Table board_table(const BoardTask&);
+/// Returns a row for each encoding: tier, accuracy with the worst and the best seed, accuracy in distribution, cost.
+/// `with_lengths` adds the effective lengths, if a report has any.
+Table board_table(const BoardTask&, bool with_lengths);
 
 /// Returns a line for each tier of a task: "tier 1 (0.85 to 0.93): cope 1.9x, path 3.1x"; and one for recurrent models.
 std::vector<std::string> tier_lines(const BoardTask&);
@@ -56,6 +56,9 @@ Table board_csv(const Board&, const BoardTexts&);
 
 /// Returns lines that explain the columns of the summary.
 std::vector<std::string> board_summary_notes(const Board&);
+
+/// Returns lines that explain the effective lengths of the rows; nothing without a grid.
+std::vector<std::string> board_length_notes(const Board&);
 
 /// Returns lines that explain the columns of the board.
 std::vector<std::string> board_notes(const Board&, const BoardTexts&);

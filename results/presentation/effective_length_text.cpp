@@ -16,10 +16,10 @@ constexpr const char* kNotLearned = "not learned";
 bool has_grid(const SummaryRow& row) { return row.effective_length || row.effective_distance; }
 
 /// Returns a note on the intervals and their coverage, by the number of seeds.
-std::string interval_note(const Summary& summary) {
+std::string interval_note(const std::vector<std::optional<EffectiveLength>>& lengths) {
   std::map<size_t, double> coverages;  // by the number of seeds; 0: no interval
-  for (const SummaryRow& row : summary.rows) {
-    if (row.effective_length) coverages[row.seeds.size()] = row.effective_length->coverage;
+  for (const auto& length : lengths) {
+    if (length) coverages[length->values.size()] = length->coverage;
   }
   std::vector<std::string> parts;
   for (const auto& [seeds, coverage] : coverages) {
@@ -48,15 +48,30 @@ std::string effective_length_text(const std::optional<EffectiveLength>& effectiv
 
 bool has_grids(const Summary& summary) { return std::any_of(summary.rows.begin(), summary.rows.end(), has_grid); }
 
-std::vector<std::string> effective_length_notes(const Summary& summary) {
-  if (!has_grids(summary)) return {};
+std::vector<std::string> effective_length_notes(const std::vector<std::optional<EffectiveLength>>& lengths) {
+  const auto has_value = [](const std::optional<EffectiveLength>& length) { return length.has_value(); };
+  if (!std::ranges::any_of(lengths, has_value)) return {};
   std::vector<std::string> notes{fmt::format(
       "effective length: the largest multiple of the trained length up to which most seeds have {} of the sequences right; "
       "{}; >=: no larger multiple was tested",
-      kKept, interval_note(summary))};
-  if (!std::all_of(summary.rows.begin(), summary.rows.end(), has_grid))
+      kKept, interval_note(lengths))};
+  if (!std::ranges::all_of(lengths, has_value))
     notes.emplace_back("no grid: the length of the task is fixed, or multiples of it were not tested");
   return notes;
+}
+
+std::vector<std::string> effective_length_notes(const Summary& summary) {
+  std::vector<std::optional<EffectiveLength>> lengths;
+  for (const SummaryRow& row : summary.rows)
+    lengths.push_back(row.effective_length ? row.effective_length : row.effective_distance);
+  return effective_length_notes(lengths);
+}
+
+Json to_json(const EffectiveLength& effective) {
+  return {{"multiple", effective.multiple},
+          {"low", effective.interval ? Json(effective.interval->low) : Json(nullptr)},
+          {"high", effective.interval ? Json(effective.interval->high) : Json(nullptr)},
+          {"tested_to", effective.tested_to}};
 }
 
 }  // namespace posbench

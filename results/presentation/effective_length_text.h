@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "results/json/json.h"
 #include "results/statistics/summary.h"
 
 namespace posbench {
@@ -20,5 +21,10 @@ bool has_grids(const Summary&);
 
 /// Returns the definition of the effective length and of its interval; nothing without a grid.
 std::vector<std::string> effective_length_notes(const Summary&);
+/// The same for a list of effective lengths; those without a grid are empty.
+std::vector<std::string> effective_length_notes(const std::vector<std::optional<EffectiveLength>>&);
+
+/// Writes the multiple, its interval and the largest multiple that was tested.
+Json to_json(const EffectiveLength&);
 
 }  // namespace posbench

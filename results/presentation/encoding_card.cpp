@@ -219,7 +219,7 @@ std::vector<CardPart> card_parts(const EncodingCard& card) {
     parts.push_back({lengths_text(card), "", card.lengths ? length_table(*card.lengths) : Table{}});
     parts.push_back({overview_text(card.board), "", {}});
     parts.push_back({about_tasks(), "", {}});
-    for (OverviewTable& part : overview_tables(card.board))
+    for (OverviewTable& part : overview_tables(card.board, /*with_lengths=*/false))
       parts.push_back({part.title, "", std::move(part.table)});
     if (!card.equal.empty()) parts.push_back({equal_text(card), "", {}});
   }
@@ -248,14 +248,10 @@ Json to_json(const EncodingCard& card, const BoardTexts& texts) {
   json["effective_lengths"] = Json::array();
   for (const SummaryRow& row : card.lengths ? card.lengths->rows : std::vector<SummaryRow>{}) {
     if (!row.effective_length) continue;
-    const EffectiveLength& effective = *row.effective_length;
-    json["effective_lengths"].push_back(
-        {{"task", row.task},
-         {"multiple", effective.multiple},
-         {"low", effective.interval ? Json(effective.interval->low) : Json(nullptr)},
-         {"high", effective.interval ? Json(effective.interval->high) : Json(nullptr)},
-         {"tested_to", effective.tested_to},
-         {"learned", row.learned.by_half_the_seeds()}});
+    Json length = to_json(*row.effective_length);
+    length["task"] = row.task;
+    length["learned"] = row.learned.by_half_the_seeds();
+    json["effective_lengths"].push_back(std::move(length));
   }
   json["board"] = to_json(card.board, texts, {});
   json["equal"] = card.equal;
@@ -286,7 +282,7 @@ std::string make_card_page(const EncodingCard& card) {
     }
     Section tasks{"Tasks", "", {}};
     if (Plot plot = task_plot(card); !plot.rows.empty()) tasks.plots.push_back(std::move(plot));
-    for (OverviewTable& part : overview_tables(card.board))
+    for (OverviewTable& part : overview_tables(card.board, /*with_lengths=*/false))
       tasks.plots.push_back(table_plot(part.title.substr(0, part.title.size() - 1), "", part.table));
     page.sections.push_back(std::move(tasks));
   }

@@ -11,6 +11,7 @@
 
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/board_text.h"
+#include "results/presentation/effective_length_text.h"
 #include "results/presentation/over_tasks_text.h"
 #include "results/statistics/compare.h"
 #include "results/statistics/over_tasks.h"
@@ -47,13 +48,17 @@ std::vector<const BoardTask*> select_tasks(const Board& board, BoardStatus statu
   return tasks;
 }
 
-Table make_table(const std::vector<const BoardTask*>& tasks, BoardStatus status) {
+Table make_table(const std::vector<const BoardTask*>& tasks, BoardStatus status, bool with_lengths) {
   Table table{{{"task"}}, {}};
+  const bool has_lengths = with_lengths && std::ranges::any_of(tasks, [](const BoardTask* task) {
+                             return task->rows.front().effective_length.has_value();
+                           });
   if (status == BoardStatus::in_tier) table.columns.push_back({"tier"});
   if (status == BoardStatus::not_learned) {
     table.columns.push_back({"in distribution", Align::right});
     table.columns.push_back({"learned by", Align::right});
   } else {
+    if (has_lengths) table.columns.push_back({"effective length", Align::right});
     table.columns.push_back({"mean", Align::right});
     table.columns.push_back({"worst to best seed", Align::right});
   }
@@ -68,6 +73,7 @@ Table make_table(const std::vector<const BoardTask*>& tasks, BoardStatus status)
       cells.emplace_back(in_distribution_text(row));
       cells.emplace_back(learned_by_text(*task));
     } else {
+      if (has_lengths) cells.emplace_back(effective_length_text(row.effective_length, row.learned), tone);
       cells.emplace_back(accuracy_text(row.mean), tone);
       cells.emplace_back(seed_range_text(row));
     }
@@ -115,11 +121,11 @@ std::string overview_text(const Board& board) {
   return text;
 }
 
-std::vector<OverviewTable> overview_tables(const Board& board) {
+std::vector<OverviewTable> overview_tables(const Board& board, bool with_lengths) {
   std::vector<OverviewTable> tables;
   for (const BoardStatus status : kStatuses) {
     const std::vector<const BoardTask*> tasks = select_tasks(board, status);
-    if (!tasks.empty()) tables.push_back({title(status), make_table(tasks, status)});
+    if (!tasks.empty()) tables.push_back({title(status), make_table(tasks, status, with_lengths)});
   }
   return tables;
 }

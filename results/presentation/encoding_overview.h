@@ -27,7 +27,8 @@ bool has_one_encoding(const Board&);
 std::string overview_text(const Board&);
 
 /// Returns a table for each status that occurs: in a tier, too few seeds, not learned. The best task is first, the
-/// worst last. Each row also has the best encoding of its task and the mean of that encoding.
-std::vector<OverviewTable> overview_tables(const Board&);
+/// worst last. Each row also has the best encoding of its task and the mean of that encoding; with_lengths adds the
+/// effective lengths, if the reports have any.
+std::vector<OverviewTable> overview_tables(const Board&, bool with_lengths);
 
 }  // namespace posbench

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,14 +9,12 @@
 #include "results/presentation/board_page.h"
 #include "results/presentation/claims_page.h"
 #include "results/presentation/claims_text.h"
-#include "results/presentation/effective_length_text.h"
 #include "results/presentation/encoding_card.h"
 #include "results/presentation/encoding_overview.h"
 #include "results/presentation/page.h"
 #include "results/presentation/report_page.h"
 #include "results/presentation/report_page_options.h"
 #include "results/presentation/site_parts.h"
-#include "results/statistics/effective_length.h"
 
 namespace posbench {
 namespace {
@@ -70,7 +67,7 @@ void add_card(const EncodingCard& card, SiteText& text) {
   if (card.lengths) text.add_table("Effective lengths", {length_table(*card.lengths), {{0, Named::task}}});
   text.begin_section("on-tasks", "Tasks");
   text.add_paragraph(overview_text(card.board));
-  for (OverviewTable& part : overview_tables(card.board)) {
+  for (OverviewTable& part : overview_tables(card.board, /*with_lengths=*/false)) {
     const size_t best = part.table.columns.size() - 2;  // the best encoding of the task; its mean is last
     const std::string title = part.title.substr(0, part.title.size() - 1);
     text.add_heading(title);
@@ -85,31 +82,11 @@ void add_claims(const std::vector<const SiteClaim*>& claims, SiteText& text) {
   text.add_table("Claims", claim_rows(claims));
 }
 
-/// Returns the effective length of an encoding on a task, or nothing if its experiments have no grid.
-std::optional<EffectiveLength> find_length(const Report& report, const std::string& task,
-                                           const std::string& encoding) {
-  std::vector<const ExperimentResult*> experiments;
-  for (const ExperimentResult& experiment : report.experiments) {
-    if (experiment.id.task == task && experiment.id.encoding == encoding) experiments.push_back(&experiment);
-  }
-  return find_effective_length(experiments, "length");
-}
-
-/// Returns the table of the board, with the encodings first, and with effective lengths if any row has one. `report` has
-/// the experiments of the task, and `recurrent` those of recurrent models.
-SiteTable results_table(const Report& report, const Report& recurrent, const BoardTask& task) {
-  Table table = board_table(task);
+/// Returns the table of the board, with the encodings first.
+SiteTable results_table(const BoardTask& task) {
+  Table table = board_table(task, /*with_lengths=*/true);
   std::swap(table.columns[0], table.columns[1]);
   for (std::vector<Cell>& row : table.rows) std::swap(row[0], row[1]);
-  std::vector<std::optional<EffectiveLength>> lengths;
-  const std::vector<BoardRow> rows = all_rows(task);
-  for (const BoardRow& row : rows)
-    lengths.push_back(find_length(row.is_recurrent ? recurrent : report, task.task, row.encoding));
-  if (std::ranges::none_of(lengths, [](const auto& length) { return length.has_value(); }))
-    return {std::move(table), {{0, Named::encoding}}};
-  table.columns.push_back({"effective length", Align::right});
-  for (size_t n = 0; n < lengths.size(); ++n)
-    table.rows[n].emplace_back(effective_length_text(lengths[n], rows[n].learned));
   return {std::move(table), {{0, Named::encoding}}};
 }
 
@@ -125,12 +102,12 @@ Report select_task(const Report& report, const std::string& task) {
   return one;
 }
 
-void add_results(const SiteSource& source, const Report& report, const BoardTask& task, SiteText& text) {
+void add_results(const SiteSource& source, const BoardTask& task, SiteText& text) {
   text.begin_section("encodings", "Encodings");
   text.add_paragraph(task_summary_text(task, source.board.options));
-  text.add_table(fmt::format("Encodings on {}", task.task),
-                 results_table(report, source.contents.board.recurrent, task));
+  text.add_table(fmt::format("Encodings on {}", task.task), results_table(task));
   Board board{.options = source.board.options, .tasks = {task}};
+  for (const std::string& note : board_length_notes(board)) text.add_paragraph(note);
   for (const std::string& note : board_notes(board, source.contents.texts)) text.add_paragraph(note);
 }
 
@@ -185,7 +162,7 @@ SiteFile make_task_page(const SiteSource& source, const SiteTask& task) {
   const Report report = select_task(contents.board.report, task.name);
   const auto found = std::ranges::find(source.board.tasks, task.name, &BoardTask::task);
   if (found != source.board.tasks.end()) {
-    add_results(source, report, *found, text);
+    add_results(source, *found, text);
   } else {
     text.begin_section("encodings", "Encodings");
     text.add_paragraph(fmt::format("The board has no result of it. 'posbench run -t {}' makes some.", task.name));

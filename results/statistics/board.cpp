@@ -156,6 +156,7 @@ BoardRow make_row(const Report& report, const TaskBaseline& task, const std::vec
   }
   row.mean = mean(row.values);
   if (!trained.empty()) row.in_distribution = sum / static_cast<double>(experiments.size());
+  row.effective_length = find_effective_length(experiments, "length");
   row.learned = find_learned(report, task, experiments);
   const bool out = std::any_of(task.splits.begin(), task.splits.end(), [&](const SplitBaseline& split) {
     return split.kind == SplitKind::out_of_distribution && split.name == splits.front();

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "results/statistics/effective_length.h"
 #include "results/statistics/learned.h"
 #include "results/types/metric.h"
 #include "results/types/report.h"
@@ -69,6 +70,7 @@ struct BoardRow {
   std::vector<double> values;             // the accuracy that decides, of each seed
   double mean = 0;                        // of these
   std::optional<double> in_distribution;  // the mean over seeds and splits; empty if there is no such split
+  std::optional<EffectiveLength> effective_length;  // empty without a grid of lengths
   Learned learned;
   int unfinished = 0;  // experiments that diverged or failed, and count as 0
   std::optional<double> cost;

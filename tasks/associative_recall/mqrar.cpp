@@ -36,8 +36,9 @@ const TaskInfo kInfo{
     .published =
         "The second paper has 32 keys in 768 tokens and N from 1 to 4, and tests at the trained length; there, with "
         "two layers of width 256, PaTH learns N up to 3. That is mqrar:keys=32,length=768,which=N. "
-        "The papers publish no generator, so the uniform order of the assignments, the vocabulary and the splits "
-        "are ours. Here there are 8 keys in 32 tokens.",
+        "The first author's fork of Zoology (shawntan/zoology, commit 3bf0571) has a generator for which=1, whose questions come "
+        "at power-law gaps. Here keys come in uniform order; this order, the vocabulary and the splits are ours. There are "
+        "8 keys in 32 tokens.",
     .length_unit = "tokens",
     .distance_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained length and number of keys"},

@@ -40,7 +40,8 @@ const TaskInfo kInfo{
         "each digit is then as far from the start of its number as its decimal position. "
         "Cho et al. 2024, arXiv:2405.20671, pad the operands and reverse the answer (pad=true,reversed=answer). "
         "Cho et al. 2024, arXiv:2410.15787, add more than two numbers (such as operands=2..10), with a scratchpad, "
-        "which is left out here.",
+        "which is left out here. Their code pads more than two operands to the length of the largest possible sum; here pad=true "
+        "pads them to that of the longest operand.",
     .length_unit = "digits",
     .splits = splits_to_twice_the_length(),
     .largest_answer_fraction = 0.18,

@@ -151,7 +151,7 @@ TEST_CASE("an encoding whose seeds differ too much to tell it from better ones i
   CHECK(!rows[0].unsettled);
   CHECK(rows[2].tier == 2);
   CHECK(!rows[2].unsettled);
-  CHECK(board_table(board.tasks[0]).rows[1][0].text == "1 ?");
+  CHECK(board_table(board.tasks[0], false).rows[1][0].text == "1 ?");
   CHECK(tier_lines(board.tasks[0])[0] == "tier 1 (1.00): encoding0, encoding2 ? (0.46) 1.5x");
   CHECK(to_json(board, kWords, {}).at("tasks").at(0).at("rows").at(1).at("unsettled") == true);
   const auto marked = [](const std::vector<std::string>& notes) {
@@ -171,9 +171,9 @@ TEST_CASE("the summary counts who has learned each task and who keeps it, and na
   REQUIRE(table.rows.size() == 2);
   std::vector<std::string> cells;
   for (const Cell& cell : table.rows[0]) cells.push_back(cell.text);
-  CHECK(cells == std::vector<std::string>{"task0", "1000", "4 of 5", "3", "encoding0", "0.95",
+  CHECK(cells == std::vector<std::string>{"task0", "4 of 5", "encoding0", "no grid", "0.95", "3", "1000",
                                           "encoding0, encoding1, encoding3"});
-  CHECK(board_summary(board, /*with_names=*/false).columns.size() == 6);
+  CHECK(board_summary(board, /*with_names=*/false).columns.size() == 7);
   const Json task = to_json(board, kWords, {}).at("tasks").at(0);
   CHECK(task.at("learned") == 4);
   CHECK(task.at("encodings") == 5);
@@ -181,20 +181,38 @@ TEST_CASE("the summary counts who has learned each task and who keeps it, and na
   CHECK(task.at("best") == "encoding0");
 }
 
+TEST_CASE("the board has the effective lengths of reports with grids, and says where there is none") {
+  Report stored = stored_report();
+  for (ExperimentResult& experiment : stored.experiments) {
+    if (experiment.id.task == "task0") experiment.grids = {drawn_grid("length", {1, 1, 1, 0.2, 0.1})};
+  }
+  const Board board = make_board(merge_board(std::vector<NamedReport>{{"stored", stored}}, {}, {}, false));
+  const Table summary = board_summary(board, /*with_names=*/false);
+  CHECK(summary.rows[0][3].text == "2x");
+  CHECK(summary.rows[1][3].text == "no grid");
+  const std::string notes = fmt::format("{}", fmt::join(board_summary_notes(board), "\n"));
+  CHECK(notes.find("effective length, of the best: the largest multiple") != std::string::npos);
+  CHECK(notes.find("no grid: the length of the task is fixed") != std::string::npos);
+  CHECK(board_table(board.tasks[0], /*with_lengths=*/true).rows[0][2].text == "2x (2x..2x)");
+  const Json row = to_json(board, kWords, {}).at("tasks").at(0).at("rows").at(0);
+  CHECK(row.at("effective_length") == Json{{"multiple", 2}, {"low", 2}, {"high", 2}, {"tested_to", 4}});
+  CHECK(board_csv(board, kWords).rows[0][17].text == "2");
+}
+
 TEST_CASE("a marked task shows its mark if no encoding has learned it, and the notes explain the mark") {
   const auto accuracy = [](int task, int, int split, int) { return split == 0 && task == 1 ? 0.5 : 1.0; };
   const Report stored = drawn_report(3, 2, 5, accuracy);
   BoardReport all = merge_board(std::vector<NamedReport>{{"stored", stored}}, {}, {}, false);
-  CHECK(board_summary(make_board(all), /*with_names=*/false).rows[1][2].text == "0 of 2");
-  CHECK(board_summary_notes(make_board(all)).size() == 3);
+  CHECK(board_summary(make_board(all), /*with_names=*/false).rows[1][1].text == "0 of 2");
+  CHECK(board_summary_notes(make_board(all)).size() == 4);
   all.find_mark = [](const std::string& task) {
     return task == "task1" ? "open" : task == "task2" ? "control" : "";
   };
   const Board board = make_board(all);
   const Table table = board_summary(board, /*with_names=*/false);
-  CHECK(table.rows[0][2].text == "2 of 2");
-  CHECK(table.rows[1][2].text == "open");
-  CHECK(table.rows[2][2].text == "2 of 2");
+  CHECK(table.rows[0][1].text == "2 of 2");
+  CHECK(table.rows[1][1].text == "open");
+  CHECK(table.rows[2][1].text == "2 of 2");
   CHECK(board_summary_notes(board).back() == kAboutMarks);
   CHECK(task_summary_text(board.tasks[1], {}).starts_with("Marked open: 0 of 2 encodings learn it"));
   const Json tasks = to_json(board, kWords, {}).at("tasks");
@@ -301,7 +319,7 @@ TEST_CASE("recurrent models change no row, tier, count, card or recommendation o
   CHECK(tier_lines(after.tasks[1]).back() == "recurrent: lstm (not learned)");
   CHECK(task_summary_text(after.tasks[0], {}) ==
         task_summary_text(before.tasks[0], {}) + " lstm learns it without attention.");
-  CHECK(board_table(after.tasks[0]).rows.back().front().text == "recurrent");
+  CHECK(board_table(after.tasks[0], false).rows.back().front().text == "recurrent");
   CHECK(json_after["tasks"][1]["recurrent"][0]["standing"] == "recurrent, not learned");
   CHECK(board_csv(after, kWords).rows.size() == board_csv(before, kWords).rows.size() + 2);
   CHECK(board_summary_notes(before).size() + 1 == board_summary_notes(after).size());
@@ -340,7 +358,7 @@ TEST_CASE("tables, notes, JSON and page of the board agree") {
   const BoardReport all =
       merge_board(std::vector<NamedReport>{{"stored", stored}}, {}, {{"encoding0", 1.5}}, false);
   const Board board = make_board(all);
-  const Table table = board_table(board.tasks[0]);
+  const Table table = board_table(board.tasks[0], false);
   CHECK(table.rows[0][0].text == "1");
   CHECK(table.rows[0][3].text == "0.95 to 0.95");
   CHECK(table.rows[0][6].text == "1.5x");
