@@ -1,5 +1,8 @@
 #include "results/statistics/board.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
