@@ -302,17 +302,22 @@ std::vector<std::string> accuracy_notes(const Summary& summary, Metric metric) {
 
 std::vector<std::string> memory_notes(const Report& report) {
   constexpr double kMany = 0.2;
-  std::vector<std::string> notes;
+  std::map<int, std::vector<std::string>> tasks;  // by the number of training samples
   for (const TaskBaseline& task : report.tasks) {
     std::vector<std::string> splits;
     for (const SplitBaseline& split : task.splits) {
       if (split.seen_in_training.value_or(0) > kMany)
         splits.push_back(fmt::format("{} {}", split.name, accuracy_text(*split.seen_in_training)));
     }
-    if (splits.empty()) continue;
-    notes.push_back(fmt::format(
-        "{}: many test samples also occur in {} training samples ({}), so accuracy there may be memory", task.task,
-        task.training_samples.value_or(0), fmt::join(splits, ", ")));
+    if (!splits.empty())
+      tasks[task.training_samples.value_or(0)].push_back(
+          fmt::format("{} ({})", task.task, fmt::join(splits, ", ")));
+  }
+  std::vector<std::string> notes;
+  for (const auto& [samples, list] : tasks) {
+    notes.push_back(
+        fmt::format("many test samples also occur in {} training samples, so accuracy there may be memory: {}",
+                    samples, fmt::join(list, ", ")));
   }
   return notes;
 }

@@ -30,11 +30,11 @@ const TaskInfo kInfo{
     .requirement =
         "Attention has to find a letter by content and then the position at a given distance from it: content "
         "and position one after the other. A score that mixes the two has to learn every letter at every shift.",
-    .source = "Gopalakrishnan et al. 2025, arXiv:2509.10534, section 4 and appendix A.1",
+    .source = "Gopalakrishnan et al. 2025, arXiv:2509.10534, section 4 and appendix B.1",
     .published_name = "Indirect Indexing",
     .published =
         "The paper has strings of 20 to 40 letters out of A-Z and a-z and shifts of -15..15, each digit and "
-        "each sign one token. It trains and tests on a fixed set of a million; here each sample is new. "
+        "each sign one token. It trains on a fixed set of a million and tests on 10,000; here each sample is new. "
         "RoPE reaches 11 %, PoPE 95 %. The space after a comma is left out. "
         "The paper does not say what is drawn if a shift would leave the string; here shifts are uniform over "
         "those that stay inside. The splits are ours.",

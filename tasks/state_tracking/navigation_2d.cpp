@@ -34,7 +34,8 @@ const TaskInfo kInfo{
     .published =
         "The paper has 64 by 64 cells, 16 objects, half of the cells empty, and walks of 1 to 10 steps in one "
         "direction; it trains on 128 steps and tests on more, after Whittington et al. 2020. "
-        "These figures are from an independent implementation, which keeps one map for all walks. "
+        "These figures are from an independent implementation, which keeps one map for all walks; the paper's text has 1 "
+        "to 3 steps in one direction. "
         "Here the square is 8 by 8, with 1 to 3 steps in one direction and 32 steps, and each walk has its own "
         "map. The splits are ours.",
     .length_unit = "steps",

@@ -277,8 +277,8 @@ TEST_CASE("a note names the splits of which more than a fifth of the samples are
   CHECK(
       memory_notes(report) ==
       std::vector<std::string>{
-          "flip_flop:length=9: many test samples also occur in 20000 training samples (in_distribution 0.53), so "
-          "accuracy there may be memory"});
+          "many test samples also occur in 20000 training samples, so accuracy there may be memory: flip_flop:length=9 "
+          "(in_distribution 0.53)"});
 }
 
 TEST_CASE("what did not finish is listed with its reason") {
