@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes a smaller report for the repository, of a fifth of the size. It has one line for each experiment, stores counts by
-length and distance as integers, omits counts by position in the answer, and rounds learning curves to five digits. Its command
-has no folders of the machine. If the output file ends in .gz, the script compresses it. All commands that read reports accept it.
+length and distance as integers, and omits counts by position in the answer. Its command has no folders of the machine. If the
+output file ends in .gz, the script compresses it and rounds the losses of learning curves to five digits. All commands that
+read reports accept it.
 
     scripts/keep_report.py runs/mine/report.json > results/data/reference/report.json
     scripts/keep_report.py runs/mine/report.json results/data/board/mine.json.gz
@@ -31,18 +32,17 @@ def read(path):
     return json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
 
 
-def shorten(curve):
-    for point in curve:
-        for name, value in point.items():
-            if isinstance(value, float):
-                point[name] = float(f"{value:.5g}")
+def shorten_losses(report):
+    for experiment in report["experiments"]:
+        for point in experiment["learning_curve"]:
+            if point["loss"] is not None:
+                point["loss"] = float(f"{point['loss']:.5g}")
 
 
 def kept(report):
     if "command" in report.get("context", {}):
         report["context"]["command"] = re.sub(r"(?<![^\s=])/(?:\S*/)?", "", report["context"]["command"])
     for experiment in report["experiments"]:
-        shorten(experiment["learning_curve"])
         for split in experiment["splits"]:
             split["by_length"] = [integers(item, "length", "token", "sequence") for item in split["by_length"]]
             split["by_distance"] = [integers(item, "distance", "token") for item in split["by_distance"]]
@@ -60,7 +60,10 @@ def main():
         sys.exit(0 if sys.argv[1:] in (["-h"], ["--help"]) else 2)
     compress = len(sys.argv) == 3 and sys.argv[2].endswith(".gz")
     try:
-        text = kept(read(sys.argv[1])).encode()
+        report = read(sys.argv[1])
+        if compress:
+            shorten_losses(report)
+        text = kept(report).encode()
     except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
         print(f"{sys.argv[1]}: expected the report.json of a run ({error!r})", file=sys.stderr)
         sys.exit(2)

@@ -183,7 +183,7 @@ def test(browser, directory, posbench, results_tests, *given):
     }
     for file in given:
         check(
-            os.path.getsize(file) < 2_000_000,
+            os.path.getsize(file) < 2_500_000,
             f"{file} has {os.path.getsize(file)} bytes, too many for a repository",
         )
         with open(file, encoding="utf-8") as opened:

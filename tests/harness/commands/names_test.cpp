@@ -71,7 +71,7 @@ TEST_CASE("show explains splits, settings, metrics and claims") {
   CHECK(claim.find("McLeish et al. 2024") != std::string::npos);
   CHECK(claim.find("predicted:      reproduced\nverdict:        inconclusive\n") != std::string::npos);
   CHECK(shown("path-flip-flop")
-            .find("kind:           published number\nsource read:    paper text: section 4.1, Table 1\n") !=
+            .find("kind:           published number\nsource read:    paper text: section 4.1, Table 1") !=
         std::string::npos);
   CHECK(posbench_command(directory, "show ood_fr4").error.find("did you mean 'ood_far4'?") != std::string::npos);
 }
