@@ -92,13 +92,14 @@ Plot effective_map(const PageSource& source, const char* title, const char* abou
                         {"note", "in distribution"}}};
   plot.details["cells"] = true;
   plot.signals["domain"] = {0, *std::rbegin(kGridMultiples)};
+  const std::optional<Interval> no_interval;
   for (const std::string& encoding : source.encodings) {
     for (const std::string& task : source.tasks) {
       const SummaryRow* row = find_row(source.summary, task, encoding);
       if (!row || !(row->*kind)) continue;
       const EffectiveLength& effective = *(row->*kind);
       const bool is_learned = row->learned.by_half_the_seeds();
-      const std::optional<Interval> interval = is_learned ? effective.interval : std::nullopt;
+      const std::optional<Interval>& interval = is_learned ? effective.interval : no_interval;
       plot.rows.push_back({encoding, task, is_learned ? Json(effective.multiple) : Json(nullptr), low(interval),
                            high(interval), effective.tested_to, mark(*row),
                            is_learned ? multiple_text(effective.multiple, effective.tested_to) : "",
