@@ -231,9 +231,11 @@ std::string tables_text(const BoardRequest& request, const Board& board, const B
   const ConsoleStyle style = console_style(request.output);
   if (request.summary) return summary_text(board, format, style);
   const std::string notes = notes_text(board_notes(board, words), format, style);
-  const std::string length_notes = notes_text(board_length_notes(board), format, style);
+  // Tables on the console have no effective lengths: they would not fit into 80 columns.
+  const std::string length_notes =
+      format == Format::console ? "" : notes_text(board_length_notes(board), format, style);
   if (!request.by_task && board.tasks.size() > 1 && has_one_encoding(board))
-    return encoding_text(board, format, style) + (format == Format::console ? "" : length_notes) + notes;
+    return encoding_text(board, format, style) + length_notes + notes;
   if (format == Format::console) return console_text(board, words, style) + notes;
   return (format == Format::markdown ? markdown_page(board, words) : latex_tables(board, words)) + length_notes +
          notes;

@@ -40,7 +40,7 @@ const TaskInfo kInfo{
     .published =
         "The code has automata of 4 to 12 states with 1 to 3 edges each, 4 to 18 symbols of 18, and 10 to 19 "
         "strings of 1 to 49 symbols. It minimizes the automata. It trains on 5000 of them (other configurations have "
-        "2500 and 40 000) and on every next symbol, but not on |. Without these two differences that is "
+        "2500 and 40 000) and on every next symbol, but not on |. Apart from the minimizing and from | that is "
         "random_automaton:states=4..12,symbols=4..18,vocabulary=18,length=10..19,string=1..49,loss=noisy. "
         "It scores all positions, and every symbol that the automaton allows is right. Here a scored position has "
         "one allowed symbol, which earlier strings show after the same two symbols. The paper finds that "

@@ -41,7 +41,7 @@ const TaskInfo kInfo{
         "needle:keys=1 (single), needle (multi-key, 4 keys), needle:keys=32,names=32,length=0 (multi-key, with "
         "needles as the haystack), needle:keys=1,values=4 (multi-value) and needle:queries=4 (multi-query). "
         "needle:keys=1,names=1,digits=5,haystack=noise is the passkey, whose key is always the same. "
-        "RULER has values of 7 digits without leading zeros, also forms with UUIDs, and any order of the answers counts. "
+        "RULER has values of 7 digits without leading zeros, or UUIDs as values, and any order of the answers counts. "
         "Here values have 2 digits, and the order is that of the needles. The splits are ours.",
     .length_unit = "haystack words",
     .distance_unit = "tenths of the depth",

@@ -26,7 +26,7 @@ const TaskInfo kInfo{
     .published_name = "selective copy",
     .published =
         "The paper has 256 data tokens and 256, 128 or 512 blanks, which are 16 times the default length here with "
-        "the same ratios. Its vocabulary has 16 tokens; here it has 16 data tokens and a blank. We infer that its error "
+        "the same ratios. Its vocabulary has 16 tokens; here there are 16 data tokens and a blank. We infer that its error "
         "is an error of whole sequences.",
     .length_unit = "data tokens",
     .distance_unit = "tokens",
