@@ -139,24 +139,34 @@ class Attention(nn.Module):
 
 
 class Block(nn.Module):
-    def __init__(self, width, *rest):
+    def __init__(self, width, *rest, feed_forward=True):
         super().__init__()
-        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.attention = Attention(width, *rest)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.norm1, self.attention, self.norm2 = nn.LayerNorm(width), Attention(width, *rest), None
+        if feed_forward:
+            self.norm2 = nn.LayerNorm(width)
+            self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def forward(self, x):
         x = x + self.attention(self.norm1(x))
-        return x + self.down(F.gelu(self.up(self.norm2(x)), approximate="tanh"))
+        return x if self.norm2 is None else x + self.down(F.gelu(self.up(self.norm2(x)), approximate="tanh"))
 
 
 class Model(nn.Module):
-    def __init__(self, layers, width, heads, length, causal, encoding, vocabulary=VOCABULARY):
+    def __init__(
+        self, layers, width, heads, length, causal, encoding, vocabulary=VOCABULARY, feed_forward=True, tied=False
+    ):
         super().__init__()
         self.embedding, self.norm = nn.Embedding(vocabulary, width), nn.LayerNorm(width)
         self.positions = nn.Embedding(length, width) if encoding == "learned_abs" else None
-        self.blocks = nn.ModuleList(Block(width, heads, length, causal, encoding) for _ in range(layers))
-        self.output = nn.Linear(width, vocabulary)
+        self.blocks = nn.ModuleList(
+            Block(width, heads, length, causal, encoding, feed_forward=feed_forward) for _ in range(layers)
+        )
+        self.output, self.output_scale = nn.Linear(width, vocabulary), 1
+        if tied:
+            self.output.weight, self.output_scale = self.embedding.weight, width**-0.5
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.zeros_(module.bias)
 
     def hidden(self, tokens):
         """Returns (batch, length, width): the input of the output layer."""
@@ -165,7 +175,7 @@ class Model(nn.Module):
             x = x + self.positions.weight[: tokens.shape[1]]
         for block in self.blocks:
             x = block(x)
-        return self.norm(x)
+        return self.norm(x) * self.output_scale
 
     def forward(self, tokens, targets):
         return F.cross_entropy(self.output(self.hidden(tokens)).flatten(0, 1), targets.flatten())
