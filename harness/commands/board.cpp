@@ -122,9 +122,15 @@ std::string why(const std::string& spec, const std::string& split) {
   return "";
 }
 
-std::vector<std::string> split_names(const Report& report) {
+/// Returns the splits of the selected tasks.
+std::vector<std::string> split_names(const BoardRequest& request, const Report& report) {
   std::vector<std::string> names{"in_distribution", "out_of_distribution"};
+  const std::vector<std::string> items = split_list(request.tasks.value_or("*"), ',');
   for (const TaskBaseline& task : report.tasks) {
+    const bool selected = std::ranges::any_of(items, [&](const std::string& item) {
+      return !matching(item, {task.task, spec_name(task.task)}).empty();
+    });
+    if (!selected) continue;
     for (const SplitBaseline& split : task.splits) {
       if (std::find(names.begin(), names.end(), split.name) == names.end()) names.push_back(split.name);
     }
@@ -245,9 +251,10 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
   const Format chosen = output_format(request.output);
   Board board = make_board(all, request.options);
   if (board.tasks.empty()) {
-    const std::vector<std::string> known = split_names(all.report);
-    throw InputError(fmt::format("no task of the board has a split '{}'{} (splits: {})", request.options.split,
-                                 did_you_mean(request.options.split, known), fmt::join(known, ", ")));
+    const std::vector<std::string> known = split_names(request, all.report);
+    throw InputError(fmt::format("no task of the board has a split '{}'{} (splits of {}: {})",
+                                 request.options.split, did_you_mean(request.options.split, known),
+                                 request.tasks.value_or("all tasks"), fmt::join(known, ", ")));
   }
   check_split(request, all, board);
   const BoardSelection selection(request, board);

@@ -100,7 +100,9 @@ void add_recommend(CLI::App& app, Invocation&) {
                    "fraction of the tasks of each aspect on which the length is kept; needs --length")
       ->check(in_range({0.0, 1.0}))
       ->needs("--length");
-  command->add_option("--cost", request->need.cost, "greatest cost of a training step; plain attention has 1")
+  command
+      ->add_option("--cost", request->need.cost,
+                   "greatest cost of a training step, rounded to one decimal; plain attention has 1")
       ->check(in_range({0.0, 1000.0}))
       ->default_str("any");
   add_output(*command, request->output);

@@ -1,5 +1,6 @@
 // `posbench report`: the results of runs as a page of plots or as tables.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -77,6 +78,10 @@ std::string report_text(const ReportRequest& request, const std::vector<NamedRep
                         const ConsoleStyle& style) {
   const Metric metric = request.metric;
   const MergedReport all = merge_reports(runs);
+  if (all.report.experiments.empty() && !request.watch) {
+    throw InputError(fmt::format("no experiment is finished ({}); 'posbench run --resume -o DIR' continues a run",
+                                 fmt::join(all.warnings, "; ")));
+  }
   Summary summary = summarize(all.report);
   sort_encodings(summary, request.sort, metric);
   if (format == Format::csv) return to_csv(seed_table(all.report, summary));

@@ -187,6 +187,28 @@ std::string show_metric(const std::string& name) {
   return "";
 }
 
+/// Returns a line for each rule: what the stored runs of the reduced size found.
+std::string found_lines(const std::string& claim) {
+  const Json stored = stored_result("reduced", claim);
+  if (stored.is_null()) return "";
+  std::string text;
+  for (const Json& rule : stored.at("rules")) {
+    RuleResult result;
+    if (const Json reached = rule.value("reached", Json()); !reached.is_null()) {
+      result.reached = {reached.get<std::int64_t>(), rule.at("seeds").get<std::int64_t>()};
+    }
+    if (const Json difference = rule.value("difference", Json()); !difference.is_null()) {
+      const Json& interval = rule.at("interval");
+      result.difference = difference.get<double>();
+      if (!interval.is_null())
+        result.interval = {interval.at("low").get<double>(), interval.at("high").get<double>()};
+    }
+    const std::string reason = rule.at("reason").get<std::string>();
+    text += field("found", found_text(result) + (reason.empty() ? "" : ": " + reason));
+  }
+  return text;
+}
+
 /// Returns a claim with its rules and the verdict of the stored runs. Empty if there is none.
 std::string show_claim(const std::string& name) {
   for (const ClaimFile& file : claim_files()) {
@@ -206,7 +228,7 @@ std::string show_claim(const std::string& name) {
       text += field("published", fmt::format("{}: {} {}", number.encoding, number.value, number.what));
     text += field("differs", file.settings.at(ClaimSize::reduced).differs) +
             field("differs, full", file.settings.at(ClaimSize::full).differs) +
-            field("predicted", claim.expected) + field("verdict", verdict("reduced")) +
+            field("predicted", claim.expected) + field("verdict", verdict("reduced")) + found_lines(name) +
             field("at full size", verdict("full"));
     return text + fmt::format("\n'posbench reproduce {}' trains its runs and judges it.\n", claim.name);
   }

@@ -17,6 +17,14 @@ std::map<std::string, std::string> stored_verdicts(const std::string& size) {
   return verdicts;
 }
 
+Json stored_result(const std::string& size, const std::string& name) {
+  const Json json = parse_json(verdict_texts().at(size), size + " verdicts");
+  for (const Json& claim : json.at("claims")) {
+    if (claim.at("name") == name) return claim;
+  }
+  return nullptr;
+}
+
 std::vector<StoredReport> board_reports() {
   std::vector<StoredReport> reports;
   for (const auto& [name, bytes] : board_bytes()) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "results/json/json.h"
 #include "results/reports/cost_json.h"
 #include "results/types/report.h"
 
@@ -25,6 +26,8 @@ const std::map<std::string, std::string>& verdict_texts();
 /// Returns the verdict of the stored runs about each claim that they judge, by its name. The size is "reduced" or
 /// "full".
 std::map<std::string, std::string> stored_verdicts(const std::string& size);
+/// Returns all that the stored runs say about one claim (results/reports/claims.schema.json), or null.
+Json stored_result(const std::string& size, const std::string& claim);
 
 /// Returns the board's reports and, last, its costs by their paths in the source tree.
 const std::vector<std::pair<std::string, std::string_view>>& board_bytes();

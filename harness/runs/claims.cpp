@@ -70,14 +70,21 @@ std::vector<ClaimCell*> cells(Claim& claim) {
   return cells;
 }
 
-void check_names(const std::vector<std::string>& names) {
+/// Returns the claims that match one of the patterns; without patterns, all.
+std::set<std::string> choose_claims(const std::vector<std::string>& patterns) {
   std::vector<std::string> known;
   for (const ClaimFile& file : claim_files()) known.push_back(file.claim.name);
-  for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    throw InputError(fmt::format("unknown claim '{}'{} ('posbench reproduce --list' shows all {})", name,
-                                 did_you_mean(name, known), known.size()));
+  if (patterns.empty()) return {known.begin(), known.end()};
+  std::set<std::string> chosen;
+  for (const std::string& pattern : patterns) {
+    const std::vector<std::string> matches = matching(pattern, known);
+    if (matches.empty()) {
+      throw InputError(fmt::format("unknown claim '{}'{} ('posbench reproduce --list' shows all {})", pattern,
+                                   did_you_mean(pattern, known), known.size()));
+    }
+    chosen.insert(matches.begin(), matches.end());
   }
+  return chosen;
 }
 
 }  // namespace
@@ -93,8 +100,8 @@ const std::vector<ClaimFile>& claim_files() {
   return files;
 }
 
-ClaimPlan plan_claims(const std::vector<std::string>& names, ClaimSize size) {
-  check_names(names);
+ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size) {
+  const std::set<std::string> chosen_claims = choose_claims(patterns);
   std::map<std::string, RunConfig> runs;
   std::map<std::string, int> seeds;  // the largest number of any claim, also of those that are not chosen
   std::set<std::string> needed;
@@ -104,7 +111,7 @@ ClaimPlan plan_claims(const std::vector<std::string>& names, ClaimSize size) {
     Claim claim = file.claim;
     claim.comparable = setting.comparable;
     claim.differs = setting.differs;
-    const bool chosen = names.empty() || std::find(names.begin(), names.end(), claim.name) != names.end();
+    const bool chosen = chosen_claims.contains(claim.name);
     if (setting.comparable) {
       for (ClaimCell* cell : cells(claim)) {
         RunConfig config = make_run_config(file, size, *cell);

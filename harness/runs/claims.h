@@ -23,9 +23,9 @@ struct ClaimPlan {
   std::vector<ClaimRun> runs;  // that the claims need, in the order of their names
 };
 
-/// Plans the claims with these names, or all claims if there are no names. A run does not depend on which claims
-/// are chosen. Throws InputError if a name is unknown.
-ClaimPlan plan_claims(const std::vector<std::string>& names, ClaimSize);
+/// Plans the claims that match one of the patterns ("cope-*"), or all claims if there are none. A run does not
+/// depend on which claims are chosen. Throws InputError if no claim matches a pattern.
+ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize);
 
 /// Reads the results for these claims from the run directories under `directory`. Runs that are missing or
 /// unfinished are skipped. Throws InputError if a report is invalid or has other settings.

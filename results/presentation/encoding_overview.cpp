@@ -28,7 +28,10 @@ std::string title(BoardStatus status) {
     case BoardStatus::too_few_seeds:
       return fmt::format("Fewer than {} seeds, so in no tier, best first:", kEnoughSeeds);
     case BoardStatus::not_learned:
-      return "Not learned in distribution, best first:";
+      return fmt::format(
+          "Not learned in distribution, best first (in brackets, how much validation accuracy still rose in the last "
+          "{:.0f} % of training):",
+          100 * kLateTraining);
   }
   return "";
 }

@@ -156,10 +156,15 @@ std::string no_recommendation_text(const Recommendations& found, const Need& nee
     counts.push_back(fmt::format("{} on {} of {} tasks", need.aspects[n].aspect, best.at_length[n].kept,
                                  best.at_length[n].tasks.size()));
   }
+  const std::string others =
+      found.incomplete.empty()
+          ? ""
+          : fmt::format("; {} more did not run every task ('posbench board -t TASK' shows them on one)",
+                        found.incomplete.size());
   return fmt::format(
-      "no encoding keeps {}x on {:.0f} % of the tasks of each aspect at this cost; the closest is {}: {}; "
-      "lower --length or --share",
-      *need.length, 100 * need.share, best.encoding, fmt::join(counts, ", "));
+      "none of the {} encodings that ran every task at this cost keeps {}x on {:.0f} % of the tasks of each aspect; "
+      "the closest is {}: {}; lower --length or --share{}",
+      found.encodings.size(), *need.length, 100 * need.share, best.encoding, fmt::join(counts, ", "), others);
 }
 
 Json to_json(const Recommendations& found, const Need& need) {

@@ -15,6 +15,8 @@
 namespace posbench {
 namespace {
 
+constexpr double kCostStep = 0.1;  // tables show costs with one decimal
+
 /// By task and encoding.
 using ExperimentsByTask = std::map<std::string, std::map<std::string, std::vector<const ExperimentResult*>>>;
 
@@ -92,7 +94,8 @@ Recommendations recommend(const BoardReport& all, const Need& need) {
       });
     };
     const auto cost = all.costs.find(encoding);
-    const bool is_affordable = !need.cost || (cost != all.costs.end() && cost->second <= *need.cost);
+    const bool is_affordable =
+        !need.cost || (cost != all.costs.end() && cost->second < *need.cost + kCostStep / 2);
     if (!is_affordable) continue;
     if (!std::ranges::all_of(need.aspects, ran)) {
       found.incomplete.push_back(encoding);

@@ -22,8 +22,7 @@ const TaskInfo kInfo{
         "The model reads keys, each followed by a marker, and answers at the marker the value of the key under "
         "one fixed random mapping.",
     .requirement =
-        "The parameters have to hold the mapping. The model needs no token but the key, one position before, so "
-        "the task is a control.",
+        "The parameters have to hold the mapping. The model needs no token but the key, one position before.",
     .source = "Poli et al. 2024, arXiv:2403.17844; code athms/mad-lab",
     .published_name = "memorization",
     .published =

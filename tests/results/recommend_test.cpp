@@ -2,6 +2,7 @@
 #include "results/statistics/recommend.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,20 @@ TEST_CASE("the recommendation of a small board has this text") {
   add_grids(all);
   CHECK(recommend_text(all, {.aspects = golden_aspects(), .cost = 1.5, .length = 4}) ==
         golden_text("recommend_4x_grids.txt"));
+}
+
+TEST_CASE("a cost is compared with one decimal, as tables show it") {
+  BoardReport all = golden_board();
+  const auto names = [&](double cost) {
+    std::set<std::string> names;
+    for (const Recommendation& one : recommend(all, {.aspects = golden_aspects(), .cost = cost}).encodings)
+      names.insert(one.encoding);
+    return names;
+  };
+  all.costs["cope"] = 1.24;
+  CHECK(names(1.2).contains("cope"));
+  all.costs["cope"] = 1.26;
+  CHECK(!names(1.2).contains("cope"));
 }
 
 TEST_CASE("a length is kept if more than half of the seeds have 0.90 at that length and beyond") {
@@ -91,8 +106,8 @@ TEST_CASE("if no encoding meets the need, the closest one is named") {
   };
   CHECK(
       refusal({.aspects = golden_aspects(), .length = 4, .share = 1}) ==
-      "no encoding keeps 4x on 100 % of the tasks of each aspect at this cost; the closest is cope: recall on 2 of 2 tasks, "
-      "counting on 1 of 2 tasks; lower --length or --share");
+      "none of the 4 encodings that ran every task at this cost keeps 4x on 100 % of the tasks of each aspect; the closest "
+      "is cope: recall on 2 of 2 tasks, counting on 1 of 2 tasks; lower --length or --share");
   CHECK(
       refusal({.aspects = golden_aspects(), .length = 5}) ==
       "no task of the aspect 'recall' that an encoding has learned was tested at 5 times the trained length; lower "

@@ -29,7 +29,7 @@ class UnfinishedRuns(Console):
         shutil.rmtree(self.folder / "three/models")
         self.refused(inspect, "three: 3 of 8 experiments")
         self.cut("none_yet", 0)
-        self.assertIn("none_yet: 0 of 8 experiments", posbench("report none_yet", self.folder).stdout)
+        self.refused("report none_yet", "no experiment is finished (none_yet: 0 of 8 experiments)")
 
     def test_an_interrupted_run_is_reported_with_its_finished_experiments(self):
         run = subprocess.Popen(

@@ -151,6 +151,26 @@ TEST_CASE("reproduce --list shows the verdicts of the stored runs") {
   }
 }
 
+TEST_CASE("show prints what the stored runs found about each rule of a claim") {
+  const TemporaryDirectory directory;
+  const Json json = read_json(std::string(POSBENCH_SOURCE_DIR) + "/results/data/claims/runs/claims.json");
+  bool has_level = false, has_order = false;
+  for (const Json& claim : json.at("claims")) {
+    const Json& rule = claim.at("rules")[0];
+    const bool is_level = rule.contains("cell") && !rule.at("reached").is_null();
+    const bool is_order = rule.contains("difference") && !rule.at("difference").is_null();
+    if ((!is_level || has_level) && (!is_order || has_order)) continue;
+    (is_level ? has_level : has_order) = true;
+    const std::string shown = posbench_command(directory, "show " + claim.at("name").get<std::string>()).out;
+    CAPTURE(shown);
+    const std::string expected =
+        is_level ? fmt::format("{} of {} seeds", rule.at("reached").get<int>(), rule.at("seeds").get<int>())
+                 : fmt::format("{:+.3f} (", rule.at("difference").get<double>());
+    CHECK(shown.find("found:          " + expected) != std::string::npos);
+  }
+  CHECK((has_level && has_order));
+}
+
 TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing without runs") {
   const TemporaryDirectory directory;
   const Outcome list = posbench_command(directory, "reproduce --list");
@@ -160,6 +180,10 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
   const Outcome unknown = posbench_command(directory, "reproduce cope-counting-4");
   CHECK(unknown.code == 2);
   CHECK(unknown.error.find("unknown claim 'cope-counting-4'; did you mean 'cope-counting-") != std::string::npos);
+  const Outcome of_pattern = posbench_command(directory, "reproduce --list 'cope-counting-*' --format csv");
+  CHECK(std::count(of_pattern.out.begin(), of_pattern.out.end(), '\n') ==
+        4);  // a header, and 1, 3 and 5 variables
+  CHECK(posbench_command(directory, "reproduce 'x-*'").error.find("unknown claim 'x-*'") != std::string::npos);
   const Outcome nothing = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o none");
   CHECK(nothing.code == 0);
   CHECK(nothing.out.find("1 not run") != std::string::npos);
