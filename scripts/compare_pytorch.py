@@ -175,7 +175,8 @@ class Model(nn.Module):
             x = x + self.positions.weight[: tokens.shape[1]]
         for block in self.blocks:
             x = block(x)
-        return self.norm(x) * self.output_scale
+        x = self.norm(x)
+        return x if self.output_scale == 1 else x * self.output_scale
 
     def forward(self, tokens, targets):
         return F.cross_entropy(self.output(self.hidden(tokens)).flatten(0, 1), targets.flatten())

@@ -133,7 +133,7 @@ class Trainer:
             cell.heads,
             length,
             True,
-            cell.encoding.split(":")[0],
+            cell.encoding.removesuffix(":deviation=1"),  # that of nn.Embedding
             task.vocabulary,
             feed_forward=cell.block != "attention",
             tied=cell.tied,

@@ -125,10 +125,10 @@ std::string why(const std::string& spec, const std::string& split) {
 /// Returns the splits of the selected tasks.
 std::vector<std::string> split_names(const BoardRequest& request, const Report& report) {
   std::vector<std::string> names{"in_distribution", "out_of_distribution"};
-  const std::vector<std::string> items = split_list(request.tasks.value_or("*"), ',');
+  const std::vector<std::string> items = split_specs(request.tasks.value_or("all"));
   for (const TaskBaseline& task : report.tasks) {
     const bool selected = std::ranges::any_of(items, [&](const std::string& item) {
-      return !matching(item, {task.task, spec_name(task.task)}).empty();
+      return item == "all" || !matching(item, {task.task, spec_name(task.task)}).empty();
     });
     if (!selected) continue;
     for (const SplitBaseline& split : task.splits) {

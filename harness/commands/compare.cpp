@@ -106,10 +106,7 @@ ConsoleStyle style(const Output& output) {
 /// Reads a report. Throws InputError if no experiment is finished.
 Report read_finished(const std::filesystem::path& path) {
   Report report = read_run_report(path);
-  if (report.experiments.empty()) {
-    throw InputError(fmt::format("{}: no experiment is finished; 'posbench run --resume -o DIR' continues a run",
-                                 path.string()));
-  }
+  check_finished(report, path);
   return report;
 }
 

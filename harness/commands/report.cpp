@@ -1,6 +1,5 @@
 // `posbench report`: the results of runs as a page of plots or as tables.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -78,10 +77,6 @@ std::string report_text(const ReportRequest& request, const std::vector<NamedRep
                         const ConsoleStyle& style) {
   const Metric metric = request.metric;
   const MergedReport all = merge_reports(runs);
-  if (all.report.experiments.empty() && !request.watch) {
-    throw InputError(fmt::format("no experiment is finished ({}); 'posbench run --resume -o DIR' continues a run",
-                                 fmt::join(all.warnings, "; ")));
-  }
   Summary summary = summarize(all.report);
   sort_encodings(summary, request.sort, metric);
   if (format == Format::csv) return to_csv(seed_table(all.report, summary));
@@ -162,6 +157,8 @@ void report(const ReportRequest& request) {
       write_error(std::string("skipped: ") + error.what());
     }
   }
+  if (std::ranges::all_of(reports, [](const Report& report) { return report.experiments.empty(); }))
+    check_finished(reports.front(), paths.front());
   select(request.selection, reports);
   if (request.anonymous) make_anonymous(paths, reports);
   write_report(request, name_reports(paths, reports), false);

@@ -179,7 +179,7 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
                          "Train the runs that published claims need, and judge the claims by fixed rules")
           ->group(kRunning);
   command->add_option("claims", request->claims,
-                      "names or patterns of claims ('cope-*'), as --list shows them; without names all claims");
+                      "claims: names, as --list shows them, or globs ('cope-*'); without names all claims");
   command->add_flag("--list", request->list,
                     "print the claims with the verdicts of the stored runs, and run nothing");
   command->add_flag("--dry-run", request->dry_run,

@@ -187,12 +187,10 @@ std::string show_metric(const std::string& name) {
   return "";
 }
 
-/// Returns a line for each rule: what the stored runs of the reduced size found.
-std::string found_lines(const std::string& claim) {
-  const Json stored = stored_result("reduced", claim);
-  if (stored.is_null()) return "";
-  std::string text;
-  for (const Json& rule : stored.at("rules")) {
+/// Returns a rule, and what the stored runs of the reduced size found about it.
+std::string rule_lines(const Rule& of_claim, const Json& rule) {
+  std::string text = field("rule", rule_text(of_claim));
+  if (!rule.is_null() && rule.at("verdict") != "not run") {
     RuleResult result;
     if (const Json reached = rule.value("reached", Json()); !reached.is_null()) {
       result.reached = {reached.get<std::int64_t>(), rule.at("seeds").get<std::int64_t>()};
@@ -223,12 +221,14 @@ std::string show_claim(const std::string& name) {
                        field("statement", claim.statement) + field("source", claim.source) +
                        field("kind", to_string(claim.kind)) +
                        field("source read", fmt::format("{}: {}", claim.read_from, claim.read_where));
-    for (const Rule& rule : claim.rules) text += field("rule", rule_text(rule));
+    const Json stored = stored_result("reduced", name);
+    for (size_t n = 0; n < claim.rules.size(); ++n)
+      text += rule_lines(claim.rules[n], stored.is_null() ? Json() : stored.at("rules").at(n));
     for (const Published& number : claim.published)
       text += field("published", fmt::format("{}: {} {}", number.encoding, number.value, number.what));
     text += field("differs", file.settings.at(ClaimSize::reduced).differs) +
             field("differs, full", file.settings.at(ClaimSize::full).differs) +
-            field("predicted", claim.expected) + field("verdict", verdict("reduced")) + found_lines(name) +
+            field("predicted", claim.expected) + field("verdict", verdict("reduced")) +
             field("at full size", verdict("full"));
     return text + fmt::format("\n'posbench reproduce {}' trains its runs and judges it.\n", claim.name);
   }

@@ -1,8 +1,11 @@
 #include "harness/console/read_reports.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <vector>
 
+#include "base/error.h"
 #include "harness/console/status_line.h"
 #include "harness/runs/run_reader.h"
 
@@ -24,6 +27,12 @@ std::vector<NamedReport> name_reports(const std::vector<std::filesystem::path>& 
   std::vector<NamedReport> runs;
   for (size_t n = 0; n < reports.size(); ++n) runs.push_back({paths[n].string(), reports[n]});
   return runs;
+}
+
+void check_finished(const Report& report, const std::filesystem::path& path) {
+  if (!report.experiments.empty()) return;
+  throw InputError(
+      fmt::format("{}: no experiment is finished; 'posbench run --resume -o DIR' continues a run", path.string()));
 }
 
 }  // namespace posbench

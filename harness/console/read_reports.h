@@ -11,6 +11,9 @@ namespace posbench {
 Report read_run_report(const std::filesystem::path&);
 std::vector<Report> read_run_reports(const std::vector<std::filesystem::path>&);
 
+/// Throws InputError if no experiment of the report is finished.
+void check_finished(const Report&, const std::filesystem::path&);
+
 /// Names each report by its path. The reports must outlive the result.
 std::vector<NamedReport> name_reports(const std::vector<std::filesystem::path>&, const std::vector<Report>&);
 

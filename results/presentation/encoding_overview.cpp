@@ -28,10 +28,7 @@ std::string title(BoardStatus status) {
     case BoardStatus::too_few_seeds:
       return fmt::format("Fewer than {} seeds, so in no tier, best first:", kEnoughSeeds);
     case BoardStatus::not_learned:
-      return fmt::format(
-          "Not learned in distribution, best first (in brackets, how much validation accuracy still rose in the last "
-          "{:.0f} % of training):",
-          100 * kLateTraining);
+      return "Not learned in distribution, best first:";
   }
   return "";
 }
@@ -128,7 +125,17 @@ std::vector<OverviewTable> overview_tables(const Board& board, bool with_lengths
   std::vector<OverviewTable> tables;
   for (const BoardStatus status : kStatuses) {
     const std::vector<const BoardTask*> tasks = select_tasks(board, status);
-    if (!tasks.empty()) tables.push_back({title(status), make_table(tasks, status, with_lengths)});
+    if (tasks.empty()) continue;
+    std::string heading = title(status);
+    const bool has_gain = std::ranges::any_of(
+        tasks, [](const BoardTask* task) { return task->rows.front().learned.late_gain.has_value(); });
+    if (status == BoardStatus::not_learned && has_gain) {
+      heading.insert(
+          heading.size() - 1,
+          fmt::format(" (in brackets, how much validation accuracy still rose in the last {:.0f} % of training)",
+                      100 * kLateTraining));
+    }
+    tables.push_back({std::move(heading), make_table(tasks, status, with_lengths)});
   }
   return tables;
 }

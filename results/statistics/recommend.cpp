@@ -1,6 +1,7 @@
 #include "results/statistics/recommend.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -15,7 +16,8 @@
 namespace posbench {
 namespace {
 
-constexpr double kCostStep = 0.1;  // tables show costs with one decimal
+/// Returns a cost as tables show it, with one decimal.
+double printed(double cost) { return std::nearbyint(10 * cost) / 10; }
 
 /// By task and encoding.
 using ExperimentsByTask = std::map<std::string, std::map<std::string, std::vector<const ExperimentResult*>>>;
@@ -94,8 +96,7 @@ Recommendations recommend(const BoardReport& all, const Need& need) {
       });
     };
     const auto cost = all.costs.find(encoding);
-    const bool is_affordable =
-        !need.cost || (cost != all.costs.end() && cost->second < *need.cost + kCostStep / 2);
+    const bool is_affordable = !need.cost || (cost != all.costs.end() && printed(cost->second) <= *need.cost);
     if (!is_affordable) continue;
     if (!std::ranges::all_of(need.aspects, ran)) {
       found.incomplete.push_back(encoding);

@@ -29,7 +29,8 @@ class UnfinishedRuns(Console):
         shutil.rmtree(self.folder / "three/models")
         self.refused(inspect, "three: 3 of 8 experiments")
         self.cut("none_yet", 0)
-        self.refused("report none_yet", "no experiment is finished (none_yet: 0 of 8 experiments)")
+        for form in ("console", "csv", "json", "html"):
+            self.refused(f"report none_yet --format {form}", "none_yet: no experiment is finished")
 
     def test_an_interrupted_run_is_reported_with_its_finished_experiments(self):
         run = subprocess.Popen(
