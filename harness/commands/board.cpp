@@ -122,15 +122,16 @@ std::string why(const std::string& spec, const std::string& split) {
   return "";
 }
 
+bool selects(const std::string& item, const std::string& task) {
+  return item == "all" || !matching(item, {task, spec_name(task)}).empty();
+}
+
 /// Returns the splits of the selected tasks.
 std::vector<std::string> split_names(const BoardRequest& request, const Report& report) {
   std::vector<std::string> names{"in_distribution", "out_of_distribution"};
   const std::vector<std::string> items = split_specs(request.tasks.value_or("all"));
   for (const TaskBaseline& task : report.tasks) {
-    const bool selected = std::ranges::any_of(items, [&](const std::string& item) {
-      return item == "all" || !matching(item, {task.task, spec_name(task.task)}).empty();
-    });
-    if (!selected) continue;
+    if (std::ranges::none_of(items, [&](const std::string& item) { return selects(item, task.task); })) continue;
     for (const SplitBaseline& split : task.splits) {
       if (std::find(names.begin(), names.end(), split.name) == names.end()) names.push_back(split.name);
     }
@@ -142,11 +143,9 @@ std::vector<std::string> split_names(const BoardRequest& request, const Report& 
 void check_split(const BoardRequest& request, const BoardReport& all, const Board& board) {
   if (!request.tasks) return;
   for (const std::string& item : split_list(*request.tasks, ',')) {
-    const auto selects = [&](const auto& task) {
-      return !matching(item, {task.task, spec_name(task.task)}).empty();
-    };
-    if (std::ranges::any_of(board.tasks, selects)) continue;
-    const auto found = std::ranges::find_if(all.report.tasks, selects);
+    const auto is_selected = [&](const auto& task) { return selects(item, task.task); };
+    if (std::ranges::any_of(board.tasks, is_selected)) continue;
+    const auto found = std::ranges::find_if(all.report.tasks, is_selected);
     if (found == all.report.tasks.end()) continue;
     std::vector<std::string> names;
     for (const SplitBaseline& of_task : found->splits) names.push_back(of_task.name);

@@ -102,7 +102,7 @@ void add_recommend(CLI::App& app, Invocation&) {
       ->needs("--length");
   command
       ->add_option("--cost", request->need.cost,
-                   "greatest cost of a training step, rounded to one decimal; plain attention has 1")
+                   "greatest cost of a training step, as tables show it with one decimal; plain attention has 1")
       ->check(in_range({0.0, 1000.0}))
       ->default_str("any");
   add_output(*command, request->output);

@@ -187,24 +187,20 @@ std::string show_metric(const std::string& name) {
   return "";
 }
 
-/// Returns a rule, and what the stored runs of the reduced size found about it.
-std::string rule_lines(const Rule& of_claim, const Json& rule) {
-  std::string text = field("rule", rule_text(of_claim));
-  if (!rule.is_null() && rule.at("verdict") != "not run") {
-    RuleResult result;
-    if (const Json reached = rule.value("reached", Json()); !reached.is_null()) {
-      result.reached = {reached.get<std::int64_t>(), rule.at("seeds").get<std::int64_t>()};
-    }
-    if (const Json difference = rule.value("difference", Json()); !difference.is_null()) {
-      const Json& interval = rule.at("interval");
-      result.difference = difference.get<double>();
-      if (!interval.is_null())
-        result.interval = {interval.at("low").get<double>(), interval.at("high").get<double>()};
-    }
-    const std::string reason = rule.at("reason").get<std::string>();
-    text += field("found", found_text(result) + (reason.empty() ? "" : ": " + reason));
+/// Returns the result of a rule that was stored as JSON: the difference or the number of seeds, and the reason.
+std::string found_line(const Json& rule) {
+  if (rule.at("verdict") == "not run") return "";
+  RuleResult result;
+  if (const Json reached = rule.value("reached", Json()); !reached.is_null())
+    result.reached = {reached.get<std::int64_t>(), rule.at("seeds").get<std::int64_t>()};
+  if (const Json difference = rule.value("difference", Json()); !difference.is_null()) {
+    const Json& interval = rule.at("interval");
+    result.difference = difference.get<double>();
+    if (!interval.is_null())
+      result.interval = {interval.at("low").get<double>(), interval.at("high").get<double>()};
   }
-  return text;
+  const std::string reason = rule.at("reason").get<std::string>();
+  return field("found", found_text(result) + (reason.empty() ? "" : ": " + reason));
 }
 
 /// Returns a claim with its rules and the verdict of the stored runs. Empty if there is none.
@@ -212,24 +208,24 @@ std::string show_claim(const std::string& name) {
   for (const ClaimFile& file : claim_files()) {
     const Claim& claim = file.claim;
     if (claim.name != name) continue;
-    const auto verdict = [&](const char* size) {
-      const auto verdicts = stored_verdicts(size);
-      const auto found = verdicts.find(name);
-      return found == verdicts.end() ? to_string(ClaimVerdict::not_run) : found->second;
+    const Json reduced = stored_result("reduced", name), full = stored_result("full", name);
+    const auto verdict = [](const Json& stored) {
+      return stored.is_null() ? to_string(ClaimVerdict::not_run) : stored.at("verdict").get<std::string>();
     };
     std::string text = fmt::format("{} (claim, {})\n\n", claim.name, claim.family) +
                        field("statement", claim.statement) + field("source", claim.source) +
                        field("kind", to_string(claim.kind)) +
                        field("source read", fmt::format("{}: {}", claim.read_from, claim.read_where));
-    const Json stored = stored_result("reduced", name);
-    for (size_t n = 0; n < claim.rules.size(); ++n)
-      text += rule_lines(claim.rules[n], stored.is_null() ? Json() : stored.at("rules").at(n));
+    for (size_t n = 0; n < claim.rules.size(); ++n) {
+      text += field("rule", rule_text(claim.rules[n]));
+      if (!reduced.is_null()) text += found_line(reduced.at("rules").at(n));
+    }
     for (const Published& number : claim.published)
       text += field("published", fmt::format("{}: {} {}", number.encoding, number.value, number.what));
     text += field("differs", file.settings.at(ClaimSize::reduced).differs) +
             field("differs, full", file.settings.at(ClaimSize::full).differs) +
-            field("predicted", claim.expected) + field("verdict", verdict("reduced")) +
-            field("at full size", verdict("full"));
+            field("predicted", claim.expected) + field("verdict", verdict(reduced)) +
+            field("at full size", verdict(full));
     return text + fmt::format("\n'posbench reproduce {}' trains its runs and judges it.\n", claim.name);
   }
   return "";

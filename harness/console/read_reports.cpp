@@ -22,17 +22,17 @@ std::vector<Report> read_run_reports(const std::vector<std::filesystem::path>& p
   return reports;
 }
 
+void check_finished(const Report& report, const std::filesystem::path& path) {
+  if (!report.experiments.empty()) return;
+  throw InputError(
+      fmt::format("{}: no experiment is finished; 'posbench run --resume -o DIR' continues a run", path.string()));
+}
+
 std::vector<NamedReport> name_reports(const std::vector<std::filesystem::path>& paths,
                                       const std::vector<Report>& reports) {
   std::vector<NamedReport> runs;
   for (size_t n = 0; n < reports.size(); ++n) runs.push_back({paths[n].string(), reports[n]});
   return runs;
-}
-
-void check_finished(const Report& report, const std::filesystem::path& path) {
-  if (!report.experiments.empty()) return;
-  throw InputError(
-      fmt::format("{}: no experiment is finished; 'posbench run --resume -o DIR' continues a run", path.string()));
 }
 
 }  // namespace posbench

@@ -163,7 +163,7 @@ std::string no_recommendation_text(const Recommendations& found, const Need& nee
                 "; {} other encodings did not run every task ('posbench board -t TASK' shows all of one task)",
                 found.incomplete.size());
   return fmt::format(
-      "none of the {} encodings that ran every task{} keeps {}x on {:.0f} % of the tasks of each aspect; the closest is "
+      "none of the {} encodings{} that ran every task keeps {}x on {:.0f} % of the tasks of each aspect; the closest is "
       "{}: {}; lower --length or --share{}",
       found.encodings.size(), need.cost ? " at this cost" : "", *need.length, 100 * need.share, best.encoding,
       fmt::join(counts, ", "), others);

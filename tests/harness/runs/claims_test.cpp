@@ -151,7 +151,7 @@ TEST_CASE("reproduce --list shows the verdicts of the stored runs") {
   }
 }
 
-TEST_CASE("show prints what the stored runs found about each rule of a claim") {
+TEST_CASE("show prints the result of a rule in the stored runs") {
   const TemporaryDirectory directory;
   const Json json = read_json(std::string(POSBENCH_SOURCE_DIR) + "/results/data/claims/runs/claims.json");
   bool has_level = false, has_order = false;
