@@ -25,9 +25,9 @@ Rng make_rng(std::uint64_t seed, std::string_view purpose, std::uint64_t index) 
 int uniform(Rng& rng, int low, int high) {
   assert(low <= high);
   const std::uint64_t n = static_cast<std::uint64_t>(high) - low + 1;
-  const std::uint64_t unbiased = Rng::max() - Rng::max() % n;  // a multiple of n; draws >= it are redrawn
   std::uint64_t draw = rng();
-  while (draw >= unbiased) draw = rng();
+  // Draws from the largest multiple of n on are redrawn. It is above max - n, so it is seldom computed: divisions are slow.
+  while (draw > Rng::max() - n && draw >= Rng::max() - Rng::max() % n) draw = rng();
   return low + static_cast<int>(draw % n);
 }
 

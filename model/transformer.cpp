@@ -71,7 +71,9 @@ void Transformer::finish(const Parameters& p, StepCache& step, Gradients* gradie
 void Transformer::pack_weights(const Parameters& p, StepCache& step, bool backward) const {
   step.blocks.resize(blocks_.size());
   for (size_t layer = 0; layer < blocks_.size(); ++layer) blocks_[layer]->pack(p, backward, step.blocks[layer]);
-  if (!config_.tied_embeddings) step.output.fill(p[output_.weight], backward);
+  // Tied embeddings are packed both ways: logits are products with their transpose.
+  const bool tied = config_.tied_embeddings;
+  step.output.fill(p[tied ? embedding_ : output_.weight], backward || tied);
   step.packed = true;
 }
 
@@ -130,7 +132,7 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const StepCach
 
 void Transformer::backward(const Parameters& p, const Sequence& s, StepCache& step, SequenceWorkspace& a,
                            const Matrix& d_logits, Gradients& d) const {
-  output_backward(p, step, a, d_logits, d);
+  output_backward(step, a, d_logits, d);
   if (config_.pre_norm) {
     a.d_x.resize(a.d_final_input.rows(), config_.width);
     a.d_x.setZero();
@@ -160,25 +162,27 @@ void Transformer::backward(const Parameters& p, const Sequence& s, StepCache& st
 
 void Transformer::output_logits(const Parameters& p, const StepCache& step, SequenceWorkspace& a) const {
   a.logits.resize(a.final_input.rows(), config_.vocabulary);
-  if (config_.tied_embeddings) {
-    a.logits.setZero();
-    if (config_.biases) a.logits.rowwise() = p[output_.bias].row(0);
-    multiply_add(a.final_input, p[embedding_].transpose(), a.logits, tied_scale(config_));
+  const MatrixOperand& weights = step.weights().output;
+  if (!config_.tied_embeddings) {
+    linear(a.final_input, weights, p[output_.bias], a.logits);
+  } else if (config_.biases) {
+    multiply_plus_row(p[output_.bias], a.final_input, weights.transpose(), a.logits, tied_scale(config_));
   } else {
-    linear(a.final_input, step.weights().output, p[output_.bias], a.logits);
+    multiply(a.final_input, weights.transpose(), a.logits, tied_scale(config_));
   }
 }
 
-void Transformer::output_backward(const Parameters& p, const StepCache& step, SequenceWorkspace& a,
-                                  const Matrix& d_logits, Gradients& d) const {
+void Transformer::output_backward(const StepCache& step, SequenceWorkspace& a, const Matrix& d_logits,
+                                  Gradients& d) const {
   a.d_final_input.resize(d_logits.rows(), config_.width);
+  const MatrixOperand& weights = step.weights().output;
   if (config_.tied_embeddings) {
-    multiply(d_logits, p[embedding_], a.d_final_input, tied_scale(config_));
+    multiply(d_logits, weights, a.d_final_input, tied_scale(config_));
     multiply_add(d_logits.transpose(), a.final_input, d[embedding_], tied_scale(config_));
     if (config_.biases) kernels().add_column_sums(rows(d_logits), d[output_.bias].data());
   } else {
-    linear_backward(a.final_input, step.weights().output, d_logits, a.d_final_input, d[output_.weight],
-                    d[output_.bias], Accumulate::no);
+    linear_backward(a.final_input, weights, d_logits, a.d_final_input, d[output_.weight], d[output_.bias],
+                    Accumulate::no);
   }
 }
 

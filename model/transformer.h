@@ -83,8 +83,7 @@ class Transformer {
   void pack_weights(const Parameters&, StepCache&, bool backward) const;
   void finish_tables(const Parameters&, StepCache&, Gradients*) const;
   void output_logits(const Parameters&, const StepCache&, SequenceWorkspace&) const;
-  void output_backward(const Parameters&, const StepCache&, SequenceWorkspace&, const Matrix& d_logits,
-                       Gradients&) const;
+  void output_backward(const StepCache&, SequenceWorkspace&, const Matrix& d_logits, Gradients&) const;
   /// Returns the number of applications of blocks, loop by loop and layer by layer. 0 loops: ModelConfig::loops.
   size_t applications(int loops) const {
     return blocks_.size() * static_cast<size_t>(loops > 0 ? loops : config_.loops);

@@ -220,6 +220,7 @@ TEST_CASE("the board refuses unknown names and incompatible reports with a messa
   };
   CHECK(refusal("-t flip_flup").find("the board has no task 'flip_flup'; did you mean 'flip_flop'?") !=
         std::string::npos);
+  CHECK(refusal("-t flip_flup --split ood_far5").find("the board has no task 'flip_flup'") != std::string::npos);
   CHECK(refusal("-e roppe").find("the board has no encoding 'roppe'; did you mean 'rope'?") != std::string::npos);
   CHECK(refusal("--split ood_far5").find("no task of the board has a split 'ood_far5'; did you mean 'ood_far") !=
         std::string::npos);
