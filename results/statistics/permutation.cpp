@@ -214,8 +214,8 @@ std::vector<std::vector<double>> corrected_p(std::span<const PermutationDistribu
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.statistic > b.statistic; });
   double greatest = 0;
   for (const Row& row : rows) {
-    double sum = 0;
-    for (size_t h = 0; h < hypotheses.size(); ++h) {
+    double sum = greatest < 1 ? 0 : 1;  // a sum is computed until it reaches 1
+    for (size_t h = 0; h < hypotheses.size() && sum < 1; ++h) {
       if (left[h] > 0) sum += hypotheses[h].p(row.statistic);
     }
     greatest = std::max(greatest, std::min(1.0, sum));
