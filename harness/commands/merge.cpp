@@ -163,11 +163,7 @@ int merge(const MergeRequest& request) {
   Manifest manifest{.config = first.config, .context = about, .save_models = first.save_models};
   manifest.experiments = ids(suite.experiments);
   check_finished(runs, suite.experiments);
-  std::map<ExperimentId, FinishedExperiment> finished;
-  for (const auto& [path, record] : runs) {
-    finished.insert(record.finished.begin(), record.finished.end());
-    about["shards"].push_back(record.manifest.context);
-  }
+  for (const ShardRun& run : runs) about["shards"].push_back(run.record.manifest.context);
   const std::vector<TaskBaseline> baselines = [&] {
     const StatusLine status("measuring trivial predictors");
     return measure_baselines(suite, count_hardware_threads());
@@ -176,6 +172,8 @@ int merge(const MergeRequest& request) {
   RunDirectory directory(request.directory, request.force ? Existing::replace : Existing::refuse,
                          std::move(manifest));
   if (first.save_models) copy_models(runs, directory.path());
+  std::map<ExperimentId, FinishedExperiment> finished;
+  for (ShardRun& run : runs) finished.merge(run.record.finished);
   directory.import_results(std::move(finished));
   about["finished"] = timestamp();
   return print_summary(directory.write_report(baselines, about), directory.path(), wants_color(request.color));

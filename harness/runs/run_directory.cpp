@@ -257,7 +257,13 @@ void RunDirectory::import_results(std::map<ExperimentId, FinishedExperiment> fin
     one.losses_checksum.clear();  // the files of losses stay with the shards
     one.line = 0;
   }
-  for (const ExperimentId& id : record_.manifest.experiments) lines += to_line(finished.at(id));
+  constexpr size_t kWrittenAtOnce = 1 << 24;
+  for (const ExperimentId& id : record_.manifest.experiments) {
+    lines += to_line(finished.at(id));
+    if (lines.size() < kWrittenAtOnce) continue;
+    write_lines(lines);
+    lines.clear();
+  }
   write_lines(lines);
   record_.finished = std::move(finished);
 }

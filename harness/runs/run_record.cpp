@@ -17,6 +17,7 @@
 #include "harness/config/user_files.h"
 #include "harness/runs/checksum.h"
 #include "harness/runs/loss_trace.h"
+#include "results/json/simdjson_field.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
 
@@ -31,16 +32,39 @@ constexpr std::string_view kBeforeChecksum = ",\"crc32\":\"", kAfterChecksum = "
 Json to_json(const ExperimentId& id) { return {{"task", id.task}, {"encoding", id.encoding}, {"seed", id.seed}}; }
 
 /// Refuses a line whose checksum does not belong to its other bytes. Lines of older versions have none.
-void check_checksum(const Field& line, std::string_view text) {
+template <class AnyField>
+void check_checksum(const AnyField& line, std::string_view text) {
   if (!line.has(kLineChecksum)) return;
-  const std::string given = line[kLineChecksum].text();
+  const AnyField field = line[kLineChecksum];
+  const std::string given = field.text();
   const std::string end = fmt::format("{}{}{}", kBeforeChecksum, given, kAfterChecksum);
-  if (!text.ends_with(end)) line[kLineChecksum].fail("expected the last member, as posbench writes it");
+  if (!text.ends_with(end)) field.fail("expected the last member, as posbench writes it");
   const std::string expected = crc32_text(text.substr(0, text.size() - end.size()));
   if (given == expected) return;
-  line[kLineChecksum].fail(fmt::format(
+  field.fail(fmt::format(
       "expected \"{}\": the line was changed; delete it, and 'posbench run --resume' runs its experiment again",
       expected));
+}
+
+/// Reads a line, of which `experiment` returns the experiment.
+template <class AnyField, class Read>
+FinishedExperiment read_line(const AnyField& line, std::string_view text, Read experiment) {
+  check_checksum(line, text);
+  FinishedExperiment read{.result = experiment()};
+  if (line.has("seconds")) read.seconds = line["seconds"].number(0, std::numeric_limits<double>::max());
+  if (line.has(kLossesChecksum)) read.losses_checksum = line[kLossesChecksum].text();
+  return read;
+}
+
+FinishedExperiment read_line(std::string_view text, const std::string& position) {
+  FinishedExperiment read;
+  const bool is_read = parse_fast(text, [&](const simdjson::dom::element& line) {
+    read = read_line(SimdjsonField(line), text, [&] { return read_experiment(line); });
+  });
+  if (is_read) return read;
+  const Json json = parse_json(text, position);
+  const Field line(json, position);
+  return read_line(line, text, [&] { return read_experiment(line); });
 }
 
 /// Reads the lines of experiments.jsonl into a record that has its manifest.
@@ -54,18 +78,19 @@ void read_lines(const fs::path& path, RunRecord& record) {
       record.dropped = fmt::format("{}: the last line is truncated; its experiment is run again", position);
       return;
     }
-    const std::string_view line_text = std::string_view(text).substr(record.intact, end - record.intact);
-    const Json json = parse_json(line_text, position);
-    const Field line(json, position);
-    check_checksum(line, line_text);
-    FinishedExperiment read{.result = read_experiment(line), .line = number};
+    const std::string_view line = std::string_view(text).substr(record.intact, end - record.intact);
+    const auto refuse = [&](const char* what) {
+      const Json json = parse_json(line, position);
+      const Field root(json, position);
+      root["task"].fail(what);
+    };
+    FinishedExperiment read = read_line(line, position);
+    read.line = number;
     const ExperimentId id = read.result.id;
-    if (!known.contains(id)) line["task"].fail("with an encoding and a seed that manifest.json does not list");
-    if (line.has("seconds")) read.seconds = line["seconds"].number(0, std::numeric_limits<double>::max());
-    if (line.has(kLossesChecksum)) read.losses_checksum = line[kLossesChecksum].text();
+    if (!known.contains(id)) refuse("with an encoding and a seed that manifest.json does not list");
     FinishedExperiment& finished = record.finished[id];
     if (finished.line > 0 && finished.result.status == Status::ok)
-      line["task"].fail("with an encoding and a seed that an earlier line has");
+      refuse("with an encoding and a seed that an earlier line has");
     finished = std::move(read);
     record.intact = end + 1;
   }

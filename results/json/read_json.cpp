@@ -301,6 +301,18 @@ Json parse_stream(std::string text, const std::string& file, const ListStream& s
 
 }  // namespace
 
+bool parse_fast(std::string_view text, const std::function<void(const simdjson::dom::element&)>& f) {
+  try {
+    simdjson::dom::parser parser;
+    const simdjson::dom::element value = parser.parse(text.data(), text.size());
+    check(value, 1);
+    f(value);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 Json parse_json(std::string_view text, const std::string& file) { return parse(text, file, nullptr); }
 
 Json parse_json(std::string_view bytes, const std::string& file, const ListStream& stream) {
