@@ -250,7 +250,8 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
   const Format chosen = output_format(request.output);
   Board board = make_board(all, request.options);
   if (board.tasks.empty()) {
-    BoardSelection(request, make_board(all, BoardOptions{}));  // refuses names that the board does not have
+    // Refuses names that the board does not have.
+    [[maybe_unused]] const BoardSelection selection(request, make_board(all, BoardOptions{}));
     const std::vector<std::string> known = split_names(request, all.report);
     throw InputError(fmt::format("no task of the board has a split '{}'{} (splits of {}: {})",
                                  request.options.split, did_you_mean(request.options.split, known),
