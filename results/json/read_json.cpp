@@ -306,7 +306,7 @@ bool parse_fast(std::string_view text, const std::function<void(const simdjson::
   try {
     simdjson::dom::parser parser;
     const simdjson::dom::element value = parser.parse(text.data(), text.size());
-    check(value, 1);
+    check(value, 0);
     f(value);
     return true;
   } catch (const std::exception&) {
