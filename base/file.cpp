@@ -6,12 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <ios>
 #include <memory>
 #include <random>
@@ -26,6 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kBlock = 1 << 20;  // bytes that are read at once
 constexpr const char *kTemporaryPrefix = ".posbench-", *kTemporarySuffix = ".tmp";
 
 [[noreturn]] void refuse(const char* action, const fs::path& path, int error) {
@@ -87,15 +91,21 @@ void File::write_at(off_t offset, std::string_view text) {
 }
 
 std::string File::read(std::uintmax_t max_size) {
-  std::string text, chunk(1 << 20, '\0');
+  std::string text, chunk(kBlock, '\0');
   for (;;) {
-    const ssize_t n = ::read(descriptor_, chunk.data(), chunk.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("read");
+    const size_t n = read(chunk.data(), chunk.size());
     if (n == 0) return text;
-    text.append(chunk, 0, static_cast<size_t>(n));
+    text.append(chunk, 0, n);
     if (text.size() > max_size)
       throw InputError(fmt::format("{}: has more than {} bytes", shown_.string(), max_size));
+  }
+}
+
+size_t File::read(char* to, size_t size) {
+  for (;;) {
+    const ssize_t n = ::read(descriptor_, to, size);
+    if (n >= 0) return static_cast<size_t>(n);
+    if (errno != EINTR) fail("read");
   }
 }
 
@@ -167,6 +177,26 @@ void write_file(const fs::path& path, std::string_view text) {
 
 std::string read_file(const fs::path& path, std::uintmax_t max_size) {
   return File(path, O_RDONLY).read(max_size);
+}
+
+void for_each_line(const fs::path& path, const std::function<void(std::string_view line, bool is_whole)>& f) {
+  File file(path, O_RDONLY);
+  std::string text;  // of the lines that were not passed on yet
+  size_t searched = 0;
+  for (;;) {
+    const size_t size = text.size();
+    text.resize(size + kBlock);
+    const size_t n = file.read(text.data() + size, kBlock);
+    text.resize(size + n);
+    size_t begin = 0;
+    for (size_t end; (end = text.find('\n', std::max(begin, searched))) != text.npos; begin = end + 1)
+      f(std::string_view(text).substr(begin, end - begin), true);
+    text.erase(0, begin);
+    searched = text.size();
+    if (n > 0) continue;
+    if (!text.empty()) f(text, false);
+    return;
+  }
 }
 
 void make_folder(const fs::path& path) {

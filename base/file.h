@@ -3,8 +3,10 @@
 #pragma once
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -28,6 +30,8 @@ class File {
   void write_at(off_t offset, std::string_view text);
   /// Reads from the current offset to the end. Throws InputError if that is more than `max_size` bytes.
   std::string read(std::uintmax_t max_size = std::numeric_limits<std::uintmax_t>::max());
+  /// Reads up to `size` bytes into `to`. Returns their number, which is 0 at the end.
+  size_t read(char* to, size_t size);
   void flush();  // to the disk
   off_t size() const;
   void truncate(off_t size);
@@ -72,6 +76,10 @@ void write_file(const std::filesystem::path&, std::string_view text);
 /// Reads a whole file or pipe. Throws InputError if it has more than `max_size` bytes.
 std::string read_file(const std::filesystem::path&,
                       std::uintmax_t max_size = std::numeric_limits<std::uintmax_t>::max());
+
+/// Calls f with each line of a file, without its line break, and with true if it has one: the last may have none.
+void for_each_line(const std::filesystem::path&,
+                   const std::function<void(std::string_view line, bool is_whole)>& f);
 
 /// Returns whether a file must be written in place: a pipe or a device, this process's standard output or error,
 /// or a name under /dev or /proc that leads to an open descriptor. Throws FileError for a folder.

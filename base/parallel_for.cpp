@@ -6,6 +6,8 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -102,6 +104,17 @@ void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f,
   calls.work();
   for (std::thread& thread : threads) thread.join();
   calls.rethrow();
+}
+
+void write_in_order(size_t count, const std::function<std::string(size_t)>& make,
+                    const std::function<void(std::string_view)>& write) {
+  constexpr size_t kAtOnce = 512;
+  std::vector<std::string> texts;
+  for (size_t first = 0; first < count; first += kAtOnce) {
+    texts.resize(std::min(kAtOnce, count - first));
+    parallel_for(texts.size(), count_hardware_threads(), [&](size_t i) { texts[i] = make(first + i); });
+    for (const std::string& text : texts) write(text);
+  }
 }
 
 int count_hardware_threads() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }

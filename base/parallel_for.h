@@ -2,6 +2,8 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <string>
+#include <string_view>
 
 namespace posbench {
 
@@ -13,6 +15,11 @@ namespace posbench {
 /// `on_jobs_reduced` is called, by one thread at a time, with the number of remaining threads.
 void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f,
                   const std::function<void(int threads)>& on_jobs_reduced = {});
+
+/// Calls make(0) ... make(count - 1) on all cores, and passes the texts to `write` in this order. Only few of them are in
+/// memory at any time.
+void write_in_order(size_t count, const std::function<std::string(size_t)>& make,
+                    const std::function<void(std::string_view)>& write);
 
 /// Returns the number of hardware threads, or 1 if it is unknown.
 int count_hardware_threads();

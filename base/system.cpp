@@ -1,5 +1,10 @@
 #include "base/system.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <sstream>
@@ -22,6 +27,13 @@ double seconds(clockid_t clock) {
 
 double thread_cpu_seconds() { return seconds(CLOCK_THREAD_CPUTIME_ID); }
 double process_cpu_seconds() { return seconds(CLOCK_PROCESS_CPUTIME_ID); }
+
+void release_pages(const void* begin, size_t bytes) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<std::uintptr_t>(begin);
+  const std::uintptr_t first = (address + page - 1) / page * page, last = (address + bytes) / page * page;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
 
 std::string system_entry(const std::filesystem::path& path, std::string_view name) {
   try {

@@ -7,11 +7,14 @@ Examples:
     scripts/make_large_report.py results/data/reference/report.json large.json --copies 20 --repeat encodings
     scripts/make_large_report.py results/data/reference/report.json many_seeds.json --copies 20 --repeat seeds
     scripts/make_large_report.py results/data/reference/report.json varied.json --copies 20 --repeat encodings --vary
+    scripts/make_large_report.py results/data/reference/report.json runs/1    # the lines of a run that was stopped
 """
 
 import argparse
+import itertools
 import json
 import random
+import zlib
 from pathlib import Path
 
 
@@ -44,10 +47,29 @@ def copies_of(experiments: list[dict], number: int, repeat: str) -> list[dict]:
     return [experiment | {"encoding": f"{experiment['encoding']}-{number}"} for experiment in experiments]
 
 
+def finish_run(run: Path, experiments: list[dict]) -> int:
+    """Writes experiments.jsonl of a run directory. Returns the number of experiments that its manifest lists.
+
+    Each gets the result of an experiment with the same task and encoding.
+    """
+    copies = {}
+    for key, group in itertools.groupby(experiments, lambda one: (one["task"], one["encoding"])):
+        copies[key] = itertools.cycle(list(group))
+    listed = json.loads((run / "manifest.json").read_text(encoding="utf-8"))["experiments"]
+    with (run / "experiments.jsonl").open("w", encoding="utf-8") as file:
+        for one in listed:
+            result = next(copies[one["task"], one["encoding"]]) | {"seed": one["seed"], "seconds": 1.0}
+            line = json.dumps(result, separators=(",", ":"))[:-1]
+            file.write(f'{line},"crc32":"{zlib.crc32(line.encode()):08x}"}}\n')
+    return len(listed)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("report", type=Path, help="report whose experiments are repeated")
-    parser.add_argument("output", type=Path, help="file to write")
+    parser.add_argument(
+        "output", type=Path, help="file to write, or a run directory with the tasks and encodings of the report"
+    )
     parser.add_argument("--copies", type=int, default=20, help="number of copies, with the original (default: 20)")
     parser.add_argument(
         "--repeat", choices=["encodings", "seeds"], default="encodings", help="what differs between the copies"
@@ -59,6 +81,9 @@ def main() -> None:
 
     report = json.loads(options.report.read_text(encoding="utf-8"))
     experiments = report.pop("experiments")
+    if options.output.is_dir():
+        print(f"{options.output}: {finish_run(options.output, experiments)} experiments")
+        return
     report |= {"experiments": [], "summary": [], "ranking": [], "timing": {}}  # summary and ranking are not read
     head, tail = json.dumps(report).split('"experiments": []')
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -81,10 +82,14 @@ std::string report_text(const ReportRequest& request, const std::vector<NamedRep
   sort_encodings(summary, request.sort, metric);
   if (format == Format::csv) return to_csv(seed_table(all.report, summary));
   if (format == Format::json) {
-    return to_indented_json(
-        {{"summary", write_list(summary.rows, [](const SummaryRow& row) { return to_json(row); })},
-         {"ranking", write_list(summary.ranking, [](const Ranking& ranking) { return to_json(ranking); })},
-         {"notes", all.warnings}});
+    const Json frame = {{"summary", Json::array()},
+                        {"ranking", write_list(summary.ranking, [](const Ranking& r) { return to_json(r); })},
+                        {"notes", all.warnings}};
+    std::string text;
+    write_indented_json(
+        frame, "summary", summary.rows.size(), [&](size_t i) { return to_json(summary.rows[i]); },
+        [&](std::string_view piece) { text += piece; });
+    return text;
   }
   std::string text;
   const auto add = [&](const Table& table) {

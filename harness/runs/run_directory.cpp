@@ -12,11 +12,13 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/parallel_for.h"
 #include "harness/config/user_files.h"
 #include "harness/exchange/saved_model.h"
 #include "harness/runs/checkpoint.h"
@@ -252,18 +254,21 @@ void RunDirectory::append(const ExperimentResult& result, double seconds) {
 }
 
 void RunDirectory::import_results(std::map<ExperimentId, FinishedExperiment> finished) {
-  std::string lines;
   for (auto& [id, one] : finished) {
     one.losses_checksum.clear();  // the files of losses stay with the shards
     one.line = 0;
   }
+  std::string lines;
   constexpr size_t kWrittenAtOnce = 1 << 24;
-  for (const ExperimentId& id : record_.manifest.experiments) {
-    lines += to_line(finished.at(id));
-    if (lines.size() < kWrittenAtOnce) continue;
-    write_lines(lines);
-    lines.clear();
-  }
+  const std::vector<ExperimentId>& ids = record_.manifest.experiments;
+  write_in_order(
+      ids.size(), [&](size_t n) { return to_line(finished.at(ids[n])); },
+      [&](std::string_view line) {
+        lines += line;
+        if (lines.size() < kWrittenAtOnce) return;
+        write_lines(lines);
+        lines.clear();
+      });
   write_lines(lines);
   record_.finished = std::move(finished);
 }
@@ -288,12 +293,14 @@ void RunDirectory::remove_checkpoints() const {
   rmdir((path_ / kCheckpoints).c_str());
 }
 
-Report RunDirectory::write_report(const std::vector<TaskBaseline>& tasks, Json context) const {
+Report RunDirectory::write_report(const std::vector<TaskBaseline>& tasks, Json context) {
   check_in_place();
   check_lines(record_, path_, tasks);
-  Report report = make_report(record_, tasks, std::move(context));
+  Report report = take_report(record_, tasks, std::move(context));
   report.so_far.clear();
-  write_file(path_ / kReportFile, to_report_text(report));
+  OutputFile file(path_ / kReportFile);
+  write_report_text(report, [&](std::string_view text) { file.write(text); });
+  file.finish();
   write_page(page(report));
   return report;
 }

@@ -75,8 +75,9 @@ class RunDirectory {
   /// Deletes the checkpoints of all experiments.
   void remove_checkpoints() const;
 
-  /// Writes report.json from the finished experiments, and its page. Returns the report.
-  Report write_report(const std::vector<TaskBaseline>&, Json context) const;
+  /// Writes report.json from the finished experiments, and its page. Returns the report, which gets the results from the
+  /// record.
+  Report write_report(const std::vector<TaskBaseline>&, Json context);
   /// Returns the page of a report on this run.
   std::string page(const Report&) const;
   /// Writes report.html.

@@ -63,7 +63,7 @@ Report RunReader::read_unfinished() {
         "{} has neither report.json nor manifest.json; expected a report, or a directory of 'posbench run'",
         path_.string()));
   }
-  const RunRecord record = read_run(path_);
+  RunRecord record = read_run(path_);
   const RunConfig config = config_from_json(record.manifest.config, (path_ / kManifestFile).string() + ": config");
   std::set<std::string> started;  // tasks with a finished experiment
   for (const auto& [id, finished] : record.finished) started.insert(id.task);
@@ -80,7 +80,7 @@ Report RunReader::read_unfinished() {
   Json context = record.manifest.context;
   const Shard shard = record.manifest.shard;
   if (shard.of > 1) context["shard"] = shard.text();
-  return make_report(record, std::move(tasks), std::move(context));
+  return take_report(record, std::move(tasks), std::move(context));
 }
 
 }  // namespace posbench

@@ -70,15 +70,13 @@ FinishedExperiment read_line(std::string_view text, const std::string& position)
 /// Reads the lines of experiments.jsonl into a record that has its manifest.
 void read_lines(const fs::path& path, RunRecord& record) {
   const std::set<ExperimentId> known(record.manifest.experiments.begin(), record.manifest.experiments.end());
-  const std::string text = read_file(path);
-  for (int number = 1; record.intact < text.size(); ++number) {
-    const size_t end = text.find('\n', record.intact);
-    const std::string position = fmt::format("{}:{}", path.string(), number);
-    if (end == text.npos) {
+  int number = 0;
+  for_each_line(path, [&](std::string_view line, bool is_whole) {
+    const std::string position = fmt::format("{}:{}", path.string(), ++number);
+    if (!is_whole) {
       record.dropped = fmt::format("{}: the last line is truncated; its experiment is run again", position);
       return;
     }
-    const std::string_view line = std::string_view(text).substr(record.intact, end - record.intact);
     const auto refuse = [&](const char* what) {
       const Json json = parse_json(line, position);
       const Field root(json, position);
@@ -92,8 +90,8 @@ void read_lines(const fs::path& path, RunRecord& record) {
     if (finished.line > 0 && finished.result.status == Status::ok)
       refuse("with an encoding and a seed that an earlier line has");
     finished = std::move(read);
-    record.intact = end + 1;
-  }
+    record.intact += line.size() + 1;
+  });
 }
 
 }  // namespace
@@ -166,15 +164,19 @@ std::string progress_text(const RunRecord& record) {
   return fmt::format("{} of {} experiments", record.finished.size(), record.manifest.experiments.size());
 }
 
-Report make_report(const RunRecord& record, std::vector<TaskBaseline> tasks, Json context) {
+Report make_report(RunRecord record, std::vector<TaskBaseline> tasks, Json context) {
+  return take_report(record, std::move(tasks), std::move(context));
+}
+
+Report take_report(RunRecord& record, std::vector<TaskBaseline> tasks, Json context) {
   Report report{.context = std::move(context), .config = record.manifest.config, .tasks = std::move(tasks)};
   Json times = Json::array();
   double total = 0;
   for (const ExperimentId& id : record.manifest.experiments) {
     const auto found = record.finished.find(id);
     if (found == record.finished.end()) continue;
-    const FinishedExperiment& finished = found->second;
-    report.experiments.push_back(finished.result);
+    FinishedExperiment& finished = found->second;
+    report.experiments.push_back(std::move(finished.result));
     Json time = to_json(id);
     time["seconds"] = finished.seconds;
     total += finished.seconds;

@@ -63,6 +63,8 @@ void check_lines(const RunRecord&, const std::filesystem::path& run, const std::
 std::string progress_text(const RunRecord&);
 
 /// Returns the report of the finished experiments, in the order of the manifest, with `so_far`.
-Report make_report(const RunRecord&, std::vector<TaskBaseline>, Json context);
+Report make_report(RunRecord, std::vector<TaskBaseline>, Json context);
+/// Does the same, and moves the results out of the record.
+Report take_report(RunRecord&, std::vector<TaskBaseline>, Json context);
 
 }  // namespace posbench

@@ -9,8 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
+#include "base/parallel_for.h"
 #include "base/printable.h"
 
 namespace posbench {
@@ -67,22 +69,29 @@ std::string to_indented_json(const Json& value) {
   return text + '\n';
 }
 
-std::string to_indented_json(const Json& frame, const std::string& key, size_t count,
-                             const std::function<Json(size_t index)>& item) {
-  std::string text;
+void write_indented_json(const Json& frame, const std::string& key, size_t count,
+                         const std::function<Json(size_t index)>& item,
+                         const std::function<void(std::string_view)>& write) {
+  std::string text = "{";
   for (const auto& [name, value] : frame.items()) {
-    text += fmt::format("{}\n {}: ", text.empty() ? "{" : ",", dump(name));
+    text += fmt::format("{}\n {}: ", text == "{" ? "" : ",", dump(name));
     if (name != key || count == 0) {
-      write(value, 1, text);
+      posbench::write(value, 1, text);
       continue;
     }
-    for (size_t i = 0; i < count; ++i) {
-      text += i == 0 ? "[\n  " : ",\n  ";
-      write(item(i), 2, text);
-    }
-    text += "\n ]";
+    text += "[";
+    write(text);
+    text = "\n ]";
+    write_in_order(
+        count,
+        [&](size_t i) {
+          std::string one = i == 0 ? "\n  " : ",\n  ";
+          posbench::write(item(i), 2, one);
+          return one;
+        },
+        write);
   }
-  return text + "\n}\n";
+  write(text + "\n}\n");
 }
 
 Json number_or_null(const std::optional<double>& value) {

@@ -25,6 +25,7 @@ namespace {
 constexpr std::uintmax_t kMaxFile = 0xFFFF'FFFF;              // bytes of a regular file
 constexpr std::uintmax_t kMaxPipe = std::uintmax_t{1} << 30;  // bytes of a pipe, and of decompressed text
 constexpr size_t kBlock = 1 << 20;                            // bytes
+constexpr size_t kRoom = 256;                                 // bytes after a text, which a parser may need
 constexpr size_t kMaxRatio = 100;               // of decompressed to compressed size; that of reports is 3 to 20
 constexpr size_t kUnlimited = size_t{1} << 24;  // bytes of decompressed text that have any ratio
 
@@ -47,7 +48,7 @@ std::string read_bytes(const std::filesystem::path& file) {
   std::string text;
   size_t size = 0;
   while (in) {
-    text.resize(size == 0 && !error ? expected + 1 : std::max(size + kBlock, 2 * size));
+    text.resize(size == 0 && !error ? expected + kRoom : std::max(size + kBlock, 2 * size));
     in.read(text.data() + size, static_cast<std::streamsize>(text.size() - size));
     size += static_cast<size_t>(in.gcount());
     if (size > most) refuse(name, fmt::format("has more than {} bytes", most));
@@ -102,7 +103,8 @@ std::string decompress(std::string_view bytes, const std::string& file) {
 
 std::string read_decompressed(const std::filesystem::path& file) {
   std::string text = read_bytes(file);
-  return is_compressed(text) ? decompress(text, file.string()) : text;
+  if (is_compressed(text)) text = decompress(text, file.string());
+  return text;
 }
 
 }  // namespace posbench

@@ -14,12 +14,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/parallel_for.h"
 #include "base/printable.h"
+#include "base/system.h"
 #include "results/json/json.h"
 #include "results/json/read_bytes.h"
 
@@ -269,35 +271,38 @@ Json read_members(const std::string& frame, const ListStream& stream, ParserPool
   return rest;
 }
 
+enum class Text { kept, released };
+
 /// Returns the same as the Builder, in a fifth of the time. Returns nothing on errors; the Builder then reports
-/// them.
-std::optional<Json> read_fast(std::string& text, const ListStream& stream) {
+/// them. If the text is `released`, its items have no memory once they are read.
+std::optional<Json> read_fast(std::string& text, const ListStream& stream, Text after) {
   text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
   Splitter splitter(text);
   if (!splitter.split(stream.key)) return std::nullopt;
   const std::vector<std::string_view>& items = splitter.items();
   std::string frame = splitter.rest();
   frame.reserve(frame.size() + simdjson::SIMDJSON_PADDING);
-  constexpr size_t kWorthAThread = 32;
-  const int jobs = static_cast<int>(std::clamp<size_t>(items.size() / kWorthAThread, 1, count_hardware_threads()));
+  constexpr size_t kWorthAThread = 32, kAtOnce = 8192;
   ParserPool parsers;
   try {
     Json rest = read_members(frame, stream, parsers);
-    parallel_for(items.size(), jobs, [&](size_t i) {
-      parsers.parse(items[i], [&](const simdjson::dom::element& item) {
-        check(item, 2);
-        stream.take_fast(item, i);
+    for (size_t first = 0; first < items.size(); first += kAtOnce) {
+      const size_t count = std::min(kAtOnce, items.size() - first);
+      const size_t jobs = std::clamp<size_t>(count / kWorthAThread, 1, count_hardware_threads());
+      parallel_for(count, static_cast<int>(jobs), [&](size_t i) {
+        parsers.parse(items[first + i], [&](const simdjson::dom::element& item) {
+          check(item, 2);
+          stream.take_fast(item, first + i);
+        });
       });
-    });
+      const std::string_view last = items[first + count - 1];
+      if (after == Text::released)
+        release_pages(items[first].data(), static_cast<size_t>(last.data() + last.size() - items[first].data()));
+    }
     return rest;
   } catch (const std::exception&) {
     return std::nullopt;
   }
-}
-
-Json parse_stream(std::string text, const std::string& file, const ListStream& stream) {
-  if (std::optional<Json> rest = read_fast(text, stream)) return *std::move(rest);
-  return parse(text, file, &stream);
 }
 
 }  // namespace
@@ -317,7 +322,9 @@ bool parse_fast(std::string_view text, const std::function<void(const simdjson::
 Json parse_json(std::string_view text, const std::string& file) { return parse(text, file, nullptr); }
 
 Json parse_json(std::string_view bytes, const std::string& file, const ListStream& stream) {
-  return parse_stream(is_compressed(bytes) ? decompress(bytes, file) : std::string(bytes), file, stream);
+  std::string text = is_compressed(bytes) ? decompress(bytes, file) : std::string(bytes);
+  if (std::optional<Json> rest = read_fast(text, stream, Text::kept)) return *std::move(rest);
+  return parse(text, file, &stream);
 }
 
 Json read_json(const std::filesystem::path& file) {
@@ -325,7 +332,13 @@ Json read_json(const std::filesystem::path& file) {
 }
 
 Json read_json(const std::filesystem::path& file, const ListStream& stream) {
-  return parse_stream(read_decompressed(file), file.string(), stream);
+  std::string text = read_decompressed(file);
+  std::error_code error;
+  const bool can_repeat = std::filesystem::is_regular_file(file, error);
+  if (std::optional<Json> rest = read_fast(text, stream, can_repeat ? Text::released : Text::kept))
+    return *std::move(rest);
+  if (can_repeat) text = read_decompressed(file);
+  return parse(text, file.string(), &stream);
 }
 
 }  // namespace posbench

@@ -12,7 +12,8 @@ namespace {
 double round_to(double x, double unit) { return std::round(x * unit) / unit; }
 
 Json write_count(Count count) {
-  Json json;
+  Json::object_t json;
+  json.reserve(6);  // a report has hundreds of counts for each experiment
   json["correct"] = count.correct;
   json["total"] = count.total;
   if (count.total == 0) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -186,9 +187,10 @@ Json to_json(const Report& report) {
   return json;
 }
 
-std::string to_report_text(const Report& report) {
-  return to_indented_json(write_frame(report), "experiments", report.experiments.size(),
-                          [&](size_t i) { return to_json(report.experiments[i]); });
+void write_report_text(const Report& report, const std::function<void(std::string_view)>& write) {
+  write_indented_json(
+      write_frame(report), "experiments", report.experiments.size(),
+      [&](size_t i) { return to_json(report.experiments[i]); }, write);
 }
 
 Report report_from_json(const Json& json, const std::string& file) {

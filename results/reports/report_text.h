@@ -1,12 +1,13 @@
 // Writes the file of a report.
 #pragma once
-#include <string>
+#include <functional>
+#include <string_view>
 
 #include "results/types/report.h"
 
 namespace posbench {
 
-/// Returns the indented JSON of a report. Its experiments are not all in memory as JSON.
-std::string to_report_text(const Report&);
+/// Passes the indented JSON of a report to `write` in pieces.
+void write_report_text(const Report&, const std::function<void(std::string_view)>& write);
 
 }  // namespace posbench

@@ -2,6 +2,7 @@
 #pragma once
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -64,6 +65,25 @@ struct RateResult {
   bool operator==(const RateResult&) const = default;
 };
 
+/// A finite number that may be missing. It takes half of the memory of std::optional<double>, and a result has hundreds.
+class MaybeNumber {
+ public:
+  MaybeNumber() = default;
+  MaybeNumber(double number) : number_(number) {}
+  MaybeNumber(std::nullopt_t) {}
+  MaybeNumber(std::optional<double> number) : number_(number.value_or(kMissing)) {}
+
+  explicit operator bool() const { return number_ == number_; }
+  double operator*() const { return number_; }
+  double value_or(double other) const { return *this ? number_ : other; }
+  operator std::optional<double>() const { return *this ? std::optional(number_) : std::nullopt; }
+  bool operator==(const MaybeNumber& other) const { return number_ == other.number_ || (!*this && !other); }
+
+ private:
+  static constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+  double number_ = kMissing;
+};
+
 // Means over scored positions: `loss` is the cross-entropy in nats, `margin` the logit of the answer minus the
 // greatest other logit that could be predicted. Both are empty if the logits are not known or a mean is not
 // finite.
@@ -71,21 +91,21 @@ struct RateResult {
 struct LengthResult {
   int length = 0;  // in the task's unit
   Count token, sequence;
-  std::optional<double> loss, margin;
+  MaybeNumber loss, margin;
   bool operator==(const LengthResult&) const = default;
 };
 
 struct DistanceResult {
   int distance = 0;  // in the task's unit
   Count token;
-  std::optional<double> loss, margin;
+  MaybeNumber loss, margin;
   bool operator==(const DistanceResult&) const = default;
 };
 
 struct PositionResult {
   int position = 0;  // among the scored positions of a sequence, counted from 1
   Count token;
-  std::optional<double> loss, margin;
+  MaybeNumber loss, margin;
   bool operator==(const PositionResult&) const = default;
 };
 

@@ -7,6 +7,8 @@
 #include <new>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -25,6 +27,17 @@ TEST_CASE("every call is made once, by no more threads than there are calls") {
   });
   CHECK(calls == std::vector<int>(5, 1));
   CHECK(threads.size() <= 5);
+}
+
+TEST_CASE("texts that several threads make are written in their order") {
+  std::string written, expected;
+  for (size_t i = 0; i < 1500; ++i) expected += std::to_string(i) + ' ';
+  write_in_order(
+      1500, [](size_t i) { return std::to_string(i) + ' '; }, [&](std::string_view text) { written += text; });
+  CHECK(written == expected);
+  CHECK_THROWS_AS(write_in_order(
+                      2, [](size_t) -> std::string { throw std::runtime_error("no"); }, [](std::string_view) {}),
+                  std::runtime_error);
 }
 
 TEST_CASE("a call that runs out of memory while others run is repeated by fewer threads") {

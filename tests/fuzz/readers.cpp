@@ -19,7 +19,7 @@
 #include "harness/runs/checkpoint.h"
 #include "harness/runs/run_directory.h"
 #include "results/reports/report_json.h"
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, size_t size);
 

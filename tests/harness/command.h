@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 namespace posbench {
 

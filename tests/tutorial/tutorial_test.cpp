@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/catch.h"
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 

@@ -11,7 +11,7 @@
 #include "results/json/json.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 

@@ -8,7 +8,7 @@
 #include "tests/catch.h"
 #include "tests/harness/process.h"
 #include "tests/harness/report_json.h"
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 namespace fs = std::filesystem;

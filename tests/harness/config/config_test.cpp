@@ -13,7 +13,7 @@
 #include "harness/runs/suite.h"
 #include "harness/training/task_setup.h"
 #include "tests/catch.h"
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 

@@ -19,7 +19,7 @@
 #include "results/reports/report_json.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 

@@ -14,7 +14,7 @@
 #include "harness/training/evaluate.h"
 #include "harness/training/run_experiment.h"
 #include "tests/catch.h"
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 

@@ -10,7 +10,7 @@
 #include "harness/runs/loss_trace.h"
 #include "harness/runs/suite.h"
 #include "tests/catch.h"
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 

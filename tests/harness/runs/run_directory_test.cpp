@@ -14,7 +14,7 @@
 #include "harness/runs/run_record.h"
 #include "results/reports/report_json.h"
 #include "tests/catch.h"
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 
@@ -222,7 +222,7 @@ TEST_CASE("a line whose splits are not those of its task is refused with file an
   std::string line = without_checksum(read_whole(base / "run/experiments.jsonl"));
   line.replace(line.find("in_distribution"), 15, "in_distributiom");
   base.write("run/experiments.jsonl", line);
-  const RunDirectory directory(base / "run", Existing::resume, manifest());
+  RunDirectory directory(base / "run", Existing::resume, manifest());
   CHECK_THROWS_WITH(
       directory.write_report(kBaselines, Json::object()),
       (base / "run/experiments.jsonl").string() +

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "tests/catch.h"
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 namespace fs = std::filesystem;

@@ -9,7 +9,7 @@
 #include "encodings/registry.h"
 #include "harness/runs/run_directory.h"
 #include "tests/catch.h"
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 

@@ -17,7 +17,7 @@
 #include "results/json/json.h"
 #include "tests/catch.h"
 #include "tests/harness/process.h"
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 namespace fs = std::filesystem;

@@ -17,8 +17,8 @@
 #include "tasks/registry.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
-#include "tests/harness/temporary.h"
 #include "tests/harness/training/small_runs.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 

@@ -9,7 +9,7 @@
 #include "harness/training/run_experiment.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 

@@ -6,7 +6,7 @@
 #include "harness/training/make_model.h"
 #include "harness/training/run_experiment.h"
 #include "tests/catch.h"
-#include "tests/harness/temporary.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 

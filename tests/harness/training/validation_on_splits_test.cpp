@@ -10,8 +10,8 @@
 #include "harness/training/run_experiment.h"
 #include "results/reports/experiment_json.h"
 #include "tests/catch.h"
-#include "tests/harness/temporary.h"
 #include "tests/harness/training/small_runs.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 
