@@ -28,11 +28,10 @@ double seconds(clockid_t clock) {
 double thread_cpu_seconds() { return seconds(CLOCK_THREAD_CPUTIME_ID); }
 double process_cpu_seconds() { return seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
-void release_pages(const void* begin, size_t bytes) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto address = reinterpret_cast<std::uintptr_t>(begin);
-  const std::uintptr_t first = (address + page - 1) / page * page, last = (address + bytes) / page * page;
-  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+void release_pages(char* begin, size_t bytes) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t skipped = (page - reinterpret_cast<std::uintptr_t>(begin) % page) % page;
+  if (bytes >= skipped + page) madvise(begin + skipped, (bytes - skipped) / page * page, MADV_DONTNEED);
 }
 
 std::string system_entry(const std::filesystem::path& path, std::string_view name) {

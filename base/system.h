@@ -13,7 +13,7 @@ double thread_cpu_seconds();
 double process_cpu_seconds();
 
 /// Gives the whole pages of a block of memory back to the system. Its bytes have no defined values afterwards.
-void release_pages(const void* begin, size_t bytes);
+void release_pages(char* begin, size_t bytes);
 
 /// Returns the value of the first line `NAME : VALUE` of a file such as /proc/cpuinfo; empty if there is none.
 std::string system_entry(const std::filesystem::path&, std::string_view name);

@@ -79,7 +79,7 @@ void write_indented_json(const Json& frame, const std::string& key, size_t count
       posbench::write(value, 1, text);
       continue;
     }
-    text += "[";
+    text += '[';
     write(text);
     text = "\n ]";
     write_in_order(

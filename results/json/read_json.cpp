@@ -296,8 +296,9 @@ std::optional<Json> read_fast(std::string& text, const ListStream& stream, Text 
         });
       });
       const std::string_view last = items[first + count - 1];
-      if (after == Text::released)
-        release_pages(items[first].data(), static_cast<size_t>(last.data() + last.size() - items[first].data()));
+      const auto begin = static_cast<size_t>(items[first].data() - text.data());
+      const auto end = static_cast<size_t>(last.data() + last.size() - text.data());
+      if (after == Text::released) release_pages(text.data() + begin, end - begin);
     }
     return rest;
   } catch (const std::exception&) {
