@@ -10,7 +10,6 @@
 
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
-#include "results/reports/report_text.h"
 #include "results/statistics/statistics.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
@@ -193,18 +192,6 @@ TEST_CASE("a report that is written and read is the same") {
   const File file(to_indented_json(to_json(report)));
   CHECK(read_report(file.path()) == report);
   CHECK(read_report(File(to_indented_json(to_json(Report{}))).path()) == Report{});
-}
-
-TEST_CASE("the text of a report is that of its JSON for any number of experiments") {
-  Report report = small_report();
-  const ExperimentResult first = report.experiments.front();
-  for (const size_t count : {report.experiments.size(), size_t{1}, size_t{0}, size_t{1500}}) {
-    report.experiments.resize(count, first);
-    for (size_t i = 0; i < count; ++i) report.experiments[i].id.seed = i;
-    std::string text;
-    write_report_text(report, [&](std::string_view piece) { text += piece; });
-    CHECK(text == to_indented_json(to_json(report)));
-  }
 }
 
 TEST_CASE("the fractions of samples seen in training are read back, and older reports have none") {
