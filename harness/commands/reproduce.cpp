@@ -41,7 +41,7 @@ struct ReproduceRequest {
   std::vector<fs::path> with;  // further directories with runs
   int jobs = 0;
   Shard shard;
-  bool list = false, dry_run = false, judge_only = false;
+  bool list = false, dry_run = false, judge_only = false, finished = false;
   Format format = Format::console;
   std::string color = "auto";
   std::vector<std::string> command;
@@ -123,7 +123,8 @@ int reproduce(const ReproduceRequest& request) {
   if (request.page && (request.list || request.dry_run))
     throw InputError(
         "--page excludes --list and --dry-run; '--judge-only -o DIR --page FILE' writes a page of the runs in DIR");
-  const ClaimPlan plan = plan_claims(request.claims, request.size);
+  if (request.finished && !request.judge_only) throw InputError("--finished needs --judge-only");
+  ClaimPlan plan = plan_claims(request.claims, request.size);
   const bool color = wants_color(request.color);
   const int jobs = request.jobs > 0 ? request.jobs : count_hardware_threads();
   if (request.list) {
@@ -142,6 +143,7 @@ int reproduce(const ReproduceRequest& request) {
   }
   AllEvidence evidence = collect_evidence(plan, directory);
   for (const fs::path& other : request.with) evidence.merge(collect_evidence(plan, other));
+  if (request.finished) keep_finished(plan, evidence);
   const std::vector<ClaimResult> results = judge_claims(plan.claims, evidence, kAlpha);
   const std::string json =
       to_indented_json(posbench::to_json(plan.claims, results, evidence, request.size, kAlpha));
@@ -206,6 +208,9 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
                    "page to write, which shows each claim with a plot of the accuracies that decide it")
       ->default_str("claims.html in the directory; none with --judge-only");
   command->add_flag("--judge-only", request->judge_only, "judge by the finished runs and train nothing");
+  command->add_flag("--finished", request->finished,
+                    "with --judge-only: judge only the claims whose runs are all finished; Holm's correction then "
+                    "counts only their rules");
   add_choice<Format, Format>(
       *command, "--format", request->format,
       {{"console", Format::console},

@@ -154,4 +154,18 @@ AllEvidence collect_evidence(const ClaimPlan& plan, const std::filesystem::path&
   return evidence;
 }
 
+void keep_finished(ClaimPlan& plan, AllEvidence& evidence) {
+  std::set<std::string> runs, keys;
+  std::erase_if(plan.claims, [&](Claim& claim) {
+    std::map<std::string, std::string> key_runs;
+    for (const ClaimCell* cell : cells(claim)) key_runs[evidence_key(*cell, claim.metric)] = cell->run;
+    const auto is_missing = [&](const auto& item) { return !evidence.contains(item.first); };
+    if (!claim.comparable || std::any_of(key_runs.begin(), key_runs.end(), is_missing)) return true;
+    for (const auto& [key, run] : key_runs) keys.insert(key), runs.insert(run);
+    return false;
+  });
+  std::erase_if(plan.runs, [&](const ClaimRun& run) { return !runs.contains(run.name); });
+  std::erase_if(evidence, [&](const auto& item) { return !keys.contains(item.first); });
+}
+
 }  // namespace posbench

@@ -31,4 +31,7 @@ ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize);
 /// unfinished are skipped. Throws InputError if a report is invalid or has other settings.
 AllEvidence collect_evidence(const ClaimPlan&, const std::filesystem::path& directory);
 
+/// Removes the claims with a run that is not in the evidence, and the runs and the evidence that the others do not need.
+void keep_finished(ClaimPlan&, AllEvidence&);
+
 }  // namespace posbench

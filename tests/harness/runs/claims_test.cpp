@@ -37,8 +37,10 @@ const std::vector<std::string> kInductionClaims{"rope-induction-over-absolute", 
                                                 "xpos-induction-four"};
 
 /// Judges `plan` by the reports in `directory` again, and compares the result with the verdicts there.
-void check_kept_verdicts(const ClaimPlan& plan, ClaimSize size, const std::filesystem::path& directory) {
-  const AllEvidence evidence = collect_evidence(plan, directory);
+void check_kept_verdicts(ClaimSize size, const std::filesystem::path& directory) {
+  ClaimPlan plan = plan_claims({}, size);
+  AllEvidence evidence = collect_evidence(plan, directory);
+  if (size == ClaimSize::full) keep_finished(plan, evidence);
   const std::vector<ClaimResult> results = judge_claims(plan.claims, evidence, 0.05);
   CHECK(to_json(plan.claims, results, evidence, size, 0.05) == read_json(directory / "claims.json"));
   CHECK(!evidence.empty());
@@ -184,6 +186,12 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
   CHECK(std::count(of_pattern.out.begin(), of_pattern.out.end(), '\n') ==
         4);  // a header, and 1, 3 and 5 variables
   CHECK(posbench_command(directory, "reproduce 'x-*'").error.find("unknown claim 'x-*'") != std::string::npos);
+  CHECK(posbench_command(directory, "reproduce --finished").error.find("--finished needs --judge-only") !=
+        std::string::npos);
+  const Outcome finished = posbench_command(
+      directory, "reproduce --full --judge-only --finished --format csv -o '" + kKeptFull.string() + "'");
+  CHECK(finished.out.find("xpos-induction-four") != std::string::npos);
+  CHECK(finished.out.find("not run") == std::string::npos);
   const Outcome nothing = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o none");
   CHECK(nothing.code == 0);
   CHECK(nothing.out.find("1 not run") != std::string::npos);
@@ -220,13 +228,21 @@ TEST_CASE("a claim's runs are resumed, it is judged by their results, and they r
 }
 
 TEST_CASE("the stored verdicts follow from the stored runs, which have five seeds or more") {
-  check_kept_verdicts(plan_claims({}, ClaimSize::reduced), ClaimSize::reduced, kKeptRuns);
+  check_kept_verdicts(ClaimSize::reduced, kKeptRuns);
 }
 
-TEST_CASE("the stored verdicts on induction heads follow from the full-size runs") {
-  const ClaimPlan plan = plan_claims(kInductionClaims, ClaimSize::full);
-  for (const ClaimRun& run : plan.runs) CHECK(run.config.training.steps == 204800);
-  check_kept_verdicts(plan, ClaimSize::full, kKeptFull);
+TEST_CASE("the stored verdicts of full-size runs follow from these, and every stored run belongs to one") {
+  check_kept_verdicts(ClaimSize::full, kKeptFull);
+  ClaimPlan plan = plan_claims({}, ClaimSize::full);
+  AllEvidence evidence = collect_evidence(plan, kKeptFull);
+  keep_finished(plan, evidence);
+  std::set<std::string> needed, stored;
+  for (const ClaimRun& run : plan.runs) needed.insert(run.name);
+  for (const auto& entry : std::filesystem::directory_iterator(kKeptFull))
+    if (entry.is_directory()) stored.insert(entry.path().filename());
+  CHECK(stored == needed);
+  for (const ClaimRun& run : plan_claims(kInductionClaims, ClaimSize::full).runs)
+    CHECK(run.config.training.steps == 204800);
 }
 
 // docs/findings.md states these results. The models were trained on 256 tokens.
