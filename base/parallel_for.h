@@ -16,8 +16,8 @@ namespace posbench {
 void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f,
                   const std::function<void(int threads)>& on_jobs_reduced = {});
 
-/// Calls make(0) ... make(count - 1) on all cores, and passes the texts to `write` in this order. Only few of them are in
-/// memory at any time.
+/// Calls make(0) ... make(count - 1) on all cores, and passes the texts to `write` in this order. At most 512 of them are
+/// in memory at any time.
 void write_in_order(size_t count, const std::function<std::string(size_t)>& make,
                     const std::function<void(std::string_view)>& write);
 

@@ -31,7 +31,8 @@ ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize);
 /// unfinished are skipped. Throws InputError if a report is invalid or has other settings.
 AllEvidence collect_evidence(const ClaimPlan&, const std::filesystem::path& directory);
 
-/// Removes the claims with a run that is not in the evidence, and the runs and the evidence that the others do not need.
+/// Removes the claims that are not comparable or have a run without evidence, and the runs and the evidence that no other
+/// claim needs.
 void keep_finished(ClaimPlan&, AllEvidence&);
 
 }  // namespace posbench

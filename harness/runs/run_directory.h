@@ -75,8 +75,8 @@ class RunDirectory {
   /// Deletes the checkpoints of all experiments.
   void remove_checkpoints() const;
 
-  /// Writes report.json from the finished experiments, and its page. Returns the report, which gets the results from the
-  /// record.
+  /// Writes report.json from the finished experiments, and its page. Moves the results out of record() into the report,
+  /// which it returns.
   Report write_report(const std::vector<TaskBaseline>&, Json context);
   /// Returns the page of a report on this run.
   std::string page(const Report&) const;

@@ -71,27 +71,27 @@ std::string to_indented_json(const Json& value) {
 
 void write_indented_json(const Json& frame, const std::string& key, size_t count,
                          const std::function<Json(size_t index)>& item,
-                         const std::function<void(std::string_view)>& write) {
+                         const std::function<void(std::string_view)>& pass_on) {
   std::string text = "{";
   for (const auto& [name, value] : frame.items()) {
     text += fmt::format("{}\n {}: ", text == "{" ? "" : ",", dump(name));
     if (name != key || count == 0) {
-      posbench::write(value, 1, text);
+      write(value, 1, text);
       continue;
     }
     text += '[';
-    write(text);
+    pass_on(text);
     text = "\n ]";
     write_in_order(
         count,
         [&](size_t i) {
           std::string one = i == 0 ? "\n  " : ",\n  ";
-          posbench::write(item(i), 2, one);
+          write(item(i), 2, one);
           return one;
         },
-        write);
+        pass_on);
   }
-  write(text + "\n}\n");
+  pass_on(text + "\n}\n");
 }
 
 Json number_or_null(const std::optional<double>& value) {

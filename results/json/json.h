@@ -47,12 +47,12 @@ bool parse_fast(std::string_view text, const std::function<void(const simdjson::
 
 /// Returns indented JSON that suits `diff`. Small values, and lists and objects of scalars, have one line each.
 std::string to_indented_json(const Json&);
-/// Passes the same text in pieces to `write`, for the object `frame` with a list of `count` items under `key`, where the
+/// Passes the same text in pieces to `pass_on`, for the object `frame` with a list of `count` items under `key`, where the
 /// frame has an empty list. `item` returns an item, which is an object with a list, by its index. Several threads call it
-/// at once. Only few items are in memory at any time.
+/// at once. At most 512 items are in memory at any time.
 void write_indented_json(const Json& frame, const std::string& key, size_t count,
                          const std::function<Json(size_t index)>& item,
-                         const std::function<void(std::string_view)>& write);
+                         const std::function<void(std::string_view)>& pass_on);
 /// Returns JSON on one line, without a newline. Bytes that are not UTF-8 become U+FFFD, here and in
 /// to_indented_json().
 std::string to_compact_json(const Json&);
