@@ -137,9 +137,11 @@ AllEvidence collect_evidence(const ClaimPlan& plan, const std::filesystem::path&
     const std::filesystem::path path = find_report(directory / run.name);
     if (path.empty()) continue;
     Report report = read_user_files([&] { return read_report(path); });
-    const std::string other = difference(to_json(run.config), report.config);
+    const std::string other = difference(report.config, to_json(run.config));
     if (!other.empty())
-      throw InputError(fmt::format("{} has other settings than its claims: {}", path.string(), other));
+      throw InputError(fmt::format(
+          "{} has other settings than its claims: {}; remove it, and 'posbench reproduce' trains it again",
+          path.string(), other));
     reports.emplace(run.name, std::move(report));
   }
   AllEvidence evidence;

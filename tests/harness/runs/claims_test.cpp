@@ -192,6 +192,9 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
       directory, "reproduce --full --judge-only --finished --format csv -o '" + kKeptFull.string() + "'");
   CHECK(finished.out.find("xpos-induction-four") != std::string::npos);
   CHECK(finished.out.find("not run") == std::string::npos);
+  CHECK(posbench_command(directory, "reproduce --judge-only --finished -o none")
+            .error.find("none has no claim whose runs are all finished; --dry-run lists the runs") !=
+        std::string::npos);
   const Outcome nothing = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o none");
   CHECK(nothing.code == 0);
   CHECK(nothing.out.find("1 not run") != std::string::npos);
@@ -225,6 +228,20 @@ TEST_CASE("a claim's runs are resumed, it is judged by their results, and they r
       }
     }
   }
+}
+
+TEST_CASE("a run with other settings than its claims is refused, with what to do") {
+  const TemporaryDirectory directory;
+  const ClaimRun run = plan_claims({"none-bidirectional-order"}, ClaimSize::reduced).runs.front();
+  Json report = read_json(find_report(kKeptRuns / run.name));
+  report["config"]["training"]["steps"] = 1;
+  std::filesystem::create_directory(directory / run.name);
+  directory.write(run.name + "/report.json", report.dump());
+  const Outcome outcome = posbench_command(directory, "reproduce none-bidirectional-order --judge-only -o .");
+  CHECK(outcome.code == 2);
+  CHECK(outcome.error.find(fmt::format("report.json has other settings than its claims: training.steps was 1 and "
+                                       "is now {}; remove it, and 'posbench reproduce' trains it again",
+                                       run.config.training.steps)) != std::string::npos);
 }
 
 TEST_CASE("the stored verdicts follow from the stored runs, which have five seeds or more") {
